@@ -129,26 +129,24 @@ kernel void bandwidth_image(read_only image1d_buffer_t data, global const uint2*
 // leave words behind that say so. Whose walk comes last to a block that several share is the
 // driver's choice; each leaves the same there.
 #define EARLIER 0x80000000u
-#define MARK const uint mark = launch + (turns - turn > blocks ? EARLIER : 0u);
-// With the turn's number in it as well, an H200 wrote 4.61 TB/s to its L2, as a native kernel does, and
-// 4.45 without.
-#define MARK_OF_TURN const uint mark = launch + (turns - turn > blocks ? EARLIER + turn : 0u);
+#define MARK(earlier) const uint mark = launch + (turns - turn > blocks ? (earlier) : 0u);
 #define FIRST const words first = (words)((uint)at * VECTOR + mark) + LANES_OF_VECTOR;
 #define WRITE(n) data[at + n * LANES] = first + (uint)(n * LANES * VECTOR);
 #define COPY(n) to[at + n * LANES] = loaded##n + mark;
 #define UPDATE(n) data[at + n * LANES] = loaded##n + launch;
 // clang-format on
 
-// Word w becomes w and the launch's number.
+// Word w becomes w and the launch's number. With the turn's number in the mark as well, an H200
+// wrote 4.61 TB/s to its L2, as a native kernel does, and 4.45 without.
 IN_GROUP
 kernel void bandwidth_write(global words* restrict data, global const uint2* restrict places,
                             uint blocks, uint turns,
-                            uint launch){WALK(MARK_OF_TURN FIRST EACH(WRITE))}
+                            uint launch){WALK(MARK(EARLIER + turn) FIRST EACH(WRITE))}
 
 // Adds the launch's number: what an earlier launch left behind is then no copy.
 IN_GROUP kernel void bandwidth_copy(global const words* restrict data, global words* restrict to,
                                     global const uint2* restrict places, uint blocks, uint turns,
-                                    uint launch){WALK(EACH(LOAD) MARK EACH(COPY))}
+                                    uint launch){WALK(EACH(LOAD) MARK(EARLIER) EACH(COPY))}
 
 IN_GROUP kernel
     void bandwidth_update(global words* restrict data, global const uint2* restrict places,

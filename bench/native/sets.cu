@@ -258,17 +258,18 @@ Shape shape_of(const Mode& mode, Grid grid, std::uint64_t set_bytes, unsigned un
 void launch(const Mode& mode, const Shape& shape, unsigned turns, uint4* data, uint4* to,
             cudaTextureObject_t texels, unsigned* out) {
   const unsigned stride =
-      stride_over(mode.kind == Kind::rotating ? shape.pieces : std::max(1U, shape.blocks));
+      mode.kind == Kind::together
+          ? 0  // all from the beginning
+          : stride_over(mode.kind == Kind::rotating ? shape.pieces : std::max(1U, shape.blocks));
   switch (mode.kind) {
     case Kind::read:
+    case Kind::together:
       read<false>
           <<<shape.blocks, shape.threads>>>(data, shape.pieces, turns, stride, mode.is_shared, out);
       break;
     case Kind::past_l1:
-      read<true><<<shape.blocks, shape.threads>>>(data, shape.pieces, turns, stride, true, out);
-      break;
-    case Kind::together:
-      read<false><<<shape.blocks, shape.threads>>>(data, shape.pieces, turns, 0, true, out);
+      read<true>
+          <<<shape.blocks, shape.threads>>>(data, shape.pieces, turns, stride, mode.is_shared, out);
       break;
     case Kind::rotating:
       read_rotating<<<shape.blocks, shape.threads>>>(data, shape.pieces, turns, stride, out);

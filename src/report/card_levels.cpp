@@ -44,12 +44,9 @@ double doublings(double from, double to) {
   return to > low ? std::log2(to / low) : 0.0;
 }
 
-/// By how many doublings a plateau ends elsewhere than the level; infinite where only one of them
-/// has an end.
+/// By how many doublings a plateau ends elsewhere than the level; infinite where it has no end.
 double distance_of_ends(const Sizes& level, const CardPlateau& plateau) {
-  const bool is_open_level = std::isinf(level.to);
-  if (is_open_level != plateau.is_open) return HUGE_VAL;
-  return is_open_level ? 0.0 : std::abs(std::log2(level.to / plateau.to));
+  return plateau.is_open ? HUGE_VAL : std::abs(std::log2(level.to / plateau.to));
 }
 
 /// The text of the plateau that ends nearest to a level's end, of those that cover enough of it;
