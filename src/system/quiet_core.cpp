@@ -66,13 +66,13 @@ double QuietCore::ns_on(int core) {
 // Between the rates of a core that is shared and of one that is not lies a factor of 1.5 or more.
 int QuietCore::choose(int here) {
   constexpr double about_as_fast = 1.15;
-  constexpr std::size_t most_looks = 16;
+  constexpr std::size_t max_looks = 16;
   const bool is_first = !fastest_ns_;  // then nobody knows how fast a core can be
   const auto place = std::find(allowed_.begin(), allowed_.end(), here);
   const auto first = static_cast<std::size_t>(place - allowed_.begin());
   int best = here;
   double best_ns = HUGE_VAL;
-  for (std::size_t i = 0; i < std::min(most_looks, allowed_.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(max_looks, allowed_.size()); ++i) {
     const int core = allowed_[(first + i) % allowed_.size()];
     const double ns = ns_on(core);
     if (ns < best_ns) {

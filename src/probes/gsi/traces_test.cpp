@@ -158,7 +158,7 @@ TEST_CASE("of a whole launch all units have their shares, or so many as are aske
 }
 
 TEST_CASE("branches are control, and operations that all warps want are compute structural") {
-  const auto most_of = [](const std::string& body) {
+  const auto largest_of = [](const std::string& body) {
     const ProbeResult result = measured_trace(
         simulator::preset("gsi"), request_of("clprobe-trace 1\nprogram 0\nrepeat 100\n" + body +
                                              "\nend\ngroup\nwarp program=0 lanes=32 count=4\n"));
@@ -168,10 +168,10 @@ TEST_CASE("branches are control, and operations that all warps want are compute 
     return static_cast<simulator::Stall>(std::max_element(cycles.begin(), cycles.end()) -
                                          cycles.begin());
   };
-  CHECK(most_of("branch") == simulator::Stall::control);
-  CHECK(most_of("special r1\nspecial r2\nspecial r3\nspecial r4") ==
+  CHECK(largest_of("branch") == simulator::Stall::control);
+  CHECK(largest_of("special r1\nspecial r2\nspecial r3\nspecial r4") ==
         simulator::Stall::compute_structural);
-  CHECK(most_of("alu r1\nalu r2\nalu r3\nalu r4") == simulator::Stall::none);
+  CHECK(largest_of("alu r1\nalu r2\nalu r3\nalu r4") == simulator::Stall::none);
 }
 
 TEST_CASE("warps that have to wait for locks prove that they came to their ends") {

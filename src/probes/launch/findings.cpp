@@ -65,7 +65,7 @@ Finding median_of(std::string_view name, std::string_view series, const Cost& co
 
 /// What a compiler takes where nobody takes the core or its caches from it. In eight runs with an
 /// H200 the least of four builds was at most 10 % off its middle, and their median 39 %.
-Finding least_of(std::string_view name, std::string_view series, const Cost& cost) {
+Finding min_of(std::string_view name, std::string_view series, const Cost& cost) {
   return seconds_of(name, series, "least", cost.least, {cost.least, cost.least});
 }
 
@@ -183,7 +183,7 @@ Finding found_of(const SeriesSpec& series, std::string_view name, const Cost& co
                  const std::vector<Cost>& plain) {
   if (cost.shape.is_extra()) return extra_cost(series.name, cost, plain);
   const bool is_least = series.manner == Manner::build && !cost.is_imported;
-  return is_least ? least_of(name, series.name, cost) : median_of(name, series.name, cost);
+  return is_least ? min_of(name, series.name, cost) : median_of(name, series.name, cost);
 }
 
 /// What a driver looks up, and the first launch of a new size, is more than a thread's own work.

@@ -24,7 +24,7 @@ const Finding* find_in(std::span<const Finding> findings, std::string_view bar,
 
 /// Of all resources the least that is free for sure, as a share of the time; 0 where that of one is
 /// not known.
-double least_free(std::string_view bar, std::span<const Finding> findings) {
+double free_of_busiest(std::string_view bar, std::span<const Finding> findings) {
   double least = 1.0;
   std::size_t known = 0;
   for (const Finding& each : findings) {
@@ -47,7 +47,7 @@ std::optional<Finding> find_latency_bound(std::string_view bar, std::span<const 
     return std::nullopt;
   }
   if (noise == nullptr || noise->label != noise_agrees) return std::nullopt;
-  const double free = least_free(bar, findings);
+  const double free = free_of_busiest(bar, findings);
   if (free < min_free) return std::nullopt;
   Finding bound = finding_of("advice", bar, "", "noise");
   bound.label = fmt::format(
