@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether NVIDIA's OpenCL copies from and to ordinary memory as fast as CUDA does: each by turns in
 // one process, with the same memory on the host, so that whatever else the host does befalls both.
+// First all copies to the device, then all from it: these write to the host's memory past its
+// caches, so that the next copy from there finds nothing in them.
 //
 //   pageable_cuda PLATFORM BYTES BUFFERS TURNS
 //
@@ -100,8 +102,8 @@ int main(int count, char** words) {
        },
        [=](void* host) { copy_by_cuda(host, of_cuda, cudaMemcpyDeviceToHost); }}};
   const std::size_t turns = number(4);
-  for (std::size_t turn = 0; turn < turns; ++turn) {
-    for (Way& way : ways) {
+  for (Way& way : ways) {
+    for (std::size_t turn = 0; turn < turns; ++turn) {
       const auto by = [&](bool is_opencl) {
         // Both copy the same memory, one right after the other.
         void* const host = hosts[turn % hosts.size()];

@@ -93,7 +93,7 @@ class Targets(unittest.TestCase):
         self.assertIn((sets.FAR, 0.98, 1.03), {(case.size, case.least, case.most)
                                                for case in sets.CASES if case.mode})
         self.assertEqual({case.memory: case.least for case in transfers.CASES},
-                         {"pinned": 0.97, "engine": 0.97, "pageable": 0.8, "staged": None,
+                         {"pinned": 0.97, "engine": 0.97, "pageable": None, "staged": None,
                           "managed": None})
         self.assertEqual({case.memory for case in transfers.CASES if case.row().is_shared}, {"pageable"})
         port = sets.port_row(rate(33.0e12, 33.0e12), {"compute_units": 132}, 2e9)
@@ -121,19 +121,20 @@ class Targets(unittest.TestCase):
         self.assertEqual(transfers.settled([1.0, 2.0, 8.0, 10.0, 9.0]), 9.0)
         self.assertEqual(transfers.settled([1.0, 2.0, 9.0, 8.0]), 8.5)
 
-    def test_clpeak_is_beside_the_best_call_and_beside_the_same(self) -> None:
+    def test_clpeak_is_beside_the_best_call_and_beside_the_same_of_its_size(self) -> None:
         ours = {"to-device": 7.0, "to-device-pinned": 55.0, "from-device": 14.0, "from-device-pinned": 54.0}
+        theirs = {"to-device": 8.0, "from-device": 12.0}
         with mock.patch("shutil.which", return_value="clpeak"):
             best = transfers.clpeak_rows()
-        ordinary = transfers.clpeak_rows_of_ordinary(best)
-        with mock.patch.object(transfers, "rates_of_clpeak",
-                               return_value={"to-device": 8.0, "from-device": 12.0}):
-            transfers.add_clpeak(best, ordinary, GPU, ours, ["taskset", "-c", "0"])
+        transfers.add_clpeak(best, theirs, ours)
         self.assertEqual([(row.name, row.ours, row.other, row.least) for row in best.values()],
                          [("to-device, the best call", [55.0], [8.0], 1.0),
                           ("from-device, the best call", [54.0], [12.0], 1.0)])
-        self.assertEqual([(row.name, row.ours, row.other, row.least) for row in ordinary.values()],
-                         [("to-device", [7.0], [8.0], 0.8), ("from-device", [14.0], [12.0], 0.8)])
+        ordinary = transfers.rows_beyond_cache(512 << 20, "clpeak")
+        transfers.add_round(ordinary, theirs, {"to-device": 8.0, "from-device": 11.0})
+        self.assertEqual([(row.name, row.ours, row.other, row.is_within()) for row in ordinary.values()],
+                         [("to-device 512 MiB", [8.0], [8.0], True),
+                          ("from-device 512 MiB", [11.0], [12.0], False)])
 
     def test_the_start_of_a_copy_is_a_time_beside_the_same_call(self) -> None:
         rows = transfers.rows_of_starts()
@@ -274,7 +275,8 @@ class Table(unittest.TestCase):
     def test_each_program_has_its_own_number(self) -> None:
         rows = [("to-device-pinned", "CUDA", 55e9, 54e9),
                 ("to-device-pinned", "nvbandwidth's way", 55e9, 56e9),
-                ("to-device", "CUDA", 9e9, 10e9), ("to-device, the best call", "clpeak", 55e9, 8e9)]
+                ("to-device", "CUDA", 9e9, 10e9), ("to-device, the best call", "clpeak", 55e9, 8e9),
+                ("to-device 512 MiB", "clpeak", 11e9, 8e9)]
         kept = {"device": "NVIDIA H100 80GB HBM3",
                 "rows": [{"probe": "transfer", "name": name, "by": by, "ours": ours, "other": other}
                          for name, by, ours, other in rows]}
@@ -285,7 +287,8 @@ class Table(unittest.TestCase):
         self.assertEqual(lines[0], "|  | H100 clprobe | CUDA | clpeak |")
         self.assertEqual(lines[2:],
                          ["| pinned: to, from, both, GB/s | 55.0, –, – | 56.0, –, – | – |",
-                          "| ordinary, which a core copies: to, from, GB/s | 9.0, – | 10.0, – | 8.0, – |"])
+                          "| ordinary, 64 MiB (cached or not), 512 MiB: to, from, GB/s | 9.0, –, 11.0, – "
+                          "| 10.0, –, –, – | –, –, 8.0, – |"])
 
     def test_cpus_have_a_table_of_their_own(self) -> None:
         self.assertEqual(table.short_name("cpu-skylake-avx512-Intel(R) Xeon(R) Processor"), "Xeon")

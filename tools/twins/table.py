@@ -21,6 +21,8 @@ class Line:
     digits: int
 
 
+# clpeak's are of 512 MiB.
+ORDINARY = ("to-device", "from-device", "to-device 512 MiB", "from-device 512 MiB")
 LINES = [
     Line("memory: read, copy, TB/s", "stride", ("read, the best", "copy, the best"), 1e12, 2),
     Line("L2: read, write, copy, TB/s", "bandwidth", ("read 16 MiB", "write 33 MiB", "copy 33 MiB"),
@@ -28,7 +30,7 @@ LINES = [
     Line("L1, local memory: read, TB/s", "bandwidth", ("read-own 128 KiB", "local"), 1e12, 1),
     Line("pinned: to, from, both, GB/s", "transfer",
          ("to-device-pinned", "from-device-pinned", "both-pinned"), 1e9, 1),
-    Line("ordinary, which a core copies: to, from, GB/s", "transfer", ("to-device", "from-device"), 1e9, 1),
+    Line("ordinary, 64 MiB (cached or not), 512 MiB: to, from, GB/s", "transfer", ORDINARY, 1e9, 1),
     Line("a launch: alone (clpeak: until it starts), queued, µs", "launch",
          ("1 queued", "4096 queued"), 1e-6, 1),
     Line("core's clock under load, MHz", "clock", ("arithmetic",), 1e6, 0),
@@ -39,8 +41,7 @@ CPU_LINES = [
          ("read 16 KiB", "read 256 KiB", "read 64 MiB"), 1e9, 0),
     Line("all: 256 KiB written, copied, GB/s", "bandwidth", ("write 256 KiB", "copy 256 KiB"), 1e9,
          0),
-    Line("64 MiB, 512 MiB: to, from, GB/s", "transfer",
-         ("to-device", "from-device", "to-device 512 MiB", "from-device 512 MiB"), 1e9, 1),
+    Line("64 MiB, 512 MiB: to, from, GB/s", "transfer", ORDINARY, 1e9, 1),
     Line("core's clock under load, MHz", "clock", ("arithmetic",), 1e6, 0),
 ]
 # By column, those whose rows it shows: the first that there is. One way alone is measured as nvbandwidth
@@ -63,10 +64,10 @@ def is_cpu(kept: dict[str, Any]) -> bool:
 
 
 def value_of(kept: dict[str, Any], line: Line, name: str, program: str) -> float | None:
-    """In the row of clprobe's own number, or of the first that the column may show. clpeak's transfers are
-    beside the best call of clprobe."""
+    """In the row of clprobe's own number, or of the first that the column may show. clpeak's transfers on a
+    CPU are beside the best call of clprobe."""
     rows = [row for row in kept["rows"] if row["probe"] == line.probe
-            and row["name"] in (name, f"{name}, the best call")]
+            and (row["name"] == name or is_cpu(kept) and row["name"] == f"{name}, the best call")]
     if program == "clprobe":
         own = [row["ours"] for row in rows if row["name"] == name]
         return own[0] if own else None
