@@ -6,20 +6,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "probes/stalls/turns.hpp"
+
 namespace clprobe::stalls {
 namespace {
 
 // Long against the start of a launch, short enough for some hundreds of points.
-constexpr std::uint64_t gpu_launch_ns = 500'000;
-
-/// As many iterations as take `target_ns`, when `few` of them took what the sample says.
-std::uint64_t iterations_for(std::uint64_t target_ns, std::uint64_t few, const Sample& sample) {
-  // An event that says less than this of what the host waited is none of the launch.
-  constexpr std::uint64_t min_share = 16;
-  const std::uint64_t event_ns = sample.event_ns.value_or(0);
-  const std::uint64_t taken_ns = event_ns > sample.host_ns / min_share ? event_ns : sample.host_ns;
-  return taken_ns == 0 ? few : target_ns * few / taken_ns;
-}
+constexpr std::uint64_t gpu_launch_ns = 300'000;
 
 }  // namespace
 
@@ -71,13 +64,14 @@ Work work_of(Shared& shared, const LaunchSize& size,
              std::function<Measurement(std::uint64_t)> run) {
   Session& session = shared.session;
   shared.launch_first(size.options, [&] { run(1); });
-  const std::uint64_t few = std::min(size.few, size.max);
-  const Sample sample = run(few).sample;
-  const std::uint64_t target_ns =
-      runs_items_in_turn(session.info()) ? size.cpu_launch_ns : gpu_launch_ns;
+  const bool is_cpu = runs_items_in_turn(session.info());
+  const Length length{.target_ns = is_cpu ? size.cpu_launch_ns : gpu_launch_ns,
+                      .few = std::min(size.few, size.max),
+                      .most = size.max / 8,
+                      .begins_cold = !is_cpu};
   Work work;
-  work.iterations = std::clamp<std::uint64_t>(iterations_for(target_ns, few, sample), few,
-                                              std::max(few, size.max / 8));
+  work.iterations =
+      fitting_iterations(length, [&](std::uint64_t count) { return run(count).sample; });
   work.max_iterations = size.is_phase ? std::min(4 * work.iterations, size.max) : size.max;
   work.build = session.build_of(kernel_file, size.options);
   work.run = std::move(run);
