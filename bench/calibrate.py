@@ -144,7 +144,7 @@ def bars_of(clprobe: str, machine: dict[str, Any], cases: str, settings: Setting
         file.write_text(json.dumps(with_settings(machine, settings)), encoding="utf-8")
         done = subprocess.run(
             ["prlimit", f"--cpu={MOST_SECONDS}", clprobe, "--device", f"sim:{file}", "--quick", "--seed",
-             str(seed), "--time-budget", "300s", "gsi", "--case", cases, *words, "--json"],
+             str(seed), "gsi", "--case", cases, *words, "--json"],
             capture_output=True, check=False)
     return Bars(json.loads(done.stdout)["results"][0]["findings"] if done.returncode == 0 else [])
 

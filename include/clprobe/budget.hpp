@@ -15,6 +15,9 @@ std::string_view to_word(Effort value);
 
 struct Budget {
   std::chrono::duration<double> probe_time{11.0};
+  /// Somebody asked for that time. Else a simulated device takes as long as its points do: what a
+  /// busy host has time for must not decide what is found of a machine that is always the same.
+  bool is_asked_for{false};
   /// What the first visit may take beside that, which makes what all points use (buffers, cycles);
   /// of a plan that is not ordered it may take any time, since what it loses could be anything.
   std::chrono::duration<double> first_visit_time{std::chrono::hours(1)};

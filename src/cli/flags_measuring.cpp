@@ -41,7 +41,8 @@ constexpr std::array effort_rows{
          .commands = with_probes | profiling,
          .summary = "time for all probes of a device: 500ms, 30s, 2min, 1h",
          .details = "About how long the probes of one device may take together: `500ms`, `30s`, "
-                    "`2min` or `1h`. Points that are certain earlier end earlier. Of `compare "
+                    "`2min` or `1h`. Points that are certain earlier end earlier. Without it a "
+                    "simulated device takes the time that all of its points need. Of `compare "
                     "--live`, how long the two sides may take turns once each was measured; by "
                     "default until a minute after the start, but 20s at least.",
          .update = update_time_budget},

@@ -126,6 +126,7 @@ Budget budget_of(const Probe& probe, const cli::Options& options, std::size_t pr
   Budget budget = probe.budgets.of(options.effort);
   budget.seed = options.seed;
   if (options.time_budget) {
+    budget.is_asked_for = true;
     budget.probe_time =
         *options.time_budget / static_cast<double>(std::max<std::size_t>(1, probes));
   }

@@ -104,6 +104,12 @@ void report_status(const Ending& ended, ProbeResult& result) {
 
 }  // namespace
 
+/// Both parts are counted in steps of their own, so that their difference may be below 0.
+double others_share(const CoreUse& use) {
+  const double all_s = use.busy_s + use.idle_s;
+  return all_s > 0.0 ? std::clamp((use.busy_s - use.own_s) / all_s, 0.0, 1.0) : 0.0;
+}
+
 void conclude(const Probe& probe, const DeviceInfo& device, const Ending& ended,
               ProbeResult& result) {
   drop_unvisited(ended, result);

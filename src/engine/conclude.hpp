@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "clprobe/engine.hpp"
 #include "clprobe/probe.hpp"
 #include "clprobe/run.hpp"
 
@@ -28,6 +29,9 @@ struct Ending {
   std::vector<Refusal> refusals{};  ///< of points without a sample
   std::vector<double> speeds_ns{};  ///< of the first reference point, in the order of time
 };
+
+/// What others did of all that cores did, or could have done.
+double others_share(const CoreUse& use);
 
 /// Leaves out the points that were not reached, and adds findings, warnings and the status. Of a
 /// result that has its points and what happened while they were measured.

@@ -27,12 +27,6 @@ using Steady = std::chrono::steady_clock;
 // in which a host was fast or slow is then no end of it.
 constexpr int enough_visits = 12;
 
-/// Both parts are counted in steps of their own, so that their difference may be below 0.
-double others_share(const CoreUse& use) {
-  const double all_s = use.busy_s + use.idle_s;
-  return all_s > 0.0 ? std::clamp((use.busy_s - use.own_s) / all_s, 0.0, 1.0) : 0.0;
-}
-
 }  // namespace
 
 /// The points, their progress, and the time.
@@ -59,7 +53,7 @@ class Measuring::Passes {
     }
     if (rounds_ > 1) finish_few();
     ended_.is_done = !cancelled() && (rounds_ >= budget_.max_visits || out_of_time() || has_all());
-    if (ended_.is_done && !is_given_) visit_again();
+    if (ended_.is_done && !says_the_same()) visit_again();
     if (!is_given_ && !stopped()) references_.look_again(result_.points, std::chrono::seconds(1));
     was_cancelled_ = cancelled();
     end();
@@ -133,8 +127,14 @@ class Measuring::Passes {
                                                   [](const Progress& each) { return !each.done; }));
   }
   [[nodiscard]] bool has_all() const { return points_left() == 0; }
+  /// At every visit: what is played back or simulated.
+  [[nodiscard]] bool says_the_same() const { return is_given_ || is_simulated(backend_.device()); }
+  /// Whether points may be left out when time is up.
+  [[nodiscard]] bool has_limit() const {
+    return budget_.is_asked_for || !is_simulated(backend_.device());
+  }
   [[nodiscard]] bool out_of_time(double share = 1.0) const {
-    if (!first_visit_s_) return false;
+    if (!first_visit_s_ || !has_limit()) return false;
     const double spared = plan_.is_ordered
                               ? std::min(*first_visit_s_, budget_.first_visit_time.count())
                               : *first_visit_s_;
@@ -181,7 +181,7 @@ void Measuring::Passes::first_round() {
   std::optional<Plan> given = backend_.plan_of(probe_);
   is_given_ = given.has_value();
   Plan plan = given ? std::move(*given) : probe_.plan(backend_.device(), request_);
-  references_.choose(plan, request_, !is_given_ && !is_simulated(backend_.device()));
+  references_.choose(plan, request_, !says_the_same());
   result_.points = std::move(plan.points);
   ended_.known = std::move(plan.findings);
   progress_.resize(result_.points.size());
@@ -283,11 +283,10 @@ bool Measuring::Passes::may_visit_again(std::size_t index) const {
   return is_there && point.facts.find(later_failure) == nullptr;
 }
 
-/// What another round takes is a small part of the run. What is played back or simulated would say
-/// the same again.
+/// What another round takes is a small part of the run.
 bool Measuring::Passes::is_worth_another_visit() const {
   constexpr double max_share = 0.08;
-  if (is_given_ || is_simulated(backend_.device()) || cancelled()) return false;
+  if (says_the_same() || cancelled()) return false;
   if (!ended_.is_done || rounds_ >= std::max(budget_.max_visits, enough_visits)) return false;
   if (is_beyond_budget() && has_all()) return false;
   const Seconds run = backend_.now() - observer_.began;
@@ -325,7 +324,8 @@ void Measuring::Passes::visit(std::size_t index) {
   if (!progress.done) judge(index);
 }
 
-/// A point is done when it was visited often enough and its interval is narrow.
+/// A point is done when it was visited often enough and its interval is narrow; a simulated one at
+/// once, unless it is a recorded one of several visits.
 void Measuring::Passes::judge(std::size_t index) {
   Progress& progress = progress_[index];
   const Point& point = result_.points[index];
@@ -334,7 +334,8 @@ void Measuring::Passes::judge(std::size_t index) {
                                    budget_.relative_interval * found->ns;
   const int min_visits =
       index < plan_.urgent ? plan_.min_urgent_visits : budget_.min_visits * visits_in_round(point);
-  progress.done = narrow && progress.visits >= min_visits;
+  const bool is_certain = says_the_same() && !is_given_;
+  progress.done = is_certain || (narrow && progress.visits >= min_visits);
 }
 
 void Measuring::Passes::report_progress() {
@@ -347,7 +348,8 @@ void Measuring::Passes::report_progress() {
   const double by_pace = done > 0 ? elapsed_s() * (1.0 - done) / done : 0.0;
   const double by_budget =
       std::max(0.0, expected_seconds(budget_) + first_visit_s_.value_or(0.0) - elapsed_s());
-  const double later = is_limit(budget_) ? by_pace : std::min(by_pace, by_budget);
+  const bool is_by_pace = is_limit(budget_) || !has_limit();
+  const double later = is_by_pace ? by_pace : std::min(by_pace, by_budget);
   observer_.progress(probe_, done, done > 0.1 ? later : by_budget);
 }
 

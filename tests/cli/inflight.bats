@@ -48,6 +48,16 @@ setup() {
   json_says '.device.name == "simulated gsi" and .results[0].status == "ok"'
 }
 
+@test "a simulated device takes the time that it needs, and less where that was asked for" {
+  local words=(--device sim:fermi-m2070 latency --series global --sizes "4KiB-64MiB*1.1" --json)
+  clprobe "${words[@]}" --quick
+  [ "$status" -eq 0 ]
+  json_says '.results[0].warnings == [] and (.results[0].points | length) > 50'
+  clprobe "${words[@]}" --quick --time-budget 1ms
+  [ "$status" -eq 0 ]
+  json_says '[.results[0].warnings[].code] == ["time_budget_short"]'
+}
+
 @test "the limit of the M2070 is found" {
   clprobe --device sim:fermi-m2070 inflight --loads 1,2,3 --mergers 1,2 --target cache --quick \
     --time-budget 60s --json

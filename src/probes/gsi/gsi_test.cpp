@@ -186,7 +186,7 @@ TEST_CASE("the witness of a search is another one with a node less or more") {
   }
 }
 
-TEST_CASE("visits that come again simulate nothing again") {
+TEST_CASE("samples that come again simulate nothing again, nor do visits") {
   static int simulated = 0;
   Probe counting = probe;
   counting.trace = [](const Machine& machine, const Point& point) {
@@ -198,12 +198,12 @@ TEST_CASE("visits that come again simulate nothing again") {
     return work;
   };
   const auto backend = simulated_backend(simulator::preset("gsi"), 1);
-  Budget budget;
-  budget.min_visits = budget.max_visits = 3;
-  budget.probe_time = std::chrono::hours(1);
-  const auto result = measure(counting, *backend, request_for({"implicit"}), budget, {});
+  const auto result = measure(counting, *backend, request_for({"implicit"}), Budget{}, {});
   CHECK(result.points.size() == 12);
-  CHECK(result.points.front().samples.size() == 6);  // two of a visit agree
+  CHECK(result.points.front().samples.size() == 2);  // which agree
+  CHECK(simulated == 12);
+  const Work again = backend->prepare(counting, result.points.front());
+  CHECK(again.run(again.iterations).sample.witness == result.points.front().samples[0].witness);
   CHECK(simulated == 12);
 }
 

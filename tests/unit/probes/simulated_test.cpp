@@ -5,7 +5,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,12 +22,25 @@ using simulator::Machine;
 
 ProbeResult measured(const Machine& machine, std::string_view probe, const Request& request) {
   const auto backend = simulated_backend(machine, 42);
-  Budget budget;
-  budget.probe_time = std::chrono::hours(1);  // a slow host changes nothing
-  budget.max_visits = 1;
-  budget.min_visits = 1;
-  return measure(*find_probe(probe), *backend, request, budget, {});
+  return measure(*find_probe(probe), *backend, request, Budget{}, {});
 }
+
+/// A simulated machine on a host so busy that each point takes it a minute.
+class OnBusyHost final : public Backend {
+ public:
+  explicit OnBusyHost(const Machine& machine) : backend_(simulated_backend(machine, 42)) {}
+
+  [[nodiscard]] const DeviceInfo& device() const override { return backend_->device(); }
+  Work prepare(const Probe& probe, const Point& point) override {
+    now_ += std::chrono::minutes(1);
+    return backend_->prepare(probe, point);
+  }
+  [[nodiscard]] std::chrono::steady_clock::time_point now() const override { return now_; }
+
+ private:
+  std::unique_ptr<Backend> backend_;
+  std::chrono::steady_clock::time_point now_{std::chrono::steady_clock::now()};
+};
 
 std::optional<Finding> finding(const ProbeResult& result, std::string_view name,
                                std::string_view series, std::optional<int> level = {}) {
@@ -110,6 +125,30 @@ TEST_CASE("banks finds the banks, their width and what a conflict costs") {
   }
 }
 
+TEST_CASE("banks finds the model of conflicts on a host that has no time for it") {
+  const Probe& banks = *find_probe("banks");
+  Request request;
+  request.series = {"load-latency", "load-model"};
+  request.own.set("words", std::vector<std::string>{"8"});
+  const auto measured_with = [&](const Budget& budget) {
+    OnBusyHost host(simulator::preset("gtx-780-ti"));
+    return measure(banks, host, request, budget, {});
+  };
+  Budget budget = banks.budgets.normal;
+  const ProbeResult whole = measured_with(budget);
+  CHECK(whole.warnings.empty());
+  for (const char* const each : {"c1", "c2", "published_c1", "published_c2"}) {
+    CAPTURE(each);
+    const auto found = finding(whole, each, "load-model");
+    REQUIRE(found);
+    CHECK(found->value);
+  }
+  budget.is_asked_for = true;
+  const ProbeResult cut = measured_with(budget);
+  CHECK(cut.points.size() == 2);
+  CHECK_FALSE(finding(cut, "c1", "load-model"));
+}
+
 TEST_CASE("points that are simulated in threads are those that are simulated one after another") {
   const Probe* const probe = find_probe("gsi");
   REQUIRE(probe != nullptr);
@@ -117,10 +156,8 @@ TEST_CASE("points that are simulated in threads are those that are simulated one
   Request request;
   request.own.set("case", std::vector<std::string>{"implicit", "compute", "utsd"});
   request.own.set("nodes", std::uint64_t{256});
-  Budget budget;
-  budget.probe_time = std::chrono::hours(1);  // a slow host changes nothing
   const auto backend = simulated_backend(machine, 1, {}, 3);
-  const ProbeResult result = measure(*probe, *backend, request, budget, {});
+  const ProbeResult result = measure(*probe, *backend, request, Budget{}, {});
   REQUIRE(result.points.size() > 15);
   const auto alone = simulated_backend(machine, 1);
   for (const Point& point : result.points) {
