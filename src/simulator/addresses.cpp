@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 
 namespace clprobe::simulator {
 namespace {
@@ -18,6 +19,14 @@ std::uint64_t first_address(const Lanes& lanes, const Execution& execution) {
   };
   return lanes.base + step(lanes.turn_step, execution.turn) +
          step(lanes.warp_step, execution.warp / lanes.warp_group);
+}
+
+/// Of a table's entries that of the first lane; 0 without a table.
+std::uint64_t first_entry(const Lanes& lanes, const Execution& execution,
+                          std::span<const std::vector<std::uint64_t>> tables) {
+  if (lanes.table == Lanes::no_table) return 0;
+  return (execution.turn * lanes.table_turn + std::uint64_t{execution.warp} * lanes.table_warp) %
+         tables[lanes.table].size();
 }
 
 /// Whether each lane asks for a line of its own, and for the same part of it: then there is nothing
@@ -61,11 +70,14 @@ void find_addresses(const Lanes& lanes, const Execution& execution,
   }
   if (lanes.table == Lanes::no_table) return;
   const std::vector<std::uint64_t>& table = tables[lanes.table];
-  std::uint64_t place =
-      execution.turn * lanes.table_turn + std::uint64_t{execution.warp} * lanes.table_warp;
+  // To divide for each lane would take longer than all the rest.
+  const std::uint64_t size = table.size();
+  const std::uint64_t step = lanes.table_lane % size;
+  std::uint64_t place = first_entry(lanes, execution, tables);
   for (std::uint64_t& each : addresses) {
-    each += table[place % table.size()];
-    place += lanes.table_lane;
+    each += table[place];
+    place += step;
+    if (place >= size) place -= size;
   }
 }
 
@@ -114,35 +126,79 @@ void find_requests(const Lanes& lanes, const Execution& execution,
   }
 }
 
+LocalBanks::LocalBanks(const LocalMemory& config)
+    : config_(config),
+      are_powers_(std::has_single_bit(config.banks) && std::has_single_bit(config.bank_bytes)),
+      word_shift_(std::countr_zero(config.bank_bytes)),
+      bank_mask_(config.banks - 1),
+      words_of_bank_(config.banks),
+      slots_(1) {}
+
 Ways LocalBanks::count(std::span<const std::uint64_t> addresses, std::uint64_t access_bytes) {
   const std::uint64_t words = (access_bytes + config_.bank_bytes - 1) / config_.bank_bytes;
   const auto together =
       static_cast<std::size_t>(std::max<std::uint64_t>(1, config_.lanes_together / words));
+  make_room(std::min(addresses.size(), together) * words);
   Ways result{0, 0};
   for (std::size_t first = 0; first < addresses.size(); first += together) {
-    asked_.clear();
-    const std::size_t end = std::min(addresses.size(), first + together);
-    for (std::size_t lane = first; lane < end; ++lane) {
-      for (std::uint64_t k = 0; k < words; ++k) {
-        asked_.push_back(addresses[lane] / config_.bank_bytes + k);
-      }
+    begin_part();
+    for (const std::uint64_t address :
+         addresses.subspan(first, std::min(together, addresses.size() - first))) {
+      const std::uint64_t word = word_at(address);
+      for (std::uint64_t k = 0; k < words; ++k) ask_for(word + k);
     }
     ++result.parts;
-    result.ways += busiest();
+    result.ways += busiest_;
   }
   return result;
 }
 
-std::uint64_t LocalBanks::busiest() {
-  // Lanes that want the same word share it (broadcast).
-  if (!std::is_sorted(asked_.begin(), asked_.end())) std::sort(asked_.begin(), asked_.end());
-  asked_.erase(std::unique(asked_.begin(), asked_.end()), asked_.end());
-  std::fill(words_of_bank_.begin(), words_of_bank_.end(), 0);
-  std::uint64_t most = 0;
-  for (const std::uint64_t word : asked_) {
-    most = std::max(most, ++words_of_bank_[word % config_.banks]);
+Ways LocalBanks::count(const Lanes& lanes, const Execution& execution,
+                       std::span<const std::vector<std::uint64_t>> tables,
+                       std::vector<std::uint64_t>& addresses) {
+  Counted& counted = counted_[std::hash<const Lanes*>{}(&lanes) % counted_.size()];
+  const std::uint64_t first = first_address(lanes, execution);
+  const std::uint64_t entry = first_entry(lanes, execution, tables);
+  const std::uint32_t active = active_lanes(lanes, execution);
+  const bool is_same = counted.lanes == &lanes && counted.first == first &&
+                       counted.entry == entry && counted.active == active;
+  if (!is_same) {
+    find_addresses(lanes, execution, tables, addresses);
+    counted = {&lanes, first, entry, active, count(addresses, lanes.bytes)};
   }
-  return most;
+  return counted.ways;
+}
+
+void LocalBanks::make_room(std::uint64_t words) {
+  // Twice as many, so that most find theirs at once.
+  if (slots_.size() >= 2 * words) return;
+  slots_.assign(std::bit_ceil(2 * words), {});
+  slot_shift_ = 64 - std::countr_zero(slots_.size());
+}
+
+void LocalBanks::begin_part() {
+  std::fill(words_of_bank_.begin(), words_of_bank_.end(), 0);
+  ++part_;
+  busiest_ = 0;
+}
+
+void LocalBanks::ask_for(std::uint64_t word) {
+  // Lanes that want the same word share it (broadcast).
+  if (!is_new(word)) return;
+  busiest_ = std::max(busiest_, ++words_of_bank_[bank_of(word)]);
+}
+
+/// By a hash, since words that are all in one bank are the usual question here.
+bool LocalBanks::is_new(std::uint64_t word) {
+  constexpr std::uint64_t golden = 0x9e3779b97f4a7c15U;
+  for (std::size_t i = (word * golden) >> slot_shift_;; i = (i + 1) & (slots_.size() - 1)) {
+    Slot& slot = slots_[i];
+    if (slot.part != part_) {
+      slot = {.word = word, .part = part_};
+      return true;
+    }
+    if (slot.word == word) return false;
+  }
 }
 
 }  // namespace clprobe::simulator

@@ -132,8 +132,7 @@ void MemorySystem::accept(std::uint64_t now, const Instruction& instruction, std
   switch (instruction.operation) {
     case Operation::local_load:
     case Operation::local_store:
-      find_addresses(instruction.lanes, execution, tables_, addresses_);
-      access.ways = banks_.count(addresses_, instruction.lanes.bytes);
+      access.ways = banks_.count(instruction.lanes, execution, tables_, addresses_);
       break;
     case Operation::acquire:
     case Operation::release:

@@ -80,7 +80,8 @@ long_run=(latency --thorough --time-budget 60s)
 
 # The first probe is over in a moment, so that the signal comes while the second one is measured: on a
 # simulated compute unit, where no driver takes its time. A first look takes no turns.
-two_probes=(-d sim:kepler-k20-pool latency --sizes 16KiB --series global banks --quick --time-budget 60s)
+two_probes=(-d sim:kepler-k20-pool latency --sizes 16KiB --series global
+  banks --quick --sub-groups 1-32 --instructions 1-32 --ways 1-32)
 
 # until_first_probe: waits for the document that is written after the first of two probes.
 until_first_probe() {

@@ -9,7 +9,8 @@ setup() {
   common_setup
   # Two probes on a simulated compute unit: no driver, and a second or less.
   # The second probe of this one takes some seconds.
-  long_second=(-d sim:kepler-k20-pool latency --sizes 16KiB --series global banks --time-budget 30s)
+  long_second=(-d sim:kepler-k20-pool latency --sizes 16KiB --series global
+    banks --sub-groups 1-32 --instructions 1-32 --ways 1-8)
   two_probes=(-d sim:kepler-k20-pool latency "${few_sizes[@]}" --series global banks --words 4 --quick)
 }
 
