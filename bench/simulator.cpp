@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many warp instructions a second of processor time the simulator takes, whether that is the
-// same for twice and four times as many, what it adds to say where every cycle goes, and what
-// several compute units take in one thread and in two. Run by tools/benchmark.
+// same for twice and four times as many, what it adds to say where every cycle goes, what several
+// compute units take in one thread and in two, and the same of the GSI case studies, all units of
+// each. Run by tools/benchmark.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +11,8 @@
 #include <ctime>
 #include <string_view>
 
+#include "clprobe/registry.hpp"
+#include "clprobe/simulated.hpp"
 #include "clprobe/simulator.hpp"
 #include "clprobe/stalls.hpp"
 #include "simulator/grid.hpp"
@@ -107,6 +110,43 @@ void measure_units(const Mix& mix) {
              mix.name, rate(least[0]), rate(least[1]), least[0] / least[1]);
 }
 
+/// What `clprobe --device sim:gsi gsi` simulates, bar by bar without an account, and as it does it.
+void measure_cases() {
+  const Probe& gsi = *find_probe("gsi");
+  const Machine machine = preset("gsi");
+  constexpr Options options{.seed = 42};
+  std::uint64_t instructions = 0;
+  std::chrono::duration<double> alone{0.0};
+  for (const Point& point : gsi.plan(describe_device(machine), {}).points) {
+    const SimulatedWork work = gsi.trace(machine, point);
+    const Trace trace = work.trace(1);
+    const auto began = std::chrono::steady_clock::now();
+    const auto units = simulate_units(work.machine.value_or(machine), trace, work.units, options);
+    alone += std::chrono::steady_clock::now() - began;
+    instructions += sum_of(units).warp_instructions;
+  }
+  std::array<double, 2> least{};
+  for (int i = 0; i < rounds; ++i) {
+    for (const std::size_t threads : {1U, 2U}) {
+      const auto backend = simulated_backend(machine, options.seed, {}, threads);
+      const auto began = std::chrono::steady_clock::now();
+      clprobe::measure(gsi, *backend, {}, gsi.budgets.normal, {});
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+      double& seconds = least.at(threads - 1);
+      seconds = i == 0 ? took.count() : std::min(seconds, took.count());
+    }
+  }
+  const auto rate = [&](double seconds) {
+    return static_cast<double>(instructions) / seconds * 1e-6;
+  };
+  fmt::print("cases of gsi, {} warp instructions: {:.2f} million/s alone in one thread\n",
+             instructions, rate(alone.count()));
+  fmt::print(
+      "cases of gsi, accounted for            {:6.2f} million/s in one thread  {:6.2f} in two  "
+      "x{:.2f}\n",
+      rate(least[0]), rate(least[1]), least[0] / least[1]);
+}
+
 void measure_all(std::string_view only) {
   const Lanes stream{.lane_step = 4, .warp_step = 128, .turn_step = std::int64_t{32} * 128};
   const Mix mixes[] = {
@@ -146,10 +186,12 @@ void measure_all(std::string_view only) {
   for (const Mix& mix : mixes) {
     if (is_wanted(mix)) measure_units(mix);
   }
+  if (only.empty() || only == "cases") measure_cases();
 }
 
 }  // namespace
 }  // namespace clprobe::simulator
 
-/// `units`: only several units. Another word: only mixes with it in their names.
+/// `units`: only several units; `cases`: only the case studies. Another word: only mixes with it in
+/// their names.
 int main(int count, char** words) { clprobe::simulator::measure_all(count > 1 ? words[1] : ""); }
