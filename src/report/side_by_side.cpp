@@ -2,6 +2,7 @@
 #include "report/side_by_side.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -33,6 +34,23 @@ std::vector<std::string> probes_of(std::span<const Run> runs) {
 
 namespace {
 
+/// The series of a probe in all runs. One that a run alone has stands behind the one that is before
+/// it there: of devices side by side each lacks itself among its peers.
+std::vector<std::string_view> series_of(std::span<const Run> runs, const std::string& probe) {
+  std::vector<std::string_view> order;
+  for (const Run& run : runs) {
+    const ProbeResult* const result = find_result(run, probe);
+    if (result == nullptr) continue;
+    auto place = order.begin();
+    for (const Finding& each : result->findings) {
+      auto found = std::find(order.begin(), order.end(), each.series);
+      if (found == order.end()) found = order.insert(place, each.series);
+      place = std::next(found);
+    }
+  }
+  return order;
+}
+
 SharedGrid compare_probe(std::span<const Run> runs, const std::string& probe) {
   // Arranged together, so that the rows are the union in one order; then dealt out again.
   std::vector<Finding> all;
@@ -45,6 +63,11 @@ SharedGrid compare_probe(std::span<const Run> runs, const std::string& probe) {
       if (seen.emplace(each.name, each.series, each.level).second) all.push_back(each);
     }
   }
+  const std::vector<std::string_view> order = series_of(runs, probe);
+  std::stable_sort(all.begin(), all.end(), [&](const Finding& a, const Finding& b) {
+    return std::find(order.begin(), order.end(), a.series) <
+           std::find(order.begin(), order.end(), b.series);
+  });
   SharedGrid grid{.probe = probe};
   const FindingGrid arranged = arrange(all);
   for (const std::string& name : arranged.names) {

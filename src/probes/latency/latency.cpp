@@ -177,8 +177,9 @@ void order_by_weight(const DeviceInfo& device, Plan& plan) {
 std::string check(const DeviceInfo& device, const Request& request) {
   const Asked asked(request);
   if (asked.is_in_order && !asked.wants(in_order_series)) {
-    return fmt::format("--order {}: it is the series {}, which --series leaves out", fixed_order,
-                       in_order_series);
+    return fmt::format(
+        "--order {0}: it is the series {1}, which --series leaves out; add {1} there", fixed_order,
+        in_order_series);
   }
   const std::vector<SeriesPlan> all = plan_series(device, asked);
   const bool is_usable = std::any_of(all.begin(), all.end(), [&](const SeriesPlan& series) {

@@ -93,7 +93,8 @@ TEST_CASE("with --order fixed the order of addresses has the sizes of a random o
   }
   request.series = {"global"};
   CHECK(probe.check(big_gpu(), request) ==
-        "--order fixed: it is the series global-in-order, which --series leaves out");
+        "--order fixed: it is the series global-in-order, which --series leaves out; add "
+        "global-in-order there");
   request.series.clear();
   CHECK(probe.check(big_gpu(), request).empty());
   // One of several that there is no room for.

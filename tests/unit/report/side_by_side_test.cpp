@@ -7,6 +7,7 @@
 
 #include "clprobe/report.hpp"
 #include "example_runs.hpp"
+#include "report/side_by_side.hpp"
 #include "report/table_sections.hpp"
 #include "text/text.hpp"
 
@@ -34,6 +35,27 @@ std::vector<Run> ten_runs() {
     runs[i].device.driver = "driver-" + std::string(1, static_cast<char>('a' + i));
   }
   return runs;
+}
+
+/// A device that copies to these and from them.
+Run run_with_peers(const std::vector<std::string>& peers) {
+  Run run = example_gpu_run();
+  ProbeResult result;
+  result.probe = "transfer";
+  std::vector<std::string> series{"both-pinned"};
+  for (const std::string& peer : peers) {
+    series.insert(series.end(), {"to-peer-" + peer, "from-peer-" + peer});
+  }
+  for (const std::string& each : series) {
+    Finding finding;
+    finding.name = "bandwidth";
+    finding.series = each;
+    finding.unit = "bytes_per_second";
+    finding.value = 2e9;
+    result.findings.push_back(finding);
+  }
+  run.results = {result};
+  return run;
 }
 
 }  // namespace
@@ -65,6 +87,17 @@ TEST_CASE("headlines are the rows, and with all that is known cycles and words a
   const std::string whole = table_of(runs, 120, report::Form::whole);
   CHECK(count_of(whole, "global 2 cycles") == 1);
   CHECK(count_of(whole, "global 2 step") == 1);
+}
+
+TEST_CASE("peers of several devices stand in their order, whichever device lacks itself") {
+  const std::vector<Run> runs{run_with_peers({"1", "2"}), run_with_peers({"0", "2"}),
+                              run_with_peers({"0", "1"})};
+  const std::vector<report::SharedGrid> grids = report::compare_findings(runs);
+  REQUIRE(grids.size() == 1);
+  std::vector<std::string> rows;
+  for (const auto& row : grids.front().rows) rows.emplace_back(row.series);
+  CHECK(rows == std::vector<std::string>{"both-pinned", "to-peer-0", "from-peer-0", "to-peer-1",
+                                         "from-peer-1", "to-peer-2", "from-peer-2"});
 }
 
 TEST_CASE("of a few devices there are cards too, of many the table alone") {
