@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -174,9 +175,12 @@ void move_ends(Finding& finding, double half_width, double sign) {
   finding.high = end(*finding.high, 1.0);
 }
 
-/// Of what is compared: a remark is about the run.
+/// Of what is compared: a remark is about the run, but for a rate, which is another form of what is
+/// compared.
 bool is_widened(const Finding& finding) {
-  const bool is_said = finding.role == Role::remark || finding.role == Role::advice;
+  const std::string_view unit = finding.unit;
+  const bool is_rate = unit.ends_with("_per_second") || unit.ends_with("_per_cycle");
+  const bool is_said = (finding.role == Role::remark && !is_rate) || finding.role == Role::advice;
   return !is_said && finding.value && finding.low && finding.high;
 }
 

@@ -41,7 +41,8 @@ constexpr auto declared_series = declare_series(all_series);
 
 constexpr FindingSpec finding_specs[]{
     {.name = "bandwidth", .unit = "bytes_per_second", .role = Role::headline},
-    {.name = "unit_bandwidth", .unit = "bytes_per_cycle|bytes_per_second"},
+    // The bandwidth in another form: compared as well, one change would count twice.
+    {.name = "unit_bandwidth", .unit = "bytes_per_cycle|bytes_per_second", .role = Role::remark},
     {.name = "capacity", .unit = "bytes", .better = Better::more},
     {.name = "scaling", .unit = "share", .better = Better::more},
     {.name = "limit"},
@@ -181,15 +182,29 @@ std::vector<Bytes> sets_of(const SeriesSpec& series, const DeviceInfo& device,
 }
 
 /// The smallest set that all units read, and the largest: what disturbs cores, and what disturbs
-/// memory. They are cut from the buffer of all points, so that nothing is laid out for them.
-std::vector<PlannedReference> choose_references(std::span<const Point> points) {
+/// memory. Of CPUs, whose memory others disturb most, one in caches that nobody shares as well:
+/// else what is there would be as uncertain as memory. They are cut from the buffer of all points,
+/// so that nothing is laid out for them.
+std::vector<PlannedReference> choose_references(const DeviceInfo& device,
+                                                std::span<const Point> points) {
   constexpr std::ptrdiff_t worth_following = 8;
+  constexpr Bytes in_own_cache = kibibytes(256);
   const auto is_read = [](const Point& point) { return point.series == read_series; };
   const auto first = std::find_if(points.begin(), points.end(), is_read);
   const auto end = std::find_if_not(first, points.end(), is_read);
   if (end - first < worth_following) return {};
-  return {{ReferenceKind::core, static_cast<std::size_t>(first - points.begin())},
-          {ReferenceKind::memory, static_cast<std::size_t>(end - points.begin()) - 1}};
+  const auto reference = [&](ReferenceKind kind, auto point) {
+    return PlannedReference{kind, static_cast<std::size_t>(point - points.begin())};
+  };
+  std::vector<PlannedReference> references{reference(ReferenceKind::core, first)};
+  const auto own = std::find_if(first + 1, end - 1, [&](const Point& each) {
+    return shape_of<Shape>(each).working_set_bytes >= in_own_cache.count;
+  });
+  if (device.type == DeviceType::cpu && own < end - 1) {
+    references.push_back(reference(ReferenceKind::cache, own));
+  }
+  references.push_back(reference(ReferenceKind::memory, end - 1));
+  return references;
 }
 
 Plan plan(const DeviceInfo& device, const Request& request) {
@@ -225,7 +240,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     result.points.push_back(std::move(point));
   }
   if (!shapes.empty()) result.memory = Bytes{buffer} * count_buffers(request);
-  if (request.effort != Effort::quick) result.references = choose_references(result.points);
+  if (request.effort != Effort::quick) result.references = choose_references(device, result.points);
   return result;
 }
 

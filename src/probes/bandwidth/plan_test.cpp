@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "clprobe/probe.hpp"
@@ -199,6 +200,33 @@ TEST_CASE("bandwidth: sizes that were asked for are measured, and such as fit no
         "--sizes: 3 GiB is more than --max-memory leaves room for: choose at most 896 MiB");
   both.max_memory = gibibytes(4);
   CHECK(probe.check(gpu(), both).empty());
+}
+
+TEST_CASE(
+    "bandwidth: what disturbs a CPU's own caches is another reference than that of its memory") {
+  const auto references_of = [](const DeviceInfo& device) {
+    const Plan plan = probe.plan(device, {});
+    std::vector<std::pair<ReferenceKind, std::uint64_t>> found;
+    for (const PlannedReference& each : plan.references) {
+      const Point& point = plan.points.at(each.point);
+      CHECK(point.series == "read");
+      found.emplace_back(each.kind, shape_of<Shape>(point).working_set_bytes);
+    }
+    return found;
+  };
+  const auto of_cpu = references_of(cpu());
+  REQUIRE(of_cpu.size() == 3);
+  CHECK(of_cpu[0].first == ReferenceKind::core);
+  CHECK(of_cpu[1].first == ReferenceKind::cache);
+  CHECK(of_cpu[2].first == ReferenceKind::memory);
+  CHECK(of_cpu[0].second < kibibytes(32).count);
+  CHECK(of_cpu[1].second >= kibibytes(256).count);
+  CHECK(of_cpu[1].second < kibibytes(400).count);
+  CHECK(of_cpu[2].second > mebibytes(32).count);
+  const auto of_gpu = references_of(gpu());
+  REQUIRE(of_gpu.size() == 2);
+  CHECK(of_gpu[0].first == ReferenceKind::core);
+  CHECK(of_gpu[1].first == ReferenceKind::memory);
 }
 
 TEST_CASE("bandwidth: a first look has fewer points, a thorough one more") {

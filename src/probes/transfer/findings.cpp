@@ -61,9 +61,9 @@ Interval shared_rate(const Law& law) {
   return of_any_run(law.bytes_per_ns_interval, law.bytes_per_ns, share);
 }
 
-Interval rate_of(const Law& law, const SeriesSpec& spec) {
+Interval rate_of(const Law& law, const SeriesSpec& spec, DeviceType type) {
   if (is_copied_by_host(spec.way)) {
-    return of_any_run(law.bytes_per_ns_interval, law.bytes_per_ns, copy_share);
+    return of_any_run(law.bytes_per_ns_interval, law.bytes_per_ns, copy_share(type));
   }
   const bool is_shared = spec.direction == Direction::both || is_of_large_ones(spec);
   const bool is_by_place = spec.way == Way::device || spec.way == Way::kernel;
@@ -78,7 +78,7 @@ struct Named {
 
 void add_law(Findings& found, std::string_view series, const SeriesSpec& spec, const Law& law,
              DeviceType type, const Named& named = {}) {
-  const Interval rate = rate_of(law, spec);
+  const Interval rate = rate_of(law, spec, type);
   found.findings.push_back(finding_of(named.rate, series, "bytes_per_second", law_method,
                                       law.bytes_per_ns * ns_per_second, rate.low * ns_per_second,
                                       rate.high * ns_per_second));
@@ -91,7 +91,7 @@ void add_law(Findings& found, std::string_view series, const SeriesSpec& spec, c
   }
   const bool is_of_one_thread = spec.direction != Direction::both;
   const Interval start = of_any_run(law.start_interval, *law.start_ns,
-                                    is_of_one_thread ? thread_share(type) : copy_share);
+                                    is_of_one_thread ? thread_share(type) : copy_share(type));
   found.findings.push_back(finding_of("start_up", series, "seconds", law_method,
                                       *law.start_ns / ns_per_second, start.low / ns_per_second,
                                       start.high / ns_per_second));
