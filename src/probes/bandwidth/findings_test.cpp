@@ -111,6 +111,22 @@ TEST_CASE("bandwidth: each level with what all units read, what one does, and it
   CHECK(*of(unknown, "bandwidth", "read", 1).value == doctest::Approx(1000e9).epsilon(0.01));
 }
 
+TEST_CASE(
+    "bandwidth: what a CPU writes is known to a fifth, in any run, and what it reads as seen") {
+  DeviceInfo cpu = device_of_10();
+  cpu.type = DeviceType::cpu;
+  const auto high_of = [](const DeviceInfo& device, std::string_view series) {
+    const Findings found = analyse(device, curve_of(series, {}));
+    const Finding& rate = of(found, "bandwidth", series, 1);
+    return *rate.high / *rate.value;
+  };
+  for (const std::string_view series : {"write", "copy", "update", "image"}) {
+    CHECK(high_of(cpu, series) == doctest::Approx(1.0 / 0.8).epsilon(0.005));
+    CHECK(high_of(device_of_10(), series) < 1.1);
+  }
+  CHECK(high_of(cpu, "read") < 1.1);
+}
+
 TEST_CASE("bandwidth: what is left of a cache in a set that is too large for it is no level") {
   const auto levels_with = [](double shelf, double end_kib) {
     std::vector<Point> points;
