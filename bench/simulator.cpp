@@ -75,8 +75,22 @@ void measure(const Mix& mix) {
   }
 }
 
-/// Units that each do what one does above, at the same time and with one second level. One thread
-/// and two take turns, and what counts is the time that passes: others slow both down.
+/// The least seconds of a run in one thread and of one in two, which take turns: what counts is the
+/// time that passes, and others slow both down. `run` gets the threads and says what it took.
+template <class Run>
+std::array<double, 2> least_by_threads(const Run& run) {
+  std::array<double, 2> least{};
+  for (int i = 0; i < rounds; ++i) {
+    for (const std::size_t threads : {1U, 2U}) {
+      const std::chrono::duration<double> took = run(threads);
+      double& seconds = least.at(threads - 1);
+      seconds = i == 0 ? took.count() : std::min(seconds, took.count());
+    }
+  }
+  return least;
+}
+
+/// Units that each do what one does above, at the same time and with one second level.
 void measure_units(const Mix& mix) {
   constexpr std::uint64_t units = 4;
   Machine machine = preset(mix.machine);
@@ -90,19 +104,15 @@ void measure_units(const Mix& mix) {
   // So that each unit has one of the groups.
   machine.core.warp_contexts = trace.groups.front().warps.size();
   machine.core.max_work_group_size = machine.core.warp_contexts * machine.core.warp_width;
-  std::array<double, 2> least{};
   std::uint64_t instructions = 0;
-  for (int i = 0; i < rounds; ++i) {
-    for (const std::size_t threads : {1U, 2U}) {
-      Grid grid(machine, trace, units, {}, {});
-      const auto began = std::chrono::steady_clock::now();
-      grid.run_until(Options{}.max_cycles, threads);
-      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-      instructions = sum_of(grid.run()).warp_instructions;
-      double& seconds = least.at(threads - 1);
-      seconds = i == 0 ? took.count() : std::min(seconds, took.count());
-    }
-  }
+  const auto least = least_by_threads([&](std::size_t threads) {
+    Grid grid(machine, trace, units, {}, {});
+    const auto began = std::chrono::steady_clock::now();
+    grid.run_until(Options{}.max_cycles, threads);
+    const auto took = std::chrono::steady_clock::now() - began;
+    instructions = sum_of(grid.run()).warp_instructions;
+    return took;
+  });
   const auto rate = [&](double seconds) {
     return static_cast<double>(instructions) / seconds * 1e-6;
   };
@@ -125,17 +135,12 @@ void measure_cases() {
     alone += std::chrono::steady_clock::now() - began;
     instructions += sum_of(units).warp_instructions;
   }
-  std::array<double, 2> least{};
-  for (int i = 0; i < rounds; ++i) {
-    for (const std::size_t threads : {1U, 2U}) {
-      const auto backend = simulated_backend(machine, options.seed, {}, threads);
-      const auto began = std::chrono::steady_clock::now();
-      clprobe::measure(gsi, *backend, {}, gsi.budgets.normal, {});
-      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-      double& seconds = least.at(threads - 1);
-      seconds = i == 0 ? took.count() : std::min(seconds, took.count());
-    }
-  }
+  const auto least = least_by_threads([&](std::size_t threads) {
+    const auto backend = simulated_backend(machine, options.seed, {}, threads);
+    const auto began = std::chrono::steady_clock::now();
+    clprobe::measure(gsi, *backend, {}, gsi.budgets.normal, {});
+    return std::chrono::steady_clock::now() - began;
+  });
   const auto rate = [&](double seconds) {
     return static_cast<double>(instructions) / seconds * 1e-6;
   };

@@ -156,4 +156,18 @@ inline Probe fake_probe() {
   return probe;
 }
 
+/// The same, which looks at its first three points first, and may do so again.
+inline Probe urgent_probe() {
+  Probe urgent = fake_probe();
+  urgent.plan = [](const DeviceInfo& device, const Request& request) {
+    Plan plan = fake_plan(device, request);
+    plan.is_ordered = true;
+    plan.urgent = 3;
+    plan.min_urgent_visits = 2;
+    plan.max_urgent_visits = 4;
+    return plan;
+  };
+  return urgent;
+}
+
 }  // namespace clprobe

@@ -136,18 +136,16 @@ def rows_beyond_cache(size: int, by: str) -> dict[str, Rate]:
             for series in HOST_SERIES}
 
 
-def add_clpeak(best: dict[str, Rate], theirs: dict[str, float], ours: dict[str, float]) -> None:
-    """Beside the best of clprobe's calls."""
-    for series, row in best.items():
-        row.other.append(theirs[series])
-        row.ours.append(max(ours[series], ours[f"{series}-pinned"]))
-
-
 def add_round(rows: dict[str, Rate], theirs: dict[str, float], ours: dict[str, float]) -> None:
     """Beside the same call."""
     for series, row in rows.items():
         row.other.append(theirs[series])
         row.ours.append(ours[series])
+
+
+def add_clpeak(best: dict[str, Rate], theirs: dict[str, float], ours: dict[str, float]) -> None:
+    """Beside the best of clprobe's calls."""
+    add_round(best, theirs, {series: max(ours[series], ours[f"{series}-pinned"]) for series in best})
 
 
 # Runs of one program on a CPU differ by a fifth and more, and all ways are a copy in one memory.

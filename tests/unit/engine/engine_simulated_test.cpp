@@ -71,16 +71,7 @@ TEST_CASE("a simulated device is visited once, however short that was and whatev
 
 TEST_CASE("urgent points of a simulated device are visited once, and first") {
   FakeBackend backend(noisy(), simulated_info());
-  Probe urgent = fake_probe();
-  urgent.plan = [](const DeviceInfo& device, const Request& request) {
-    Plan plan = fake_plan(device, request);
-    plan.is_ordered = true;
-    plan.urgent = 2;
-    plan.min_urgent_visits = 2;
-    plan.max_urgent_visits = 4;
-    return plan;
-  };
-  measure(urgent, backend, request_of_points(4), Budget{}, Observer{});
+  measure(urgent_probe(), backend, request_of_points(4), Budget{}, Observer{});
   CHECK(backend.visited() == std::vector<std::int64_t>{1, 2, 3, 4});
 }
 

@@ -387,19 +387,6 @@ TEST_CASE("points of an ordered plan are visited in its order first, and shuffle
   CHECK_FALSE(std::is_sorted(visited.begin() + 7, visited.begin() + 14));
 }
 
-Probe urgent_probe() {
-  Probe urgent = fake_probe();
-  urgent.plan = [](const DeviceInfo& device, const Request& request) {
-    Plan plan = fake_plan(device, request);
-    plan.is_ordered = true;
-    plan.urgent = 3;
-    plan.min_urgent_visits = 2;
-    plan.max_urgent_visits = 4;
-    return plan;
-  };
-  return urgent;
-}
-
 Budget budget_of_first_look() {
   Budget budget = ample_budget();
   budget.min_visits = 1;
