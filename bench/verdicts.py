@@ -10,7 +10,8 @@ N times (40) with a fixed seed. The table says how often --fail-on worse ended w
 share of the verdicts was which, of all probes and of each, and the resolution: the largest change that could
 have been missed. --findings N: the N findings that were most often not `same`. --coverage N: how often
 intervals hold "no change", what 95 % of the pairs differ by at most, and half of the usual interval, of each
-probe and of the N findings that hold it least often. --make N: first makes N runs
+probe and of the N findings that hold it least often. --quiet PERCENT: only runs of which the documents say
+that times of one core alone (arithmetic, and loads from its own caches) were disturbed by no more. --make N: first makes N runs
 in the folder, which has none yet, with the options and probes behind --; with --load two busy loops come and
 go meanwhile (bench/load.py). Above the table is which machine, driver and commit the runs are of.
 """
@@ -19,6 +20,7 @@ import collections
 import concurrent.futures
 import itertools
 import json
+import math
 import os
 import pathlib
 import random
@@ -40,6 +42,22 @@ def sides_of(files: list[str], side: int, draws: int) -> list[tuple[list[str], l
     generator = random.Random(1)
     drawn = [generator.sample(files, 2 * side) for _ in range(draws)]
     return [(each[:side], each[side:]) for each in drawn]
+
+
+def disturbance_of_cores(file: str) -> float:
+    """By how many percent, at most, what one core does by itself was disturbed; of all runs in a file."""
+    kinds = ("core", "cache", "arithmetic")
+    told = [each for run in made_runs.read(file) for each in run.get("disturbances", [])]
+    of_cores = [each for each in told if each["kind"] in kinds and not each["is_rate"]]
+    return max((100 * each["half_width"] for each in of_cores), default=math.inf)
+
+
+def runs_in(folder: pathlib.Path, most: float | None) -> tuple[list[str], str]:
+    """Those to compare, in the order of their names, and what to call them."""
+    files = sorted(str(path) for path in folder.rglob("*.json"))
+    if most is None:
+        return files, "runs"
+    return [each for each in files if disturbance_of_cores(each) <= most], f"runs of cores quiet within {most:g} %"
 
 
 def compare(words: list[str], sides: tuple[list[str], list[str]]) -> tuple[int, Any, str]:
@@ -74,6 +92,7 @@ def given_to(words: list[str]) -> tuple[argparse.Namespace, list[str], argparse.
     parser.add_argument("--threshold", default="3%", metavar="SHARE")
     parser.add_argument("--findings", type=int, default=0, metavar="N")
     parser.add_argument("--coverage", type=int, metavar="N")
+    parser.add_argument("--quiet", type=float, metavar="PERCENT")
     parser.add_argument("--make", type=int, default=0, metavar="N")
     parser.add_argument("--load", action="store_true")
     given = parser.parse_args(own)
@@ -98,9 +117,9 @@ def main() -> None:
     seconds: list[float] = []
     if given.make > 0:
         seconds = made_runs.make_runs(given.clprobe, given.folder, given.make, options, given.load)
-    files = sorted(str(path) for path in given.folder.rglob("*.json"))
+    files, kind = runs_in(given.folder, given.quiet)
     if given.side < 1 or len(files) < 2 * given.side:
-        parser.error(f"{given.folder} has {len(files)} runs: two sides of {given.side} need {2 * given.side}")
+        parser.error(f"{given.folder} has {len(files)} {kind}: two sides of {given.side} need {2 * given.side}")
     words = [given.clprobe, "compare", "--fail-on", "worse", "--threshold", given.threshold]
     pairs = sides_of(files, given.side, given.draws)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -122,7 +141,7 @@ def main() -> None:
             rows[name_of(row)].update(said_of_row)
             resolutions += [cell["resolution_share"] for cell in row["runs"] if "resolution_share" in cell]
     print_machine(files, seconds, given.load)
-    print(f"{len(files)} runs, {len(pairs)} pairs of {given.side} a side, threshold {given.threshold}")
+    print(f"{len(files)} {kind}, {len(pairs)} pairs of {given.side} a side, threshold {given.threshold}")
     print("exit       " + "   ".join(f"{status}: {count}" for status, count in sorted(exits.items())))
     for name, verdicts in counts.items():
         total = max(1, sum(verdicts.values()))

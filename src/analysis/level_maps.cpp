@@ -65,9 +65,8 @@ LevelMap align_levels(const LevelTimes& baseline, const LevelTimes& other, doubl
 /// logarithm, to the time that the level of the same number has there: that is another level.
 bool stays_here(const ComparedCurve& with, const ComparedCurve& without, const Finding& level,
                 double change) {
-  constexpr std::size_t min_points = 3;
   const std::vector<double> ratios = ratios_in_level(with, without, level);
-  return ratios.size() >= min_points && median(ratios) / change < 0.5;
+  return !ratios.empty() && median(ratios) / change < 0.5;
 }
 
 /// Takes out the pairs whose levels are two: the time of one is not that of the other, and yet the
@@ -139,11 +138,13 @@ LevelMaps level_maps(const ComparedResult& baseline, const ComparedResult& other
   for (const auto& [series, theirs, ours] : shared_series(baseline, other)) {
     if (ours.size() == theirs.size()) {
       LevelMap in_order = align_levels(theirs, ours, HUGE_VAL);  // the n-th to the n-th
-      if (!take_other_levels_out(baseline, other, series, in_order)) {
-        const bool are_same = std::all_of(in_order.begin(), in_order.end(), [](const auto& pair) {
-          return pair.first == pair.second;
-        });
-        // One of them lost its first level, which has a number all the same.
+      const bool are_same = std::all_of(in_order.begin(), in_order.end(),
+                                        [](const auto& pair) { return pair.first == pair.second; });
+      // Else one of them lost its first level, which has a number all the same, or they have
+      // nothing in common.
+      if (!are_same) in_order = align_levels(theirs, ours, max_factor);
+      if (in_order.size() == ours.size() &&
+          !take_other_levels_out(baseline, other, series, in_order)) {
         if (!are_same) maps[series] = std::move(in_order);
         continue;
       }

@@ -121,6 +121,28 @@ class Verdicts(unittest.TestCase):
         self.assertIn("is for the runs of --make", self.refused(str(made), "--", "latency"))
         self.assertIn("has 2 runs: two sides of 2 need 4", self.refused(str(made), "--side", "2"))
 
+    def test_of_those_whose_cores_were_quiet(self) -> None:
+        made = self.folder / "made"
+        made.mkdir()
+
+        def disturbed(kind: str, half_width: float, is_rate: bool = False) -> dict[str, Any]:
+            return {"kind": kind, "half_width": half_width, "is_rate": is_rate}
+
+        told = {"a": [disturbed("core", 0.05), disturbed("memory", 0.9), disturbed("core", 0.9, is_rate=True)],
+                "b": [disturbed("arithmetic", 0.01)],
+                "c": [disturbed("core", 0.01), disturbed("cache", 0.051)],
+                "d": [disturbed("arithmetic", 0.06)],
+                "e": []}
+        for name, disturbances in told.items():
+            document: Any = {**fakes.document({1: 1.0}), "disturbances": disturbances}
+            (made / f"{name}.json").write_text(json.dumps(document), encoding="utf-8")
+        lines = self.printed(str(made), "--quiet", "5")
+        self.assertEqual(lines[3], "2 runs of cores quiet within 5 %, 2 pairs of 1 a side, threshold 3%")
+        compared = [call for call in self.clprobe.calls() if call[0] == "compare"]
+        self.assertEqual({call[-4] for call in compared}, {str(made / "a.json"), str(made / "b.json")})
+        self.assertIn("4 runs of cores", self.printed(str(made), "--quiet", "6")[3])
+        self.assertIn("has 1 runs of cores quiet within 2 %", self.refused(str(made), "--quiet", "2"))
+
     def test_a_run_that_fails_ends_it(self) -> None:
         clprobe = fakes.Clprobe(self.folder, fakes.answer(None, status=3, said="no device\n"))
         with self.assertRaisesRegex(SystemExit, "3: no device"):

@@ -176,10 +176,33 @@ TEST_CASE("as many levels, of which each run lost another one, are no change of 
   CHECK(second({1, 9, 100}, sizes_of({1, 6.1, 6.1, 100})).judgement.verdict == Verdict::worse);
   // Nor is it that level where the curve went the other way.
   CHECK(second({1, 5, 100}, sizes_of({1, 3.2, 5, 100})).finding == nullptr);
-  // Two points of a level say nothing.
+  // A sparse curve's level has two points, which say it as well.
   const std::vector<double> few{1, 1, 4, 4, 8, 8, 100, 100};
-  const std::array runs{run_of({1, 4, 100}, few), run_of({1, 8, 100}, few)};
-  CHECK(cell_of(compare(runs, 0, threshold), "latency", 2).judgement.verdict == Verdict::worse);
+  const std::vector<double> few_slower{1, 1, 8, 8, 8, 8, 100, 100};
+  const auto second_of_few = [&](const std::vector<double>& curve) {
+    const std::array runs{run_of({1, 4, 100}, few), run_of({1, 8, 100}, curve)};
+    return cell_of(compare(runs, 0, threshold), "latency", 2);
+  };
+  CHECK(second_of_few(few).finding == nullptr);
+  CHECK(second_of_few(few_slower).judgement.verdict == Verdict::worse);
+}
+
+TEST_CASE("of two runs, each with another one of two levels, neither is worse") {
+  const auto with_first_lost = [](double time) {
+    RunDigest run = run_of({time});
+    for (ComparedFinding& each : run.results.front().findings) ++*each.finding.level;
+    return run;
+  };
+  std::array runs{run_of({1}), with_first_lost(15.0)};
+  for (RunDigest& each : runs) each.results.front().curves.clear();  // too sparse to tell
+  const Comparison two_levels = compare(runs, 0, threshold);
+  CHECK(cell_of(two_levels, "latency", 1).finding == nullptr);
+  CHECK(cell_of(two_levels, "levels", std::nullopt).judgement.verdict == Verdict::unclear);
+  // As far apart as one level's times may be: the other run lost its first level.
+  const std::array near{run_of({1}), with_first_lost(1.4)};
+  CHECK(cell_of(compare(near, 0, threshold), "latency", 1).finding != nullptr);
+  const std::array far{run_of({1}), with_first_lost(1.6)};
+  CHECK(cell_of(compare(far, 0, threshold), "latency", 1).finding == nullptr);
 }
 
 TEST_CASE("of unlike numbers of levels, too, those are not one at whose sizes the curves agree") {
