@@ -18,6 +18,7 @@
 #include "probes/shared/asked_sizes.hpp"
 #include "probes/shared/finding.hpp"
 #include "probes/shared/launch_size.hpp"
+#include "probes/shared/reference_sets.hpp"
 #include "probes/shared/wanted_series.hpp"
 
 namespace clprobe::bandwidth {
@@ -181,29 +182,44 @@ std::vector<Bytes> sets_of(const SeriesSpec& series, const DeviceInfo& device,
   return sets;
 }
 
+/// The point by itself: in the plan all sets are cut from one buffer.
+PointAlone alone(const Point& planned) {
+  Point point = planned;
+  auto shape = shape_of<Shape>(point);
+  shape.buffer_bytes = shape.touched_bytes();
+  write_shape(shape, point);
+  return {std::move(point), Bytes{shape.buffer_bytes}};
+}
+
 /// The smallest set that all units read, and the largest: what disturbs cores, and what disturbs
 /// memory. Of CPUs, whose memory others disturb most, one in caches that nobody shares as well:
-/// else what is there would be as uncertain as memory. They are cut from the buffer of all points,
-/// so that nothing is laid out for them.
+/// else what is there would be as uncertain as memory. There they are kept, so that they are looked
+/// at for as long as the run lasts: a probe whose visits are over in seconds would see nothing of
+/// what comes later, and take the scatter of one look at the end for a change. So that of memory is
+/// no larger than it has to be.
 std::vector<PlannedReference> choose_references(const DeviceInfo& device,
                                                 std::span<const Point> points) {
-  constexpr std::ptrdiff_t worth_following = 8;
   constexpr Bytes in_own_cache = kibibytes(256);
+  const bool is_cpu = device.type == DeviceType::cpu;
   const auto is_read = [](const Point& point) { return point.series == read_series; };
   const auto first = std::find_if(points.begin(), points.end(), is_read);
   const auto end = std::find_if_not(first, points.end(), is_read);
-  if (end - first < worth_following) return {};
+  if (end - first < std::ptrdiff_t{min_followed_sizes}) return {};
   const auto reference = [&](ReferenceKind kind, auto point) {
-    return PlannedReference{kind, static_cast<std::size_t>(point - points.begin())};
+    PlannedReference planned{kind, static_cast<std::size_t>(point - points.begin())};
+    if (is_cpu) planned.alone = alone(*point);
+    return planned;
   };
   std::vector<PlannedReference> references{reference(ReferenceKind::core, first)};
-  const auto own = std::find_if(first + 1, end - 1, [&](const Point& each) {
-    return shape_of<Shape>(each).working_set_bytes >= in_own_cache.count;
-  });
-  if (device.type == DeviceType::cpu && own < end - 1) {
-    references.push_back(reference(ReferenceKind::cache, own));
-  }
-  references.push_back(reference(ReferenceKind::memory, end - 1));
+  const auto from = [&](Bytes size) {
+    return std::find_if(first + 1, end - 1, [&](const Point& each) {
+      return shape_of<Shape>(each).working_set_bytes >= size.count;
+    });
+  };
+  const auto own = from(in_own_cache);
+  if (is_cpu && own < end - 1) references.push_back(reference(ReferenceKind::cache, own));
+  references.push_back(
+      reference(ReferenceKind::memory, is_cpu ? from(beyond_caches(device)) : end - 1));
   return references;
 }
 

@@ -210,7 +210,14 @@ TEST_CASE(
     for (const PlannedReference& each : plan.references) {
       const Point& point = plan.points.at(each.point);
       CHECK(point.series == "read");
-      found.emplace_back(each.kind, shape_of<Shape>(point).working_set_bytes);
+      const Shape shape = shape_of<Shape>(point);
+      found.emplace_back(each.kind, shape.working_set_bytes);
+      // What others do to a CPU is seen for as long as the run lasts.
+      REQUIRE(each.alone.has_value() == (device.type == DeviceType::cpu));
+      if (!each.alone) continue;
+      CHECK(each.alone->point.parameters == point.parameters);
+      CHECK(each.alone->memory == Bytes{shape.touched_bytes()});
+      CHECK(shape_of<Shape>(each.alone->point).buffer_bytes == shape.touched_bytes());
     }
     return found;
   };

@@ -22,6 +22,7 @@
 #include "probes/shared/asked_sizes.hpp"
 #include "probes/shared/card_parts.hpp"
 #include "probes/shared/finding.hpp"
+#include "probes/shared/reference_sets.hpp"
 
 namespace clprobe::latency {
 
@@ -222,17 +223,14 @@ PlannedReference reference_at(ReferenceKind kind, std::span<const Point> points,
 /// would tell of pages that share its sets by chance, and not of the machine.
 std::vector<PlannedReference> choose_references(const DeviceInfo& device,
                                                 std::span<const Point> points) {
-  constexpr std::size_t worth_following = 8;
-  constexpr std::uint64_t beyond_cache = 2;
   std::vector<std::pair<std::uint64_t, std::size_t>> sizes;
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (points[i].series != global_series) continue;
     sizes.emplace_back(shape_of<RingShape>(points[i]).working_set_bytes, i);
   }
-  if (sizes.size() < worth_following) return {};
+  if (sizes.size() < min_followed_sizes) return {};
   std::sort(sizes.begin(), sizes.end());
-  // Some drivers report the nearest cache, and no last one is much larger than this.
-  const Bytes far = std::max(reported_cache(device) * beyond_cache, mebibytes(256));
+  const Bytes far = beyond_caches(device);
   const auto memory = std::find_if(sizes.begin(), sizes.end() - 1,
                                    [&](const auto& each) { return each.first >= far.count; });
   // Else in the middle of what are caches, on a scale of ratios as the sizes are.
