@@ -43,7 +43,8 @@ struct ProbePlan {
   double seconds{0.0};
 };
 
-/// "  latency: 312 points in 7 series, 1.06 GiB, about 14 s"
+/// "  latency: 312 points in 7 series, 1.06 GiB, about 14 s", or "each once" where it takes what it
+/// takes.
 ProbePlan plan_of(const Probe& probe, const DeviceInfo& device, const cli::Options& options,
                   std::size_t probes) {
   const Plan plan = probe.plan(device, cli::request_for(probe, options));
@@ -56,10 +57,15 @@ ProbePlan plan_of(const Probe& probe, const DeviceInfo& device, const cli::Optio
   ProbePlan made;
   std::string& text = made.text;
   if (!plan.points.empty()) {
-    made.seconds = expected_seconds(budget_of(probe, options, probes));
-    text = fmt::format("  {}: {} in {} series, {}, about {:.0f} s\n", probe.id,
+    const Budget budget = budget_of(probe, options, probes);
+    std::string time = "each once";
+    if (has_limit(budget, device)) {
+      made.seconds = expected_seconds(budget);
+      time = fmt::format("about {:.0f} s", made.seconds);
+    }
+    text = fmt::format("  {}: {} in {} series, {}, {}\n", probe.id,
                        format_count(plan.points.size(), "point"), series.size(),
-                       format_bytes(plan.memory), made.seconds);
+                       format_bytes(plan.memory), time);
   }
   for (const std::string& name : series) {
     const auto points = std::count_if(plan.points.begin(), plan.points.end(),
@@ -94,7 +100,8 @@ std::string plan_of_device(const DeviceInfo& device, const cli::Options& options
     text += made.text;
     seconds += made.seconds;
   }
-  if (probes.size() > 1) text += fmt::format("  together: about {:.0f} s\n", seconds);
+  if (probes.size() > 1 && seconds > 0.0)
+    text += fmt::format("  together: about {:.0f} s\n", seconds);
   return text;
 }
 

@@ -129,10 +129,7 @@ class Measuring::Passes {
   [[nodiscard]] bool has_all() const { return points_left() == 0; }
   /// At every visit: what is played back or simulated.
   [[nodiscard]] bool says_the_same() const { return is_given_ || is_simulated(backend_.device()); }
-  /// Whether points may be left out when time is up.
-  [[nodiscard]] bool has_limit() const {
-    return budget_.is_asked_for || !is_simulated(backend_.device());
-  }
+  [[nodiscard]] bool has_limit() const { return clprobe::has_limit(budget_, backend_.device()); }
   [[nodiscard]] bool out_of_time(double share = 1.0) const {
     if (!first_visit_s_ || !has_limit()) return false;
     const double spared = plan_.is_ordered
