@@ -65,7 +65,12 @@ ends=(latency --series global --sizes "2KiB-192KiB*1.2,64MiB" --time-budget 30s 
   done
   json_says "[$first_end"' | select(.reason | test("rounds of turns"))] | length == 1' ||
     skip "in five comparisons others hid the first level from one of the first looks"
-  [ "$status" -eq 4 ]
+  if [[ $status -ne 4 ]]; then
+    # What was seen is not taken for no change, and it is said why that is no verdict.
+    json_says "[$first_end"' | (.interval_low // 0) < 0.75 and
+      (.reason | test("; but |: but in |: too few rounds"))] == [true]'
+    skip "in five comparisons the host was too busy for a verdict"
+  fi
   json_says "[$first_end"' | .ratio > 0.35 and .ratio < 0.75 and (.reason | test("rounds of turns"))] == [true]'
   # 5: too busy for a verdict on something else.
   live "${ends[@]}" --fail-on worse
