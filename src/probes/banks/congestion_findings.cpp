@@ -31,7 +31,7 @@ struct Measured {
 
 /// w and l of a point, as many sub-groups as there were, which may be fewer than were planned, and
 /// what its accesses want of the banks.
-struct Accesses {
+struct WantedAccesses {
   std::int64_t sub_groups{0};
   std::int64_t instructions{0};
   int wavefronts{0};
@@ -42,7 +42,7 @@ struct Accesses {
   [[nodiscard]] double product() const { return count() * wavefronts; }
 };
 
-Accesses accesses_of(const Point& point, const Shape& shape, const Model& model) {
+WantedAccesses accesses_of(const Point& point, const Shape& shape, const Model& model) {
   return {point.facts.integer_or("sub_groups", shape.sub_groups), shape.instructions,
           wavefronts_of(offsets_of(shape.pattern, shape.word_bytes, shape.lanes), shape.word_bytes,
                         model)};
@@ -56,7 +56,7 @@ Measured read_points(const DeviceInfo& device, std::span<const Point> points,
     const std::optional<Shape> shape = find_usable(point);
     const std::optional<Estimate> time = estimate(point, device);
     if (!shape || !time) continue;
-    const Accesses accesses = accesses_of(point, *shape, model);
+    const WantedAccesses accesses = accesses_of(point, *shape, model);
     if (!(accesses.count() > 0.0)) continue;
     // The sample's accesses are w * l for each launch, so that this is the time of one launch.
     const auto of_launch = [&](double ns) { return in_unit(ns, device) * accesses.count(); };
@@ -239,7 +239,7 @@ std::vector<CardPlot> model_plots(const ProbeResult& result) {
       const std::optional<Shape> shape =
           point.series == kind.name ? find_usable(point) : std::nullopt;
       if (!shape) continue;
-      const Accesses accesses = accesses_of(point, *shape, model_for(result, *shape));
+      const WantedAccesses accesses = accesses_of(point, *shape, model_for(result, *shape));
       plot.points.push_back({i, accesses.product(), accesses.count()});
     }
     plot.trends.push_back({std::string(kind.name), *c1->value, *c2->value, "c1 x product + c2"});

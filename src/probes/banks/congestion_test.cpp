@@ -55,7 +55,7 @@ Findings found_in(const std::vector<Point>& points, bool has_latency = true) {
   return found;
 }
 
-const Finding* find(const Findings& found, std::string_view name) {
+const Finding* named(const Findings& found, std::string_view name) {
   const auto at = std::find_if(found.findings.begin(), found.findings.end(),
                                [&](const Finding& each) { return each.name == name; });
   return at == found.findings.end() ? nullptr : &*at;
@@ -85,7 +85,7 @@ TEST_CASE("a discrete memory machine takes a wavefront a turn, and one latency f
 
 TEST_CASE("the bound of theory stands beside the loads of the model: the median and the extremes") {
   const Findings found = found_in(points_of("load-model", 1.0));
-  const Finding* const over = find(found, "over_bound");
+  const Finding* const over = named(found, "over_bound");
   REQUIRE(over != nullptr);
   // w l k + 300 over w l k + 24, of products from 1 to 32,768.
   CHECK(*over->high == doctest::Approx(301.0 / 25.0).epsilon(1e-3));
@@ -95,15 +95,15 @@ TEST_CASE("the bound of theory stands beside the loads of the model: the median 
 }
 
 TEST_CASE("there is no bound for stores, nor without the latency of a load") {
-  CHECK(find(found_in(points_of("store-model", 1.0)), "over_bound") == nullptr);
-  CHECK(find(found_in(points_of("store-model", 1.0)), "c1") != nullptr);
-  CHECK(find(found_in(points_of("load-model", 1.0), false), "over_bound") == nullptr);
+  CHECK(named(found_in(points_of("store-model", 1.0)), "over_bound") == nullptr);
+  CHECK(named(found_in(points_of("store-model", 1.0)), "c1") != nullptr);
+  CHECK(named(found_in(points_of("load-model", 1.0), false), "over_bound") == nullptr);
 }
 
 TEST_CASE("where the model is off most is said: one sub-group that waits for its own loads") {
   const Findings found = found_in(points_of("load-model", 2.0));
-  REQUIRE(find(found, "deviates_most") != nullptr);
-  CHECK(find(found, "deviates_most")->label == "1 sub-group, 32 accesses, 32 ways");
+  REQUIRE(named(found, "deviates_most") != nullptr);
+  CHECK(named(found, "deviates_most")->label == "1 sub-group, 32 accesses, 32 ways");
 }
 
 TEST_CASE("what was published of a device stands beside what is found of it, by the same words") {
@@ -115,18 +115,18 @@ TEST_CASE("what was published of a device stands beside what is found of it, by 
     add_congestion(found, device, points, model);
     return found;
   };
-  CHECK(find(found_of("simulated gtx-780-ti"), "published_c1") == nullptr);
+  CHECK(named(found_of("simulated gtx-780-ti"), "published_c1") == nullptr);
   for (Point& point : points) point.parameters.set("word_bytes", std::int64_t{8});
   for (const char* const name : {"simulated gtx-780-ti", "NVIDIA GeForce GTX 780 Ti"}) {
     CAPTURE(name);
     const Findings found = found_of(name);
     REQUIRE(find_row(found, "published_c1", "load-model") != nullptr);
-    CHECK(*find(found, "published_c1")->value == 1.047);
-    CHECK(*find(found, "published_c2")->value == 337.7);
-    CHECK(find(found, "published_c2")->method == "Okamoto et al. 2014, section III");
+    CHECK(*named(found, "published_c1")->value == 1.047);
+    CHECK(*named(found, "published_c2")->value == 337.7);
+    CHECK(named(found, "published_c2")->method == "Okamoto et al. 2014, section III");
   }
-  CHECK(find(found_of("NVIDIA GeForce GTX 780"), "published_c1") == nullptr);
-  CHECK(find(found_of("simulated gsi"), "published_c2") == nullptr);
+  CHECK(named(found_of("NVIDIA GeForce GTX 780"), "published_c1") == nullptr);
+  CHECK(named(found_of("simulated gsi"), "published_c2") == nullptr);
 }
 
 TEST_CASE("a point that is asked for alone has a row with the bound, and why there is no line") {
@@ -138,28 +138,28 @@ TEST_CASE("a point that is asked for alone has a row with the bound, and why the
   REQUIRE(find_row(found, "bound", row) != nullptr);
   CHECK(*find_row(found, "bound", row)->value == doctest::Approx(32792.0));
   CHECK(find_row(found, "modelled", row) == nullptr);
-  REQUIRE(find(found, "c1") != nullptr);
-  CHECK_FALSE(find(found, "c1")->value);
-  CHECK(find(found, "c1")->reason ==
+  REQUIRE(named(found, "c1") != nullptr);
+  CHECK_FALSE(named(found, "c1")->value);
+  CHECK(named(found, "c1")->reason ==
         "not known: a line needs 3 different products of sub-groups, accesses and ways, and 1 was "
         "measured");
-  CHECK(find(found, "over_bound") == nullptr);
+  CHECK(named(found, "over_bound") == nullptr);
 }
 
 TEST_CASE("three products make a line, and what it says of each of up to 8 points") {
   const Findings two = found_in(last_of(points_of("load-model", 1.0), 2));
-  CHECK_FALSE(find(two, "c1")->value);
+  CHECK_FALSE(named(two, "c1")->value);
   const Findings three = found_in(last_of(points_of("load-model", 1.0), 3));
-  REQUIRE(find(three, "c1")->value);
+  REQUIRE(named(three, "c1")->value);
   const Finding* const modelled =
       find_row(three, "modelled", "load-model, 32 sub-groups, 32 accesses, 8 ways");
   REQUIRE(modelled != nullptr);
   CHECK(*modelled->value == doctest::Approx(8492.0).epsilon(1e-3));
-  CHECK(find(found_in(last_of(points_of("load-model", 1.0), 8)), "time") != nullptr);
-  CHECK(find(found_in(last_of(points_of("load-model", 1.0), 9)), "time") == nullptr);
+  CHECK(named(found_in(last_of(points_of("load-model", 1.0), 8)), "time") != nullptr);
+  CHECK(named(found_in(last_of(points_of("load-model", 1.0), 9)), "time") == nullptr);
   const Findings stores = found_in(last_of(points_of("store-model", 1.0), 3));
-  CHECK(find(stores, "modelled") != nullptr);
-  CHECK(find(stores, "bound") == nullptr);
+  CHECK(named(stores, "modelled") != nullptr);
+  CHECK(named(stores, "bound") == nullptr);
 }
 
 TEST_CASE("the chart has each point at its product, and the line that was found") {

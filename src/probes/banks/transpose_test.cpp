@@ -79,7 +79,7 @@ std::vector<Point> timed(const DeviceInfo& device, std::array<std::uint64_t, 4> 
   return points;
 }
 
-const Finding* find(const std::vector<Finding>& findings, std::string_view name) {
+const Finding* named(const std::vector<Finding>& findings, std::string_view name) {
   const auto found = std::find_if(findings.begin(), findings.end(),
                                   [&](const Finding& each) { return each.name == name; });
   return found == findings.end() ? nullptr : &*found;
@@ -149,20 +149,20 @@ TEST_CASE("all transpositions of a launch are an odd number, and the loops hold 
 
 TEST_CASE("padding is advised where it pays, with both times, and nowhere else") {
   const std::vector<Finding> found = transpose_findings(gpu(), timed(gpu(), {20, 2, 4, 5}));
-  REQUIRE(find(found, "transposition") != nullptr);
-  CHECK(find(found, "transposition")->series == "transpose rows");
-  CHECK(*find(found, "transposition")->value == doctest::Approx(20.0));
-  const Finding* const advice = find(found, "advice");
+  REQUIRE(named(found, "transposition") != nullptr);
+  CHECK(named(found, "transposition")->series == "transpose rows");
+  CHECK(*named(found, "transposition")->value == doctest::Approx(20.0));
+  const Finding* const advice = named(found, "advice");
   REQUIRE(advice != nullptr);
   CHECK(advice->label ==
         "Of a tile of 32 x 32 words whose rows are written and whose columns are read, pad each "
         "row by a word (2.00 cycles per access), or begin each row one word further (diagonal: "
         "4.00 cycles), instead of 20.0 cycles: 10.0 times as fast. Rows shifted at random: 5.00 "
         "cycles.");
-  CHECK(find(transpose_findings(gpu(), timed(gpu(), {10, 10, 11, 10})), "advice") == nullptr);
+  CHECK(named(transpose_findings(gpu(), timed(gpu(), {10, 10, 11, 10})), "advice") == nullptr);
   std::vector<Point> some = timed(gpu(), {20, 2, 4, 5});
   some[1].samples.clear();
-  CHECK(find(transpose_findings(gpu(), some), "advice") == nullptr);
+  CHECK(named(transpose_findings(gpu(), some), "advice") == nullptr);
 }
 
 TEST_CASE("simulated: columns of plain rows take 32 ways, and those of padded ones one") {
@@ -186,7 +186,7 @@ TEST_CASE("simulated: columns of plain rows take 32 ways, and those of padded on
     CHECK(rows - padded == doctest::Approx(31.0 / 2.0).epsilon(0.02));
     CHECK(time_of("transpose diagonal") == doctest::Approx(padded));
     CHECK(time_of("transpose shifted") < rows / 4.0);
-    CHECK(find(result.findings, "advice") != nullptr);
+    CHECK(named(result.findings, "advice") != nullptr);
   }
 }
 

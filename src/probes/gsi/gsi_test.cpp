@@ -52,7 +52,7 @@ const Finding* find(const ProbeResult& result, std::string_view name, std::strin
 }
 
 /// A point of a search that is small enough for a test.
-Point small_search(std::string_view queues, std::string_view coherence) {
+Point search_point(std::string_view queues, std::string_view coherence) {
   Point point;
   point.series = queues;
   point.parameters = {{"case", std::string(queues)},    {"coherence", std::string(coherence)},
@@ -161,7 +161,7 @@ TEST_CASE("a search proves that it worked on every node once, on any preset") {
     CAPTURE(search.machine);
     CAPTURE(search.queues);
     const auto backend = simulated_backend(simulator::preset(search.machine), 1);
-    const Work work = backend->prepare(probe, small_search(search.queues, search.coherence));
+    const Work work = backend->prepare(probe, search_point(search.queues, search.coherence));
     const Measurement measurement = work.run(1);
     CHECK(measurement.sample.witness == measurement.expected_witness);
     CHECK(measurement.sample.witness != 0);
@@ -173,14 +173,14 @@ TEST_CASE("a search proves that it worked on every node once, on any preset") {
 
 TEST_CASE("the witness of a search is another one with a node less or more") {
   const Machine machine = simulator::preset("gsi");
-  const SimulatedWork work = probe.trace(machine, small_search("utsd", "gpu"));
+  const SimulatedWork work = probe.trace(machine, search_point("utsd", "gpu"));
   const simulator::Trace trace = work.trace(1);
   CHECK(work.witness() == 0);  // before anything has run
   CHECK(work.units == 3);
   CHECK(simulate_units(machine, trace, work.units).front().cycles > 0);
   CHECK(work.witness() == work.expected_witness);
   for (const std::int64_t nodes : {59, 61}) {
-    Point point = small_search("utsd", "gpu");
+    Point point = search_point("utsd", "gpu");
     point.parameters.set("nodes", nodes);
     CHECK(probe.trace(machine, point).expected_witness != work.expected_witness);
   }
@@ -275,7 +275,7 @@ TEST_CASE("a search is by all compute units of a machine, but at most 16") {
 TEST_CASE(
     "single units of a bar: the one with least of a part, the median one, the one with most") {
   const auto backend = simulated_backend(simulator::preset("gsi"), 1);
-  Point point = small_search("utsd", "gpu");
+  Point point = search_point("utsd", "gpu");
   const Work work = backend->prepare(probe, point);
   point.facts = work.facts;
   point.samples.push_back(work.run(1).sample);

@@ -22,7 +22,7 @@ constexpr int quarters = 4;
 bool is_whole() { return rounds(quarters) == quarters; }
 
 /// uts and utsd, each under GPU coherence and under ownership.
-const std::vector<CaseRun>& searches() {
+const std::vector<CaseRun>& thesis_searches() {
   static const std::vector<CaseRun> runs = [] {
     TreeSearch search;
     search.nodes = search.nodes * static_cast<std::uint64_t>(rounds(quarters)) / quarters;
@@ -30,15 +30,15 @@ const std::vector<CaseRun>& searches() {
   }();
   return runs;
 }
-const Breakdown& gsi(std::size_t run) { return searches().at(run).account.gsi; }
+const Breakdown& gsi(std::size_t run) { return thesis_searches().at(run).account.gsi; }
 double time_of(std::size_t run) {
-  return static_cast<double>(searches().at(run).account.result.cycles);
+  return static_cast<double>(thesis_searches().at(run).account.result.cycles);
 }
 
 }  // namespace
 
 TEST_CASE("the searches' ratios are within 25 % of the thesis's") {
-  for (const CaseChange& each : compare_with_thesis(searches())) {
+  for (const CaseChange& each : compare_with_thesis(thesis_searches())) {
     CAPTURE(each.what);
     CHECK((each.thesis < 1.0) == (each.here < 1.0));
     if (is_whole()) CHECK(std::abs(each.here / each.thesis - 1.0) <= 0.25);

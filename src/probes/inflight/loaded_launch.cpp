@@ -21,8 +21,8 @@ constexpr std::uint64_t lead = 64;
 constexpr std::uint64_t max_leads = 16;
 constexpr std::uint64_t max_leads_of_cpu = 1024;
 // Of a timed chase: long against the rounds of streams with the longest delay.
-constexpr std::uint64_t usual_hops = 512;
-constexpr std::uint64_t usual_hops_of_cpu = 4096;
+constexpr std::uint64_t usual_loaded_hops = 512;
+constexpr std::uint64_t usual_loaded_hops_of_cpu = 4096;
 // No stream goes on for longer, whatever becomes of the chase: work-groups may run one after
 // another, the streams first.
 constexpr double max_stream_ns = 20e6;
@@ -194,7 +194,8 @@ Work prepare_loaded(const std::shared_ptr<Shared>& shared, const Point& point) {
   auto prepared = std::make_shared<Loaded>(shared, point);
   Session& session = shared->session;
   Work work;
-  work.iterations = runs_items_in_turn(session.info()) ? usual_hops_of_cpu : usual_hops;
+  work.iterations =
+      runs_items_in_turn(session.info()) ? usual_loaded_hops_of_cpu : usual_loaded_hops;
   work.max_iterations = work.iterations;
   work.build = session.build_of("inflight.cl", prepared->shape().chase.options());
   work.run = [prepared](std::uint64_t hops) { return prepared->run(hops); };

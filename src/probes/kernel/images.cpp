@@ -8,6 +8,7 @@
 #include <cstddef>
 
 #include "clprobe/launch.hpp"
+#include "probes/shared/expect_success.hpp"
 
 namespace clprobe::kernel {
 namespace {
@@ -16,10 +17,6 @@ using bundle::Image;
 using bundle::ImageKind;
 
 constexpr std::array<std::size_t, 3> from_the_first{};
-
-void check(cl_int error, const char* call) {
-  if (error != CL_SUCCESS) throw cl::Error(error, call);
-}
 
 std::array<std::size_t, 3> size_of_all(const Image& image) {
   const bundle::Sizes region = bundle::region_of(image);
@@ -108,11 +105,11 @@ cl::Memory make_image(const Session& session, const Image& image, cl_mem buffer)
     throw Unsupported(fmt::format("this device has no {}: {}", what(),
                                   describe(cl::Error(error, "clCreateImage"))));
   }
-  check(error, "clCreateImage");
+  expect_success(error, "clCreateImage");
   cl::Memory owned(made, false);
   std::size_t pixel = 0;
-  check(clGetImageInfo(made, CL_IMAGE_ELEMENT_SIZE, sizeof pixel, &pixel, nullptr),
-        "clGetImageInfo");
+  expect_success(clGetImageInfo(made, CL_IMAGE_ELEMENT_SIZE, sizeof pixel, &pixel, nullptr),
+                 "clGetImageInfo");
   if (pixel == bundle::pixel_bytes(image)) return owned;
   throw Unsupported(fmt::format("a pixel of a {} has {} bytes on this device", what(), pixel));
 }
@@ -126,26 +123,26 @@ cl::Sampler make_sampler(const Session& session, const bundle::Sampler& sampler)
 void write_pixels(const cl::CommandQueue& queue, const cl::Memory& to, const Image& image,
                   const std::string& pixels) {
   const auto region = size_of_all(image);
-  check(clEnqueueWriteImage(queue(), to(), CL_TRUE, from_the_first.data(), region.data(), 0, 0,
-                            pixels.data(), 0, nullptr, nullptr),
-        "clEnqueueWriteImage");
+  expect_success(clEnqueueWriteImage(queue(), to(), CL_TRUE, from_the_first.data(), region.data(),
+                                     0, 0, pixels.data(), 0, nullptr, nullptr),
+                 "clEnqueueWriteImage");
 }
 
 std::string read_pixels(const cl::CommandQueue& queue, const cl::Memory& from, const Image& image) {
   const auto region = size_of_all(image);
   std::string pixels(bundle::bytes_of_pixels(image).value_or(0), '\0');
-  check(clEnqueueReadImage(queue(), from(), CL_TRUE, from_the_first.data(), region.data(), 0, 0,
-                           pixels.data(), 0, nullptr, nullptr),
-        "clEnqueueReadImage");
+  expect_success(clEnqueueReadImage(queue(), from(), CL_TRUE, from_the_first.data(), region.data(),
+                                    0, 0, pixels.data(), 0, nullptr, nullptr),
+                 "clEnqueueReadImage");
   return pixels;
 }
 
 void copy_pixels(const cl::CommandQueue& queue, const cl::Memory& from, const cl::Memory& to,
                  const Image& image) {
   const auto region = size_of_all(image);
-  check(clEnqueueCopyImage(queue(), from(), to(), from_the_first.data(), from_the_first.data(),
-                           region.data(), 0, nullptr, nullptr),
-        "clEnqueueCopyImage");
+  expect_success(clEnqueueCopyImage(queue(), from(), to(), from_the_first.data(),
+                                    from_the_first.data(), region.data(), 0, nullptr, nullptr),
+                 "clEnqueueCopyImage");
 }
 
 }  // namespace clprobe::kernel

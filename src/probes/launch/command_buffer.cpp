@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/launch/command_buffer.hpp"
+#include "probes/shared/expect_success.hpp"
 
 #include <CL/cl_ext.h>
 
@@ -18,10 +19,6 @@ struct CommandBuffer::Functions {
 };
 
 namespace {
-
-void expect_success(cl_int status, const char* call) {
-  if (status != CL_SUCCESS) throw cl::Error(status, call);
-}
 
 /// Extensions have no symbols: the platform is asked where they are.
 template <typename Function>

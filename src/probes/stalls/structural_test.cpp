@@ -35,7 +35,7 @@ std::set<std::string> cases_planned(const Request& request) {
   return cases;
 }
 
-structural::Arguments arguments_of(const wait_for_one::Mix& mix, const Point& point) {
+structural::Arguments structural_arguments(const wait_for_one::Mix& mix, const Point& point) {
   return wait_for_one::Arguments::of(mix, point).structural;
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("cases that wait for a unit run where they are named, and where time i
 
 TEST_CASE("lanes that are a line apart and lanes side by side take the same words of a block") {
   const std::vector<Point> points = plan_of({"uncoalesced-stores"}).points;
-  const auto apart = arguments_of(wait_for_one::uncoalesced_stores, points.front());
+  const auto apart = structural_arguments(wait_for_one::uncoalesced_stores, points.front());
   REQUIRE(apart.lane_stride == 32);
   auto together = apart;
   std::swap(together.lane_stride, together.turn_stride);
@@ -91,7 +91,7 @@ TEST_CASE("rows store into blocks of their own, of main memory or of what caches
   const auto check = [](const wait_for_one::Mix& mix, std::uint64_t bytes, std::uint32_t blocks) {
     CAPTURE(mix.name);
     const Point usual = plan_of({std::string(mix.name)}).points.front();
-    const auto arguments = arguments_of(mix, usual);
+    const auto arguments = structural_arguments(mix, usual);
     CHECK(arguments.stored_bytes() == bytes);
     CHECK(wait_for_one::memory_of(mix, usual).copies == bytes);
     CHECK(arguments.row_blocks == blocks);
@@ -111,7 +111,7 @@ TEST_CASE("rows store into blocks of their own, of main memory or of what caches
   };
   check(wait_for_one::store_bound, mebibytes(256).count, 31);
   check(wait_for_one::release, mebibytes(4).count, 1);
-  CHECK(arguments_of(wait_for_one::function_unit, plan_of({"function-unit"}).points.front())
+  CHECK(structural_arguments(wait_for_one::function_unit, plan_of({"function-unit"}).points.front())
             .stored_bytes() == 0);
 }
 
@@ -122,7 +122,7 @@ TEST_CASE("a place says what is stored there, and no word opens or closes the ga
     CHECK(structural::stored_word(place, 1) < 1U << 31U);
   }
   for (const Point& point : plan_of({"store-bound"}).points) {
-    const auto arguments = arguments_of(wait_for_one::store_bound, point);
+    const auto arguments = structural_arguments(wait_for_one::store_bound, point);
     CHECK(arguments.gate == (has_cause(point, Cause::store_buffer) ? 0 : closed));
   }
 }

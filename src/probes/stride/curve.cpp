@@ -31,8 +31,6 @@ constexpr double grows_still = 1.45;
 constexpr double grows_clearly = 1.15;
 // A knee further behind the width of a sub-group is not its own doing.
 constexpr double max_octaves_behind = 6.0;
-// The unit in which lanes access memory side by side.
-constexpr double lane_bytes = 4.0;
 // The burst of HBM2, GDDR6 and LPDDR4; no memory of a GPU or CPU is fetched in smaller pieces.
 constexpr double min_sector_bytes = 32.0;
 

@@ -13,6 +13,9 @@
 
 namespace clprobe::stride {
 
+/// The unit in which lanes access memory side by side.
+inline constexpr double lane_bytes = 4.0;
+
 /// The bandwidth of one stride: the median of its launches between their quartiles.
 struct CurvePoint {
   double stride_bytes{0.0};

@@ -18,10 +18,8 @@
 namespace clprobe::stride {
 namespace {
 
-constexpr double lane_bytes = 4.0;
-
 /// One series, its points in ascending order of their strides.
-struct Curve {
+struct SeriesCurve {
   std::string name{};
   std::string verb{"access"};
   std::vector<CurvePoint> points{};
@@ -43,20 +41,20 @@ struct Coordinates {
   }
 };
 
-Curve& curve_of(const Point& point, const Coordinates& at, std::vector<Curve>& all) {
-  const auto found = std::find_if(all.begin(), all.end(),
-                                  [&](const Curve& each) { return each.name == point.series; });
+SeriesCurve& curve_of(const Point& point, const Coordinates& at, std::vector<SeriesCurve>& all) {
+  const auto found = std::find_if(
+      all.begin(), all.end(), [&](const SeriesCurve& each) { return each.name == point.series; });
   if (found != all.end()) return *found;
   all.push_back({.name = point.series});
   all.back().verb = at.operation.value_or(all.back().verb);
   return all.back();
 }
 
-std::vector<Curve> read_curves(const DeviceInfo& device, std::span<const Point> points) {
-  std::vector<Curve> all;
+std::vector<SeriesCurve> read_curves(const DeviceInfo& device, std::span<const Point> points) {
+  std::vector<SeriesCurve> all;
   for (const Point& point : points) {
     const Coordinates at = find_shape<Coordinates>(point).value_or(Coordinates{});
-    Curve& curve = curve_of(point, at, all);
+    SeriesCurve& curve = curve_of(point, at, all);
     const auto time = estimate(point, device);
     const std::int64_t stride = at.stride_bytes.value_or(0);
     if (!point.failure.empty() || !time || stride <= 0 || !(time->ns_interval.low > 0.0)) continue;
@@ -67,7 +65,7 @@ std::vector<Curve> read_curves(const DeviceInfo& device, std::span<const Point> 
     curve.is_whole |= at.stride_elements == 1;
     curve.is_imported = device.timer == Timer::imported;
   }
-  for (Curve& curve : all) {
+  for (SeriesCurve& curve : all) {
     std::sort(
         curve.points.begin(), curve.points.end(),
         [](const CurvePoint& a, const CurvePoint& b) { return a.stride_bytes < b.stride_bytes; });
@@ -84,7 +82,7 @@ double sub_group_of(const DeviceInfo& device) {
 std::string bytes_text(double bytes) { return format_bytes({static_cast<std::uint64_t>(bytes)}); }
 
 /// What a programmer should do, in one sentence.
-std::string write_advice(const Curve& curve, const CurveVerdict& verdict) {
+std::string write_advice(const SeriesCurve& curve, const CurveVerdict& verdict) {
   const std::vector<CurvePoint>& points = curve.points;
   const auto percent = [&](double bandwidth) {
     return fmt::format("{:.3g} %", 100.0 * bandwidth / verdict.best);
@@ -131,7 +129,7 @@ std::string write_advice(const Curve& curve, const CurveVerdict& verdict) {
 /// goes up and down by more between one visit and the next.
 double told_apart(const DeviceInfo& device) { return runs_items_in_turn(device) ? 0.1 : 0.01; }
 
-void add_bandwidth(Findings& found, const DeviceInfo& device, const Curve& curve,
+void add_bandwidth(Findings& found, const DeviceInfo& device, const SeriesCurve& curve,
                    const CurveVerdict& verdict) {
   const CurvePoint& best = curve.points[verdict.best_at];
   found.findings.push_back(finding_of("bandwidth", curve.name, "bytes_per_second",
@@ -159,7 +157,7 @@ void add_bandwidth(Findings& found, const DeviceInfo& device, const Curve& curve
   found.findings.push_back(std::move(stride));
 }
 
-void add_class(Findings& found, const Curve& curve, const CurveVerdict& verdict) {
+void add_class(Findings& found, const SeriesCurve& curve, const CurveVerdict& verdict) {
   Finding kind =
       finding_of("class", curve.name, "", "bandwidth at stride 1, knee, largest strides");
   if (verdict.kind == CurveClass::unclear) {
@@ -171,13 +169,13 @@ void add_class(Findings& found, const Curve& curve, const CurveVerdict& verdict)
 }
 
 /// A stride of the curve, bracketed by the one before it, which is too small, and itself.
-Finding bracket(const Curve& curve, const char* name, std::size_t at, const char* method) {
+Finding bracket(const SeriesCurve& curve, const char* name, std::size_t at, const char* method) {
   const double here = curve.points[at].stride_bytes;
   const double before = at == 0 ? here : curve.points[at - 1].stride_bytes;
   return finding_of(name, curve.name, "bytes", method, here, before, here);
 }
 
-void add_knee(Findings& found, const Curve& curve, const CurveVerdict& verdict) {
+void add_knee(Findings& found, const SeriesCurve& curve, const CurveVerdict& verdict) {
   const bool rises = verdict.kind == CurveClass::gpu_coalescing;
   if (rises) {
     Finding knee = bracket(curve, "knee", *verdict.knee, "90 % of the best from here on");
@@ -193,7 +191,7 @@ void add_knee(Findings& found, const Curve& curve, const CurveVerdict& verdict) 
   }
 }
 
-void add_hints(Findings& found, const DeviceInfo& device, const Curve& curve,
+void add_hints(Findings& found, const DeviceInfo& device, const SeriesCurve& curve,
                const CurveVerdict& verdict) {
   Finding sector =
       finding_of("sector", curve.name, "bytes", "end of growth in proportion to the stride");
@@ -217,7 +215,7 @@ void add_hints(Findings& found, const DeviceInfo& device, const Curve& curve,
   found.findings.push_back(std::move(lanes));
 }
 
-void add_irregularities(Findings& found, const Curve& curve, const CurveVerdict& verdict) {
+void add_irregularities(Findings& found, const SeriesCurve& curve, const CurveVerdict& verdict) {
   if (verdict.has_end_droop && verdict.kind != CurveClass::cpu_serial) {
     Finding droop = finding_of("end_droop", curve.name, "share",
                                fmt::format("lost at a stride of {}, below 93 % of the best",
@@ -241,7 +239,7 @@ std::optional<PointProblem> find_problem_of(const Point& point) {
 
 Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   Findings found;
-  for (const Curve& curve : read_curves(device, points)) {
+  for (const SeriesCurve& curve : read_curves(device, points)) {
     if (curve.points.empty()) continue;
     CurveVerdict verdict = judge_curve(curve.points, sub_group_of(device));
     if (!curve.is_whole) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/stride/state.hpp"
+#include "probes/shared/expect_success.hpp"
 
 #include <fmt/format.h>
 
@@ -41,8 +42,8 @@ void Memory::bind(cl::Kernel& kernel, cl_uint index) const {
     kernel.setArg(index, buffer);
     return;
   }
-  const cl_int error = clSetKernelArgSVMPointer(kernel(), index, shared.get());
-  if (error != CL_SUCCESS) throw cl::Error(error, "clSetKernelArgSVMPointer");
+  expect_success(clSetKernelArgSVMPointer(kernel(), index, shared.get()),
+                 "clSetKernelArgSVMPointer");
 }
 
 std::shared_ptr<Memory> State::memory(Memories& of, const Shape& shape) {

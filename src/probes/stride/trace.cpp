@@ -19,7 +19,7 @@ using simulator::Trace;
 
 // Batches of a work-item that are simulated: all are alike, and the first and the last overlap with
 // nothing.
-constexpr std::uint64_t max_batches = 4;
+constexpr std::uint64_t max_simulated_batches = 4;
 constexpr Register sum = 32;  // behind the values of a batch
 
 /// The share of one compute unit, which is a share of the launch: the same for all.
@@ -37,7 +37,8 @@ Share share_of(const Machine& machine, const Shape& shape) {
   const std::uint64_t all = std::max<std::uint64_t>(1, shape.grid / shape.work_group);
   const std::uint64_t here =
       std::max<std::uint64_t>(1, all / std::max<std::uint64_t>(1, machine.core.compute_units));
-  return {std::min(resident, here), shape.work_group, std::min(shape.batches(), max_batches)};
+  return {std::min(resident, here), shape.work_group,
+          std::min(shape.batches(), max_simulated_batches)};
 }
 
 /// Byte offsets of the first elements of the share's work-items: groups are dealt to compute units

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "probes/shared/expect_success.hpp"
 #include "probes/shared/launch_size.hpp"
 #include "probes/transfer/series.hpp"
 
@@ -19,10 +20,6 @@ constexpr std::uint64_t word_bytes = Shape::word_bytes;
 // Of a kernel that visits the marks: a work-item each, in more than one group, so that a CPU's
 // driver may use all of its cores.
 constexpr std::uint64_t mark_group = 64;
-
-void check(cl_int code, const char* call) {
-  if (code != CL_SUCCESS) throw cl::Error(code, call);
-}
 
 /// Words that nothing can compress.
 void fill_words(void* begin, Bytes size) {
@@ -74,7 +71,7 @@ Places::Bind Places::bind(const cl::Buffer& buffer) {
 
 Places::Bind Places::bind_shared_virtual() {
   return [begin = shared_virtual()](cl::Kernel& kernel) {
-    check(clSetKernelArgSVMPointer(kernel(), 0, begin), "clSetKernelArgSVMPointer");
+    expect_success(clSetKernelArgSVMPointer(kernel(), 0, begin), "clSetKernelArgSVMPointer");
   };
 }
 

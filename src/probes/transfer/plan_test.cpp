@@ -23,7 +23,7 @@ namespace {
 // Those between devices apart (peer_test.cpp).
 constexpr std::size_t series_of_one_device = all_series.size() - 2;
 
-DeviceInfo gpu() {
+DeviceInfo svm_gpu() {
   DeviceInfo device;
   device.type = DeviceType::gpu;
   device.compute_units = 132;
@@ -35,7 +35,7 @@ DeviceInfo gpu() {
 }
 
 DeviceInfo phone() {
-  DeviceInfo device = gpu();
+  DeviceInfo device = svm_gpu();
   device.compute_units = 2;
   device.global_memory = mebibytes(64);
   device.max_allocation = mebibytes(16);
@@ -43,7 +43,7 @@ DeviceInfo phone() {
 }
 
 DeviceInfo cpu() {
-  DeviceInfo device = gpu();
+  DeviceInfo device = svm_gpu();
   device.type = DeviceType::cpu;
   device.compute_units = 2;
   device.global_memory = gibibytes(64);
@@ -67,7 +67,7 @@ std::vector<std::uint64_t> sizes_for(const DeviceInfo& device, const Request& re
 }  // namespace
 
 TEST_CASE("transfer: a large GPU has all series from 64 B to 64 MiB or more, each by its own way") {
-  const Plan plan = probe.plan(gpu(), {});
+  const Plan plan = probe.plan(svm_gpu(), {});
   CHECK(plan.findings.empty());
   const auto all = sizes_in(plan);
   CHECK(all.size() == series_of_one_device);
@@ -98,7 +98,7 @@ TEST_CASE("transfer: a large GPU has all series from 64 B to 64 MiB or more, eac
 
 TEST_CASE("transfer: what time cuts off first lies between the large and the small transfers") {
   for (const Effort effort : {Effort::quick, Effort::normal}) {
-    const Plan plan = probe.plan(gpu(), with_effort(effort));
+    const Plan plan = probe.plan(svm_gpu(), with_effort(effort));
     CHECK(plan.is_ordered);
     const std::uint64_t largest = sizes_in(plan).at("to-device").back();
     std::set<std::string> first;
@@ -113,32 +113,32 @@ TEST_CASE("transfer: what time cuts off first lies between the large and the sma
     CHECK(last > kibibytes(1).count);
     CHECK(last < largest);
   }
-  CHECK_FALSE(probe.plan(gpu(), with_effort(Effort::thorough)).is_ordered);
+  CHECK_FALSE(probe.plan(svm_gpu(), with_effort(Effort::thorough)).is_ordered);
 }
 
 TEST_CASE("transfer: every look has three small transfers, a first one few others") {
   for (const Effort effort : {Effort::quick, Effort::normal, Effort::thorough}) {
-    const std::vector<std::uint64_t> sizes = sizes_for(gpu(), with_effort(effort));
+    const std::vector<std::uint64_t> sizes = sizes_for(svm_gpu(), with_effort(effort));
     CHECK(std::count_if(sizes.begin(), sizes.end(),
                         [](std::uint64_t size) { return size <= kibibytes(1).count; }) >= 3);
   }
-  CHECK(sizes_for(gpu(), with_effort(Effort::quick)).size() == 6);
-  CHECK(sizes_for(gpu(), with_effort(Effort::quick)).back() == mebibytes(64).count);
-  CHECK(sizes_for(gpu(), with_effort(Effort::normal)).size() == 7);
-  CHECK(sizes_for(gpu(), with_effort(Effort::normal)).back() == mebibytes(64).count);
-  CHECK(sizes_for(gpu(), with_effort(Effort::thorough)).size() == 23);
-  CHECK(sizes_for(gpu(), with_effort(Effort::thorough)).back() == mebibytes(256).count);
+  CHECK(sizes_for(svm_gpu(), with_effort(Effort::quick)).size() == 6);
+  CHECK(sizes_for(svm_gpu(), with_effort(Effort::quick)).back() == mebibytes(64).count);
+  CHECK(sizes_for(svm_gpu(), with_effort(Effort::normal)).size() == 7);
+  CHECK(sizes_for(svm_gpu(), with_effort(Effort::normal)).back() == mebibytes(64).count);
+  CHECK(sizes_for(svm_gpu(), with_effort(Effort::thorough)).size() == 23);
+  CHECK(sizes_for(svm_gpu(), with_effort(Effort::thorough)).back() == mebibytes(256).count);
 }
 
 TEST_CASE("transfer: where host and device share a memory, and on small devices, less is moved") {
   const Request all = with_effort(Effort::thorough);
   CHECK(sizes_for(cpu(), all).back() == mebibytes(64).count);
-  DeviceInfo integrated = gpu();
+  DeviceInfo integrated = svm_gpu();
   integrated.reported.set("host_unified_memory", std::int64_t{1});
   CHECK(sizes_for(integrated, all).back() == mebibytes(64).count);
   integrated.reported.set("host_unified_memory", std::int64_t{0});
   CHECK(sizes_for(integrated, all).back() == mebibytes(256).count);
-  DeviceInfo middle = gpu();
+  DeviceInfo middle = svm_gpu();
   middle.global_memory = gibibytes(15);
   CHECK(sizes_for(middle, all).back() == mebibytes(64).count);
   const Plan plan = probe.plan(phone(), {});
@@ -147,7 +147,7 @@ TEST_CASE("transfer: where host and device share a memory, and on small devices,
 }
 
 TEST_CASE("transfer: memory holds, with one series and with all") {
-  for (const DeviceInfo& device : {gpu(), phone(), cpu()}) {
+  for (const DeviceInfo& device : {svm_gpu(), phone(), cpu()}) {
     for (const Bytes max : {kibibytes(64), mebibytes(4), mebibytes(100)}) {
       Request request;
       request.max_memory = max;
@@ -168,24 +168,24 @@ TEST_CASE("transfer: only a look that has time and memory for it has the link's 
     return Bytes{sizes_in(probe.plan(device, request)).at("to-device-pinned").back()};
   };
   Request request;
-  CHECK(largest(gpu(), request) == mebibytes(256));
-  CHECK(probe.plan(gpu(), request).memory == mebibytes(7 * 64 + 3 * 256));
-  CHECK(largest(gpu(), with_effort(Effort::quick)) == mebibytes(64));
-  CHECK(largest(gpu(), with_sizes({{kibibytes(1), mebibytes(64), 0.0}})) == mebibytes(64));
+  CHECK(largest(svm_gpu(), request) == mebibytes(256));
+  CHECK(probe.plan(svm_gpu(), request).memory == mebibytes(7 * 64 + 3 * 256));
+  CHECK(largest(svm_gpu(), with_effort(Effort::quick)) == mebibytes(64));
+  CHECK(largest(svm_gpu(), with_sizes({{kibibytes(1), mebibytes(64), 0.0}})) == mebibytes(64));
   CHECK(largest(cpu(), request) == mebibytes(64));
-  DeviceInfo short_of_memory = gpu();
+  DeviceInfo short_of_memory = svm_gpu();
   short_of_memory.max_allocation = mebibytes(255);
   CHECK(largest(short_of_memory, request) == mebibytes(64));
   // Seven buffers take as much as 1.75 of the large ones, of which three are its own.
   request.max_memory = mebibytes(6 * 256);
-  CHECK(largest(gpu(), request) == mebibytes(256));
-  CHECK(probe.plan(gpu(), request).memory <= request.max_memory);
+  CHECK(largest(svm_gpu(), request) == mebibytes(256));
+  CHECK(probe.plan(svm_gpu(), request).memory <= request.max_memory);
   request.max_memory = mebibytes(6 * 256 - 1);
-  CHECK(largest(gpu(), request) == mebibytes(64));
+  CHECK(largest(svm_gpu(), request) == mebibytes(64));
   // Those who do not ask for the series have none of its memory.
   request.max_memory = {};
   request.series = {"to-device"};
-  CHECK(probe.plan(gpu(), request).memory == mebibytes(2 * 64));
+  CHECK(probe.plan(svm_gpu(), request).memory == mebibytes(2 * 64));
 }
 
 TEST_CASE("transfer: each series counts the buffers that it needs") {
@@ -194,7 +194,7 @@ TEST_CASE("transfer: each series counts the buffers that it needs") {
     for (const SeriesSpec& each : all_series) {
       if (std::find(names.begin(), names.end(), each.name) != names.end()) series.push_back(each);
     }
-    return count_buffers(series, gpu());
+    return count_buffers(series, svm_gpu());
   };
   CHECK(count({"to-device"}) == 2);
   CHECK(count({"from-device", "to-device"}) == 2);
@@ -205,12 +205,12 @@ TEST_CASE("transfer: each series counts the buffers that it needs") {
   CHECK(count({"to-device-kernel"}) == 2);
   CHECK(count({"from-device-svm"}) == 3);
   CHECK(count({"on-device"}) == 2);
-  CHECK(count_buffers({all_series.begin(), all_series.end()}, gpu()) == 7);
+  CHECK(count_buffers({all_series.begin(), all_series.end()}, svm_gpu()) == 7);
 }
 
 TEST_CASE("transfer: without shared virtual memory its series say so") {
   for (const std::int64_t capabilities : {std::int64_t{0}, std::int64_t{2}}) {
-    DeviceInfo device = gpu();
+    DeviceInfo device = svm_gpu();
     device.reported.set("svm_capabilities", capabilities);
     const Plan plan = probe.plan(device, {});
     CHECK(sizes_in(plan).size() == series_of_one_device - 2);
@@ -220,38 +220,38 @@ TEST_CASE("transfer: without shared virtual memory its series say so") {
       CHECK(each.reason == "the device has no shared virtual memory");
     }
   }
-  DeviceInfo unknown = gpu();
+  DeviceInfo unknown = svm_gpu();
   unknown.reported = {};
   CHECK(probe.plan(unknown, {}).findings.size() == 2);
 }
 
 TEST_CASE("transfer: sizes that were asked for are measured, and such as fit nowhere refused") {
   const std::vector<std::uint64_t> sizes =
-      sizes_for(gpu(), with_sizes({{mebibytes(1), gibibytes(2), 2.0}}));
+      sizes_for(svm_gpu(), with_sizes({{mebibytes(1), gibibytes(2), 2.0}}));
   REQUIRE(sizes.size() == 12);
   CHECK(sizes[1] == mebibytes(2).count);
   CHECK(sizes.back() == gibibytes(2).count);
   // Rounded down to vectors.
-  CHECK(sizes_for(gpu(), with_sizes({{Bytes{1000}, Bytes{1000}, 0.0}})) ==
+  CHECK(sizes_for(svm_gpu(), with_sizes({{Bytes{1000}, Bytes{1000}, 0.0}})) ==
         std::vector<std::uint64_t>{992});
-  CHECK(probe.check(gpu(), {}).empty());
-  CHECK(probe.check(gpu(), with_sizes({{kibibytes(64), kibibytes(64), 0.0}})).empty());
+  CHECK(probe.check(svm_gpu(), {}).empty());
+  CHECK(probe.check(svm_gpu(), with_sizes({{kibibytes(64), kibibytes(64), 0.0}})).empty());
   CHECK(
-      probe.check(gpu(), with_sizes({{Bytes{8}, Bytes{8}, 0.0}}))
+      probe.check(svm_gpu(), with_sizes({{Bytes{8}, Bytes{8}, 0.0}}))
           .starts_with("--sizes: none of them can be transferred: choose sizes between 16 B and"));
   Request little = with_sizes({{mebibytes(1), mebibytes(1), 0.0}});
   little.max_memory = mebibytes(4);
-  CHECK(probe.check(gpu(), little) ==
+  CHECK(probe.check(svm_gpu(), little) ==
         "--sizes: none of them can be transferred: choose sizes between 16 B and 512 KiB");
   little.series = {"to-device"};
-  CHECK(probe.check(gpu(), little).empty());
+  CHECK(probe.check(svm_gpu(), little).empty());
   // One of several, and the end of a range.
   for (const SizeRange& more :
        {SizeRange{mebibytes(2), mebibytes(2), 0.0}, {kibibytes(1), mebibytes(2), 0.0}}) {
     Request with_more = with_sizes({{kibibytes(1), kibibytes(1), 0.0}, more});
     with_more.max_memory = mebibytes(4);
     with_more.series = {"to-device"};
-    CHECK(probe.check(gpu(), with_more) ==
+    CHECK(probe.check(svm_gpu(), with_more) ==
           "--sizes: 2 MiB is more than --max-memory leaves room for: choose at most 1.33 MiB");
   }
 }

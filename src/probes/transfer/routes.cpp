@@ -6,15 +6,12 @@
 #include <utility>
 
 #include "clprobe/device.hpp"
+#include "probes/shared/expect_success.hpp"
 #include "probes/shared/host_time.hpp"
 #include "probes/shared/launch_size.hpp"
 
 namespace clprobe::transfer {
 namespace {
-
-void check(cl_int code, const char* call) {
-  if (code != CL_SUCCESS) throw cl::Error(code, call);
-}
 
 MarkedBy mark_host(void* begin) {
   return [begin](const Marks& marks) {
@@ -90,8 +87,9 @@ Route to_device(Places& places, Way way, std::uint64_t bytes) {
       void* const from = places.ordinary();
       void* const to = places.shared_virtual();
       return {mark_host(from), sum_device(places, places.bind_shared_virtual()), [=] {
-                check(clEnqueueSVMMemcpy(queue(), CL_TRUE, to, from, bytes, 0, nullptr, nullptr),
-                      "clEnqueueSVMMemcpy");
+                expect_success(
+                    clEnqueueSVMMemcpy(queue(), CL_TRUE, to, from, bytes, 0, nullptr, nullptr),
+                    "clEnqueueSVMMemcpy");
                 queue.finish();
               }};
     }
@@ -134,8 +132,9 @@ Route from_device(Places& places, Way way, std::uint64_t bytes) {
       void* const from = places.shared_virtual();
       void* const to = places.ordinary();
       return {mark_device(places, places.bind_shared_virtual()), sum_host(to), [=] {
-                check(clEnqueueSVMMemcpy(queue(), CL_TRUE, to, from, bytes, 0, nullptr, nullptr),
-                      "clEnqueueSVMMemcpy");
+                expect_success(
+                    clEnqueueSVMMemcpy(queue(), CL_TRUE, to, from, bytes, 0, nullptr, nullptr),
+                    "clEnqueueSVMMemcpy");
                 queue.finish();
               }};
     }
