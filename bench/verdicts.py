@@ -11,9 +11,10 @@ share of the verdicts was which, of all probes and of each, and the resolution: 
 have been missed. --findings N: the N findings that were most often not `same`. --coverage N: how often
 intervals hold "no change", what 95 % of the pairs differ by at most, and half of the usual interval, of each
 probe and of the N findings that hold it least often. --quiet PERCENT: only runs of which the documents say
-that times of one core alone (arithmetic, and loads from its own caches) were disturbed by no more. --make N: first makes N runs
-in the folder, which has none yet, with the options and probes behind --; with --load two busy loops come and
-go meanwhile (bench/load.py). Above the table is which machine, driver and commit the runs are of.
+that times of one core alone (arithmetic, and loads from its own caches) were disturbed by no more. --make N:
+first makes N runs in the folder, which has none yet, with the options and probes behind --; with --load two
+busy loops come and go meanwhile (bench/load.py). Above the table is which machine, driver and commit the
+runs are of.
 """
 import argparse
 import collections
@@ -57,7 +58,8 @@ def runs_in(folder: pathlib.Path, most: float | None) -> tuple[list[str], str]:
     files = sorted(str(path) for path in folder.rglob("*.json"))
     if most is None:
         return files, "runs"
-    return [each for each in files if disturbance_of_cores(each) <= most], f"runs of cores quiet within {most:g} %"
+    quiet = [each for each in files if disturbance_of_cores(each) <= most]
+    return quiet, f"runs of cores quiet within {most:g} %"
 
 
 def compare(words: list[str], sides: tuple[list[str], list[str]]) -> tuple[int, Any, str]:
@@ -119,7 +121,8 @@ def main() -> None:
         seconds = made_runs.make_runs(given.clprobe, given.folder, given.make, options, given.load)
     files, kind = runs_in(given.folder, given.quiet)
     if given.side < 1 or len(files) < 2 * given.side:
-        parser.error(f"{given.folder} has {len(files)} {kind}: two sides of {given.side} need {2 * given.side}")
+        needed = f"two sides of {given.side} need {2 * given.side}"
+        parser.error(f"{given.folder} has {len(files)} {kind}: {needed}")
     words = [given.clprobe, "compare", "--fail-on", "worse", "--threshold", given.threshold]
     pairs = sides_of(files, given.side, given.draws)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

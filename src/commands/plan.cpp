@@ -100,8 +100,9 @@ std::string plan_of_device(const DeviceInfo& device, const cli::Options& options
     text += made.text;
     seconds += made.seconds;
   }
-  if (probes.size() > 1 && seconds > 0.0)
+  if (probes.size() > 1 && seconds > 0.0) {
     text += fmt::format("  together: about {:.0f} s\n", seconds);
+  }
   return text;
 }
 

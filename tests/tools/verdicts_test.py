@@ -128,7 +128,8 @@ class Verdicts(unittest.TestCase):
         def disturbed(kind: str, half_width: float, is_rate: bool = False) -> dict[str, Any]:
             return {"kind": kind, "half_width": half_width, "is_rate": is_rate}
 
-        told = {"a": [disturbed("core", 0.05), disturbed("memory", 0.9), disturbed("core", 0.9, is_rate=True)],
+        of_rate = disturbed("core", 0.9, is_rate=True)
+        told = {"a": [disturbed("core", 0.05), disturbed("memory", 0.9), of_rate],
                 "b": [disturbed("arithmetic", 0.01)],
                 "c": [disturbed("core", 0.01), disturbed("cache", 0.051)],
                 "d": [disturbed("arithmetic", 0.06)],

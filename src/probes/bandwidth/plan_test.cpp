@@ -230,6 +230,13 @@ TEST_CASE(
   CHECK(of_cpu[1].second >= kibibytes(256).count);
   CHECK(of_cpu[1].second < kibibytes(400).count);
   CHECK(of_cpu[2].second > mebibytes(32).count);
+  // That of memory is kept, and no larger than no cache can hold.
+  DeviceInfo large_cache = cpu();
+  large_cache.reported.set("cache_bytes", static_cast<std::int64_t>(mebibytes(100).count));
+  const auto beyond = references_of(large_cache);
+  REQUIRE(beyond.size() == 3);
+  CHECK(beyond[2].second >= mebibytes(256).count);
+  CHECK(beyond[2].second < mebibytes(400).count);
   const auto of_gpu = references_of(gpu());
   REQUIRE(of_gpu.size() == 2);
   CHECK(of_gpu[0].first == ReferenceKind::core);
