@@ -99,6 +99,11 @@ bool is_memory(const ComparedResult& result, std::string_view series, int level)
   });
 }
 
+bool have_same_numbers(const LevelTimes& a, const LevelTimes& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto& one, const auto& two) { return one.first == two.first; });
+}
+
 struct SharedSeries {
   std::string_view series{};
   LevelTimes theirs{};  ///< of the baseline
@@ -136,19 +141,11 @@ std::map<int, const ComparedFinding*> speeds_of(const ComparedResult& result,
 LevelMaps level_maps(const ComparedResult& baseline, const ComparedResult& other) {
   LevelMaps maps;
   for (const auto& [series, theirs, ours] : shared_series(baseline, other)) {
-    if (ours.size() == theirs.size()) {
+    if (have_same_numbers(theirs, ours)) {
       LevelMap in_order = align_levels(theirs, ours, HUGE_VAL);  // the n-th to the n-th
-      const bool are_same = std::all_of(in_order.begin(), in_order.end(),
-                                        [](const auto& pair) { return pair.first == pair.second; });
-      // Else one of them lost its first level, which has a number all the same, or they have
-      // nothing in common.
-      if (!are_same) in_order = align_levels(theirs, ours, max_factor);
-      if (in_order.size() == ours.size() &&
-          !take_other_levels_out(baseline, other, series, in_order)) {
-        if (!are_same) maps[series] = std::move(in_order);
-        continue;
-      }
+      if (!take_other_levels_out(baseline, other, series, in_order)) continue;
     }
+    // One of as many may have lost its first level, which has a number all the same.
     LevelMap map = align_levels(theirs, ours, max_factor);
     take_other_levels_out(baseline, other, series, map);
     maps[series] = std::move(map);

@@ -18,7 +18,7 @@ using simulator::Register;
 using simulator::Trace;
 
 // The barriers weigh alike in every turn.
-constexpr std::uint64_t most_turns = 8;
+constexpr std::uint64_t max_turns = 8;
 
 /// Where the lanes of each sub-group write their row `j`, and where they read that column.
 void add_tables(const Tile& tile, int j, Trace& trace) {
@@ -74,8 +74,8 @@ SimulatedWork trace_transposition(const Machine& machine, const Point& point) {
   const auto tile = shape_of<Tile>(point);
   SimulatedWork work;
   work.accesses_per_iteration = tile.accesses();
-  work.iterations = most_turns;
-  work.max_iterations = most_turns;
+  work.iterations = max_turns;
+  work.max_iterations = max_turns;
   work.trace = [machine, tile](std::uint64_t iterations) {
     Trace made;
     for (int j = 0; j < tile.rows_per_sub_group(); ++j) add_tables(tile, j, made);
