@@ -113,8 +113,9 @@ class Session {
   LaunchTimes launch(const cl::Kernel& kernel, const cl::NDRange& global, const cl::NDRange& local,
                      const cl::NDRange& offset = cl::NullRange);
 
-  /// As Backend::use_core: on a CPU a launch of one work-group is run by that core.
-  void use_core(std::size_t turn) { core_turn_ = turn; }
+  /// On a CPU a launch of one work-group is run by that core, one of those that may run the
+  /// process.
+  void use_core(int core) { core_ = core; }
 
   /// All cores may run what a probe asks the driver for itself.
   void use_all_cores();
@@ -132,7 +133,7 @@ class Session {
   cl::CommandQueue queue_;
   std::map<std::string, cl::Program, std::less<>> programs_{};
   std::shared_ptr<system::Cores> cores_;
-  std::optional<std::size_t> core_turn_{};
+  std::optional<int> core_{};
   std::chrono::steady_clock::duration longest_build_{};
   std::optional<std::chrono::steady_clock::time_point> first_launch_{};
 };

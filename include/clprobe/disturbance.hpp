@@ -55,6 +55,9 @@ double disturbance_at(std::span<const Disturbance> disturbances, double seconds,
 /// By how much the most disturbed reference was. 0 without one.
 double max_disturbance(std::span<const Disturbance> disturbances);
 
+/// The same among those of rates, or among the others.
+double max_disturbance(std::span<const Disturbance> disturbances, bool is_rate);
+
 /// By how much a time is disturbed of what all units do together, though nobody knows with which of
 /// the rates it goes: by the root of their mean square. As the most disturbed of all where no
 /// reference is a rate.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <iterator>
+#include <numbers>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,6 +37,8 @@ constexpr double factor_of_many = 1.15;
 constexpr std::size_t min_in_part = 3;
 constexpr std::size_t min_in_halves = 9;
 constexpr double factor_of_middle_half = 1.9;
+// Fewer do not tell what is scatter from what is a change.
+constexpr std::size_t min_for_scatter = 6;
 
 double factor_of(std::size_t parts, double span_s, bool is_shared) {
   constexpr std::size_t enough_parts = 4;
@@ -79,9 +82,35 @@ double middle_half_of(const Parts& parts) {
   return quantile(all, 1.0 - quarter) - quantile(all, quarter);
 }
 
-bool has_thin_part(const Parts& parts) {
+bool has_part_of_fewer(const Parts& parts, std::size_t than) {
   return std::any_of(parts.begin(), parts.end(),
-                     [](const std::vector<double>& part) { return part.size() < min_in_part; });
+                     [=](const std::vector<double>& part) { return part.size() < than; });
+}
+
+/// The standard deviation of a part's middle moment by what moments scatter by from one to the
+/// next, which is no change of the run: of 16 cores a look at a bandwidth is a tenth off the last
+/// one.
+double noise_of_middles(const Parts& parts) {
+  constexpr double deviation_of_middle_difference = 1.0 / (0.6745 * std::numbers::sqrt2);
+  std::vector<double> differences;
+  double squares = 0.0;
+  for (const std::vector<double>& part : parts) {
+    for (std::size_t i = 1; i < part.size(); ++i) {
+      differences.push_back(std::fabs(part[i] - part[i - 1]));
+    }
+    squares += std::numbers::pi / 2.0 / static_cast<double>(part.size());
+  }
+  return deviation_of_middle_difference * median(differences) * std::sqrt(squares / part_count);
+}
+
+/// What is left of the range of the five where each is off by that noise; not less than a part of
+/// it, since five say little of how far they are apart by chance.
+double without_noise(double range, double noise) {
+  constexpr double mean_range_of_five = 2.326;  // of normal values
+  constexpr double least_share = 0.7;
+  const double by_noise = mean_range_of_five * noise;
+  return std::max(least_share * range,
+                  std::sqrt(std::max(0.0, range * range - by_noise * by_noise)));
 }
 
 }  // namespace
@@ -98,7 +127,7 @@ std::optional<SeenChange> seen_change_of(std::span<const Moment> moments, bool i
   const double span = last->at_seconds - first->at_seconds;
   const Parts parts = in_parts(usable, first->at_seconds, span);
   const bool is_long = span >= long_s && usable.size() >= min_in_halves;
-  if (is_rate && is_long && has_thin_part(parts)) {
+  if (is_rate && is_long && has_part_of_fewer(parts, min_in_part)) {
     return SeenChange{middle_half_of(parts), factor_of_middle_half};
   }
   std::vector<double> values = values_of(parts, is_rate);
@@ -109,7 +138,10 @@ std::optional<SeenChange> seen_change_of(std::span<const Moment> moments, bool i
     for (const Moment& each : usable) values.push_back(std::log(each.ns));
   }
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  return SeenChange{*most - *least, factor};
+  const double range = *most - *least;
+  const bool is_scatter_known = is_rate && !has_part_of_fewer(parts, min_for_scatter);
+  return SeenChange{is_scatter_known ? without_noise(range, noise_of_middles(parts)) : range,
+                    factor};
 }
 
 std::optional<double> half_width_of(std::span<const Moment> moments, bool is_rate, bool is_shared) {
@@ -190,6 +222,14 @@ double disturbance_at(std::span<const Disturbance> disturbances, double seconds,
 double max_disturbance(std::span<const Disturbance> disturbances) {
   double widest = 0.0;
   for (const Disturbance& each : disturbances) widest = std::max(widest, each.half_width);
+  return widest;
+}
+
+double max_disturbance(std::span<const Disturbance> disturbances, bool is_rate) {
+  double widest = 0.0;
+  for (const Disturbance& each : disturbances) {
+    if (each.is_rate == is_rate) widest = std::max(widest, each.half_width);
+  }
   return widest;
 }
 

@@ -11,6 +11,7 @@
 #include "analysis/finding_error.hpp"
 #include "clprobe/disturbance.hpp"
 #include "clprobe/estimate.hpp"
+#include "clprobe/one_unit.hpp"
 #include "clprobe/stacks.hpp"
 #include "clprobe/statistics.hpp"
 #include "clprobe/visited_often.hpp"
@@ -25,7 +26,8 @@ SeriesTimers::SeriesTimers(const ProbeResult& result, const DeviceInfo& device) 
         is_often ? estimate_of_best(point, device) : estimate(point, device);
     by_series_[point.series].push_back({.seconds = time ? time->ns / ns_per_second : 0.0,
                                         .is_clock = is_clock,
-                                        .is_best = time && is_often && time->holds_visits});
+                                        .is_best = time && is_often && time->holds_visits,
+                                        .is_one_unit = point.facts.find(of_one_unit) != nullptr});
     (is_clock ? all_.clock : all_.launches) = true;
   }
 }
@@ -36,8 +38,10 @@ TimedBy SeriesTimers::of(const Finding& finding) const {
   const auto kind = by_series_.find(finding.series.substr(0, finding.series.find(' ')));
   const auto own = points == by_series_.end() ? kind : points;
   if (own == by_series_.end()) return all_;
-  TimedBy timed{.is_own = true};
-  TimedBy as_long{.is_own = true};
+  const bool is_one_unit = std::any_of(own->second.begin(), own->second.end(),
+                                       [](const TimedPoint& each) { return each.is_one_unit; });
+  TimedBy timed{.is_own = true, .is_one_unit = is_one_unit};
+  TimedBy as_long = timed;
   const double seconds = finding.unit == "seconds" ? finding.value.value_or(0.0) : 0.0;
   for (const TimedPoint& each : own->second) {
     (each.is_clock ? timed.clock : timed.launches) = true;
@@ -75,9 +79,11 @@ std::optional<FoundTime> time_in(const Finding& finding, const DeviceInfo& devic
   return std::nullopt;
 }
 
-/// Whether times are those of one core or unit each, whatever all of them do: a clock in the kernel
-/// told them alone, or, where a device has none, the probe's references are chains of loads.
+/// Whether times are those of one core or unit each, whatever all of them do: the others idle, a
+/// clock in the kernel told them alone, or, where a device has none, the probe's references are
+/// chains of loads.
 bool is_of_one_core(const ProbeResult& result, const TimedBy& timed) {
+  if (timed.is_one_unit) return true;
   if (timed.clock && !timed.launches) return true;
   return result.unit == Unit::seconds && !result.references.empty();
 }
@@ -139,9 +145,13 @@ double disturbance_of(const Finding& finding, const ProbeResult& result, const T
   std::optional<FoundTime> time = time_in(finding, device);
   if (!time) return changed_meanwhile(finding, disturbances);
   // How many bytes a core moves in the time that its clock told: no stream of all of them.
-  if (is_of_core && timed.is_own && result.unit == Unit::seconds) time->is_rate = false;
-  const double seen = std::max(changed_meanwhile(*time, is_of_core || timed.is_best, disturbances),
-                               disturbed_by_others(*time, is_of_core, result));
+  const bool is_told_by_core = is_of_core && timed.is_own && result.unit == Unit::seconds;
+  if (is_told_by_core || timed.is_one_unit) time->is_rate = false;
+  const double changed = changed_meanwhile(*time, is_of_core || timed.is_best, disturbances);
+  // A stream of one unit is of many loads at once, so that no chain of loads takes as long.
+  const double of_any_chain = timed.is_one_unit ? max_disturbance(disturbances, false) : 0.0;
+  const double seen =
+      std::max({changed, of_any_chain, disturbed_by_others(*time, is_of_core, result)});
   return time->is_rate ? seen : std::hypot(seen, by_pages(finding, meanwhile));
 }
 

@@ -16,8 +16,9 @@ namespace clprobe {
 struct TimedBy {
   bool clock{false};
   bool launches{false};
-  bool is_own{false};   ///< of points of the finding's own series
-  bool is_best{false};  ///< by the best of a point's many visits, to which others only add
+  bool is_own{false};       ///< of points of the finding's own series
+  bool is_best{false};      ///< by the best of a point's many visits, to which others only add
+  bool is_one_unit{false};  ///< of what one unit does while the others idle
 };
 
 /// The same of each series of a result ("load-throughput", of findings also "load-throughput 4 B");
@@ -34,6 +35,7 @@ class SeriesTimers {
     double seconds{0.0};
     bool is_clock{false};
     bool is_best{false};
+    bool is_one_unit{false};
   };
 
   std::map<std::string, std::vector<TimedPoint>, std::less<>> by_series_{};

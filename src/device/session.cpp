@@ -100,20 +100,21 @@ KernelBuild Session::build_of(std::string_view file, const std::string& options)
   return {std::string(kernel_sha256(file)), full_options(options)};
 }
 
-/// One core runs a work-group, and all of them a launch of several.
+/// One core runs a work-group, and all of them a launch of several, and the first one: a driver may
+/// start its threads with it, as many as this thread has cores.
 void Session::place_launch(const cl::NDRange& global, const cl::NDRange& local) {
-  if (!core_turn_ || !runs_items_in_turn(info_)) return;
+  if (!core_ || !first_launch_ || !runs_items_in_turn(info_)) return;
   const bool is_one_group = std::equal(global.get(), global.get() + global.dimensions(),
                                        local.get(), local.get() + local.dimensions());
   if (is_one_group) {
-    cores_->confine(*core_turn_);
+    cores_->confine(*core_);
   } else {
     cores_->release();
   }
 }
 
 void Session::use_all_cores() {
-  if (core_turn_) cores_->release();
+  if (core_) cores_->release();
 }
 
 LaunchTimes Session::launch(const cl::Kernel& kernel, const cl::NDRange& global,

@@ -44,10 +44,8 @@ Cores::Cores() {
   }
 }
 
-void Cores::confine(std::size_t turn) {
-  if (allowed_.size() < 2) return;
-  const int core = allowed_[turn % allowed_.size()];
-  if (core == confined_to_) return;
+void Cores::confine(int core) {
+  if (allowed_.size() < 2 || core == confined_to_) return;
   const cpu_set_t one = set_of({core});
   for (const int thread : threads_of_process()) {
     cpu_set_t own;

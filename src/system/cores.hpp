@@ -20,8 +20,8 @@ class Cores {
  public:
   Cores();
 
-  /// The `turn`-th of the allowed cores, counted round and round.
-  void confine(std::size_t turn);
+  /// One of the allowed cores.
+  void confine(int core);
   /// Each thread where it was before; one that came since then on all allowed cores.
   void release();
 

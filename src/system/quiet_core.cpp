@@ -95,4 +95,19 @@ void QuietCore::seek() {
   sched_setaffinity(0, sizeof before, &before);
 }
 
+std::optional<int> QuietCore::next() {
+  cpu_set_t before;
+  CPU_ZERO(&before);
+  const std::optional<int> first = core_of(turn_++);
+  if (!first || sched_getaffinity(0, sizeof before, &before) != 0) return first;
+  const int chosen = choose(*first);
+  sched_setaffinity(0, sizeof before, &before);
+  return chosen;
+}
+
+std::optional<int> QuietCore::core_of(std::size_t turn) const {
+  if (allowed_.size() < 2) return std::nullopt;
+  return allowed_[turn % allowed_.size()];
+}
+
 }  // namespace clprobe::system

@@ -91,7 +91,7 @@ class Server {
         Handler{"build", &Server::build},
         Handler{"prepare", &Server::prepare},
         Handler{"prepare-kept", &Server::prepare},
-        Handler{"core", &Server::use_core},
+        Handler{"core", &Server::use_core_of_turn},
         Handler{"sample", &Server::sample},
     };
     const std::string word = request.at("do").get<std::string>();
@@ -206,21 +206,32 @@ class Server {
     return sample(request);
   }
 
-  /// What the host does itself is timed on a quiet core; launches of all else begin sooner there.
+  /// What the host does itself, and what one core of a CPU computes, is timed on a quiet core;
+  /// launches of all else begin sooner there.
   void leave_busy_core(const Point& point) {
-    constexpr std::chrono::milliseconds between{50};
+    const DeviceInfo& device = session().info();
+    const bool is_cpu = runs_items_in_turn(device);
+    const std::chrono::milliseconds between{is_cpu ? 10 : 50};
     const auto now = std::chrono::steady_clock::now();
     // Where all are busy, to look at each of them takes a millisecond.
-    const bool is_worth_it = is_of_host(point, session().info()) && quiet_core_.found_one();
+    const bool is_worth_it = is_of_host(point, device) && quiet_core_.found_one();
     const bool is_due = !last_seek_ || now - *last_seek_ >= between;
-    if (!is_gpu(session().info()) || !(is_due || is_worth_it)) return;
-    quiet_core_.seek();
+    if (!(is_cpu || is_gpu(device)) || !(is_due || is_worth_it)) return;
+    if (is_cpu) {
+      use_core(quiet_core_.next());
+    } else {
+      quiet_core_.seek();
+    }
     last_seek_ = now;
   }
 
-  Json use_core(const Json& request) {
-    session().use_core(request.at("turn").get<std::size_t>());
+  Json use_core_of_turn(const Json& request) {
+    use_core(quiet_core_.core_of(request.at("turn").get<std::size_t>()));
     return Json::object();
+  }
+
+  void use_core(std::optional<int> core) {
+    if (core) session().use_core(*core);
   }
 
   /// Several lines: {"sample": {...}} for each, with "facts" where any were found meanwhile, and

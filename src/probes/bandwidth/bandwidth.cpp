@@ -9,6 +9,7 @@
 
 #include "clprobe/estimate.hpp"
 #include "clprobe/levels.hpp"
+#include "clprobe/one_unit.hpp"
 #include "clprobe/probe.hpp"
 #include "probes/bandwidth/card.hpp"
 #include "probes/bandwidth/findings.hpp"
@@ -253,6 +254,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     Point point;
     point.series = series;
     write_shape(shape, point);
+    if (series_named(series)->is_one_unit) point.facts.set(of_one_unit, std::int64_t{1});
     result.points.push_back(std::move(point));
   }
   if (!shapes.empty()) result.memory = Bytes{buffer} * count_buffers(request);

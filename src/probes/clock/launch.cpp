@@ -26,8 +26,6 @@ using Steady = std::chrono::steady_clock;
 constexpr const char* file = "clock.cl";
 constexpr cl_uint more = 0x2545f491;
 constexpr cl_uint mask = 0x4f6cdd1d;
-// A launch takes about so long: many of them fill a slot, and no watchdog ends one.
-constexpr double launch_ns = 5e6;
 // After idling it is shorter: a clock takes milliseconds to rise.
 constexpr std::uint32_t idle_part = 10;
 // Turns of the longer one of two chains, of which the shorter has an eighth: a millisecond of 4 to
@@ -179,23 +177,15 @@ void Burner::count_by_events(Told& told) {
   told.time += ns - few_ns;
 }
 
-/// As many as make a launch about as long as it should be.
 std::uint32_t Burner::turns_for(Load load) {
-  constexpr double long_enough_ns = 1e6;
-  const std::uint32_t most = max_turns(session_.info());
-  std::uint32_t turns = 1;
-  for (bool is_known = false; !is_known;) {
+  return turns_of_launch(max_turns(session_.info()), [&](std::uint32_t turns) {
     Burn tried = shape_of_all_;
     tried.links = 0;
     (load == Load::stream ? tried.loads : tried.numbers) = turns;
     Told told;
     launch(tried, told);
-    const auto ns = static_cast<double>(std::max<std::uint64_t>(1, told.seen.launched_ns));
-    is_known = ns >= long_enough_ns || turns >= most;
-    const double wanted = is_known ? turns * launch_ns / ns : 4.0 * turns;
-    turns = static_cast<std::uint32_t>(std::clamp(wanted, 1.0, static_cast<double>(most)));
-  }
-  return turns;
+    return static_cast<double>(told.seen.launched_ns);
+  });
 }
 
 Burn Burner::burn_for(Load load) {

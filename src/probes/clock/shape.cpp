@@ -109,6 +109,27 @@ std::uint32_t max_turns(const DeviceInfo& device) {
   return static_cast<std::uint32_t>((max_iterations / rounds - 1 - links) / 2);
 }
 
+std::uint32_t turns_of_launch(std::uint32_t most,
+                              const std::function<double(std::uint32_t turns)>& ns_of) {
+  // Many of them fill a slot, and no watchdog ends one.
+  constexpr double launch_ns = 5e6;
+  constexpr double long_enough_ns = 1e6;
+  const auto least_ns = [&](std::uint32_t turns) {
+    constexpr int launches = 3;
+    double least = HUGE_VAL;
+    for (int i = 0; i < launches; ++i) least = std::min(least, std::max(1.0, ns_of(turns)));
+    return least;
+  };
+  std::uint32_t turns = 1;
+  for (bool is_known = false; !is_known;) {
+    const double ns = least_ns(turns);
+    is_known = ns >= long_enough_ns || turns >= most;
+    const double wanted = is_known ? turns * launch_ns / ns : 4.0 * turns;
+    turns = static_cast<std::uint32_t>(std::clamp(wanted, 1.0, static_cast<double>(most)));
+  }
+  return turns;
+}
+
 std::uint64_t operations_of(const Burn& burn) {
   return steps_of(burn, burn.numbers, false) * operations_of_step;
 }

@@ -18,6 +18,7 @@
 #include "analysis/finding_error.hpp"
 #include "clprobe/compare.hpp"
 #include "clprobe/estimate.hpp"
+#include "clprobe/one_unit.hpp"
 #include "clprobe/scatter.hpp"
 #include "clprobe/stacks.hpp"
 #include "clprobe/statistics.hpp"
@@ -92,6 +93,27 @@ TEST_CASE("many moments of a part of the run count as their least, of rates as t
   };
   CHECK(slow_at_end(19) == doctest::Approx(short_factor * std::log(1.1)));
   CHECK(slow_at_end(20) == doctest::Approx(1.15 * short_factor * std::log(1.1)));
+}
+
+TEST_CASE("what moments of a rate scatter by from one to the next is no change of the run") {
+  // Of five parts of eight moments, 10 % apart by turns, one is slower.
+  const auto moments = [](double slower) {
+    std::vector<double> ns;
+    for (int i = 0; i < 40; ++i) {
+      ns.push_back(100.0 * std::exp((i % 2 == 0 ? 0.05 : -0.05) + (i / 8 == 2 ? slower : 0.0)));
+    }
+    return moments_of(1.0, ns);
+  };
+  const double of_many = 1.15 * long_factor;
+  // Middles of eight normal values with such differences have a standard deviation of 0.0465, and
+  // five of them a range of 2.326 times as much.
+  const double by_noise = 2.326 * 0.1 / (0.6745 * std::sqrt(2.0)) * std::sqrt(3.14159265 / 16.0);
+  CHECK(half_width_of(moments(0.2), true).value() ==
+        doctest::Approx(of_many * std::sqrt(0.04 - by_noise * by_noise)).epsilon(1e-6));
+  // Five values say little of their own range: a part of it is left, whatever the scatter.
+  CHECK(half_width_of(moments(0.12), true).value() == doctest::Approx(of_many * 0.7 * 0.12));
+  CHECK(half_width_of(moments(0.0), true).value() == doctest::Approx(0.0));
+  CHECK(half_width_of(moments(0.2)).value() == doctest::Approx(of_many * 0.2));  // of a time
 }
 
 TEST_CASE("in less than 15 s a CPU's moments say less than those of other devices") {
@@ -171,6 +193,9 @@ TEST_CASE("a time is disturbed as the reference nearest to it, and a rate likewi
   CHECK(disturbance_at(all, 0.0, false) == 0.0);
   CHECK(max_disturbance(all) == 0.3);
   CHECK(max_disturbance({}) == 0.0);
+  CHECK(max_disturbance(all, false) == 0.05);
+  CHECK(max_disturbance(all, true) == 0.3);
+  CHECK(max_disturbance(std::span(all).first(2), true) == 0.0);
   CHECK(typical_disturbance(all) == doctest::Approx(std::sqrt((0.3 * 0.3 + 0.02 * 0.02) / 2.0)));
   CHECK(typical_disturbance(std::span(all).first(2)) == 0.05);
   CHECK(typical_disturbance({}) == 0.0);
@@ -360,6 +385,36 @@ TEST_CASE("launches that are visited often are disturbed as times: others only a
   stalls.others_share = 0.0;
   point.samples.pop_back();  // eight samples are few
   CHECK(disturbed(true) == doctest::Approx(long_factor * std::log(1.3)));
+}
+
+TEST_CASE("the rate of one unit is disturbed as the most disturbed chain, and not as that of all") {
+  Run run = run_with({});
+  const auto core = moments_of(8.0, {1.0, 1.0, 1.02, 1.0, 1.0});
+  const auto memory = moments_of(8.0, {100.0, 100.0, 105.0, 100.0, 100.0});
+  const auto rate = moments_of(8.0, {0.1, 0.1, 0.13, 0.1, 0.1});
+  run.results[0].references = {{ReferenceKind::core, "global", {}, core},
+                               {ReferenceKind::memory, "global", {}, memory}};
+  run.references = {{ReferenceKind::memory, "read int", {}, rate, true}};
+  ProbeResult& bandwidth = run.results.emplace_back(ProbeResult{.probe = "bandwidth"});
+  bandwidth.unit = Unit::bytes_per_second;
+  bandwidth.others_share = 0.5;
+  Point point{.series = "read-one-unit"};
+  point.samples.push_back({.accesses = 1000, .event_ns = 100});
+  bandwidth.points = {point};
+  Finding finding{.name = "bandwidth", .series = "read-one-unit"};
+  finding.unit = "bytes_per_second";
+  finding.value = 10e9;
+  bandwidth.findings = {finding};
+  const auto disturbed = [&] {
+    return digest(run, "run").results.at(1).findings.at(0).disturbance;
+  };
+  CHECK(disturbed() == doctest::Approx(std::log(2.0)));
+  bandwidth.others_share = 0.0;
+  CHECK(disturbed() == doctest::Approx(long_factor * std::log(1.3)));
+  bandwidth.points[0].facts.set(of_one_unit, std::int64_t{1});
+  CHECK(disturbed() == doctest::Approx(long_factor * std::log(1.05)));
+  bandwidth.others_share = 0.5;
+  CHECK(disturbed() == doctest::Approx(long_factor * std::log(1.05)));
 }
 
 TEST_CASE("a time that is no chain's is disturbed as the most disturbed of all") {

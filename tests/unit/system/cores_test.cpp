@@ -50,10 +50,10 @@ TEST_CASE("all threads of the process are on the core whose turn it is, and then
   };
   Cores cores;
   CHECK(cores.allowed() == before);
-  cores.confine(1);
+  cores.confine(before[1]);
   CHECK(cores_of_this_thread() == std::vector{before[1]});
   look(0);
-  cores.confine(before.size());  // round and round
+  cores.confine(before[0]);
   CHECK(cores_of_this_thread() == std::vector{before[0]});
   look(1);
   cores.release();
@@ -77,9 +77,9 @@ TEST_CASE("a thread that has a core of its own has it again") {
   CPU_SET(static_cast<std::size_t>(before[1]), &own);
   sched_setaffinity(0, sizeof own, &own);
   CHECK_FALSE(Cores().has_all());
-  cores.confine(0);
-  cores.confine(1);
-  cores.confine(0);
+  cores.confine(before[0]);
+  cores.confine(before[1]);
+  cores.confine(before[0]);
   CHECK(cores_of_this_thread() == std::vector{before[0]});
   cores.release();
   CHECK(cores_of_this_thread() == std::vector{before[1]});
@@ -90,8 +90,8 @@ TEST_CASE("a thread that has a core of its own has it again") {
 TEST_CASE("a thread that may be on one core alone is said to be there") {
   Cores cores;
   if (cores.allowed().empty()) return;
-  for (std::size_t turn = 0; turn < cores.allowed().size(); ++turn) {
-    cores.confine(turn);
+  for (const int core : cores.allowed()) {
+    cores.confine(core);
     const std::vector<int> here = cores_of_this_thread();
     const auto place = place_of_thread();
     REQUIRE(place.has_value());

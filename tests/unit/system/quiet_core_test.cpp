@@ -69,13 +69,37 @@ TEST_CASE("of many cores no more than sixteen are looked at") {
   CHECK(host.asked.size() == 16);
 }
 
+TEST_CASE("others get the next core in turn, or the first quiet one after it") {
+  Host host{{{0, 10.0}, {1, 10.0}, {4, 10.0}}};
+  QuietCore quiet = host.quiet_core();
+  CHECK(quiet.next() == 0);  // the first look is at all of them
+  CHECK(quiet.next() == 1);
+  host.ns[4] = 16.0;
+  CHECK(quiet.next() == 0);
+  CHECK(quiet.next() == 0);
+  host.ns[4] = 10.0;
+  CHECK(quiet.next() == 1);
+  CHECK(quiet.next() == 4);
+  CHECK(quiet.core_of(0) == 0);
+  CHECK(quiet.core_of(5) == 4);
+  Host small{{{3, 10.0}}};
+  QuietCore alone = small.quiet_core();
+  CHECK_FALSE(alone.next());
+  CHECK_FALSE(alone.core_of(1));
+  CHECK(small.asked.empty());
+}
+
 TEST_CASE("a thread that moved may run on the same cores as before") {
   cpu_set_t before;
   cpu_set_t after;
   CPU_ZERO(&before);
   CPU_ZERO(&after);
   REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
-  QuietCore().seek();
+  QuietCore quiet;
+  quiet.seek();
+  REQUIRE(sched_getaffinity(0, sizeof after, &after) == 0);
+  CHECK(CPU_EQUAL(&before, &after));
+  quiet.next();
   REQUIRE(sched_getaffinity(0, sizeof after, &after) == 0);
   CHECK(CPU_EQUAL(&before, &after));
 }
