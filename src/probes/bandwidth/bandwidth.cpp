@@ -224,6 +224,11 @@ std::vector<PlannedReference> choose_references(const DeviceInfo& device,
   return references;
 }
 
+/// Which core of a CPU moves what one of them alone does is chosen; a unit of a GPU is any of them.
+bool is_on_quiet_core(const DeviceInfo& device, std::string_view series) {
+  return runs_items_in_turn(device) && series_named(series)->is_one_unit;
+}
+
 Plan plan(const DeviceInfo& device, const Request& request) {
   Plan result;
   std::uint64_t buffer = 0;
@@ -254,7 +259,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     Point point;
     point.series = series;
     write_shape(shape, point);
-    if (series_named(series)->is_one_unit) point.facts.set(of_one_unit, std::int64_t{1});
+    if (is_on_quiet_core(device, series)) point.facts.set(of_one_unit, std::int64_t{1});
     result.points.push_back(std::move(point));
   }
   if (!shapes.empty()) result.memory = Bytes{buffer} * count_buffers(request);
