@@ -117,7 +117,7 @@ class Session {
   /// process.
   void use_core(int core) { core_ = core; }
 
-  /// All cores may run what a probe asks the driver for itself.
+  /// Until then all cores run everything: for what a probe asks the driver for itself.
   void use_all_cores();
 
  private:

@@ -115,6 +115,7 @@ void Session::place_launch(const cl::NDRange& global, const cl::NDRange& local) 
 
 void Session::use_all_cores() {
   if (core_) cores_->release();
+  core_.reset();
 }
 
 LaunchTimes Session::launch(const cl::Kernel& kernel, const cl::NDRange& global,

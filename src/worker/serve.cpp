@@ -210,19 +210,23 @@ class Server {
   /// launches of all else begin sooner there.
   void leave_busy_core(const Point& point) {
     const DeviceInfo& device = session().info();
-    const bool is_cpu = runs_items_in_turn(device);
-    const std::chrono::milliseconds between{is_cpu ? 10 : 50};
-    const auto now = std::chrono::steady_clock::now();
+    if (runs_items_in_turn(device)) {
+      if (is_look_due(std::chrono::milliseconds(10))) chosen_core_ = quiet_core_.next();
+      use_core(chosen_core_);
+      return;
+    }
+    if (!is_gpu(device)) return;
     // Where all are busy, to look at each of them takes a millisecond.
     const bool is_worth_it = is_of_host(point, device) && quiet_core_.found_one();
-    const bool is_due = !last_seek_ || now - *last_seek_ >= between;
-    if (!(is_cpu || is_gpu(device)) || !(is_due || is_worth_it)) return;
-    if (is_cpu) {
-      use_core(quiet_core_.next());
-    } else {
-      quiet_core_.seek();
-    }
-    last_seek_ = now;
+    if (is_look_due(std::chrono::milliseconds(50)) || is_worth_it) quiet_core_.seek();
+  }
+
+  /// Whether the last look at cores that was due is so long ago.
+  bool is_look_due(std::chrono::milliseconds between) {
+    const auto now = std::chrono::steady_clock::now();
+    if (last_look_ && now - *last_look_ < between) return false;
+    last_look_ = now;
+    return true;
   }
 
   Json use_core_of_turn(const Json& request) {
@@ -268,7 +272,8 @@ class Server {
   std::unique_ptr<Backend> backend_{};
   Work work_{};
   system::QuietCore quiet_core_{};
-  std::optional<std::chrono::steady_clock::time_point> last_seek_{};
+  std::optional<int> chosen_core_{};  // of a CPU
+  std::optional<std::chrono::steady_clock::time_point> last_look_{};
   bool may_look_{false};
 };
 
