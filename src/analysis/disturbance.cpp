@@ -107,10 +107,9 @@ double noise_of_middles(const Parts& parts) {
 /// it, since five say little of how far they are apart by chance.
 double without_noise(double range, double noise) {
   constexpr double mean_range_of_five = 2.326;  // of normal values
-  constexpr double least_share = 0.7;
+  constexpr double min_share = 0.7;
   const double by_noise = mean_range_of_five * noise;
-  return std::max(least_share * range,
-                  std::sqrt(std::max(0.0, range * range - by_noise * by_noise)));
+  return std::max(min_share * range, std::sqrt(std::max(0.0, range * range - by_noise * by_noise)));
 }
 
 }  // namespace
@@ -220,9 +219,7 @@ double disturbance_at(std::span<const Disturbance> disturbances, double seconds,
 }
 
 double max_disturbance(std::span<const Disturbance> disturbances) {
-  double widest = 0.0;
-  for (const Disturbance& each : disturbances) widest = std::max(widest, each.half_width);
-  return widest;
+  return std::max(max_disturbance(disturbances, false), max_disturbance(disturbances, true));
 }
 
 double max_disturbance(std::span<const Disturbance> disturbances, bool is_rate) {

@@ -50,6 +50,28 @@ double ns_of_mixing_on(int core) {
   return sched_setaffinity(0, sizeof one, &one) == 0 ? ns_of_mixing() : HUGE_VAL;
 }
 
+/// The cores that this thread may use, and may use again in the end.
+class KeptCores {
+ public:
+  KeptCores() {
+    CPU_ZERO(&before_);
+    are_known_ = sched_getaffinity(0, sizeof before_, &before_) == 0;
+  }
+  ~KeptCores() {
+    if (are_known_) sched_setaffinity(0, sizeof before_, &before_);
+  }
+  KeptCores(const KeptCores&) = delete;
+  KeptCores& operator=(const KeptCores&) = delete;
+  KeptCores(KeptCores&&) = delete;
+  KeptCores& operator=(KeptCores&&) = delete;
+
+  [[nodiscard]] bool are_known() const { return are_known_; }
+
+ private:
+  cpu_set_t before_{};
+  bool are_known_{false};
+};
+
 }  // namespace
 
 QuietCore::QuietCore() : QuietCore(Cores().allowed(), ns_of_mixing_on) {}
@@ -86,23 +108,17 @@ int QuietCore::choose(int here) {
 }
 
 void QuietCore::seek() {
-  cpu_set_t before;
-  CPU_ZERO(&before);
   const std::optional<PlaceOfThread> place = place_of_thread();
-  if (allowed_.size() < 2 || !place || sched_getaffinity(0, sizeof before, &before) != 0) return;
+  const KeptCores kept;
+  if (allowed_.size() < 2 || !place || !kept.are_known()) return;
   const cpu_set_t chosen = set_of({choose(place->core)});
   sched_setaffinity(0, sizeof chosen, &chosen);
-  sched_setaffinity(0, sizeof before, &before);
 }
 
 std::optional<int> QuietCore::next() {
-  cpu_set_t before;
-  CPU_ZERO(&before);
   const std::optional<int> first = core_of(turn_++);
-  if (!first || sched_getaffinity(0, sizeof before, &before) != 0) return first;
-  const int chosen = choose(*first);
-  sched_setaffinity(0, sizeof before, &before);
-  return chosen;
+  const KeptCores kept;
+  return first && kept.are_known() ? choose(*first) : first;
 }
 
 std::optional<int> QuietCore::core_of(std::size_t turn) const {

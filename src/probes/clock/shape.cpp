@@ -114,7 +114,7 @@ std::uint32_t turns_of_launch(std::uint32_t most,
   // Many of them fill a slot, and no watchdog ends one.
   constexpr double launch_ns = 5e6;
   constexpr double long_enough_ns = 1e6;
-  const auto least_ns = [&](std::uint32_t turns) {
+  const auto shortest_ns = [&](std::uint32_t turns) {
     constexpr int launches = 3;
     double least = HUGE_VAL;
     for (int i = 0; i < launches; ++i) least = std::min(least, std::max(1.0, ns_of(turns)));
@@ -122,7 +122,7 @@ std::uint32_t turns_of_launch(std::uint32_t most,
   };
   std::uint32_t turns = 1;
   for (bool is_known = false; !is_known;) {
-    const double ns = least_ns(turns);
+    const double ns = shortest_ns(turns);
     is_known = ns >= long_enough_ns || turns >= most;
     const double wanted = is_known ? turns * launch_ns / ns : 4.0 * turns;
     turns = static_cast<std::uint32_t>(std::clamp(wanted, 1.0, static_cast<double>(most)));
