@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -18,6 +17,7 @@
 #include "probes/bandwidth/loops.hpp"
 #include "probes/bandwidth/shape.hpp"
 #include "probes/shared/kept_buffer.hpp"
+#include "probes/shared/launch_length.hpp"
 #include "probes/shared/launch_size.hpp"
 #include "probes/shared/store.hpp"
 
@@ -140,7 +140,6 @@ Walks::Walks(std::shared_ptr<State> state, const Point& point)
   }
   if (!reads) state_->need(state_->target, shape_, false, options_);
   bind();
-  launch(1);  // some drivers compile only now, and the first launch of a size may be slow
 }
 
 std::optional<int> Walks::huge_page_percent() const {
@@ -247,18 +246,11 @@ std::uint64_t enough_iterations(Walks& walks, const DeviceInfo& device) {
   constexpr double enough_gpu_ns = 0.6e6;
   constexpr double enough_cpu_ns = 3e6;
   const double enough = runs_items_in_turn(device) ? enough_cpu_ns : enough_gpu_ns;
-  const std::uint64_t most = max_iterations_of(device, walks.shape());
-  std::uint64_t iterations = 1;
-  while (true) {
-    const LaunchTimes times = walks.launch(iterations);
-    const auto ns =
-        static_cast<double>(std::max<std::uint64_t>(1, times.event_ns.value_or(times.host_ns)));
-    const double wanted = std::ceil(static_cast<double>(iterations) * enough / ns);
-    const auto next = static_cast<std::uint64_t>(
-        std::clamp(wanted, 1.0, static_cast<double>(std::min(most, iterations * 64))));
-    if (next <= iterations || ns >= enough / 4.0) return next;
-    iterations = next;
-  }
+  return iterations_for(enough, max_iterations_of(device, walks.shape()),
+                        [&](std::uint64_t iterations) {
+                          const LaunchTimes times = walks.launch(iterations);
+                          return static_cast<double>(times.event_ns.value_or(times.host_ns));
+                        });
 }
 
 Work prepare(const std::shared_ptr<State>& state, const Point& point) {
@@ -268,7 +260,11 @@ Work prepare(const std::shared_ptr<State>& state, const Point& point) {
   work.accesses_per_iteration = walks->shape().bytes_per_iteration();
   work.max_iterations = max_iterations_of(device, walks->shape());
   std::uint64_t& enough = state->iterations[visited(walks->shape())];
-  if (enough == 0) enough = enough_iterations(*walks, device);
+  if (enough == 0) {
+    enough = enough_iterations(*walks, device);
+  } else {
+    walks->launch(1);  // some drivers compile only now, and the first launch of a size may be slow
+  }
   work.iterations = enough;
   if (const std::optional<int> percent = walks->huge_page_percent()) {
     work.facts.set("huge_page_percent", std::int64_t{*percent});

@@ -14,6 +14,7 @@
 #include "clprobe/device.hpp"
 #include "clprobe/statistics.hpp"
 #include "probes/clock/shape.hpp"
+#include "probes/shared/launch_length.hpp"
 #include "probes/shared/launch_size.hpp"
 #include "system/power.hpp"
 #include "system/power_spans.hpp"
@@ -178,14 +179,17 @@ void Burner::count_by_events(Told& told) {
 }
 
 std::uint32_t Burner::turns_for(Load load) {
-  return turns_of_launch(max_turns(session_.info()), [&](std::uint32_t turns) {
+  // Many of them fill a slot, and no watchdog ends one.
+  constexpr double launch_ns = 5e6;
+  const auto ns_of = [&](std::uint64_t turns) {
     Burn tried = shape_of_all_;
     tried.links = 0;
-    (load == Load::stream ? tried.loads : tried.numbers) = turns;
+    (load == Load::stream ? tried.loads : tried.numbers) = static_cast<std::uint32_t>(turns);
     Told told;
     launch(tried, told);
     return static_cast<double>(told.seen.launched_ns);
-  });
+  };
+  return static_cast<std::uint32_t>(iterations_for(launch_ns, max_turns(session_.info()), ns_of));
 }
 
 Burn Burner::burn_for(Load load) {

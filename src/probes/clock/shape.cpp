@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 
 #include "probes/shared/work_group.hpp"
 
@@ -107,27 +106,6 @@ std::uint32_t max_turns(const DeviceInfo& device) {
   const std::uint64_t rounds = runs_items_in_turn(device) ? cpu_rounds : 1;
   const std::uint64_t links = runs_items_in_turn(device) ? cpu_links : 0;
   return static_cast<std::uint32_t>((max_iterations / rounds - 1 - links) / 2);
-}
-
-std::uint32_t turns_of_launch(std::uint32_t most,
-                              const std::function<double(std::uint32_t turns)>& ns_of) {
-  // Many of them fill a slot, and no watchdog ends one.
-  constexpr double launch_ns = 5e6;
-  constexpr double long_enough_ns = 1e6;
-  const auto shortest_ns = [&](std::uint32_t turns) {
-    constexpr int launches = 3;
-    double least = HUGE_VAL;
-    for (int i = 0; i < launches; ++i) least = std::min(least, std::max(1.0, ns_of(turns)));
-    return least;
-  };
-  std::uint32_t turns = 1;
-  for (bool is_known = false; !is_known;) {
-    const double ns = shortest_ns(turns);
-    is_known = ns >= long_enough_ns || turns >= most;
-    const double wanted = is_known ? turns * launch_ns / ns : 4.0 * turns;
-    turns = static_cast<std::uint32_t>(std::clamp(wanted, 1.0, static_cast<double>(most)));
-  }
-  return turns;
 }
 
 std::uint64_t operations_of(const Burn& burn) {

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <string_view>
 
 #include "clprobe/probe.hpp"
@@ -100,11 +99,6 @@ struct Burn {
 Burn launch_shape(const DeviceInfo& device, Bytes size);
 /// How many turns each part of a round may have, so that no driver ends the loops.
 std::uint32_t max_turns(const DeviceInfo& device);
-/// As many, up to `most`, as make a launch about 5 ms long by what launches of so many took, in ns.
-/// The least of three counts: by one whose core somebody else had for milliseconds they came to one
-/// turn, to start launches was most of what these took, and the stream a ninth of what it is.
-std::uint32_t turns_of_launch(std::uint32_t most,
-                              const std::function<double(std::uint32_t turns)>& ns_of);
 
 /// Steps of a turn, as in cl/clock.cl.
 inline constexpr std::uint32_t unroll = 8;

@@ -166,22 +166,4 @@ TEST_CASE("clock: why a device's clock cannot be told") {
   CHECK(missing_on(simulated) == "a simulated device has no clock");
 }
 
-TEST_CASE("launches have as many turns as take 5 ms, whatever interrupts one of them") {
-  int calls = 0;
-  // 2 us to start, and 100 ns a turn; every third one waits for others for 20 ms.
-  const auto ns_of = [&](std::uint32_t turns) {
-    return 2000.0 + 100.0 * turns + (++calls % 3 == 1 ? 20e6 : 0.0);
-  };
-  const std::uint32_t turns = turns_of_launch(1U << 20U, ns_of);
-  CHECK(100.0 * turns == doctest::Approx(5e6).epsilon(0.01));
-  calls = 1;
-  CHECK(turns_of_launch(1U << 20U, ns_of) == turns);
-  calls = 2;
-  CHECK(turns_of_launch(1U << 20U, ns_of) == turns);
-  // No more than a loop may have, and one at least.
-  CHECK(turns_of_launch(100, ns_of) == 100);
-  CHECK(turns_of_launch(1U << 20U, [](std::uint32_t) { return 1e9; }) == 1);
-  CHECK(turns_of_launch(1U << 20U, [](std::uint32_t) { return 0.0; }) == 1U << 20U);
-}
-
 }  // namespace clprobe::clock
