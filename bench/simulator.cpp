@@ -33,7 +33,7 @@ struct Mix {
 
 /// The least processor time of some runs: other programs only add to it.
 template <typename Run>
-double least_seconds(Run run) {
+double min_seconds(Run run) {
   double least = 0.0;
   for (int i = 0; i < rounds; ++i) {
     const std::clock_t began = std::clock();
@@ -53,8 +53,8 @@ void measure_account(const Mix& mix) {
   trace.programs[0].push_back(repeat(0, 4 * mix.turns));
   trace.groups = {make_group(machine, mix.work_items)};
   Result result;
-  const double alone = least_seconds([&] { result = simulate(machine, trace); });
-  const double both = least_seconds([&] { result = account_stalls(machine, trace).result; });
+  const double alone = min_seconds([&] { result = simulate(machine, trace); });
+  const double both = min_seconds([&] { result = account_stalls(machine, trace).result; });
   fmt::print("accounting {:<34} {:6.3f} s alone  {:6.3f} s with it  {:6.2f} million/s  +{:.0f} %\n",
              mix.name, alone, both, static_cast<double>(result.warp_instructions) / both * 1e-6,
              100.0 * (both / alone - 1.0));
@@ -68,7 +68,7 @@ void measure(const Mix& mix) {
     trace.programs[0].push_back(repeat(0, mix.turns * scale));
     trace.groups = {make_group(machine, mix.work_items)};
     Result result;
-    const double seconds = least_seconds([&] { result = simulate(machine, trace); });
+    const double seconds = min_seconds([&] { result = simulate(machine, trace); });
     const auto instructions = static_cast<double>(result.warp_instructions);
     fmt::print("simulator  {:<34} {:>9} warp instructions  {:6.3f} s  {:6.2f} million/s\n",
                mix.name, result.warp_instructions, seconds, instructions / seconds * 1e-6);
@@ -78,7 +78,7 @@ void measure(const Mix& mix) {
 /// The least seconds of a run in one thread and of one in two, which take turns: what counts is the
 /// time that passes, and others slow both down. `run` gets the threads and says what it took.
 template <class Run>
-std::array<double, 2> least_by_threads(const Run& run) {
+std::array<double, 2> min_by_threads(const Run& run) {
   std::array<double, 2> least{};
   for (int i = 0; i < rounds; ++i) {
     for (const std::size_t threads : {1U, 2U}) {
@@ -105,7 +105,7 @@ void measure_units(const Mix& mix) {
   machine.core.warp_contexts = trace.groups.front().warps.size();
   machine.core.max_work_group_size = machine.core.warp_contexts * machine.core.warp_width;
   std::uint64_t instructions = 0;
-  const auto least = least_by_threads([&](std::size_t threads) {
+  const auto least = min_by_threads([&](std::size_t threads) {
     Grid grid(machine, trace, units, {}, {});
     const auto began = std::chrono::steady_clock::now();
     grid.run_until(Options{}.max_cycles, threads);
@@ -135,7 +135,7 @@ void measure_cases() {
     alone += std::chrono::steady_clock::now() - began;
     instructions += sum_of(units).warp_instructions;
   }
-  const auto least = least_by_threads([&](std::size_t threads) {
+  const auto least = min_by_threads([&](std::size_t threads) {
     const auto backend = simulated_backend(machine, options.seed, {}, threads);
     const auto began = std::chrono::steady_clock::now();
     clprobe::measure(gsi, *backend, {}, gsi.budgets.normal, {});

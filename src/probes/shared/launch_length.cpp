@@ -12,14 +12,14 @@ namespace {
 double ns_of_launch(const std::function<double()>& launch, double long_enough_ns) {
   constexpr int max_launches = 3;
   constexpr double max_difference = 1.25;
-  double least_ns = std::max(1.0, launch());
+  double min_ns = std::max(1.0, launch());
   bool agree = false;
-  for (int i = 1; i < max_launches && !agree && least_ns >= long_enough_ns; ++i) {
+  for (int i = 1; i < max_launches && !agree && min_ns >= long_enough_ns; ++i) {
     const double ns = std::max(1.0, launch());
-    agree = std::max(ns, least_ns) <= max_difference * std::min(ns, least_ns);
-    least_ns = std::min(ns, least_ns);
+    agree = std::max(ns, min_ns) <= max_difference * std::min(ns, min_ns);
+    min_ns = std::min(ns, min_ns);
   }
-  return least_ns;
+  return min_ns;
 }
 
 }  // namespace
