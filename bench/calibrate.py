@@ -117,7 +117,7 @@ def machine_of(clprobe: str) -> dict[str, Any]:
     """sim:gsi, as a file has it."""
     said = subprocess.run([clprobe, "--device", "sim:gsi", "gsi", "--case", "implicit", "--json"],
                           capture_output=True, check=True)
-    machine: dict[str, Any] = json.loads(json.loads(said.stdout)["device"]["reported"]["machine"])
+    machine: dict[str, Any] = json.loads(json.loads(said.stdout)[0]["device"]["reported"]["machine"])
     return machine
 
 
@@ -146,7 +146,7 @@ def bars_of(clprobe: str, machine: dict[str, Any], cases: str, settings: Setting
             ["prlimit", f"--cpu={MOST_SECONDS}", clprobe, "--device", f"sim:{file}", "--quick", "--seed",
              str(seed), "gsi", "--case", cases, *words, "--json"],
             capture_output=True, check=False)
-    return Bars(json.loads(done.stdout)["results"][0]["findings"] if done.returncode == 0 else [])
+    return Bars(json.loads(done.stdout)[0]["results"][0]["findings"] if done.returncode == 0 else [])
 
 
 def part_of(settings: Settings, *grids: Grids) -> Settings:

@@ -2,17 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """How often `compare --live` finds a slower driver, and how often a change where there is none.
 
-Usage: live.py [--times N] [--percent P | --crowd] [--kernel WORD] [--time TIME] [--device SEL]
+Usage: live.py [--times N] [--percent P] [--kernel WORD] [--time TIME] [--device SEL]
                CLPROBE LIBRARY PROBE...
 
 Compares one device with itself N times (4), and N times with itself under LIBRARY (libclprobe_fault.so),
 which stretches launches by P percent (10): of programs whose source has WORD, by default `latency_chase`.
-With --crowd caches of a CPU hold half as much there instead: its chase brings a second line with each load.
 The two kinds take turns. All words behind LIBRARY are for clprobe: `latency --series global`.
 
 `found` counts the comparisons in which a headline is worse, and `all` those in which every one that was
-followed in turns is, capacities alone with --crowd and without them else; `changed` those in which any is
-better, worse or different, and `ends` those in which a capacity is.
+followed in turns is; `changed` those in which any is better, worse or different.
 """
 import argparse
 import json
@@ -38,14 +36,12 @@ def compare(words: list[str]) -> tuple[float, int, Any]:
 class Tally:
     """What some comparisons of one kind said."""
 
-    def __init__(self, title: str, is_of_ends: bool = False) -> None:
+    def __init__(self, title: str) -> None:
         self.title = title
-        self.is_of_ends = is_of_ends
         self.seconds: list[float] = []
         self.ratios: dict[str, list[float]] = {}
         self.widths: list[float] = []
         self.changed = 0
-        self.ends = 0
         self.worse = 0
         self.all_worse = 0
         self.failed = 0
@@ -55,27 +51,22 @@ class Tally:
         """One more of them."""
         self.seconds.append(seconds)
         self.failed += status == 4
-        verdicts, followed, ends = [], [], []
+        verdicts, followed = [], []
         for row in comparison["findings"]:
             cell: dict[str, Any] = next((each for each in row["runs"] if each["run"] == 1), {})
             if "verdict" not in cell:
                 continue
             name = " ".join(str(row[key]) for key in ("probe", "series", "level", "name") if key in row)
             verdicts.append(cell["verdict"])
-            is_end = row.get("unit") == "bytes"
-            if is_end:
-                ends.append(cell["verdict"])
             if " of turns" not in cell.get("reason", ""):
                 continue
-            if is_end == self.is_of_ends:
-                followed.append(cell["verdict"])
+            followed.append(cell["verdict"])
             self.ratios.setdefault(name, []).append(cell["ratio"])
             if cell["verdict"] == "unclear":
                 self.unclear.append(name)
             if "interval_high" in cell:
                 self.widths.append(cell["interval_high"] - cell["interval_low"])
         self.changed += any(each in CHANGES for each in verdicts)
-        self.ends += any(each in CHANGES for each in ends)
         self.worse += "worse" in verdicts
         self.all_worse += bool(followed) and all(each == "worse" for each in followed)
 
@@ -84,7 +75,7 @@ class Tally:
         count = len(self.seconds)
         width = f"{100 * statistics.median(self.widths):.2g} %" if self.widths else "none"
         print(f"{self.title:12} {count:5} {self.worse:6} {self.all_worse:4} {self.changed:8} "
-              f"{self.ends:5} {self.failed:7} "
+              f"{self.failed:7} "
               f"{statistics.median(self.seconds):9.0f} {max(self.seconds):6.0f}  {width}")
         for name, ratios in sorted(self.ratios.items()):
             missed = self.unclear.count(name)
@@ -99,7 +90,6 @@ def main() -> None:
     parser.add_argument("library")
     parser.add_argument("--times", type=int, default=4, metavar="N")
     parser.add_argument("--percent", type=int, default=10, metavar="P")
-    parser.add_argument("--crowd", action="store_true")
     parser.add_argument("--kernel", default="latency_chase", metavar="WORD")
     parser.add_argument("--time", default="60s", metavar="TIME")
     parser.add_argument("--device", default="", metavar="SEL")
@@ -111,19 +101,15 @@ def main() -> None:
     if given.device:
         common += ["--device", given.device]
     library = f"LD_PRELOAD={os.path.abspath(given.library)}"
-    if given.crowd:
-        broken, title = [library, "CLPROBE_FAULT=crowd@clCreateProgramWithSource"], "half caches"
-    else:
-        broken = [library, f"CLPROBE_FAULT_STRETCHED={given.kernel}",
-                  f"CLPROBE_FAULT=stretch={given.percent}@clEnqueueNDRangeKernel"]
-        title = f"{given.percent} % slower"
-    on_side_b = [word for each in broken for word in ("--b-env", each)]
+    slower = [library, f"CLPROBE_FAULT_STRETCHED={given.kernel}",
+              f"CLPROBE_FAULT=stretch={given.percent}@clEnqueueNDRangeKernel"]
+    on_side_b = [word for each in slower for word in ("--b-env", each)]
     kinds = [(Tally("alike"), common + given.words),
-             (Tally(title, given.crowd), common + on_side_b + given.words)]
+             (Tally(f"{given.percent} % slower"), common + on_side_b + given.words)]
     for _ in range(given.times):
         for tally, words in kinds:
             tally.add(*compare(words))
-    print("side B       times  found  all  changed  ends  exit 4  seconds   most  "
+    print("side B       times  found  all  changed  exit 4  seconds   most  "
           "width of the ratio's interval")
     for tally, _ in kinds:
         tally.print()

@@ -34,8 +34,9 @@ def given_to(parser: argparse.ArgumentParser, kind: str,
 
 def document_of(words: list[str]) -> dict[str, Any]:
     """The document that clprobe writes; raises CalledProcessError where it fails."""
-    document: dict[str, Any] = json.loads(subprocess.run(words, stdout=subprocess.PIPE, check=True).stdout)
-    return document
+    done = subprocess.run(words, stdout=subprocess.PIPE, check=True)
+    documents: list[dict[str, Any]] = json.loads(done.stdout)
+    return documents[0]
 
 
 def result_of(words: list[str]) -> dict[str, Any]:

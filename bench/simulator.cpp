@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many warp instructions a second of processor time the simulator takes, whether that is the
 // same for twice and four times as many, what it adds to say where every cycle goes, what several
-// compute units take in one thread and in two, and the same of the GSI case studies, all units of
-// each. Run by tools/benchmark.
+// compute units take, and the GSI case studies, all units of each. Run by tools/benchmark.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <ctime>
 #include <string_view>
@@ -15,7 +13,6 @@
 #include "clprobe/simulated.hpp"
 #include "clprobe/simulator.hpp"
 #include "clprobe/stalls.hpp"
-#include "simulator/grid.hpp"
 
 namespace clprobe::simulator {
 namespace {
@@ -75,21 +72,6 @@ void measure(const Mix& mix) {
   }
 }
 
-/// The least seconds of a run in one thread and of one in two, which take turns: what counts is the
-/// time that passes, and others slow both down. `run` gets the threads and says what it took.
-template <class Run>
-std::array<double, 2> min_by_threads(const Run& run) {
-  std::array<double, 2> least{};
-  for (int i = 0; i < rounds; ++i) {
-    for (const std::size_t threads : {1U, 2U}) {
-      const std::chrono::duration<double> took = run(threads);
-      double& seconds = least.at(threads - 1);
-      seconds = i == 0 ? took.count() : std::min(seconds, took.count());
-    }
-  }
-  return least;
-}
-
 /// Units that each do what one does above, at the same time and with one second level.
 void measure_units(const Mix& mix) {
   constexpr std::uint64_t units = 4;
@@ -104,27 +86,18 @@ void measure_units(const Mix& mix) {
   // So that each unit has one of the groups.
   machine.core.warp_contexts = trace.groups.front().warps.size();
   machine.core.max_work_group_size = machine.core.warp_contexts * machine.core.warp_width;
-  std::uint64_t instructions = 0;
-  const auto least = min_by_threads([&](std::size_t threads) {
-    Grid grid(machine, trace, units, {}, {});
-    const auto began = std::chrono::steady_clock::now();
-    grid.run_until(Options{}.max_cycles, threads);
-    const auto took = std::chrono::steady_clock::now() - began;
-    instructions = sum_of(grid.run()).warp_instructions;
-    return took;
-  });
-  const auto rate = [&](double seconds) {
-    return static_cast<double>(instructions) / seconds * 1e-6;
-  };
-  fmt::print("{} units    {:<34} {:6.2f} million/s in one thread  {:6.2f} in two  x{:.2f}\n", units,
-             mix.name, rate(least[0]), rate(least[1]), least[0] / least[1]);
+  Result result;
+  const double seconds =
+      min_seconds([&] { result = sum_of(simulate_units(machine, trace, units)); });
+  fmt::print("{} units    {:<34} {:6.2f} million/s\n", units, mix.name,
+             static_cast<double>(result.warp_instructions) / seconds * 1e-6);
 }
 
 /// What `clprobe --device sim:gsi gsi` simulates, bar by bar without an account, and as it does it.
 void measure_cases() {
   const Probe& gsi = *find_probe("gsi");
   const Machine machine = preset("gsi");
-  constexpr Options options{.seed = 42};
+  const Options options{.seed = 42};
   std::uint64_t instructions = 0;
   std::chrono::duration<double> alone{0.0};
   for (const Point& point : gsi.plan(describe_device(machine), {}).points) {
@@ -135,21 +108,15 @@ void measure_cases() {
     alone += std::chrono::steady_clock::now() - began;
     instructions += sum_of(units).warp_instructions;
   }
-  const auto least = min_by_threads([&](std::size_t threads) {
-    const auto backend = simulated_backend(machine, options.seed, {}, threads);
-    const auto began = std::chrono::steady_clock::now();
+  const double accounted = min_seconds([&] {
+    const auto backend = simulated_backend(machine, options.seed);
     clprobe::measure(gsi, *backend, {}, gsi.budgets.normal, {});
-    return std::chrono::steady_clock::now() - began;
   });
   const auto rate = [&](double seconds) {
     return static_cast<double>(instructions) / seconds * 1e-6;
   };
-  fmt::print("cases of gsi, {} warp instructions: {:.2f} million/s alone in one thread\n",
-             instructions, rate(alone.count()));
-  fmt::print(
-      "cases of gsi, accounted for            {:6.2f} million/s in one thread  {:6.2f} in two  "
-      "x{:.2f}\n",
-      rate(least[0]), rate(least[1]), least[0] / least[1]);
+  fmt::print("cases of gsi, {} warp instructions: {:.2f} million/s alone, {:.2f} accounted for\n",
+             instructions, rate(alone.count()), rate(accounted));
 }
 
 void measure_all(std::string_view only) {

@@ -35,8 +35,6 @@ struct ComparedFinding {
   /// By which share of the value the interval is wider on both sides: the spread of the samples
   /// behind it. Of a value that is a share: by which share of its whole.
   double margin{0.0};
-  /// That spread even where the finding's own interval holds it, and `margin` is 0.
-  double scatter{0.0};
   /// Another such share, of what was made from ticks by the calibrated rate of the clock: how
   /// uncertain that rate is. All such findings of a run are off by the same factor.
   double calibration{0.0};
@@ -56,6 +54,8 @@ struct ComparedFinding {
   /// Of what is judged as a part of another finding: the value of that one, in the same unit; else
   /// 0, also where it is not known.
   double whole{0.0};
+  std::string series_title{};  ///< Series::title; empty where the probe gives none
+  std::string level_name{};    ///< "L2", "far L2", "memory"; empty where it is not known
 };
 
 /// A point of a curve: its varying parameters as text, and its value in the curve's unit.
@@ -77,11 +77,11 @@ struct ComparedCurve {
 
 struct ComparedResult {
   std::string probe{};
-  View view{};  ///< how its curves are drawn
+  int method{0};                       ///< version of what the probe measures; 0: not stated
+  std::vector<std::string> kernels{};  ///< SHA-256 of their texts
+  View view{};                         ///< how its curves are drawn
   Status status{Status::ok};
   std::string reason{};
-  bool is_cut_short{false};  ///< its time was used up before all of its points were measured
-  double others_share{0.0};  ///< of a CPU's cores' time
   std::vector<ComparedFinding> findings{};
   std::vector<ComparedCurve> curves{};
 };
@@ -90,7 +90,10 @@ struct ComparedResult {
 struct RunDigest {
   std::string file{};  ///< where it came from; the caller's
   std::string device{};
+  std::string label{};  ///< the user's name of the run
   std::string driver{};
+  std::string uuid{};            ///< of the card; empty where it is unknown
+  std::string platform{};        ///< with what its version says of the backend
   std::string platform_index{};  ///< "platform:device"
   std::string started{};
   DeviceType type{DeviceType::other};
@@ -102,10 +105,22 @@ struct RunDigest {
   std::vector<ComparedResult> results{};
 };
 
+/// Why one run a side on the CPU of a virtual machine tells no change, in the middle of a sentence.
+inline constexpr std::string_view others_on_host =
+    "others on a virtual machine's host may do that for all of a run";
+
 /// In the place of a probe: what holds for the run as a whole, the rate of the core's clock.
 inline constexpr std::string_view clock_section = "core clock";
 
 RunDigest digest(const Run& run, std::string_view file);
+
+/// What two runs differ in besides their results: "another card of this model", "driver 2 in place
+/// of 1"; empty where nothing is known.
+std::vector<std::string> differing_origins(const RunDigest& baseline, const RunDigest& other);
+
+/// Whether the two measured the same thing: by the versions of their methods; where an older
+/// document states none, by whether they have a kernel's text in common or one states no kernels.
+bool is_same_method(const ComparedResult& baseline, const ComparedResult& other);
 
 /// Several runs of one device as one: each finding as the mean of the runs (random effects), with
 /// an interval that holds what differs from run to run. Their levels are matched to those of a
@@ -131,6 +146,7 @@ struct Judgement {
   /// The change that it would be if one run a side could tell it from what others on the host of a
   /// virtual machine do; the verdict is `unclear` then.
   std::optional<Verdict> left_open{};
+  bool is_repeated{false};  ///< a change in cycles that another row has in time
 };
 
 /// Whether `other` differs from `baseline`. `threshold` is a share. If the 95 % interval of the
@@ -181,6 +197,8 @@ struct Unmatched {
   std::string name{};
   std::optional<int> level{};
   std::string reason{};
+  std::string series_title{};  ///< as of ComparedFinding
+  std::string level_name{};
 };
 
 /// One series of one run beside the baseline's, point by point.
@@ -235,6 +253,9 @@ struct Comparison {
 /// of them.
 Comparison compare(std::span<const RunDigest> runs, std::size_t baseline, double threshold);
 
+/// Counts the verdicts of each run anew. A change in time and in cycles of the core counts once.
+void count_verdicts(Comparison& comparison);
+
 /// The verdicts of all runs together.
 VerdictCounts total_counts(const Comparison& comparison);
 
@@ -257,6 +278,9 @@ std::vector<MissingPart> find_missing_parts(std::span<const RunDigest> runs,
 /// none is at most 5 %. With several a side by Benjamini and Hochberg's: where nothing changed that
 /// chance is the same, and of many that did change as many more are seen.
 std::vector<ComparedPlace> find_sure_changes(const Comparison& comparison);
+
+/// The number of findings that these tests look at together.
+std::size_t count_compared(const Comparison& comparison);
 
 /// Likewise those that would hold if one run a side could tell them (`Judgement::left_open`).
 std::vector<ComparedPlace> find_open_changes(const Comparison& comparison);

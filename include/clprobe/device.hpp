@@ -153,8 +153,8 @@ void try_clock(Session& session, ClockKind kind);
 /// of idle devices are low. Then measures ticks against time by regression.
 void warm_up_and_calibrate(Session& session);
 
-/// Whether event times are true: chains of n and 8n must differ by 6 to 10 times, start before they
-/// end, and not exceed the host's time. Sets session.info().timer and .launch_timer.
+/// Whether event times are true: from a chain of n to one of 8n they must grow as the host's time
+/// does, within a tenth, and not exceed it. Sets session.info().timer and .launch_timer.
 /// Returns what was false about them; empty when they are true.
 std::string try_events(Session& session);
 

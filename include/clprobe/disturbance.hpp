@@ -63,7 +63,11 @@ double max_disturbance(std::span<const Disturbance> disturbances, bool is_rate);
 /// reference is a rate.
 double typical_disturbance(std::span<const Disturbance> disturbances);
 
-/// The finding with the interval that it has by itself: what `hold_disturbance` added is taken off.
+/// The finding with the interval that every report shows: its own and a disturbance in quadrature
+/// (half a 95 % interval: a logarithm, of shares a difference). Unchanged without an interval.
+Finding with_disturbance(const Finding& own, double half_width);
+
+/// The finding with the interval that it has by itself, without what `with_disturbance` added.
 Finding without_disturbance(const Finding& finding);
 
 /// The findings of a run as their probes say them.

@@ -21,13 +21,18 @@ std::string page_text(std::string_view page, const PageStyle& style);
 /// it" the first sentence of each item; of items that begin with a bold word these words alone.
 std::string short_page_text(std::string_view page, const PageStyle& style);
 
-/// The words that a glossary explains, in its order: its headings of the third level, of which
-/// "in flight / requests in flight" has two that mean the same.
+/// Whether two words are the same but for case, punctuation, "a", a plural's "s" and "at least".
+bool is_same_word(std::string_view a, std::string_view b);
+
+/// The words that a glossary explains, in its order: each heading of the third level, and the other
+/// names that a paragraph "Also: a, b." below it lists.
 std::vector<std::vector<std::string>> terms_in(std::string_view glossary);
 
-/// What the glossary says of a term; nothing where it has no such term. Upper case, hyphens,
-/// underscores and a plural's "s" do not matter.
+/// The glossary's entry of a term, by any of its names; nothing where it has no such term.
 std::optional<std::string> term_text(std::string_view glossary, std::string_view term,
                                      const PageStyle& style);
+
+/// The items of a page's section "What is found" of that name: "capacity: the working set ...".
+std::vector<std::string> finding_texts(std::string_view page, std::string_view word);
 
 }  // namespace clprobe

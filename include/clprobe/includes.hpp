@@ -69,16 +69,16 @@ Gathered gather(std::string_view text, std::string_view options, const Files& fi
 struct Whole {
   std::string text{};
   std::vector<std::string> missing{};  ///< as written, each once; an #error stands in their place
+  std::string refusal{};  ///< why there is none: "has more than 16 bytes"; empty: there is one
 };
 
 /// Puts each header where it is included; of one with a guard or #pragma once what is certain to be
 /// left out is left out. Lines have the numbers of their own files. A text without #include is
-/// itself. Nothing where it would pass `max_whole_bytes`, or has hundreds of conditions in each
-/// other.
-std::optional<Whole> whole_text(std::string_view text, std::string_view options,
-                                const Gathered& gathered);
+/// itself. No other file is included by it, on no driver. Refused where it would pass
+/// `max_whole_bytes`, or has hundreds of conditions in each other.
+Whole whole_text(std::string_view text, std::string_view options, const Gathered& gathered);
 
-/// The options of a build without those that name folders of headers.
+/// The options of a build without those that may name files or folders.
 std::string without_folders(std::string_view options);
 
 /// A file's name as a bundle may have it: letters, digits, '.', '-' and '_', and no folder.

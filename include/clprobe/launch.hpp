@@ -193,26 +193,30 @@ struct Bundle {
   /// What some unit includes that is not there, as it is written: an #error stands in its place,
   /// where it may be that nobody looks.
   std::vector<std::string> missing{};
-  std::vector<std::string> given_texts{};  ///< of each unit, as the program gave it to OpenCL
-  std::string folder{};                    ///< of its objects
-  std::string id{};                        ///< the hash of what the launch is made of, 16 digits
+  std::string folder{};              ///< of its objects
+  std::vector<std::string> files{};  ///< all that it is read from, its objects among them
+  std::string id{};                  ///< the hash of what the launch is made of, 16 digits
 
   friend bool operator==(const Bundle&, const Bundle&) = default;
 };
 
 /// Reads the folder's launch.json and texts. Only plain files that are what their names say: no
-/// links, no other sizes, no other hashes. Throws FormatError.
-Bundle read_bundle(const std::string& folder);
+/// links, no other sizes, no other hashes. Headers that the bundle does not have are read below the
+/// folder `headers` alone, if one is given. Throws FormatError.
+Bundle read_bundle(const std::string& folder, const std::string& headers = {});
 
 /// A kernel's text, and a launch of it that a person describes, or that was captured with another
 /// text. Objects that were captured are sought beside the description; headers that are not in it,
-/// beside the text and in the folders of the options. Throws FormatError.
-Bundle read_described(const std::string& text_path, const std::string& launch_path);
+/// beside the text and in the folders of the options, as far as these are below the text's folder
+/// or `headers`. Throws FormatError.
+Bundle read_described(const std::string& text_path, const std::string& launch_path,
+                      const std::string& headers = {});
 
 /// Where a bundle comes from: its folder, or a description and the file of the kernel's text.
 struct Source {
   std::string launch{};
   std::string kernel_file{};  ///< empty: `launch` is a folder
+  std::string headers{};      ///< a folder that the text may include files of; empty: none
 
   friend bool operator==(const Source&, const Source&) = default;
 };

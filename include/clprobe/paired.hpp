@@ -60,26 +60,6 @@ struct Followed {
   std::vector<double> log_ratios{};  ///< one a round, of the values, and not of the times
   /// Half the width of the interval of both clocks' calibrations, as a logarithm, where they count.
   double calibration{0.0};
-  /// A share up to which ratios are no change, where that is more than the comparison's threshold:
-  /// of a size the step of the grid.
-  double min_threshold{0.0};
-  /// Of so many rounds the ratio is a bound: the change is as large at least.
-  std::size_t bounds{0};
-  /// Why a change may be none of this finding; empty: nothing says so.
-  std::string doubt{};
-  /// Whether a first look that says `same` counts where the turns do not tell: its brackets exclude
-  /// a change that rounds of a busy host may leave open.
-  bool may_keep_first_look{false};
-
-  [[nodiscard]] double threshold(double of_comparison) const;
-  /// Whether more than a quarter of the rounds are bounds: then no change is excluded.
-  [[nodiscard]] bool is_open() const { return 4 * bounds > log_ratios.size(); }
-};
-
-/// A finding that was not followed, and why.
-struct NotFollowed {
-  std::size_t row{0};  ///< of the comparison
-  std::string reason{};
 };
 
 /// What can be said of a finding now.
@@ -102,8 +82,6 @@ void adopt_headlines(Comparison& comparison, const RunDigest& other);
 /// The comparison of both sides' first runs, of its headlines alone: those that were followed as
 /// the turns say. A change of one that was seen in one run a side, and not in turns, is `unclear`,
 /// unless `is_repeatable`: both sides give the same however often they are asked (simulated).
-/// `left_out` says why some were not followed.
-void take_turns(Comparison& comparison, std::span<const Followed> followed, bool is_repeatable,
-                std::span<const NotFollowed> left_out = {});
+void take_turns(Comparison& comparison, std::span<const Followed> followed, bool is_repeatable);
 
 }  // namespace clprobe

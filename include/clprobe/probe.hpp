@@ -228,6 +228,9 @@ struct FindingSpec {
 struct Series {
   std::string_view name{};
   std::string_view summary{};
+  /// Its name in comparisons, with {} for the name of a level: "{} read by one compute unit".
+  /// Empty: the summary.
+  std::string_view title{};
 };
 
 /// A series that has another name in older documents. An empty `name` is none.
@@ -251,6 +254,9 @@ struct Probe {
       id{};  ///< folder = kernel stem = page = JSON key = command-line word = namespace
   std::string_view title{};
   std::string_view question{};
+  /// Version of what it measures: one more with each change of its kernels or launches after which
+  /// the same device gives other numbers. Results of two versions are not compared.
+  int method{1};
   /// Whether it replays launches of other people's programs: `profile` asks for it, and it is not
   /// among the probes of the device.
   bool replays_launches{false};

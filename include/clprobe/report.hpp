@@ -34,6 +34,9 @@ std::string render_csv(std::span<const Run> runs);
 /// One row a finding, with its interval and how it was found; quoted and made safe as there.
 std::string render_findings_csv(std::span<const Run> runs);
 
+/// One row a point of a curve, with the value that charts show of it and its interval.
+std::string render_curves_csv(std::span<const Run> runs);
+
 /// Tables to paste into an issue.
 std::string render_markdown(std::span<const Run> runs);
 
@@ -48,5 +51,9 @@ std::string render_svg(std::span<const Run> runs, std::string_view probe);
 /// The prose of a warning: what was seen, and what to do. A code that this version does not know is
 /// shown as its words and facts.
 std::string describe_warning(const Warning& warning);
+
+/// The prose of a warning by its title on a card or its code, without facts; empty if there is
+/// none.
+std::string warning_text(std::string_view title);
 
 }  // namespace clprobe

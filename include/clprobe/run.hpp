@@ -7,6 +7,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -192,8 +194,8 @@ struct CardPlot {
   std::string unit{"seconds"};  ///< of the values; else "cycles" of the clock that timed them
 };
 
-/// What of a result stands on the card of its device. Its probe makes it of the findings, whenever
-/// it declares them; it is in no document.
+/// What of a result stands on the card of its device. Its probe makes it of the findings once they
+/// have the intervals that are shown; it is in no document.
 struct Card {
   std::vector<CardLevel> levels{};
   std::vector<CardColumn> columns{};
@@ -202,6 +204,8 @@ struct Card {
   std::vector<CardLine> rows{};       ///< the findings in short, where there is no room for a table
   std::vector<std::string> unseen{};  ///< what could not be seen, a few words each
   std::vector<CardPlot> plots{};      ///< of pages
+  /// Titles of series (Series::title) by their names.
+  std::map<std::string, std::string, std::less<>> titles{};
 
   // Results differ by what it was made of.
   friend bool operator==(const Card&, const Card&) { return true; }
@@ -259,6 +263,7 @@ struct View {
 
 struct ProbeResult {
   std::string probe{};  ///< the probe's id
+  int method{0};        ///< version of what the probe measures; 0: an older document, without one
   Unit unit{Unit::seconds};
   View view{};
   Status status{Status::ok};
@@ -331,6 +336,7 @@ struct Run {
   std::vector<std::string> arguments{};
   std::uint64_t seed{0};
   bool interrupted{false};
+  std::string label{};  ///< what reports call it in place of its device; empty: nothing
   std::optional<ImportInfo> imported{};  ///< absent where clprobe measured
   HostInfo host{};
   DeviceInfo device{};
@@ -378,6 +384,8 @@ class RunFormatError : public std::runtime_error {
 /// with a newline at the end; bytes of a driver's string that are no UTF-8 become U+FFFD.
 /// Throws std::invalid_argument when a number is not finite.
 std::string to_json(std::span<const Run> runs);
+/// The same as an array, of one run too.
+std::string to_json_array(std::span<const Run> runs);
 
 /// Reads what `to_json` writes. Strict: refuses what it does not know, with the JSON path and what
 /// was expected, on one line without control characters. Throws RunFormatError.

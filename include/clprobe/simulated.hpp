@@ -52,10 +52,12 @@ std::uint64_t instructions_of(const simulator::Trace& trace);
 /// number of warp instructions that were issued, expected is instructions_of(), where the work has
 /// none of its own. A launch is simulated once: it is the same each time. `prepare` throws
 /// Unsupported for probes without a trace. Throws MachineError for a machine that cannot be.
-/// `given`: traces of the person's own. Points, and units of a point, are simulated in as many
-/// threads as there are `cores`, and in no more of both together; the results do not depend on it.
+/// `given`: traces of the person's own. Points are simulated in as many threads as there are
+/// `cores`; the results do not depend on it.
+/// `cancelled` ends a simulation with DeviceError.
 std::unique_ptr<Backend> simulated_backend(simulator::Machine machine, std::uint64_t seed,
                                            std::vector<AskedTrace> given = {},
-                                           std::size_t cores = 1);
+                                           std::size_t cores = 1,
+                                           std::function<bool()> cancelled = {});
 
 }  // namespace clprobe

@@ -17,7 +17,6 @@
 #include <string_view>
 #include <vector>
 
-#include "clprobe/free_cores.hpp"
 #include "clprobe/machine.hpp"
 #include "clprobe/trace.hpp"
 
@@ -139,8 +138,8 @@ struct Options {
   std::uint64_t seed{1};  ///< places lines within the ranges of the latencies
   bool skips_idle{true};  ///< false: every cycle one by one, for the tests
   std::uint64_t max_cycles{std::uint64_t{1} << 40U};
-  /// Taken, while they are free, to step units in besides the calling thread. Null: none is.
-  FreeCores* cores{nullptr};
+  /// Whether to give up, asked some times a second. Empty: never.
+  std::function<bool()> cancelled{};
 };
 
 /// The trace can make no progress (a barrier that not all reach, a lock never released), or passed
@@ -150,7 +149,12 @@ class Deadlock : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Throws MachineError and TraceError for what cannot be simulated, and Deadlock.
+class Cancelled : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Throws MachineError and TraceError for what cannot be simulated, Deadlock, and Cancelled.
 Result simulate(const Machine& machine, const Trace& trace, const Options& options = {},
                 const Observer* observer = nullptr);
 
@@ -159,10 +163,6 @@ Result simulate(const Machine& machine, const Trace& trace, const Options& optio
 /// to others from it. Bandwidths are those that each unit gets. The trace's groups go to units in
 /// turn while there is room, then to whichever has room first. A unit that finds the others empty
 /// does what it does alone. `observers`: one per unit, each may be null, or none at all.
-///
-/// Long simulations use several threads where cores are free and that is faster; the results, and
-/// what each observer is told, do not depend on it. Those of different units may be told at the
-/// same time. The trace's `next_program` is asked by one thread at a time, in the order of one.
 ///
 /// The results are by unit, and have the cycles of the whole in common. A unit without warps is
 /// told as idle until the last warp of any unit ends.

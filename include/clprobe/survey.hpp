@@ -66,10 +66,18 @@ struct Sum {
   friend bool operator==(const Sum&, const Sum&) = default;
 };
 
+struct TimedLaunch {
+  std::uint64_t ordinal{0};  ///< among launches of its signature in a process, from 1
+  std::uint64_t ns{0};
+
+  friend bool operator==(const TimedLaunch&, const TimedLaunch&) = default;
+};
+
 struct Row {
   Signature signature{};
   Sum sum{};
-  bool uses_svm{false};  ///< a pointer to shared virtual memory was an argument
+  bool uses_svm{false};   ///< a pointer to shared virtual memory was an argument
+  TimedLaunch typical{};  ///< the launch that stands for the row; ordinal 0: unknown
 
   friend bool operator==(const Row&, const Row&) = default;
 };
@@ -112,26 +120,75 @@ struct Process {
   friend bool operator==(const Process&, const Process&) = default;
 };
 
+/// How far a driver's event clock advanced between the enqueuing of two launches, and how far the
+/// host's clock did. All 0: unknown.
+struct ClockCheck {
+  std::uint64_t host_min_ns{0};  ///< from the end of the first call to the start of the last
+  std::uint64_t host_max_ns{0};  ///< from the start of the first call to the end of the last
+  std::uint64_t event_ns{0};
+
+  friend bool operator==(const ClockCheck&, const ClockCheck&) = default;
+};
+
 struct Survey {
   std::vector<Process> processes{};  ///< that loaded OpenCL
   std::vector<Row> rows{};
   std::map<Gap, std::uint64_t> gaps{};
+  ClockCheck clock{};  ///< of the process in which it is longest
 
   [[nodiscard]] Sum total() const;
   friend bool operator==(const Survey&, const Survey&) = default;
 };
 
-/// Adds what another process did; rows of one signature become one.
-void merge(Survey& into, const Survey& other);
+/// The longest of these launches if it takes most of their time, otherwise the first one within a
+/// quarter of their mean, otherwise the one nearest to the mean. The first launch of all, in which
+/// drivers compile, only if there is no other.
+TimedLaunch typical_launch(std::span<const TimedLaunch> launches);
+
+/// Adds up the surveys of several processes; rows of one signature become one.
+class Merged {
+ public:
+  void add(const Survey& other);
+  [[nodiscard]] const Survey& survey() const { return survey_; }
+
+ private:
+  Survey survey_{};
+  std::map<Signature, std::size_t> places_{};
+};
 
 /// Rows by device time, the longest first.
 void sort_by_time(Survey& survey);
 
-/// Of rows in that order the first that make 80 % of the device time together, at most three.
-std::size_t count_main_rows(std::span<const Row> rows);
+/// All launches of one kernel of one program on one device, of whatever sizes.
+struct Kernel {
+  std::vector<std::size_t> rows{};
+  Sum sum{};
+};
+
+/// The kernels of rows that are sorted by time; by device time, the longest first.
+std::vector<Kernel> kernels_of(std::span<const Row> rows);
+
+/// Number of kernels, the longest first, that take 80 % of the device time together; at most three.
+std::size_t count_main_kernels(std::span<const Kernel> kernels);
+
+struct KernelShare {
+  double of_time{0.0};  ///< of the device time of all rows, 0 to 1
+  bool is_main{false};
+};
+
+/// What the kernel of each row takes.
+std::vector<KernelShare> kernel_shares(std::span<const Row> rows);
+
+/// The row that stands for a kernel of many sizes: one that takes most of the kernel's time,
+/// otherwise that of the size nearest to the mean size of a launch, which is the same in each run.
+std::size_t typical_row(std::span<const Row> rows, const Kernel& kernel);
+
+/// Host time per time of the driver's event clock: 42 where events report a 42nd of the time. 1
+/// where the clocks agree within 30 %, or less than 5 ms of both are known.
+double event_clock_factor(const ClockCheck& clock);
 
 /// Whether no launch took longer than no kernel can: the driver counts something else (rusticl of
-/// Mesa 22.3: 0, 1, 2, 3).
+/// Mesa 22.3: 0, 1, 2, 3). Or its clock disagrees with the host's.
 bool has_doubtful_times(const Survey& survey);
 
 /// A launch that is to be captured, and what was surveyed of those like it.

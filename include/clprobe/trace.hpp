@@ -3,7 +3,6 @@
 // hundred thousand hops is a few lines and one table.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -140,14 +139,6 @@ struct Trace {
   /// running (a queue behind a lock). Must depend on nothing but its arguments and earlier calls.
   std::function<std::uint32_t(std::uint32_t warp_number, std::uint64_t cycle)> next_program{};
 };
-
-/// Whether `is_one(instruction)` of any instruction of its programs.
-template <typename Predicate>
-[[nodiscard]] bool has_any(const Trace& trace, Predicate is_one) {
-  return std::any_of(trace.programs.begin(), trace.programs.end(), [&](const Program& program) {
-    return std::any_of(program.begin(), program.end(), is_one);
-  });
-}
 
 /// A trace that the machine cannot run: "programs[0][3]: lock 2 of 1".
 class TraceError : public std::runtime_error {

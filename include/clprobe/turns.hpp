@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "clprobe/engine.hpp"
-#include "clprobe/level_end.hpp"
 #include "clprobe/paired.hpp"
 #include "clprobe/probe.hpp"
 #include "clprobe/run.hpp"
@@ -58,21 +57,6 @@ std::vector<std::size_t> find_carriers(const Finding& finding, const Measured& m
 std::vector<PointPair> pair_carriers(const Finding* baseline, const Measured& of_baseline,
                                      const Finding* other, const Measured& of_other,
                                      std::size_t max_count);
-
-/// The points that show where a level ends.
-struct EndPoints {
-  LevelEnd end;
-  std::vector<PointPair> pairs{};  ///< those of its sizes, rising
-};
-
-/// Of one device, whose two sides have the same points: those at whose sizes the capacities
-/// `baseline` and `other` show, where loads take a quarter longer in the next level at least.
-/// `level` and `next` are pairs of points that show the times of the level and of the next one.
-/// Nothing, with the reason, where no rise of both curves from one to the other is there.
-std::optional<EndPoints> find_end(const Finding& baseline, const Measured& of_baseline,
-                                  const Finding& other, const Measured& of_other,
-                                  std::span<const PointPair> level, std::span<const PointPair> next,
-                                  std::string& reason);
 
 /// A side in turns: where it is measured, and by which clock its ticks are read.
 struct TurnSide {

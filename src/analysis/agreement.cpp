@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "clprobe/one_size.hpp"
 #include "clprobe/scatter.hpp"
 #include "clprobe/statistics.hpp"
 
@@ -67,7 +68,7 @@ Ladder ladder_of(ProbeResult& result, const ProbeQuantities& probe, const Shared
     if (each.series != what.series) continue;
     // Of a level whose end was not reached: the largest set that was measured.
     if (each.name == capacity && !each.value && each.low) ladder.measured_to = *each.low;
-    if (each.name != what.finding || !each.value) continue;
+    if (each.name != what.finding || !each.value || is_at_one_size(each)) continue;
     Rung rung{each, {}};
     const Finding* const end = find_level(result, capacity, what.series, each.level);
     if (end != nullptr) {
@@ -111,7 +112,7 @@ double size_within(const Ladder& ladder, std::size_t number) {
 
 /// Whether it is known which sizes a level holds.
 bool is_placed(const Ladder& ladder, std::size_t number) {
-  return number > 0 || ladder.rungs[0].end;
+  return ladder.rungs[number].end || (number > 0 && ladder.rungs[number - 1].end);
 }
 
 const Rung& rung_at(const Ladder& ladder, double size) {
@@ -121,11 +122,21 @@ const Rung& rung_at(const Ladder& ladder, double size) {
   return found == ladder.rungs.end() ? ladder.rungs.back() : *found;
 }
 
+/// The level of latency that a level of bandwidth is; null where that is unknown. Another tool
+/// numbers the levels of one device alike, and need not say where those of bandwidth end.
+const Rung* rung_beside(const Ladder& bandwidth, std::size_t number, const Ladder& latency,
+                        bool is_imported) {
+  if (is_placed(bandwidth, number)) return &rung_at(latency, size_within(bandwidth, number));
+  const auto found =
+      std::find_if(latency.rungs.begin(), latency.rungs.end(), [&](const Rung& each) {
+        return latency.rungs.size() == 1 ||
+               (is_imported && each.value.level == bandwidth.rungs[number].value.level);
+      });
+  return found == latency.rungs.end() ? nullptr : &*found;
+}
+
 /// Bandwidth times latency.
-Finding implied_by(const Ladder& bandwidth, std::size_t number, const Ladder& latency,
-                   std::string_view name) {
-  const Finding& rate = bandwidth.rungs[number].value;
-  const Finding& time = rung_at(latency, size_within(bandwidth, number)).value;
+Finding implied_by(const Finding& rate, const Finding& time, std::string_view name) {
   const Interval rates = interval_of(rate);
   const Interval times = interval_of(time);
   Finding bytes;
@@ -289,8 +300,9 @@ void tell_agreement(Run& run, std::span<const ProbeQuantities> all) {
     const std::string_view name = made_name(all, bandwidth, Quantity::implied_bytes_in_flight);
     if (name.empty()) continue;
     for (std::size_t i = 0; i < bandwidth.rungs.size(); ++i) {
-      if (!is_placed(bandwidth, i) && latency->rungs.size() > 1) continue;
-      Finding implied = implied_by(bandwidth, i, *latency, name);
+      const Rung* const beside = rung_beside(bandwidth, i, *latency, run.imported.has_value());
+      if (beside == nullptr) continue;
+      Finding implied = implied_by(bandwidth.rungs[i].value, beside->value, name);
       // Of memory, behind all that has an end.
       const bool is_memory = i > 0 && i + 1 == bandwidth.rungs.size() && !bandwidth.rungs[i].end;
       for (const Ladder& found : in_flight) {

@@ -26,9 +26,4 @@ std::vector<double> ratios_in_level(const ComparedCurve& with, const ComparedCur
 void look_at_curves(const ComparedResult& baseline, const ComparedResult& other,
                     const ComparedFinding& from, const ComparedFinding& to, Judgement& judged);
 
-/// What changed about a level of one device, its time aside, is `unclear` where the times say that
-/// the two may be different levels, or that the next ones are.
-void look_at_levels(const ComparedResult& baseline, const ComparedResult& other,
-                    const Finding& from, const Finding& to, Judgement& judged);
-
 }  // namespace clprobe

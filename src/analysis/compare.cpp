@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -20,9 +21,9 @@
 #include "analysis/finding_error.hpp"
 #include "analysis/judge.hpp"
 #include "analysis/keys.hpp"
-#include "analysis/level_maps.hpp"
 #include "analysis/level_sets.hpp"
 #include "analysis/unresolved.hpp"
+#include "clprobe/level_maps.hpp"
 #include "clprobe/stacks.hpp"
 #include "clprobe/statistics.hpp"
 
@@ -47,27 +48,6 @@ const Finding* lost_series(const ComparedResult& result, std::string_view series
   return lost;
 }
 
-/// What speaks against changes of one probe's findings, by series; looked for once, when asked.
-class Doubts {
- public:
-  Doubts(const ComparedResult& baseline, const ComparedResult& other, bool is_same_device)
-      : baseline_(baseline), other_(other), is_same_device_(is_same_device) {}
-
-  [[nodiscard]] bool is_same_device() const { return is_same_device_; }
-
-  const std::string& about(std::string_view series) {
-    const auto [place, is_new] = known_.emplace(series, std::string());
-    if (is_new) place->second = doubt_of(baseline_, other_, series, is_same_device_);
-    return place->second;
-  }
-
- private:
-  const ComparedResult& baseline_;
-  const ComparedResult& other_;
-  bool is_same_device_;
-  std::map<std::string_view, std::string> known_;
-};
-
 class Comparator {
  public:
   Comparator(std::span<const RunDigest> runs, std::size_t baseline, double threshold)
@@ -84,6 +64,7 @@ class Comparator {
     for (std::size_t run = 0; run < runs_.size(); ++run) {
       if (run != made_.baseline) add_run(run);
     }
+    count_verdicts(made_);
     return std::move(made_);
   }
 
@@ -104,6 +85,11 @@ class Comparator {
       const ComparedResult* const other = find_result(runs_[run], result.probe);
       // Not every device has a clock of its core, and nobody asked for it as for a probe.
       if (other == nullptr && result.probe == clock_section) continue;
+      if (other != nullptr && !is_same_method(result, *other)) {
+        made_.unmatched.push_back(
+            {run, result.probe, "", "", std::nullopt, differing_methods(baseline_, runs_[run])});
+        continue;
+      }
       const bool has_nothing = other == nullptr || other->findings.empty();
       if (has_nothing && other != nullptr && result.findings.empty()) {
         if (other->status != result.status) lose_probe(run, result, other);
@@ -137,7 +123,6 @@ class Comparator {
 
   void settle(std::size_t run, const ComparedFinding& baseline, const ComparedFinding* finding,
               Judgement judgement) {
-    if (!judgement.reason.empty()) count(made_.counts[run], judgement.verdict);
     made_.rows[places_.at(&baseline)].cells[run] = {finding, std::move(judgement)};
   }
 
@@ -160,7 +145,6 @@ class Comparator {
       row->cells.resize(runs_.size());
       row->cells[made_.baseline].finding = row->baseline;
     }
-    count(made_.counts[run], judgement.verdict);
     row->cells[run] = {keep(other), judgement};
   }
 
@@ -180,22 +164,20 @@ class Comparator {
     const ComparedFinding& finding;
   };
 
-  Judgement judge_match(const Side& baseline, const Side& other, Doubts& doubts) const {
+  [[nodiscard]] Judgement judge_match(const Side& baseline, const Side& other,
+                                      bool is_same_device) const {
     const Finding& finding = baseline.finding.finding;
-    Judgement judged = doubts.is_same_device()
+    Judgement judged = is_same_device
                            ? judge_same_device(baseline.finding, other.finding, made_.threshold)
                            : judge(baseline.finding, other.finding, made_.threshold);
     look_at_curves(baseline.result, other.result, baseline.finding, other.finding, judged);
-    if (doubts.is_same_device()) {
-      leave_to_several_runs(baseline.finding, other.finding, judged);
-      look_at_levels(baseline.result, other.result, finding, other.finding.finding, judged);
-    }
+    if (is_same_device) leave_to_several_runs(baseline.finding, other.finding, judged);
     if (!is_change(judged.verdict)) return judged;
     std::string doubt;
     if (baseline.result.probe == clock_section) {
       doubt = doubt_of_clock(finding, other.finding.finding);
-    } else if (!is_beyond_doubt(judged, finding, made_.threshold)) {
-      doubt = doubts.about(finding.series);
+    } else if (is_same_device) {
+      doubt = doubt_of_timers(baseline.result, other.result, finding.series);
     }
     if (!doubt.empty()) judged.verdict = Verdict::unclear;
     judged.reason += doubt;
@@ -214,8 +196,7 @@ class Comparator {
   void match_findings(std::size_t run, const ComparedResult& baseline,
                       const ComparedResult& other) {
     const bool is_same_device = runs_[run].device == baseline_.device;
-    const LevelMaps maps =
-        is_same_device ? level_maps(baseline, other) : level_maps_of_devices(baseline, other);
+    const LevelMaps maps = paired_levels(baseline, other, is_same_device);
     const auto ours = keyed(other, maps);
     const std::vector<LevelSets> sets = differing_levels(baseline, other, maps);
     for (const LevelSets& each : sets) {
@@ -223,19 +204,26 @@ class Comparator {
     }
     Unresolved shares = unresolved_shares();
     Unresolved passing = unresolved_passing();
-    Doubts doubts(baseline, other, is_same_device);
     for (const auto& [key, finding] : keyed(baseline, {})) {
       const auto found = ours.find(key);
       const ComparedFinding* const match = found == ours.end() ? nullptr : found->second;
-      if (match != nullptr && rests_on_differing(finding->finding, sets)) {
+      // Of another device what only one of them has is no finding of both.
+      const bool is_of_one = !is_same_device && match != nullptr &&
+                             says_something(finding->finding) != says_something(match->finding);
+      if (is_of_one) {
+        const bool is_here = says_something(match->finding);
+        leave(run, baseline.probe, is_here ? *match : *finding,
+              is_here ? not_in_baseline : only_in_baseline);
+      }
+      if (is_of_one || (match != nullptr && rests_on_differing(finding->finding, sets))) {
         settle(run, *finding, match, {});
         continue;
       }
       std::optional<Judgement> judged =
-          match != nullptr ? judge_match({baseline, *finding}, {other, *match}, doubts)
+          match != nullptr ? judge_match({baseline, *finding}, {other, *match}, is_same_device)
                            : judge_lost(*finding, lost_series(other, finding->finding.series));
       if (!judged) {
-        leave(run, baseline.probe, finding->finding, only_in_baseline);
+        leave(run, baseline.probe, *finding, only_in_baseline);
         continue;
       }
       const bool passes = is_same_device && match != nullptr && passes_with_run(*finding, *match);
@@ -250,16 +238,17 @@ class Comparator {
     const std::vector<Key>& known = keys_[baseline.probe];
     for (const auto& [key, finding] : ours) {
       if (std::binary_search(known.begin(), known.end(), key)) continue;
-      leave(run, baseline.probe, finding->finding, not_in_baseline);
+      leave(run, baseline.probe, *finding, not_in_baseline);
     }
   }
 
-  void leave(std::size_t run, const std::string& probe, const Finding& finding,
+  void leave(std::size_t run, const std::string& probe, const ComparedFinding& compared,
              std::string_view reason) {
+    const Finding& finding = compared.finding;
     std::string name = finding.name;
     if (is_share_of_bar(finding)) name += fmt::format(" {} ({})", finding.label, finding.method);
-    made_.unmatched.push_back(
-        {run, probe, finding.series, std::move(name), finding.level, std::string(reason)});
+    made_.unmatched.push_back({run, probe, finding.series, std::move(name), finding.level,
+                               std::string(reason), compared.series_title, compared.level_name});
   }
 
   void match_curves(std::size_t run, const ComparedResult& baseline, const ComparedResult& other) {
@@ -335,22 +324,36 @@ Comparison compare(std::span<const RunDigest> runs, std::size_t baseline, double
 }
 
 void count(VerdictCounts& counts, Verdict verdict) {
-  switch (verdict) {
-    case Verdict::same:
-      ++counts.same;
-      break;
-    case Verdict::better:
-      ++counts.better;
-      break;
-    case Verdict::worse:
-      ++counts.worse;
-      break;
-    case Verdict::different:
-      ++counts.different;
-      break;
-    case Verdict::unclear:
-      ++counts.unclear;
-      break;
+  const std::array places{&VerdictCounts::same, &VerdictCounts::better, &VerdictCounts::worse,
+                          &VerdictCounts::different, &VerdictCounts::unclear};
+  ++(counts.*places.at(static_cast<std::size_t>(verdict)));
+}
+
+namespace {
+
+/// Whether the row says in cycles of the core what another row that changed says in time.
+bool is_repeated(const ComparedRow& row, const std::vector<ComparedRow>& rows, std::size_t run) {
+  const auto is_changed = [&](const ComparedRow& each) {
+    return is_change(each.cells[run].judgement.verdict);
+  };
+  return is_changed(row) && std::any_of(rows.begin(), rows.end(), [&](const ComparedRow& other) {
+           return other.probe == row.probe && is_changed(other) &&
+                  is_in_cycles_of(row.baseline->finding, *other.baseline);
+         });
+}
+
+}  // namespace
+
+void count_verdicts(Comparison& comparison) {
+  comparison.counts.assign(comparison.counts.size(), {});
+  for (std::size_t run = 0; run < comparison.counts.size(); ++run) {
+    if (run == comparison.baseline) continue;
+    for (ComparedRow& row : comparison.rows) {
+      Judgement& judged = row.cells[run].judgement;
+      judged.is_repeated = is_repeated(row, comparison.rows, run);
+      const bool is_counted = !judged.reason.empty() && !judged.is_repeated;
+      if (is_counted) count(comparison.counts[run], judged.verdict);
+    }
   }
 }
 

@@ -100,4 +100,53 @@ std::vector<std::vector<TimedPoint>> points_by_series(const ProbeResult& result,
   return groups;
 }
 
+namespace {
+
+/// The largest size of the points: along the curve, or of all of them.
+double largest_size(const ComparedCurve& curve) {
+  auto largest = static_cast<double>(curve.settings.integer_or("working_set_bytes", 0));
+  for (const ComparedPoint& each : curve.points) largest = std::max(largest, each.size);
+  return largest;
+}
+
+/// Why a series is not there: what the run itself says, where it says something.
+std::string reason_of(const ComparedResult& result, std::string_view series) {
+  for (const ComparedFinding& each : result.findings) {
+    const Finding& finding = each.finding;
+    const bool is_reason = finding.series == series && !finding.value && !finding.reason.empty();
+    if (is_reason) return finding.reason;
+  }
+  return "no point of it was measured";
+}
+
+/// Why a curve says less than the baseline's; empty where it does not.
+std::string cut_of(const ComparedCurve& baseline, const ComparedCurve& other, bool is_same_device) {
+  constexpr double near = 1.5;  // refined sizes differ from run to run
+  const double before = largest_size(baseline);
+  const double now = largest_size(other);
+  if (is_same_device && before > near * now) {
+    return fmt::format("its sizes end at {:.3g} times the baseline's last one", now / before);
+  }
+  const std::size_t points = other.points.size();
+  if (2 * points >= baseline.points.size()) return {};
+  return fmt::format("{} points, the baseline has {}", points, baseline.points.size());
+}
+
+}  // namespace
+
+std::vector<Cut> find_cuts(const ComparedResult& baseline, const ComparedResult& other,
+                           bool is_same_device) {
+  std::vector<Cut> cuts;
+  for (const ComparedCurve& curve : baseline.curves) {
+    if (curve.is_follow_up) continue;
+    const auto found =
+        std::find_if(other.curves.begin(), other.curves.end(),
+                     [&](const ComparedCurve& each) { return each.series == curve.series; });
+    const std::string reason = found == other.curves.end() ? reason_of(other, curve.series)
+                                                           : cut_of(curve, *found, is_same_device);
+    if (!reason.empty()) cuts.push_back({curve.series, reason});
+  }
+  return cuts;
+}
+
 }  // namespace clprobe

@@ -26,4 +26,16 @@ std::vector<std::vector<TimedPoint>> points_by_series(const ProbeResult& result,
 ComparedCurve curve_of(const std::vector<TimedPoint>& points, bool is_rate,
                        const std::string& shown);
 
+/// A series of the baseline that another run measured less of, or not at all.
+struct Cut {
+  std::string series{};
+  std::string reason{};
+};
+
+/// The series of which the other run has no point, less than half of the baseline's points or, of
+/// one device, of its range of sizes. Without those that are measured only where others call for
+/// it.
+std::vector<Cut> find_cuts(const ComparedResult& baseline, const ComparedResult& other,
+                           bool is_same_device);
+
 }  // namespace clprobe

@@ -13,6 +13,7 @@
 #include "clprobe/compare.hpp"
 #include "clprobe/disturbance.hpp"
 #include "clprobe/estimate.hpp"
+#include "clprobe/level_maps.hpp"
 #include "clprobe/stacks.hpp"
 #include "clprobe/statistics.hpp"
 
@@ -108,14 +109,6 @@ double scatter_of(const Finding& finding, const DeviceInfo& device,
   return 0.0;
 }
 
-/// Whether the interval of a finding holds that spread.
-bool holds_scatter(const Finding& finding, bool has_references) {
-  // The points of a level scatter by what disturbed each of them. What they have in common is seen
-  // by the references; without these, nothing tells of it but how much visits differ.
-  const bool is_told = has_references || !finding.level;
-  return finding.holds_scatter && is_told;
-}
-
 /// The steps of the grid on which a size lies: where the curve was measured at sizes around it, the
 /// largest of those that its bracket touches; of another unit (strides in elements) the middle one.
 double step_of(const Finding& finding, const ComparedCurve* curve) {
@@ -142,12 +135,10 @@ double step_of(const Finding& finding, const ComparedCurve* curve) {
 
 ComparedFinding compared_finding(const Finding& finding, const DeviceInfo& device,
                                  const TimedBy& timed, std::span<const Spread> spreads,
-                                 const ComparedCurve* curve, double disturbance,
-                                 bool has_references) {
-  const double scatter = scatter_of(finding, device, spreads);
+                                 const ComparedCurve* curve, double disturbance) {
+  const double margin = finding.holds_scatter ? 0.0 : scatter_of(finding, device, spreads);
   ComparedFinding compared{.finding = finding,
-                           .margin = holds_scatter(finding, has_references) ? 0.0 : scatter,
-                           .scatter = scatter,
+                           .margin = margin,
                            .step = step_of(finding, curve),
                            .disturbance = disturbance};
   const bool is_in_seconds = finding.unit == "seconds" || finding.unit == "bytes_per_second";
@@ -169,10 +160,18 @@ double whole_of(const Finding& finding, std::span<const Finding> all) {
 ComparedResult digest_result(const ProbeResult& result, const DeviceInfo& device,
                              const Meanwhile& meanwhile) {
   ComparedResult compared{.probe = result.probe,
+                          .method = result.method,
                           .view = result.view,
                           .status = result.status,
-                          .reason = result.reason,
-                          .others_share = result.others_share};
+                          .reason = result.reason};
+  for (const KernelBuild& each : result.kernels) compared.kernels.push_back(each.sha256);
+  // No run of clprobe ends well with points that failed.
+  const auto failed = std::count_if(result.points.begin(), result.points.end(),
+                                    [](const Point& each) { return !each.failure.empty(); });
+  if (failed > 0 && compared.status == Status::ok) {
+    compared.status = Status::failed;
+    compared.reason = fmt::format("{} of {} points failed", failed, result.points.size());
+  }
   const bool is_rate = result.unit != Unit::seconds;
   std::map<std::string, std::vector<Spread>, std::less<>> spreads;
   const SeriesTimers timers(result, device);
@@ -181,9 +180,6 @@ ComparedResult digest_result(const ProbeResult& result, const DeviceInfo& device
     spreads[curve.series] = spreads_of(points, device);
     if (!curve.points.empty()) compared.curves.push_back(std::move(curve));
   }
-  compared.is_cut_short =
-      std::any_of(result.warnings.begin(), result.warnings.end(),
-                  [](const Warning& warning) { return warning.code == "time_budget_short"; });
   for (const Finding& each : result.findings) {
     if (each.role == Role::remark || each.role == Role::advice) continue;
     // By itself, since the rule asks what of its interval two runs have in common.
@@ -192,11 +188,13 @@ ComparedResult digest_result(const ProbeResult& result, const DeviceInfo& device
     const auto curve =
         std::find_if(compared.curves.begin(), compared.curves.end(),
                      [&](const ComparedCurve& other) { return other.series == finding.series; });
-    compared.findings.push_back(compared_finding(
-        finding, device, by, spreads[finding.series],
-        curve == compared.curves.end() ? nullptr : &*curve,
-        disturbance_of(finding, result, by, device, meanwhile), !meanwhile.disturbances.empty()));
+    compared.findings.push_back(
+        compared_finding(finding, device, by, spreads[finding.series],
+                         curve == compared.curves.end() ? nullptr : &*curve,
+                         disturbance_of(finding, result, by, device, meanwhile)));
     compared.findings.back().whole = whole_of(finding, result.findings);
+    const auto title = result.card.titles.find(finding.series);
+    if (title != result.card.titles.end()) compared.findings.back().series_title = title->second;
   }
   return compared;
 }
@@ -220,7 +218,10 @@ ComparedResult clock_result(const CoreClock& clock, Timer against) {
 RunDigest digest(const Run& run, std::string_view file) {
   RunDigest result{.file = std::string(file),
                    .device = run.device.name,
+                   .label = run.label,
                    .driver = run.device.driver,
+                   .uuid = run.device.uuid,
+                   .platform = fmt::format("{}, {}", run.device.platform, run.device.version),
                    .platform_index = run.device.platform_index,
                    .started = run.started,
                    .type = run.device.type,
@@ -244,6 +245,7 @@ RunDigest digest(const Run& run, std::string_view file) {
       finding.is_of_virtual_cpu = meanwhile.is_virtual_cpu;
     }
   }
+  name_levels(result, run.imported.has_value());
   return result;
 }
 

@@ -4,13 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
-#include <set>
-#include <span>
-#include <utility>
 #include <vector>
-
-#include "analysis/finding_error.hpp"
 
 namespace clprobe {
 namespace {
@@ -22,67 +16,48 @@ bool is_about(std::string_view series, const ComparedCurve& curve) {
   return series.size() == curve.series.size() || series[curve.series.size()] == ' ';
 }
 
-/// The curves behind the findings of a series; all of them where none is named like it.
-std::vector<const ComparedCurve*> curves_behind(const ComparedResult& result,
-                                                std::string_view series) {
-  std::vector<const ComparedCurve*> own;
-  std::vector<const ComparedCurve*> all;
-  for (const ComparedCurve& curve : result.curves) {
-    all.push_back(&curve);
-    if (is_about(series, curve)) own.push_back(&curve);
-  }
-  return own.empty() ? all : own;
-}
-
-/// All points that have a value, by series and parameters.
-std::set<std::pair<std::string_view, std::string_view>> point_keys(
-    std::span<const ComparedCurve* const> curves) {
-  std::set<std::pair<std::string_view, std::string_view>> keys;
-  for (const ComparedCurve* const curve : curves) {
-    for (const ComparedPoint& point : curve->points) keys.emplace(curve->series, point.key);
-  }
-  return keys;
-}
-
-/// The one thing that timed all points of these curves; empty where they say nothing of it.
-std::string timer_of(std::span<const ComparedCurve* const> curves) {
-  std::string timer;
-  for (const ComparedCurve* const curve : curves) {
-    const std::string own = curve->settings.text_or("timer", "");
-    if (curve != curves.front() && own != timer) return {};
-    timer = own;
-  }
-  return timer;
+/// What timed the points of the curve behind a series' findings; empty where that is not stated.
+std::string timer_of(const ComparedResult& result, std::string_view series) {
+  const auto curve = std::find_if(result.curves.begin(), result.curves.end(),
+                                  [&](const auto& each) { return is_about(series, each); });
+  return curve == result.curves.end() ? "" : curve->settings.text_or("timer", "");
 }
 
 }  // namespace
 
-bool is_beyond_doubt(const Judgement& judged, const Finding& finding, double threshold) {
-  if (!judged.interval) return false;
-  const double bound = std::max(threshold, coarse_change);
-  const Interval& interval = *judged.interval;
-  if (is_share(finding)) return interval.low > bound || interval.high < -bound;
-  return interval.low > 1.0 + bound || interval.high * (1.0 + bound) < 1.0;
+std::string doubt_of_timers(const ComparedResult& baseline, const ComparedResult& other,
+                            std::string_view series) {
+  const std::string before = timer_of(baseline, series);
+  const std::string now = timer_of(other, series);
+  if (before.empty() || now.empty() || before == now) return {};
+  return fmt::format("; but timed by {}, in the baseline by {}", now, before);
 }
 
-std::string doubt_of(const ComparedResult& baseline, const ComparedResult& other,
-                     std::string_view series, bool is_same_device) {
-  const auto their_curves = curves_behind(baseline, series);
-  const auto our_curves = curves_behind(other, series);
-  const std::string their_timer = timer_of(their_curves);
-  const std::string our_timer = timer_of(our_curves);
-  if (!their_timer.empty() && !our_timer.empty() && their_timer != our_timer) {
-    return fmt::format("; but timed by {}, in the baseline by {}", our_timer, their_timer);
-  }
-  // The sizes of two devices differ by design.
-  if (!is_same_device || (!baseline.is_cut_short && !other.is_cut_short)) return {};
-  const auto theirs = point_keys(their_curves);
-  const auto ours = point_keys(our_curves);
-  const auto same = static_cast<std::size_t>(std::count_if(
-      ours.begin(), ours.end(), [&](const auto& key) { return theirs.contains(key); }));
-  if (2 * same >= std::max(theirs.size(), ours.size())) return {};
-  return fmt::format("; but time ran out, and of {} and {} points only {} are the same",
-                     theirs.size(), ours.size(), same);
+std::vector<std::string> differing_origins(const RunDigest& baseline, const RunDigest& other) {
+  if (other.device != baseline.device) return {};
+  std::vector<std::string> texts;
+  const auto add = [&](std::string_view what, const std::string& before, const std::string& now) {
+    if (before.empty() || now.empty() || before == now) return;
+    texts.push_back(fmt::format("{} {} in place of {}", what, now, before));
+  };
+  add("another card of the same model: UUID", baseline.uuid, other.uuid);
+  add("driver", baseline.driver, other.driver);
+  add("platform", baseline.platform, other.platform);
+  return texts;
+}
+
+bool is_same_method(const ComparedResult& baseline, const ComparedResult& other) {
+  if (baseline.method != 0 && other.method != 0) return baseline.method == other.method;
+  if (baseline.kernels.empty() || other.kernels.empty()) return true;
+  return std::any_of(baseline.kernels.begin(), baseline.kernels.end(), [&](const auto& kernel) {
+    return std::find(other.kernels.begin(), other.kernels.end(), kernel) != other.kernels.end();
+  });
+}
+
+std::string differing_methods(const RunDigest& baseline, const RunDigest& other) {
+  return fmt::format(
+      "measured by another method: {}, the baseline by {}; measure the baseline again", other.tool,
+      baseline.tool);
 }
 
 std::string doubt_of_clock(const Finding& baseline, const Finding& other) {

@@ -9,19 +9,16 @@
 
 namespace clprobe {
 
-/// Whether a change is so large, from the nearer end of its interval on, that no doubt about how
-/// the two runs measured explains it.
-bool is_beyond_doubt(const Judgement& judged, const Finding& finding, double threshold);
-
-/// Why findings of a series may differ although the device is the same; empty where nothing says
-/// so. Time that runs out leaves points by chance, and findings of other points are other findings.
-/// Events and the host's clock see launches differently. Of two devices other points prove nothing:
-/// their sizes differ by design.
-std::string doubt_of(const ComparedResult& baseline, const ComparedResult& other,
-                     std::string_view series, bool is_same_device);
+/// Why findings of a series may differ although the device is the same: events and the host's clock
+/// see launches differently. Empty where both runs were timed alike.
+std::string doubt_of_timers(const ComparedResult& baseline, const ComparedResult& other,
+                            std::string_view series);
 
 /// Two runs that found the rate of a clock in two ways. Against the host's clock it was found 30 %
 /// too low, far beyond its interval (seen on an H200 whose events were refused for once).
 std::string doubt_of_clock(const Finding& baseline, const Finding& other);
+
+/// Why two runs whose methods differ give no verdict, with the versions of their tools.
+std::string differing_methods(const RunDigest& baseline, const RunDigest& other);
 
 }  // namespace clprobe

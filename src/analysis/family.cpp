@@ -26,7 +26,8 @@ std::vector<Member> family_of(const Comparison& comparison, const ChangeOf& is_c
     const std::vector<ComparedCell>& cells = comparison.rows[row].cells;
     for (std::size_t run = 0; run < cells.size(); ++run) {
       const Judgement& judged = cells[run].judgement;
-      const bool is_judged = cells[run].finding != nullptr && !judged.reason.empty();
+      const bool is_judged =
+          cells[run].finding != nullptr && !judged.reason.empty() && !judged.is_repeated;
       if (run == comparison.baseline || !is_judged) continue;
       // A word that is another one, or a series that the device reports gone, has no p-value.
       const double p = is_changed(judged) ? judged.p_value.value_or(0.0) : 1.0;
@@ -69,6 +70,10 @@ std::vector<ComparedPlace> find_changes(const Comparison& comparison, const Chan
 }
 
 }  // namespace
+
+std::size_t count_compared(const Comparison& comparison) {
+  return family_of(comparison, [](const Judgement&) { return false; }).size();
+}
 
 std::vector<ComparedPlace> find_sure_changes(const Comparison& comparison) {
   return find_changes(comparison,

@@ -11,10 +11,9 @@
 #include "analysis/finding_error.hpp"
 #include "clprobe/disturbance.hpp"
 #include "clprobe/estimate.hpp"
-#include "clprobe/one_unit.hpp"
+#include "clprobe/point_facts.hpp"
 #include "clprobe/stacks.hpp"
 #include "clprobe/statistics.hpp"
-#include "clprobe/visited_often.hpp"
 
 namespace clprobe {
 
@@ -196,6 +195,14 @@ bool is_widened(const Finding& finding) {
 
 }  // namespace
 
+Finding with_disturbance(const Finding& own, double half_width) {
+  if (!is_widened(own) || !(half_width > 0.0)) return own;
+  Finding shown = own;
+  shown.disturbance = half_width;
+  move_ends(shown, half_width, 1.0);
+  return shown;
+}
+
 Finding without_disturbance(const Finding& finding) {
   Finding own = finding;
   if (!(finding.disturbance > 0.0)) return own;
@@ -216,10 +223,8 @@ void hold_disturbance(Run& run) {
   for (ProbeResult& result : run.results) {
     const SeriesTimers timers(result, run.device);
     for (Finding& finding : result.findings) {
-      if (!is_widened(finding)) continue;
-      finding.disturbance =
-          disturbance_of(finding, result, timers.of(finding), run.device, meanwhile);
-      move_ends(finding, finding.disturbance, 1.0);
+      finding = with_disturbance(
+          finding, disturbance_of(finding, result, timers.of(finding), run.device, meanwhile));
     }
   }
 }

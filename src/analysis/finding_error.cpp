@@ -45,6 +45,16 @@ bool is_speed(const Finding& finding) {
   return std::find(units.begin(), units.end(), finding.unit) != units.end();
 }
 
+bool is_in_cycles_of(const Finding& cycles, const ComparedFinding& time) {
+  constexpr double rounding = 1e-3;
+  const Finding& finding = time.finding;
+  if (!cycles.value || !finding.value || !time.clock || finding.unit == cycles.unit) return false;
+  if (finding.series != cycles.series || finding.level != cycles.level) return false;
+  const Finding converted = in_cycles(time).finding;
+  return converted.unit == cycles.unit &&
+         std::fabs(*converted.value - *cycles.value) <= rounding * std::fabs(*cycles.value);
+}
+
 Place locate(const ComparedFinding& compared) {
   const Finding& finding = compared.finding;
   const bool is_part = is_share(finding);

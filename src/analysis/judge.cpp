@@ -27,7 +27,7 @@ std::string kind_of_reason(const Finding& finding) {
 }
 
 /// Some words say that nothing can be said.
-bool says_something(std::string_view label) {
+bool is_word_of_something(std::string_view label) {
   constexpr std::array<std::string_view, 6> nothing{"",          "unknown",      "unobservable",
                                                     "ambiguous", "inconclusive", "untested"};
   return std::find(nothing.begin(), nothing.end(), label) == nothing.end();
@@ -50,9 +50,9 @@ Judgement without_number(Verdict verdict, std::string reason) {
 
 Judgement judge_words(const Finding& baseline, const Finding& other) {
   if (baseline.label != other.label) {
-    const bool is_known = says_something(baseline.label) && says_something(other.label) &&
-                          !is_among(baseline.label, other.label) &&
-                          !is_among(other.label, baseline.label);
+    const bool is_known =
+        is_word_of_something(baseline.label) && is_word_of_something(other.label) &&
+        !is_among(baseline.label, other.label) && !is_among(other.label, baseline.label);
     const auto shown = [](const Finding& finding) {
       return finding.label.empty() ? std::string_view("nothing") : std::string_view(finding.label);
     };
@@ -91,19 +91,31 @@ struct Scale {
   }
   /// "4.2 %", of the whole or of a value; "16x" of what is many times as much.
   [[nodiscard]] std::string text(double change) const {
-    const double factor = std::exp(std::fabs(change));
-    if (!is_share && factor >= 11.0) return fmt::format("{:.{}f}x", factor, factor < 100.0 ? 1 : 0);
-    return fmt::format("{:.3g} %{}", 100.0 * from_line(std::fabs(change)),
-                       is_share ? " of the whole" : "");
+    if (!is_share && are_factors(change)) return factor_text(change);
+    return fmt::format("{:.3g} %{}", 100.0 * from_line(change), is_share ? " of the whole" : "");
   }
-  /// "-2 to 4.2 %"; of an end that is open "-2 % or more".
-  [[nodiscard]] std::string text(const Interval& interval) const {
-    const double low = 100.0 * from_line(interval.low);
-    const double high = 100.0 * from_line(interval.high);
-    if (!std::isfinite(low) && !std::isfinite(high)) return "by any factor";
-    if (!std::isfinite(high)) return fmt::format("{:.3g} % or more", low);
-    if (!std::isfinite(low)) return fmt::format("{:.3g} % or less", high);
-    return fmt::format("{:.3g} to {:.3g} %", low, high);
+  /// The change with its interval, in one form: "-8.2 % (-9.3 to -7 %)", "16x (14x to 19x)"; of an
+  /// end that is open "-2 % or more".
+  [[nodiscard]] std::string text(double change, const Interval& interval) const {
+    const bool has_low = std::isfinite(interval.low);
+    const bool has_high = std::isfinite(interval.high);
+    const auto end = [&](double at) {
+      const bool is_factor = !is_share && are_factors(change);
+      return is_factor ? factor_text(at) : fmt::format("{:.3g} %", 100.0 * from_line(at));
+    };
+    std::string range = "any";
+    if (has_low && has_high) range = fmt::format("{} to {}", end(interval.low), end(interval.high));
+    if (has_low && !has_high) range = end(interval.low) + " or more";
+    if (has_high && !has_low) range = end(interval.high) + " or less";
+    return fmt::format("{} ({})", text(change), range);
+  }
+
+ private:
+  static bool are_factors(double change) { return std::fabs(change) >= std::log(11.0); }
+  static std::string factor_text(double change) {
+    const double factor = std::exp(change);
+    const int digits = factor >= 100.0 ? 0 : factor >= 10.0 ? 1 : 3;
+    return fmt::format("{:.{}f}x", factor, digits);
   }
 };
 
@@ -113,7 +125,7 @@ Judgement measure(const ComparedFinding& baseline, const ComparedFinding& other,
   const double a = *baseline.finding.value;
   const double b = *other.finding.value;
   Judgement judged;
-  if (a > 0.0 && b > 0.0) judged.ratio = b / a;
+  if (a > 0.0 && b > 0.0 && !scale.is_share) judged.ratio = b / a;
   judged.interval = scale.is_share
                         ? apart.interval
                         : Interval{std::exp(apart.interval.low), std::exp(apart.interval.high)};
@@ -140,10 +152,9 @@ Judgement judge_difference(const ComparedFinding& baseline, const ComparedFindin
   } else {
     judged.p_value = apart.p_value(bound);
   }
-  judged.reason =
-      fmt::format("{} apart ({})", scale.text(apart.change), scale.text(apart.interval));
+  judged.reason = scale.text(apart.change, apart.interval);
   if (judged.is_coarse) {
-    judged.reason = fmt::format("{} apart, and {}", scale.text(apart.change),
+    judged.reason = fmt::format("{}, and {}", scale.text(apart.change),
                                 !a.has_interval && !b.has_interval ? "there is no interval"
                                 : a.has_interval                   ? "it has no interval"
                                                  : "the baseline has no interval");
@@ -193,7 +204,7 @@ Judgement judge_brackets(const ComparedFinding& baseline, const ComparedFinding&
   // One step stands for the half width of a 95 % interval of the distance.
   judged.p_value =
       gap > 0.0 ? two_sided_p(gap / bound * student_t(normal_degrees), normal_degrees) : 1.0;
-  judged.reason = fmt::format("{} apart", scale.text(apart.change));
+  judged.reason = scale.text(apart.change);
   if (gap > bound) {
     judged.verdict = direction_of(other.finding, apart.change > 0.0);
     judged.reason += fmt::format(", {} between the brackets, and the measured sizes are {} apart",
@@ -228,7 +239,17 @@ ComparedFinding without_interval(const ComparedFinding& compared) {
 Judgement judge_parts(const ComparedFinding& baseline, const ComparedFinding& other,
                       double threshold) {
   const double whole = std::sqrt(baseline.whole * other.whole);
-  return judge(as_share(baseline, whole), as_share(other, whole), threshold);
+  const ComparedFinding before = as_share(baseline, whole);
+  Judgement judged = judge(before, as_share(other, whole), threshold);
+  const double a = *before.finding.value;
+  const double b = *other.finding.value;
+  if (!(a > 0.0) || !(b > 0.0) || !judged.interval) {
+    judged.interval.reset();
+    return judged;
+  }
+  judged.ratio = b / *baseline.finding.value;
+  judged.interval = Interval{1.0 + judged.interval->low / a, 1.0 + judged.interval->high / a};
+  return judged;
 }
 
 Judgement judge_numbers(const ComparedFinding& baseline, const ComparedFinding& other,
@@ -238,14 +259,22 @@ Judgement judge_numbers(const ComparedFinding& baseline, const ComparedFinding& 
   return judge_difference(without_interval(baseline), without_interval(other), threshold);
 }
 
-bool is_identical(const Finding& a, const Finding& b) {
-  return *a.value == *b.value && a.low == b.low && a.high == b.high;
+/// Whether the two say the same, errors included.
+bool is_identical(const ComparedFinding& one, const ComparedFinding& other) {
+  const Finding& a = one.finding;
+  const Finding& b = other.finding;
+  return *a.value == *b.value && a.low == b.low && a.high == b.high && one.margin == other.margin &&
+         one.calibration == other.calibration;
 }
 
 }  // namespace
 
 std::string_view to_word(Verdict verdict) {
   return verdict_words.at(static_cast<std::size_t>(verdict));
+}
+
+bool says_something(const Finding& finding) {
+  return finding.value.has_value() || is_word_of_something(finding.label);
 }
 
 Verdict direction_of(const Finding& finding, bool is_more) {
@@ -275,13 +304,19 @@ Judgement judge(const ComparedFinding& baseline, const ComparedFinding& other, d
   const Finding& b = other.finding;
   if (!a.value && !b.value) return judge_words(a, b);
   if (!a.value || !b.value) return judge_lone_value(a, b);
+  const bool has_clock = baseline.clock || other.clock;
+  if (a.unit != b.unit && has_clock) {  // one of them may be in cycles of a core, and both in time
+    const ComparedFinding before = baseline.clock ? in_seconds(baseline) : baseline;
+    const ComparedFinding after = other.clock ? in_seconds(other) : other;
+    if (before.finding.unit == after.finding.unit) return judge(before, after, threshold);
+  }
   if (a.unit != b.unit) {
     return without_number(Verdict::unclear,
                           fmt::format("its unit is '{}', the baseline's '{}'", b.unit, a.unit));
   }
-  if (is_identical(a, b)) {
+  if (is_identical(baseline, other)) {
     Judgement judged = without_number(Verdict::same, "equal");
-    if (*a.value > 0.0) judged.ratio = 1.0;
+    if (*a.value > 0.0 && !is_share(a)) judged.ratio = 1.0;
     judged.p_value = 1.0;
     return judged;
   }

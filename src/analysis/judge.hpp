@@ -17,6 +17,9 @@ bool passes_with_run(const ComparedFinding& baseline, const ComparedFinding& oth
 void leave_to_several_runs(const ComparedFinding& baseline, const ComparedFinding& other,
                            Judgement& judged);
 
+/// Whether a finding has a value, or a word other than that nothing can be said.
+bool says_something(const Finding& finding);
+
 inline bool is_change(Verdict verdict) {
   return verdict != Verdict::same && verdict != Verdict::unclear;
 }

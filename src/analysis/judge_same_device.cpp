@@ -3,15 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <utility>
 
-#include "analysis/finding_error.hpp"
 #include "analysis/judge.hpp"
 #include "clprobe/compare.hpp"
 #include "clprobe/statistics.hpp"
-#include "clprobe/virtual_host.hpp"
 
 namespace clprobe {
 namespace {
@@ -69,7 +66,14 @@ Judgement judge_by_clocks(const ComparedFinding& baseline, const ComparedFinding
   if (judged.ratio && baseline.finding.unit != in_cycles(baseline).finding.unit) {
     judged.reason = fmt::format("in cycles, as measured: {}", judged.reason);
   }
-  if (judged.ratio) judged.ratio = *other.finding.value / *baseline.finding.value;  // as shown
+  if (judged.ratio) {  // and its interval, as the values are shown
+    const double shown = *other.finding.value / *baseline.finding.value;
+    const double factor = shown / *judged.ratio;
+    judged.ratio = shown;
+    if (judged.interval) {
+      judged.interval = Interval{judged.interval->low * factor, judged.interval->high * factor};
+    }
+  }
   if (judged.verdict == Verdict::same || !are_apart(*baseline.clock, *other.clock, threshold)) {
     return judged;
   }
@@ -91,67 +95,21 @@ Judgement judge_by_clocks(const ComparedFinding& baseline, const ComparedFinding
   return judged;
 }
 
-/// By how much the values and both ends of the intervals are apart at most, as logarithms.
-std::optional<double> distance_of_intervals(const Finding& a, const Finding& b) {
-  double farthest = 0.0;
-  for (const auto number : {&Finding::value, &Finding::low, &Finding::high}) {
-    const std::optional<double>& from = a.*number;
-    const std::optional<double>& to = b.*number;
-    if (!from || !to || !(*from > 0.0) || !(*to > 0.0)) return std::nullopt;
-    farthest = std::max(farthest, std::fabs(std::log(*to / *from)));
-  }
-  return farthest;
-}
-
-/// With an interval of so many on both sides, as a logarithm, and the spread of the visits beside
-/// it; as it is where its own is narrower.
-ComparedFinding narrowed(const ComparedFinding& compared, double half_width) {
-  const Finding& finding = compared.finding;
-  const double own =
-      std::min(std::log(*finding.value / *finding.low), std::log(*finding.high / *finding.value));
-  if (own <= half_width) return compared;
-  ComparedFinding result = compared;
-  result.finding.low = *finding.value * std::exp(-half_width);
-  result.finding.high = *finding.value * std::exp(half_width);
-  result.margin = std::max(compared.margin, compared.scatter);
-  return result;
-}
-
-/// Both without the error that they have in common. A line that does not fit, or a level that rises
-/// from end to end, has a wide interval in every run of the device: what that leaves open is open
-/// on both sides, and parts nothing. It shows by ends that agree as well as the values. Of the
-/// three distances the largest is taken three times, so that this never makes a change.
-std::pair<ComparedFinding, ComparedFinding> without_common_error(const ComparedFinding& baseline,
-                                                                 const ComparedFinding& other) {
-  constexpr double times = 3.0;
-  const bool is_on_line = !is_bracket(other.finding) && !is_part(baseline) && !is_part(other) &&
-                          other.finding.role != Role::lower_bound;
-  const std::optional<double> apart =
-      is_on_line ? distance_of_intervals(baseline.finding, other.finding) : std::nullopt;
-  if (!apart) return {baseline, other};
-  return {narrowed(baseline, times * *apart), narrowed(other, times * *apart)};
-}
-
 /// One run a side says nothing of what stays for a run and is another in the next.
 bool is_of_single_runs(const ComparedFinding& baseline, const ComparedFinding& other) {
   return baseline.degrees == normal_degrees || other.degrees == normal_degrees;
 }
 
 /// Whether others on the host of a virtual machine may have made the change. Single runs of one
-/// such machine with two cores, minutes apart, had up to 2.7 times another one's bandwidth of
-/// memory and 1.7 times its time of operations, each of them the same all through a run. What
-/// others leave of a cache that they share is bounded by nothing: its end was at 1.7 to 10.3 MiB.
-/// Where a level behind the first one lies in such a cache, a run may find memory's time at its
-/// sizes, which is some ten times as long: 16 ns in one run were 73 in the next.
+/// such machine with two busy cores had up to 3.7 times another one's bandwidth of memory, each of
+/// them the same all through a run, and capacities of other levels.
 bool may_be_of_others(const ComparedFinding& baseline, const ComparedFinding& other,
                       const Judgement& judged) {
-  constexpr double max_factor = 3.0;
-  constexpr double max_factor_of_shared = 10.0;
-  if (!baseline.is_of_virtual_cpu || !other.is_of_virtual_cpu || !judged.ratio) return false;
-  if (is_bracket(other.finding)) return true;
-  const bool may_be_shared = is_speed(other.finding) && other.finding.level.value_or(1) > 1;
-  const double most = may_be_shared ? max_factor_of_shared : max_factor;
-  return std::max(*judged.ratio, 1.0 / *judged.ratio) <= most;
+  constexpr double max_factor = 10.0;
+  if (!baseline.is_of_virtual_cpu || !other.is_of_virtual_cpu) return false;
+  if (!baseline.finding.value || !other.finding.value) return false;
+  if (!judged.ratio || baseline.finding.unit == "bytes") return true;
+  return std::max(*judged.ratio, 1.0 / *judged.ratio) <= max_factor;
 }
 
 }  // namespace
@@ -162,8 +120,7 @@ bool passes_with_run(const ComparedFinding& baseline, const ComparedFinding& oth
 
 Judgement judge_same_device(const ComparedFinding& baseline, const ComparedFinding& other,
                             double threshold) {
-  const auto [from, to] = without_common_error(baseline, other);
-  Judgement judged = judge_by_clocks(from, to, threshold);
+  Judgement judged = judge_by_clocks(baseline, other, threshold);
   leave_to_several_runs(baseline, other, judged);
   return judged;
 }

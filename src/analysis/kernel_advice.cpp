@@ -191,7 +191,7 @@ std::string kernel_advice(const KernelCauses& causes, const KernelPlaces& places
 }
 
 std::string doubt_advice(std::string_view doubt) {
-  return doubt.empty() ? std::string() : fmt::format("Nothing is said of causes: {}.", doubt);
+  return doubt.empty() ? std::string() : fmt::format("No cause reported: {}.", doubt);
 }
 
 std::string kernel_advice(const KernelCauses& causes) {

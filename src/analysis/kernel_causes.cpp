@@ -85,7 +85,7 @@ KernelCause valued(KernelCause cause, const Cost& cost, const KernelCauses& foun
   cause.state = is_found ? CauseState::found : CauseState::not_resolved;
   if (!is_found) {
     cause.reason = cost.is_resolved ? "not resolved: the kernel takes longer without it"
-                                    : "not resolved: within two sigma of nothing";
+                                    : "not resolved: within two sigma of 0";
   } else if (app_share) {
     cause.app_share = cause.share * *app_share;
   }
@@ -306,12 +306,13 @@ std::string instrument_doubt(const KernelCauses& found) {
   const auto& [low, high] = found.instrument_interval;
   if (low > max_instrument_ratio || high < 1.0 / max_instrument_ratio) {
     return fmt::format(
-        "behind the prelude the kernel takes {:.2f} of its time: the compiler makes another one",
+        "instrumented, the kernel takes {:.2f} times as long: a breakdown would be of another "
+        "kernel",
         found.instrument_ratio);
   }
   if (high <= max_instrument_span * low) return {};
-  return fmt::format(
-      "not resolved: behind the prelude the kernel takes {:.2f} to {:.2f} of its time", low, high);
+  return fmt::format("not resolved: instrumented, the kernel takes {:.2f} to {:.2f} times as long",
+                     low, high);
 }
 
 }  // namespace

@@ -100,7 +100,7 @@ KernelCause valued(Cost free, std::string bound, std::string negative, const Ker
   cause.state = is_found ? CauseState::found : CauseState::not_resolved;
   cause.reason = is_found      ? std::move(bound)
                  : is_negative ? std::move(negative)
-                               : "not resolved: within two sigma of nothing";
+                               : "not resolved: within two sigma of 0";
   cause.is_lower_bound = is_found && !cause.reason.empty();
   return cause;
 }

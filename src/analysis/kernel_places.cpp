@@ -33,8 +33,8 @@ PlaceCost cost_between(const Visits& longer, const Visits& shorter, double whole
   const bool is_found = found.cost.is_resolved && found.cost.ns > 0.0;
   found.state = is_found ? CauseState::found : CauseState::not_resolved;
   if (!is_found) {
-    found.reason = fmt::format(
-        "not resolved: {}", found.cost.is_resolved ? if_negative : "within two sigma of nothing");
+    found.reason = fmt::format("not resolved: {}",
+                               found.cost.is_resolved ? if_negative : "within two sigma of 0");
   }
   return found;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/keys.hpp"
 
+#include "clprobe/one_size.hpp"
 #include "clprobe/stacks.hpp"
 
 namespace clprobe {
@@ -17,7 +18,9 @@ std::map<Key, const ComparedFinding*> keyed(const ComparedResult& result, const 
     }
     int repeat = 0;
     const bool is_part = is_share_of_bar(finding);
-    const std::string_view view = is_part ? finding.method : std::string_view();
+    // Values of one size each are alike only where it is the same size.
+    const bool has_view = is_part || is_at_one_size(finding);
+    const std::string_view view = has_view ? finding.method : std::string_view();
     const std::string_view label = is_part ? finding.label : std::string_view();
     while (!found.emplace(Key{finding.series, level, finding.name, view, label, repeat}, &each)
                 .second) {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <tuple>
 
-#include "analysis/level_maps.hpp"
 #include "clprobe/compare.hpp"
+#include "clprobe/level_maps.hpp"
 
 namespace clprobe {
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analysis/level_maps.hpp"
+#include "clprobe/level_maps.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
+#include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -61,8 +64,8 @@ LevelMap align_levels(const LevelTimes& baseline, const LevelTimes& other, doubl
   return map;
 }
 
-/// Whether at the sizes of the level the other curve does not go at least half of the way, as a
-/// logarithm, to the time that the level of the same number has there: that is another level.
+/// True if the other curve, at the sizes of the level, goes less than half of the way (as a
+/// logarithm) to the time of the level with which it is paired: the two are different levels.
 bool stays_here(const ComparedCurve& with, const ComparedCurve& without, const Finding& level,
                 double change) {
   const std::vector<double> ratios = ratios_in_level(with, without, level);
@@ -124,6 +127,71 @@ std::vector<SharedSeries> shared_series(const ComparedResult& baseline,
   return shared;
 }
 
+/// Pairs levels of two devices without common names: the first ones if `are_first`, the last ones
+/// if both end in memory, and those between in order.
+LevelMap align_unnamed(LevelTimes theirs, LevelTimes ours, bool are_first, bool end_in_memory) {
+  LevelMap map;
+  if (ours.empty() || theirs.empty()) return map;
+  if (are_first) {
+    map.emplace(ours.front().first, theirs.front().first);
+    ours.erase(ours.begin());
+    theirs.erase(theirs.begin());
+  }
+  if (end_in_memory && !ours.empty() && !theirs.empty()) {
+    map.emplace(ours.back().first, theirs.back().first);
+    ours.pop_back();
+    theirs.pop_back();
+  }
+  map.merge(align_levels(theirs, ours, HUGE_VAL));
+  return map;
+}
+
+struct NamedLevels {
+  LevelTimes times{};
+  std::map<int, std::string_view> names{};  ///< by number; empty: unknown
+  bool end_in_memory{false};
+
+  NamedLevels(const ComparedResult& result, LevelTimes levels, std::string_view series)
+      : times(std::move(levels)), end_in_memory(is_memory(result, series, times.back().first)) {
+    for (const auto& [number, finding] : speeds_of(result, series)) {
+      names[number] = finding->level_name;
+    }
+  }
+
+  /// Takes out the levels before the place, and the one there as well.
+  LevelTimes take(LevelTimes::const_iterator place) {
+    LevelTimes before(times.cbegin(), place);
+    times.erase(times.cbegin(), place == times.cend() ? place : std::next(place));
+    return before;
+  }
+};
+
+/// Levels of one name are one: an L2 is not beside an L1 where one run has lost its first level,
+/// nor is what is known to be memory.
+LevelMap levels_of_two_devices(NamedLevels theirs, NamedLevels ours) {
+  LevelMap map;
+  bool are_first = true;
+  for (const auto& [number, time] : LevelTimes(ours.times)) {
+    const std::string_view name = ours.names[number];
+    const auto there = std::find_if(
+        theirs.times.cbegin(), theirs.times.cend(),
+        [&](const auto& it) { return !name.empty() && theirs.names[it.first] == name; });
+    if (there == theirs.times.cend()) continue;
+    map[number] = there->first;
+    const auto here = std::find(ours.times.cbegin(), ours.times.cend(), std::pair(number, time));
+    map.merge(align_unnamed(theirs.take(there), ours.take(here), are_first, false));
+    are_first = false;
+  }
+  map.merge(align_unnamed(theirs.times, ours.times, are_first,
+                          theirs.end_in_memory && ours.end_in_memory));
+  std::erase_if(map, [&](const auto& pair) {
+    const std::string_view here = ours.names[pair.first];
+    const std::string_view there = theirs.names[pair.second];
+    return !here.empty() && !there.empty() && here != there;
+  });
+  return map;
+}
+
 }  // namespace
 
 std::map<int, const ComparedFinding*> speeds_of(const ComparedResult& result,
@@ -153,21 +221,12 @@ LevelMaps level_maps(const ComparedResult& baseline, const ComparedResult& other
   return maps;
 }
 
-LevelMaps level_maps_of_devices(const ComparedResult& baseline, const ComparedResult& other) {
+LevelMaps paired_levels(const ComparedResult& baseline, const ComparedResult& other,
+                        bool is_same_device) {
+  if (is_same_device) return level_maps(baseline, other);
   LevelMaps maps;
-  for (auto& [series, theirs, ours] : shared_series(baseline, other)) {
-    const bool end_in_memory = is_memory(baseline, series, theirs.back().first) &&
-                               is_memory(other, series, ours.back().first);
-    LevelMap map{{ours.front().first, theirs.front().first}};
-    ours.erase(ours.begin());
-    theirs.erase(theirs.begin());
-    if (end_in_memory && !ours.empty() && !theirs.empty()) {
-      map.emplace(ours.back().first, theirs.back().first);
-      ours.pop_back();
-      theirs.pop_back();
-    }
-    map.merge(align_levels(theirs, ours, HUGE_VAL));
-    maps[series] = std::move(map);
+  for (const auto& [series, theirs, ours] : shared_series(baseline, other)) {
+    maps[series] = levels_of_two_devices({baseline, theirs, series}, {other, ours, series});
   }
   return maps;
 }

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/level_maps.hpp"
 #include "clprobe/compare.hpp"
+#include "clprobe/level_maps.hpp"
 
 namespace clprobe {
 

@@ -7,6 +7,7 @@
 
 #include "analysis/plateaus.hpp"
 #include "analysis/segmentation.hpp"
+#include "clprobe/rate_levels.hpp"
 
 namespace clprobe {
 namespace {
@@ -17,6 +18,7 @@ using analysis::min_sigma;
 using analysis::Plateau;
 using analysis::Segment;
 using analysis::SegmentKind;
+using analysis::SlowRise;
 
 // Noise is called a spike from here: 5 sigma, and never below 5 %.
 constexpr double spike_sigmas = 5.0;
@@ -26,6 +28,8 @@ constexpr double min_spike = 0.05;
 constexpr double max_stay = 0.182;     // ln 1.2
 constexpr double surely_left = 0.223;  // ln 1.25
 constexpr double knee_span = 1.1;      // ln 3
+constexpr double sparse_step = 0.41;   // ln 1.5
+constexpr double twice = 0.693;        // ln 2
 
 /// The last member that is plateau and not the foot of the knee: short members at the end that
 /// already stand out by more than 5 % of the step belong to the rise.
@@ -85,6 +89,10 @@ Capacity find_capacity(const LogCurve& curve, const LogCurve& rising, const Plat
   std::size_t left = core.first;
   while (left + 1 < curve.x.size() && rising.y[left] <= base + surely_left) ++left;
   while (high > left && curve.x[high] > curve.x[left] + knee_span) --high;
+  // Of sizes far apart, the first one that is twice as slow is no part of the level at all.
+  const bool is_beyond = left > low && curve.x[left] - curve.x[left - 1] > sparse_step &&
+                         rising.y[left] > base + twice;
+  if (is_beyond) high = std::min(high, left--);
   x = std::clamp(x, curve.x[low], std::max(curve.x[low], curve.x[std::min(left, high)]));
   return {std::exp(x), std::exp(curve.x[low]), std::exp(curve.x[high])};
 }
@@ -121,26 +129,28 @@ struct CleanCurve {
   double sigma{0.0};
 };
 
-CleanCurve clean(std::span<const CurvePoint> points) {
+CleanCurve clean(std::span<const CurvePoint> points, SlowRise slow) {
   const LogCurve raw = analysis::to_log_curve(points);
   if (raw.x.size() < 3) return {raw, min_sigma};
   const double raw_sigma = analysis::noise_of(raw);
   CleanCurve result;
-  result.curve = analysis::without_spikes(raw, std::max(min_spike, spike_sigmas * raw_sigma));
+  const double min_height = std::max(min_spike, spike_sigmas * raw_sigma);
+  // Latencies of disturbed hosts scatter so much that what looks like a dip is the level.
+  result.curve = slow == SlowRise::no_level ? analysis::without_dips(raw, min_height) : raw;
+  result.curve = analysis::without_spikes(result.curve, min_height);
   result.sigma = std::max(min_sigma, analysis::noise_of(result.curve));
   return result;
 }
 
-}  // namespace
-
-std::vector<Level> find_levels(std::span<const CurvePoint> points) {
-  const auto [curve, sigma] = clean(points);
+std::vector<Level> levels_of(std::span<const CurvePoint> points, SlowRise slow) {
+  const auto [curve, sigma] = clean(points, slow);
   if (curve.x.size() < 3) return {};
   const LogCurve rising = analysis::monotone(curve);
   const std::vector<Segment> segments = analysis::partition(rising, sigma);
-  const std::vector<Plateau> plateaus = analysis::find_plateaus(curve, segments, sigma);
+  const std::vector<Plateau> plateaus = analysis::find_plateaus(curve, segments, sigma, slow);
   std::vector<Level> levels;
   for (std::size_t k = 0; k < plateaus.size(); ++k) {
+    if (plateaus[k].is_slope) continue;  // what a miss of the level before costs
     Level level = to_level(curve, plateaus[k]);
     if (k + 1 < plateaus.size()) {
       level.capacity =
@@ -154,13 +164,28 @@ std::vector<Level> find_levels(std::span<const CurvePoint> points) {
   return levels;
 }
 
+}  // namespace
+
+std::vector<Level> find_levels(std::span<const CurvePoint> points) {
+  return levels_of(points, SlowRise::one_level);
+}
+
+std::vector<Level> find_rate_levels(std::span<const CurvePoint> points) {
+  return levels_of(points, SlowRise::no_level);
+}
+
 std::optional<CurvePoint> faster_than_first(std::span<const CurvePoint> points,
                                             std::span<const Level> levels) {
   if (levels.empty()) return std::nullopt;
-  const auto [curve, sigma] = clean(points);
-  const double first = std::log(levels.front().spread.low);
+  const auto [curve, sigma] = clean(points, SlowRise::no_level);
+  const double bound = std::log(levels.front().spread.low) - min_ratio - 3.0 * sigma;
+  // Clang 14 lets no lambda capture the name of a structured binding.
+  const auto is_faster = [&values = curve.y, bound](std::size_t i) {
+    return i < values.size() && values[i] < bound;
+  };
+  // A nearer level holds the smallest set. Where a smaller set is slower, one point is an outlier.
   for (std::size_t i = 0; i < curve.x.size(); ++i) {
-    if (curve.y[i] >= first - min_ratio - 3.0 * sigma) continue;
+    if (!is_faster(i) || (i > 0 && !is_faster(i + 1))) continue;
     return CurvePoint{std::exp(curve.x[i]), std::exp(curve.y[i])};
   }
   return std::nullopt;
@@ -168,7 +193,7 @@ std::optional<CurvePoint> faster_than_first(std::span<const CurvePoint> points,
 
 std::vector<double> sizes_around_knees(std::span<const CurvePoint> points, double ratio) {
   if (!(ratio > 1.0)) return {};
-  const auto [curve, sigma] = clean(points);
+  const auto [curve, sigma] = clean(points, SlowRise::one_level);
   const double min_rise = std::max(0.04, 3.0 * sigma);
   const std::size_t intervals = curve.x.empty() ? 0 : curve.x.size() - 1;
   std::vector<bool> is_knee(intervals, false);

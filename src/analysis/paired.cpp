@@ -52,41 +52,22 @@ double farthest(const Interval& interval) {
   return std::max(std::fabs(interval.low), std::fabs(interval.high));
 }
 
-Judgement judge_turns(const Followed& followed, double of_comparison) {
+Judgement judge_turns(const Followed& followed, double threshold) {
   const Finding& finding = followed.other.finding;
-  const double threshold = followed.threshold(of_comparison);
   const PairedState state = state_of(followed.log_ratios, followed.calibration, threshold);
   const double bound = std::log1p(threshold);
-  // Within a step of the grid nobody knows where a curve rises.
-  const double step = std::log1p(followed.min_threshold);
-  const Interval interval{state.interval.low - step, state.interval.high + step};
-  const double far = std::max(farthest(state.interval), step);
+  const Interval& interval = state.interval;
+  const double far = farthest(interval);
   const double change = followed.log_ratios.empty() ? 0.0 : moments_of(followed.log_ratios).mean;
   Judgement judged;
   judged.ratio = std::exp(change);
   judged.interval = Interval{std::exp(interval.low), std::exp(interval.high)};
   judged.p_value = state.p_value;
-  judged.reason =
-      fmt::format("{:.3g} % apart ({}) in {} of turns", 100.0 * std::fabs(std::expm1(change)),
-                  text_of(interval), format_count(followed.log_ratios.size(), "round"));
-  if (is_beyond(state.interval, bound)) {
+  judged.reason = fmt::format("{:.3g} % ({}) in {} of turns", 100.0 * std::expm1(change),
+                              text_of(interval), format_count(followed.log_ratios.size(), "round"));
+  if (is_beyond(interval, bound)) {
     judged.verdict = direction_of(finding, change > 0.0);
     judged.reason += fmt::format(", beyond the threshold of {:.3g} %", 100.0 * threshold);
-    if (followed.is_open()) {
-      (change > 0.0 ? judged.interval->high : judged.interval->low) = change > 0.0 ? HUGE_VAL : 0.0;
-      judged.reason +=
-          fmt::format("; in {} as far apart at least", format_count(followed.bounds, "round"));
-    }
-    if (!followed.doubt.empty()) {
-      judged.verdict = Verdict::unclear;
-      judged.reason += "; but " + followed.doubt;
-    }
-    return judged;
-  }
-  if (followed.is_open()) {
-    judged.verdict = Verdict::unclear;
-    judged.reason += fmt::format(": but in {} one side was beyond all sizes that are followed",
-                                 format_count(followed.bounds, "round"));
     return judged;
   }
   const bool is_same = far <= std::log1p(std::max(threshold, coarse_change));
@@ -98,21 +79,16 @@ Judgement judge_turns(const Followed& followed, double of_comparison) {
   return judged;
 }
 
-/// Whether the first look's verdict stands where that is `same`: the turns leave it open, and would
-/// not rather say that there is a change.
-bool may_stay(const Followed& followed, const Judgement& judged, double of_comparison) {
-  return followed.may_keep_first_look && judged.verdict == Verdict::unclear &&
-         std::fabs(std::log(*judged.ratio)) <= std::log1p(followed.threshold(of_comparison));
-}
-
 /// One run a side says nothing of what differs from run to run.
-void doubt_single_runs(ComparedCell& cell, std::string_view why_not_followed) {
+void doubt_single_runs(ComparedCell& cell) {
   Judgement& judged = cell.judgement;
   // What the other side does not have at all is no matter of noise.
   if (cell.finding == nullptr || !is_change(judged.verdict)) return;
   judged.verdict = Verdict::unclear;
-  judged.reason += fmt::format("; but it was seen in one run a side, and {}: compare several runs",
-                               why_not_followed);
+  judged.reason += is_bracket(cell.finding->finding)
+                       ? "; but capacities are not compared live: compare two stored runs"
+                       : "; but it was seen in one run a side, and no single point shows it: "
+                         "compare several runs";
 }
 
 }  // namespace
@@ -213,31 +189,18 @@ void adopt_headlines(Comparison& comparison, const RunDigest& other) {
   }
 }
 
-double Followed::threshold(double of_comparison) const {
-  return std::max(of_comparison, min_threshold);
-}
-
-void take_turns(Comparison& comparison, std::span<const Followed> followed, bool is_repeatable,
-                std::span<const NotFollowed> left_out) {
+void take_turns(Comparison& comparison, std::span<const Followed> followed, bool is_repeatable) {
   const auto keep = [&](const ComparedFinding& finding) {
     comparison.made.push_back(std::make_shared<const ComparedFinding>(finding));
     return comparison.made.back().get();
   };
-  std::vector<std::string> why_not(comparison.rows.size(), "no single point shows it");
-  for (const NotFollowed& each : left_out) why_not[each.row] = each.reason;
   std::vector<bool> is_followed(comparison.rows.size());
   for (const Followed& each : followed) {
     ComparedRow& row = comparison.rows[each.row];
-    const Judgement judged = judge_turns(each, comparison.threshold);
-    if (may_stay(each, judged, comparison.threshold) &&
-        row.cells[1].judgement.verdict == Verdict::same) {
-      row.cells[1].judgement.reason += "; " + judged.reason;
-      continue;
-    }
     is_followed[each.row] = true;
     row.baseline = keep(each.baseline);
     row.cells[0].finding = row.baseline;
-    row.cells[1] = {keep(each.other), judged};
+    row.cells[1] = {keep(each.other), judge_turns(each, comparison.threshold)};
     // One side's first look alone had it.
     std::erase_if(comparison.unmatched, [&](const Unmatched& left) {
       const Finding& finding = row.baseline->finding;
@@ -246,17 +209,15 @@ void take_turns(Comparison& comparison, std::span<const Followed> followed, bool
     });
   }
   std::vector<ComparedRow> rows;
-  comparison.counts[1] = {};
   for (std::size_t i = 0; i < comparison.rows.size(); ++i) {
     ComparedRow& row = comparison.rows[i];
     const bool is_adopted = row.cells[0].finding == nullptr;  // and nobody followed it
     if (row.baseline->finding.role != Role::headline || is_adopted) continue;
-    const Judgement& judged = row.cells[1].judgement;
-    if (!is_followed[i] && !is_repeatable) doubt_single_runs(row.cells[1], why_not[i]);
-    if (!judged.reason.empty()) count(comparison.counts[1], judged.verdict);
+    if (!is_followed[i] && !is_repeatable) doubt_single_runs(row.cells[1]);
     rows.push_back(std::move(row));
   }
   comparison.rows = std::move(rows);
+  count_verdicts(comparison);
 }
 
 }  // namespace clprobe

@@ -22,10 +22,15 @@ inline constexpr double min_ratio = 0.0953;  // ln 1.1
 struct Plateau {
   std::vector<Segment> members{};
   bool is_shelf{false};
+  bool is_slope{false};  ///< on the way to the next one, and no level
 
   [[nodiscard]] std::size_t first() const { return members.front().first; }
   [[nodiscard]] std::size_t last() const { return members.back().last; }
 };
+
+/// What a slow rise from one plateau to the next shows: one level that creeps, or no level before
+/// the last one.
+enum class SlowRise { one_level, no_level };
 
 /// In ln size.
 double span_of(const LogCurve& curve, const Segment& segment);
@@ -36,8 +41,8 @@ std::vector<double> latencies(const LogCurve& curve, const Plateau& plateau);
 /// Their median.
 double height(const LogCurve& curve, const Plateau& plateau);
 
-/// Nearest first. `sigma` is the noise of the whole curve.
+/// Nearest first. `sigma` is the noise of the whole curve; `slow`: what a slow rise between two is.
 std::vector<Plateau> find_plateaus(const LogCurve& curve, std::span<const Segment> segments,
-                                   double sigma);
+                                   double sigma, SlowRise slow);
 
 }  // namespace clprobe::analysis

@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/compared_curve.hpp"
 #include "analysis/finding_error.hpp"
 #include "analysis/keys.hpp"
-#include "analysis/level_maps.hpp"
-#include "analysis/random_effects.hpp"
 #include "clprobe/compare.hpp"
+#include "clprobe/level_maps.hpp"
 #include "clprobe/statistics.hpp"
 
 namespace clprobe {
@@ -178,13 +178,23 @@ ComparedCurve pool_curve(const ComparedCurve& first, const std::vector<const Com
   return pooled;
 }
 
+/// Why a run says less of a probe than the one that stands for its side; empty where it does not.
+std::string lack_of(const ComparedResult& typical, const ComparedResult* result) {
+  if (result == nullptr) return "not measured";
+  if (result->status != Status::ok) return result->reason;
+  std::vector<Cut> cuts = find_cuts(typical, *result, true);
+  if (cuts.empty()) cuts = find_cuts(*result, typical, true);  // nobody knows which one is right
+  return cuts.empty() ? "" : fmt::format("{}: {}", cuts.front().series, cuts.front().reason);
+}
+
 ComparedResult pool_results(const ComparedResult& first, std::span<const RunDigest> runs,
                             const std::optional<CoreClock>& clock) {
   ComparedResult pooled{.probe = first.probe,
+                        .method = first.method,
+                        .kernels = first.kernels,
                         .view = first.view,
                         .status = first.status,
-                        .reason = first.reason,
-                        .is_cut_short = first.is_cut_short};
+                        .reason = first.reason};
   std::vector<const ComparedResult*> all{&first};
   std::map<Key, Matches> found;
   const auto add = [&](const std::map<Key, const ComparedFinding*>& findings) {
@@ -195,16 +205,14 @@ ComparedResult pool_results(const ComparedResult& first, std::span<const RunDige
     const ComparedResult* const result = result_of_probe(run, first.probe);
     if (result == &first) continue;
     // A check fails closed: what one run of a side lacks, the side lacks.
-    if (result == nullptr || result->status != Status::ok) {
-      const bool is_worse = pooled.status == Status::ok && first.probe != clock_section;
-      if (is_worse) {
-        pooled.status = result == nullptr ? Status::failed : result->status;
-        pooled.reason = result == nullptr ? "not measured in " + run.file : result->reason;
-      }
+    const std::string lack = lack_of(first, result);
+    if (!lack.empty() && pooled.status == Status::ok && first.probe != clock_section) {
+      const bool has_failed = result != nullptr && result->status != Status::ok;
+      pooled.status = has_failed ? result->status : Status::failed;
+      pooled.reason = fmt::format("{} in {}", lack, run.file);
     }
     if (result == nullptr) continue;
     all.push_back(result);
-    pooled.is_cut_short |= result->is_cut_short;
     add(keyed(*result, level_maps(first, *result)));
   }
   for (const auto& [key, matches] : keyed(first, {})) {

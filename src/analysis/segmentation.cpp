@@ -174,6 +174,22 @@ LogCurve without_spikes(const LogCurve& curve, double min_height) {
   return kept;
 }
 
+LogCurve without_dips(const LogCurve& curve, double min_height) {
+  constexpr std::size_t near = 2;
+  LogCurve kept;
+  const std::size_t n = curve.x.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    double lowest = i > 0 && n > near ? HUGE_VAL : curve.y[i];
+    for (std::size_t j = i - std::min(i, near); j < std::min(n, i + near + 1); ++j) {
+      if (j != i) lowest = std::min(lowest, curve.y[j]);
+    }
+    if (lowest - curve.y[i] > min_height) continue;
+    kept.x.push_back(curve.x[i]);
+    kept.y.push_back(curve.y[i]);
+  }
+  return kept;
+}
+
 LogCurve monotone(const LogCurve& curve) {
   struct Pool {
     double mean{0.0};

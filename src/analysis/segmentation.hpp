@@ -28,6 +28,10 @@ double noise_of(const LogCurve& curve);
 /// rising curve loses nothing, however steep, since only a fall after the rise makes a spike.
 LogCurve without_spikes(const LogCurve& curve, double min_height);
 
+/// Drops single points that are lower by more than `min_height` than the two before and the two
+/// after them, as far as there are any. The first stays. A larger working set cannot be faster.
+LogCurve without_dips(const LogCurve& curve, double min_height);
+
 /// The nearest curve that never falls (isotonic regression, pool adjacent violators). A larger
 /// working set cannot be faster; where it seems to be (slices, noise modes), the mean is the level.
 LogCurve monotone(const LogCurve& curve);

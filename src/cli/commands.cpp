@@ -53,7 +53,7 @@ constexpr std::array commands{
         .word = "compare --live",
         .arguments = "[PROBE [ITS OPTIONS]]...",
         .command = Command::live,
-        .summary = "measure two devices, or one under two drivers, in turns",
+        .summary = "measure two devices, or one under two drivers, alternately",
         .details =
             "Measure two sides and compare their headlines. Side A, the baseline, is `--device` "
             "with `--a-env`, side B `--b-device` with `--b-env`. Each side is measured once, by "

@@ -28,6 +28,7 @@ constexpr std::array own_rows{
                     "fool it, what it cannot see, sources.",
          .update = update_full},
     Flag{.name = "version",
+         .short_name = 'V',
          .category = Category::about,
          .commands = everywhere,
          .summary = "version, commit and compiler",

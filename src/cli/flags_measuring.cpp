@@ -9,19 +9,22 @@ namespace clprobe::cli {
 namespace {
 
 constexpr std::array selection_rows{
-    Flag{.name = "device",
-         .short_name = 'd',
-         .value_name = "SEL",
-         .kind = ValueKind::devices,
-         .category = Category::selection,
-         .commands = with_devices | profiling,
-         .summary = "an index, P:D, part of a name, all, sim:PRESET, or a comma list of those",
-         .details = "Which devices are measured: an index of `clprobe list` (`1`), platform and "
-                    "device (`0:1`), part of a name (`H200`), `all`, or a comma list of those. "
-                    "Several devices are shown side by side. Without it, the best device. "
-                    "`sim:PRESET` is a simulated compute unit (`clprobe list` names the presets), "
-                    "`sim:FILE.json` one from a file.",
-         .update = update_device},
+    Flag{
+        .name = "device",
+        .short_name = 'd',
+        .value_name = "SEL",
+        .kind = ValueKind::devices,
+        .category = Category::selection,
+        .commands = with_devices | profiling,
+        .summary = "an index, P:D, gpu, cpu, part of a name, all, sim:PRESET, or a comma list",
+        .details =
+            "Which devices are measured: an index of `clprobe list` (`1`), platform and "
+            "device (`0:1`), a type (`gpu`, `cpu`, `accelerator`), part of a name (`H200`), `all`, "
+            "or a comma list of those. Several devices are shown side by side. Without "
+            "it, `CLPROBE_DEVICE` from the environment, or else the best device. "
+            "`sim:PRESET` is a simulated compute unit (`clprobe list` names the presets), "
+            "`sim:FILE.json` one from a file.",
+        .update = update_device},
     Flag{.name = "max-memory",
          .value_name = "SIZE",
          .kind = ValueKind::text,
@@ -39,7 +42,7 @@ constexpr std::array effort_rows{
          .kind = ValueKind::text,
          .category = Category::effort,
          .commands = with_probes | profiling,
-         .summary = "time for all probes of a device: 500ms, 30s, 2min, 1h",
+         .summary = "approximate time for all probes of a device, such as 500ms, 30s, 2min, 1h",
          .details = "About how long the probes of one device may take together: `500ms`, `30s`, "
                     "`2min` or `1h`. Points that are certain earlier end earlier. Without it a "
                     "simulated device takes the time that all of its points need. Of `compare "

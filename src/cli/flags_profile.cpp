@@ -23,8 +23,8 @@ constexpr std::array profile_rows{
          .commands = profiling,
          .summary = "capture this kernel alone, its N-th launch",
          .details = "Capture launches of this kernel alone: the N-th one in a process, whatever "
-                    "its sizes. Without N the second, or the only one. Without `--kernel`, those "
-                    "kernels that make 80 % of the device time, three at most.",
+                    "its sizes. Without N a typical launch, nearest its mean time. Without "
+                    "`--kernel`, those kernels that make 80 % of the device time, three at most.",
          .update = update_kernel},
     Flag{.name = "keep",
          .value_name = "FOLDER",
@@ -36,6 +36,16 @@ constexpr std::array profile_rows{
                     "FOLDER/KERNEL` replays them, on any device. They hold the program's kernels "
                     "and data.",
          .update = update_keep},
+    Flag{.name = "headers",
+         .value_name = "FOLDER",
+         .kind = ValueKind::file,
+         .category = Category::profiling,
+         .commands = profiling,
+         .summary = "let a replayed text include files below this folder",
+         .details = "A replayed text includes the headers of its bundle, or those below the folder "
+                    "of `--kernel-file`, and no other files: texts may be somebody else's, and "
+                    "compilers quote what they include. This adds the files below FOLDER.",
+         .update = update_headers},
     Flag{.name = "kernel-file",
          .value_name = "FILE.cl",
          .kind = ValueKind::file,
@@ -64,6 +74,15 @@ constexpr std::array profile_rows{
                     "FILE.json`): which level a kernel's buffers fall into, and from how many "
                     "groups down they are in which one, is found and marked in its curve.",
          .update = update_levels},
+    Flag{.name = "with-secrets",
+         .category = Category::profiling,
+         .commands = profiling,
+         .summary = "store values that look like passwords, tokens and keys",
+         .details =
+             "Store the program's arguments, and the build options of kept launches, with the "
+             "values that look like passwords, tokens, keys and users of URLs, which are "
+             "*** otherwise.",
+         .update = update_with_secrets},
 };
 
 }  // namespace

@@ -96,6 +96,16 @@ constexpr std::array result_rows{
                     "Latencies in cycles become seconds by it, and those in seconds are shown in "
                     "cycles, too. It is stronger than what a file says.",
          .update = update_clock_rate},
+    Flag{.name = "label",
+         .value_name = "NAME",
+         .kind = ValueKind::text,
+         .category = Category::results,
+         .commands = measuring | bit(Command::report) | bit(Command::compare) | importing,
+         .summary = "name of a run, shown in place of its device's; once per run",
+         .details = "Name of a run, kept in its document and shown in place of its device's. May "
+                    "be given once per device or stored run, in their order.",
+         .is_repeatable = true,
+         .update = update_label},
     Flag{.name = "output",
          .short_name = 'o',
          .value_name = "FILE",
@@ -104,7 +114,8 @@ constexpr std::array result_rows{
          .commands = with_results | profiling,
          .summary = "also write FILE: .json .csv .md .txt .html .svg; - is stdout",
          .details = "Also write the results to FILE, in the format of its ending: `.json`, `.csv` "
-                    "(one row a sample; where the name ends in `findings.csv`, one row a finding), "
+                    "(a row a sample, of names that end in `findings.csv` a finding, `curves.csv` "
+                    "a point), "
                     "`.md`, `.txt`, `.html` (one page with interactive charts and the raw data) or "
                     "`.svg` (a picture of one chart; where there are several probes, the name of "
                     "the file begins with the one to draw: `latency.svg`). `-` is stdout; it and "
@@ -150,7 +161,7 @@ constexpr std::array result_rows{
     Flag{.name = "quiet",
          .short_name = 'q',
          .category = Category::results,
-         .commands = (with_results | profiling) & ~bit(Command::compare),  // it gives no advice
+         .commands = with_results | profiling,
          .summary = "results and errors only: no progress, no advice",
          .details = "Results and errors only: no progress, no advice.",
          .update = update_quiet},

@@ -37,7 +37,7 @@ enum class Command {
   worker
 };
 
-enum class Format { table, json, csv, findings, markdown, html, svg };
+enum class Format { table, json, csv, findings, curves, markdown, html, svg };
 
 /// Which verdicts make `compare` end with exit code 4.
 enum class FailOn { never, worse, changed };
@@ -64,10 +64,10 @@ struct ProbeOptions {
 
 struct Options {
   Command command{Command::measure};
-  std::vector<std::string> words{};  ///< probes, files, or what follows `explain` or --generate
-  bool full{false};                  ///< of `explain`: the whole page
-  std::string device{};              ///< as typed; empty: the best device
-  std::vector<Output> outputs{};     ///< -o; stdout gets `format` unless one of them is "-"
+  std::vector<std::string> words{};   ///< probes, files, or what follows `explain` or --generate
+  std::string device{};               ///< as typed; empty: the best device
+  std::vector<std::string> labels{};  ///< of the runs, in their order
+  std::vector<Output> outputs{};      ///< -o; stdout gets `format` unless one of them is "-"
   Format format{Format::table};
   std::map<std::string, ProbeOptions, std::less<>> of_probe{};  ///< by id
   Bytes max_memory{};
@@ -77,7 +77,9 @@ struct Options {
   std::chrono::milliseconds timeout{30'000};                   ///< for one answer of a driver
   std::optional<ClockKind> clock{};  ///< the only clock to try; nothing: the ladder
   bool dry_run{false};
+  bool full{false};          ///< of `explain`: the whole page
   bool list_kernels{false};  ///< of `profile`: nothing but the survey
+  bool with_secrets{false};  ///< of `profile`: what the program's arguments hold is stored
   ColourMode colour{ColourMode::automatic};
   int verbosity{0};  ///< -1 quiet, 0, 1 verbose
 
@@ -94,6 +96,7 @@ struct Options {
   std::string kernel{};  ///< of `profile`: the only one to capture; empty: those that count
   std::uint64_t kernel_launch{0};         ///< which launch of it, from 1; 0: as usual
   std::string keep_folder{};              ///< of `profile`: where bundles are kept; empty: nowhere
+  std::string headers_folder{};           ///< of `profile`: whose files a text may include
   std::string kernel_file{};              ///< of `profile`: the text of a kernel without a program
   std::string launch_file{};              ///< and how it is launched
   std::string levels_file{};              ///< of `profile`: a document with levels; empty: none

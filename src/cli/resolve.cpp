@@ -51,6 +51,18 @@ void check_probes(const std::vector<std::string>& words,
       throw UsageError(
           fmt::format("{} is a command: write it before all other words", quote(word)));
     }
+    if (word == "run") {
+      throw UsageError("unknown word 'run': leave it out, `clprobe PROBE...` measures");
+    }
+    if (word == "devices" || word == "list-devices") {
+      throw UsageError(fmt::format("unknown word {}: write `clprobe list`", quote(word)));
+    }
+    if (word.find(',') != std::string::npos) {
+      std::string apart = word;
+      std::replace(apart.begin(), apart.end(), ',', ' ');
+      throw UsageError(fmt::format("unknown probe {}: write probes apart, `clprobe {}`",
+                                   quote(word), printable(apart)));
+    }
     // Only the first word can be a command, but a command's name that is mistyped should be found.
     std::vector<std::string_view> candidates = probes;
     const bool is_first = word == words.front();

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "text/text.hpp"
@@ -35,8 +36,32 @@ std::vector<std::string_view> owners_of(std::string_view name, Probes probes) {
   return owners;
 }
 
-UsageError unknown_option(std::string_view argument, Probes probes) {
+/// What other benchmarks call the number of repetitions.
+constexpr std::array<std::string_view, 7> repetitions{
+    "-n", "--iterations", "--iters", "--repeat", "--runs", "--repetitions", "--samples"};
+
+/// The only one of the names that begins with what was typed, if there is one.
+std::optional<std::string_view> completed(std::string_view typed, const ProbeFlags* of) {
+  std::optional<std::string_view> found;
+  if (of == nullptr || !typed.starts_with("--")) return found;
+  for (const Flag& each : of->flags) {
+    if (!each.name.starts_with(typed.substr(2))) continue;
+    if (found) return std::nullopt;
+    found = each.name;
+  }
+  return found;
+}
+
+UsageError unknown_option(std::string_view argument, Probes probes,
+                          const ProbeFlags* of = nullptr) {
   const std::string_view typed = argument.substr(0, argument.find('='));
+  if (std::find(repetitions.begin(), repetitions.end(), typed) != repetitions.end()) {
+    return UsageError(
+        fmt::format("unknown flag {}: clprobe repeats until an interval is small "
+                    "enough; --thorough or --time-budget TIME measures longer",
+                    quote(typed)));
+  }
+  if (typed == "-l") return UsageError("unknown flag '-l': write `clprobe list`");
   for (const CommandRow& row : all_commands()) {
     if (!row.word.empty() && typed == fmt::format("--{}", row.word)) {
       return UsageError(fmt::format("unknown flag {}: write `clprobe {}`", quote(typed), row.word));
@@ -47,7 +72,8 @@ UsageError unknown_option(std::string_view argument, Probes probes) {
   for (const ProbeFlags& probe : probes) {
     for (const Flag& each : probe.flags) names.push_back(each.name);
   }
-  const std::optional<std::string_view> meant = nearest(typed, names);
+  std::optional<std::string_view> meant = completed(typed, of);
+  if (!meant) meant = nearest(typed, names);
   const std::string guess = meant ? fmt::format("did you mean '--{}'? ", *meant) : std::string();
   return UsageError(
       fmt::format("unknown flag {}: {}`clprobe --help` shows all flags", quote(typed), guess));
@@ -172,7 +198,7 @@ void check_place(std::string_view argument, const Segment& segment, std::string_
     const bool is_of_measuring = (global->commands & bit(Command::measure)) != 0;
     if (!command.empty() || is_of_measuring || owners.empty()) return;
   }
-  if (owners.empty()) throw unknown_option(argument, probes);
+  if (owners.empty()) throw unknown_option(argument, probes, segment.probe);
   if (!command.empty()) {
     throw UsageError(fmt::format("--{} has no meaning with {}: leave it out", name, command));
   }

@@ -25,8 +25,8 @@ void check_list(const Options& options, const Typed& typed) {
   };
   check(options.format, "--format");
   for (const Output& output : options.outputs) check(output.format, "--output");
-  constexpr std::array<std::string_view, 6> flags{"list", "output", "format",
-                                                  "json", "color",  "verbose"};
+  constexpr std::array<std::string_view, 7> flags{"list",  "output",  "format",      "json",
+                                                  "color", "verbose", "with-secrets"};
   for (const auto& [flag, value] : typed.flags) {
     if (std::find(flags.begin(), flags.end(), flag->name) != flags.end()) continue;
     throw UsageError(
@@ -36,10 +36,11 @@ void check_list(const Options& options, const Typed& typed) {
 
 /// What only a program can have.
 void check_without_program(const Options& options) {
-  const std::array<std::pair<bool, std::string_view>, 3> asked{
+  const std::array<std::pair<bool, std::string_view>, 4> asked{
       std::pair{options.list_kernels, std::string_view("list")},
       std::pair{!options.kernel.empty(), std::string_view("kernel")},
-      std::pair{!options.keep_folder.empty(), std::string_view("keep")}};
+      std::pair{!options.keep_folder.empty(), std::string_view("keep")},
+      std::pair{options.with_secrets, std::string_view("with-secrets")}};
   for (const auto& [is_asked, name] : asked) {
     if (!is_asked) continue;
     throw UsageError(fmt::format(

@@ -83,6 +83,10 @@ void update_seed(Options& options, std::string_view value) {
 
 void update_dry_run(Options& options, std::string_view /*value*/) { options.dry_run = true; }
 
+void update_label(Options& options, std::string_view value) {
+  options.labels.emplace_back(not_empty(value, "a name"));
+}
+
 void update_output(Options& options, std::string_view value) {
   options.outputs.push_back(parse_output(value));
 }
@@ -147,6 +151,14 @@ void update_kernel(Options& options, std::string_view value) {
 
 void update_keep(Options& options, std::string_view value) {
   options.keep_folder = not_empty(value, "the name of a folder");
+}
+
+void update_with_secrets(Options& options, std::string_view /*value*/) {
+  options.with_secrets = true;
+}
+
+void update_headers(Options& options, std::string_view value) {
+  options.headers_folder = not_empty(value, "the name of a folder");
 }
 
 void update_kernel_file(Options& options, std::string_view value) {

@@ -10,8 +10,8 @@
 namespace clprobe::cli {
 
 // Each in the order of its enumerators, so that a word's place is its value.
-inline constexpr std::array<std::string_view, 7> format_words{"table",    "json", "csv", "findings",
-                                                              "markdown", "html", "svg"};
+inline constexpr std::array<std::string_view, 8> format_words{
+    "table", "json", "csv", "findings", "curves", "markdown", "html", "svg"};
 inline constexpr std::array<std::string_view, 3> colour_words{"auto", "always", "never"};
 // "auto", then the words of ClockKind (run.hpp).
 inline constexpr std::array<std::string_view, 8> clock_words{"auto",
@@ -41,6 +41,7 @@ void update_clock(Options& options, std::string_view value);
 void update_builds(Options& options, std::string_view value);
 void update_seed(Options& options, std::string_view value);
 void update_dry_run(Options& options, std::string_view value);
+void update_label(Options& options, std::string_view value);
 void update_output(Options& options, std::string_view value);
 void update_format(Options& options, std::string_view value);
 void update_json(Options& options, std::string_view value);
@@ -57,6 +58,8 @@ void update_live(Options& options, std::string_view value);
 void update_list(Options& options, std::string_view value);
 void update_kernel(Options& options, std::string_view value);
 void update_keep(Options& options, std::string_view value);
+void update_with_secrets(Options& options, std::string_view value);
+void update_headers(Options& options, std::string_view value);
 void update_kernel_file(Options& options, std::string_view value);
 void update_launch(Options& options, std::string_view value);
 void update_levels(Options& options, std::string_view value);

@@ -83,8 +83,9 @@ constexpr std::array extensions{
     Extension{".md", Format::markdown}, Extension{".txt", Format::table},
     Extension{".html", Format::html},   Extension{".svg", Format::svg}};
 
-// Two tables have one ending: a name such as h200-findings.csv asks for the shorter one.
+// Three tables have one ending: a name such as h200-findings.csv asks for one of the shorter ones.
 constexpr std::string_view findings_ending = "findings.csv";
+constexpr std::string_view curves_ending = "curves.csv";
 
 struct DurationUnit {
   std::string_view word;
@@ -293,6 +294,7 @@ bool is_stream_path(std::string_view path) {
 Output parse_output(std::string_view path) {
   if (is_stream_path(path)) return {std::string(path), Format::table};
   if (path.ends_with(findings_ending)) return {std::string(path), Format::findings};
+  if (path.ends_with(curves_ending)) return {std::string(path), Format::curves};
   std::string typed = std::filesystem::path(path).extension().string();
   std::transform(typed.begin(), typed.end(), typed.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });

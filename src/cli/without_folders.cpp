@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "cli/flags.hpp"
+#include "text/secrets.hpp"
 
 namespace clprobe::cli {
 namespace {
@@ -98,28 +99,39 @@ Parts parts_of(std::string_view word) {
 
 }  // namespace
 
-std::string variable_without_folders(std::string_view variable) {
+std::string variable_without_folders(std::string_view given) {
+  const std::string variable = without_secrets({std::string(given)}).front();
   const std::size_t equals = variable.find('=');
   if (equals == std::string_view::npos) return file_name(variable);
-  const std::string_view value = variable.substr(equals + 1);
-  const bool is_path = value.find('/') != std::string_view::npos;
-  return std::string(variable.substr(0, equals + 1)) +
-         (is_path ? file_name(value) : std::string(value));
+  const std::string value = variable.substr(equals + 1);
+  const bool is_path = value.find('/') != std::string::npos;
+  return variable.substr(0, equals + 1) + (is_path ? file_name(value) : value);
+}
+
+std::vector<std::string> app_without_folders(std::span<const std::string> words,
+                                             bool with_secrets) {
+  std::vector<std::string> shown(words.begin(), words.end());
+  if (!with_secrets) shown = without_secrets(shown);
+  for (std::string& each : shown) {
+    const std::size_t equals = each.find('=');
+    const std::size_t start = equals < each.find('/') ? equals + 1 : 0;
+    each = each.substr(0, start) + file_name(std::string_view(each).substr(start));
+  }
+  return shown;
 }
 
 std::vector<std::string> without_folders(const std::vector<std::string>& arguments) {
   std::vector<std::string> shown;
-  bool are_options_over = false;
+  bool with_secrets = false;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string_view word = arguments[i];
-    if (are_options_over) {
-      shown.push_back(file_name(word));
-      continue;
-    }
-    are_options_over = word == "--";
-    if (are_options_over) {
+    with_secrets = with_secrets || word == "--with-secrets";
+    if (word == "--") {
       shown.emplace_back(word);
-      continue;
+      const std::vector<std::string> app =
+          app_without_folders(std::span(arguments).subspan(i + 1), with_secrets);
+      shown.insert(shown.end(), app.begin(), app.end());
+      break;
     }
     const Parts parts = parts_of(word);
     shown.emplace_back(word.substr(0, parts.value_at));

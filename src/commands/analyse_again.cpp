@@ -31,11 +31,28 @@ void adopt_former_names(Run& run) {
   }
 }
 
+void make_card(ProbeResult& result) {
+  const Probe* const probe = find_probe(result.probe);
+  if (probe == nullptr) return;
+  if (probe->card != nullptr) result.card = probe->card(result);
+  for (const Series& each : probe->series) {
+    const std::string_view title = each.title.empty() ? each.summary : each.title;
+    result.card.titles.emplace(each.name, title);
+    const std::string prefix = std::string(each.name) + " ";  // of a word's size, or a layout
+    for (const Finding& of : result.findings) {
+      if (!of.series.starts_with(prefix)) continue;
+      result.card.titles.emplace(of.series,
+                                 fmt::format("{}, {}", title, of.series.substr(prefix.size())));
+    }
+  }
+}
+
 void conclude(Run& run) {
   forget_disturbance(run);
   tell_disturbance(run);
   tell_agreement(all_probes(), run);
   hold_disturbance(run);
+  for (ProbeResult& result : run.results) make_card(result);
 }
 
 void analyse_again(Run& run) {

@@ -12,7 +12,11 @@ namespace clprobe::commands {
 /// Gives probes and series of an older document the names that they have now.
 void adopt_former_names(Run& run);
 
-/// What the results of a run say together: what disturbed it, and whether its probes agree.
+/// Makes the card of a result from its findings, whose intervals it shows as they are now.
+void make_card(ProbeResult& result);
+
+/// What the results of a run say together: what disturbed it, and whether its probes agree. Then
+/// their cards.
 void conclude(Run& run);
 
 /// The findings of a stored run by this version's analysis, under the names that probes and series

@@ -5,6 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +25,9 @@
 #include "commands/read_traces.hpp"
 #include "commands/results.hpp"
 #include "commands/shown_part.hpp"
+#include "run/nearest.hpp"
 #include "terminal/output.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::commands {
 namespace {
@@ -67,8 +73,16 @@ int show_version() {
   return print(fmt::format("clprobe {} ({}, {})\n", tool.version, tool.commit, tool.compiler));
 }
 
-/// With the files read that probes' options name.
-cli::Options with_traces(cli::Options options) {
+/// With the device of the environment where none was typed.
+cli::Options with_device(cli::Options options) {
+  const char* const device = std::getenv("CLPROBE_DEVICE");
+  if (options.device.empty() && device != nullptr) options.device = device;
+  return options;
+}
+
+/// With the files read that probes' options name, too.
+cli::Options completed(cli::Options options) {
+  options = with_device(std::move(options));
   options.traces = read_traces(options);
   return options;
 }
@@ -85,15 +99,35 @@ int show_builds() {
   return print(text);
 }
 
+/// A probe's name that is mistyped stands where files do.
+void refuse_mistyped_probe(const std::string& word) {
+  std::error_code error;
+  if (word == "-" || std::filesystem::exists(word, error)) return;
+  std::vector<std::string_view> ids;
+  for (const Probe* const probe : all_probes()) ids.push_back(probe->id);
+  const std::optional<std::string_view> meant = nearest(word, ids);
+  if (!meant) return;
+  throw cli::UsageError(
+      fmt::format("no file {}: did you mean the probe '{}'?", quote(word), *meant));
+}
+
 }  // namespace
 
 int report(const cli::Options& options) {
   Results results(options);
-  results.refuse_to_replace(options.words);
   std::vector<Run> runs;
-  for (const std::string& path : options.words) {
-    for (Run& run : read_runs(path)) runs.push_back(std::move(run));
+  for (const std::string& word : options.words) {
+    refuse_mistyped_probe(word);
+    for (const RunFile& file : files_in(word)) {
+      try {
+        for (Run& run : read_runs(file.path)) runs.push_back(std::move(run));
+      } catch (const RunFormatError&) {
+        complain_or_throw(file, std::current_exception());
+      }
+    }
   }
+  if (runs.empty()) throw RunFormatError("no file has a run: name one that -o saved as .json");
+  take_labels(options.labels, runs);
   keep_shown_part(runs, options.shown_probes, options.series);
   return results.finish(runs);
 }
@@ -101,7 +135,7 @@ int report(const cli::Options& options) {
 int run(const cli::Options& options, const std::vector<std::string>& arguments) {
   switch (options.command) {
     case cli::Command::measure:
-      return measure(with_traces(options), cli::without_folders(arguments));
+      return measure(completed(options), cli::without_folders(arguments));
     case cli::Command::list:
       return list(options);
     case cli::Command::explain:
@@ -111,11 +145,11 @@ int run(const cli::Options& options, const std::vector<std::string>& arguments) 
     case cli::Command::compare:
       return compare(options);
     case cli::Command::live:
-      return compare_live(with_traces(options), cli::without_folders(arguments));
+      return compare_live(completed(options), cli::without_folders(arguments));
     case cli::Command::import:
       return import(options, cli::without_folders(arguments));
     case cli::Command::profile:
-      return profile(options, cli::without_folders(arguments));
+      return profile(with_device(options), cli::without_folders(arguments));
     case cli::Command::generate:
       return generate(options);
     case cli::Command::version:

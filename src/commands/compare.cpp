@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "clprobe/compare.hpp"
+#include "clprobe/registry.hpp"
 #include "commands/commands.hpp"
 #include "commands/comparison_output.hpp"
 #include "commands/fail_on.hpp"
@@ -29,35 +30,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct File {
-  std::string path{};
-  bool is_of_folder{false};  ///< nobody named it
-};
-
-/// A folder stands for the run documents in it and below, in the order of their names.
-std::vector<File> files_of(const std::string& word) {
-  std::error_code error;
-  if (!fs::is_directory(word, error)) return {{word}};
-  std::vector<File> files;
-  fs::recursive_directory_iterator entries(word, error);
-  for (; !error && entries != fs::recursive_directory_iterator(); entries.increment(error)) {
-    if (entries->is_regular_file(error) && entries->path().extension() == ".json") {
-      files.push_back({entries->path().string(), true});
-    }
-  }
-  if (error) {
-    throw RunFormatError(fmt::format("cannot read {}: {}; name a folder with JSON files",
-                                     quote(word), error.message()));
-  }
-  if (files.empty()) {
-    throw RunFormatError(
-        fmt::format("{} has no .json files: name one with what -o saved", quote(word)));
-  }
-  std::sort(files.begin(), files.end(),
-            [](const File& a, const File& b) { return a.path < b.path; });
-  return files;
-}
-
 /// The runs of one file, without their samples: a thousand runs have to fit into memory.
 std::vector<RunDigest> digest_file(const std::string& file) {
   std::vector<RunDigest> digests;
@@ -65,6 +37,10 @@ std::vector<RunDigest> digest_file(const std::string& file) {
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const std::string name = runs.size() == 1 ? file : fmt::format("{}[{}]", file, i);
     digests.push_back(digest(runs[i], name));
+    for (ComparedResult& each : digests.back().results) {
+      // The kernels of profiled programs are what is compared, and no method.
+      if (each.probe == replay_probe().id) each.kernels.clear();
+    }
     runs[i] = {};
   }
   return digests;
@@ -77,7 +53,7 @@ struct Digested {
 };
 
 /// All files, by as many threads as there are CPUs.
-std::vector<Digested> digest_files(const std::vector<File>& files) {
+std::vector<Digested> digest_files(const std::vector<RunFile>& files) {
   std::vector<Digested> digests(files.size());
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
@@ -121,36 +97,19 @@ void hide_folders(std::vector<RunDigest>& runs) {
   for (std::size_t i = 0; i < runs.size(); ++i) runs[i].file = names[i];
 }
 
-/// One bad file of a folder is said, and does not hide the others; a file that was named ends it.
-void complain_or_throw(const File& file, const std::exception_ptr& error) {
-  if (!file.is_of_folder) std::rethrow_exception(error);
-  try {
-    std::rethrow_exception(error);
-  } catch (const RunFormatError& problem) {
-    terminal::complain(fmt::format("{}; it is left out", problem.what()));
-  }
-}
-
-/// What to compare and what to compare with: every file that is read, which none of -o may replace.
+/// What to compare and what to compare with.
 struct Files {
-  std::vector<File> all{};
+  std::vector<RunFile> all{};
   std::size_t baseline{0};
   std::size_t first_side{0};  ///< how many are of the first of two sides; 0: there are none
-
-  [[nodiscard]] std::vector<std::string> paths() const {
-    std::vector<std::string> paths;
-    paths.reserve(all.size());
-    for (const File& file : all) paths.push_back(file.path);
-    return paths;
-  }
 };
 
 Files select_files(const cli::Options& options) {
-  std::vector<File> files;
+  std::vector<RunFile> files;
   std::size_t first_side = 0;
   for (std::size_t i = 0; i < options.words.size(); ++i) {
     if (i > 0 && i == options.first_side) first_side = files.size();
-    const std::vector<File> found = files_of(options.words[i]);
+    const std::vector<RunFile> found = files_in(options.words[i]);
     files.insert(files.end(), found.begin(), found.end());
   }
   if (first_side > 0) {
@@ -160,7 +119,7 @@ Files select_files(const cli::Options& options) {
   }
   std::size_t baseline_file = 0;
   if (!options.baseline.empty()) {
-    const auto found = std::find_if(files.begin(), files.end(), [&](const File& file) {
+    const auto found = std::find_if(files.begin(), files.end(), [&](const RunFile& file) {
       return is_same_file(file.path, options.baseline);
     });
     baseline_file = static_cast<std::size_t>(found - files.begin());
@@ -174,6 +133,23 @@ Files select_files(const cli::Options& options) {
   return {std::move(files), baseline_file, 0};
 }
 
+/// The mean of runs that differ in more than their time would be that of nothing.
+void refuse_to_pool(const RunDigest& first, const RunDigest& run) {
+  std::vector<std::string> reasons = differing_origins(first, run);
+  if (run.device != first.device) reasons.emplace_back("another device");
+  for (const ComparedResult& one : first.results) {
+    for (const ComparedResult& other : run.results) {
+      if (one.probe != other.probe || is_same_method(one, other)) continue;
+      reasons.push_back(
+          fmt::format("another method of {} ({} and {})", one.probe, first.tool, run.tool));
+    }
+  }
+  if (reasons.empty()) return;
+  throw cli::UsageError(
+      fmt::format("{} and {} are no runs of one side: {}; compare them one by one",
+                  quote(first.file), quote(run.file), reasons.front()));
+}
+
 /// Two runs, of each side one.
 void pool_sides(Selection& selected, std::size_t first) {
   const std::span<const RunDigest> all(selected.runs);
@@ -181,19 +157,14 @@ void pool_sides(Selection& selected, std::size_t first) {
   std::vector<RunDigest> pooled;
   for (const std::span<const RunDigest> side : sides) {
     if (side.empty()) throw cli::UsageError("compare needs a run on each side of --: name a file");
-    for (const RunDigest& run : side) {
-      if (run.device == side.front().device) continue;
-      throw cli::UsageError(
-          fmt::format("{} is of another device than {}: the runs of a side are of one",
-                      quote(run.file), quote(side.front().file)));
-    }
+    for (const RunDigest& run : side) refuse_to_pool(side.front(), run);
     pooled.push_back(pool(side));
   }
   selected.runs = std::move(pooled);
   selected.baseline = 0;
 }
 
-Selection select_runs(const Files& files) {
+Selection select_runs(const Files& files, const std::vector<std::string>& labels) {
   std::vector<Digested> digests = digest_files(files.all);
   Selection selected;
   std::size_t of_first = 0;  // runs, of which a file may have several
@@ -210,6 +181,7 @@ Selection select_runs(const Files& files) {
     throw cli::UsageError(
         fmt::format("compare needs two runs and got {}: name another file", selected.runs.size()));
   }
+  take_labels(labels, selected.runs);
   hide_folders(selected.runs);
   if (files.first_side > 0) pool_sides(selected, of_first);
   return selected;
@@ -221,8 +193,7 @@ int compare(const cli::Options& options) {
   refuse_pictures(options);
   Results results(options);
   const Files files = select_files(options);
-  results.refuse_to_replace(files.paths());
-  const Selection selected = select_runs(files);
+  const Selection selected = select_runs(files, options.labels);
   const Comparison comparison =
       clprobe::compare(selected.runs, selected.baseline, options.threshold);
   const int written = write_comparison(results, comparison, selected.runs);

@@ -8,14 +8,17 @@
 namespace clprobe::commands {
 
 void refuse_pictures(const cli::Options& options) {
+  const auto is_of_run = [](cli::Format format) {
+    return format == cli::Format::svg || format == cli::Format::curves;
+  };
   const bool is_wanted =
-      options.format == cli::Format::svg ||
+      is_of_run(options.format) ||
       std::any_of(options.outputs.begin(), options.outputs.end(),
-                  [](const cli::Output& output) { return output.format == cli::Format::svg; });
+                  [&](const cli::Output& output) { return is_of_run(output.format); });
   if (!is_wanted) return;
   throw cli::UsageError(
-      "compare writes table, json, csv, markdown and html: for a picture of the same files use "
-      "clprobe report, or the buttons of the page");
+      "compare writes table, json, csv, markdown and html: for a picture or the curves of the same "
+      "files use clprobe report, or the buttons of the page");
 }
 
 int write_comparison(Results& results, const Comparison& comparison,
@@ -32,6 +35,7 @@ int write_comparison(Results& results, const Comparison& comparison,
       case cli::Format::html:
         return render_comparison_html(comparison, runs);
       case cli::Format::table:
+      case cli::Format::curves:
       case cli::Format::svg:  // refused before
         break;
     }

@@ -3,15 +3,17 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <optional>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cli/flags.hpp"
 #include "cli/resolve.hpp"
 #include "clprobe/embedded.hpp"
 #include "clprobe/explain.hpp"
 #include "clprobe/registry.hpp"
+#include "clprobe/report.hpp"
 #include "commands/commands.hpp"
 #include "commands/pages.hpp"
 #include "terminal/pager.hpp"
@@ -20,23 +22,6 @@
 
 namespace clprobe::commands {
 namespace {
-
-std::string_view glossary() { return embedded_file("glossary.md"); }
-
-/// "  a, b, c", broken between terms: "cache or far" is found by looking for it.
-std::string list_terms(int width) {
-  std::string text;
-  std::string line;
-  for (const std::vector<std::string>& names : terms_in(glossary())) {
-    const std::string& term = names.front();
-    if (!line.empty() && display_width(line) + display_width(term) + 3 > width) {
-      text += line + ",\n";
-      line.clear();
-    }
-    line += (line.empty() ? "  " : ", ") + term;
-  }
-  return text + line + "\n";
-}
 
 /// "  word      What it answers", wrapped.
 std::string list_row(std::string_view word, std::string_view question, int width) {
@@ -55,36 +40,95 @@ std::string list_explained(int width) {
   for (const Probe* const probe : all_probes()) text += list_row(probe->id, probe->question, width);
   text += "\nPages (`clprobe explain PAGE`):\n";
   for (const OtherPage& page : other_pages) text += list_row(page.word, page.what, width);
-  return text + "\nTerms (`clprobe explain TERM`):\n" + list_terms(width);
+  std::vector<std::string> terms;
+  for (const auto& names : terms_in(embedded_file("glossary.md"))) terms.push_back(names.front());
+  text += "\nTerms (`clprobe explain TERM`):\n";
+  for (const std::string& line : wrap(fmt::format("{}", fmt::join(terms, ", ")), width - 2)) {
+    text += "  " + line + "\n";
+  }
+  return text;
 }
 
 std::string probe_page(const Probe& probe, bool is_whole, const PageStyle& style) {
   const std::string_view page = embedded_file(std::string(probe.id) + ".md");
   if (is_whole) return page_text(page, style);
-  const std::string more = fmt::format(
-      "`clprobe explain {} --full` has the method and the rest, and `clprobe explain TERM` what a "
-      "word of the reports means.",
-      probe.id);
   return short_page_text(page, style) +
-         fmt::format("\n{}\n", fmt::join(wrap(more, style.width), "\n"));
+         fmt::format("\n`clprobe explain {} --full`: all of it\n", probe.id);
 }
 
-cli::UsageError unknown(const std::string& word) {
-  std::vector<std::string_view> candidates;
+std::string paragraph(const std::string& text, int width) {
+  return fmt::format("{}\n", fmt::join(wrap(text, width), "\n"));
+}
+
+/// "arguments" of the series "arguments-4", "global" of the level "global 1", "cache" of
+/// "cache-x8".
+std::string_view without_number(std::string_view word) {
+  const std::size_t end = word.find_last_not_of("x0123456789");
+  const bool has_number = end != std::string_view::npos && (word[end] == '-' || word[end] == ' ');
+  return has_number ? word.substr(0, end) : word;
+}
+
+/// The options of that name, and those that take the word as a value.
+std::string lines_of(const std::vector<cli::Flag>& flags, std::string_view of,
+                     std::string_view word, int width) {
+  std::string text;
+  const auto is_it = [word](std::string_view each) { return is_same_word(each, word); };
+  for (const cli::Flag& flag : flags) {
+    if (!is_it(flag.name) && std::ranges::none_of(flag.choices, is_it)) continue;
+    text += paragraph(fmt::format("--{}, an option{}: {}", flag.name, of, flag.summary), width);
+  }
+  return text;
+}
+
+/// The findings, series and options of that name.
+std::string lines_of(const Probe& probe, std::string_view word, int width) {
+  std::string text;
+  for (const std::string& each :
+       finding_texts(embedded_file(fmt::format("{}.md", probe.id)), word)) {
+    text += paragraph(fmt::format("{} finds {}", probe.id, each), width);
+  }
+  for (const Series& each : probe.series) {
+    if (!is_same_word(without_number(each.name), without_number(word))) continue;
+    text +=
+        paragraph(fmt::format("{}, a series of {}: {}", each.name, probe.id, each.summary), width);
+  }
+  text += lines_of(cli::ProbeFlags(probe).flags, fmt::format(" of {}", probe.id),
+                   without_number(word), width);
+  if (text.empty()) return text;
+  return text + fmt::format("`clprobe explain {} --full` says how it is measured.\n", probe.id);
+}
+
+cli::UsageError unknown(std::string_view word) {
+  std::vector<std::string_view> words;
+  std::transform(other_pages.begin(), other_pages.end(), std::back_inserter(words),
+                 [](const OtherPage& page) { return page.word; });
   for (const Probe* const probe : all_probes()) {
-    candidates.push_back(probe->id);
-    for (const Series& series : probe->series) candidates.push_back(series.name);
+    words.push_back(probe->id);
+    for (const Series& each : probe->series) words.push_back(each.name);
+    for (const FindingSpec& each : probe->findings) words.push_back(each.name);
   }
-  for (const OtherPage& page : other_pages) candidates.push_back(page.word);
-  const std::vector<std::vector<std::string>> terms = terms_in(glossary());
-  for (const std::vector<std::string>& names : terms) {
-    candidates.insert(candidates.end(), names.begin(), names.end());
+  const auto terms = terms_in(embedded_file("glossary.md"));
+  for (const auto& names : terms) {
+    words.insert(words.end(), names.begin(), names.end());
   }
-  return cli::unknown_word("probe, page or term", word, candidates,
-                           "`clprobe explain` lists them all");
+  return cli::unknown_word("probe, page or term", word, words, "`clprobe explain` lists them all");
 }
 
 }  // namespace
+
+std::string word_text(std::string_view word, const PageStyle& style) {
+  // "memory data: L2" is a category of stalls and a part of it.
+  const std::size_t colon = word.find(": ");
+  if (colon != std::string_view::npos) word.remove_prefix(colon + 2);
+  const std::string text = term_text(embedded_file("glossary.md"), word, style).value_or("");
+  std::string more;
+  for (const Probe* const probe : all_probes()) more += lines_of(*probe, word, style.width);
+  more += lines_of(replay_probe(), word, style.width);
+  more += lines_of(cli::visible_flags(), "", word, style.width);
+  const std::string warning = warning_text(word);
+  if (!warning.empty()) more += paragraph(warning, style.width);
+  return text + (text.empty() || more.empty() ? "" : "\n") + more;
+}
 
 int explain(const cli::Options& options) {
   const int columns = terminal::width_columns(STDOUT_FILENO);
@@ -101,16 +145,13 @@ int explain(const cli::Options& options) {
     return exit_ok;
   }
   const OtherPage* const page = find_page(word);
-  std::optional<std::string> text = page != nullptr ? page_text(embedded_file(word + ".md"), style)
-                                                    : term_text(glossary(), word, style);
-  if (!text) text = series_text(word, style.width);
-  if (text->empty()) throw unknown(word);
+  const std::string text =
+      page != nullptr ? page_text(embedded_file(word + ".md"), style) : word_text(word, style);
+  if (text.empty()) throw unknown(word);
   if (options.full) {
-    throw cli::UsageError(
-        fmt::format("--full: {} is a {}: leave it out", quote(word),
-                    page != nullptr ? "page, and printed as a whole" : "term and has no page"));
+    throw cli::UsageError("--full: pages of probes alone are shortened: leave it out");
   }
-  terminal::show_page(*text);
+  terminal::show_page(text);
   return exit_ok;
 }
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "clprobe/compare.hpp"
 #include "clprobe/comparison_report.hpp"
-#include "clprobe/virtual_host.hpp"
 #include "commands/commands.hpp"
 #include "terminal/complain.hpp"
 #include "text/text.hpp"
@@ -28,7 +28,7 @@ std::vector<ComparedPlace> that_meet(cli::FailOn condition, const Comparison& co
                                      std::vector<ComparedPlace> places) {
   std::erase_if(places, [&](const ComparedPlace& place) {
     const Judgement& judged = comparison.rows[place.row].cells[place.run].judgement;
-    return !is_met(condition, judged.left_open.value_or(judged.verdict));
+    return judged.is_repeated || !is_met(condition, judged.left_open.value_or(judged.verdict));
   });
   return places;
 }
@@ -46,17 +46,37 @@ std::vector<ComparedPlace> lost_findings(const Comparison& comparison) {
   return places;
 }
 
-/// A line on stderr for each, so that a log says what failed.
-int name_changes(const std::vector<ComparedPlace>& places, const Comparison& comparison,
-                 std::span<const RunDigest> runs) {
+/// A line on stderr for each, so that a log says what failed, or why it did not.
+void name_changes(const std::vector<ComparedPlace>& places, const Comparison& comparison,
+                  std::span<const RunDigest> runs, const std::string& note) {
   constexpr std::size_t max_named = 10;
   for (std::size_t i = 0; i < std::min(max_named, places.size()); ++i) {
-    terminal::complain(change_text(comparison, runs, places[i]));
+    terminal::complain(change_text(comparison, runs, places[i]) + note);
   }
   if (places.size() > max_named) {
-    terminal::complain(fmt::format("and {} more", places.size() - max_named));
+    terminal::complain(fmt::format("and {} more{}", places.size() - max_named, note));
   }
-  return exit_changed;
+}
+
+/// Names the changes of the table that are none when all findings are looked at together.
+void name_not_significant(cli::FailOn condition, const Comparison& comparison,
+                          std::span<const RunDigest> runs, const std::vector<ComparedPlace>& seen) {
+  std::vector<ComparedPlace> places;
+  for (std::size_t row = 0; row < comparison.rows.size(); ++row) {
+    const std::vector<ComparedCell>& cells = comparison.rows[row].cells;
+    for (std::size_t run = 0; run < cells.size(); ++run) {
+      const Judgement& judged = cells[run].judgement;
+      const bool is_seen = std::any_of(seen.begin(), seen.end(), [&](const ComparedPlace& each) {
+        return each.row == row && each.run == run;
+      });
+      const bool is_change = !judged.reason.empty() && is_met(condition, judged.verdict);
+      if (run == comparison.baseline || cells[run].finding == nullptr || is_seen) continue;
+      if (is_change && !judged.is_repeated) places.push_back({row, run});
+    }
+  }
+  name_changes(places, comparison, runs,
+               fmt::format("; not significant among {} comparisons: rerun with {} runs a side",
+                           count_compared(comparison), comparison.are_several ? "more" : "3"));
 }
 
 /// Behind the first of so many.
@@ -95,12 +115,23 @@ int check_fail_on(cli::FailOn condition, const Comparison& comparison,
   if (condition == cli::FailOn::never) return exit_ok;
   const std::vector<ComparedPlace> seen =
       that_meet(condition, comparison, find_sure_changes(comparison));
-  if (!seen.empty()) return name_changes(seen, comparison, runs);
+  name_changes(seen, comparison, runs, "");
+  name_not_significant(condition, comparison, runs, seen);
+  const auto is_of_other_card = [&](const ComparedPlace& place) {
+    const std::string& card = runs[comparison.baseline].uuid;
+    const std::string& other = runs[place.run].uuid;
+    return !card.empty() && !other.empty() && card != other;
+  };
+  if (std::all_of(seen.begin(), seen.end(), is_of_other_card) && !seen.empty()) {
+    return undecided("the changes are those of another card: measure a baseline with that card");
+  }
+  if (!seen.empty()) return exit_changed;
   const std::vector<MissingPart> gaps = find_missing_parts(runs, comparison);
   if (!gaps.empty()) return undecided(explain_gaps(gaps, runs));
   const std::vector<ComparedPlace> lost =
       that_meet(condition, comparison, lost_findings(comparison));
-  if (!lost.empty()) return name_changes(lost, comparison, runs);
+  name_changes(lost, comparison, runs, "");
+  if (!lost.empty()) return exit_changed;
   const std::vector<ComparedPlace> open =
       that_meet(condition, comparison, find_open_changes(comparison));
   return open.empty() ? exit_ok : undecided(explain_open(open, comparison, runs));

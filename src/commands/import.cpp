@@ -90,7 +90,6 @@ std::vector<Run> import_file(const cli::Options& options, const std::string& pat
 
 int import(const cli::Options& options, const std::vector<std::string>& arguments) {
   Results results(options);
-  results.refuse_to_replace(options.words);
   std::vector<Run> runs;
   for (const std::string& path : options.words) {
     for (Run& run : import_file(options, path)) {
@@ -98,6 +97,7 @@ int import(const cli::Options& options, const std::vector<std::string>& argument
       runs.push_back(std::move(run));
     }
   }
+  take_labels(options.labels, runs);
   return results.finish(runs);
 }
 

@@ -20,9 +20,9 @@
 #include "commands/commands.hpp"
 #include "commands/comparison_output.hpp"
 #include "commands/fail_on.hpp"
+#include "commands/input_files.hpp"
 #include "commands/live_sides.hpp"
 #include "commands/live_turns.hpp"
-#include "commands/read_traces.hpp"
 #include "commands/results.hpp"
 #include "system/interrupt.hpp"
 #include "terminal/complain.hpp"
@@ -53,10 +53,6 @@ class LiveComparison {
   }
 
   int run() {
-    for (const std::string& selector : {options_.device, options_.other_device}) {
-      results_.refuse_to_replace(machine_files(selector));
-    }
-    results_.refuse_to_replace(trace_files(options_));
     open_sides(options_, arguments_, observer_, sides_);
     results_.check_stdout();
     if (are_alike(options_, sides_)) {
@@ -72,7 +68,7 @@ class LiveComparison {
     conclude_runs();
     digests = update(std::move(digests));
     const bool is_repeatable = sides_[0].target.machine && sides_[1].target.machine;
-    take_turns(comparison, turns.followed(), is_repeatable, turns.left_out());
+    take_turns(comparison, turns.followed(), is_repeatable);
     progress_.clear();
     const int written = write_comparison(results_, comparison, digests);
     if (is_interrupted()) return exit_interrupted;
@@ -94,6 +90,7 @@ class LiveComparison {
       throw cli::UsageError(fmt::format(
           "--runs and -o both name {}: write the runs to another file", quote(options_.runs_file)));
     }
+    refuse_to_replace(*runs_file_, "--runs", input_files(options_));
   }
 
   void save_runs() {

@@ -89,7 +89,7 @@ void open(const cli::Options& options, const LiveObserver& observer, Chosen chos
   side.run.device = info;
   if (side.target.machine) {
     side.backend = simulated_backend(*side.target.machine, options.seed, options.traces,
-                                     system::usable_cores());
+                                     system::usable_cores(), observer.cancelled);
   } else {
     observer.progress({.title = fmt::format("{}: trying {}", side.name, info.name)});
     try {

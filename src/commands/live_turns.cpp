@@ -55,7 +55,6 @@ LiveTurns::LiveTurns(const Comparison& first, Sides& sides, double threshold,
   }
   settle_clocks();
   for (std::size_t row = 0; row < first.rows.size(); ++row) follow(row);
-  for (std::size_t row = 0; row < first.rows.size(); ++row) follow_end(row);
   family_ = static_cast<std::size_t>(std::count_if(
       first.rows.begin(), first.rows.end(),
       [](const ComparedRow& row) { return row.baseline->finding.role == Role::headline; }));
@@ -91,7 +90,7 @@ std::optional<LiveTurns::Headline> LiveTurns::headline_of(std::size_t row) const
   const auto a = place_of(sides_[0].run, compared.probe);
   const auto b = place_of(sides_[1].run, compared.probe);
   if (find_probe(compared.probe) == nullptr || !a || !b) return std::nullopt;
-  Headline headline{.row = row, .results = {*a, *b}, .threshold = threshold_};
+  Headline headline{.row = row, .results = {*a, *b}};
   headline.findings = {ours != nullptr ? *ours : *theirs, theirs != nullptr ? *theirs : *ours};
   return headline;
 }
@@ -139,24 +138,16 @@ std::optional<RoundRatio> LiveTurns::compare(const Headline& headline, const Poi
 
 void LiveTurns::take_one(Headline& headline) {
   try {
-    if (headline.end) {
-      take_end(headline);
-    } else {
-      take_value(headline);
-    }
+    const auto found = compare(headline, headline.pairs[round_ % headline.pairs.size()]);
+    if (!found) return;
+    const double sign = is_rate(headline.findings[0].finding.unit) ? -1.0 : 1.0;
+    headline.log_ratios.push_back(sign * found->log_ratio);
+    headline.baseline_ns.push_back(found->baseline);
+    headline.is_settled =
+        is_settled(state_of(headline.log_ratios, calibration_, threshold_), threshold_, family_);
   } catch (const DeviceError& error) {
     if (!observer_.cancelled()) lose(headline, failed_, error.what());
   }
-}
-
-void LiveTurns::take_value(Headline& headline) {
-  const auto found = compare(headline, headline.pairs[round_ % headline.pairs.size()]);
-  if (!found) return;
-  const double sign = is_rate(headline.findings[0].finding.unit) ? -1.0 : 1.0;
-  headline.log_ratios.push_back(sign * found->log_ratio);
-  headline.baseline_ns.push_back(found->baseline);
-  headline.is_settled =
-      is_settled(state_of(headline.log_ratios, calibration_, threshold_), threshold_, family_);
 }
 
 void LiveTurns::report_progress(std::chrono::duration<double> spent,
@@ -213,15 +204,11 @@ std::vector<Followed> LiveTurns::followed() const {
     Followed each{.row = headline.row,
                   .baseline = headline.findings[0],
                   .other = headline.findings[1],
-                  .log_ratios = headline.log_ratios};
-    if (headline.end) {
-      conclude_end(headline, each);
-    } else {
-      each.calibration = calibration_;
-      Finding& a = each.baseline.finding;
-      a.value = value_in(a.unit, std::exp(mean(headline.baseline_ns)), turn_sides_[0].device);
-      each.other.finding.value = *a.value * std::exp(mean(headline.log_ratios));
-    }
+                  .log_ratios = headline.log_ratios,
+                  .calibration = calibration_};
+    Finding& a = each.baseline.finding;
+    a.value = value_in(a.unit, std::exp(mean(headline.baseline_ns)), turn_sides_[0].device);
+    each.other.finding.value = *a.value * std::exp(mean(headline.log_ratios));
     // The interval is that of the ratio: what both share is in neither.
     for (Finding* const finding : {&each.baseline.finding, &each.other.finding}) {
       finding->low.reset();

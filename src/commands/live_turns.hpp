@@ -32,33 +32,20 @@ class LiveTurns {
 
   /// What they gave so far.
   [[nodiscard]] std::vector<Followed> followed() const;
-  /// Capacities that were not followed, and why.
-  [[nodiscard]] const std::vector<NotFollowed>& left_out() const { return left_out_; }
   /// Whether the time was up before all were settled.
   [[nodiscard]] std::size_t unsettled() const;
   /// Whether a side's device failed meanwhile.
   [[nodiscard]] bool has_failed() const { return has_failed_; }
 
  private:
-  /// Where a level ends, and the points that show the times of that level and of the next one.
-  struct End {
-    LevelEnd where;
-    std::vector<PointPair> level{};
-    std::vector<PointPair> next{};
-    std::vector<double> level_log_ratios{};  // one a round
-    std::vector<double> next_log_ratios{};
-    std::size_t bounds{0};
-  };
   /// One of the comparison's findings, and the points that show it.
   struct Headline {
     std::size_t row{0};
     std::array<std::size_t, 2> results{};  // places of the probe's result in both runs
     std::array<ComparedFinding, 2> findings{};
     std::vector<PointPair> pairs{};
-    std::vector<double> log_ratios{};   // of the values, one a round
-    std::vector<double> baseline_ns{};  // logarithms
-    std::optional<End> end{};           // of a capacity
-    double threshold{0.0};
+    std::vector<double> log_ratios{};      // of the values, one a round
+    std::vector<double> baseline_ns{};     // logarithms
     std::chrono::duration<double> took{};  // the last of them
     bool is_settled{false};
     bool is_lost{false};
@@ -67,13 +54,8 @@ class LiveTurns {
   [[nodiscard]] Measured measured(std::size_t side, std::size_t result) const;
   [[nodiscard]] std::optional<Headline> headline_of(std::size_t row) const;
   void follow(std::size_t row);
-  void follow_end(std::size_t row);
-  [[nodiscard]] const Headline* speed_of(const Headline& capacity, int farther) const;
   std::optional<RoundRatio> compare(const Headline& headline, const PointPair& pair);
   void take_one(Headline& headline);
-  void take_value(Headline& headline);
-  void take_end(Headline& headline);
-  static void conclude_end(const Headline& headline, Followed& followed);
   void lose(Headline& headline, int side, const std::string& reason);
   void report_progress(std::chrono::duration<double> spent, std::chrono::duration<double> time);
   void settle_clocks();
@@ -85,10 +67,9 @@ class LiveTurns {
   std::array<TurnSide, 2> turn_sides_{};
   double calibration_{0.0};
   std::vector<Headline> headlines_{};
-  std::vector<NotFollowed> left_out_{};
   std::size_t round_{0};
-  /// What was compared in this round, by results and points of both sides: what shows a time in
-  /// seconds shows it in cycles, too, and the times of levels say what a load at their end missed.
+  /// Ratios of this round, by results and points of both sides: a point that shows a time in
+  /// seconds also shows it in cycles.
   std::map<std::array<std::size_t, 4>, std::optional<RoundRatio>> compared_{};
   int failed_{-1};  // the side whose device failed last
   std::size_t family_{0};

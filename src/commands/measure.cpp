@@ -23,7 +23,6 @@
 #include "commands/plan.hpp"
 #include "commands/provenance.hpp"
 #include "commands/read_runs.hpp"
-#include "commands/read_traces.hpp"
 #include "commands/results.hpp"
 #include "commands/run_progress.hpp"
 #include "commands/selection.hpp"
@@ -39,12 +38,6 @@ namespace clprobe::commands {
 namespace {
 
 using system::is_interrupted;
-
-/// The files that --device names.
-std::vector<std::string> device_files(std::string_view selector) {
-  if (!selector.starts_with(recorded_prefix)) return machine_files(selector);
-  return {std::string(selector.substr(recorded_prefix.size()))};
-}
 
 std::vector<double> probe_seconds(const std::vector<const Probe*>& probes,
                                   const cli::Options& options) {
@@ -78,11 +71,6 @@ class MeasuringAll {
   }
 
   int run() {
-    results_.refuse_to_replace(device_files(options_.device));
-    results_.refuse_to_replace(trace_files(options_));
-    if (!options_.levels_file.empty()) {
-      results_.refuse_to_replace(std::vector<std::string>{options_.levels_file});
-    }
     if (options_.device.starts_with(recorded_prefix)) {
       const auto path = options_.device.substr(recorded_prefix.size());
       std::vector<Run> runs = read_runs(path);
@@ -126,6 +114,7 @@ class MeasuringAll {
       check_requests(options_, target.info);
       static_cast<void>(known_levels(options_, target.info));
     }
+    expect_labels(options_.labels, targets.size());
     results_.check_stdout();
     devices_after_ = targets.size();
     for (const Target& target : targets) {
@@ -133,7 +122,7 @@ class MeasuringAll {
       --devices_after_;
       if (target.machine) {
         measure_device(*simulated_backend(*target.machine, options_.seed, options_.traces,
-                                          system::usable_cores()));
+                                          system::usable_cores(), is_interrupted));
       } else {
         open_and_measure(target.info, settings, std::exchange(found->child, nullptr));
       }
@@ -226,6 +215,7 @@ class MeasuringAll {
   Run& new_run(const DeviceInfo& device) {
     conclude_run();
     Run run;
+    if (runs_.size() < options_.labels.size()) run.label = options_.labels[runs_.size()];
     // Until more is known: a document that is left by a crash, or is read while later probes or
     // devices are still measured, must not look as if that were all.
     run.interrupted = true;

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "clprobe/explain.hpp"
+
 namespace clprobe::commands {
 
 struct OtherPage {
@@ -15,12 +17,12 @@ struct OtherPage {
 };
 
 inline constexpr std::array other_pages{
-    OtherPage{"method", "How does clprobe measure, and how sure is what it says?"},
-    OtherPage{"compare", "How are runs set beside each other, and what does a verdict rest on?"},
+    OtherPage{"method", "How does clprobe measure, and how reliable are its numbers?"},
+    OtherPage{"compare", "How are runs compared, and what is a verdict based on?"},
     OtherPage{"formats", "What are its documents and tables, and which others does it read?"},
     OtherPage{"profile", "Which kernels of a program take its time, and how is that known?"},
-    OtherPage{"trace", "How is a kernel of one's own written down for the simulator?"},
-    OtherPage{"seeds", "What do the works that it began with state, and what does it find?"},
+    OtherPage{"trace", "How is a kernel described for the simulator?"},
+    OtherPage{"seeds", "What do the papers behind clprobe state, and what does it find?"},
 };
 
 constexpr const OtherPage* find_page(std::string_view word) {
@@ -29,9 +31,9 @@ constexpr const OtherPage* find_page(std::string_view word) {
   return found == other_pages.end() ? nullptr : found;
 }
 
-/// What a word is that a report has of a series: of which probe, and what it measures; a word
-/// before a number, as "arguments" of "arguments-4", is all of those. Empty where no series has the
-/// name.
-std::string series_text(std::string_view word, int width);
+/// What a word means: the glossary's entry, and the findings, series, options and warnings of that
+/// name; a word before a number, as "arguments" of "arguments-4", is all of those. Empty if
+/// unknown.
+std::string word_text(std::string_view word, const PageStyle& style);
 
 }  // namespace clprobe::commands

@@ -3,12 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <system_error>
 
 #include "clprobe/units.hpp"
 #include "commands/analyse_again.hpp"
 #include "system/read_file.hpp"
+#include "terminal/complain.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::commands {
@@ -48,6 +51,39 @@ std::vector<Run> read_runs(const std::string& path) {
   }
   if (runs.empty()) refuse(path, "it has no run", run_hint);
   return runs;
+}
+
+std::vector<RunFile> files_in(const std::string& word) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (!fs::is_directory(word, error)) return {{word}};
+  std::vector<RunFile> files;
+  fs::recursive_directory_iterator entries(word, error);
+  for (; !error && entries != fs::recursive_directory_iterator(); entries.increment(error)) {
+    if (entries->is_regular_file(error) && entries->path().extension() == ".json") {
+      files.push_back({entries->path().string(), true});
+    }
+  }
+  if (error) {
+    throw RunFormatError(fmt::format("cannot read {}: {}; name a folder with JSON files",
+                                     quote(word), error.message()));
+  }
+  if (files.empty()) {
+    throw RunFormatError(
+        fmt::format("{} has no .json files: name one with what -o saved", quote(word)));
+  }
+  std::sort(files.begin(), files.end(),
+            [](const RunFile& a, const RunFile& b) { return a.path < b.path; });
+  return files;
+}
+
+void complain_or_throw(const RunFile& file, const std::exception_ptr& error) {
+  if (!file.is_of_folder) std::rethrow_exception(error);
+  try {
+    std::rethrow_exception(error);
+  } catch (const RunFormatError& problem) {
+    terminal::complain(fmt::format("{}; it is left out", problem.what()));
+  }
 }
 
 }  // namespace clprobe::commands

@@ -12,6 +12,7 @@
 #include "clprobe/registry.hpp"
 #include "clprobe/report.hpp"
 #include "commands/commands.hpp"
+#include "commands/input_files.hpp"
 #include "terminal/terminal.hpp"
 #include "text/text.hpp"
 
@@ -51,6 +52,21 @@ void adopt_present_ids(std::span<const Run> runs, std::vector<std::string>& ids)
 
 }  // namespace
 
+void refuse_to_replace(const terminal::OutputFile& output, std::string_view flag,
+                       std::span<const std::string> inputs) {
+  for (const std::string& input : inputs) {
+    if (!output.replaces(input)) continue;
+    throw cli::UsageError(fmt::format("{} {} would replace {}, which is read: name another file",
+                                      flag, quote(output.path()), quote(input)));
+  }
+}
+
+void expect_labels(const std::vector<std::string>& labels, std::size_t runs) {
+  if (labels.size() <= runs) return;
+  throw cli::UsageError(fmt::format("--label: {} labels for {}: leave some out", labels.size(),
+                                    format_count(runs, "run")));
+}
+
 std::string pictured_probe(std::string_view path, std::span<const std::string> probes) {
   if (probes.empty()) return {};
   if (probes.size() == 1) return probes.front();
@@ -78,24 +94,15 @@ Results::Results(const cli::Options& options, Complain complain)
   for (const cli::Output& output : options.outputs) {
     targets_.push_back({open_output(output.path), output.format});
   }
-  if (options.command != cli::Command::measure) return;
-  check_pictures({});
+  const std::vector<std::string> inputs = input_files(options);
+  for (const Target& target : targets_) refuse_to_replace(target.file, "-o", inputs);
+  if (options.command == cli::Command::measure) check_pictures({});
 }
 
 void Results::check_stdout() const {
   // Where there is a file, too, the results are not lost.
   const bool is_alone = targets_.size() == 1 && targets_.front().file.path() == "-";
   if (is_alone) targets_.front().file.check_open();
-}
-
-void Results::refuse_to_replace(std::span<const std::string> inputs) const {
-  for (const Target& target : targets_) {
-    for (const std::string& input : inputs) {
-      if (!target.file.replaces(input)) continue;
-      throw cli::UsageError(fmt::format("-o {} would replace {}, which is read: name another file",
-                                        quote(target.file.path()), quote(input)));
-    }
-  }
 }
 
 void Results::check_pictures(std::span<const Run> runs) const {
@@ -127,11 +134,14 @@ std::vector<std::string> Results::probes(std::span<const Run> runs) const {
 std::string Results::render(std::span<const Run> runs, const Target& target) const {
   switch (target.format) {
     case cli::Format::json:
-      return to_json(runs);
+      // Whoever reads stdout does not know how many devices there were.
+      return target.file.path() == "-" ? to_json_array(runs) : to_json(runs);
     case cli::Format::csv:
       return render_csv(runs);
     case cli::Format::findings:
       return render_findings_csv(runs);
+    case cli::Format::curves:
+      return render_curves_csv(runs);
     case cli::Format::markdown:
       return render_markdown(runs);
     case cli::Format::html:

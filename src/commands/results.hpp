@@ -2,6 +2,7 @@
 // Where the results of a command go: the files of -o, and stdout.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <span>
 #include <string>
@@ -21,20 +22,32 @@ namespace clprobe::commands {
 /// ("latency.svg", "latency-h200.svg"). Throws UsageError where neither says.
 std::string pictured_probe(std::string_view path, std::span<const std::string> probes);
 
+/// Throws UsageError where the output of that flag would replace one of the files.
+void refuse_to_replace(const terminal::OutputFile& output, std::string_view flag,
+                       std::span<const std::string> inputs);
+
+/// Throws UsageError for more labels than runs.
+void expect_labels(const std::vector<std::string>& labels, std::size_t runs);
+
+/// Labels the runs, or their digests, in their order.
+template <typename Labelled>
+void take_labels(const std::vector<std::string>& labels, std::vector<Labelled>& runs) {
+  expect_labels(labels, runs.size());
+  for (std::size_t i = 0; i < labels.size(); ++i) runs[i].label = labels[i];
+}
+
 /// Opens every target before anything is measured, so that a bad path fails in the first second.
 class Results {
  public:
   /// What is told of a target that cannot be written, as one line.
   using Complain = std::function<void(std::string_view message)>;
 
-  /// Throws UsageError for a path that cannot be written, and for a picture of several probes.
+  /// Throws UsageError for a path that cannot be written, for one that would replace an input
+  /// file of the options, and for a picture of several probes.
   explicit Results(const cli::Options& options, Complain complain = terminal::complain);
 
   /// Throws OutputError where stdout is all there is, and is closed: before much is measured.
   void check_stdout() const;
-
-  /// Throws UsageError where a target would replace one of the files that the results are made of.
-  void refuse_to_replace(std::span<const std::string> inputs) const;
 
   /// Replaces the files by what is known now; streams wait for finish(). A target that cannot be
   /// written is told of, and costs no other target and no probe that is still to be measured.

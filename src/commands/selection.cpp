@@ -64,14 +64,16 @@ bool has_number(std::string_view name, std::string_view number) {
   return false;
 }
 
-/// The devices of that index, platform and index, or part of a name. A number is a part of a name
-/// only where there is no such index.
+/// The devices of that index, platform and index, type (`gpu`), or part of a name. A number is a
+/// part of a name only where there is no such index.
 std::vector<DeviceInfo> matches(const DeviceList& list, std::string_view word) {
   std::vector<DeviceInfo> found;
   const auto take = [&](const auto& is_meant) {
     std::copy_if(list.devices.begin(), list.devices.end(), std::back_inserter(found), is_meant);
   };
   if (!is_index(word)) {
+    take([&](const DeviceInfo& device) { return to_word(device.type) == lower(word); });
+    if (!found.empty()) return found;
     take([&](const DeviceInfo& device) {
       return device.platform_index == word ||
              lower(device.name).find(lower(word)) != std::string::npos;

@@ -7,8 +7,7 @@
 #include <string_view>
 
 #include "cli/options.hpp"
-#include "clprobe/probe.hpp"
-#include "clprobe/registry.hpp"
+#include "commands/analyse_again.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::commands {
@@ -65,7 +64,7 @@ void keep_series(ProbeResult& result, const std::vector<std::string>& series) {
     const std::string about = each.facts.text_or("series", "");
     return !about.empty() && !has(series, about);
   });
-  if (const Probe* const probe = find_probe(result.probe)) declare(*probe, result);
+  make_card(result);
 }
 
 /// Whether it says how two probes disagree of which neither is shown.

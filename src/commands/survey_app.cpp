@@ -84,13 +84,22 @@ Found read_surveys(const std::string& folder) {
   }
   std::sort(paths.begin(), paths.end());
   found.files = paths.size();
+  // An interrupt that ended the program leaves what it had launched; one while it is read ends
+  // that.
+  const bool had_interrupt = system::is_interrupted();
+  survey::Merged merged;
   for (const std::string& path : paths) {
+    if (!had_interrupt && system::is_interrupted()) {
+      found.problem = "interrupted while it was read";
+      break;
+    }
     try {
-      survey::merge(found.survey, survey::from_text(system::read_file(path, max_bytes)));
+      merged.add(survey::from_text(system::read_file(path, max_bytes)));
     } catch (const std::exception& error) {
       found.problem = error.what();
     }
   }
+  found.survey = merged.survey();
   survey::sort_by_time(found.survey);
   return found;
 }
@@ -118,15 +127,15 @@ std::string describe_problem(const SurveyedApp& app, const Found& found) {
 SurveyedRun survey_app(const std::vector<std::string>& words, const Variables& variables) {
   const system::TemporaryFolder folder;
   SurveyedRun run;
-  run.app.words = cli::without_folders(words);
+  run.app.words = cli::app_without_folders(words, false);
   run.app.started = utc_now();
   run.app.tool = tool_info();
   const system::ProgramEnd end = run_app(words, folder.path(), variables);
   run.app.status = end.status;
   run.app.signal = end.signal;
   run.app.wall_s = end.seconds;
-  run.app.interrupted = system::is_interrupted();
   Found found = read_surveys(folder.path());
+  run.app.interrupted = system::is_interrupted();
   run.app.survey = std::move(found.survey);
   run.used_opencl = found.files > 0;
   run.problem = describe_problem(run.app, found);

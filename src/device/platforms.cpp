@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "clprobe/device.hpp"
 #include "device/queries.hpp"
@@ -54,13 +55,21 @@ Type required(const cl::Device& device, cl_device_info name, std::string_view wh
   return *answer;
 }
 
+/// A name that can be read and selected, also where the driver gives none.
+std::string readable(std::string name, std::string_view kind) {
+  const bool is_seen = std::any_of(name.begin(), name.end(), [](char letter) {
+    return static_cast<unsigned char>(letter) > ' ' && letter != '\x7f';
+  });
+  return is_seen ? std::move(name) : fmt::format("unnamed {}", kind);
+}
+
 DeviceInfo basic_info(const cl::Device& device) {
   DeviceInfo info;
-  info.name = query_text(device, CL_DEVICE_NAME);
   info.vendor = query_text(device, CL_DEVICE_VENDOR);
   info.driver = query_text(device, CL_DRIVER_VERSION);
   info.version = query_text(device, CL_DEVICE_VERSION);
   info.type = type_of(required<cl_device_type>(device, CL_DEVICE_TYPE, "what it is"));
+  info.name = readable(query_text(device, CL_DEVICE_NAME), to_word(info.type));
   info.compute_units =
       required<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS, "how many compute units it has");
   info.max_work_group_size = static_cast<std::int64_t>(required<std::size_t>(
@@ -85,9 +94,9 @@ DeviceInfo basic_info(const cl::Device& device) {
 std::string platform_text(const cl::Platform& platform) {
   try {
     const std::string name = platform.getInfo<CL_PLATFORM_NAME>();
-    return name.substr(0, name.find('\0'));  // without the zero that some keep
+    return readable(name.substr(0, name.find('\0')), "platform");  // some keep the zero
   } catch (const cl::Error&) {
-    return "unnamed platform";
+    return readable("", "platform");
   }
 }
 

@@ -113,6 +113,7 @@ double others_share(const CoreUse& use) {
 void conclude(const Probe& probe, const DeviceInfo& device, const Ending& ended,
               ProbeResult& result) {
   drop_unvisited(ended, result);
+  result.method = probe.method;
   if (probe.derive != nullptr) probe.derive(result.points);
   Findings found = probe.analyse(device, result.points);
   result.findings = std::move(found.findings);

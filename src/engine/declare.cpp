@@ -120,7 +120,6 @@ void declare(const Probe& probe, ProbeResult& result) {
     finding.better = spec->better.value_or(finding.better);
     finding.part_of = spec->part_of;
   }
-  result.card = probe.card == nullptr ? Card{} : probe.card(result);
 }
 
 void analyse_again(const Probe& probe, const DeviceInfo& device, ProbeResult& result) {

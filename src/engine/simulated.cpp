@@ -1,22 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "clprobe/simulated.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <exception>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "clprobe/simulated.hpp"
 #include "clprobe/simulator.hpp"
+#include "clprobe/trace_file.hpp"
 #include "engine/ahead.hpp"
-#include "engine/given_traces.hpp"
 
 namespace clprobe {
 namespace {
+
+using simulator::Instruction;
+using simulator::Trace;
+
+bool waits_for_locks(const Trace& trace) {
+  return std::any_of(
+      trace.programs.begin(), trace.programs.end(), [](const simulator::Program& program) {
+        return std::any_of(program.begin(), program.end(), [](const Instruction& each) {
+          return each.operation == simulator::Operation::acquire;
+        });
+      });
+}
+
+/// How often a lock is tried is not known beforehand: what is, is that each warp comes to its end.
+void witness_ends(SimulatedWork& work, const std::shared_ptr<const Trace>& trace) {
+  const auto ended = std::make_shared<std::uint64_t>(0);
+  work.trace = [trace, ended](std::uint64_t) {
+    *ended = 0;
+    Trace counted = *trace;
+    counted.next_program = [ended, none = static_cast<std::uint32_t>(trace->programs.size())](
+                               std::uint32_t warp, std::uint64_t) {
+      *ended += std::uint64_t{warp} + 1;
+      return none;
+    };
+    return counted;
+  };
+  work.witness = [ended] { return *ended; };
+  for (const simulator::Group& group : trace->groups) {
+    for (const simulator::WarpWork& warp : group.warps) {
+      work.expected_witness += std::uint64_t{warp.number} + 1;
+    }
+  }
+}
+
+/// Fills in what `work.given` stands for: the share of its first `work.units` units, and
+/// its witness.
+/// Throws DeviceError where it is not among the traces.
+void run_given(SimulatedWork& work, const std::vector<AskedTrace>& traces,
+               const simulator::Machine& machine) {
+  const auto found = std::find_if(traces.begin(), traces.end(), [&](const AskedTrace& each) {
+    return each.sha256 == work.given;
+  });
+  if (found == traces.end()) throw DeviceError("simulating: the trace is not at hand");
+  const auto trace =
+      std::make_shared<const Trace>(simulator::share_of_units(*found->file, machine, work.units));
+  if (waits_for_locks(*trace)) {
+    witness_ends(work, trace);
+  } else {
+    work.trace = [trace](std::uint64_t) { return *trace; };
+  }
+}
 
 using simulator::Machine;
 using simulator::Trace;
@@ -47,29 +98,15 @@ std::optional<std::uint64_t> timed_cycles(const simulator::Result& result) {
   return *last - *first;
 }
 
-/// A core of a thread that simulates.
-class Occupied {
- public:
-  explicit Occupied(simulator::FreeCores& cores) : cores_(cores) { cores_.occupy(); }
-  ~Occupied() { cores_.give_back(1); }
-  Occupied(const Occupied&) = delete;
-  Occupied(Occupied&&) = delete;
-  Occupied& operator=(const Occupied&) = delete;
-  Occupied& operator=(Occupied&&) = delete;
-
- private:
-  simulator::FreeCores& cores_;
-};
-
 class SimulatedBackend final : public Backend {
  public:
   SimulatedBackend(Machine machine, std::uint64_t seed, std::vector<AskedTrace> given,
-                   std::size_t cores)
+                   std::size_t cores, std::function<bool()> cancelled)
       : machine_(std::move(machine)),
         device_(describe_device(machine_)),
         seed_(seed),
         given_(std::move(given)),
-        cores_(cores),
+        cancelled_(std::move(cancelled)),
         ahead_(static_cast<unsigned>(cores - 1)) {}
 
   [[nodiscard]] const DeviceInfo& device() const override { return device_; }
@@ -145,8 +182,7 @@ class SimulatedBackend final : public Backend {
   }
 
   [[nodiscard]] Launch run(const SimulatedWork& work, std::uint64_t iterations) {
-    const Occupied own(cores_);
-    const simulator::Options options{.seed = seed_, .cores = &cores_};
+    const simulator::Options options{.seed = seed_, .cancelled = cancelled_};
     const Machine& machine = work.machine ? *work.machine : machine_;
     Launch launch;
     Measurement& measurement = launch.measurement;
@@ -169,7 +205,7 @@ class SimulatedBackend final : public Backend {
       measurement.sample.witness = work.witness ? work.witness() : result.warp_instructions;
       measurement.expected_witness =
           work.witness ? work.expected_witness : clprobe::instructions_of(trace);
-    } catch (const std::runtime_error& error) {  // MachineError, TraceError, Deadlock
+    } catch (const std::runtime_error& error) {  // MachineError, TraceError, Deadlock, Cancelled
       throw DeviceError(fmt::format("simulating: {}", error.what()));
     }
     return launch;
@@ -180,7 +216,7 @@ class SimulatedBackend final : public Backend {
   std::uint64_t seed_;
   std::vector<AskedTrace> given_;
   std::map<std::string, std::map<std::uint64_t, Launch>> launches_{};
-  simulator::FreeCores cores_;
+  std::function<bool()> cancelled_;
   // Last, so that its threads end before what they use.
   Ahead<Launch> ahead_;
 };
@@ -201,9 +237,10 @@ std::uint64_t instructions_of(const Trace& trace) {
 }
 
 std::unique_ptr<Backend> simulated_backend(Machine machine, std::uint64_t seed,
-                                           std::vector<AskedTrace> given, std::size_t cores) {
+                                           std::vector<AskedTrace> given, std::size_t cores,
+                                           std::function<bool()> cancelled) {
   return std::make_unique<SimulatedBackend>(std::move(machine), seed, std::move(given),
-                                            std::max<std::size_t>(cores, 1));
+                                            std::max<std::size_t>(cores, 1), std::move(cancelled));
 }
 
 }  // namespace clprobe

@@ -7,7 +7,7 @@
 #include <set>
 #include <string_view>
 
-#include "clprobe/visited_often.hpp"
+#include "clprobe/point_facts.hpp"
 
 namespace clprobe {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// clpeak's files. 1.1 writes <clpeak><platform><device> with an element a test and one a metric,
-// 2 writes <clpeak format_version="2"><run><category><test><metric>, and the same as JSON.
+// clpeak's files and its printed text. 1.1 writes <clpeak><platform><device> with an element a test
+// and one a metric, 2 writes <clpeak format_version="2"><run><category><test><metric>, and the same
+// as JSON and CSV with an entry for each metric; 3 writes JSON of devices, tests and metrics.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <pugixml.hpp>
 
 #include "clprobe/estimate.hpp"
+#include "import/columns.hpp"
 #include "import/formats.hpp"
 #include "import/lines.hpp"
 #include "text/text.hpp"
@@ -19,6 +21,12 @@ namespace clpeak_json {
 extern const Format format;
 }
 namespace clpeak_xml {
+extern const Format format;
+}
+namespace clpeak_csv {
+extern const Format format;
+}
+namespace clpeak_text {
 extern const Format format;
 }
 
@@ -34,7 +42,14 @@ struct Counterpart {
   std::string_view series;
 };
 
+// clpeak reads vectors of float, `stride` of int: as many bytes of the same memory.
+constexpr std::string_view memory_test = "global_memory_bandwidth";
 constexpr std::array counterparts{
+    Counterpart{memory_test, "float", "stride", "read int"},
+    Counterpart{memory_test, "float2", "stride", "read int2"},
+    Counterpart{memory_test, "float4", "stride", "read int4"},
+    Counterpart{memory_test, "float8", "stride", "read int8"},
+    Counterpart{memory_test, "float16", "stride", "read int16"},
     Counterpart{"transfer_bandwidth", "enqueuewritebuffer", "transfer", "to-device"},
     Counterpart{"transfer_bandwidth", "enqueuereadbuffer", "transfer", "from-device"}};
 
@@ -71,6 +86,7 @@ struct Identity {
   std::string platform{};
   std::string device{};
   std::string driver{};
+  std::string compute_units{};  // empty where the text does not say it
 
   friend bool operator==(const Identity&, const Identity&) = default;
 };
@@ -90,6 +106,9 @@ class Runs {
     run.device.platform = identity.platform;
     if (!identity.device.empty() && hints_.device_name.empty()) run.device.name = identity.device;
     run.device.driver = identity.driver;
+    if (!identity.compute_units.empty()) {
+      run.device.reported.set("compute_units", identity.compute_units);
+    }
     if (!identity.backend.empty()) run.device.reported.set("backend", identity.backend);
     identities_.push_back(identity);
     runs_.push_back(std::move(run));
@@ -107,6 +126,7 @@ class Runs {
     const std::string series =
         known == nullptr ? series_of(test, metric) : std::string(known->series);
     Finding finding = imported_finding(series, value, unit, tool_);
+    if (known != nullptr) finding.method += fmt::format(", {} {}", test, metric);
     if (is_round_trip(test, metric) && finding.unit == "seconds") {
       result_of(run, "launch").points.push_back(round_trip_point(*finding.value));
       return;
@@ -223,24 +243,197 @@ void read_entry(Runs& runs, const json::Json& entry, std::size_t index) {
 }
 
 bool is_clpeak_json(const Document& document) {
-  return document.json && document.json->is_object() && document.json->contains("entries");
+  return document.json && document.json->is_object() &&
+         (document.json->contains("entries") || text_at(*document.json, "schema") == "clpeak/run");
+}
+
+/// The list at the key; empty where there is none.
+const json::Json& list_at(const json::Json& object, const char* key) {
+  static const json::Json none = json::Json::array();
+  const auto found = object.is_object() ? object.find(key) : object.end();
+  return found != object.end() && found->is_array() ? *found : none;
+}
+
+/// Entries of format 2 from the devices of format 3.
+json::Json entries_of_3(const json::Json& root) {
+  json::Json entries = json::Json::array();
+  for (const json::Json& device : list_at(root, "devices")) {
+    for (const json::Json& test : list_at(device, "tests")) {
+      for (const json::Json& metric : list_at(test, "metrics")) {
+        if (!metric.is_object()) throw RunFormatError("devices: expected metrics to be objects");
+        json::Json entry = metric;
+        for (const char* const each : {"backend", "platform", "driver"}) {
+          entry[each] = text_at(device, each);
+        }
+        entry["device"] = text_at(device, "name");
+        entry["test"] = text_at(test, "id");
+        entry["metric"] = text_at(metric, "id");
+        if (text_at(metric, "unit").empty()) entry["unit"] = text_at(test, "unit");
+        entries.push_back(std::move(entry));
+      }
+    }
+  }
+  return entries;
+}
+
+std::vector<Run> read_entries(const json::Json& entries, const json::Json& devices,
+                              std::string_view version, const ImportHints& hints,
+                              const Format& format) {
+  Runs runs(hints, tool_text(version), format);
+  std::size_t index = 0;
+  for (const json::Json& entry : entries) read_entry(runs, entry, index++);
+  for (const json::Json& device : devices) {
+    const json::Json& props = list_at(device, "props");
+    if (props.empty()) continue;
+    Run& run = runs.of({text_at(device, "backend"), text_at(device, "platform"),
+                        text_at(device, "device"), text_at(device, "driver")});
+    for (const json::Json& prop : props) {
+      if (prop.is_object()) run.device.reported.set(text_at(prop, "k"), text_at(prop, "v"));
+    }
+  }
+  return runs.take();
 }
 
 std::vector<Run> read_clpeak_json(const Document& document, const ImportHints& hints) {
   const json::Json& root = *document.json;
-  constexpr int known_version = 2;
+  constexpr int entries_version = 2;
+  constexpr int devices_version = 3;
   const auto version = root.find("format_version");
-  const json::Json& entries = root.at("entries");
-  if (version == root.end() || !entries.is_array()) {
-    throw RunFormatError(R"(document: expected clpeak's "format_version" and a list of "entries")");
+  if (version == root.end()) {
+    throw RunFormatError(R"(document: expected clpeak's "format_version")");
   }
-  if (!version->is_number_integer() || version->get<int>() != known_version) {
-    throw RunFormatError(fmt::format("format_version: expected {}, found {}", known_version,
-                                     excerpt(version->dump())));
+  const int number = version->is_number_integer() ? version->get<int>() : 0;
+  if (number != entries_version && number != devices_version) {
+    throw RunFormatError(
+        fmt::format("format_version: clpeak's formats {} and {} are read, found {}: write its XML",
+                    entries_version, devices_version, excerpt(version->dump())));
   }
-  Runs runs(hints, tool_text(text_at(root, "clpeak_version")), clpeak_json::format);
-  std::size_t index = 0;
-  for (const json::Json& entry : entries) read_entry(runs, entry, index++);
+  return read_entries(number == devices_version ? entries_of_3(root) : list_at(root, "entries"),
+                      list_at(root, "devices"), text_at(root, "clpeak_version"), hints,
+                      clpeak_json::format);
+}
+
+constexpr std::string_view csv_start = "format_version,backend,platform,device,driver,";
+
+bool is_clpeak_csv(const Document& document) { return document.text.starts_with(csv_start); }
+
+std::vector<Run> read_clpeak_csv(const Document& document, const ImportHints& hints) {
+  json::Json entries = json::Json::array();
+  std::vector<std::string_view> names;
+  for (Lines lines(document.text); lines.next();) {
+    if (lines.line().empty()) continue;
+    const std::vector<std::string_view> cells = cells_of(lines.line(), Separator::comma);
+    if (names.empty()) names = cells;
+    if (names.size() != cells.size()) {
+      lines.refuse_instead_of(fmt::format("{} cells", names.size()));
+    }
+    if (names == cells) continue;
+    json::Json entry = json::Json::object();
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const std::optional<double> number =
+          names[i] == "value" ? positive_number(cells[i]) : std::nullopt;
+      if (number) entry["value"] = *number;
+      if (!number && names[i] != "value") entry[std::string(names[i])] = std::string(cells[i]);
+    }
+    if (text_at(entry, "format_version") != "2") lines.refuse("clpeak's format 2 is read as CSV");
+    entries.push_back(std::move(entry));
+  }
+  return read_entries(entries, json::Json::array(), "", hints, clpeak_csv::format);
+}
+
+/// "Single-precision compute" as files name it: single_precision_compute.
+std::string id_of(std::string_view words) {
+  std::string id;
+  for (const char c : words) {
+    const bool is_letter = (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+    if (is_letter) id += static_cast<char>(c | 0x20);
+    if (c >= '0' && c <= '9') id += c;
+    if (!is_letter && !(c >= '0' && c <= '9') && !id.empty() && id.back() != '_') id += '_';
+  }
+  if (id.ends_with('_')) id.pop_back();
+  return id;
+}
+
+struct Heading {
+  std::string test{};
+  std::string unit{};  // as files write it
+};
+
+/// "Global memory bandwidth (GBPS)".
+std::optional<Heading> heading_in(std::string_view line) {
+  const std::size_t open = line.rfind(" (");
+  if (!line.ends_with(')') || open == std::string_view::npos) return std::nullopt;
+  const std::string_view unit = line.substr(open + 2, line.size() - open - 3);
+  Heading heading{id_of(line.substr(0, open)), id_of(unit)};
+  const bool is_upper = std::none_of(unit.begin(), unit.end(), [](char c) { return c >= 'a'; });
+  if (!is_upper || imported_finding("", 1.0, heading.unit, "").name == "result") {
+    return std::nullopt;
+  }
+  return heading;
+}
+
+bool is_clpeak_text(const Document& document) {
+  for (Lines lines(document.text); lines.next();) {
+    if (heading_in(lines.line())) return true;
+  }
+  return false;
+}
+
+/// A line of the printed text, which goes from a device by its tests to their metrics.
+class TextReader {
+ public:
+  explicit TextReader(Runs& runs) : runs_(runs) {}
+
+  void read(std::string_view line) {
+    if (const auto heading = heading_in(line)) {
+      heading_ = *heading;
+      return;
+    }
+    const std::size_t colon = line.find(": ");
+    const std::string_view name = trimmed(line.substr(0, colon));
+    const std::string_view value =
+        colon == std::string_view::npos ? std::string_view() : trimmed(line.substr(colon + 2));
+    if (name.starts_with("Platform")) identity_.platform = value;
+    if (name == "Backend") identity_.backend = value;
+    if (name == "Device" || name.starts_with("Device ")) {
+      identity_.device = value;
+      identity_.driver.clear();
+      identity_.compute_units.clear();
+      heading_ = {};
+    }
+    // 1.1 adds the operating system.
+    if (name == "Compute units") identity_.compute_units = value;
+    if (name == "Driver version") identity_.driver = value.substr(0, value.rfind(" ("));
+    if (name == "Kernel launch latency") heading_ = {id_of(name), ""};
+    if (!heading_.test.empty()) add(name, value.empty() ? line : value);
+  }
+
+ private:
+  void add(std::string_view name, std::string_view value) {
+    const std::vector<std::string_view> words = split_words(value, " ");
+    const bool is_alone = heading_.unit.empty() && words.size() > 1;
+    const std::string unit = is_alone ? std::string(words[1]) : heading_.unit;
+    const std::string metric = is_alone ? std::string() : id_of(name);
+    if (words.empty()) return;
+    if (value.starts_with('[')) {
+      runs_.add_gap(runs_.of(identity_), heading_.test, name == value ? "" : metric, unit, value);
+    } else if (const auto number = positive_number(words[0])) {
+      runs_.add(runs_.of(identity_), heading_.test, metric, *number, unit);
+    }
+    if (is_alone) heading_ = {};
+  }
+
+  Runs& runs_;
+  Identity identity_{};
+  Heading heading_{};
+};
+
+std::vector<Run> read_clpeak_text(const Document& document, const ImportHints& hints) {
+  Runs runs(hints, "clpeak", clpeak_text::format);
+  TextReader reader(runs);
+  for (Lines lines(document.text); lines.next();) {
+    if (!lines.line().empty()) reader.read(lines.line());
+  }
   return runs.take();
 }
 
@@ -272,7 +465,7 @@ std::vector<Run> read_clpeak_xml(const Document& document, const ImportHints& hi
 
 const Format clpeak_json::format{.name = "clpeak-json",
                                  .kind = Kind::json,
-                                 .tool = "clpeak 2",
+                                 .tool = "clpeak",
                                  .recognises = is_clpeak_json,
                                  .read = read_clpeak_json};
 
@@ -282,5 +475,13 @@ const Format clpeak_xml::format{.name = "clpeak-xml",
                                 .tool = "clpeak",
                                 .recognises = is_xml,
                                 .read = read_clpeak_xml};
+
+const Format clpeak_csv::format{
+    .name = "clpeak-csv", .tool = "clpeak", .recognises = is_clpeak_csv, .read = read_clpeak_csv};
+
+const Format clpeak_text::format{.name = "clpeak-text",
+                                 .tool = "clpeak",
+                                 .recognises = is_clpeak_text,
+                                 .read = read_clpeak_text};
 
 }  // namespace clprobe::import

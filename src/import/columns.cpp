@@ -17,31 +17,60 @@ struct UnitWord {
 };
 
 constexpr ListUnit cycles{0.0, true};
-// In headers KB means 1024 bytes with every tool that was looked at.
+// KB means 1024 bytes with every tool that was looked at.
 constexpr std::array size_words{
-    UnitWord{"bytes", {1.0}},       UnitWord{"byte", {1.0}},       UnitWord{"b", {1.0}},
-    UnitWord{"kib", {kibi}},        UnitWord{"kb", {kibi}},        UnitWord{"k", {kibi}},
-    UnitWord{"mib", {mebi}},        UnitWord{"mb", {mebi}},        UnitWord{"m", {mebi}},
-    UnitWord{"gib", {kibi * mebi}}, UnitWord{"gb", {kibi * mebi}}, UnitWord{"g", {kibi * mebi}}};
-constexpr std::array time_words{UnitWord{"ns", {1.0}},      UnitWord{"nanoseconds", {1.0}},
-                                UnitWord{"us", {1e3}},      UnitWord{"microseconds", {1e3}},
-                                UnitWord{"cycles", cycles}, UnitWord{"cycle", cycles},
-                                UnitWord{"cyc", cycles},    UnitWord{"clocks", cycles},
-                                UnitWord{"clks", cycles},   UnitWord{"clk", cycles}};
+    UnitWord{"bytes", {1.0}},    UnitWord{"byte", {1.0}},        UnitWord{"b", {1.0}},
+    UnitWord{"kib", {kibi}},     UnitWord{"kb", {kibi}},         UnitWord{"k", {kibi}},
+    UnitWord{"kbytes", {kibi}},  UnitWord{"kbyte", {kibi}},      UnitWord{"mib", {mebi}},
+    UnitWord{"mb", {mebi}},      UnitWord{"m", {mebi}},          UnitWord{"mbytes", {mebi}},
+    UnitWord{"mbyte", {mebi}},   UnitWord{"gib", {kibi * mebi}}, UnitWord{"gb", {kibi * mebi}},
+    UnitWord{"g", {kibi * mebi}}};
+constexpr std::array time_words{UnitWord{"ns", {1.0}},
+                                UnitWord{"nanoseconds", {1.0}},
+                                UnitWord{"nsec", {1.0}},
+                                UnitWord{"us", {1e3}},
+                                UnitWord{"microseconds", {1e3}},
+                                UnitWord{"usec", {1e3}},
+                                UnitWord{"ms", {1e6}},
+                                UnitWord{"milliseconds", {1e6}},
+                                UnitWord{"msec", {1e6}},
+                                UnitWord{"s", {ns_per_second}},
+                                UnitWord{"sec", {ns_per_second}},
+                                UnitWord{"second", {ns_per_second}},
+                                UnitWord{"seconds", {ns_per_second}},
+                                UnitWord{"ps", {1e-3}},
+                                UnitWord{"cycles", cycles},
+                                UnitWord{"cycle", cycles},
+                                UnitWord{"cyc", cycles},
+                                UnitWord{"clocks", cycles},
+                                UnitWord{"clks", cycles},
+                                UnitWord{"clk", cycles}};
 
-constexpr std::array<std::string_view, 7> size_names{"size",   "sizes",   "region",    "footprint",
-                                                     "volume", "working", "workingset"};
-constexpr std::array<std::string_view, 3> latency_names{"latency", "latencies", "lat"};
-// What stands beside a latency and is none: how it scatters, and other measures.
-constexpr std::array<std::string_view, 16> other_names{
-    "std", "stddev", "stdev", "dev",     "sigma", "error",      "err", "var",
-    "min", "max",    "total", "elapsed", "p",     "percentile", "ci",  "bandwidth"};
+using Words = std::vector<std::string>;
+
+constexpr std::array<std::string_view, 11> size_names{
+    "size",       "sizes", "region", "footprint", "volume", "working",
+    "workingset", "ws",    "set",    "buffer",    "array"};
+constexpr std::array<std::string_view, 4> latency_names{"latency", "latencies", "lat", "time"};
+// Words that leave the meaning of a column of latencies as it is.
+constexpr std::array<std::string_view, 12> plain_words{"avg",  "average", "mean",    "median",
+                                                       "load", "access",  "per",     "in",
+                                                       "of",   "memory",  "typical", "loads"};
+// What stands next to a latency and is none: how it scatters, and other measures.
+constexpr std::array<std::string_view, 25> other_names{
+    "std",  "stddev", "stdev",   "dev",  "sigma",      "error",  "err",       "var", "min",
+    "max",  "total",  "elapsed", "p",    "percentile", "ci",     "bandwidth", "bw",  "throughput",
+    "rate", "speed",  "mbps",    "gbps", "delay",      "spread", "best"};
+constexpr std::array<std::string_view, 14> key_names{
+    "stride",  "step",   "device", "gpu",  "cpu",    "core",   "node",
+    "threads", "thread", "run",    "test", "series", "kernel", "iteration"};
 
 constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+constexpr std::string_view digits = "0123456789";
 
 /// Its words of letters, in lower case: "latency_ns" has two.
-std::vector<std::string> words_in(std::string_view text) {
-  std::vector<std::string> words;
+Words words_in(std::string_view text) {
+  Words words;
   std::string word;
   for (std::size_t i = 0; i <= text.size(); ++i) {
     const char c = i < text.size() ? text[i] : ' ';
@@ -56,29 +85,102 @@ std::vector<std::string> words_in(std::string_view text) {
 }
 
 template <typename Names>
-bool has_one_of(const std::vector<std::string>& words, const Names& names) {
-  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
-    return std::find(names.begin(), names.end(), word) != names.end();
-  });
+bool is_one_of(const std::string& word, const Names& names) {
+  return std::find(names.begin(), names.end(), word) != names.end();
+}
+
+template <typename Names>
+bool has_one_of(const Words& words, const Names& names) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](const std::string& word) { return is_one_of(word, names); });
 }
 
 template <typename Units>
+ListUnit unit_of(std::string_view word, const Units& units) {
+  const auto* const found = std::find_if(units.begin(), units.end(),
+                                         [&](const UnitWord& each) { return each.word == word; });
+  return found == units.end() ? ListUnit{} : found->unit;
+}
+
+/// "ns per load" in two parts: where a unit stands on one of its sides.
+struct Quotient {
+  std::string_view above;
+  bool is_rate{false};
+};
+
+Quotient quotient_in(std::string_view text) {
+  for (const std::string_view mark : {"/", " per "}) {
+    const std::size_t at = text.find(mark);
+    if (at == std::string_view::npos) continue;
+    const Words above = words_in(text.substr(0, at));
+    const Words below = words_in(text.substr(at + mark.size()));
+    if (above.empty() || below.empty()) continue;
+    const bool is_of_size = unit_of(above.back(), size_words).is_known();
+    const bool is_by_unit = unit_of(below.front(), size_words).is_known() ||
+                            unit_of(below.front(), time_words).is_known();
+    const bool is_of_time = unit_of(above.back(), time_words).is_known();
+    if (is_of_size || is_by_unit || is_of_time) {
+      return {text.substr(0, at), is_of_size || is_by_unit};
+    }
+  }
+  return {text};
+}
+
+/// The first word of the text that is a unit. What stands in brackets or after a comma goes first,
+/// and only there is a letter a unit: "GPU B (ns)" has no bytes.
+template <typename Units>
 ListUnit unit_in(std::string_view text, const Units& units) {
+  const Quotient quotient = quotient_in(text);
+  if (quotient.is_rate) return {};
+  text = quotient.above;
+  const std::size_t mark = text.find_last_of("([,");
+  const std::string_view last = mark == std::string_view::npos ? text : text.substr(mark + 1);
+  const Words bare = words_in(last);
+  for (const std::string& word : bare) {
+    if (word.size() == 1 && bare.size() > 1) continue;
+    if (unit_of(word, size_words).is_known() || unit_of(word, time_words).is_known()) {
+      return unit_of(word, units);
+    }
+  }
   for (const std::string& word : words_in(text)) {
-    const auto* const found = std::find_if(units.begin(), units.end(),
-                                           [&](const UnitWord& each) { return each.word == word; });
-    if (found != units.end()) return found->unit;
+    if (word.size() > 1 && unit_of(word, units).is_known()) return unit_of(word, units);
   }
   return {};
 }
 
+/// "1,024" or "12 288": one to three digits, and groups of three.
+bool is_grouped(std::string_view whole, std::string_view marks) {
+  std::size_t at = std::min(whole.find_first_not_of(digits), whole.size());
+  if (at == 0 || at > 3 || whole.front() == '0') return false;
+  for (; at < whole.size(); at += 4) {
+    const std::string_view group = whole.substr(at + 1, 3);
+    if (marks.find(whole[at]) == std::string_view::npos || group.size() != 3 ||
+        group.find_first_not_of(digits) != std::string_view::npos) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::optional<double> number_in(std::string_view text, char decimal) {
+  const std::string_view marks = decimal == '.' ? ", '" : ". '";
+  const std::size_t end = std::min(text.find(decimal), text.size());
+  std::string plain(text.substr(0, end));
+  if (plain.find_first_of(marks) != std::string::npos) {
+    if (!is_grouped(plain, marks)) return std::nullopt;
+    std::erase_if(plain, [&](char c) { return marks.find(c) != std::string_view::npos; });
+  }
+  if (end < text.size()) plain.append(".").append(text.substr(end + 1));
+  return positive_number(plain);
+}
+
 template <typename Units>
-std::optional<Quantity> quantity_in(std::string_view cell, const Units& units) {
+std::optional<Quantity> quantity_in(std::string_view cell, const Units& units, char decimal) {
   const std::size_t end = std::min(cell.find_last_not_of(letters) + 1, cell.size());
-  const std::optional<double> value = positive_number(trimmed(cell.substr(0, end)));
+  const std::optional<double> value = number_in(trimmed(cell.substr(0, end)), decimal);
   if (!value) return std::nullopt;
   const ListUnit unit = unit_in(cell.substr(end), units);
-  // "4 parsecs": a unit that nobody knows is no unit.
+  // "4 parsecs": an unknown unit is no unit.
   if (end < cell.size() && !unit.is_known()) return std::nullopt;
   return Quantity{*value, unit};
 }
@@ -92,10 +194,11 @@ bool is_unit(std::string_view word) {
 std::vector<std::string_view> cells_between_blanks(std::string_view line) {
   std::vector<std::string_view> cells;
   bool is_first_unit = false;
-  for (const std::string_view word : split_words(line, " ")) {
+  for (const std::string_view word : split_words(line, " \t")) {
     const bool belongs = !cells.empty() && (word.front() == '(' || word.front() == '[' ||
                                             (is_first_unit && is_unit(word)));
-    is_first_unit = positive_number(word).has_value();
+    is_first_unit = digits.find(word.front()) != std::string_view::npos &&
+                    digits.find(word.back()) != std::string_view::npos;
     if (belongs) {
       const char* const begin = cells.back().data();
       cells.back() = {begin, static_cast<std::size_t>(word.data() + word.size() - begin)};
@@ -106,31 +209,68 @@ std::vector<std::string_view> cells_between_blanks(std::string_view line) {
   return cells;
 }
 
-/// How much a header's cell looks like one of these names: a name is more than a unit, which may be
-/// one of a bandwidth.
-template <typename Names>
-int likeness(std::string_view cell, const Names& names, const ListUnit& unit) {
-  const std::vector<std::string> words = words_in(cell);
-  if (has_one_of(words, other_names)) return 0;
-  return (has_one_of(words, names) ? 2 : 0) + (unit.is_known() ? 1 : 0);
-}
-
-int likeness_to_size(std::string_view cell) {
-  return likeness(cell, size_names, size_unit_in(cell));
-}
-
-int likeness_to_latency(std::string_view cell) {
-  return likeness(cell, latency_names, time_unit_in(cell));
-}
-
-/// The first of the cells that are most alike; nothing where none is.
-std::optional<std::size_t> find_column(const std::vector<std::string_view>& cells,
-                                       int (*alike)(std::string_view)) {
-  std::optional<std::size_t> best;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    if (alike(cells[i]) > (best ? alike(cells[*best]) : 0)) best = i;
+/// Between tabs or at least two blanks.
+std::vector<std::string_view> cells_between_gaps(std::string_view line) {
+  std::vector<std::string_view> cells;
+  while (!line.empty()) {
+    const std::size_t end = std::min({line.find('\t'), line.find("  "), line.size()});
+    cells.push_back(trimmed(line.substr(0, end)));
+    line = trimmed(line.substr(end));
   }
-  return best;
+  return cells;
+}
+
+/// The end of a cell that begins with a quote: after the closing one.
+std::size_t end_of_quoted(std::string_view line, std::size_t at) {
+  while ((at = line.find('"', at + 1)) != std::string_view::npos) {
+    if (at + 1 >= line.size() || line[at + 1] != '"') return at + 1;
+    ++at;
+  }
+  return line.size();
+}
+
+/// How much a column looks like one of these names: a name is more than a unit.
+template <typename Names>
+int likeness(const std::string& name, const Names& names, const ListUnit& unit) {
+  if (is_other_measure(name)) return 0;
+  return (has_one_of(words_in(name), names) ? 2 : 0) + (unit.is_known() ? 1 : 0);
+}
+
+/// What tells a column of latencies from others: its words but for units and "latency".
+Words meaning_of(const std::string& name) {
+  Words words = words_in(name);
+  std::erase_if(words, [](const std::string& word) {
+    return is_one_of(word, latency_names) || is_one_of(word, plain_words) ||
+           (word.size() > 1 && unit_of(word, time_words).is_known());
+  });
+  return words;
+}
+
+/// The columns that look most like latencies, or have the unit of those; of several with one
+/// meaning, as in ns and in cycles, the first one in a unit of time.
+std::vector<ValueColumn> values_in(const std::vector<std::string>& names, std::size_t size_at) {
+  int best = 0;
+  ListUnit unit;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const int like = i == size_at ? 0 : likeness(names[i], latency_names, time_unit_in(names[i]));
+    if (like > best) unit = time_unit_in(names[i]);
+    best = std::max(best, like);
+  }
+  std::vector<ValueColumn> values;
+  for (std::size_t i = 0; i < names.size() && best > 0; ++i) {
+    const ValueColumn column{i, time_unit_in(names[i])};
+    const int like = i == size_at ? 0 : likeness(names[i], latency_names, column.unit);
+    if (like == 0 || (like < best && column.unit != unit)) continue;
+    const auto same = std::find_if(values.begin(), values.end(), [&](const ValueColumn& each) {
+      return meaning_of(names[each.at]) == meaning_of(names[i]);
+    });
+    if (same == values.end()) {
+      values.push_back(column);
+    } else if (same->unit.is_cycles && !column.unit.is_cycles) {
+      *same = column;
+    }
+  }
+  return values;
 }
 
 }  // namespace
@@ -138,42 +278,59 @@ std::optional<std::size_t> find_column(const std::vector<std::string_view>& cell
 ListUnit size_unit_in(std::string_view text) { return unit_in(text, size_words); }
 ListUnit time_unit_in(std::string_view text) { return unit_in(text, time_words); }
 
-std::optional<Quantity> size_in(std::string_view cell) { return quantity_in(cell, size_words); }
-std::optional<Quantity> latency_in(std::string_view cell) { return quantity_in(cell, time_words); }
+std::optional<Quantity> size_in(std::string_view cell, char decimal) {
+  return quantity_in(cell, size_words, decimal);
+}
+std::optional<Quantity> latency_in(std::string_view cell, char decimal) {
+  return quantity_in(cell, time_words, decimal);
+}
 
-std::vector<std::string_view> cells_of(std::string_view line) {
+bool is_other_measure(std::string_view name) {
+  return quotient_in(name).is_rate || has_one_of(words_in(name), other_names);
+}
+
+std::vector<std::string_view> cells_of(std::string_view line, Separator separator) {
   line = trimmed(line);
-  const bool is_table = line.starts_with('|');
-  if (is_table) line = trimmed(line.substr(1));
-  if (is_table && line.ends_with('|')) line = trimmed(line.substr(0, line.size() - 1));
-  constexpr std::string_view separators = ";,\t";
-  char separator = is_table ? '|' : ' ';
-  for (const char each : separators) {
-    if (separator == ' ' && line.find(each) != std::string_view::npos) separator = each;
-  }
-  if (separator == ' ') return cells_between_blanks(line);
+  if (separator == Separator::blank) return cells_between_blanks(line);
+  if (separator == Separator::wide) return cells_between_gaps(line);
+  const char mark = static_cast<char>(separator);
+  if (mark == '|' && line.starts_with(mark)) line.remove_prefix(1);
+  if (mark == '|' && line.ends_with(mark)) line.remove_suffix(1);
   std::vector<std::string_view> cells;
   for (std::size_t at = 0; at <= line.size();) {
-    const std::size_t end = std::min(line.find(separator, at), line.size());
-    const std::string_view cell = trimmed(line.substr(at, end - at));
-    // Tabs only align.
-    if (separator != '\t' || !cell.empty()) cells.push_back(cell);
+    at = std::min(line.find_first_not_of(mark == '\t' ? " " : " \t", at), line.size());
+    const bool is_quoted = at < line.size() && line[at] == '"';
+    const std::size_t end =
+        std::min(line.find(mark, is_quoted ? end_of_quoted(line, at) : at), line.size());
+    std::string_view cell = trimmed(line.substr(at, end - at));
+    if (is_quoted && cell.size() > 1 && cell.ends_with('"')) {
+      cell = trimmed(cell.substr(1, cell.size() - 2));
+    }
+    cells.push_back(cell);
     at = end + 1;
   }
   return cells;
 }
 
-std::optional<Layout> layout_of(std::string_view header, std::size_t cells) {
-  header.remove_prefix(std::min(header.find_first_not_of("# \t"), header.size()));
-  Layout layout{.names = cells_of(header)};
-  if (layout.names.size() != cells) return std::nullopt;
-  const auto size_at = find_column(layout.names, likeness_to_size);
-  const auto latency_at = find_column(layout.names, likeness_to_latency);
-  if (!size_at || !latency_at || size_at == latency_at) return std::nullopt;
-  layout.size_at = *size_at;
-  layout.latency_at = *latency_at;
-  layout.size_unit = size_unit_in(layout.names[*size_at]);
-  layout.time_unit = time_unit_in(layout.names[*latency_at]);
+std::optional<Layout> layout_of(const std::vector<std::string>& names) {
+  Layout layout{.size_at = names.size(), .names = names};
+  int best = 0;
+  bool has_meaning = false;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const int like = likeness(names[i], size_names, size_unit_in(names[i]));
+    if (like > best) layout.size_at = i;
+    best = std::max(best, like);
+    if (has_one_of(words_in(names[i]), key_names)) layout.keys.push_back(i);
+    has_meaning = has_meaning || is_other_measure(names[i]);
+  }
+  layout.values = values_in(names, layout.size_at);
+  if (best == 0 && layout.values.empty() && !has_meaning) return std::nullopt;
+  if (best > 0) layout.size_unit = size_unit_in(names[layout.size_at]);
+  std::erase_if(layout.keys, [&](std::size_t i) {
+    return i == layout.size_at ||
+           std::any_of(layout.values.begin(), layout.values.end(),
+                       [&](const ValueColumn& each) { return each.at == i; });
+  });
   return layout;
 }
 

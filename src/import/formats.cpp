@@ -12,12 +12,19 @@ extern const Format format;
 namespace clpeak_xml {
 extern const Format format;
 }
+namespace clpeak_csv {
+extern const Format format;
+}
+namespace clpeak_text {
+extern const Format format;
+}
 namespace mt4g {
 extern const Format format;
 }
 namespace nvbandwidth {
 extern const Format format;
-}
+extern const Format text_format;
+}  // namespace nvbandwidth
 namespace clmempatterns {
 extern const Format format;
 }
@@ -44,9 +51,11 @@ namespace {
 
 // A list of sizes and latencies has no mark of its own, and comes last.
 constexpr std::array formats{
-    &clpeak_json::format,   &clpeak_xml::format,       &mt4g::format,        &nvbandwidth::format,
-    &clmempatterns::format, &gpu_latency::format,      &gpu_cache::format,   &cuda_memcpy::format,
-    &lat_mem_rd::format,    &chips_and_cheese::format, &size_latency::format};
+    &clpeak_json::format,      &clpeak_xml::format,    &clpeak_csv::format,
+    &clpeak_text::format,      &mt4g::format,          &nvbandwidth::format,
+    &nvbandwidth::text_format, &clmempatterns::format, &gpu_latency::format,
+    &gpu_cache::format,        &cuda_memcpy::format,   &lat_mem_rd::format,
+    &chips_and_cheese::format, &size_latency::format};
 
 struct UnitRow {
   std::string_view word;  // of the other tool
@@ -58,6 +67,10 @@ struct UnitRow {
 // clpeak's "gflops" and "gops" are 10^9 a second, its "gbps" are gigabytes.
 constexpr std::array units{
     UnitRow{"gbps", "bytes_per_second", 1e9, "bandwidth"},
+    UnitRow{"B/s", "bytes_per_second", 1.0, "bandwidth"},
+    UnitRow{"FLOP/s", "operations_per_second", 1.0, "throughput"},
+    UnitRow{"op/s", "operations_per_second", 1.0, "throughput"},
+    UnitRow{"s", "seconds", 1.0, "time"},
     UnitRow{"GB/s", "bytes_per_second", 1e9, "bandwidth"},
     UnitRow{"MB/s", "bytes_per_second", 1e6, "bandwidth"},
     UnitRow{"GiB/s", "bytes_per_second", 1024.0 * 1024.0 * 1024.0, "bandwidth"},

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "import/formats.hpp"
+#include "import/lines.hpp"
 #include "text/text.hpp"
 
 namespace clprobe {
@@ -27,10 +28,21 @@ std::string_view without_byte_order_mark(std::string_view text) {
   return text.starts_with(utf_8) ? text.substr(utf_8.size()) : text;
 }
 
-/// The first character that is no blank.
-char first_of(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  return first == std::string_view::npos ? '\0' : text[first];
+/// The first two characters that are no blanks.
+std::string beginning_of(std::string_view text) {
+  std::string beginning;
+  for (const char c : text) {
+    if (std::string_view(" \t\r\n").find(c) == std::string_view::npos) beginning += c;
+    if (beginning.size() == 2) break;
+  }
+  return beginning;
+}
+
+/// Whether a text that is no JSON was meant to be: results of tools are objects, and other text has
+/// brackets, too: "[Bandwidth Test] - Starting...".
+bool is_meant_as_json(std::string_view beginning) {
+  constexpr std::array<std::string_view, 5> beginnings{"{\"", "{}", "[{", "[[", "{"};
+  return std::find(beginnings.begin(), beginnings.end(), beginning) != beginnings.end();
 }
 
 void expect_foreign(const json::Json& document) {
@@ -44,7 +56,8 @@ void expect_foreign(const json::Json& document) {
 std::string list_tools(Kind kind) {
   std::vector<std::string_view> tools;
   for (const Format* const each : import::all_formats()) {
-    if (each->kind == kind) tools.push_back(each->tool);
+    const bool is_new = std::find(tools.begin(), tools.end(), each->tool) == tools.end();
+    if (each->kind == kind && is_new) tools.push_back(each->tool);
   }
   const std::string_view last = tools.back();
   tools.pop_back();
@@ -87,14 +100,12 @@ void expect_used(const ImportHints& hints, const Format& format) {
 
 std::vector<Run> import_any(std::string_view text, const ImportHints& hints) {
   Document document{.text = without_byte_order_mark(text)};
-  const char first = first_of(document.text);
-  std::string problem;
-  if (first == '{' || first == '[') {
-    // Other text may begin so as well: "[lmbench3.0 results for Linux ...]".
+  const std::string beginning = beginning_of(document.text);
+  if (beginning.starts_with('{') || beginning.starts_with('[')) {
     try {
       document.json = json::parse(document.text);
-    } catch (const RunFormatError& error) {
-      problem = error.what();
+    } catch (const RunFormatError&) {
+      if (is_meant_as_json(beginning)) throw;
     }
     if (document.json) expect_foreign(*document.json);
   }
@@ -103,7 +114,6 @@ std::vector<Run> import_any(std::string_view text, const ImportHints& hints) {
     expect_used(hints, *each);
     return each->read(document, hints);
   }
-  if (!problem.empty()) throw RunFormatError(problem);
   refuse_unknown(document);
 }
 
@@ -111,6 +121,19 @@ void expect_sane(std::string_view name, double number) {
   if (is_sane(number)) return;
   throw RunFormatError(
       fmt::format("{} is {}: expected a number that a device can have", name, number));
+}
+
+/// Takes the number of compute units from what the tool reports of the device.
+void count_units(DeviceInfo& device) {
+  constexpr double max_units = 1 << 20;
+  for (const std::string_view name : {"compute_units", "Compute units"}) {
+    const Value* const value = device.reported.find(name);
+    if (value == nullptr) continue;
+    const std::string text =
+        std::visit([](const auto& each) { return fmt::format("{}", each); }, *value);
+    const double units = import::positive_number(text).value_or(0.0);
+    if (units <= max_units) device.compute_units = static_cast<std::int64_t>(units);
+  }
 }
 
 void expect_sane(const Parameters& parameters) {
@@ -123,7 +146,8 @@ void expect_sane(const Parameters& parameters) {
 
 std::vector<Run> import_runs(std::string_view text, const ImportHints& hints) {
   std::vector<Run> runs = import_any(text, hints);
-  for (const Run& run : runs) {
+  for (Run& run : runs) {
+    count_units(run.device);
     for (const ProbeResult& result : run.results) {
       for (const Point& point : result.points) {
         expect_sane(point.parameters);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 
@@ -47,6 +48,33 @@ std::optional<std::vector<double>> numbers_in(std::string_view line) {
     numbers.push_back(*number);
   }
   return numbers.empty() ? std::nullopt : std::optional(std::move(numbers));
+}
+
+std::string plain_text(std::string_view text) {
+  struct Sign {
+    std::string_view utf_8;
+    std::string_view ascii;
+  };
+  constexpr std::array signs{Sign{"\xc2\xb5", "u"},     Sign{"\xce\xbc", "u"},
+                             Sign{"\xe2\x80\x93", "-"}, Sign{"\xe2\x80\x94", "-"},
+                             Sign{"\xc2\xa0", " "},     Sign{"\xe2\x80\xaf", " "},
+                             Sign{"\xe2\x80\x89", " "}};
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::string plain;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto* const sign = std::find_if(signs.begin(), signs.end(), [&](const Sign& each) {
+      return text.substr(at).starts_with(each.utf_8);
+    });
+    if (sign == signs.end()) {
+      plain += text[at++];
+      continue;
+    }
+    at += sign->utf_8.size();
+    const bool is_in_number = sign->ascii == " " && !plain.empty() && is_digit(plain.back()) &&
+                              at < text.size() && is_digit(text[at]);
+    if (!is_in_number) plain += sign->ascii;
+  }
+  return plain;
 }
 
 bool is_prose(std::string_view line) {

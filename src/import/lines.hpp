@@ -22,6 +22,10 @@ std::vector<std::string_view> split_words(std::string_view text, std::string_vie
 /// else.
 std::optional<std::vector<double>> numbers_in(std::string_view line);
 
+/// The text with UTF-8's micro signs, dashes and blanks as ASCII; a blank that parts the digits of
+/// a number goes.
+std::string plain_text(std::string_view text);
+
 /// Whether the line is words for people: tools end with remarks, "65536 K would exceed ...".
 bool is_prose(std::string_view line);
 

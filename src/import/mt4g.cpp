@@ -135,6 +135,7 @@ class Reader {
     const std::string_view probe = is_of_latency ? "latency" : tool_name;
     if (cycles) add_time(probe, series, level, *cycles, is_of_latency ? "latency" : "time");
     add_capacity(probe, object, series, level);
+    if (is_of_latency && series == "global") add_step(element, level);
     for (const Property& each : sizes) {
       if (object.contains(each.key)) {
         add(tool_name, size_finding(object, each.key, each.name, element.name));
@@ -198,6 +199,17 @@ class Reader {
     add(probe, std::move(finding));
   }
 
+  /// What the tool calls the level.
+  void add_step(const Element& element, std::optional<int> level) {
+    Finding step;
+    step.name = "step";
+    step.series = element.series;
+    step.level = level;
+    step.label = element.name == "main memory" ? "memory" : "cache";
+    step.method = tool_name;
+    add("latency", std::move(step));
+  }
+
   void add_amount(const json::Json& object, const Property& property, std::string_view series) {
     const std::optional<double> amount = number_at(object, property.key);
     if (!amount) return;
@@ -256,6 +268,9 @@ void describe_device(const json::Json& root, const ImportHints& hints, Run& run)
   const std::string name = text_at(general, "name");
   if (!name.empty() && hints.device_name.empty()) run.device.name = name;
   run.device.vendor = text_at(general, "vendor");
+  const json::Json* const compute = object_at(root, "compute");
+  const auto units = compute == nullptr ? std::nullopt : number_at(*compute, "multiProcessorCount");
+  if (units) run.device.reported.set("compute_units", static_cast<std::int64_t>(*units));
   const json::Json* const meta = object_at(root, "meta");
   if (meta == nullptr) return;
   const std::string version = text_at(*meta, "mt4gVersion");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON of nvbandwidth (-j): a matrix of numbers, written as text, for each test. One run holds
-// those of all GPUs of the host, since most are of pairs of them. What a probe here measures as
-// well becomes a finding of it: of several GPUs the middle one, between the least and the largest.
+// nvbandwidth's printed text, and its JSON (-j): a matrix of numbers, written as text, for each
+// test. One run holds those of all GPUs of the host, since most are of pairs of them. What a probe
+// here measures as well becomes a finding of it: of several GPUs the middle one, between the least
+// and the largest.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,10 +13,12 @@
 #include "clprobe/statistics.hpp"
 #include "import/formats.hpp"
 #include "import/lines.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::import::nvbandwidth {
 
 extern const Format format;
+extern const Format text_format;
 
 namespace {
 
@@ -106,27 +109,31 @@ class Reader {
     }
     expect_rows(*matrix, where);
     const Description description = description_of(text_at(test, "bandwidth_description"));
-    if (const Counterpart* const known = counterpart_of(name)) {
+    const std::size_t parts = parts_of(*matrix, description);
+    const Counterpart* const known = parts == 1 ? counterpart_of(name) : nullptr;
+    if (known != nullptr) {
       add_counterpart(*known, *matrix, description.unit);
       if (matrix->size() == 1 && matrix->front().size() == 1) return;  // said
     }
-    add_peers(name, *matrix, description.unit);
+    if (parts == 1) add_peers(name, *matrix, description.unit);
+    const std::size_t rows = matrix->size() / parts;
     std::size_t values = 0;
     for (std::size_t row = 0; row < matrix->size(); ++row) {
       const json::Json& cells = (*matrix)[row];
       for (std::size_t column = 0; column < cells.size(); ++column) {
         const std::string of_row =
-            matrix->size() > 1 ? fmt::format(" {} {},", description.row, row) : std::string();
-        const std::string series =
-            fmt::format("{}{} {} {}", name, of_row, description.column, column);
+            rows > 1 ? fmt::format(" {} {},", description.row, row % rows) : std::string();
+        const std::string series = fmt::format("{}{}{} {} {}", name, part_name(row / rows, parts),
+                                               of_row, description.column, column);
         if (add_cell(cells[column], series, description.unit)) ++values;
       }
     }
     const auto sum = test.find("sum");
     const bool has_sum = sum != test.end() && sum->is_number() && sum->get<double>() > 0.0;
-    // The sum of latencies means nothing.
+    // The sum of latencies means nothing; of several matrices the tool writes that of the last.
     if (values > 1 && has_sum && description.unit == "GB/s") {
-      add(imported_finding(name + " sum", sum->get<double>(), description.unit, tool_));
+      add(imported_finding(fmt::format("{}{} sum", name, part_name(parts - 1, parts)),
+                           sum->get<double>(), description.unit, tool_));
     }
   }
 
@@ -136,6 +143,23 @@ class Reader {
       if (matrix[row].is_array()) continue;
       throw RunFormatError(fmt::format("{}.bandwidth_matrix[{}]: expected a list", where, row));
     }
+  }
+
+  /// The matrices of a test. It writes those of a copy both ways, each way and their sum, below
+  /// each other, where pairs of GPUs have as many rows as columns, and the host has one.
+  static std::size_t parts_of(const json::Json& matrix, const Description& description) {
+    const std::size_t rows = matrix.size();
+    const std::size_t columns = rows == 0 ? 0 : matrix.front().size();
+    if (columns == 0 || rows <= columns || description.row.empty()) return 1;
+    if (rows % columns == 0) return rows / columns;
+    throw RunFormatError(fmt::format(
+        "nvbandwidth.testcases: {} rows of {} columns are no whole matrices", rows, columns));
+  }
+
+  static std::string part_name(std::size_t part, std::size_t parts) {
+    constexpr std::array<std::string_view, 3> ways{" first way", " second way", " both ways"};
+    if (parts == 1) return {};
+    return parts == ways.size() ? std::string(ways.at(part)) : fmt::format(" part {}", part + 1);
   }
 
   void add(Finding finding) {
@@ -225,8 +249,76 @@ bool recognises(const Document& document) {
          object_at(*document.json, "nvbandwidth") != nullptr;
 }
 
-std::vector<Run> read(const Document& document, const ImportHints& hints) {
-  const json::Json& root = document.json->at("nvbandwidth");
+/// The text behind a label; nothing where the line has another one.
+std::optional<std::string> text_after(std::string_view line, std::string_view label) {
+  if (!line.starts_with(label)) return std::nullopt;
+  return std::string(trimmed(line.substr(label.size())));
+}
+
+bool recognises_text(const Document& document) {
+  for (Lines lines(document.text); lines.next();) {
+    if (lines.line().starts_with("nvbandwidth Version:")) return true;
+  }
+  return false;
+}
+
+/// Adds a line of a test: its description, a row of a matrix, or why there is none.
+void read_test_line(json::Json& test, std::string_view line, bool& is_in_matrix) {
+  const std::vector<std::string_view> words = split_words(line, " \t");
+  if (words.size() > 1 && is_in_matrix) {
+    json::Json row = json::Json::array();
+    for (std::size_t i = 1; i < words.size(); ++i) row.push_back(std::string(words[i]));
+    test["bandwidth_matrix"].push_back(std::move(row));
+  }
+  const bool is_described = test.contains("bandwidth_description");
+  const bool is_heading = line.find_first_not_of("0123456789 \t") == std::string_view::npos;
+  is_in_matrix = !words.empty() && is_described && (is_in_matrix || is_heading);
+  if (words.empty() || is_in_matrix) return;
+  if (const auto sum = text_after(line, "SUM ")) {
+    if (const auto number = positive_number(split_words(*sum, " ").back())) test["sum"] = *number;
+  } else if (line.ends_with("(GB/s)") || line.ends_with("(ns)")) {
+    test["bandwidth_description"] = std::string(line);
+  } else if (!is_described) {
+    test["error"] = excerpt(line);
+  }
+}
+
+/// The printed text as the JSON that the tool writes.
+json::Json json_of(std::string_view text) {
+  struct Label {
+    std::string_view label;
+    const char* key;
+  };
+  constexpr std::array labels{Label{"nvbandwidth Version:", "version"},
+                              Label{"Driver Version:", "Driver Version"}};
+  json::Json root = json::Json::object();
+  json::Json tests = json::Json::array();
+  json::Json devices = json::Json::array();
+  bool is_in_matrix = false;
+  for (Lines lines(text); lines.next();) {
+    const std::string_view line = lines.line();
+    for (const Label& each : labels) {
+      if (const auto value = text_after(line, each.label)) root[each.key] = *value;
+    }
+    if (line.starts_with("NOTE:")) break;
+    if (const auto device = text_after(line, "Device ")) {
+      if (tests.empty()) devices.push_back(*device);
+    }
+    if (const auto running = text_after(line, "Running ")) {
+      json::Json test = json::Json::object();
+      test["name"] = running->substr(0, running->find('.'));
+      tests.push_back(std::move(test));
+      is_in_matrix = false;
+    } else if (!tests.empty()) {
+      read_test_line(tests.back(), line, is_in_matrix);
+    }
+  }
+  root["GPU Device list"] = std::move(devices);
+  root["testcases"] = std::move(tests);
+  return root;
+}
+
+std::vector<Run> read_root(const json::Json& root, const ImportHints& hints, const Format& as) {
   const auto tests = root.find("testcases");
   if (tests == root.end() || !tests->is_array() || tests->empty()) {
     const std::string error = text_at(root, "error");
@@ -237,7 +329,7 @@ std::vector<Run> read(const Document& document, const ImportHints& hints) {
   std::string version = text_at(root, "version");
   if (version.empty()) version = text_at(root, "git_version");
   const std::string tool = fmt::format("{}{}{}", tool_name, version.empty() ? "" : " ", version);
-  Run run = imported_run(hints, tool, format);
+  Run run = imported_run(hints, tool, as);
   run.device.driver = text_at(root, "Driver Version");
   const auto devices = root.find("GPU Device list");
   const std::string name = devices == root.end() ? std::string() : name_devices(*devices);
@@ -250,7 +342,20 @@ std::vector<Run> read(const Document& document, const ImportHints& hints) {
   return {std::move(run)};
 }
 
+std::vector<Run> read(const Document& document, const ImportHints& hints) {
+  return read_root(document.json->at("nvbandwidth"), hints, format);
+}
+
+std::vector<Run> read_text(const Document& document, const ImportHints& hints) {
+  return read_root(json_of(document.text), hints, text_format);
+}
+
 }  // namespace
+
+const Format text_format{.name = "nvbandwidth-text",
+                         .tool = "nvbandwidth",
+                         .recognises = recognises_text,
+                         .read = read_text};
 
 const Format format{.name = "nvbandwidth-json",
                     .kind = Kind::json,

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// "size,latency" a line, as most pointer chases print it, perhaps with more columns.
+// Lists of sizes and latencies as most pointer chases print them: CSV, aligned text, tables of
+// Markdown. A list may hold several curves: one after the other, in columns next to each other, or
+// told apart by a column. Each becomes a run.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
 
 #include "import/columns.hpp"
 #include "import/curve.hpp"
 #include "import/formats.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::import::size_latency {
 
@@ -14,87 +21,327 @@ extern const Format format;
 
 namespace {
 
-/// A row of "|:--|--:|", which only draws.
+using Cells = std::vector<std::string_view>;
+
+/// How a list writes cells and numbers.
+struct Notation {
+  Separator separator;
+  char decimal;
+};
+
+struct Curve {
+  std::string name{};
+  std::vector<Point> points{};
+  int line{0};  ///< of its first point
+};
+
+struct Row {
+  double bytes{0.0};
+  std::vector<std::optional<double>> ns{};  ///< for each column of values
+  std::string key{};                        ///< what its other columns say
+  Lines at;
+};
+
+/// Rows below one header or title.
+struct Block {
+  std::string title{};
+  Layout layout{};
+  std::vector<Row> rows{};
+  std::size_t columns{0};
+};
+
+bool has_letter(std::string_view text) {
+  return std::any_of(text.begin(), text.end(),
+                     [](char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; });
+}
+
+bool has_digit(std::string_view text) {
+  return text.find_first_of("0123456789") != std::string_view::npos;
+}
+
+/// A row of "|:--|--:|" or "====", which only draws.
 bool is_rule(std::string_view line) {
-  return line.starts_with('|') && line.find_first_not_of("|:- \t") == std::string_view::npos;
+  return line.find_first_not_of("|:-=+_* \t") == std::string_view::npos;
 }
 
-/// Whether the line may be a row: it begins with a number, or has two.
+/// Whether the line may be a row: it begins with a number, or has two cells that do.
 bool is_like_row(std::string_view line) {
-  const std::size_t first = line.find_first_not_of("| \t");
+  const std::size_t first = line.find_first_not_of("|\" \t");
   if (first == std::string_view::npos || line.front() == '#') return false;
-  if (line[first] >= '0' && line[first] <= '9') return true;
-  const std::vector<std::string_view> cells = cells_of(line);
-  return std::count_if(cells.begin(), cells.end(), [](std::string_view cell) {
-           return positive_number(cell).has_value();
-         }) >= 2;
+  const auto begins_with_digit = [](std::string_view text) { return has_digit(text.substr(0, 1)); };
+  const std::vector<std::string_view> words = split_words(line, "|;,\" \t");
+  return begins_with_digit(line.substr(first)) ||
+         std::count_if(words.begin(), words.end(), begins_with_digit) >= 2;
 }
 
-/// "64;1,25": a comma between digits where something else parts the columns.
-bool has_decimal_comma(std::string_view line) {
-  if (line.find_first_of("; \t|") == std::string_view::npos) return false;
-  const auto is_digit = [&](std::size_t i) {
-    return i < line.size() && line[i] >= '0' && line[i] <= '9';
-  };
-  for (std::size_t i = 1; i < line.size(); ++i) {
-    if (line[i] == ',' && is_digit(i - 1) && is_digit(i + 1)) return true;
-  }
-  return false;
+/// What a cell holds where a column ends before the others.
+bool is_missing(std::string_view cell) {
+  constexpr std::array<std::string_view, 6> words{"", "-", "--", "n/a", "N/A", "NA"};
+  return std::find(words.begin(), words.end(), cell) != words.end();
 }
 
-/// Lines before the first row are headers, and lines of words behind it are remarks.
+/// Reads a list in one notation.
 class Reader {
  public:
-  Reader(std::string_view text, const ImportHints& hints) : lines_(text), hints_(hints) {}
+  Reader(std::string_view text, const ImportHints& hints, Notation notation)
+      : lines_(text), hints_(hints), notation_(notation) {}
 
-  ProbeResult read() {
-    ProbeResult result;
-    result.probe = "latency";
+  /// Throws RunFormatError.
+  std::vector<Block> read() {
+    bool is_after_gap = false;
     while (lines_.next()) {
       const std::string_view line = lines_.line();
-      if (line.empty() || is_rule(line)) continue;
-      if (line.starts_with('#')) {
-        if (!layout_ && names_columns(line)) headers_.push_back(line);
+      if (line.empty()) {
+        is_after_gap = true;
         continue;
       }
-      if (const std::optional<Point> point = read_row(line)) {
-        result.points.push_back(*point);
-      } else if (!layout_) {
-        if (is_like_row(line) && !first_refused_) first_refused_ = lines_;
-        headers_.push_back(line);
-      } else if (!is_prose(line)) {
-        refuse_row(lines_);
+      if (is_rule(line)) continue;
+      if (!line.starts_with('#') && read_row(line, is_after_gap)) {
+        words_.clear();
+      } else {
+        read_words(line, is_after_gap);
       }
+      is_after_gap = is_after_gap && line.starts_with('#');
     }
-    if (result.points.empty()) refuse_row(first_refused_.value_or(lines_));
-    if (const std::optional<Warning> left_out = find_ignored()) result.warnings = {*left_out};
-    return result;
+    if (blocks_.empty()) {
+      first_refused_.value_or(lines_).refuse_instead_of("a size and a latency above 0");
+    }
+    return std::move(blocks_);
   }
+
+  /// Number of rows that had a size and a latency.
+  [[nodiscard]] int rows() const { return rows_; }
+  /// Whether a header fits the rows, so that no other notation can be right.
+  [[nodiscard]] bool has_header() const { return has_header_; }
 
  private:
-  [[noreturn]] static void refuse_row(const Lines& at) {
-    if (has_decimal_comma(at.line())) {
-      at.refuse(fmt::format("write decimals with a point, found '{}'", excerpt(at.line())));
-    }
-    at.refuse_instead_of("a size and a latency above 0");
+  /// Lines before the first row are headers and titles; words after it are titles or remarks.
+  void read_words(std::string_view line, bool is_after_gap) {
+    if (blocks_.empty() && is_like_row(line) && !first_refused_) first_refused_ = lines_;
+    const bool is_words = line.starts_with('#') || is_prose(line) || !has_digit(line) ||
+                          (is_after_gap && has_letter(line.substr(0, 1)));
+    if (!blocks_.empty() && !is_words) lines_.refuse_instead_of("a size and a latency above 0");
+    if (is_after_gap && !blocks_.empty()) is_title_ = true;
+    words_.push_back(lines_);
   }
 
-  std::optional<Point> read_row(std::string_view line) {
-    const std::vector<std::string_view> cells = cells_of(line);
-    const Layout layout = layout_ ? *layout_ : find_layout(cells.size());
-    if (cells.size() <= std::max(layout.size_at, layout.latency_at)) return std::nullopt;
-    const std::optional<Quantity> size = size_in(cells[layout.size_at]);
-    const std::optional<Quantity> latency = latency_in(cells[layout.latency_at]);
-    if (!size || !latency) return std::nullopt;
-    layout_ = layout;
-    columns_ = std::max(columns_, cells.size());
-    const ListUnit size_unit = size->unit.is_known() ? size->unit : layout.size_unit;
-    const ListUnit time_unit = latency->unit.is_known() ? latency->unit : layout.time_unit;
-    if (!size_unit.is_known()) {
-      lines_.refuse("no header gives the sizes' unit: add --size-unit B, KiB or MiB");
+  Cells name_cells(std::string_view line) const {
+    line.remove_prefix(std::min(line.find_first_not_of("# \t"), line.size()));
+    return cells_of(line, notation_.separator);
+  }
+
+  /// What the words before a row say of so many columns: the last line that names a size and a
+  /// latency, or the last two as one.
+  std::optional<Layout> find_header(std::size_t columns) {
+    std::optional<Layout> found;
+    std::vector<std::string> above;
+    for (const Lines& at : words_) {
+      const std::string_view line = at.line();
+      const Cells cells = name_cells(line);
+      std::vector<std::string> names(cells.begin(), cells.end());
+      if (names.size() != columns) {
+        above.clear();
+        continue;
+      }
+      std::optional<Layout> layout = layout_of(names);
+      if (!above.empty()) {
+        for (std::size_t i = 0; i < columns; ++i) above[i] += " " + names[i];
+        const std::optional<Layout> both = layout_of(above);
+        if (both && !is_whole(layout)) layout = both;
+      }
+      if (layout && (is_whole(layout) || !is_whole(found))) {
+        found = layout;
+        header_ = line;
+      }
+      above = std::move(names);
     }
-    return latency_point(series_or(hints_, "global"), size->value * size_unit.factor,
-                         latency->value * ns_of(time_unit), lines_);
+    return found;
+  }
+
+  static bool is_whole(const std::optional<Layout>& layout) {
+    return layout && layout->size_at < layout->names.size() && !layout->values.empty();
+  }
+
+  /// Without names, sizes and latencies are the first cells with their units, else the first two.
+  std::optional<Layout> guess_layout(const Cells& cells) const {
+    Layout layout{.size_at = 0, .values = {{1, {}}}};
+    std::vector<std::size_t> times;
+    std::optional<std::size_t> size_at;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const auto size = size_in(cells[i], notation_.decimal);
+      const auto time = latency_in(cells[i], notation_.decimal);
+      if (size && size->unit.is_known() && !size_at) size_at = i;
+      if (time && time->unit.factor > 0.0) times.push_back(i);
+    }
+    if (size_at) layout.size_at = *size_at;
+    if (size_at && layout.size_at > 0) layout.values[0].at = layout.size_at + 1;
+    if (times.size() == 1) layout.values[0].at = times[0];
+    if (times.size() > 1) {
+      lines_.refuse(
+          "a row has several times: name the columns in a header, as in 'KiB,latency (ns),spread "
+          "(ns)'");
+    }
+    for (const Lines& at : words_) {
+      const std::string_view line = at.line();
+      if (line.starts_with('#') && !names_columns(line)) continue;
+      const std::size_t middle = std::min(line.find_first_of(",;\t"), line.size());
+      if (!layout.size_unit.is_known()) layout.size_unit = size_unit_in(line.substr(0, middle));
+      ListUnit& unit = layout.values[0].unit;
+      if (!unit.is_known()) unit = time_unit_in(line.substr(middle));
+      if (!unit.is_known()) unit = time_unit_in(line);
+    }
+    return layout;
+  }
+
+  /// Gives a meaning to columns whose names have none, where that leaves no choice or the person
+  /// gave the unit.
+  void complete(Layout& layout, const Cells& cells) {
+    const std::size_t columns = layout.names.size();
+    const auto is_free = [&](std::size_t i) {
+      return i != layout.size_at && !is_other_measure(layout.names[i]) &&
+             std::none_of(layout.values.begin(), layout.values.end(),
+                          [&](const ValueColumn& each) { return each.at == i; });
+    };
+    for (std::size_t i = 0; i < columns && layout.size_at >= columns; ++i) {
+      if (is_free(i) && (columns == 2 || hints_.bytes_per_size_unit > 0.0)) layout.size_at = i;
+    }
+    if (layout.values.empty()) {
+      for (std::size_t i = 0; i < columns; ++i) {
+        const bool is_key =
+            std::find(layout.keys.begin(), layout.keys.end(), i) != layout.keys.end();
+        if (!is_free(i) || is_key || !latency_in(cells[i], notation_.decimal)) continue;
+        layout.values.push_back({i, {}});
+      }
+    }
+    for (const Lines& at : words_) {
+      const bool is_remark = at.line().starts_with('#') && !names_columns(at.line());
+      if (is_remark || at.line() == header_) continue;
+      for (ValueColumn& each : layout.values) {
+        if (!each.unit.is_known()) each.unit = time_unit_in(at.line());
+      }
+    }
+  }
+
+  void apply_hints(Layout& layout) const {
+    if (hints_.bytes_per_size_unit > 0.0) layout.size_unit = {hints_.bytes_per_size_unit};
+    for (ValueColumn& each : layout.values) {
+      if (hints_.in_cycles || hints_.ns_per_time_unit > 0.0) {
+        each.unit = {hints_.ns_per_time_unit, hints_.in_cycles};
+      }
+    }
+  }
+
+  /// Whether the line is a row; it may be the first below its header.
+  bool read_row(std::string_view line, bool is_after_gap) {
+    const Cells cells = cells_of(line, notation_.separator);
+    if (cells.size() < 2) return false;
+    const bool is_first = blocks_.empty();
+    if (!is_first && words_.empty()) return add_row(blocks_.back(), cells);
+    std::optional<Layout> header = find_header(cells.size());
+    Block block;
+    if (header) {
+      complete(*header, cells);
+      block.layout = std::move(*header);
+    } else if (is_first) {
+      block.layout = *guess_layout(cells);
+    } else {
+      block.layout = blocks_.back().layout;
+    }
+    apply_hints(block.layout);
+    expect_roles(block.layout, cells);
+    if (!add_row(block, cells)) return false;
+    has_header_ = has_header_ || header.has_value();
+    for (const Lines& each : words_) {
+      // A row that cannot be read is no title.
+      const Cells other = cells_of(each.line(), notation_.separator);
+      const std::size_t size_at = block.layout.size_at;
+      if (other.size() == cells.size() && size_in(other[size_at], notation_.decimal)) {
+        each.refuse_instead_of("a size and a latency above 0");
+      }
+      if (!header || each.line() != header_) block.title = title_of(each.line());
+    }
+    // A remark between rows begins no other curve, unless the sizes begin again.
+    const bool is_new = is_first || header || is_title_ || is_after_gap ||
+                        block.rows[0].bytes < blocks_.back().rows.back().bytes;
+    if (is_new) {
+      blocks_.push_back(std::move(block));
+    } else {
+      blocks_.back().rows.push_back(std::move(block.rows[0]));
+    }
+    is_title_ = false;
+    return true;
+  }
+
+  /// Refuses a table whose header names no sizes, or no latencies, next to its other columns.
+  void expect_roles(const Layout& layout, const Cells& cells) {
+    if (layout.names.empty()) return;
+    const bool has_size = layout.size_at < layout.names.size();
+    if (has_size && !layout.values.empty()) return;
+    const bool has_number = std::any_of(cells.begin(), cells.end(), has_digit);
+    if (!has_number) return;
+    has_header_ = true;
+    constexpr std::size_t max_named = 4;
+    const std::size_t named = std::min(layout.names.size(), max_named);
+    const std::vector<std::string> names(layout.names.begin(),
+                                         layout.names.begin() + static_cast<std::ptrdiff_t>(named));
+    lines_.refuse(fmt::format("no column is named {}, of '{}': name it, as in '{}'",
+                              has_size ? "a latency" : "a size",
+                              excerpt(fmt::format("{}", fmt::join(names, "', '"))),
+                              has_size ? "latency (ns)" : "size (KiB)"));
+  }
+
+  static std::string title_of(std::string_view line) {
+    constexpr std::string_view marks = "#*=-: \t";
+    line.remove_prefix(std::min(line.find_first_not_of(marks), line.size()));
+    return excerpt(line.substr(0, line.find_last_not_of(marks) + 1));
+  }
+
+  bool add_row(Block& block, const Cells& cells) {
+    const Layout& layout = block.layout;
+    if (cells.size() <= layout.size_at) return false;
+    const std::optional<Quantity> size = size_in(cells[layout.size_at], notation_.decimal);
+    if (!size) return false;
+    Row row{.at = lines_};
+    bool has_value = false;
+    for (const ValueColumn& each : layout.values) {
+      const std::string_view cell = each.at < cells.size() ? cells[each.at] : std::string_view();
+      const std::optional<Quantity> value = latency_in(cell, notation_.decimal);
+      if (!value && (layout.values.size() < 2 || !is_missing(cell))) return false;
+      has_value = has_value || value.has_value();
+      row.ns.push_back(value ? std::optional(value->value) : std::nullopt);
+      if (!value) continue;
+      const ListUnit unit = value->unit.is_known() ? value->unit : each.unit;
+      ++rows_;
+      expect_size_unit(*size, layout);
+      *row.ns.back() *= ns_of(unit);
+    }
+    if (!has_value) return false;
+    row.bytes = size->value * (size->unit.is_known() ? size->unit : layout.size_unit).factor;
+    row.key = key_of(layout, cells);
+    block.columns = std::max(block.columns, cells.size());
+    block.rows.push_back(std::move(row));
+    return true;
+  }
+
+  /// The words of a row, and the numbers that name a series.
+  [[nodiscard]] static std::string key_of(const Layout& layout, const Cells& cells) {
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const bool is_value =
+          i == layout.size_at || std::any_of(layout.values.begin(), layout.values.end(),
+                                             [&](const ValueColumn& each) { return each.at == i; });
+      const bool is_key = std::find(layout.keys.begin(), layout.keys.end(), i) != layout.keys.end();
+      if (is_value || cells[i].empty() || (!is_key && has_digit(cells[i].substr(0, 1)))) continue;
+      parts.push_back(is_key && has_digit(cells[i].substr(0, 1))
+                          ? fmt::format("{} {}", excerpt(layout.names[i]), excerpt(cells[i]))
+                          : excerpt(cells[i]));
+    }
+    return fmt::format("{}", fmt::join(parts, ", "));
+  }
+
+  void expect_size_unit(const Quantity& size, const Layout& layout) const {
+    if (size.unit.is_known() || layout.size_unit.is_known()) return;
+    lines_.refuse("no header gives the sizes' unit: add --size-unit B, KiB or MiB");
   }
 
   [[nodiscard]] double ns_of(const ListUnit& unit) const {
@@ -106,69 +353,159 @@ class Reader {
     lines_.refuse("latencies are in cycles: add --clock-rate, as in --clock-rate 1.98GHz");
   }
 
-  /// What the last header says of rows with so many cells, and what the person says, who knows
-  /// better.
-  [[nodiscard]] Layout find_layout(std::size_t cells) const {
-    Layout layout;
-    for (const std::string_view header : headers_) {
-      if (const std::optional<Layout> found = layout_of(header, cells)) layout = *found;
-    }
-    if (layout.names.empty()) {
-      for (const std::string_view header : headers_) read_units(header, layout);
-    }
-    if (hints_.bytes_per_size_unit > 0.0) layout.size_unit = {hints_.bytes_per_size_unit};
-    if (hints_.in_cycles || hints_.ns_per_time_unit > 0.0) {
-      layout.time_unit = {hints_.ns_per_time_unit, hints_.in_cycles};
-    }
-    return layout;
-  }
-
-  /// Of a header whose cells are not those of the rows: "Working set in KiB, time in ns".
-  static void read_units(std::string_view header, Layout& layout) {
-    const std::size_t middle = std::min(header.find_first_of(",;\t"), header.size());
-    if (!layout.size_unit.is_known()) layout.size_unit = size_unit_in(header.substr(0, middle));
-    if (!layout.time_unit.is_known()) layout.time_unit = time_unit_in(header.substr(middle));
-    if (!layout.time_unit.is_known()) layout.time_unit = time_unit_in(header);
-  }
-
-  [[nodiscard]] std::string column_name(std::size_t column) const {
-    return column < layout_->names.size() ? excerpt(layout_->names[column])
-                                          : fmt::format("column {}", column + 1);
-  }
-
-  /// The columns that were not read.
-  [[nodiscard]] std::optional<Warning> find_ignored() const {
-    constexpr std::size_t max_named = 8;
-    std::vector<std::string> ignored;
-    for (std::size_t i = 0; i < columns_; ++i) {
-      if (i != layout_->size_at && i != layout_->latency_at) ignored.push_back(column_name(i));
-    }
-    if (ignored.empty()) return std::nullopt;
-    if (ignored.size() > max_named) {
-      ignored.resize(max_named);
-      ignored.emplace_back("others");
-    }
-    return Warning{"columns_ignored",
-                   {{"size", column_name(layout_->size_at)},
-                    {"latency", column_name(layout_->latency_at)},
-                    {"ignored", fmt::format("{}", fmt::join(ignored, ", "))}}};
-  }
-
   Lines lines_;
   const ImportHints& hints_;
-  std::vector<std::string_view> headers_{};
-  std::optional<Layout> layout_{};  ///< since the first row
+  Notation notation_;
+  std::vector<Lines> words_{};  ///< lines since the last row that are none
+  std::string_view header_{};
+  std::vector<Block> blocks_{};
   std::optional<Lines> first_refused_{};
-  std::size_t columns_{0};
+  bool is_title_{false};
+  bool has_header_{false};
+  int rows_{0};
 };
 
-bool recognises(const Document& document) {
-  // What was to be JSON and is broken has lines with numbers, too.
-  const std::size_t first = document.text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos || document.text[first] == '{' ||
-      document.text[first] == '[') {
-    return false;
+/// Whether sizes come back with other keys, so that keys tell curves apart.
+bool has_series(const Block& block) {
+  std::map<double, std::string> keys;
+  return std::any_of(block.rows.begin(), block.rows.end(), [&](const Row& row) {
+    return keys.try_emplace(row.bytes, row.key).first->second != row.key;
+  });
+}
+
+/// The curves of a block: one for each column, key, and pass over the sizes.
+void add_curves(const Block& block, const ImportHints& hints, std::vector<Curve>& curves) {
+  const bool is_by_key = has_series(block);
+  for (std::size_t column = 0; column < block.layout.values.size(); ++column) {
+    std::map<std::string, std::size_t> current;  // curve of a key
+    std::map<std::string, std::set<double>> passed;
+    for (const Row& row : block.rows) {
+      if (!row.ns[column]) continue;
+      const std::string key = is_by_key ? row.key : std::string();
+      Point point = latency_point(series_or(hints, "global"), row.bytes, *row.ns[column], row.at);
+      const auto found = current.find(key);
+      const bool is_repeat = found != current.end() &&
+                             curves[found->second].points.back().parameters == point.parameters;
+      const bool is_new_size = passed[key].insert(row.bytes).second;
+      if (found == current.end() || (!is_new_size && !is_repeat)) {
+        passed[key] = {row.bytes};
+        current[key] = curves.size();
+        std::string name = block.title;
+        const std::string own = block.layout.values.size() < 2 || block.layout.names.empty()
+                                    ? std::string()
+                                    : excerpt(block.layout.names[block.layout.values[column].at]);
+        for (const std::string& part : {key, own}) {
+          if (!part.empty()) name += (name.empty() ? "" : ", ") + part;
+        }
+        curves.push_back({std::move(name), {}, row.at.number()});
+      }
+      curves[current[key]].points.push_back(std::move(point));
+    }
   }
+}
+
+/// The columns that were not read.
+std::optional<Warning> find_ignored(const Block& block) {
+  const Layout& layout = block.layout;
+  constexpr std::size_t max_named = 8;
+  const auto name = [&](std::size_t i) {
+    return i < layout.names.size() ? excerpt(layout.names[i]) : fmt::format("column {}", i + 1);
+  };
+  std::vector<std::string> ignored;
+  std::vector<std::string> read;
+  for (const ValueColumn& each : layout.values) read.push_back(name(each.at));
+  for (std::size_t i = 0; i < block.columns; ++i) {
+    const bool is_read =
+        i == layout.size_at || std::any_of(layout.values.begin(), layout.values.end(),
+                                           [&](const ValueColumn& each) { return each.at == i; });
+    if (!is_read) ignored.push_back(name(i));
+  }
+  if (ignored.empty()) return std::nullopt;
+  if (ignored.size() > max_named) {
+    ignored.resize(max_named);
+    ignored.emplace_back("others");
+  }
+  return Warning{"columns_ignored",
+                 {{"size", name(layout.size_at)},
+                  {"latency", fmt::format("{}", fmt::join(read, ", "))},
+                  {"ignored", fmt::format("{}", fmt::join(ignored, ", "))}}};
+}
+
+/// What a notation makes of a list, or why it fits none.
+struct Attempt {
+  std::vector<Block> blocks{};
+  std::string problem{};
+  int rows{-1};
+  bool is_final{false};
+};
+
+Attempt attempt(std::string_view text, const ImportHints& hints, Notation notation) {
+  Reader reader(text, hints, notation);
+  Attempt made;
+  try {
+    made.blocks = reader.read();
+  } catch (const RunFormatError& error) {
+    made.problem = error.what();
+  }
+  made.rows = reader.rows();
+  made.is_final = made.problem.empty() || reader.has_header();
+  return made;
+}
+
+/// Whether sizes are whole bytes and do not shrink, as with the right decimal mark.
+bool is_orderly(const Attempt& made) {
+  const std::vector<Row>& rows = made.blocks.front().rows;
+  return std::all_of(rows.begin(), rows.end(),
+                     [](const Row& row) { return row.bytes == std::floor(row.bytes); }) &&
+         std::is_sorted(rows.begin(), rows.end(),
+                        [](const Row& a, const Row& b) { return a.bytes < b.bytes; });
+}
+
+bool is_same(const Attempt& a, const Attempt& b) {
+  const auto numbers_of = [](const Attempt& made) {
+    std::vector<std::pair<double, std::vector<std::optional<double>>>> numbers;
+    for (const Block& block : made.blocks) {
+      for (const Row& row : block.rows) numbers.emplace_back(row.bytes, row.ns);
+    }
+    return numbers;
+  };
+  return numbers_of(a) == numbers_of(b);
+}
+
+/// The better one of two decimal marks; refuses what each of them reads otherwise.
+Attempt choose(Attempt with_point, Attempt with_comma) {
+  if (!with_point.problem.empty() || !with_comma.problem.empty()) {
+    return with_comma.problem.empty() ? std::move(with_comma) : std::move(with_point);
+  }
+  if (is_same(with_point, with_comma)) return with_point;
+  if (is_orderly(with_point) != is_orderly(with_comma)) {
+    return is_orderly(with_point) ? std::move(with_point) : std::move(with_comma);
+  }
+  with_point.blocks.front().rows.front().at.refuse(
+      "a comma may be a decimal one or part thousands: write decimals with a point, and no "
+      "separators of thousands");
+}
+
+/// Tries the notations in the order in which separators are least likely to stand in cells.
+std::vector<Block> read_blocks(std::string_view text, const ImportHints& hints) {
+  constexpr std::array separators{Separator::bar,   Separator::semicolon, Separator::tab,
+                                  Separator::comma, Separator::wide,      Separator::blank};
+  const bool has_comma = text.find(',') != std::string_view::npos;
+  std::optional<Attempt> best;
+  for (const Separator separator : separators) {
+    const bool is_mark = separator != Separator::wide && separator != Separator::blank;
+    if (is_mark && text.find(static_cast<char>(separator)) == std::string_view::npos) continue;
+    Attempt made = attempt(text, hints, {separator, '.'});
+    if (has_comma) made = choose(std::move(made), attempt(text, hints, {separator, ','}));
+    if (!best || made.is_final || made.rows > best->rows) best = std::move(made);
+    if (best->is_final) break;
+  }
+  if (!best->problem.empty()) throw RunFormatError(best->problem);
+  return std::move(best->blocks);
+}
+
+bool recognises(const Document& document) {
+  if (document.json) return false;
   for (Lines lines(document.text); lines.next();) {
     if (is_like_row(lines.line())) return true;
   }
@@ -176,10 +513,35 @@ bool recognises(const Document& document) {
 }
 
 std::vector<Run> read(const Document& document, const ImportHints& hints) {
-  Run run = imported_run(hints, "a list of sizes and latencies", format);
-  run.results.push_back(Reader(document.text, hints).read());
-  if (hints.clock_hertz > 0.0) set_clock(run, hints.clock_hertz);
-  return {std::move(run)};
+  const std::string text = plain_text(document.text);
+  std::vector<Curve> curves;
+  std::optional<Warning> ignored;
+  for (const Block& block : read_blocks(text, hints)) {
+    add_curves(block, hints, curves);
+    if (!ignored) ignored = find_ignored(block);
+  }
+  std::vector<Run> runs;
+  for (const Curve& curve : curves) {
+    expect_loads(curve.points, curve.line);
+    Run& run = runs.emplace_back(imported_run(hints, "a list of sizes and latencies", format));
+    run.device.index = static_cast<int>(runs.size()) - 1;
+    if (curves.size() > 1) {
+      const bool is_unique = std::count_if(curves.begin(), curves.end(), [&](const Curve& each) {
+                               return each.name == curve.name;
+                             }) == 1;
+      run.device.name += ", " + curve.name;
+      if (!is_unique) {
+        run.device.name += fmt::format("{}{}", curve.name.empty() ? "curve " : " ", runs.size());
+      }
+    } else if (!curve.name.empty()) {
+      run.device.reported.set("title", curve.name);
+    }
+    ProbeResult& result = result_of(run, "latency");
+    result.points = curve.points;
+    if (ignored) result.warnings = {*ignored};
+    if (hints.clock_hertz > 0.0) set_clock(run, hints.clock_hertz);
+  }
+  return runs;
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 #include "includes/options.hpp"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "clprobe/includes.hpp"
 #include "includes/letters.hpp"
@@ -67,6 +69,24 @@ void for_each_option(const std::vector<Word>& words, See see) {
   }
 }
 
+/// Whether a compiler may read a file for the word. Drivers split options in their own ways, so
+/// that words in quotes count as well.
+bool may_name_file(const Word& word, bool is_definition) {
+  constexpr std::array<std::string_view, 5> flags{"-I", "-i", "-X", "--", "@"};
+  bool is_first = true;
+  for (std::string_view rest = word.plain; !rest.empty(); is_first = false) {
+    const std::size_t size = std::min(rest.find_first_of(" \t\r\n\f\v"), rest.size());
+    const std::string_view part = rest.substr(0, size);
+    rest.remove_prefix(std::min(size + 1, rest.size()));
+    for (const std::string_view flag : flags) {
+      if (part.starts_with(flag)) return true;
+    }
+    const bool is_path = !part.starts_with('-') || part.find('/') != std::string_view::npos;
+    if (is_first && !is_definition && is_path) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Options read_options(std::string_view options) {
@@ -86,8 +106,9 @@ std::string without_folders(std::string_view options) {
   bool is_any = false;
   for_each_option(words, [&](const std::string& flag, const std::string&, std::size_t first,
                              std::size_t count) {
-    is_any = is_any || flag == "-I";
-    for (std::size_t i = first; flag != "-I" && i < first + count; ++i) {
+    const bool is_left_out = may_name_file(words[first + count - 1], flag == "-D");
+    is_any = is_any || is_left_out;
+    for (std::size_t i = first; !is_left_out && i < first + count; ++i) {
       kept += (kept.empty() ? "" : " ") + std::string(words[i].given);
     }
   });

@@ -1,18 +1,181 @@
 // SPDX-License-Identifier: Apache-2.0
 // A text with its headers in it.
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
+#include <set>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "clprobe/includes.hpp"
 #include "includes/directives.hpp"
-#include "includes/guards.hpp"
 #include "includes/letters.hpp"
 #include "includes/options.hpp"
 
 namespace clprobe::includes {
 namespace {
+
+bool is_if(const Directive& directive) {
+  return directive.name == "if" || directive.name == "ifdef" || directive.name == "ifndef";
+}
+
+/// What a header says of itself.
+struct Guard {
+  bool is_once{false};  ///< has #pragma once outside of all conditions
+  std::string macro{};  ///< that the whole of it stands behind; empty: none
+  [[nodiscard]] bool is_any() const { return is_once || !macro.empty(); }
+};
+
+/// The macro without which a condition holds: of `#ifndef A`, `#if !defined A`, `#if !defined(A)`.
+std::string_view unless_defined(const Directive& directive) {
+  std::string_view rest = directive.rest;
+  if (directive.name == "if") {
+    if (rest.empty() || rest.front() != '!') return {};
+    rest = trimmed(rest.substr(1));
+    if (first_word(rest) != "defined") return {};
+    rest = trimmed(rest.substr(std::string_view("defined").size()));
+    if (!rest.empty() && rest.front() == '(' && rest.back() == ')') {
+      rest = trimmed(rest.substr(1, rest.size() - 2));
+    }
+  } else if (directive.name != "ifndef") {
+    return {};
+  }
+  return first_word(rest) == rest ? rest : std::string_view();
+}
+
+/// Whether the condition at the beginning is open to the last directive, and has one branch.
+bool is_around_all(const std::vector<Directive>& directives) {
+  std::size_t depth = 0;
+  for (std::size_t i = 0; i < directives.size(); ++i) {
+    const Directive& each = directives[i];
+    if (is_if(each)) ++depth;
+    const bool is_branch = each.name.starts_with("el");
+    if (is_branch && depth == 1) return false;
+    if (each.name == "endif" && depth > 0 && --depth == 0) return i + 1 == directives.size();
+  }
+  return false;
+}
+
+Guard find_guard(const Scanned& header) {
+  Guard guard;
+  const std::vector<Directive>& all = header.directives;
+  std::size_t depth = 0;
+  for (const Directive& each : all) {
+    if (is_if(each)) ++depth;
+    if (each.name == "endif" && depth > 0) --depth;
+    if (depth == 0 && each.name == "pragma" && each.rest == "once") guard.is_once = true;
+  }
+  if (all.size() < 3 || header.ends_with_code) return guard;
+  const std::string_view macro = unless_defined(all[0]);
+  const bool is_defined_at_once = all[1].name == "define" && first_word(all[1].rest) == macro;
+  const bool follows_code = all[0].follows_code || all[1].follows_code;
+  if (!macro.empty() && is_defined_at_once && !follows_code && is_around_all(all)) {
+    guard.macro = macro;
+  }
+  return guard;
+}
+
+/// Who defines and who undefines a macro, among all texts of a program.
+class Definers {
+ public:
+  void add(const Scanned& text);
+  void add_name(std::string_view name);
+
+  /// Whether the macro is defined in one text alone, and nowhere undefined: where it is defined,
+  /// the header that it guards has been read.
+  [[nodiscard]] bool is_trusted(std::string_view macro) const;
+
+ private:
+  std::map<std::string, std::size_t, std::less<>> texts_{};
+  std::set<std::string, std::less<>> undefined_{};
+};
+
+void Definers::add(const Scanned& text) {
+  std::set<std::string_view> names;
+  for (const Directive& each : text.directives) {
+    if (each.name == "define") names.insert(first_word(each.rest));
+    if (each.name == "undef") undefined_.emplace(first_word(each.rest));
+  }
+  for (const std::string_view name : names) add_name(name);
+}
+
+void Definers::add_name(std::string_view name) { ++texts_[std::string(name)]; }
+
+bool Definers::is_trusted(std::string_view macro) const {
+  const auto found = texts_.find(macro);
+  return found != texts_.end() && found->second == 1 && !undefined_.contains(macro);
+}
+
+constexpr std::string_view trigraph_backslash = "\?\?/";
+
+/// Where the text goes on after a line end that a backslash, or the trigraph of one, removes.
+std::size_t skip_splices(std::string_view text, std::size_t at) {
+  while (at < text.size()) {
+    std::size_t end = at;
+    if (text[at] == '\\') end = at + 1;
+    if (text.substr(at).starts_with(trigraph_backslash)) end = at + trigraph_backslash.size();
+    if (end == at) break;
+    // Compilers allow spaces between the two.
+    while (end < text.size() && text[end] != '\n' && text[end] != '\r' && is_space(text[end])) {
+      ++end;
+    }
+    if (end == text.size() || !is_space(text[end])) break;
+    at = end + 1;
+    if (at < text.size() && text[end] == '\r' && text[at] == '\n') ++at;
+  }
+  return at;
+}
+
+bool begins_with(std::string_view text, std::size_t at, std::string_view word) {
+  for (const char letter : word) {
+    at = skip_splices(text, at);
+    if (at == text.size() || text[at] != letter) return false;
+    ++at;
+  }
+  return true;
+}
+
+/// The text before `at` without the spaces and continued lines at its end.
+std::string_view before(std::string_view text, std::size_t at) {
+  text = text.substr(0, at);
+  while (!text.empty()) {
+    const std::size_t size = text.ends_with(trigraph_backslash) ? trigraph_backslash.size() : 1;
+    const char last = text.back();
+    if (size == 1 && !is_space(last) && last != '\0' && last != '\\') break;
+    text.remove_suffix(size);
+  }
+  return text;
+}
+
+/// Whether a directive's name may begin there: after a #, in any spelling, or after a comment,
+/// which may stand between the two.
+bool may_follow_hash(std::string_view text, std::size_t at) {
+  const std::string_view rest = before(text, at);
+  if (rest.ends_with('/')) return before(rest, rest.size() - 1).ends_with('*');
+  if (rest.ends_with(':')) return before(rest, rest.size() - 1).ends_with('%');
+  return rest.ends_with('#') || rest.ends_with("\?\?=");
+}
+
+/// Misspells each directive that would include a file, and each question for one. Compilers differ
+/// in what they take for a comment, a line end or a #: trigraphs, digraphs, lone carriage returns
+/// and byte order marks hide a directive from one reader and not from another. So comments and
+/// strings are not told apart from code. Linear in the size of `text`.
+void disarm_includes(std::string& text) {
+  constexpr std::array<std::string_view, 4> directives{"include", "import", "embed",
+                                                       "__include_macros"};
+  constexpr std::array<std::string_view, 2> operators{"__has_include", "__has_embed"};
+  for (std::size_t at = text.find_first_of("ie_"); at != std::string::npos;
+       at = text.find_first_of("ie_", at + 1)) {
+    const auto begins = [&](std::string_view word) { return begins_with(text, at, word); };
+    const bool is_armed =
+        std::any_of(operators.begin(), operators.end(), begins) ||
+        (std::any_of(directives.begin(), directives.end(), begins) && may_follow_hash(text, at));
+    if (is_armed) text[at] = 'x';
+  }
+}
 
 /// The branches of conditions that a place in the text is in, from the outermost one.
 using Branches = std::vector<std::uint64_t>;
@@ -21,7 +184,10 @@ bool is_within(const Branches& inner, const Branches& outer) {
   return inner.size() >= outer.size() && std::equal(outer.begin(), outer.end(), inner.begin());
 }
 
-struct TooLong {};
+/// Why there is no text.
+struct Refusal {
+  std::string reason{};
+};
 
 // Of conditions in conditions; and of places that a header is remembered at. Of what people write
 // neither is ever reached.
@@ -47,9 +213,10 @@ class Inlining {
     }
   }
 
-  /// Throws TooLong.
+  /// Throws Refusal.
   Whole run() {
     append(text_, 0);
+    disarm_includes(whole_.text);
     return std::move(whole_);
   }
 
@@ -64,7 +231,9 @@ class Inlining {
   };
 
   void add(std::string_view text) {
-    if (whole_.text.size() + text.size() > max_whole_bytes) throw TooLong{};
+    if (whole_.text.size() + text.size() > max_whole_bytes) {
+      throw Refusal{"has more than " + std::to_string(max_whole_bytes) + " bytes with its headers"};
+    }
     whole_.text += text;
   }
 
@@ -95,7 +264,9 @@ class Inlining {
 
   void follow_condition(const Directive& directive) {
     if (is_if(directive)) {
-      if (branches_.size() == max_branches) throw TooLong{};
+      if (branches_.size() == max_branches) {
+        throw Refusal{"has hundreds of conditions in each other"};
+      }
       branches_.push_back(++last_branch_);
     } else if (directive.name.starts_with("el") && !branches_.empty()) {
       branches_.back() = ++last_branch_;
@@ -150,8 +321,7 @@ class Inlining {
 
   void append_error(const Directive& directive) {
     std::string name = directive.rest;
-    std::vector<std::string>& missing = whole_.missing;
-    if (std::find(missing.begin(), missing.end(), name) == missing.end()) missing.push_back(name);
+    if (missing_.insert(name).second) whole_.missing.push_back(name);
     // Quotes in an #error have to close.
     for (char& c : name) {
       const bool is_plain = continues_word(c) && static_cast<unsigned char>(c) < 0x80;
@@ -165,16 +335,16 @@ class Inlining {
   Branches branches_{};
   std::uint64_t last_branch_{0};
   Whole whole_{};
+  std::set<std::string> missing_{};
 };
 
 }  // namespace
 
-std::optional<Whole> whole_text(std::string_view text, std::string_view options,
-                                const Gathered& gathered) {
+Whole whole_text(std::string_view text, std::string_view options, const Gathered& gathered) {
   try {
     return Inlining(text, options, gathered).run();
-  } catch (const TooLong&) {
-    return std::nullopt;
+  } catch (const Refusal& refusal) {
+    return {.refusal = refusal.reason};
   }
 }
 

@@ -48,6 +48,32 @@ std::string path_in(const std::string& folder, const std::string& file) {
   return (fs::path(folder) / file).string();
 }
 
+/// The files that a description names by their hashes, and itself.
+std::vector<std::string> files_of(const Launch& launch, const std::string& path,
+                                  const std::string& folder) {
+  std::vector<std::string> files{path};
+  const auto add = [&](const std::string& sha256, std::string (*name)(std::string_view)) {
+    if (!sha256.empty()) files.push_back(path_in(folder, name(sha256)));
+  };
+  for (const Unit& each : launch.program.units) add(each.sha256, text_file);
+  for (const Header& each : launch.program.headers) add(each.sha256, text_file);
+  for (const Object& each : launch.objects) add(each.sha256, object_file);
+  return files;
+}
+
+/// Throws where an object's file is not there or has another size, before anything is measured.
+void check_objects(const Launch& launch, const std::string& folder) {
+  for (const Object& each : launch.objects) {
+    if (each.contents) continue;
+    const std::string path = path_in(folder, object_file(each.sha256));
+    std::error_code error;
+    const std::uint64_t bytes = fs::file_size(path, error);
+    if (error) throw FormatError(fmt::format("cannot read {}: {}", quote(path), error.message()));
+    if (bytes == each.bytes) continue;
+    throw FormatError(fmt::format("{} has {} bytes and not {}", quote(path), bytes, each.bytes));
+  }
+}
+
 /// The same kernel, text, sizes, arguments and objects have the same one, wherever they were
 /// captured.
 std::string id_of(Launch launch, const std::vector<std::string>& texts) {
@@ -88,21 +114,32 @@ includes::Gathered gathered_of(const Program& program, const Unit& unit,
 /// Adds a unit as it is built.
 void add_unit(const std::string& text, const std::string& options,
               const includes::Gathered& gathered, Bundle& bundle) {
-  std::optional<includes::Whole> whole = includes::whole_text(text, options, gathered);
-  if (!whole) {
-    throw FormatError(fmt::format("a text of the program has more than {} bytes with its headers",
-                                  includes::max_whole_bytes));
+  includes::Whole whole = includes::whole_text(text, options, gathered);
+  if (!whole.refusal.empty()) {
+    throw FormatError(fmt::format("a text of the program {}", whole.refusal));
   }
-  bundle.given_texts.push_back(text);
-  bundle.texts.push_back(std::move(whole->text));
+  bundle.texts.push_back(std::move(whole.text));
   bundle.options.push_back(includes::without_folders(options));
-  for (std::string& each : whole->missing) bundle.missing.push_back(std::move(each));
+  for (std::string& each : whole.missing) bundle.missing.push_back(std::move(each));
 }
 
-/// A file that is included by a text that a person named: one that they may read anyway.
-std::optional<std::string> read_header_file(const std::string& path, std::size_t max_bytes) {
+/// With links followed.
+bool is_below(const std::string& path, const std::vector<std::string>& folders) {
   std::error_code error;
-  if (!fs::is_regular_file(path, error)) return std::nullopt;
+  const fs::path file = fs::canonical(path, error);
+  return !error && std::any_of(folders.begin(), folders.end(), [&](const std::string& each) {
+    const fs::path folder = fs::canonical(each.empty() ? "." : each, error);
+    const auto [end, rest] = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
+    return !error && end == folder.end();
+  });
+}
+
+/// A header below one of the folders. Texts may be somebody else's, and what they include is quoted
+/// in messages and documents: they must not reach the other files of the user.
+std::optional<std::string> read_header_file(const std::string& path, std::size_t max_bytes,
+                                            const std::vector<std::string>& folders) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error) || !is_below(path, folders)) return std::nullopt;
   try {
     return system::read_file(path, max_bytes);
   } catch (const std::system_error&) {
@@ -110,13 +147,22 @@ std::optional<std::string> read_header_file(const std::string& path, std::size_t
   }
 }
 
-/// Headers beside the text, and in folders that the options name; those of the bundle come first.
-includes::Gathered with_files(const std::string& text_path, const std::string& text,
-                              const std::string& options, includes::Gathered gathered) {
+/// Headers in the folders, and in those below them that the options name; those of the bundle come
+/// first.
+includes::Gathered with_files(const std::vector<std::string>& folders, const std::string& text,
+                              const std::string& options, includes::Gathered gathered,
+                              std::vector<std::string>& read) {
+  if (folders.empty()) return gathered;
   std::error_code error;
-  const includes::Files files{.read = read_header_file,
+  const includes::Files files{.read =
+                                  [&](const std::string& path, std::size_t max_bytes) {
+                                    std::optional<std::string> header =
+                                        read_header_file(path, max_bytes, folders);
+                                    if (header) read.push_back(path);
+                                    return header;
+                                  },
                               .working_folder = fs::current_path(error).string(),
-                              .text_folders = {fs::path(text_path).parent_path().string()}};
+                              .text_folders = folders};
   includes::Gathered found = includes::gather(text, options, files);
   const std::size_t before = gathered.headers.size();
   const auto is_known = [&](const includes::Include& include) {
@@ -136,12 +182,16 @@ includes::Gathered with_files(const std::string& text_path, const std::string& t
 
 }  // namespace
 
-Bundle read_bundle(const std::string& folder) {
+Bundle read_bundle(const std::string& folder, const std::string& headers) {
   Bundle bundle{.folder = folder};
   const std::string path = path_in(folder, std::string(launch_file));
   bundle.launch = read_launch_file(path);
+  bundle.files = files_of(bundle.launch, path, folder);
+  check_objects(bundle.launch, folder);
   const Program& program = bundle.launch.program;
-  const std::vector<std::string> headers = read_headers(program, folder);
+  const std::vector<std::string> texts = read_headers(program, folder);
+  std::vector<std::string> folders;
+  if (!headers.empty()) folders.push_back(headers);
   for (const Unit& unit : program.units) {
     if (unit.sha256.empty()) {
       throw FormatError(
@@ -150,15 +200,22 @@ Bundle read_bundle(const std::string& folder) {
     }
     const std::string text =
         read_hashed(path_in(folder, text_file(unit.sha256)), unit.sha256, max_text_bytes);
-    add_unit(text, unit.options, gathered_of(program, unit, headers), bundle);
+    add_unit(
+        text, unit.options,
+        with_files(folders, text, unit.options, gathered_of(program, unit, texts), bundle.files),
+        bundle);
   }
   bundle.id = id_of(bundle.launch, bundle.texts);
   return bundle;
 }
 
-Bundle read_described(const std::string& text_path, const std::string& launch_path) {
+Bundle read_described(const std::string& text_path, const std::string& launch_path,
+                      const std::string& headers) {
   const std::string folder = fs::path(launch_path).parent_path().string();
   Bundle bundle{.launch = read_launch_file(launch_path), .folder = folder};
+  bundle.files = files_of(bundle.launch, launch_path, folder);
+  check_objects(bundle.launch, folder);
+  bundle.files.push_back(text_path);
   Program& program = bundle.launch.program;
   if (program.units.size() != 1) {
     throw FormatError(
@@ -166,9 +223,11 @@ Bundle read_described(const std::string& text_path, const std::string& launch_pa
   }
   Unit& unit = program.units.front();
   const std::string text = read_plain(text_path, max_text_bytes);
-  const std::vector<std::string> headers = read_headers(program, folder);
-  add_unit(text, unit.options,
-           with_files(text_path, text, unit.options, gathered_of(program, unit, headers)), bundle);
+  std::vector<std::string> folders{fs::path(text_path).parent_path().string()};
+  if (!headers.empty()) folders.push_back(headers);
+  const includes::Gathered gathered = gathered_of(program, unit, read_headers(program, folder));
+  add_unit(text, unit.options, with_files(folders, text, unit.options, gathered, bundle.files),
+           bundle);
   unit.sha256 = sha256_of(text);
   bundle.id = id_of(bundle.launch, bundle.texts);
   return bundle;

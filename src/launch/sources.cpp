@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which bundles a process is to replay, as text in its environment.
 #include <cstdlib>
+#include <utility>
 
 #include "clprobe/launch.hpp"
 
 namespace clprobe::bundle {
 namespace {
 
-/// A line of the text, without its end.
-std::string_view take_line(std::string_view& text) {
-  const std::size_t end = text.find('\n');
-  const std::string_view line = text.substr(0, end);
+/// Removes the text up to the separator, and returns what stood before it.
+std::string take(std::string_view& text, char separator) {
+  const std::size_t end = text.find(separator);
+  std::string part(text.substr(0, end));
   text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
-  return line;
+  return part;
 }
 
 void check_path(const std::string& path) {
@@ -23,16 +24,15 @@ void check_path(const std::string& path) {
 }  // namespace
 
 Bundle read_source(const Source& source) {
-  return source.kernel_file.empty() ? read_bundle(source.launch)
-                                    : read_described(source.kernel_file, source.launch);
+  if (source.kernel_file.empty()) return read_bundle(source.launch, source.headers);
+  return read_described(source.kernel_file, source.launch, source.headers);
 }
 
 std::string to_environment(const std::vector<Source>& sources) {
   std::string text;
   for (const Source& each : sources) {
-    check_path(each.launch);
-    check_path(each.kernel_file);
-    text += each.launch + '\t' + each.kernel_file + '\n';
+    for (const std::string& path : {each.launch, each.kernel_file, each.headers}) check_path(path);
+    text += each.launch + '\t' + each.kernel_file + '\t' + each.headers + '\n';
   }
   return text;
 }
@@ -41,10 +41,11 @@ std::vector<Source> sources_of_environment() {
   const char* const value = std::getenv(sources_variable.data());
   std::vector<Source> sources;
   for (std::string_view text = value == nullptr ? "" : value; !text.empty();) {
-    const std::string_view line = take_line(text);
-    const std::size_t tab = line.find('\t');
-    if (tab == std::string_view::npos) continue;
-    sources.push_back({std::string(line.substr(0, tab)), std::string(line.substr(tab + 1))});
+    Source source;
+    source.launch = take(text, '\t');
+    source.kernel_file = take(text, '\t');
+    source.headers = take(text, '\n');
+    sources.push_back(std::move(source));
   }
   return sources;
 }

@@ -32,7 +32,7 @@ void note(const Change& change) noexcept {
   }
 }
 
-/// Memory objects, samplers, queues and events.
+/// Memory objects and samplers.
 void wrap_captured_objects(cl_icd_dispatch& table);
 
 }  // namespace clprobe::layer

@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string_view>
+#include <thread>
 
 #include "layer/capture_images.hpp"
 #include "layer/event_time.hpp"
@@ -64,24 +67,56 @@ std::vector<includes::Include> counted_from(std::size_t first,
   return list;
 }
 
+/// Twice what the program takes on the device in all, and two seconds; a minute at most.
+std::chrono::duration<double> longest_wait(const survey::Wanted& wanted) {
+  constexpr double nanoseconds = 1e9;
+  const double of_kernel_s = wanted.mean_ns * static_cast<double>(wanted.launches) / nanoseconds;
+  const double of_all_s = wanted.share > 0.0 ? of_kernel_s / wanted.share : of_kernel_s;
+  return std::chrono::duration<double>(std::min(2.0 + 2.0 * of_all_s, 60.0));
+}
+
 [[noreturn]] void refuse_argument(cl_uint index, std::string_view what) {
   throw Refusal("its argument " + std::to_string(index) + " is " + std::string(what));
 }
 
 }  // namespace
 
+/// Waits for what is in the queue. Returns whether it went well. Commands may wait for the program
+/// (user events, flags in shared memory), which waits in a call of ours: after the longest wait
+/// throws Refusal.
+bool CaptureLaunch::finish(cl_command_queue queue) const {
+  const cl_icd_dispatch& below = State::below();
+  cl_event marker = nullptr;
+  cl_int error = below.clEnqueueMarkerWithWaitList(queue, 0, nullptr, &marker);
+  if (error != CL_SUCCESS) error = below.clEnqueueMarker(queue, &marker);  // before OpenCL 1.2
+  if (error == CL_SUCCESS) error = below.clFlush(queue);
+  const auto began = std::chrono::steady_clock::now();
+  cl_int status = CL_QUEUED;
+  bool is_late = false;
+  while (error == CL_SUCCESS && status > CL_COMPLETE && !is_late) {
+    is_late = std::chrono::steady_clock::now() - began > longest_wait_;
+    std::this_thread::sleep_for(std::chrono::microseconds(status == CL_QUEUED ? 10 : 100));
+    error = below.clGetEventInfo(marker, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
+                                 nullptr);
+  }
+  if (marker != nullptr) below.clReleaseEvent(marker);
+  if (error != CL_SUCCESS || status < CL_COMPLETE) return false;
+  if (status == CL_COMPLETE) return true;
+  throw Refusal("what the program has launched does not end while this launch is held back for " +
+                std::to_string(std::llround(longest_wait_.count())) +
+                " s: it may wait for the program");
+}
+
 /// Whatever still runs may write what the kernel reads.
 void CaptureLaunch::finish_queues() const {
-  if (known_.has_user_events()) {
-    throw Refusal("the program may hold its commands back by user events");
+  const auto let_go = [](const std::vector<cl_command_queue>* queues) {
+    for (cl_command_queue each : *queues) State::below().clReleaseCommandQueue(each);
+  };
+  const std::vector<cl_command_queue> queues = State::get().queues_of(context_);
+  const std::unique_ptr<const std::vector<cl_command_queue>, decltype(let_go)> held(&queues);
+  for (cl_command_queue each : queues) {
+    if (!finish(each)) throw Refusal("what was launched before it failed");
   }
-  cl_int failed = CL_SUCCESS;
-  for (cl_command_queue each : known_.queues(context_)) {
-    const cl_int error = State::below().clFinish(each);
-    if (error != CL_SUCCESS) failed = error;
-    State::below().clReleaseCommandQueue(each);
-  }
-  if (failed != CL_SUCCESS) throw Refusal("what was launched before it failed");
 }
 
 void CaptureLaunch::take_headers(const std::vector<includes::Header>& headers) {
@@ -208,6 +243,7 @@ void CaptureLaunch::begin(cl_kernel kernel, const bundle::NdRange& range,
                      device_text(device, CL_DRIVER_VERSION)};
   launch_.ordinal = wanted.ordinal;
   if (wanted.launches > 0) launch_.survey = {wanted.launches, wanted.share, wanted.mean_ns};
+  longest_wait_ = longest_wait(wanted);
   launch_.kernel = known->name;
   launch_.range = range;
   take_program(*known);
@@ -246,7 +282,7 @@ std::string CaptureLaunch::read_buffer(cl_mem buffer, std::uint64_t bytes) const
 
 void CaptureLaunch::end(cl_int error, cl_event event) {
   if (error != CL_SUCCESS) throw Refusal("the driver refused its launch");
-  if (State::below().clFinish(queue_) != CL_SUCCESS) throw Refusal("its launch failed");
+  if (!finish(queue_)) throw Refusal("its launch failed");
   const std::uint64_t ns = event == nullptr ? 0 : time_of(event).ns.value_or(0);
   if (ns > 0) launch_.app_event_ns = {ns};
   for (std::size_t i = 0; i < roots_.size(); ++i) {

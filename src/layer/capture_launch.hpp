@@ -2,6 +2,7 @@
 // One launch on its way into a bundle. Calls drivers, and holds no lock meanwhile.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ class CaptureLaunch {
   void refuse(std::string_view reason) noexcept { files_.refuse(reason); }
 
  private:
+  [[nodiscard]] bool finish(cl_command_queue queue) const;
   void finish_queues() const;
   void take_program(const KnownKernel& kernel);
   void take_headers(const std::vector<includes::Header>& headers);
@@ -42,6 +44,7 @@ class CaptureLaunch {
   BundleFiles files_;
   cl_command_queue queue_;
   cl_context context_{nullptr};
+  std::chrono::duration<double> longest_wait_{0.0};
   bundle::Launch launch_{};
   std::vector<cl_mem> roots_{};  // of the launch's objects, in their order
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels get and launches wait for.
+// What kernels get.
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -176,49 +176,6 @@ cl_int CL_API_CALL release_sampler(cl_sampler sampler) {
   return next().clReleaseSampler(sampler);
 }
 
-cl_command_queue noted_queue(cl_command_queue queue, cl_context context) {
-  if (queue != nullptr) note([&](Known& known) { known.note_queue(queue, context); });
-  return queue;
-}
-
-cl_command_queue CL_API_CALL create_queue(cl_context context, cl_device_id device,
-                                          cl_command_queue_properties properties, cl_int* result) {
-  return noted_queue(next().clCreateCommandQueue(context, device, properties, result), context);
-}
-
-cl_command_queue CL_API_CALL create_queue_with(cl_context context, cl_device_id device,
-                                               const cl_queue_properties* properties,
-                                               cl_int* result) {
-  cl_command_queue queue =
-      next().clCreateCommandQueueWithProperties(context, device, properties, result);
-  cl_command_queue_properties flags = 0;
-  if (queue != nullptr) {
-    State::below().clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof flags, &flags, nullptr);
-  }
-  // Nobody can wait for what kernels put into a queue on the device.
-  return (flags & CL_QUEUE_ON_DEVICE) != 0 ? queue : noted_queue(queue, context);
-}
-
-cl_int CL_API_CALL release_queue(cl_command_queue queue) {
-  cl_uint references = 0;
-  State::below().clGetCommandQueueInfo(queue, CL_QUEUE_REFERENCE_COUNT, sizeof references,
-                                       &references, nullptr);
-  if (references == 1) note([&](Known& known) { known.forget_queue(queue); });
-  return next().clReleaseCommandQueue(queue);
-}
-
-cl_event CL_API_CALL create_user_event(cl_context context, cl_int* result) {
-  cl_event event = next().clCreateUserEvent(context, result);
-  if (event != nullptr) note([&](Known& known) { known.note_user_event(event); });
-  return event;
-}
-
-cl_int CL_API_CALL set_user_event(cl_event event, cl_int status) {
-  const cl_int error = next().clSetUserEventStatus(event, status);
-  if (error == CL_SUCCESS) note([&](Known& known) { known.forget_user_event(event); });
-  return error;
-}
-
 }  // namespace
 
 void wrap_captured_objects(cl_icd_dispatch& table) {
@@ -239,11 +196,6 @@ void wrap_captured_objects(cl_icd_dispatch& table) {
   wrap_above<&cl_icd_dispatch::clCreateFromGLTexture2D>(table, create_from_gl_texture_2d);
   wrap_above<&cl_icd_dispatch::clCreateFromGLTexture3D>(table, create_from_gl_texture_3d);
   wrap_above<&cl_icd_dispatch::clCreateFromGLRenderbuffer>(table, create_from_gl_renderbuffer);
-  wrap_above<&cl_icd_dispatch::clCreateCommandQueue>(table, create_queue);
-  wrap_above<&cl_icd_dispatch::clCreateCommandQueueWithProperties>(table, create_queue_with);
-  wrap_above<&cl_icd_dispatch::clReleaseCommandQueue>(table, release_queue);
-  wrap_above<&cl_icd_dispatch::clCreateUserEvent>(table, create_user_event);
-  wrap_above<&cl_icd_dispatch::clSetUserEventStatus>(table, set_user_event);
 }
 
 }  // namespace clprobe::layer

@@ -20,4 +20,11 @@ EventTime time_of(cl_event event) {
   return {.ns = end - start};
 }
 
+std::uint64_t enqueued_at(cl_event event) {
+  cl_ulong queued = 0;
+  const cl_int error = State::below().clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_QUEUED,
+                                                              sizeof(queued), &queued, nullptr);
+  return error == CL_SUCCESS ? queued : 0;
+}
+
 }  // namespace clprobe::layer

@@ -19,4 +19,7 @@ struct EventTime {
 /// Of a launch that has ended.
 EventTime time_of(cl_event event);
 
+/// When the command was enqueued by the driver's event clock; 0: unknown.
+std::uint64_t enqueued_at(cl_event event);
+
 }  // namespace clprobe::layer

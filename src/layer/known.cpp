@@ -3,8 +3,6 @@
 
 #include <utility>
 
-#include "layer/state.hpp"
-
 namespace clprobe::layer {
 namespace {
 
@@ -104,42 +102,6 @@ void Known::forget_sampler(cl_sampler sampler) {
 bool Known::is_sampler(const void* handle) const {
   const std::lock_guard lock(mutex_);
   return samplers_.contains(handle);
-}
-
-void Known::note_queue(cl_command_queue queue, cl_context context) {
-  const std::lock_guard lock(mutex_);
-  queues_[queue] = context;
-}
-
-void Known::forget_queue(cl_command_queue queue) {
-  const std::lock_guard lock(mutex_);
-  queues_.erase(queue);
-}
-
-std::vector<cl_command_queue> Known::queues(cl_context context) const {
-  const std::lock_guard lock(mutex_);
-  std::vector<cl_command_queue> found;
-  for (const auto& [queue, of] : queues_) {
-    if (of != context) continue;
-    found.push_back(queue);
-    State::below().clRetainCommandQueue(queue);
-  }
-  return found;
-}
-
-void Known::note_user_event(cl_event event) {
-  const std::lock_guard lock(mutex_);
-  user_events_.insert(event);
-}
-
-void Known::forget_user_event(cl_event event) {
-  const std::lock_guard lock(mutex_);
-  user_events_.erase(event);
-}
-
-bool Known::has_user_events() const {
-  const std::lock_guard lock(mutex_);
-  return !user_events_.empty();
 }
 
 }  // namespace clprobe::layer

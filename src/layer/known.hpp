@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a capture has to know of the application's objects, by their handles. Nothing here calls a
-// driver but to retain, so that no call of the application waits for another one's.
+// driver, so that no call of the application waits for another one's.
 #pragma once
 
 #include <array>
@@ -79,24 +79,12 @@ class Known {
   void forget_sampler(cl_sampler sampler);
   [[nodiscard]] bool is_sampler(const void* handle) const;
 
-  void note_queue(cl_command_queue queue, cl_context context);
-  void forget_queue(cl_command_queue queue);
-  /// Those of the context, retained for the caller.
-  [[nodiscard]] std::vector<cl_command_queue> queues(cl_context context) const;
-
-  /// Commands may wait for events that the application has not set yet.
-  void note_user_event(cl_event event);
-  void forget_user_event(cl_event event);
-  [[nodiscard]] bool has_user_events() const;
-
  private:
   mutable std::mutex mutex_{};
   std::unordered_map<cl_program, std::shared_ptr<const KnownProgram>> programs_{};
   std::unordered_map<cl_kernel, KnownKernel> kernels_{};
   std::unordered_map<cl_mem, KnownMemory> memories_{};
   std::unordered_set<const void*> samplers_{};
-  std::unordered_map<cl_command_queue, cl_context> queues_{};
-  std::unordered_set<cl_event> user_events_{};
 };
 
 }  // namespace clprobe::layer

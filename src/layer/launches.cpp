@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layer/launches.hpp"
+#include "layer/wraps.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string_view>
@@ -14,14 +15,17 @@ namespace {
 
 /// Behind a launch: the application gets its event, and we keep a reference of our own.
 void finish_launch(cl_int error, cl_command_queue queue, cl_kernel kernel,
-                   const survey::Shape& shape, cl_event own, cl_event* event) {
+                   const survey::Shape& shape, std::chrono::steady_clock::time_point began,
+                   cl_event own, cl_event* event) {
   if (error != CL_SUCCESS) {
     note_gap(survey::Gap::refused);
     return;
   }
   if (event != nullptr && own != nullptr) State::below().clRetainEvent(own);
   if (event != nullptr) *event = own;
-  State::get().note_launch(queue, kernel, shape, own);
+  State::get().note_launch(
+      queue, kernel, shape,
+      {.event = own, .began = began, .ended = std::chrono::steady_clock::now()});
 }
 
 /// `enqueue` launches with the event that it is given, which is the application's own or none where
@@ -39,8 +43,9 @@ cl_int launch(cl_command_queue queue, cl_kernel kernel, const survey::Shape& sha
     return error;
   }
   cl_event own = nullptr;
+  const auto began = std::chrono::steady_clock::now();
   const cl_int error = enqueue(&own);
-  finish_launch(error, queue, kernel, shape, own, event);
+  finish_launch(error, queue, kernel, shape, began, own, event);
   return error;
 }
 

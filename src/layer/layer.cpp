@@ -4,14 +4,12 @@
 #include <cstring>
 #include <string_view>
 
-#include "layer/capture.hpp"
 #include "layer/captures.hpp"
-#include "layer/launches.hpp"
 #include "layer/opencl.hpp"
 #include "layer/programs.hpp"
-#include "layer/queues.hpp"
 #include "layer/state.hpp"
 #include "layer/survey_file.hpp"
+#include "layer/wraps.hpp"
 
 namespace clprobe::layer {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layer/queues.hpp"
+#include "layer/wraps.hpp"
 
 #include <cstring>
 #include <exception>
@@ -18,7 +18,10 @@ constexpr cl_command_queue_properties profiling = CL_QUEUE_PROFILING_ENABLE;
 cl_command_queue CL_API_CALL create_queue(cl_context context, cl_device_id device,
                                           cl_command_queue_properties properties, cl_int* result) {
   const auto create = State::below().clCreateCommandQueue;
-  Queue how{.asked_for_profiling = (properties & profiling) != 0, .has_profiling = true};
+  Queue how{.asked_for_profiling = (properties & profiling) != 0,
+            .has_profiling = true,
+            .context = context,
+            .references = 1};
   cl_int error = CL_SUCCESS;
   cl_command_queue queue = create(context, device, properties | profiling, &error);
   if (queue == nullptr && !how.asked_for_profiling) {
@@ -73,9 +76,14 @@ cl_command_queue create_as_asked(cl_context context, cl_device_id device,
       State::below().clCreateCommandQueueWithProperties(context, device, properties, result);
   if (queue == nullptr) return queue;
   const bool is_asked = (flags & profiling) != 0;
+  const bool is_on_device = (flags & CL_QUEUE_ON_DEVICE) != 0;
+  // The default queue of a device is created again and again, and is the same one.
   State::get().note_queue(queue, device,
-                          {.asked_for_profiling = is_asked, .has_profiling = is_asked});
-  if ((flags & CL_QUEUE_ON_DEVICE) != 0) note_gap(survey::Gap::device_queue);
+                          {.asked_for_profiling = is_asked,
+                           .has_profiling = is_asked,
+                           .context = is_on_device ? nullptr : context,
+                           .references = is_on_device ? 0U : 1U});
+  if (is_on_device) note_gap(survey::Gap::device_queue);
   return queue;
 }
 
@@ -89,7 +97,7 @@ cl_command_queue create_with_list(cl_context context, cl_device_id device,
     return create_as_asked(context, device, properties, result, flags);
   }
   cl_int error = CL_SUCCESS;
-  Queue how{.has_profiling = true};
+  Queue how{.has_profiling = true, .context = context, .references = 1};
   cl_command_queue queue = create(context, device, with_profiling(*own).data(), &error);
   if (queue == nullptr) {
     how.has_profiling = false;
@@ -116,11 +124,16 @@ cl_command_queue CL_API_CALL create_queue_with_properties(cl_context context, cl
 cl_int CL_API_CALL release_queue(cl_command_queue queue) {
   // What has ended goes with it, so that the application's context is not held by our events.
   State::get().harvest(false);
-  cl_uint references = 0;
-  const cl_int error = State::below().clGetCommandQueueInfo(
-      queue, CL_QUEUE_REFERENCE_COUNT, sizeof(references), &references, nullptr);
-  if (error == CL_SUCCESS && references == 1) State::get().forget_queue(queue);
-  return State::below().clReleaseCommandQueue(queue);
+  const bool is_last = State::get().release_queue(queue);
+  const cl_int error = State::below().clReleaseCommandQueue(queue);
+  if (is_last) State::below().clReleaseCommandQueue(queue);
+  return error;
+}
+
+cl_int CL_API_CALL retain_queue(cl_command_queue queue) {
+  const cl_int error = State::below().clRetainCommandQueue(queue);
+  if (error == CL_SUCCESS) State::get().retain_queue(queue);
+  return error;
 }
 
 cl_int CL_API_CALL release_context(cl_context context) {
@@ -143,16 +156,18 @@ cl_int answer_list(cl_command_queue queue, const std::vector<cl_queue_properties
 
 cl_int CL_API_CALL get_queue_info(cl_command_queue queue, cl_command_queue_info name,
                                   std::size_t size, void* value, std::size_t* needed) {
-  const bool is_list = name == CL_QUEUE_PROPERTIES_ARRAY;
-  if (!is_list && name != CL_QUEUE_PROPERTIES) {
-    return State::below().clGetCommandQueueInfo(queue, name, size, value, needed);
-  }
   const Queue how = State::get().find_queue(queue);
-  if (is_list && how.list) return answer_list(queue, *how.list, size, value, needed);
+  if (name == CL_QUEUE_PROPERTIES_ARRAY && how.list) {
+    return answer_list(queue, *how.list, size, value, needed);
+  }
   const cl_int error = State::below().clGetCommandQueueInfo(queue, name, size, value, needed);
+  if (error != CL_SUCCESS || value == nullptr) return error;
   const bool is_ours = how.is_known && how.has_profiling && !how.asked_for_profiling;
-  if (!is_list && error == CL_SUCCESS && value != nullptr && is_ours) {
+  if (name == CL_QUEUE_PROPERTIES && is_ours) {
     *static_cast<cl_command_queue_properties*>(value) &= ~profiling;
+  }
+  if (name == CL_QUEUE_REFERENCE_COUNT && how.references > 0) {
+    *static_cast<cl_uint*>(value) = how.references;
   }
   return error;
 }
@@ -186,6 +201,7 @@ cl_int CL_API_CALL get_event_times(cl_event event, cl_profiling_info name, std::
 void wrap_queues(cl_icd_dispatch& table) {
   wrap<&cl_icd_dispatch::clCreateCommandQueue>(table, create_queue);
   wrap<&cl_icd_dispatch::clCreateCommandQueueWithProperties>(table, create_queue_with_properties);
+  wrap<&cl_icd_dispatch::clRetainCommandQueue>(table, retain_queue);
   wrap<&cl_icd_dispatch::clReleaseCommandQueue>(table, release_queue);
   wrap<&cl_icd_dispatch::clReleaseContext>(table, release_context);
   wrap<&cl_icd_dispatch::clGetCommandQueueInfo>(table, get_queue_info);

@@ -33,6 +33,8 @@ constexpr std::chrono::microseconds cost_of_time{20};
 constexpr int part_for_times = 100;
 // Of each row, whatever they cost: few kernels are launched less often without being long.
 constexpr std::uint64_t always_timed = 4;
+// Of all rows together: launches of one size may do unlike work, and most programs make fewer.
+constexpr std::uint64_t first_timed = 1'000;
 
 // Whatever crashes or calls _exit loses at most a tenth of its time, and at most a second.
 constexpr std::chrono::milliseconds shortest_pause{10};
@@ -105,6 +107,7 @@ void State::end_process() noexcept {
 void State::note_queue(cl_command_queue queue, cl_device_id device, Queue how) noexcept {
   try {
     const std::string name = device_name(device);
+    if (how.references > 0) below().clRetainCommandQueue(queue);
     record([&](survey::Recorder& recorder) {
       how.is_known = true;
       how.device = recorder.number_device(name);
@@ -115,8 +118,38 @@ void State::note_queue(cl_command_queue queue, cl_device_id device, Queue how) n
   }
 }
 
-void State::forget_queue(cl_command_queue queue) noexcept {
-  record([&](survey::Recorder&) { queues_.erase(queue); });
+void State::retain_queue(cl_command_queue queue) noexcept {
+  record([&](survey::Recorder&) {
+    const auto found = queues_.find(queue);
+    if (found != queues_.end() && found->second.references > 0) ++found->second.references;
+  });
+}
+
+bool State::release_queue(cl_command_queue queue) noexcept {
+  bool is_last = false;
+  record([&](survey::Recorder&) {
+    const auto found = queues_.find(queue);
+    if (found == queues_.end()) return;
+    is_last = found->second.references == 1;
+    if (found->second.references > 1) {
+      --found->second.references;
+    } else {
+      queues_.erase(found);
+    }
+  });
+  return is_last;
+}
+
+std::vector<cl_command_queue> State::queues_of(cl_context context) {
+  const std::lock_guard lock(mutex_);
+  std::vector<cl_command_queue> found;
+  found.reserve(queues_.size());
+  for (const auto& [queue, how] : queues_) {
+    if (how.context != context) continue;
+    found.push_back(queue);
+    below().clRetainCommandQueue(queue);
+  }
+  return found;
 }
 
 Queue State::find_queue(cl_command_queue queue) noexcept {
@@ -183,11 +216,12 @@ std::optional<std::size_t> State::count_untimed(cl_command_queue queue, cl_kerne
   record([&](survey::Recorder& recorder) {
     const auto found = queues_.find(queue);
     if (is_over_ || found == queues_.end()) return;
+    if (!launched_ && timed_ > 0) launched_ = std::chrono::steady_clock::now();
+    if (timed_ < first_timed) return;
     // Whenever it can be afforded again may be in step with the application: by chance, one in 16,
     // unless all can be. For the rest nobody reads the clock, which takes as long as counting, and
     // longer where that is a call of the system.
     chance_ = chance_ * 1664525U + 1013904223U;
-    if (!launched_ && timed_ > 0) launched_ = std::chrono::steady_clock::now();
     const bool is_drawn = can_afford_all_ || (chance_ >> 28U) == 0;
     if (launched_ && is_drawn) {
       const double spent = part_spent();
@@ -208,7 +242,7 @@ void State::take_back(std::size_t row) noexcept {
 }
 
 State::Taken State::take_launch(cl_command_queue queue, cl_kernel kernel,
-                                const survey::Shape& shape, cl_event event) {
+                                const survey::Shape& shape, Waiting launch) {
   if (is_over_) return Taken::no;
   const auto found = queues_.find(queue);
   if (found == queues_.end() || !recorder_.knows_kernel(kernel)) return Taken::foreign;
@@ -216,7 +250,7 @@ State::Taken State::take_launch(cl_command_queue queue, cl_kernel kernel,
   const std::size_t row = recorder_.count_launch(kernel, found->second.device, shape);
   ++changes_;
   if (row == survey::Recorder::no_row) return Taken::no;
-  if (event == nullptr) {
+  if (launch.event == nullptr) {
     recorder_.add_gap(survey::Gap::no_profiling);
     return Taken::no;
   }
@@ -224,30 +258,57 @@ State::Taken State::take_launch(cl_command_queue queue, cl_kernel kernel,
     recorder_.add_gap(survey::Gap::too_many_waiting);
     return Taken::full;
   }
-  waiting_.push_back({event, row});
+  launch.row = row;
+  launch.ordinal = recorder_.launches_of(row);
+  launch.device = found->second.device;
+  waiting_.push_back(launch);
   ++timed_;
   if (waiting_.size() % portion == 0) wake_.notify_one();
   return Taken::yes;
 }
 
 void State::note_launch(cl_command_queue queue, cl_kernel kernel, const survey::Shape& shape,
-                        cl_event event) noexcept {
+                        const Waiting& launch) noexcept {
   Taken taken = Taken::no;
-  const auto take = [&](survey::Recorder&) { taken = take_launch(queue, kernel, shape, event); };
+  const auto take = [&](survey::Recorder&) { taken = take_launch(queue, kernel, shape, launch); };
   record(take);
   if (taken == Taken::foreign) {
     note_foreign(queue, kernel);
     record(take);
   }
-  if (taken != Taken::yes && event != nullptr) below().clReleaseEvent(event);
+  if (taken != Taken::yes && launch.event != nullptr) below().clReleaseEvent(launch.event);
   if (taken == Taken::full) harvest(true);
+}
+
+void State::check_clock(const Waiting& launch) noexcept {
+  constexpr std::chrono::milliseconds check_pause{1};
+  if (first_checked_ &&
+      (launch.device != first_checked_->device || launch.began - last_check_ < check_pause)) {
+    return;
+  }
+  const std::uint64_t stamp = enqueued_at(launch.event);
+  if (stamp == 0) return;
+  last_check_ = launch.began;
+  if (!first_checked_) {
+    first_checked_ = launch;
+    first_stamp_ = stamp;
+    return;
+  }
+  if (stamp < first_stamp_ || launch.began < first_checked_->ended) return;
+  const auto ns = [](std::chrono::nanoseconds time) {
+    return static_cast<std::uint64_t>(time.count());
+  };
+  record([&](survey::Recorder&) {
+    clock_ = {ns(launch.began - first_checked_->ended), ns(launch.ended - first_checked_->began),
+              stamp - first_stamp_};
+  });
 }
 
 void State::harvest(bool looks_at_all) noexcept {
   if (is_harvesting_.exchange(true)) return;
   std::vector<Waiting> taken;
   std::vector<Waiting> left;
-  std::vector<std::pair<std::size_t, EventTime>> ended;
+  std::vector<std::pair<Waiting, EventTime>> ended;
   record([&](survey::Recorder&) {
     left.reserve(waiting_.size());
     ended.reserve(waiting_.size());
@@ -263,13 +324,14 @@ void State::harvest(bool looks_at_all) noexcept {
       continue;
     }
     unfinished = 0;
-    ended.emplace_back(each.row, look);
+    if (look.ns) check_clock(each);
+    ended.emplace_back(each, look);
     below().clReleaseEvent(each.event);
   }
   // Once for all: the application's next launch may wait for the lock.
   record([&](survey::Recorder& recorder) {
-    for (const auto& [row, look] : ended) {
-      if (look.ns) recorder.add_time(row, *look.ns);
+    for (const auto& [launch, look] : ended) {
+      if (look.ns) recorder.add_time(launch.row, {launch.ordinal, *look.ns});
       if (look.gap) recorder.add_gap(*look.gap);
     }
     changes_ += ended.size();
@@ -282,6 +344,7 @@ survey::Survey State::survey() {
   survey::Survey now;
   record([&](survey::Recorder& recorder) {
     now = recorder.survey();
+    now.clock = clock_;
     written_changes_ = changes_;
   });
   // Nobody will hear of the others if this is the last file.

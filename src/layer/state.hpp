@@ -25,6 +25,11 @@ struct Queue {
   bool is_known{false};
   bool asked_for_profiling{false};
   bool has_profiling{false};
+  /// Null: nobody can wait for what is in it, as kernels fill it, or it came by an extension.
+  cl_context context{nullptr};
+  /// The application's own, counted: the driver's number has those of events as well. While there
+  /// are any we hold one of our own. 0: it came by an extension, and nothing is counted or held.
+  cl_uint references{0};
   std::uint32_t device{0};
   /// The application's own list of properties, where the driver has got another.
   std::optional<std::vector<cl_queue_properties>> list{};
@@ -33,7 +38,11 @@ struct Queue {
 /// A launch whose time is not known yet; the event is ours to release.
 struct Waiting {
   cl_event event{nullptr};
+  std::chrono::steady_clock::time_point began{};  ///< the call that enqueued it
+  std::chrono::steady_clock::time_point ended{};
   std::size_t row{0};
+  std::uint64_t ordinal{0};  ///< in its row, from 1
+  std::uint32_t device{0};
 };
 
 class State {
@@ -57,7 +66,12 @@ class State {
   }
 
   void note_queue(cl_command_queue queue, cl_device_id device, Queue how) noexcept;
-  void forget_queue(cl_command_queue queue) noexcept;
+  void retain_queue(cl_command_queue queue) noexcept;
+  /// Returns whether this was the application's last reference of a queue that we hold: the caller
+  /// releases ours as well.
+  [[nodiscard]] bool release_queue(cl_command_queue queue) noexcept;
+  /// Queues of the host, retained for the caller.
+  [[nodiscard]] std::vector<cl_command_queue> queues_of(cl_context context);
   /// Not known for a queue that came by an extension.
   [[nodiscard]] Queue find_queue(cl_command_queue queue) noexcept;
 
@@ -72,9 +86,10 @@ class State {
   /// The driver did not take it.
   void take_back(std::size_t row) noexcept;
 
-  /// Counts a launch and takes over its event, which may be null.
+  /// Counts a launch and takes over its event, which may be null. `launch` has that and the times
+  /// of the call.
   void note_launch(cl_command_queue queue, cl_kernel kernel, const survey::Shape& shape,
-                   cl_event event) noexcept;
+                   const Waiting& launch) noexcept;
 
   /// What a launch is told by in the survey; nothing where the queue or the kernel is not known.
   [[nodiscard]] std::optional<survey::Signature> signature_of(cl_command_queue queue,
@@ -101,7 +116,9 @@ class State {
   /// What became of a launch: `full` and `no` leave its event to the caller, `foreign` everything.
   enum class Taken { yes, no, full, foreign };
   Taken take_launch(cl_command_queue queue, cl_kernel kernel, const survey::Shape& shape,
-                    cl_event event);
+                    Waiting launch);
+  /// Compares the event clock with the host's, from the first launch of a device to this one.
+  void check_clock(const Waiting& launch) noexcept;
   /// What came by functions that nobody told us of.
   void note_foreign(cl_command_queue queue, cl_kernel kernel) noexcept;
 
@@ -123,6 +140,10 @@ class State {
   bool has_thread_{false};
   std::atomic<bool> is_over_{false};
   std::atomic<bool> is_harvesting_{false};
+  std::optional<Waiting> first_checked_{};  ///< of the thread that harvests
+  std::uint64_t first_stamp_{0};
+  std::chrono::steady_clock::time_point last_check_{};
+  survey::ClockCheck clock_{};
   std::atomic<std::uint64_t> lost_{0};
   std::mutex file_mutex_{};
   SurveyFile file_{};

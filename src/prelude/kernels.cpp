@@ -100,8 +100,11 @@ std::vector<Function> find_functions(const Lexed& lexed) {
   std::vector<Function> functions;
   std::size_t begin = 0;
   for (std::size_t i = 0; i < code.size(); ++i) {
-    if (code[i].is(";")) begin = i + 1;
-    if (!code[i].is("{")) continue;
+    // `extern "C" {` for C++, which no compiler of OpenCL C reads: what is between is not inside.
+    const bool is_linkage = i >= 2 && code[i].is("{") && code[i - 2].is("extern") &&
+                            code[i - 1].kind == TokenKind::quoted;
+    if (is_linkage || code[i].is(";") || code[i].is("}")) begin = i + 1;
+    if (is_linkage || !code[i].is("{")) continue;
     std::optional<Function> function = function_before(code, begin, i);
     const std::size_t close = closing_bracket(code, i);
     if (close == code.size()) break;

@@ -21,13 +21,9 @@ void append(std::string& text, std::string_view separator, std::string_view more
 /// `unit`: what its compute units are called.
 std::string facts_of(const Run& run, std::string_view unit) {
   const DeviceInfo& device = run.device;
-  std::string facts;
-  if (device.timer != Timer::imported) {
-    append(facts, ", ",
-           format_count(static_cast<std::uint64_t>(std::max<std::int64_t>(0, device.compute_units)),
-                        unit));
-    append(facts, ", ", format_bytes(device.global_memory));
-  }
+  std::string facts = run.label.empty() ? "" : device.name;
+  append(facts, ", ", units_text(device.compute_units, unit));
+  if (device.timer != Timer::imported) append(facts, ", ", format_bytes(device.global_memory));
   if (!is_simulated(device) && !device.driver.empty()) {
     append(facts, ", ", "driver " + device.driver);
   }
@@ -45,9 +41,13 @@ std::string value_and_interval(const Finding& finding) {
 /// The headlines of a result, a row per series: "latency 4.05 ns ±0.1%, throughput 2 Gop/s".
 std::vector<CardLine> headlines_of(const ProbeResult& result) {
   std::vector<CardLine> rows;
+  const bool is_any = std::any_of(result.findings.begin(), result.findings.end(),
+                                  [](const Finding& each) { return each.role == Role::headline; });
+  // Of another tool, whose findings have no roles, all of them.
+  const bool are_all = !is_any && result.points.empty();
   for (const Finding& finding : result.findings) {
-    const bool is_shown = finding.role == Role::headline && !is_told_by_label(finding) &&
-                          !value_text(finding).empty();
+    const bool is_shown = (are_all || finding.role == Role::headline) &&
+                          !is_told_by_label(finding) && !value_text(finding).empty();
     if (!is_shown) continue;
     const std::string topic =
         finding.level ? fmt::format("{} {}", finding.series, *finding.level) : finding.series;
@@ -59,10 +59,11 @@ std::vector<CardLine> headlines_of(const ProbeResult& result) {
   return rows;
 }
 
+/// Bars are of kernels, and say nothing of the device as a whole.
 bool has_card(const ProbeResult& result) {
   const Card& card = result.card;
-  return !card.levels.empty() || !card.columns.empty() || !card.notes.empty() ||
-         !card.lines.empty() || !card.rows.empty() || !card.unseen.empty();
+  return !stacks_in(result.findings).empty() || !card.levels.empty() || !card.columns.empty() ||
+         !card.notes.empty() || !card.lines.empty() || !card.rows.empty() || !card.unseen.empty();
 }
 
 void add_status(DeviceCard& card, const ProbeResult& result) {
@@ -72,7 +73,8 @@ void add_status(DeviceCard& card, const ProbeResult& result) {
       return;
     case Status::unsupported:
     case Status::unobservable:
-      card.unseen.push_back(fmt::format("{} (all of it)", name));
+      card.unseen.push_back(result.reason.empty() ? name
+                                                  : fmt::format("{}: {}", name, result.reason));
       return;
     case Status::failed:
     case Status::interrupted:
@@ -120,7 +122,7 @@ void add_headlines(DeviceCard& card, const ProbeResult& result) {
   if (!text.empty()) card.lines.push_back({words(result.probe), std::move(text)});
 }
 
-void add_own(DeviceCard& card, const Card& own) {
+void add_own(DeviceCard& card, const Card& own, bool is_imported) {
   card.lines.insert(card.lines.end(), own.lines.begin(), own.lines.end());
   for (const CardColumn& each : own.columns) {
     if (!add_column(card, each) && !each.alone.text.empty()) card.lines.push_back(each.alone);
@@ -128,6 +130,8 @@ void add_own(DeviceCard& card, const Card& own) {
   for (const CardNote& each : own.notes) {
     if (!add_note(card, each)) card.lines.push_back(each.alone);
   }
+  // What another tool has not measured is none of its gaps.
+  if (is_imported) return;
   card.unseen.insert(card.unseen.end(), own.unseen.begin(), own.unseen.end());
 }
 
@@ -141,7 +145,7 @@ void add_warnings(std::vector<std::string>& kinds, const std::vector<Warning>& w
 }  // namespace
 
 DeviceCard card_of(const Run& run) {
-  DeviceCard card{.title = run.device.name,
+  DeviceCard card{.title = name_of(run),
                   .facts = facts_of(run, "compute unit"),
                   .short_facts = facts_of(run, "unit")};
   if (run.interrupted) card.failures = "the run was interrupted";
@@ -154,7 +158,7 @@ DeviceCard card_of(const Run& run) {
   add_warnings(card.warnings, run.warnings);
   for (const ProbeResult& result : run.results) {
     if (has_card(result)) {
-      add_own(card, result.card);
+      add_own(card, result.card, run.imported.has_value());
     } else {
       add_headlines(card, result);
     }
@@ -183,6 +187,9 @@ std::vector<CardLine> all_lines(const DeviceCard& card) {
   if (!card.failures.empty()) lines.push_back({"not done", card.failures});
   if (!card.unseen.empty()) {
     lines.push_back({"not seen", fmt::format("{}", fmt::join(card.unseen, ", "))});
+  }
+  if (!card.warnings.empty()) {
+    lines.push_back({"warnings", fmt::format("{}", fmt::join(card.warnings, ", "))});
   }
   return lines;
 }

@@ -61,8 +61,7 @@ LevelTexts texts_of(const CardLevel& level);
 /// `has_warnings`: with what they are. How many of its levels have no room there.
 std::size_t add_card(Page& page, const DeviceCard& card, bool has_warnings);
 
-/// The lines, and those of what is not done and not seen where there are any. Warnings are not
-/// among them: formats that are not short of lines say them in full.
+/// The lines, and those of what is not done, not seen and warned of where there are any.
 std::vector<CardLine> all_lines(const DeviceCard& card);
 
 /// The card as elements, without its title.

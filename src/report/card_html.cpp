@@ -67,8 +67,7 @@ std::string hierarchy_picture(const DeviceCard& card) {
         "<li><svg viewBox=\"0 0 100 1\" preserveAspectRatio=\"none\" aria-hidden=\"true\"><rect "
         "x=\"{:.1f}\" width=\"{:.1f}\" height=\"1\"/></svg><span><em>{}</em> {} <em>{}</em></span>"
         "</li>\n",
-        (100.0 - widths[i]) / 2.0, widths[i], html_text(texts.latency),
-        html_text(levels[i].short_what.empty() ? levels[i].what : levels[i].short_what),
+        (100.0 - widths[i]) / 2.0, widths[i], html_text(texts.latency), html_text(levels[i].name),
         html_text(texts.capacity));
   }
   return html +

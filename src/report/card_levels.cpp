@@ -61,6 +61,8 @@ std::string text_at(const Sizes& level, const std::vector<CardPlateau>& plateaus
   std::optional<double> nearest;
   for (const CardPlateau& each : plateaus) {
     if (is_open_level && !each.is_open) continue;
+    // What is memory to all units begins where a cache is lost on them: it is no part of a cache.
+    if (!is_open_level && each.is_open && each.from > std::max(level.from, smallest)) continue;
     const double covered = doublings(std::max(level.from, each.from), std::min(level.to, each.to));
     const double whole =
         doublings(std::max(level.from, smallest), is_open_level ? each.to : level.to);

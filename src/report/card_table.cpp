@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The card on a page of a fixed width.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <string>
@@ -8,14 +10,142 @@
 #include <vector>
 
 #include "report/card.hpp"
-#include "report/card_texts.hpp"
+#include "report/page.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::report {
 namespace {
 
+/// A topic, and its text in lines.
+struct CardEntry {
+  std::string topic{};
+  std::string text{};  ///< empty: it may not be shortened
+  std::vector<std::string> lines{};
+  Ink ink{Ink::plain};
+};
+
 constexpr int indent = 1;
-constexpr std::size_t max_lines = 14;
+constexpr int gap = 2;
+constexpr std::string_view seen_topic = "not seen";
+constexpr std::string_view caution_topic = "warnings";
+
+std::string_view mark_of(const Page& page) { return page.is_unicode() ? "…" : "..."; }
+
+int text_width(const Page& page, int topic_width) {
+  return page.width() - indent - topic_width - gap;
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+/// As many of a list as fit into a line, and how many more there are. The first stands whole.
+std::vector<std::string> list_in(const std::vector<std::string>& parts, int width) {
+  std::string text = joined(parts);
+  for (std::size_t left = 1; left < parts.size() && display_width(text) > width; ++left) {
+    const std::vector<std::string> first(parts.begin(),
+                                         parts.end() - static_cast<std::ptrdiff_t>(left));
+    text = fmt::format("{}, {} more", joined(first), left);
+  }
+  return wrap(text, width);
+}
+
+std::vector<std::string> shown(const Page& page, const std::vector<std::string>& texts) {
+  std::vector<std::string> all;
+  all.reserve(texts.size());
+  for (const std::string& each : texts) all.push_back(page.show(each));
+  return all;
+}
+
+CardEntry list_entry(std::string_view topic, const std::vector<std::string>& parts, Ink ink,
+                     int width) {
+  return {.topic = std::string(topic), .lines = list_in(parts, width), .ink = ink};
+}
+
+/// Columns of the topics: of the widest one, but at most a third of the page.
+int topic_width_of(const Page& page, const DeviceCard& card) {
+  int width = display_width(caution_topic);
+  for (const CardLine& line : card.lines) {
+    width = std::max(width, display_width(page.show(line.topic)));
+  }
+  return std::min(width, page.width() / 3);
+}
+
+/// Each in as many lines as it takes. Of what was not seen, and of the kinds of warnings, as many
+/// as fit into a line.
+std::vector<CardEntry> entries_of(const Page& page, const DeviceCard& card, bool has_warnings) {
+  const std::string_view mark = mark_of(page);
+  const int topic_width = topic_width_of(page, card);
+  const int width = text_width(page, topic_width);
+  std::vector<CardEntry> entries;
+  for (const CardLine& each : card.lines) {
+    const std::string text = page.show(each.text);
+    entries.push_back({.topic = cut_to_width(page.show(each.topic), topic_width, mark),
+                       .text = text,
+                       .lines = wrap(text, width)});
+  }
+  if (!card.failures.empty()) {
+    entries.push_back(list_entry("not done", {page.show(card.failures)}, Ink::failure, width));
+  }
+  const std::vector<std::string> unseen = shown(page, card.unseen);
+  if (!unseen.empty()) entries.push_back(list_entry(seen_topic, unseen, Ink::plain, width));
+  const std::vector<std::string> warnings =
+      has_warnings ? shown(page, card.warnings) : std::vector<std::string>{};
+  if (!warnings.empty()) {
+    entries.push_back(list_entry(caution_topic, warnings, Ink::caution, width));
+  }
+  return entries;
+}
+
+/// As much of a text as fits into so many lines: it ends after a part of the list that it is, with
+/// its parentheses closed; after a word where its parts are long.
+std::vector<std::string> shorten(const std::string& text, std::size_t max_lines, int width,
+                                 std::string_view mark) {
+  std::vector<std::string> after_part;
+  std::vector<std::string> after_word;
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '(') ++depth;
+    if (text[i] == ')') --depth;
+    if (text[i] != ' ' || i == 0) continue;
+    std::vector<std::string> lines =
+        wrap(fmt::format("{} {}{}", text.substr(0, i), mark, depth > 0 ? ")" : ""), width);
+    if (lines.size() > max_lines) break;
+    const bool is_part = text[i - 1] == ',' || text[i - 1] == ';';
+    (is_part ? after_part : after_word) = std::move(lines);
+  }
+  const auto columns = [](const std::vector<std::string>& lines) {
+    int sum = 0;
+    for (const std::string& line : lines) sum += display_width(line);
+    return sum;
+  };
+  if (2 * columns(after_part) >= columns(after_word)) after_word = std::move(after_part);
+  if (!after_word.empty()) return after_word;
+  return {cut_to_width(text, width, mark)};
+}
+
+/// Shortens the longest texts by lines until all fit into so many, or have one each.
+void fit(std::vector<CardEntry>& entries, std::size_t room, const Page& page, int topic_width) {
+  const auto count = [&] {
+    std::size_t lines = 0;
+    for (const CardEntry& each : entries) lines += each.lines.size();
+    return lines;
+  };
+  while (count() > room) {
+    // A list is as short as it can be, and has no text.
+    const auto lines_of = [](const CardEntry& each) {
+      return each.text.empty() ? 0 : each.lines.size();
+    };
+    const auto longest = std::max_element(
+        entries.begin(), entries.end(),
+        [&](const CardEntry& a, const CardEntry& b) { return lines_of(a) < lines_of(b); });
+    if (longest == entries.end() || lines_of(*longest) < 2) return;
+    longest->lines = shorten(longest->text, longest->lines.size() - 1,
+                             text_width(page, topic_width), mark_of(page));
+  }
+}
+
+constexpr std::size_t max_lines = 16;
 constexpr int usual_width = 80;
 /// So many levels stand on a card whatever else does.
 constexpr std::size_t min_levels = 3;
@@ -53,10 +183,7 @@ struct Levels {
   std::vector<Row> rows{};
 };
 
-/// "global" of "global 2".
-std::string_view series_of(const DeviceLevel& level) {
-  return std::string_view(level.own.name).substr(0, level.own.name.rfind(' '));
-}
+std::string_view series_of(const DeviceLevel& level) { return level.own.latency.series; }
 
 /// Of each series the first ones and the last one, which is memory.
 std::vector<DeviceLevel> shown_levels(std::vector<DeviceLevel> levels, std::size_t room) {
@@ -232,33 +359,19 @@ struct Rest {
   std::vector<std::vector<Span>> title{};
   std::vector<CardEntry> entries{};
 
-  /// With each entry cut to a line.
-  [[nodiscard]] std::size_t min_lines() const { return title.size() + entries.size(); }
-
-  [[nodiscard]] std::size_t whole_lines() const {
+  /// With each answer cut to a line; lists are as short as they can be.
+  [[nodiscard]] std::size_t min_lines() const {
     std::size_t lines = title.size();
-    for (const CardEntry& each : entries) lines += each.lines.size();
+    for (const CardEntry& each : entries) lines += each.text.empty() ? each.lines.size() : 1;
     return lines;
   }
 };
 
-/// The longest form that leaves the levels room, else the shortest. Two lists share a line before
-/// an answer is cut, then facts of the device go, and last two answers share a line.
+/// All facts of the device, where the levels and a line of each answer then have room.
 Rest rest_of(const Page& page, const DeviceCard& card, bool has_warnings, std::size_t room) {
-  const auto form = [&](bool is_one_line, bool is_short) {
-    return Rest{title_lines(page, card, is_one_line),
-                entries_of(page, card, has_warnings, is_short)};
-  };
-  Rest long_form = form(false, false);
-  if (long_form.whole_lines() <= room) return long_form;
-  Rest short_form = form(false, true);
-  if (short_form.whole_lines() <= room) return short_form;
-  if (long_form.min_lines() <= room) return long_form;
-  if (short_form.min_lines() <= room) return short_form;
-  Rest shortest = form(true, true);
-  const std::size_t title = shortest.title.size();
-  share_lines(shortest.entries, room > title ? room - title : 0, page, topic_width_of(page, card));
-  return shortest;
+  Rest rest{title_lines(page, card, false), entries_of(page, card, has_warnings)};
+  if (rest.min_lines() > room) rest.title = title_lines(page, card, true);
+  return rest;
 }
 
 }  // namespace
@@ -274,11 +387,8 @@ std::size_t add_card(Page& page, const DeviceCard& card, bool has_warnings) {
   fit(rest.entries, left(rest.title.size() + levels + header), page, topic_width);
   for (const CardEntry& entry : rest.entries) {
     std::string topic = entry.topic;
-    for (std::size_t i = 0; i < entry.lines.size(); ++i) {
-      const bool is_last = i + 1 == entry.lines.size();
-      page.line({{" " + pad_right(topic, topic_width) + "  ", Ink::faint},
-                 {entry.lines[i], entry.ink},
-                 {is_last ? entry.caution : "", Ink::caution}});
+    for (const std::string& line : entry.lines) {
+      page.line({{" " + pad_right(topic, topic_width) + "  ", Ink::faint}, {line, entry.ink}});
       topic.clear();
     }
   }

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cmath>
 #include <cstdint>
 
@@ -139,10 +141,30 @@ Axis axis_of(const Chart& chart, double ChartPoint::*coordinate) {
   return {on.on(low), on.on(high), chart.scale};
 }
 
+/// The next value of 1, 2 or 5 times a power of ten below, or above. Never the value itself, so
+/// that an axis between two of them is no point.
+double round_outward(double value, bool is_up) {
+  const double power = std::pow(10.0, std::floor(std::log10(value)));
+  const std::array<double, 5> around{0.5 * power, power, 2.0 * power, 5.0 * power, 10.0 * power};
+  constexpr double rounding = 1e-9;
+  if (is_up) {
+    return *std::find_if(around.begin(), around.end() - 1,
+                         [&](double each) { return each > value * (1.0 + rounding); });
+  }
+  return *std::find_if(around.rbegin(), around.rend() - 1,
+                       [&](double each) { return each < value * (1.0 - rounding); });
+}
+
 void draw_plot(Page& page, const Chart& chart, int rows) {
   const Axis x = x_axis_of(chart);
-  const Axis y = y_axis_of(chart);
+  Axis y = y_axis_of(chart);
   if (!(x.high > x.low)) return;
+  // Few rows have two ticks, at their ends.
+  if (rows < chart_rows && y.scale == Scale::logarithmic) {
+    y = axis_of(chart, &ChartPoint::y);
+    y.low = std::log(round_outward(std::exp(y.low), false));
+    y.high = std::log(round_outward(std::exp(y.high), true));
+  }
 
   std::vector<Tick> ticks = y_ticks(chart, y, rows);
   int margin = 0;
@@ -177,6 +199,16 @@ void draw_plot(Page& page, const Chart& chart, int rows) {
 }
 
 }  // namespace
+
+std::string title_of(const Chart& chart) {
+  const std::string& series = chart.series.front().name;
+  const bool is_memory = chart.y_unit == "seconds" && chart.x_name == "working_set_bytes" &&
+                         (series == "global" || series == "local");
+  std::string title = fmt::format("{} by {}, {}{}", chart.y_title, x_title_of(chart), series,
+                                  is_memory ? " memory" : "");
+  title.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(title.front())));
+  return title;
+}
 
 std::string x_title_of(const Chart& chart) {
   return chart.x_title.empty() ? parameter_title(chart.x_name) : chart.x_title;
@@ -244,13 +276,14 @@ std::vector<double> y_ticks_of(const Axis& axis, double min_share) {
   }
   const int lowest = static_cast<int>(std::floor(axis.low / std::log(10.0)));
   const int highest = static_cast<int>(std::ceil(axis.high / std::log(10.0)));
+  std::vector<double> ends;
   for (const std::vector<double>& steps : {std::vector{1.0, 2.0, 5.0}, {1.0, 3.0}, {1.0}}) {
     std::vector<double> ticks;
     bool is_crowded = false;
     for (int exponent = lowest; exponent <= highest; ++exponent) {
       for (const double step : steps) {
         const double value = step * std::pow(10.0, exponent);
-        if (std::log(value) < axis.low || std::log(value) > axis.high) continue;
+        if (!axis.has(value)) continue;
         const bool is_close =
             !ticks.empty() && axis.share(value) < axis.share(ticks.back()) + min_share;
         is_crowded = is_crowded || is_close;
@@ -258,8 +291,9 @@ std::vector<double> y_ticks_of(const Axis& axis, double min_share) {
       }
     }
     if (!is_crowded && ticks.size() >= 2) return ticks;
+    if (ends.empty() && ticks.size() >= 2) ends = {ticks.front(), ticks.back()};
   }
-  return {std::exp(axis.low), std::exp(axis.high)};
+  return ends;
 }
 
 std::string tick_text(double value, std::string_view unit) {

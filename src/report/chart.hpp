@@ -42,7 +42,7 @@ struct Chart {
   std::string x_unit{};   ///< of values across that are no parameter: "bytes_per_second"
   std::string x_title{};  ///< empty: that of the parameter
   std::string y_unit{"seconds"};  ///< as a finding's
-  std::string y_title{};          ///< "time of an access"
+  std::string y_title{};          ///< "latency"
   Scale scale{Scale::logarithmic};
   std::vector<ChartSeries> series{};
   std::vector<ChartNote> notes{};
@@ -51,6 +51,9 @@ struct Chart {
   std::vector<ChartSeries> beside{};
   std::string beside_title{};
 };
+
+/// "Latency by working set, global memory": of several curves the first.
+std::string title_of(const Chart& chart);
 
 /// What lies across, and a value of it: "working set", "64 KiB".
 std::string x_title_of(const Chart& chart);
@@ -83,8 +86,8 @@ Axis y_axis_of(const Chart& chart);
 /// which two are at least so far apart.
 std::vector<double> even_ticks(double low, double high, double min_apart);
 /// Values for an axis of times or rates: 1, 2, 5, 10, ... or fewer, where two neighbours are less
-/// than `min_share` of the axis apart; its two ends when it is too short for that. Of a linear one
-/// even ticks.
+/// than `min_share` of the axis apart; the first and the last where that leaves less than two. Of a
+/// linear one even ticks.
 std::vector<double> y_ticks_of(const Axis& axis, double min_share);
 /// "10 ns" at a tick, where a finding would be "10.0 ns".
 std::string tick_text(double value, std::string_view unit);

@@ -23,7 +23,7 @@ std::string level_cell(const std::optional<int>& level) {
 /// A number, or the word that the finding concluded.
 std::string finding_cells(const ComparedFinding* compared) {
   if (compared == nullptr) return ",,,";
-  const Finding& finding = compared->finding;
+  const Finding finding = report::shown_finding(*compared);
   return fmt::format("{},{},{},{}", number_cell(finding.value), number_cell(finding.low),
                      number_cell(finding.high), report::csv_cell(finding.label));
 }

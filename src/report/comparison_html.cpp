@@ -70,8 +70,9 @@ std::string summary_card(const Comparison& comparison, std::span<const RunDigest
   if (parts.empty()) html += "<p>No change.</p>\n";
   const std::string rest = settled_text(comparison.counts[run]);
   if (!rest.empty()) html += fmt::format("<p class=\"quiet\">{}</p>\n", html_text(rest));
-  const std::string clock = clock_text(comparison, runs, run);
-  if (!clock.empty()) html += fmt::format("<p class=\"quiet\">{}</p>\n", html_text(clock));
+  for (const std::string& note : run_notes(comparison, runs, run)) {
+    html += fmt::format("<p class=\"quiet\">{}</p>\n", html_text(note));
+  }
   return html + "</article>\n";
 }
 
@@ -117,7 +118,7 @@ struct Place {
   std::size_t run{0};
 };
 
-/// What changed, the largest first; then what did not, in the order of the findings.
+/// What changed, the worse first; then what did not, in the order of the findings.
 std::vector<Place> places_of(const Comparison& comparison, std::size_t runs) {
   std::vector<Place> places;
   std::set<std::pair<const ComparedRow*, std::size_t>> seen;
@@ -138,7 +139,7 @@ std::vector<Place> places_of(const Comparison& comparison, std::size_t runs) {
 std::string value_cell(const ComparedCell& cell) {
   if (!has_content(cell)) return "<td class=\"none\">&#183;</td>";
   const std::string interval =
-      cell.finding == nullptr ? std::string() : interval_text(cell.finding->finding);
+      cell.finding == nullptr ? std::string() : interval_text(shown_finding(*cell.finding));
   std::string html = fmt::format("<td><em>{}</em>", html_text(cell_text(cell, "nothing")));
   if (!interval.empty()) {
     html += fmt::format(" <span class=\"spread\">{}</span>", html_text(interval));
@@ -158,7 +159,7 @@ std::string row_html(const Comparison& comparison, const Place& place, bool has_
   return fmt::format(
       "<tr data-probe=\"{}\" data-verdict=\"{}\"><th scope=\"row\">{}</th>{}<td>{}</td><td "
       "class=\"change {}\">{}</td>{}{}<td>{}</td><td class=\"reason\">{}</td></tr>\n",
-      html_text(place.row->probe), to_word(judged.verdict), html_text(finding_title(finding)),
+      html_text(place.row->probe), to_word(judged.verdict), html_text(row_title(*place.row)),
       has_letters ? fmt::format("<td>{}</td>", run_letter(place.run)) : "", badge(judged.verdict),
       to_word(judged.verdict), html_text(text), value_cell(place.row->cells[comparison.baseline]),
       value_cell(cell), html_text(words(place.row->probe)), html_text(judged.reason));
@@ -190,7 +191,7 @@ std::string changes_section(const Comparison& comparison, std::span<const RunDig
                         head_html(comparison, runs.size()) + "<tbody>\n" + rows + "</tbody>\n");
   return fmt::format(
       "<section id=\"changes\" class=\"probe\" aria-labelledby=\"changes-title\">\n<h2 "
-      "id=\"changes-title\">Findings, what changed most first{}</h2>\n<div "
+      "id=\"changes-title\">Findings, what is worse first{}</h2>\n<div "
       "id=\"filters\"></div>\n{}</section>\n",
       anchor("changes"), table);
 }
@@ -271,15 +272,18 @@ std::string own_name(std::span<const RunDigest> runs, std::size_t run) {
 }
 
 std::string heading_of(std::span<const RunDigest> runs, std::size_t baseline) {
+  const auto name = [&](std::size_t run) {
+    return runs[run].label.empty() ? runs[run].device : runs[run].label;
+  };
   if (runs.size() == 2) {
-    const std::string& device = runs[1 - baseline].device;
-    if (device == runs[baseline].device) {
+    const std::string device = name(1 - baseline);
+    if (device == name(baseline)) {
       return fmt::format("{}: {} beside {}", device, own_name(runs, 1 - baseline),
                          own_name(runs, baseline));
     }
-    return fmt::format("{} beside {}", device, runs[baseline].device);
+    return fmt::format("{} beside {}", device, name(baseline));
   }
-  return fmt::format("{} runs beside {}", runs.size() - 1, runs[baseline].device);
+  return fmt::format("{} runs beside {}", runs.size() - 1, name(baseline));
 }
 
 std::string page_of(const Comparison& comparison, std::span<const RunDigest> runs) {

@@ -38,6 +38,7 @@ Json runs_json(const Comparison& comparison, std::span<const RunDigest> runs) {
                      {"driver", runs[run].driver},
                      {"started", runs[run].started},
                      {"tool", runs[run].tool},
+                     {"notes", report::run_notes(comparison, runs, run)},
                      {"interrupted", runs[run].interrupted},
                      {"runs", runs[run].runs},
                      {"verdicts", counts_json(comparison.counts[run])}});
@@ -94,7 +95,7 @@ Json row_json(const ComparedRow& row, std::size_t baseline) {
   }
   put_if_any(object, "unit", finding.unit);
   Json base = Json::object();
-  put_value(base, finding);
+  put_value(base, report::shown_finding(*row.baseline));
   object["baseline"] = std::move(base);
   Json cells = Json::array();
   for (std::size_t run = 0; run < row.cells.size(); ++run) {
@@ -102,7 +103,7 @@ Json row_json(const ComparedRow& row, std::size_t baseline) {
     if (run == baseline || !report::has_content(cell)) continue;
     Json each{{"run", run}};
     if (cell.finding != nullptr) {
-      put_value(each, cell.finding->finding);
+      put_value(each, report::shown_finding(*cell.finding));
       if (cell.finding->finding.level != finding.level && cell.finding->finding.level) {
         each["level"] = *cell.finding->finding.level;
       }

@@ -31,8 +31,9 @@ std::string runs_list(const Comparison& comparison, std::span<const RunDigest> r
     text += fmt::format(
         "- **{}**: {}{}\n", run_letter(run), escape_markdown(run_text(runs[run])),
         is_baseline ? ", the baseline" : fmt::format(": {}", counts_text(comparison.counts[run])));
-    const std::string clock = clock_text(comparison, runs, run);
-    if (!clock.empty()) text += fmt::format("  - {}\n", escape_markdown(clock));
+    for (const std::string& note : run_notes(comparison, runs, run)) {
+      text += fmt::format("  - {}\n", escape_markdown(note));
+    }
   }
   return text + '\n';
 }
@@ -48,7 +49,7 @@ std::string summary_list(const Comparison& comparison, std::size_t runs) {
   return text + '\n';
 }
 
-/// The findings that changed, the largest first.
+/// The findings that changed, those that are worse first.
 std::string changes_table(const Comparison& comparison, std::size_t runs) {
   const std::vector<Change> changes = changes_of(comparison);
   if (changes.empty()) return {};
@@ -61,9 +62,8 @@ std::string changes_table(const Comparison& comparison, std::size_t runs) {
   for (const Change& change : changes) {
     const ComparedRow& row = *change.row;
     const Judgement& judged = row.cells[change.run].judgement;
-    const std::string title = fmt::format("{} {}", row.probe, finding_title(row.baseline->finding));
     std::vector<std::string> cells{
-        escape_markdown(title), fmt::format("**{}**", to_word(judged.verdict)),
+        escape_markdown(change_title(row)), fmt::format("**{}**", to_word(judged.verdict)),
         escape_markdown(change_words(change) + (judged.is_coarse ? " (no interval)" : "")),
         escape_markdown(cell_text(row.cells[comparison.baseline], "")),
         escape_markdown(cell_text(row.cells[change.run], ""))};
@@ -98,9 +98,8 @@ std::string render_comparison_markdown(const Comparison& comparison,
       }
       continue;
     }
-    std::vector<std::string> cells{
-        report::escape_markdown(row.probe),
-        report::escape_markdown(report::finding_title(row.baseline->finding))};
+    std::vector<std::string> cells{report::escape_markdown(row.probe),
+                                   report::escape_markdown(report::row_title(row))};
     for (std::size_t run = 0; run < row.cells.size(); ++run) {
       cells.push_back(report::markdown_cell(row, run, run == comparison.baseline));
     }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -38,6 +37,8 @@ std::optional<double> ratio_of(const Change& change) {
   return ratio && *ratio > 0.0 && std::isfinite(*ratio) ? ratio : std::nullopt;
 }
 
+Verdict verdict_of(const Change& change) { return change.row->cells[change.run].judgement.verdict; }
+
 double size_of(const Change& change) {
   if (const auto apart = difference_of(change)) return std::fabs(*apart);
   if (const auto ratio = ratio_of(change)) return std::fabs(std::log(*ratio));
@@ -67,81 +68,52 @@ Words words_of(std::string_view unit) {
   return found == unit_words.end() ? Words{unit, "higher", "lower"} : *found;
 }
 
-/// "1.51x" or "4.2 %": how much more the larger one is.
-std::string amount_of(double factor) {
+/// "1.51x slower" or "4.2 % faster": by which factor the larger one is more, or by which share of
+/// the first value the second one differs.
+std::string amount_of(double ratio, const Words& called) {
   constexpr double first_multiple = 1.2;
-  if (factor >= first_multiple) return format_number(factor) + "x";
-  const double percent = 100.0 * (factor - 1.0);
-  return fmt::format("{:.{}f} %", percent, percent < 9.95 ? 1 : 0);
+  const std::string_view word = ratio > 1.0 ? called.more : called.less;
+  const double factor = std::max(ratio, 1.0 / ratio);
+  if (factor >= first_multiple) return fmt::format("{}x {}", format_number(factor), word);
+  const double percent = 100.0 * std::fabs(ratio - 1.0);
+  return fmt::format("{:.{}f} % {}", percent, percent < 9.95 ? 1 : 0, word);
 }
 
-/// Changes of one finding of several series that go the same way.
+/// "261 to 280 ns", "900 ns to 1.20 µs".
+std::string both_values(const ComparedCell& before, const ComparedCell& after) {
+  std::string first = cell_text(before, "nothing");
+  const std::string second = cell_text(after, "nothing");
+  const auto unit_in = [](const std::string& text) {
+    return text.substr(std::min(text.find(' '), text.size()));
+  };
+  const std::string unit = unit_in(first);
+  if (unit == unit_in(second)) first.resize(first.size() - unit.size());
+  return fmt::format("{} to {}", first, second);
+}
+
+/// "L2 latency 7.3 % slower (261 to 280 ns)": with both values where it is worse.
+std::string text_of(const Change& change, std::size_t baseline) {
+  const ComparedRow& row = *change.row;
+  std::string text = fmt::format("{} {}", change_title(row), change_words(change));
+  if (verdict_of(change) != Verdict::worse) return text;
+  return fmt::format("{} ({})", text, both_values(row.cells[baseline], row.cells[change.run]));
+}
+
+/// Changes of one kind of finding of a probe that go the same way, the largest first.
 struct Group {
-  std::string title{};  // "stride bandwidth"
-  Verdict verdict{Verdict::same};
-  std::string_view word{};  // "faster"; empty without a ratio
-  double least{std::numeric_limits<double>::infinity()};
-  double most{0.0};
+  Change largest{};
   std::size_t count{0};
+
+  [[nodiscard]] bool holds(const Change& change) const {
+    const Finding& one = largest.row->baseline->finding;
+    const Finding& other = change.row->baseline->finding;
+    const double sides = ratio_of(largest).value_or(1.0) - 1.0;
+    return largest.row->probe == change.row->probe && verdict_of(largest) == verdict_of(change) &&
+           verdict_of(change) != Verdict::worse && one.unit == other.unit &&
+           (one.name == other.name || one.unit == "share") &&
+           sides * (ratio_of(change).value_or(1.0) - 1.0) >= 0.0;
+  }
 };
-
-Group group_of(const Change& change) {
-  const Finding& finding = change.row->baseline->finding;
-  const std::string name = finding.unit == "share" ? "shares" : words(finding.name);
-  const std::string& probe = change.row->probe;
-  Group group{.title = name == probe ? name : fmt::format("{} {}", probe, name),
-              .verdict = change.row->cells[change.run].judgement.verdict};
-  const auto ratio = ratio_of(change);
-  if (!ratio || finding.unit == "share") return group;
-  const Words called = words_of(finding.unit);
-  group.word = *ratio > 1.0 ? called.more : called.less;
-  group.least = group.most = *ratio > 1.0 ? *ratio : 1.0 / *ratio;
-  return group;
-}
-
-std::vector<Group> groups_of(const Comparison& comparison, std::size_t run) {
-  std::vector<Group> groups;
-  for (const Change& change : changes_of(comparison)) {
-    if (change.run != run) continue;
-    const Group one = group_of(change);
-    auto group = std::find_if(groups.begin(), groups.end(), [&](const Group& each) {
-      return each.title == one.title && each.verdict == one.verdict && each.word == one.word;
-    });
-    if (group == groups.end()) group = groups.insert(groups.end(), one);
-    ++group->count;
-    group->least = std::min(group->least, one.least);
-    group->most = std::max(group->most, one.most);
-  }
-  return groups;
-}
-
-std::string text_of(const Group& group) {
-  std::string text = group.title;
-  if (!group.word.empty()) {
-    const std::string from = amount_of(group.least);
-    const std::string to = amount_of(group.most);
-    text += fmt::format(" {}{} {}", from, from == to ? "" : " to " + to, group.word);
-  }
-  if (group.count > 1) text += fmt::format(" ({})", group.count);
-  return text;
-}
-
-/// The unit of what a finding in cycles of the core says in time; empty of others.
-std::string_view unit_in_time(std::string_view unit) {
-  if (unit == "cycles") return "seconds";
-  return unit == "bytes_per_cycle" ? "bytes_per_second" : "";
-}
-
-/// Whether this is in cycles, and stands beside what changed as well and says the same in time.
-bool is_repeated(const Change& change, const std::vector<Change>& changes) {
-  const Finding& cycles = change.row->baseline->finding;
-  const std::string_view unit = unit_in_time(cycles.unit);
-  return !unit.empty() && std::any_of(changes.begin(), changes.end(), [&](const Change& other) {
-    const Finding& time = other.row->baseline->finding;
-    return other.run == change.run && other.row->probe == change.row->probe && time.unit == unit &&
-           time.series == cycles.series && time.level == cycles.level;
-  });
-}
 
 }  // namespace
 
@@ -149,15 +121,18 @@ std::vector<Change> changes_of(const Comparison& comparison) {
   std::vector<Change> changes;
   for (const ComparedRow& row : comparison.rows) {
     for (std::size_t run = 0; run < row.cells.size(); ++run) {
-      const Judgement& judgement = row.cells[run].judgement;
-      const bool is_judged = run != comparison.baseline && !judgement.reason.empty();
-      if (is_judged && is_change(judgement.verdict)) changes.push_back({&row, run});
+      const Judgement& judged = row.cells[run].judgement;
+      const bool is_judged = run != comparison.baseline && !judged.reason.empty();
+      if (is_judged && is_change(judged.verdict) && !judged.is_repeated) {
+        changes.push_back({&row, run});
+      }
     }
   }
-  const std::vector<Change> all = changes;
-  std::erase_if(changes, [&](const Change& each) { return is_repeated(each, all); });
-  std::stable_sort(changes.begin(), changes.end(),
-                   [](const Change& a, const Change& b) { return size_of(a) > size_of(b); });
+  std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
+    const bool is_worse = verdict_of(a) == Verdict::worse;
+    if (is_worse != (verdict_of(b) == Verdict::worse)) return is_worse;
+    return size_of(a) > size_of(b);
+  });
   return changes;
 }
 
@@ -165,21 +140,27 @@ std::string change_words(const Change& change) {
   if (const auto apart = difference_of(change)) {
     return fmt::format("{:+.1f} points", 100.0 * *apart);
   }
-  const Judgement& judgement = change.row->cells[change.run].judgement;
   const auto ratio = ratio_of(change);
-  if (!ratio) return std::string(to_word(judgement.verdict));
-  const Words called = words_of(change.row->baseline->finding.unit);
-  return *ratio > 1.0 ? fmt::format("{} {}", amount_of(*ratio), called.more)
-                      : fmt::format("{} {}", amount_of(1.0 / *ratio), called.less);
+  if (!ratio) return std::string(to_word(verdict_of(change)));
+  return amount_of(*ratio, words_of(change.row->baseline->finding.unit));
 }
 
 std::vector<SummaryPart> summary_parts(const Comparison& comparison, std::size_t run) {
-  const std::vector<Group> groups = groups_of(comparison, run);
+  std::vector<Group> groups;
+  for (const Change& change : changes_of(comparison)) {
+    if (change.run != run) continue;
+    auto group = std::find_if(groups.begin(), groups.end(),
+                              [&](const Group& each) { return each.holds(change); });
+    if (group == groups.end()) group = groups.insert(groups.end(), {change, 0});
+    ++group->count;
+  }
   std::vector<SummaryPart> parts;
   for (const Verdict verdict : {Verdict::worse, Verdict::better, Verdict::different}) {
     SummaryPart part{verdict, {}};
     for (const Group& group : groups) {
-      if (group.verdict == verdict) part.texts.push_back(text_of(group));
+      if (verdict_of(group.largest) != verdict) continue;
+      part.texts.push_back(text_of(group.largest, comparison.baseline));
+      if (group.count > 1) part.texts.back() += fmt::format(" (and {} more)", group.count - 1);
     }
     if (!part.texts.empty()) parts.push_back(std::move(part));
   }
@@ -214,20 +195,13 @@ std::string brief_summary_of(const Comparison& comparison, std::size_t run,
   std::string_view separator = ": ";
   for (const SummaryPart& part : summary_parts(comparison, run)) {
     for (const std::string& each : part.texts) {
-      const std::string longer = fmt::format("{}{}{}", text, separator, each);
-      if (!fits(longer + more_follow)) continue;
+      std::string longer = fmt::format("{}{}{}", text, separator, each);
+      if (!fits(longer + more_follow)) longer.resize(std::min(longer.size(), longer.rfind(" (")));
+      // What is better must not stand where there is no room for what is worse.
+      if (!fits(longer + more_follow)) return separator == ", " ? text + more_follow : text;
       text = longer;
       separator = ", ";
     }
-  }
-  if (separator == ", ") return text + more_follow;
-  if (summary_parts(comparison, run).size() != 1) return text;
-  // No room for by how much: at what, then.
-  for (const Group& group : groups_of(comparison, run)) {
-    const std::string longer = fmt::format("{}{}{}", text, separator, group.title);
-    if (!fits(longer) || text.find(group.title) != std::string::npos) continue;
-    text = longer;
-    separator = ", ";
   }
   return text;
 }

@@ -17,15 +17,16 @@ struct Change {
   std::size_t run{0};
 };
 
-/// The largest first: ratios by how far they are from 1, shares by their difference; words last.
-/// Without the cycles beside a time that changed, too.
+/// Those that are worse first, then the largest: ratios by how far they are from 1, shares by their
+/// difference; words last. Without the cycles of a time that changed.
 std::vector<Change> changes_of(const Comparison& comparison);
 
 /// "1.51x faster", "4.2 % slower", "1.3x larger", "+12.3 points"; the verdict where there is
 /// neither a ratio nor a difference.
 std::string change_words(const Change& change);
 
-/// What of a run has one verdict: "stride bandwidth 1.39x to 1.51x faster (3)", by finding.
+/// What of a run has one verdict: each finding that is worse with both values, of the others the
+/// largest of a kind, "stride read int4 bandwidth 1.51x faster (and 2 more)".
 struct SummaryPart {
   Verdict verdict{Verdict::same};
   std::vector<std::string> texts{};
@@ -36,11 +37,10 @@ std::vector<SummaryPart> summary_parts(const Comparison& comparison, std::size_t
 /// "303 same, 4 unclear"; empty where nothing is.
 std::string settled_text(const VerdictCounts& counts);
 
-/// Of a run, by verdict and finding: "better: stride bandwidth 1.39x to 1.51x faster (3); 303
-/// same".
+/// Of a run, by verdict and finding: "better: stride read int4 bandwidth 1.51x faster; 303 same".
 std::string summary_of(const Comparison& comparison, std::size_t run);
 /// The same where it fits; else how many are better and worse, and as many findings as fit, the
-/// worse first: "11 better, 5 worse: latency capacity 4.12x to 26.2x smaller (5), ...".
+/// worse first: "5 worse, 11 better: global 2 latency 7.3 % slower (261 ns to 280 ns), ...".
 std::string brief_summary_of(const Comparison& comparison, std::size_t run,
                              const std::function<bool(const std::string&)>& fits);
 

@@ -41,7 +41,6 @@ class ComparisonPage {
     add_summary();
     add_changes();
     if (!style_.all_points) {
-      add_clocks();
       add_unmatched();
       add_totals(is_crowd);
       return page_.text();
@@ -51,7 +50,6 @@ class ComparisonPage {
       page_.line({{page_.show(probe), Ink::heading}});
       add_groups(probe);
       add_unresolved(probe);
-      if (probe == clock_section) add_clocks();
       add_curves(probe);
     }
     add_reasons();
@@ -112,20 +110,23 @@ class ComparisonPage {
     return names;
   }
 
-  /// What changed, the largest first: the finding, both values, and by how much.
+  /// What changed, all that is worse first: the finding, both values, and by how much.
   void add_changes() {
     std::vector<Change> changes = changes_of(comparison_);
     if (changes.empty()) return;
     const std::size_t all = changes.size();
-    if (!style_.all_points) changes.resize(std::min(all, listed_changes));
+    const auto worse = static_cast<std::size_t>(
+        std::count_if(changes.begin(), changes.end(), [](const Change& each) {
+          return each.row->cells[each.run].judgement.verdict == Verdict::worse;
+        }));
+    if (!style_.all_points) changes.resize(std::min(all, std::max(worse, listed_changes)));
     const bool has_letters = runs_.size() > 2;
     std::vector<std::string> titles;
     std::array<int, 4> widths{};
     std::vector<std::array<std::string, 4>> rows;
     for (const Change& change : changes) {
       const ComparedRow& row = *change.row;
-      titles.push_back(
-          page_.show(fmt::format("{} {}", row.probe, finding_title(row.baseline->finding))));
+      titles.push_back(page_.show(change_title(row)));
       const Judgement& judged = row.cells[change.run].judgement;
       rows.push_back(
           {has_letters ? run_letter(change.run) : "", shown_cell(row.cells[comparison_.baseline]),
@@ -162,6 +163,9 @@ class ComparisonPage {
   void add_run(std::size_t run) {
     const std::string role = run == comparison_.baseline ? "baseline: " : "";
     page_.prose(fmt::format(" {}  ", run_letter(run)), role + run_text(runs_[run]), Ink::plain);
+    for (const std::string& note : run_notes(comparison_, runs_, run)) {
+      page_.prose("    ", note, Ink::caution);
+    }
   }
 
   void add_runs(bool is_crowd) {
@@ -207,12 +211,6 @@ class ComparisonPage {
             verdict_text(cell, row.baseline->finding.unit)};
   }
 
-  /// A title that would take what the values need stands as two lines.
-  [[nodiscard]] bool is_long(const Finding& finding) const {
-    constexpr int values = 62;  // two of them, their ratio and a verdict
-    return display_width(page_.show(finding_title(finding))) > page_.width() - values;
-  }
-
   void add_groups(const std::string& probe) {
     const std::vector<const ComparedRow*> rows = rows_of(probe);
     std::vector<std::size_t> others;
@@ -227,15 +225,12 @@ class ComparisonPage {
       for (const ComparedRow* const row : rows) {
         const Finding& finding = row->baseline->finding;
         const bool is_share = is_told_by_label(finding);
-        const bool is_below = is_share || is_long(finding);
-        const std::string level = finding.level ? fmt::format(" {}", *finding.level) : "";
         const std::string above =
-            finding.series + (is_share ? fmt::format(", {}", finding.method) : level);
-        if (is_below && heading != above) lines.push_back({{}, page_.show(above)});
-        heading = is_below ? above : "";
+            is_share ? fmt::format("{}, {}", finding.series, finding.method) : place_title(*row);
+        if (heading != above) lines.push_back({{}, page_.show(above)});
+        heading = above;
         places.push_back(lines.size());
-        const std::string below = is_share ? finding.label : words(finding.name);
-        lines.push_back({{page_.show(is_below ? " " + below : finding_title(finding)),
+        lines.push_back({{page_.show(" " + (is_share ? finding.label : words(finding.name))),
                           shown_cell(row->cells[comparison_.baseline])},
                          ""});
       }
@@ -275,13 +270,6 @@ class ComparisonPage {
     }
   }
 
-  void add_clocks() {
-    for (std::size_t run = 0; run < runs_.size(); ++run) {
-      const std::string text = clock_text(comparison_, runs_, run);
-      if (!text.empty()) page_.prose(fmt::format(" {}  ", run_letter(run)), text, Ink::caution);
-    }
-  }
-
   void add_curves(const std::string& probe) {
     bool is_first = true;
     for (const CurveSummary& curve : comparison_.curves) {
@@ -300,9 +288,8 @@ class ComparisonPage {
         const Judgement& judgement = row.cells[run].judgement;
         const bool is_told = !judgement.reason.empty() && !is_unresolved(row);
         if (run == comparison_.baseline || !is_told) continue;
-        const std::string text =
-            fmt::format("{} {}: {}: {}", row.probe, finding_title(row.baseline->finding),
-                        to_word(judgement.verdict), judgement.reason);
+        const std::string text = fmt::format("{}: {}: {}", change_title(row),
+                                             to_word(judgement.verdict), judgement.reason);
         const bool is_same = judgement.verdict == Verdict::same;
         page_.prose(fmt::format(" {}  ", run_letter(run)), text,
                     is_same ? Ink::plain : Ink::caution);

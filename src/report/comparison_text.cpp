@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "clprobe/comparison_report.hpp"
+#include "clprobe/disturbance.hpp"
 #include "clprobe/stacks.hpp"
 #include "report/findings.hpp"
+#include "report/side_by_side.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::report {
@@ -51,6 +53,32 @@ std::string described(const RunDigest& run, std::vector<std::string> parts) {
                      run.interrupted ? ", INTERRUPTED" : "");
 }
 
+/// "L2 read by all compute units" by its title and the name of its level; without a title, "global
+/// L2".
+std::string title_in_words(const std::string& series, const std::string& title,
+                           const std::string& level) {
+  std::string text = title.empty() ? series + " {}" : title;
+  const std::size_t at = text.find("{}");
+  if (at == std::string::npos) {
+    const bool is_only = level.empty() || level == "level 1";
+    return is_only ? text : fmt::format("{} ({})", text, level);
+  }
+  const bool is_first = level.empty() && text.starts_with("{} ");
+  text.replace(at, is_first ? 3 : 2, level);
+  if (text.ends_with(' ')) text.pop_back();
+  return text.empty() ? series : text;
+}
+
+/// What it is, else its number; empty without a level.
+std::string level_in_words(const std::string& name, std::optional<int> level) {
+  return name.empty() && level ? fmt::format("level {}", *level) : name;
+}
+
+/// What stands between a place and a finding there: "L2 latency", "one compute unit: cycles".
+std::string_view separator_after(std::string_view title) {
+  return title.empty() || title == "{}" ? "" : ":";
+}
+
 /// Which run has it, of which probe, series and level. Both runs may have a level of that number.
 std::string unmatched_start(const Unmatched& each, std::size_t baseline) {
   const std::string here = run_letter(each.run);
@@ -58,10 +86,12 @@ std::string unmatched_start(const Unmatched& each, std::size_t baseline) {
   std::string text = here + ":";
   if (each.reason == only_in_baseline) text = fmt::format("in {}, not in {}:", there, here);
   if (each.reason == not_in_baseline) text = fmt::format("in {}, not in {}:", here, there);
-  text += " " + each.probe;
-  if (!each.series.empty()) text += " " + each.series;
-  if (each.level) text += fmt::format(" {}", *each.level);
-  return text;
+  if (each.series_title.empty()) text += " " + each.probe;
+  if (each.series.empty()) return text;
+  return fmt::format(
+      "{} {}{}", text,
+      title_in_words(each.series, each.series_title, level_in_words(each.level_name, each.level)),
+      separator_after(each.series_title));
 }
 
 std::string unmatched_end(const Unmatched& each) {
@@ -82,15 +112,18 @@ std::string run_letter(std::size_t run) {
 
 std::string run_origin(const RunDigest& run) { return described(run, {}); }
 
-std::string run_text(const RunDigest& run) { return described(run, {run.device}); }
+std::string run_text(const RunDigest& run) {
+  if (run.label.empty()) return described(run, {run.device});
+  return described(run, {run.label, run.device});
+}
 
 std::string counts_text(const VerdictCounts& counts) {
   struct Part {
     std::size_t count;
     Verdict verdict;
   };
-  const std::array parts{Part{counts.same, Verdict::same}, Part{counts.better, Verdict::better},
-                         Part{counts.worse, Verdict::worse},
+  const std::array parts{Part{counts.same, Verdict::same}, Part{counts.worse, Verdict::worse},
+                         Part{counts.better, Verdict::better},
                          Part{counts.different, Verdict::different},
                          Part{counts.unclear, Verdict::unclear}};
   std::string text;
@@ -107,10 +140,33 @@ std::string ratio_text(const std::optional<double>& ratio) {
   return is_near ? fmt::format("{:.3f}", *ratio) : fmt::format("{:.3g}", *ratio);
 }
 
-std::string finding_title(const Finding& finding) {
-  std::string text = finding.series;
-  if (finding.level) text += fmt::format(" {}", *finding.level);
-  return fmt::format("{}{}{}", text, text.empty() ? "" : " ", finding_words(finding));
+std::string place_title(const ComparedRow& row) {
+  std::vector<std::string> names;
+  for (const ComparedCell& cell : row.cells) {
+    if (cell.finding == nullptr) continue;
+    std::string name = level_in_words(cell.finding->level_name, cell.finding->finding.level);
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  const ComparedFinding& baseline = *row.baseline;
+  return title_in_words(baseline.finding.series, baseline.series_title,
+                        fmt::format("{}", fmt::join(names, "/")));
+}
+
+std::string row_title(const ComparedRow& row) {
+  const Finding& finding = row.baseline->finding;
+  const std::string& title = row.baseline->series_title;
+  // What moves in a second is all that there is to say of it.
+  const bool is_told = finding.name == "bandwidth" && finding.unit == "bytes_per_second";
+  if (is_told && !title.empty()) return place_title(row);
+  const std::string place = place_title(row);
+  return fmt::format("{}{}{}{}", place, separator_after(title), place.empty() ? "" : " ",
+                     finding_words(finding));
+}
+
+std::string change_title(const ComparedRow& row) {
+  const bool is_told =
+      !row.baseline->series_title.empty() || row.probe == row.baseline->finding.name;
+  return is_told ? row_title(row) : fmt::format("{} {}", row.probe, row_title(row));
 }
 
 std::string finding_words(const Finding& finding) {
@@ -119,10 +175,13 @@ std::string finding_words(const Finding& finding) {
   return fmt::format("{}{} ({})", name, finding.label, finding.method);
 }
 
+Finding shown_finding(const ComparedFinding& compared) {
+  return with_disturbance(compared.finding, compared.disturbance);
+}
+
 std::string cell_text(const ComparedCell& cell, std::string_view nothing) {
   if (cell.finding == nullptr) return std::string(nothing);
-  const std::string value = value_text(cell.finding->finding);
-  return value.empty() ? short_reason(cell.finding->finding) : value;
+  return shared_text(&cell.finding->finding, nothing);
 }
 
 bool is_unresolved(const ComparedRow& row) {
@@ -220,19 +279,23 @@ std::string curve_text(const CurveSummary& curve) {
   return text;
 }
 
-std::string clock_text(const Comparison& comparison, std::span<const RunDigest> runs,
-                       std::size_t run) {
-  if (runs[run].device != runs[comparison.baseline].device) return {};
+std::vector<std::string> run_notes(const Comparison& comparison, std::span<const RunDigest> runs,
+                                   std::size_t run) {
+  const RunDigest& baseline = runs[comparison.baseline];
+  if (run == comparison.baseline || runs[run].device != baseline.device) return {};
+  std::vector<std::string> notes = differing_origins(baseline, runs[run]);
   const auto row =
       std::find_if(comparison.rows.begin(), comparison.rows.end(),
                    [](const ComparedRow& each) { return each.probe == clock_section; });
-  if (row == comparison.rows.end()) return {};
+  if (row == comparison.rows.end()) return notes;
   const std::optional<double>& ratio = row->cells[run].judgement.ratio;
-  if (!ratio || std::fabs(std::log(*ratio)) <= std::log1p(comparison.threshold)) return {};
-  return fmt::format(
-      "the clock's rate differs by {:.2g} %: what was measured in cycles is judged in "
-      "cycles, and the ratios of its times hold that difference",
-      100.0 * std::expm1(std::fabs(std::log(*ratio))));
+  if (ratio && std::fabs(std::log(*ratio)) > std::log1p(comparison.threshold)) {
+    notes.push_back(fmt::format(
+        "the clock's rate differs by {:.2g} %: what was measured in cycles is judged in "
+        "cycles, and the ratios of its times hold that difference",
+        100.0 * std::fabs(*ratio - 1.0)));
+  }
+  return notes;
 }
 
 }  // namespace clprobe::report
@@ -244,9 +307,8 @@ std::string change_text(const Comparison& comparison, std::span<const RunDigest>
   const ComparedRow& row = comparison.rows[place.row];
   const ComparedCell& cell = row.cells[place.run];
   const Judgement& judged = cell.judgement;
-  return fmt::format("{}: {} {}: {} -> {} in {}",
-                     to_word(judged.left_open.value_or(judged.verdict)), row.probe,
-                     report::finding_title(row.baseline->finding),
+  return fmt::format("{}: {}: {} -> {} in {}", to_word(judged.left_open.value_or(judged.verdict)),
+                     report::change_title(row),
                      report::cell_text(row.cells[comparison.baseline], "nothing"),
                      report::cell_text(cell, "nothing"), quote(runs[place.run].file));
 }

@@ -20,10 +20,18 @@ std::string run_origin(const RunDigest& run);
 std::string counts_text(const VerdictCounts& counts);
 /// "1.02", or "1.000" near 1; empty without a ratio.
 std::string ratio_text(const std::optional<double>& ratio);
-/// "global 2 latency"
-std::string finding_title(const Finding& finding);
+/// "L2 latency", "memory read by one compute unit": by the title of its series and the name of its
+/// level, of all runs where they differ ("far L2/memory latency"). What has neither is called by
+/// the names in its document, "global level 2 latency".
+std::string row_title(const ComparedRow& row);
+/// The same without the finding: "L2", "memory read by one compute unit".
+std::string place_title(const ComparedRow& row);
+/// The same as `row_title` where the probe is not said besides: a series without a title has it.
+std::string change_title(const ComparedRow& row);
 /// The finding without its series: its name, or for shares of a bar "memory data: L2 (gsi)".
 std::string finding_words(const Finding& finding);
+/// The finding with the interval that the reports of its run show.
+Finding shown_finding(const ComparedFinding& compared);
 /// What a cell shows: the value, else the reason in short, else `nothing`.
 std::string cell_text(const ComparedCell& cell, std::string_view nothing);
 /// Whether there is anything to show: a finding may be there without a verdict, and a verdict (that
@@ -44,10 +52,10 @@ std::vector<UnmatchedLine> unmatched_lines(const Comparison& comparison);
 /// "global: 120 points, ratio 1.01 (0.98 to 1.05), furthest 1.2 at working_set_bytes 65536"
 std::string curve_text(const CurveSummary& curve);
 
-/// Where the core's clock of a run had another rate than the baseline's: that times are judged in
-/// cycles; empty elsewhere.
-std::string clock_text(const Comparison& comparison, std::span<const RunDigest> runs,
-                       std::size_t run);
+/// What a reader of a run of the baseline's device has to know first: another card, driver or
+/// platform, and another rate of the core's clock, since times are judged in cycles then.
+std::vector<std::string> run_notes(const Comparison& comparison, std::span<const RunDigest> runs,
+                                   std::size_t run);
 
 /// Whether no run knows more of the row's share than that it is near 0.
 bool is_unresolved(const ComparedRow& row);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Long form, one row a sample. A point that failed has no samples and no row: JSON tells why.
+// Long forms: one row a sample, a finding, or a point. A point that failed has none: JSON tells
+// why.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,20 +9,25 @@
 #include "clprobe/estimate.hpp"
 #include "clprobe/report.hpp"
 #include "report/curves.hpp"
+#include "report/device_text.hpp"
 #include "report/safe_text.hpp"
 
 namespace clprobe {
 namespace {
+
+using report::csv_cell;
+using report::name_of;
 
 // The shortest digits that read back as the same number, whatever the locale.
 std::string value_cell(const Value* value) {
   if (value == nullptr) return {};
   if (const auto* const whole = std::get_if<std::int64_t>(value)) return fmt::format("{}", *whole);
   if (const auto* const number = std::get_if<double>(value)) return fmt::format("{}", *number);
-  return report::csv_cell(std::get<std::string>(*value));
+  return csv_cell(std::get<std::string>(*value));
 }
 
-std::string optional_cell(const std::optional<std::uint64_t>& value) {
+template <typename Number>
+std::string optional_cell(const std::optional<Number>& value) {
   return value ? fmt::format("{}", *value) : std::string();
 }
 
@@ -49,7 +55,7 @@ std::string time_cell(const Point& point, const Sample& sample, const DeviceInfo
 
 void add_point(std::string& csv, const Point& point, const std::string& lead,
                const std::vector<std::string>& names, const DeviceInfo& device) {
-  std::string before = lead + ',' + report::csv_cell(point.series);
+  std::string before = lead + ',' + csv_cell(point.series);
   for (const std::string& name : names) before += ',' + value_cell(report::find_known(point, name));
   for (const Sample& sample : point.samples) {
     csv += fmt::format("{},{},{},{},{},{},{},{}\n", before, sample.accesses,
@@ -58,19 +64,61 @@ void add_point(std::string& csv, const Point& point, const std::string& lead,
   }
 }
 
+std::string row_of_finding(const std::string& lead, const Finding& finding) {
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", lead, csv_cell(finding.series),
+                     optional_cell(finding.level), csv_cell(finding.name),
+                     optional_cell(finding.value), optional_cell(finding.low),
+                     optional_cell(finding.high), csv_cell(finding.unit), csv_cell(finding.label),
+                     to_word(finding.role), to_word(finding.source), csv_cell(finding.method),
+                     csv_cell(finding.reason));
+}
+
 }  // namespace
 
 std::string render_csv(std::span<const Run> runs) {
   const std::vector<std::string> names = parameter_names(runs);
   std::string csv = "device_index,device,driver,probe,series";
-  for (const std::string& name : names) csv += ',' + report::csv_cell(name);
+  for (const std::string& name : names) csv += ',' + csv_cell(name);
   csv += ",accesses,ticks,event_ns,host_ns,witness,visit,ns_per_access\n";
   for (const Run& run : runs) {
     for (const ProbeResult& result : run.results) {
-      const std::string lead =
-          fmt::format("{},{},{},{}", run.device.index, report::csv_cell(run.device.name),
-                      report::csv_cell(run.device.driver), report::csv_cell(result.probe));
+      const std::string lead = fmt::format("{},{},{},{}", run.device.index, csv_cell(name_of(run)),
+                                           csv_cell(run.device.driver), csv_cell(result.probe));
       for (const Point& point : result.points) add_point(csv, point, lead, names, run.device);
+    }
+  }
+  return csv;
+}
+
+std::string render_findings_csv(std::span<const Run> runs) {
+  std::string csv =
+      "device_index,device,driver,started,probe,series,level,finding,value,low,high,unit,label,"
+      "role,source,method,reason\n";
+  for (const Run& run : runs) {
+    for (const ProbeResult& result : run.results) {
+      const std::string lead =
+          fmt::format("{},{},{},{},{}", run.device.index, csv_cell(name_of(run)),
+                      csv_cell(run.device.driver), csv_cell(run.started), csv_cell(result.probe));
+      for (const Finding& finding : result.findings) csv += row_of_finding(lead, finding);
+    }
+  }
+  return csv;
+}
+
+std::string render_curves_csv(std::span<const Run> runs) {
+  std::string csv = "device,probe,series,x_name,x,value,low,high,unit\n";
+  for (const Run& run : runs) {
+    for (const ProbeResult& result : run.results) {
+      const report::Chart chart = report::chart_of(result, run.device);
+      for (const report::ChartSeries& series : chart.series) {
+        const std::string lead =
+            fmt::format("{},{},{},{}", csv_cell(name_of(run)), csv_cell(result.probe),
+                        csv_cell(series.name), csv_cell(chart.x_name));
+        for (const report::ChartPoint& point : series.points) {
+          csv += fmt::format("{},{},{},{},{},{}\n", lead, point.x, point.y, point.low, point.high,
+                             chart.y_unit);
+        }
+      }
     }
   }
   return csv;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "clprobe/estimate.hpp"
+#include "clprobe/one_size.hpp"
 #include "report/findings.hpp"
 #include "text/text.hpp"
 
@@ -23,7 +24,7 @@ const Finding* find(const ProbeResult& result, const Finding& beside, std::strin
 
 // The plateau of a level reaches from the end of the one before to its own.
 ChartNote note_of(const ProbeResult& result, const Finding& latency, double first, double last) {
-  ChartNote note{first, last, *latency.value, format_seconds(*latency.value)};
+  ChartNote note{first, last, *latency.value, quantity_text(*latency.value, latency.unit)};
   note.level = latency.level;
   if (const Finding* const end = find(result, latency, "capacity")) {
     note.x_high = *end->value;
@@ -60,8 +61,10 @@ void add_pattern_notes(const ProbeResult& result, Chart& chart) {
 std::string_view unit_of(const ProbeResult& result) { return to_word(result.unit); }
 
 std::string value_title(const ProbeResult& result) {
-  if (!result.view.value_title.empty()) return printable(result.view.value_title);
-  return result.unit == Unit::seconds ? "time of an access" : "rate";
+  const std::string& title = result.view.value_title;
+  const bool is_usual = title.empty() || title == "time of an access";
+  if (is_usual) return result.unit == Unit::seconds ? "latency" : "rate";
+  return printable(title);
 }
 
 void Names::add(const Point& point) {
@@ -167,8 +170,9 @@ Chart chart_of(const ProbeResult& result, const DeviceInfo& device) {
     const auto [first, last] = std::minmax_element(points.begin(), points.end(), by_x);
     for (const Finding& finding : result.findings) {
       // Of a chart of rates a time is another quantity.
-      const bool is_drawn =
-          !is_rate && finding.unit == "seconds" && finding.value && finding.role == Role::headline;
+      const bool is_plateau = is_rate ? finding.level.has_value() : !is_at_one_size(finding);
+      const bool is_drawn = finding.unit == unit_of(result) && finding.value && is_plateau &&
+                            finding.role == Role::headline;
       if (finding.series != chart.series[i].name || !is_drawn) continue;
       ChartNote note = note_of(result, finding, first->x, last->x);
       note.series = static_cast<int>(i);

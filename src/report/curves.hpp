@@ -31,7 +31,7 @@ Chart chart_of(const ProbeResult& result, const DeviceInfo& device);
 
 /// The unit of its points: "seconds" or "bytes_per_second".
 std::string_view unit_of(const ProbeResult& result);
-/// What the values of its chart are: "time of an access", "bandwidth".
+/// What the values of its chart are: "latency", "bandwidth".
 std::string value_title(const ProbeResult& result);
 
 /// The names of what is known of points, parameters before facts, each once.

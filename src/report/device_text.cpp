@@ -87,10 +87,7 @@ struct Identity {
 
 std::vector<std::vector<std::string>> names_of(std::span<const Identity> runs) {
   constexpr std::array details{
-      +[](const Identity& run) {
-        return format_count(
-            static_cast<std::uint64_t>(std::max<std::int64_t>(0, run.compute_units)), "unit");
-      },
+      +[](const Identity& run) { return units_text(run.compute_units, "unit"); },
       +[](const Identity& run) { return run.driver; },
       +[](const Identity& run) { return run.started.substr(0, 10); },
       +[](const Identity& run) { return run.platform_index; },
@@ -123,14 +120,16 @@ std::vector<std::vector<std::string>> names_of(std::span<const Identity> runs) {
 
 }  // namespace
 
+std::string name_of(const Run& run) { return run.label.empty() ? run.device.name : run.label; }
+
 std::string model_of(const DeviceInfo& device) { return model_of(device.name, device.type); }
 
 std::vector<std::vector<std::string>> run_names(std::span<const Run> runs) {
   std::vector<Identity> identities;
   for (const Run& run : runs) {
     const DeviceInfo& device = run.device;
-    identities.push_back({model_of(device), device.compute_units, device.driver,
-                          device.platform_index, run.started});
+    identities.push_back({run.label.empty() ? model_of(device) : run.label, device.compute_units,
+                          device.driver, device.platform_index, run.started});
   }
   return names_of(identities);
 }
@@ -138,15 +137,15 @@ std::vector<std::vector<std::string>> run_names(std::span<const Run> runs) {
 std::vector<std::vector<std::string>> run_names(std::span<const RunDigest> runs) {
   std::vector<Identity> identities;
   for (const RunDigest& run : runs) {
-    identities.push_back({model_of(run.device, run.type), run.compute_units, run.driver,
-                          run.platform_index, run.started});
+    identities.push_back({run.label.empty() ? model_of(run.device, run.type) : run.label,
+                          run.compute_units, run.driver, run.platform_index, run.started});
   }
   return names_of(identities);
 }
 
 std::vector<std::string> run_titles(std::span<const Run> runs) {
   std::vector<std::string> titles;
-  if (runs.size() == 1) return {runs.front().device.name};
+  if (runs.size() == 1) return {name_of(runs.front())};
   for (const std::vector<std::string>& name : run_names(runs)) {
     titles.push_back(fmt::format("{}", fmt::join(name, ", ")));
   }
@@ -164,14 +163,17 @@ std::vector<std::string> device_facts(const DeviceInfo& device) {
     }
     return facts;
   }
-  return {
-      fmt::format("{}, driver {}, {}", device.platform, device.driver, device.version),
-      fmt::format(
-          "{}, {}, {} memory, {} local, {} constant", to_word(device.type),
-          format_count(static_cast<std::uint64_t>(std::max<std::int64_t>(0, device.compute_units)),
-                       "compute unit"),
-          format_bytes(device.global_memory), format_bytes(device.local_memory),
-          format_bytes(device.constant_buffer))};
+  return {fmt::format("{}, driver {}, {}", device.platform, device.driver, device.version),
+          fmt::format("{}{}{}, {} memory, {} local, {} constant", to_word(device.type),
+                      device.compute_units > 0 ? ", " : "",
+                      units_text(device.compute_units, "compute unit"),
+                      format_bytes(device.global_memory), format_bytes(device.local_memory),
+                      format_bytes(device.constant_buffer))};
+}
+
+std::string units_text(std::int64_t compute_units, std::string_view unit) {
+  if (compute_units <= 0) return {};
+  return format_count(static_cast<std::uint64_t>(compute_units), unit);
 }
 
 std::string timer_text(const DeviceInfo& device) {
@@ -194,8 +196,9 @@ std::string result_text(const ProbeResult& result) {
   for (const Point& point : result.points) samples += point.samples.size();
   const bool is_imported = samples == 0 && result.elapsed_seconds == 0.0;
   if (is_imported && result.status == Status::ok) {
-    return fmt::format("{}, {}, no samples", format_count(result.points.size(), "point"),
-                       format_count(result.findings.size(), "finding"));
+    std::string findings = format_count(result.findings.size(), "finding");
+    if (result.points.empty()) return findings;
+    return fmt::format("{}, {}, no samples", format_count(result.points.size(), "point"), findings);
   }
   std::string amount =
       fmt::format("{}, {} in {}", format_count(result.points.size(), "point"),

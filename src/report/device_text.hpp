@@ -11,6 +11,8 @@
 
 namespace clprobe::report {
 
+/// The run's label; without one, the device's name.
+std::string name_of(const Run& run);
 /// The name as people know it, without what drivers put around it: "H200" of "NVIDIA H200", "Intel
 /// Xeon" of "cpu-skylake-avx512-Intel(R) Xeon(R) Processor".
 std::string model_of(const DeviceInfo& device);
@@ -23,6 +25,8 @@ std::vector<std::vector<std::string>> run_names(std::span<const RunDigest> runs)
 std::vector<std::string> run_titles(std::span<const Run> runs);
 /// What it is and has, in sentences that the caller separates or lists.
 std::vector<std::string> device_facts(const DeviceInfo& device);
+/// "132 compute units"; empty where the number is not known.
+std::string units_text(std::int64_t compute_units, std::string_view unit);
 /// How samples were timed: "the in-kernel clock %clock64, which counts core cycles (1.98 a ns)".
 std::string timer_text(const DeviceInfo& device);
 /// "81 points, 243 samples in 5.21 s", or why there is nothing.

@@ -2,6 +2,7 @@
 #include "report/explanation.hpp"
 
 #include <cmark.h>
+#include <fmt/format.h>
 
 #include <memory>
 #include <utility>
@@ -59,6 +60,14 @@ std::string html_of_explanation(std::string_view page) {
   }
   const std::unique_ptr<char, FreeText> html(cmark_render_html(document.get(), CMARK_OPT_DEFAULT));
   return html.get();
+}
+
+std::string_view section_of(std::string_view page, std::string_view heading) {
+  const std::string line = fmt::format("\n## {}\n", heading);
+  const std::size_t start = page.find(line);
+  if (start == std::string_view::npos) return {};
+  const std::string_view rest = page.substr(start + 1);
+  return rest.substr(0, rest.find("\n## "));
 }
 
 std::string question_of(std::string_view page) {

@@ -12,6 +12,10 @@ namespace clprobe::report {
 /// script.
 std::string html_of_explanation(std::string_view page);
 
+/// The section of a page with this heading, up to the next one of its rank; empty where the page
+/// has none.
+std::string_view section_of(std::string_view page, std::string_view heading);
+
 /// The text of the first paragraph of such a page: the question.
 std::string question_of(std::string_view page);
 

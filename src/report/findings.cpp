@@ -8,6 +8,8 @@
 #include <cmath>
 #include <map>
 
+#include "clprobe/one_size.hpp"
+
 namespace clprobe::report {
 namespace {
 
@@ -18,20 +20,26 @@ std::string size_text(double bytes) {
   return format_bytes(Bytes{static_cast<std::uint64_t>(shown)});
 }
 
-// "181 KiB" and "208 KiB" beside "192 KiB" are "181–208"; from "-2 ns" on they are "-2 to 5".
-std::string bracket_text(const Finding& finding) {
-  const std::array texts{quantity_text(*finding.value, finding.unit),
-                         quantity_text(*finding.low, finding.unit),
-                         quantity_text(*finding.high, finding.unit)};
+// "181 KiB" and "208 KiB" are "181–208 KiB", and without the unit where it is also that of a value
+// beside them; from "-2 ns" on they are "-2 to 5".
+std::string range_text(const Finding& finding) {
+  const std::string low = quantity_text(*finding.low, finding.unit);
+  std::string high = quantity_text(*finding.high, finding.unit);
+  if (low == high) return high;
   const auto unit_of = [](const std::string& text) {
     return text.substr(std::min(text.find(' '), text.size()));
   };
-  const bool is_same_unit =
-      unit_of(texts[1]) == unit_of(texts[0]) && unit_of(texts[2]) == unit_of(texts[0]);
+  const bool is_beside =
+      finding.value && unit_of(quantity_text(*finding.value, finding.unit)) == unit_of(high);
+  const bool is_same_unit = unit_of(low) == unit_of(high) && (is_beside || !finding.value);
   const std::string_view between = *finding.low < 0.0 ? " to " : "–";
-  if (!is_same_unit) return fmt::format("({}{}{})", texts[1], between, texts[2]);
-  return fmt::format("({}{}{})", texts[1].substr(0, texts[1].find(' ')), between,
-                     texts[2].substr(0, texts[2].find(' ')));
+  if (!is_same_unit) return fmt::format("{}{}{}", low, between, high);
+  return fmt::format("{}{}{}", low.substr(0, low.find(' ')), between,
+                     is_beside ? high.substr(0, high.find(' ')) : high);
+}
+
+std::string bracket_text(const Finding& finding) {
+  return fmt::format("({})", range_text(finding));
 }
 
 /// "2.4 Gop/s", "281 kop/s".
@@ -196,6 +204,8 @@ std::string value_text(const Finding& finding) {
   };
   if (finding.value) return text(*finding.value);
   if (is_open(finding)) return "> " + text(*finding.low);
+  // Observed, but no plateau, or several that are alike.
+  if (finding.low && finding.high && finding.label.empty()) return range_text(finding);
   return words(finding.label);
 }
 
@@ -210,12 +220,11 @@ std::string interval_text(const Finding& finding) {
   // Of a difference whose sign is not sure, or of what may be several times as much, a share says
   // nothing.
   if (aside >= std::fabs(*finding.value)) return bracket_text(finding);
-  const double percent = 100.0 * std::fabs(aside / *finding.value);
-  if (percent < 0.05) return "±<0.1%";
-  return fmt::format("±{:.{}f}%", percent, percent < 9.95 ? 1 : 0);
+  return spread_text(*finding.value, *finding.low, *finding.high);
 }
 
 std::string reason_text(const Finding& finding) {
+  if (is_at_one_size(finding)) return fmt::format("{} ({})", finding.method, finding.reason);
   if (finding.value || finding.reason.empty()) return {};
   const bool says_what =
       finding.level.has_value() || !finding.label.empty() || finding.reason.starts_with("not ");

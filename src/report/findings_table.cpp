@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "clprobe/one_size.hpp"
 #include "report/findings.hpp"
 #include "report/side_by_side.hpp"
 #include "report/stacks.hpp"
@@ -81,8 +82,11 @@ void add_cells(const Page& page, const LevelRow& row, const std::vector<bool>& i
       shown.remark = page.show(reason);
       return;
     }
-    if (finding != nullptr && !reason.empty()) add_note(*finding, row, table);
-    const std::string text = page.show(shared_text(finding, ""));
+    const bool is_observed = finding != nullptr && is_at_one_size(*finding);
+    if (is_observed) shown.remark = page.show(reason);
+    if (finding != nullptr && !reason.empty() && !is_observed) add_note(*finding, row, table);
+    const std::string text =
+        page.show(is_observed ? value_text(*finding) : shared_text(finding, ""));
     // A word like "not reached" under the intervals: the column of numbers stays narrow.
     const bool is_aside = intervals[i] && finding != nullptr && !finding->value;
     shown.cells.push_back(is_aside ? "" : text);
@@ -90,6 +94,7 @@ void add_cells(const Page& page, const LevelRow& row, const std::vector<bool>& i
     const std::string aside = finding == nullptr ? "" : page.show(interval_text(*finding));
     shown.cells.push_back(is_aside ? text : aside);
   }
+  while (!shown.remark.empty() && shown.cells.back().empty()) shown.cells.pop_back();
 }
 
 Table lay_out(const Page& page, const FindingGrid& grid, const Detail& detail) {

@@ -22,7 +22,7 @@ HeatMap map_of(const Grid& grid, const GridAxes& axes, const ProbeResult& result
   HeatMap map{.x_name = axes.x, .y_name = axes.y};
   map.unit = has_cycles ? std::string_view("cycles") : unit_of(result);
   map.title = fmt::format("{}: {}", words(grid.series),
-                          has_cycles ? "cycles of an access" : value_title(result));
+                          has_cycles ? "cycles per access" : value_title(result));
   for (const GridCell& cell : grid.cells) {
     map.cells.push_back({cell.value.x, cell.y, has_cycles ? *cell.value.cycles : cell.value.y});
   }

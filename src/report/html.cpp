@@ -163,9 +163,10 @@ std::string probe_section(const Named& named, const std::string& probe, std::siz
   html += "</div>\n";
   if (!page.empty()) {
     html += fmt::format(
-        "<details class=\"method\"><summary>Method: what is measured, and what can fool "
-        "it</summary>\n<div class=\"prose\">\n{}</div>\n</details>\n",
-        html_of_explanation(page));
+        "<details class=\"method\"><summary>What can fool it</summary>\n<div "
+        "class=\"prose\">\n{}<p>The method: <code>clprobe explain {} --full</code></p>\n</div>\n"
+        "</details>\n",
+        html_of_explanation(section_of(page, "What can fool it")), html_text(probe));
   }
   return html + "</section>\n";
 }
@@ -240,7 +241,7 @@ std::string navigation(const std::vector<std::string>& probes) {
 
 std::string heading_of(std::span<const Run> runs) {
   if (runs.empty()) return "No runs";
-  if (runs.size() == 1) return runs.front().device.name;
+  if (runs.size() == 1) return name_of(runs.front());
   return fmt::format("{} devices side by side", runs.size());
 }
 
@@ -248,8 +249,8 @@ std::string heading_of(std::span<const Run> runs) {
 std::string names_of(std::span<const Run> runs) {
   std::vector<std::string> names;
   for (const Run& run : runs) {
-    if (std::find(names.begin(), names.end(), run.device.name) == names.end()) {
-      names.push_back(run.device.name);
+    if (std::find(names.begin(), names.end(), name_of(run)) == names.end()) {
+      names.push_back(name_of(run));
     }
   }
   return fmt::format("{}", fmt::join(names, ", "));

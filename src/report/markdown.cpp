@@ -21,7 +21,11 @@ namespace {
 std::string full_text(const Finding* finding) {
   if (finding == nullptr) return {};
   const std::string value = value_text(*finding);
-  const std::string detail = finding->value ? interval_text(*finding) : reason_text(*finding);
+  const std::string reason = reason_text(*finding);
+  if (finding->value && !reason.empty()) {
+    return escape_markdown(fmt::format("{} {} {}", value, interval_text(*finding), reason));
+  }
+  const std::string detail = finding->value ? interval_text(*finding) : reason;
   if (value.empty() || detail.empty()) return escape_markdown(value + detail);
   return escape_markdown(fmt::format("{}{}{}", value, finding->value ? " " : ": ", detail));
 }
@@ -135,7 +139,7 @@ std::string card_section(const DeviceCard& card) {
 }
 
 std::string run_section(const Run& run) {
-  std::string text = fmt::format("## {}\n\n", escape_markdown(run.device.name));
+  std::string text = fmt::format("## {}\n\n", escape_markdown(name_of(run)));
   text += card_section(card_of(run));
   for (const std::string& fact : device_facts(run.device)) {
     text += fmt::format("- {}\n", escape_markdown(fact));

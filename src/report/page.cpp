@@ -17,8 +17,8 @@ constexpr int min_layout_width = 32;
 constexpr int min_remark_width = 24;
 
 std::string_view escape_of(const Span& span) {
-  // The six colours that are legible on black and on white.
-  constexpr std::array<std::string_view, 6> of_series{"36", "33", "35", "32", "34", "31"};
+  // Legible on black and on white: there is no cyan, yellow or green among them.
+  constexpr std::array<std::string_view, 6> of_series{"1", "35", "31", "1;34", "1;35", "1;31"};
   // From cold to hot.
   constexpr std::array<std::string_view, 6> of_heat{"34", "36", "32", "33", "35", "31"};
   switch (span.ink) {
@@ -31,7 +31,7 @@ std::string_view escape_of(const Span& span) {
     case Ink::good:
       return "32";
     case Ink::caution:
-      return "33";
+      return "1;35";
     case Ink::failure:
       return "31";
     case Ink::first_series:

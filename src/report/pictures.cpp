@@ -63,7 +63,7 @@ Chart shared_chart(std::span<const Run> runs, std::string_view probe, std::strin
 }
 
 std::string device_title_of(const Run& run, std::string_view what) {
-  return fmt::format("{}: {}", what, cut_to_width(printable(run.device.name), 60, "…"));
+  return fmt::format("{}: {}", what, cut_to_width(printable(name_of(run)), 60, "…"));
 }
 
 /// What is drawn, and as much of where it comes from as fits: the version goes first, and no part
@@ -155,6 +155,25 @@ std::optional<std::string> picture_of_stacks(const Run& run, const ProbeResult& 
 
 }  // namespace
 
+/// The colours of a dark page (report.css) in place of those that pictures are drawn with.
+constexpr std::string_view dark_style = R"(<style>
+@media (prefers-color-scheme: dark) {
+[fill="#ffffff"] { fill: #191d23; } [stroke="#ffffff"] { stroke: #191d23; }
+[fill="#1a1d21"] { fill: #e8ebef; }
+[fill="#50565e"] { fill: #a7b0ba; } [stroke="#50565e"] { stroke: #a7b0ba; }
+[stroke="#e3e6ea"], [stroke="#eef0f2"] { stroke: #2a3038; }
+[fill="#0b5fc0"] { fill: #6cb0ff; } [stroke="#0b5fc0"] { stroke: #6cb0ff; }
+[fill="#b8400a"] { fill: #ffa365; } [stroke="#b8400a"] { stroke: #ffa365; }
+[fill="#0a7068"] { fill: #4fd1c2; } [stroke="#0a7068"] { stroke: #4fd1c2; }
+[fill="#9a1fb0"] { fill: #ea8cf3; } [stroke="#9a1fb0"] { stroke: #ea8cf3; }
+[fill="#4a7310"] { fill: #a5d151; } [stroke="#4a7310"] { stroke: #a5d151; }
+[fill="#b81c2c"] { fill: #ff8b8b; } [stroke="#b81c2c"] { stroke: #ff8b8b; }
+[fill="#5b3fd0"] { fill: #b7a4ff; } [stroke="#5b3fd0"] { stroke: #b7a4ff; }
+[fill="#57534e"] { fill: #c9c3bd; } [stroke="#57534e"] { stroke: #c9c3bd; }
+}
+</style>
+)";
+
 std::string picture_of(std::span<const Run> runs, std::string_view probe) {
   for (const Run& run : runs) {
     const ProbeResult* const result = find_result(run, probe);
@@ -177,7 +196,9 @@ std::string picture_of(std::span<const Run> runs, std::string_view probe) {
 }  // namespace report
 
 std::string render_svg(std::span<const Run> runs, std::string_view probe) {
-  return report::picture_of(runs, probe);
+  std::string svg = report::picture_of(runs, probe);
+  // In a page of its own colours a picture stays light, as the page's style says.
+  return svg.insert(svg.find('\n') + 1, report::dark_style);
 }
 
 }  // namespace clprobe

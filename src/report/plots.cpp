@@ -245,9 +245,11 @@ std::vector<PagePlot> page_plots(std::span<const Run> runs, std::string_view pro
       if (is_there(asked.title)) continue;
       const std::optional<Chart> chart = find_chart(run, probe, asked.title);
       if (!chart) continue;
-      const PictureText text{.title = asked.title,
-                             .subtitle = cut_to_width(printable(model_of(run.device)), 60, "…"),
-                             .description = "Logarithmic axes."};
+      const PictureText text{
+          .title = asked.title,
+          .subtitle = cut_to_width(printable(run.label.empty() ? model_of(run.device) : run.label),
+                                   60, "…"),
+          .description = "Logarithmic axes."};
       plots.push_back(
           {asked.title, draw_picture(*chart, text), data_of(runs, probe, asked.title).dump()});
     }

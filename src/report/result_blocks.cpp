@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <string>
 #include <utility>
 
@@ -23,6 +24,7 @@ namespace {
 std::string points_text(const ProbeResult& result) {
   const auto failed = std::count_if(result.points.begin(), result.points.end(),
                                     [](const Point& point) { return !point.failure.empty(); });
+  if (result.points.empty()) return format_count(result.findings.size(), "finding");
   const std::string text = format_count(result.points.size(), "point");
   return failed == 0 ? text : fmt::format("{}, {} failed", text, failed);
 }
@@ -36,13 +38,15 @@ std::string beginning_of(const std::string& text, int width, std::string_view ma
                      cut_to_width(lines[1], width - display_width(mark) - 1, ""), mark);
 }
 
-/// "time of an access by working set: global".
-std::string title_of(const Pictures& pictures) {
+/// "by working set, global memory" behind the name of `latency`: no word stands twice.
+std::string title_of(const Pictures& pictures, const std::string& probe) {
   if (!pictures.stacks.empty()) return view_title(pictures.stacks.front().front().view);
   if (!pictures.maps.empty()) return pictures.maps.front().title;
   if (pictures.chart.series.empty()) return {};
-  return fmt::format("{} by {}: {}", pictures.chart.y_title, x_title_of(pictures.chart),
-                     pictures.chart.series.front().name);
+  std::string title = title_of(pictures.chart);
+  title.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(title.front())));
+  const std::string name = words(probe) + " ";
+  return title.starts_with(name) ? title.substr(name.size()) : title;
 }
 
 /// A block in parts, each of whole lines, before it is known which of them have room.
@@ -97,7 +101,7 @@ std::vector<std::string> short_row_texts(const ProbeResult& result, const TableS
 Block block_of(const ProbeResult& result, const DeviceInfo& device, const TableStyle& style) {
   const Pictures pictures = pictures_of(result, device);
   Page heading(style);
-  add_result_heading(heading, result, title_of(pictures), Form::brief);
+  add_result_heading(heading, result, title_of(pictures, result.probe), Form::brief);
   Page picture(style);
   draw_stacks(picture, result.findings, Form::brief);
   if (!pictures.maps.empty()) draw_heat_map(picture, pictures.maps.front(), Form::brief);

@@ -2,9 +2,12 @@
 // The findings of several runs in one grid: a row per level, a group of columns per device.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "report/findings.hpp"
@@ -13,7 +16,7 @@ namespace clprobe::report {
 
 struct SharedRow {
   std::string series{};
-  std::optional<int> level{};
+  std::optional<std::string> level{};  ///< "2"; "2+" of one after level 2 that the first run lacks
   /// By run, then by name; null where that run has no such finding.
   std::vector<std::vector<const Finding*>> cells{};
 };
@@ -28,6 +31,17 @@ struct SharedGrid {
 const ProbeResult* find_result(const Run& run, std::string_view probe);
 /// Every probe of the runs, in the order of their first appearance.
 std::vector<std::string> probes_of(std::span<const Run> runs);
+
+/// A level of a series to its place among those of several runs (`place_text`).
+using LevelPlaces = std::map<std::pair<std::string_view, int>, int>;
+/// The places of a probe's levels, by run: `compare` says to which level of the first run that has
+/// the series each corresponds.
+std::vector<LevelPlaces> level_places(std::span<const Run> runs, std::string_view probe);
+/// "2"; "2+" of a level that lies between 2 and 3 of the first run.
+std::string place_text(int place);
+inline std::string level_text(const std::optional<std::string>& level) {
+  return level.value_or("");
+}
 
 /// One grid per probe that at least two of the runs have. The grids point into the runs.
 std::vector<SharedGrid> compare_findings(std::span<const Run> runs);

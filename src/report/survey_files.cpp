@@ -37,7 +37,7 @@ Json sizes_json(const survey::Signature& of, const survey::Sizes& sizes) {
   return list;
 }
 
-Json row_json(const Row& row, const survey::Sum& total, bool is_main) {
+Json row_json(const Row& row, const survey::Sum& total, const survey::KernelShare& kernel) {
   const survey::Signature& of = row.signature;
   const bool is_timed = row.sum.timed > 0;
   return {{"kernel", of.kernel},
@@ -54,7 +54,8 @@ Json row_json(const Row& row, const survey::Sum& total, bool is_main) {
           {"min_ns", is_timed ? Json(row.sum.min_ns) : Json()},
           {"max_ns", is_timed ? Json(row.sum.max_ns) : Json()},
           {"share", is_timed ? Json(row.sum.share_of(total)) : Json()},
-          {"is_main", is_main}};
+          {"kernel_share", is_timed ? Json(kernel.of_time) : Json()},
+          {"is_main", kernel.is_main}};
 }
 
 Json gaps_json(const survey::Survey& survey, bool of_launches) {
@@ -107,9 +108,9 @@ std::string render_survey_json(const SurveyedApp& app) {
   for (const survey::Process& process : survey.processes) {
     document["processes"].push_back({{"id", process.id}, {"name", process.name}});
   }
-  const std::size_t main_rows = survey::count_main_rows(survey.rows);
+  const std::vector<survey::KernelShare> shares = survey::kernel_shares(survey.rows);
   for (std::size_t i = 0; i < survey.rows.size(); ++i) {
-    document["kernels"].push_back(row_json(survey.rows[i], total, i < main_rows));
+    document["kernels"].push_back(row_json(survey.rows[i], total, shares[i]));
   }
   return document.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
 }
@@ -119,7 +120,7 @@ std::string render_survey_csv(const SurveyedApp& app) {
       "kernel,program,program_kind,device,dimensions,global_0,global_1,global_2,local_0,local_1,"
       "local_2,uses_svm,launches,timed,estimated,total_ns,min_ns,max_ns,share,is_main\n";
   const survey::Sum total = app.survey.total();
-  const std::size_t main_rows = survey::count_main_rows(app.survey.rows);
+  const std::vector<survey::KernelShare> shares = survey::kernel_shares(app.survey.rows);
   for (std::size_t i = 0; i < app.survey.rows.size(); ++i) {
     const Row& row = app.survey.rows[i];
     const survey::Signature& of = row.signature;
@@ -127,7 +128,7 @@ std::string render_survey_csv(const SurveyedApp& app) {
                        program_text(of.program), to_word(of.program.kind), csv_cell(of.device),
                        of.dimensions, sizes_cells(of.global), sizes_cells(of.local),
                        row.uses_svm ? 1 : 0, row.sum.launches, row.sum.timed, row.sum.estimated,
-                       times_cells(row, total), i < main_rows ? 1 : 0);
+                       times_cells(row, total), shares[i].is_main ? 1 : 0);
   }
   return csv;
 }
@@ -155,7 +156,7 @@ std::string render_survey_markdown(const SurveyedApp& app) {
     text += fmt::format("\non {}\n", escape_markdown(device));
   }
   const std::string doubt = doubt_text(survey);
-  if (!doubt.empty()) text += fmt::format("\nbeware: {}\n", doubt);
+  if (!doubt.empty()) text += fmt::format("\nwarning: {}\n", doubt);
   const std::string estimated = estimated_text(survey);
   if (!estimated.empty()) text += fmt::format("\nestimated: {}\n", estimated);
   for (const bool of_launches : {true, false}) {

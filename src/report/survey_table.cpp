@@ -67,16 +67,17 @@ void add_rows(Page& page, const Survey& survey, bool has_all) {
   constexpr int min_name_columns = 12;
   const survey::Sum total = survey.total();
   const bool has_devices = devices_of(survey).size() > 1;
-  const std::size_t main_rows = survey::count_main_rows(survey.rows);
+  const std::vector<survey::KernelShare> shares = survey::kernel_shares(survey.rows);
   const std::size_t shown = has_all ? survey.rows.size() : std::min(usual_rows, survey.rows.size());
   std::vector<Column> columns{
       {""},           {"share", true, 1}, {"time", true}, {"launches", true},
       {"each", true}, {"global"},         {"local"}};
   std::vector<report::Row> rows;
   for (std::size_t i = 0; i < shown; ++i) {
-    rows.push_back({cells_of(page, survey.rows[i], total, i < main_rows)});
+    rows.push_back({cells_of(page, survey.rows[i], total, shares[i].is_main)});
   }
-  const int room = page.width() - Page::table_width(columns, rows, 0) - 2;
+  constexpr int gaps = 4;  // before the name, and before the remark
+  const int room = page.width() - Page::table_width(columns, rows, 0) - gaps;
   columns.push_back({"kernel"});
   columns.push_back({""});
   const std::set<std::string> shared = shared_names(survey);
@@ -94,10 +95,21 @@ void add_rows(Page& page, const Survey& survey, bool has_all) {
 void add_notes(Page& page, const Survey& survey, bool has_all) {
   const survey::Sum total = survey.total();
   double main_share = 0.0;
-  const std::size_t main_rows = survey::count_main_rows(survey.rows);
-  for (std::size_t i = 0; i < main_rows; ++i) main_share += survey.rows[i].sum.share_of(total);
-  if (main_rows > 0) {
-    page.prose("", fmt::format("* together {:.0f} % of the device time", 100.0 * main_share),
+  const std::vector<survey::Kernel> kernels = survey::kernels_of(survey.rows);
+  const std::size_t count = survey::count_main_kernels(kernels);
+  std::vector<std::string> sums;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double share = kernels[i].sum.share_of(total);
+    main_share += share;
+    if (kernels[i].rows.size() == 1) continue;
+    sums.push_back(fmt::format("{} {:.1f} % in {} rows",
+                               page.show(survey.rows[kernels[i].rows.front()].signature.kernel),
+                               100.0 * share, kernels[i].rows.size()));
+  }
+  if (count > 0) {
+    page.prose("",
+               fmt::format("* together {:.0f} % of the device time{}{}", 100.0 * main_share,
+                           sums.empty() ? "" : ": ", fmt::join(sums, ", ")),
                Ink::plain);
   }
   if (!has_all && survey.rows.size() > usual_rows) {
@@ -111,7 +123,7 @@ void add_notes(Page& page, const Survey& survey, bool has_all) {
                Ink::plain);
   }
   const std::string doubt = doubt_text(survey);
-  if (!doubt.empty()) page.prose("beware: ", doubt, Ink::caution);
+  if (!doubt.empty()) page.prose("warning: ", doubt, Ink::caution);
   const std::string estimated = estimated_text(survey);
   if (!estimated.empty()) page.prose("estimated: ", estimated, Ink::plain);
   const std::vector<std::string> untimed = gap_texts(survey, true);

@@ -84,17 +84,23 @@ std::vector<std::string> gap_texts(const Survey& survey, bool of_launches) {
 std::string estimated_text(const Survey& survey) {
   const std::uint64_t count = survey.total().estimated;
   if (count == 0) return "";
-  return fmt::format(
-      "{} for as long as the others of the row, of which no more were timed lest that "
-      "slow the app",
-      count == 1 ? "1 launch is taken" : fmt::format("{} launches are taken", count));
+  return fmt::format("{} untimed, to keep the app fast, and count with the mean of the row",
+                     count == 1 ? "1 launch is" : fmt::format("{} launches are", count));
 }
 
 std::string doubt_text(const Survey& survey) {
   if (!survey::has_doubtful_times(survey)) return "";
+  const double factor = survey::event_clock_factor(survey.clock);
+  if (factor != 1.0) {
+    return fmt::format(
+        "times are {:.2g}x too {}: during {} of the host's clock the driver's event "
+        "clock advanced {}; shares hold",
+        factor > 1.0 ? factor : 1.0 / factor, factor > 1.0 ? "short" : "long",
+        format_seconds(static_cast<double>(survey.clock.host_min_ns) / ns_per_second),
+        format_seconds(static_cast<double>(survey.clock.event_ns) / ns_per_second));
+  }
   return fmt::format(
-      "no launch took longer than {} by the driver's events: these are no times, and shares of "
-      "them say nothing",
+      "no launch took longer than {} by the driver's events, so times and shares are meaningless",
       format_seconds(static_cast<double>(survey.total().max_ns) / ns_per_second));
 }
 
@@ -117,6 +123,7 @@ std::string remark_of(const Row& row, const std::set<std::string>& shared) {
   const std::string_view from = made_from(row.signature.program.kind);
   if (!from.empty()) parts.emplace_back(from);
   if (row.uses_svm) parts.emplace_back("SVM");
+  if (row.sum.estimated > 0) parts.push_back(fmt::format("{} estimated", row.sum.estimated));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

@@ -63,7 +63,8 @@ struct Label {
 
   [[nodiscard]] bool overlaps(const Label& other) const {
     constexpr double line_height = 15;
-    return std::fabs(place.x - other.place.x) < half_width + other.half_width &&
+    constexpr double gap = 8;
+    return std::fabs(place.x - other.place.x) < half_width + other.half_width + gap &&
            std::fabs(place.y - other.place.y) < line_height;
   }
   [[nodiscard]] bool covers(const Place& dot) const {
@@ -334,7 +335,7 @@ class Picture {
     std::string legend;
     for (std::size_t i = 0; i < chart_.series.size(); ++i) {
       const std::string name = cut_to_width(printable(chart_.series[i].name), 60, "…");
-      const double room = line_length + 8 + text_width(name) + 24;
+      const double room = line_length + 8 + 1.15 * text_width(name) + 24;
       if (x > left && x + room > width) {
         x = left;
         y += legend_row;

@@ -69,6 +69,7 @@ void add_result(Page& page, const ProbeResult& result, const DeviceInfo& device,
   for (const HeatMap& map : pictures.maps) draw_heat_map(page, map, form);
   if (!pictures.chart.series.empty()) {
     page.blank();
+    page.prose(" ", title_of(pictures.chart), Ink::faint);
     draw_chart(page, pictures.chart);
   }
   if (form != Form::whole) return;

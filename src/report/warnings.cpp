@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 
+#include "clprobe/explain.hpp"
 #include "clprobe/report.hpp"
 #include "report/device_text.hpp"
 #include "report/findings.hpp"
@@ -23,6 +24,10 @@ struct Prose {
   std::string_view seen;
   std::string_view advice;
 };
+
+constexpr std::string_view end_advice =
+    "possible causes: merged requests, or parts of a cache that only some compute units reach; "
+    "see `clprobe explain {probe}`";
 
 constexpr std::array prose{
     Prose{"clock_refused", "no clock in kernels",
@@ -45,8 +50,8 @@ constexpr std::array prose{
           "the device's speed changed by {drift_share} during the run",
           "close other programs, lock the clocks, or repeat with --thorough"},
     Prose{"drift_not_followed", "drift that was not followed",
-          "the point that is repeated to see the device's speed change failed: {reason}",
-          "a change of speed would not be told"},
+          "the reference point that shows changes of the device's speed failed: {reason}",
+          "a change of speed would go unnoticed"},
     Prose{"wide_intervals", "scattering samples",
           "the samples of {points} of {of_points point} scatter by up to {widest_share}",
           "--thorough takes more samples of each"},
@@ -54,23 +59,19 @@ constexpr std::array prose{
           "even the series that scatters least, {series} of {probe}, does so by {quietest_share}",
           "something else seems to use the device: close it, or repeat with --thorough"},
     Prose{"reference_changed", "a changing speed",
-          "what was measured over and over ({kind}: {series} of {probe}) changed by up to "
-          "{changed_share}",
-          "something else may use the device; intervals of what was measured meanwhile allow for a "
-          "factor of {allowed_factor}"},
+          "the reference point ({kind}: {series} of {probe}) changed by up to {changed_share}",
+          "something else may use the device; intervals allow for a factor of {allowed_factor}"},
     Prose{"cores_shared", "shared cores",
-          "others had {others_share} of the cores' time while {probe} measured",
-          "close other programs; intervals of what all cores do together hold it"},
+          "other processes used {others_share} of the CPU while {probe} measured",
+          "close other programs; intervals of the rates of all cores are widened accordingly"},
     Prose{"end_not_shared", "levels that disagree",
-          "what {probe} finds of {series} ends a level at {ends_at_bytes}, and what {other_probe} "
-          "finds of {other_series} none near it: its nearest ends at {nearest_bytes}",
-          "requests that are answered together, and parts of a cache that not every unit reaches, "
-          "look like that: see `clprobe explain {probe}`"},
+          "{probe} sees a level end at {ends_at_bytes} ({series}), {other_probe} none nearby "
+          "({other_series}): its nearest ends at {nearest_bytes}",
+          end_advice},
     Prose{"end_of_one_level", "levels that disagree",
-          "what {probe} finds of {series} ends a level at {ends_at_bytes}, and what {other_probe} "
-          "finds of {other_series} none at all",
-          "requests that are answered together, and parts of a cache that not every unit reaches, "
-          "look like that: see `clprobe explain {probe}`"},
+          "{probe} sees a level end at {ends_at_bytes} ({series}), {other_probe} none at all "
+          "({other_series})",
+          end_advice},
     Prose{"in_flight_differs", "loads in flight that disagree",
           "{series} of {probe} and the latency have {implied_bytes} in flight by Little's law, and "
           "{other_probe} finds {found_bytes}",
@@ -78,6 +79,11 @@ constexpr std::array prose{
     Prose{"replay_unlike_app", "a replay unlike the program",
           "a replay of {series} takes {replay_ratio} of the time that the program's launch took",
           "in the program it met other caches, clocks or neighbours: shares are of the replay"},
+    Prose{"launch_unlike_mean", "a launch unlike the others",
+          "the captured launch of {series} took {app_ns}; its launches in the program take "
+          "{mean_ns} on average",
+          "causes are of this launch, and may not be those of the others: capture another one "
+          "with --kernel NAME:N"},
     Prose{"replay_not_deterministic", "results by chance",
           "two replays of {series} differ in {differing_share} of the bytes that it writes",
           "its order of work is left to chance; whether it is the program's cannot be checked"},
@@ -100,6 +106,10 @@ constexpr std::array prose{
     Prose{"too_fast", "impossible times",
           "{series} takes {latency_ns} per access: no memory is so fast",
           "do not trust this series; please report it with the JSON file"},
+    Prose{"rate_too_high", "impossible rates",
+          "{series} moves {rate_bytes_per_second}, and the device's units at most "
+          "{max_bytes_per_second} at their clock",
+          "do not trust this series; please report it with the JSON file"},
 };
 
 std::string normalised(std::string_view code) {
@@ -108,8 +118,9 @@ std::string normalised(std::string_view code) {
   return text;
 }
 
-// Nothing when a fact is missing.
+/// Nothing when a fact is missing; "..." for each where there are no facts at all.
 std::optional<std::string> filled(std::string_view text, const Parameters& facts) {
+  static const Value left_out{std::string("...")};
   std::string result;
   while (true) {
     const std::size_t open = text.find('{');
@@ -118,7 +129,7 @@ std::optional<std::string> filled(std::string_view text, const Parameters& facts
     const std::size_t close = text.find('}', open);
     const std::string_view inside = text.substr(open + 1, close - open - 1);
     const std::string_view name = inside.substr(0, inside.find(' '));
-    const Value* const value = facts.find(name);
+    const Value* const value = facts.empty() ? &left_out : facts.find(name);
     if (value == nullptr) return std::nullopt;
     const std::string_view noun = inside.substr(std::min(inside.size(), name.size() + 1));
     const auto* const count = std::get_if<std::int64_t>(value);
@@ -193,6 +204,16 @@ std::string brief_warning(std::string_view code) {
 }
 
 }  // namespace report
+
+std::string warning_text(std::string_view title) {
+  for (const Prose& each : prose) {
+    const std::string own = report::brief_warning(each.code);
+    if (!is_same_word(own, title) && !is_same_word(each.code, title)) continue;
+    return fmt::format("{}, a warning: {}; {}", own, filled(each.seen, {}).value(),
+                       filled(each.advice, {}).value());
+  }
+  return "";
+}
 
 std::string describe_warning(const Warning& warning) {
   const Prose* const known = find_prose(warning.code);

@@ -267,7 +267,9 @@ template <>
 struct Fields<ProbeResult> {
   static constexpr std::string_view name = "result";
   static constexpr auto list = std::tuple(
-      always("probe", &ProbeResult::probe), always("quantity", &ProbeResult::unit).until(1),
+      always("probe", &ProbeResult::probe),
+      if_any("method", &ProbeResult::method, "version of what the probe measures").from(1).since(2),
+      always("quantity", &ProbeResult::unit).until(1),
       always("unit", &ProbeResult::unit, "what a point's value is in").since(2),
       always("view", &ProbeResult::view, "how its points are drawn").since(2),
       always("status", &ProbeResult::status), if_any("reason", &ProbeResult::reason, "why not ok"),
@@ -331,7 +333,9 @@ struct Fields<Run> {
       Fixed{"schema", run_schema_name}, Fixed{"schema_version", run_schema_version},
       always("tool", &Run::tool), always("started", &Run::started, "UTC, ISO 8601"),
       always("arguments", &Run::arguments), always("seed", &Run::seed),
-      always("interrupted", &Run::interrupted), always("host", &Run::host),
+      always("interrupted", &Run::interrupted),
+      if_any("label", &Run::label, "the user's name of the run").since(2),
+      always("host", &Run::host),
       if_any("imported", &Run::imported, "only in runs that were made from another tool's results"),
       always("device", &Run::device), always("warnings", &Run::warnings, "about the device"),
       always("results", &Run::results),

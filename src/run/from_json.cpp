@@ -56,9 +56,21 @@ double number_from(const AnyCursor& cursor) {
   return value;
 }
 
+/// Longer texts are cut: whatever shows one takes a hundred times its memory. Drivers' lists of
+/// extensions have some hundred bytes, a few thousand at most.
+template <typename AnyCursor>
+std::string text_from(const AnyCursor& cursor) {
+  constexpr std::size_t max_bytes = std::size_t{1} << 14U;
+  std::string text = cursor.text();
+  if (text.size() <= max_bytes) return text;
+  std::size_t end = max_bytes;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return text.substr(0, end) + "...";
+}
+
 template <typename AnyCursor>
 Value read_named(const AnyCursor& cursor) {
-  if (cursor.is_text()) return cursor.text();
+  if (cursor.is_text()) return text_from(cursor);
   if (cursor.is_whole()) return cursor.integer();
   if (cursor.is_number()) return number_from(cursor);
   cursor.refuse("a number or a string");
@@ -112,7 +124,7 @@ class Reader {
     parameters = Parameters(std::move(entries));
   }
   void read(const AnyCursor& cursor, std::string& value, const Limits& = {}) const {
-    value = cursor.text();
+    value = text_from(cursor);
   }
   void read(const AnyCursor& cursor, bool& value, const Limits& = {}) const {
     value = cursor.boolean();
@@ -183,7 +195,10 @@ template <typename AnyCursor>
 int expect_known_schema(const AnyCursor& cursor) {
   cursor.expect_any_object();
   const AnyCursor name(cursor, "schema");
-  if (name.is_missing()) name.refuse("\"clprobe-run\", as every run of clprobe has");
+  if (name.is_missing()) {
+    name.refuse(
+        "\"clprobe-run\", as every run of clprobe has; `clprobe import` reads other tools' files");
+  }
   refuse_other_document(name.text());
   if (name.text() != run_schema_name) name.refuse(fmt::format("\"{}\"", run_schema_name));
   const AnyCursor version(cursor, "schema_version");

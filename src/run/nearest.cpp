@@ -60,8 +60,10 @@ std::optional<std::string_view> nearest(std::string_view word,
     const bool is_beginning = typed.size() >= 3 && letters.starts_with(typed);
     std::size_t slips = count_slips(typed, letters);
     if (is_beginning) slips = std::min<std::size_t>(slips, 1);
-    // One slip in a word of one or two letters leaves nothing in common.
-    const bool is_close = slips <= allowed && slips < longer;
+    // One slip in a word of one or two letters leaves nothing in common, and few mistype the first
+    // letter and others ("cacheline" is no "baseline").
+    const bool is_same_start = letters.starts_with(typed.front()) || slips < 2;
+    const bool is_close = slips <= allowed && 2 * slips < longer && is_same_start;
     if (is_close && slips < min_slips) {
       best = candidate;
       min_slips = slips;

@@ -95,7 +95,10 @@ template Json encode(const Run&);
 namespace clprobe {
 
 std::string to_json(std::span<const Run> runs) {
-  if (runs.size() == 1) return json::many_lines(json::encode(runs.front()));
+  return runs.size() == 1 ? json::many_lines(json::encode(runs.front())) : to_json_array(runs);
+}
+
+std::string to_json_array(std::span<const Run> runs) {
   json::Json documents = json::Json::array();
   for (const Run& run : runs) documents.push_back(json::encode(run));
   return json::many_lines(documents);

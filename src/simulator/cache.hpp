@@ -50,11 +50,7 @@ class Cache {
   }
   /// The same in a cache that exists.
   CacheLine& put(std::uint64_t line, CacheLine& evicted) {
-    return fill_oldest(set_for_new(line), line, &evicted);
-  }
-  /// The same where no line is dirty or owned.
-  [[gnu::always_inline]] CacheLine& put(std::uint64_t line) {
-    return fill_oldest(set_for_new(line), line, nullptr);
+    return fill_oldest(set_for_new(line), line, evicted);
   }
 
   /// The line as `find` has it, or else a place as of `put`, in one search where that will do.
@@ -66,7 +62,7 @@ class Cache {
     }
     const Set set = touched_set_of(line);
     CacheLine* const found = search(set, line);
-    return found == nullptr ? fill_oldest(set, line, &evicted) : *found;
+    return found == nullptr ? fill_oldest(set, line, evicted) : *found;
   }
 
   /// Forgets a line, whoever owns it.
@@ -200,12 +196,12 @@ class Cache {
     return static_cast<std::size_t>(oldest - set.ways);
   }
   [[gnu::always_inline]] CacheLine& fill_oldest(const Set& set, std::uint64_t line,
-                                                CacheLine* evicted) {
+                                                CacheLine& evicted) {
     const std::size_t oldest = take_oldest(set);
     CacheLine& taken = set.lines[oldest];
     Way& way = set.ways[oldest];
-    if (evicted != nullptr && way.tag != 0 && (taken.is_dirty || taken.is_owned)) {
-      *evicted = taken;
+    if (way.tag != 0 && (taken.is_dirty || taken.is_owned)) {
+      evicted = taken;
     }
     way.tag = line + 1;
     taken.line = line;

@@ -6,14 +6,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace clprobe::simulator {
-
-namespace {
-
-bool is_store(const Instruction& each) { return each.operation == Operation::store; }
-
-}  // namespace
 
 ComputeUnit::ComputeUnit(const Machine& machine, const Trace& trace, const Options& options,
                          Shared& shared, std::size_t unit, const Observer* observer)
@@ -21,12 +16,8 @@ ComputeUnit::ComputeUnit(const Machine& machine, const Trace& trace, const Optio
       trace_(trace),
       options_(options),
       shared_(shared),
-      gate_(shared.gates[unit]),
       observer_(observer),
-      memory_(machine, trace, shared, unit, options.seed,
-              !options.skips_idle   ? Watched::step_by_step
-              : observer != nullptr ? Watched::by_observer
-                                    : Watched::by_nobody),
+      memory_(machine, trace, shared, unit, options.seed),
       warps_(machine.core.warp_contexts),
       wake_(machine.core.warp_contexts, never),
       load_waiters_(machine.core.warp_contexts),
@@ -38,37 +29,7 @@ ComputeUnit::ComputeUnit(const Machine& machine, const Trace& trace, const Optio
       states_(observer == nullptr ? 0 : machine.core.warp_contexts),
       told_(states_.size()),
       holds_until_(states_.size()),
-      needing_{static_cast<std::uint32_t>(states_.size())},
-      may_store_(has_any(trace, is_store)) {}
-
-void ComputeUnit::run_ahead(bool is_ahead) {
-  memory_.run_ahead(is_ahead);
-  if (is_ahead) {
-    gate_.close();
-  } else {
-    gate_.open();
-  }
-}
-
-std::uint64_t ComputeUnit::take_served(std::uint64_t due) {
-  if (!memory_.has_served()) return due;
-  ahead_until_ = memory_.take_served();
-  take_news(0);  // values that are all there later than any step so far
-  if (phase_ != Phase::runs) return due;
-  return std::min({wake_at_, memory_.next_event(), ahead_until_});
-}
-
-bool ComputeUnit::needs_order(std::uint64_t now) const {
-  if (phase_ != Phase::runs || active_ == 0) return true;
-  if (may_store_ && memory_.may_flush(now)) return true;
-  if (unsettled_ == 0) return false;
-  // Who ends makes room for a group, or is the last one.
-  for (std::uint32_t context = 0; context < used_contexts_; ++context) {
-    const Warp& warp = warps_[context];
-    if (wake_[context] <= now && warp.is_active && is_at_end(warp)) return true;
-  }
-  return false;
-}
+      needing_{static_cast<std::uint32_t>(states_.size())} {}
 
 std::uint64_t ComputeUnit::step(std::uint64_t& now, std::uint64_t alone_until) {
   if (phase_ == Phase::ended) return never;
@@ -80,10 +41,10 @@ std::uint64_t ComputeUnit::step(std::uint64_t& now, std::uint64_t alone_until) {
   while (options_.skips_idle && now < wake_at_ && !memory_.has_news()) {
     if (is_watched && !observe_between(now)) break;
     const std::uint64_t next = std::min(wake_at_, memory_.next_event());
-    const std::uint64_t end = std::min(alone_until, memory_.next_lock_answer());
+    const std::uint64_t end = std::min(alone_until, shared_.locks.next());
     if (next >= end) return next;
-    now =
-        memory_.process(next, is_watched ? next + 1 : std::max(next + 1, std::min(end, wake_at_)));
+    now = next;
+    memory_.process(now);
     if (!is_watched) take_news(now);
   }
   if (is_watched) {
@@ -98,7 +59,6 @@ std::uint64_t ComputeUnit::step(std::uint64_t& now, std::uint64_t alone_until) {
   }
   wake_at_ = never;
   issued_ = issue(now, wake_at_);
-  gate_.leave();
   // Nobody has looked at those that come behind the last one that issued.
   if (issued_ == machine_.core.issue_width || !options_.skips_idle) wake_at_ = now + 1;
   if (is_watched) {
@@ -206,6 +166,111 @@ Result ComputeUnit::finish(std::uint64_t last_warp_end, std::uint64_t end) {
   result_.flush_cycles = end - last_warp_end;
   memory_.report(result_);
   return std::move(result_);
+}
+
+ComputeUnit::CopyState ComputeUnit::find_copy_state() const {
+  return {.changes = memory_.copies().changes(), .is_blocked = memory_.copies().is_blocked()};
+}
+
+std::uint64_t ComputeUnit::observe_warp(std::uint32_t context, std::uint64_t now) {
+  Told& told = told_[context];
+  if (told.issued_at == now) {
+    need(told, Facility::none);
+    told.depends_on_copies = false;
+    changed_.push_back(context);
+    return now + 1;
+  }
+  Warp& warp = warps_[context];
+  WarpState state{.causes = cause::idle};
+  Blockage blockage;
+  if (warp.is_active) {
+    blockage = find_blockage<true>(warp, now);
+    state = {.causes = blockage.causes,
+             .needs = blockage.needs,
+             .load = blockage.load,
+             .number = warp.number,
+             .program = warp.program,
+             .instruction = warp.at};
+    // An end that could not be settled in this cycle is in the next one.
+    if (is_at_end(warp) && blockage.causes == 0) blockage.changes = now + 1;
+  }
+  need(told, state.needs);
+  told.depends_on_copies = blockage.depends_on_copies;
+  if (state != states_[context]) {
+    states_[context] = state;
+    changed_.push_back(context);
+  }
+  return blockage.changes;
+}
+
+void ComputeUnit::need(Told& told, Facility facility) {
+  const auto bit = [](Facility each) { return each == Facility::none ? 0U : 1U << place_of(each); };
+  if (--needing_[place_of(told.needs)] == 0) needed_ &= ~bit(told.needs);
+  if (needing_[place_of(facility)]++ == 0) needed_ |= bit(facility);
+  told.needs = facility;
+}
+
+/// Forgets how long warps hold whose state depends on what has changed; when every cycle is
+/// stepped, of all warps, so that tests see whether one was passed over.
+void ComputeUnit::forget_changed() {
+  const CopyState before = std::exchange(copy_state_, find_copy_state());
+  if (options_.skips_idle && copy_state_ == before) return;
+  for (std::uint32_t context = 0; context < used_contexts_; ++context) {
+    if (!options_.skips_idle || told_[context].depends_on_copies) holds_until_[context] = 0;
+  }
+}
+
+std::uint64_t ComputeUnit::observe(std::uint64_t now) {
+  forget_changed();
+  changed_.clear();
+  std::uint64_t first_change = never;
+  for (std::uint32_t context = 0; context < used_contexts_; ++context) {
+    std::uint64_t& until = holds_until_[context];
+    if (until <= now) until = observe_warp(context, now);
+    first_change = std::min(first_change, until);
+  }
+  return std::min(first_change, find_all_busy(now, busy_));
+}
+
+bool ComputeUnit::observe_between(std::uint64_t now) {
+  if (copy_state_ != find_copy_state()) return false;
+  Busy busy;
+  wake_at_ = std::min(wake_at_, find_all_busy(now, busy));
+  if (busy == busy_) return true;
+  tell_until(now);
+  busy_ = busy;
+  changed_.clear();
+  return true;
+}
+
+void ComputeUnit::tell(std::uint64_t first, std::uint64_t cycles, std::uint32_t issued,
+                       bool is_last_flush) {
+  if (!observer_->cycles) return;
+  observer_->cycles({.first = first,
+                     .cycles = cycles,
+                     .issued = issued,
+                     .is_last_flush = is_last_flush,
+                     .busy = busy_,
+                     .warps = std::span(states_).first(used_contexts_),
+                     .changed = changed_});
+}
+
+void ComputeUnit::tell_until(std::uint64_t now) {
+  if (observer_ == nullptr || phase_ != Phase::runs || now == told_until_) return;
+  tell(told_until_, now - told_until_, issued_, false);
+  told_until_ = now;
+}
+
+void ComputeUnit::tell_idle(std::uint64_t until, bool is_last_flush) {
+  if (observer_ == nullptr || until == told_until_) return;
+  changed_.clear();
+  busy_ = {};
+  for (std::uint32_t context = 0; context < used_contexts_; ++context) {
+    states_[context] = {.causes = cause::idle};
+    changed_.push_back(context);
+  }
+  tell(told_until_, until - told_until_, 0, is_last_flush);
+  told_until_ = until;
 }
 
 }  // namespace clprobe::simulator

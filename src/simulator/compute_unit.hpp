@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -12,10 +14,39 @@
 #include "clprobe/machine.hpp"
 #include "clprobe/simulator.hpp"
 #include "clprobe/trace.hpp"
-#include "simulator/context_set.hpp"
 #include "simulator/memory_system.hpp"
 
 namespace clprobe::simulator {
+
+/// Which of a compute unit's warp contexts something holds for, a bit each: to pass over the others
+/// takes no time.
+class ContextSet {
+ public:
+  explicit ContextSet(std::size_t contexts) : words_((contexts + word_bits - 1) / word_bits) {}
+
+  void insert(std::uint32_t context) { words_[context / word_bits] |= bit_of(context); }
+  void erase(std::uint32_t context) { words_[context / word_bits] &= ~bit_of(context); }
+
+  /// Calls `act(context)` for each.
+  template <typename Act>
+  void for_each(Act act) const {
+    for (std::size_t index = 0; index < words_.size(); ++index) {
+      for (Word left = words_[index]; left != 0; left &= left - 1) {
+        act(index * word_bits + static_cast<std::size_t>(std::countr_zero(left)));
+      }
+    }
+  }
+
+ private:
+  using Word = std::uint64_t;
+  static constexpr std::size_t word_bits = 64;
+
+  [[nodiscard]] static Word bit_of(std::uint32_t context) {
+    return Word{1} << (context % word_bits);
+  }
+
+  std::vector<Word> words_;
+};
 
 class ComputeUnit {
  public:
@@ -28,25 +59,9 @@ class ComputeUnit {
   /// Does what is due at `now`, and before `alone_until` what only its memory has to do then, which
   /// `now` follows. Returns the next cycle in which it has to be called; `never` when only an
   /// answer to its lock requests can go on with it, or when it has ended.
-  std::uint64_t step(std::uint64_t& now, std::uint64_t alone_until = 0);
-  /// Before it runs ahead of others, or goes in order with them. What it reads ahead is served,
-  /// and its answers are taken, by the next three, see MemorySystem.
-  void run_ahead(bool is_ahead);
-  [[nodiscard]] std::uint64_t next_unserved() const { return memory_.next_unserved(); }
-  std::uint64_t serve_next() { return memory_.serve_next(); }
-  /// Returns when it has to be called next, which was at `due`.
-  std::uint64_t take_served(std::uint64_t due);
-  /// Whether a step in this cycle may come to what is shared, other than to read lines.
-  [[nodiscard]] bool needs_order(std::uint64_t now) const;
-  /// Up to when it needs no answer that it does not have.
-  [[nodiscard]] std::uint64_t ahead_until() const { return ahead_until_; }
-  /// A step that need not, and goes on before `end` with what its memory has to do.
-  std::uint64_t step_ahead(std::uint64_t& now, std::uint64_t end) {
-    return step(now, unsettled_ > 0 || may_store_ ? 0 : end);
-  }
+  std::uint64_t step(std::uint64_t& now, std::uint64_t alone_until);
   /// See MemorySystem.
-  [[nodiscard]] std::uint64_t next_lock_answer() const { return memory_.next_lock_answer(); }
-  void take_lock_answers() { memory_.take_lock_answers(); }
+  void take(const LockAnswer& answer) { memory_.take(answer); }
   [[nodiscard]] bool has_ended() const { return phase_ == Phase::ended; }
   /// When its last warp had ended.
   [[nodiscard]] std::uint64_t last_warp_end() const { return last_warp_end_; }
@@ -113,7 +128,7 @@ class ComputeUnit {
   };
 
   /// Whether the trace has groups that no unit has begun with.
-  bool sees_groups();
+  [[nodiscard]] bool sees_groups() const { return shared_.next_group < trace_.groups.size(); }
   void take_news(std::uint64_t now);
   void complete(const Completion& completion, std::uint64_t now);
   void wake_for_copies(std::uint64_t now);
@@ -203,7 +218,6 @@ class ComputeUnit {
   const Trace& trace_;
   Options options_;
   Shared& shared_;
-  Gate& gate_;
   const Observer* observer_;
   MemorySystem memory_;
   std::vector<Warp> warps_;
@@ -230,11 +244,8 @@ class ComputeUnit {
   std::vector<std::uint32_t> changed_{};  // contexts whose state is another than in the last cycle
   CopyState copy_state_{};
   Busy busy_{};
-  std::uint64_t ahead_until_{never};
-  bool may_store_;                   // the trace does
-  bool are_waiters_awake_{false};    // those for room
-  bool has_room_{false};             // for another group, since a warp has ended
-  bool has_seen_last_group_{false};  // begun with, by whichever unit
+  bool are_waiters_awake_{false};  // those for room
+  bool has_room_{false};           // for another group, since a warp has ended
   Phase phase_{Phase::runs};
   // Before it no warp can issue, nor what is told of it change, unless the memory has news.
   std::uint64_t wake_at_{0};

@@ -111,10 +111,8 @@ void FarMemory::end_ownership(std::size_t unit, std::uint64_t line) {
   if (owner != owners_.end() && owner->second == unit) owners_.erase(owner);
 }
 
-FarLink::FarLink(const Machine& machine, FarMemory& far, Gate& gate, std::size_t unit,
-                 std::uint64_t seed)
+FarLink::FarLink(const Machine& machine, FarMemory& far, std::size_t unit, std::uint64_t seed)
     : far_(far),
-      gate_(gate),
       unit_(unit),
       l2_latency_(machine.l2.latency_cycles),
       memory_latency_(machine.memory.latency_cycles),
@@ -141,20 +139,17 @@ std::uint64_t FarLink::look_up(std::uint64_t line) {
 }
 
 std::uint64_t FarLink::write(std::uint64_t now, std::uint64_t line, std::uint32_t sectors) {
-  gate_.pass();
   const auto count = count_of(sectors);
   const std::uint64_t start = far_.enter_bank(port_.pass(now, count) + translate(line), line);
   return far_.write(start, line, sectors, route_to(line));
 }
 
 std::uint64_t FarLink::write_back(std::uint64_t now, std::uint64_t line, std::uint32_t sectors) {
-  gate_.pass();
   far_.end_ownership(unit_, line);
   return write(now, line, sectors);
 }
 
 std::uint64_t FarLink::take_ownership(std::uint64_t now, std::uint64_t line, bool is_remote) {
-  gate_.pass();
   const std::uint64_t start = far_.enter_bank(port_.pass(now, 1), line);
   const bool was_owned = far_.take_ownership(unit_, line);
   return start + (is_remote || was_owned ? remote_cycles_to(line) : route_to(line).l2_cycles);
@@ -162,7 +157,6 @@ std::uint64_t FarLink::take_ownership(std::uint64_t now, std::uint64_t line, boo
 
 std::uint64_t FarLink::atomic(std::uint64_t now, std::uint64_t line) {
   const AtomicWay way = send_atomic(now, now, line);
-  gate_.pass();
   return far_.perform_atomic(way.arrival, line) + way.back_cycles;
 }
 

@@ -15,7 +15,6 @@
 #include "clprobe/machine.hpp"
 #include "clprobe/simulator.hpp"
 #include "simulator/cache.hpp"
-#include "simulator/gate.hpp"
 
 namespace clprobe::simulator {
 
@@ -77,7 +76,6 @@ class FarMemory {
 
   /// The first level of the next compute unit, from which others take what they come to own.
   void add_unit(Cache& l1) { l1s_.push_back(&l1); }
-  [[nodiscard]] bool is_shared() const { return is_shared_; }
 
   /// When the line's bank takes a request.
   std::uint64_t enter_bank(std::uint64_t now, std::uint64_t line) {
@@ -120,34 +118,18 @@ class FarMemory {
 /// One compute unit's way to far memory: its port, its translations, and how far it has to where.
 class FarLink {
  public:
-  /// Keeps references. `unit`: its place among those that share the memory, which it comes to
-  /// through `gate`.
-  FarLink(const Machine& machine, FarMemory& far, Gate& gate, std::size_t unit, std::uint64_t seed);
+  /// Keeps a reference. `unit`: its place among those that share the memory.
+  FarLink(const Machine& machine, FarMemory& far, std::size_t unit, std::uint64_t seed);
 
   /// `is_remote`: another compute unit owns the line, one that is not simulated.
   [[gnu::always_inline]] Service read(std::uint64_t now, std::uint64_t line, std::uint32_t sectors,
                                       bool is_remote) {
-    gate_.pass();
-    const std::uint64_t start = far_.enter_bank(leave(now, line, sectors), line);
+    const std::uint64_t start =
+        far_.enter_bank(port_.pass(now, count_of(sectors)) + translate(line), line);
     if (is_remote || far_.is_owned_elsewhere(unit_, line)) {
       return {start + remote_cycles_to(line), Level::remote_l1};
     }
     return read_at(start, line, sectors);
-  }
-  /// The same for a unit that shares the memory with no other.
-  [[gnu::always_inline]] Service read_alone(std::uint64_t now, std::uint64_t line,
-                                            std::uint32_t sectors) {
-    return read_at(leave(now, line, sectors), line, sectors);
-  }
-  /// A read in two parts, of which the first touches only what is the unit's own: when a request
-  /// arrives at the bank of its line, and what becomes of it there.
-  [[gnu::always_inline]] std::uint64_t leave(std::uint64_t now, std::uint64_t line,
-                                             std::uint32_t sectors) {
-    return port_.pass(now, count_of(sectors)) + translate(line);
-  }
-  [[gnu::always_inline]] Service serve(std::uint64_t arrival, std::uint64_t line,
-                                       std::uint32_t sectors) {
-    return read_at(far_.enter_bank(arrival, line), line, sectors);
   }
   /// Returns when the core knows that the write has arrived.
   std::uint64_t write(std::uint64_t now, std::uint64_t line, std::uint32_t sectors);
@@ -187,7 +169,6 @@ class FarLink {
   std::uint64_t look_up(std::uint64_t line);
 
   FarMemory& far_;
-  Gate& gate_;
   std::size_t unit_;
   Latency l2_latency_;
   Latency memory_latency_;

@@ -6,25 +6,21 @@
 namespace clprobe::simulator {
 
 MemorySystem::MemorySystem(const Machine& machine, const Trace& trace, Shared& shared,
-                           std::size_t unit, std::uint64_t seed, Watched watched)
+                           std::size_t unit, std::uint64_t seed)
     : machine_(machine),
-      watched_(watched),
       tables_(trace.tables),
       locks_(trace.locks),
       unit_(unit),
       l1_(machine.l1.bytes, machine.l1.line_bytes, machine.l1.ways),
       ports_(machine.l1_banks),
       table_(machine.pending),
-      far_(machine, shared.far, shared.gates[unit], unit, seed),
-      gate_(shared.gates[unit]),
+      far_(machine, shared.far, unit, seed),
       lock_states_(shared.locks),
       banks_(machine.local),
       keeps_loads_(machine.l1.keeps_loads && l1_.exists()),
       stores_(machine_, l1_, stash_, far_),
       copies_(machine_, table_, far_),
-      units_(machine.load_store.units),
-      has_streaks_(may_have_streaks()),
-      may_begin_streaks_(has_streaks_ && !shared.far.is_shared()) {
+      units_(machine.load_store.units) {
   shared.far.add_unit(l1_);
   for (Unit& each : units_) {
     each.size = machine.load_store.queue_instructions;
@@ -72,7 +68,7 @@ std::uint64_t MemorySystem::next_event() const {
   return std::min(next_unit_action(), copies_.next_event());
 }
 
-void MemorySystem::process_all(std::uint64_t now) {
+void MemorySystem::process(std::uint64_t now) {
   const bool engine_is_due = copies_.next_event() <= now;
   const bool has_answer = table_.next_answer() <= now;
   if (has_answer) receive(now);
@@ -127,7 +123,6 @@ void MemorySystem::accept(std::uint64_t now, const Instruction& instruction, std
   access.has_entry = false;
   access.is_done = false;
   access.is_late = false;
-  access.is_open = false;
   access.ways = {};
   switch (instruction.operation) {
     case Operation::local_load:
@@ -143,14 +138,9 @@ void MemorySystem::accept(std::uint64_t now, const Instruction& instruction, std
                     access.requests);
       break;
   }
-  access.is_plain = has_streaks_ && is_plain(access);
   if (unit.used++ == 0) {
     unit.next_action = now;
-    if (access.is_plain && may_begin_streaks_ && copies_.next_event() == never) {
-      send_streak(now + 1);
-    } else {
-      act(now, unit);
-    }
+    act(now, unit);
     access.is_late = unit.blocked == cause::bank_conflict;
   }
 }
@@ -202,77 +192,12 @@ void MemorySystem::finish(Access& access) {
   if (operation == Operation::store || operation == Operation::local_store) return;
   // Those with a lock have told already, with the outcome.
   if (operation == Operation::acquire || operation == Operation::release) return;
-  const Completion completion{.operation = operation,
-                              .context = access.context,
-                              .writes = access.instruction->writes,
-                              .load = access.load,
-                              .ready = access.ready,
-                              .level = access.level};
-  if (access.is_open) {
-    outbox_.last().is_last = true;
-    ended_.push_back(completion);
-  } else {
-    completions_.push_back(completion);
-  }
-}
-
-void MemorySystem::run_ahead(bool is_ahead) {
-  is_ahead_ = is_ahead;
-  may_begin_streaks_ = has_streaks_ && is_ahead;
-}
-
-std::uint64_t MemorySystem::take_served() {
-  outbox_.take_served([this](Sent& sent, std::uint32_t number, const Service& answer) {
-    take(sent, number, answer);
-  });
-  if (!outbox_.is_empty()) return outbox_.first_joined_ready();
-  ended_.clear();
-  taken_ends_ = 0;
-  // A load that goes on: it may have no more that is sent so.
-  Unit& unit = units_.front();
-  if (unit.used == 0 || !unit.first().is_open) return never;
-  note_last(unit.first(), open_.ready, open_.level);
-  unit.first().is_open = false;
-  open_ = {0, Level::l1};
-  return never;
-}
-
-void MemorySystem::send_later(std::uint64_t now, Access& access, PendingLine& line,
-                              std::uint32_t sectors, std::uint64_t joined_ready, Fills fills) {
-  access.is_open = true;
-  const std::uint32_t number = outbox_.add({.joined_ready = joined_ready,
-                                            .sectors = sectors,
-                                            .place = table_.place_of(line),
-                                            .joined = line.sent,
-                                            .fills = fills});
-  if (sectors == 0) return;
-  line.sectors |= sectors;
-  line.sent = number;
-  outbox_.ask({.cycle = now,
-               .arrival = far_.leave(now, line.line, sectors),
-               .line = line.line,
-               .sectors = sectors});
-}
-
-void MemorySystem::take(Sent& sent, std::uint32_t number, const Service& answer) {
-  Service service{sent.joined_ready, Level::l1_coalescing};
-  if (sent.sectors == 0) {
-    service.ready = std::max(service.ready, outbox_.at(sent.joined).line_ready);
-  } else {
-    PendingLine& line = table_.at(sent.place);
-    if (sent.joined_ready != 0) service.ready = std::max(service.ready, line.ready);
-    if (answer.ready >= service.ready) service = answer;
-    table_.extend(line, sent.sectors, answer.ready, sent.fills);
-    if (line.sent == number) line.sent = 0;
-    sent.line_ready = line.ready;
-  }
-  ++served_by_[static_cast<std::size_t>(service.level)];
-  note_last(open_, service.ready, service.level);
-  if (!sent.is_last) return;
-  Completion& completion = ended_[taken_ends_++];
-  note_last(completion, open_.ready, open_.level);
-  completions_.push_back(completion);
-  open_ = {0, Level::l1};
+  completions_.push_back({.operation = operation,
+                          .context = access.context,
+                          .writes = access.instruction->writes,
+                          .load = access.load,
+                          .ready = access.ready,
+                          .level = access.level});
 }
 
 void MemorySystem::start_copy(std::uint64_t now, const Instruction& instruction,

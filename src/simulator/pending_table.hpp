@@ -25,14 +25,11 @@ struct PendingLine {
   std::uint32_t requests{0};
   std::uint32_t sectors{0};
   std::uint32_t next{none};  ///< the place that a search goes on at
-  /// The number of the last request in the outbox, whose time nobody knows: `ready` is of others.
-  std::uint32_t sent{0};
 };
 
-/// What an answer brings its line to: nothing of the unit's, the first level, also as
-/// one of which that has nothing, local memory for a copy engine, or local memory that the line is
-/// mapped to.
-enum class Fills : std::uint8_t { nothing, l1, new_in_l1, local, stash };
+/// What an answer brings its line to: nothing of the unit's, the first level, local memory for a
+/// copy engine, or local memory that the line is mapped to.
+enum class Fills : std::uint8_t { nothing, l1, local, stash };
 
 /// What of the table an answer ends, if it is the last one: an entry, or a line's.
 enum class Ends : std::uint8_t { nothing, entry, line };
@@ -61,26 +58,19 @@ class LineTable {
   }
 
   [[gnu::always_inline]] PendingLine* find(std::uint64_t line) {
-    return find(line, bucket_of(line));
-  }
-  /// The same in its bucket.
-  [[gnu::always_inline]] PendingLine* find(std::uint64_t line, std::size_t bucket) {
-    std::uint32_t i = first_[bucket];
+    std::uint32_t i = first_[bucket_of(line)];
     while (i != none && places_[i].line != line) i = places_[i].next;
     return i == none ? nullptr : &places_[i];
   }
 
-  /// `line` is not in the table, and belongs into the bucket. The reference is good until the next
-  /// insert; what it refers to has no sectors and no time yet.
-  [[gnu::always_inline]] PendingLine& insert(std::uint64_t line, std::size_t bucket) {
-    if (free_ == none) {
-      grow();
-      bucket = bucket_of(line);
-    }
+  /// `line` is not in the table. The reference is good until the next
+  /// insert; its sectors and time are to be set.
+  [[gnu::always_inline]] PendingLine& insert(std::uint64_t line) {
+    if (free_ == none) grow();
     const std::uint32_t i = free_;
     PendingLine& entry = places_[i];
     free_ = entry.next;
-    std::uint32_t& first = first_[bucket];
+    std::uint32_t& first = first_[bucket_of(line)];
     entry.line = line;
     entry.requests = 1;
     entry.next = std::exchange(first, i);
@@ -91,16 +81,11 @@ class LineTable {
   [[gnu::always_inline]] bool erase(std::uint64_t line, std::uint64_t cycle) {
     std::uint32_t* link = &first_[bucket_of(line)];
     while (*link != none && places_[*link].line != line) link = &places_[*link].next;
-    if (*link == none || places_[*link].ready > cycle || places_[*link].sent != 0) return false;
+    if (*link == none || places_[*link].ready > cycle) return false;
     const std::uint32_t i = *link;
     *link = std::exchange(places_[i].next, std::exchange(free_, i));
     return true;
   }
-
-  [[nodiscard]] std::uint32_t place_of(const PendingLine& entry) const {
-    return static_cast<std::uint32_t>(&entry - places_.data());
-  }
-  [[nodiscard]] PendingLine& at(std::uint32_t place) { return places_[place]; }
 
  private:
   static constexpr std::uint32_t none = PendingLine::none;
@@ -215,11 +200,6 @@ class PendingTable {
   PendingLine* find(std::uint64_t line) {
     return config_.kind == PendingKind::mshr ? lines_.find(line) : nullptr;
   }
-  /// The same where lines have MSHRs, in the bucket that is the line's until one is added.
-  [[gnu::always_inline]] PendingLine* find_line(std::uint64_t line, std::size_t bucket) {
-    return lines_.find(line, bucket);
-  }
-  [[nodiscard]] std::size_t bucket_of(std::uint64_t line) const { return lines_.bucket_of(line); }
 
   /// Takes an entry for a warp instruction, to be ended by `end_at`.
   void take() {
@@ -229,28 +209,19 @@ class PendingTable {
 
   /// A new request; takes an entry unless entries are for warp instructions.
   void add(std::uint64_t line, std::uint32_t sectors, std::uint64_t ready, Fills fills) {
-    if (config_.kind == PendingKind::mshr) {
-      add_line(line, lines_.bucket_of(line), sectors, ready, fills);
-      return;
+    Ends ends = Ends::nothing;
+    if (config_.kind != PendingKind::prt) {
+      take();
+      ends = Ends::entry;
     }
-    const bool has_entry = config_.kind != PendingKind::prt;
-    if (has_entry) take();
-    answers_.push({.ready = ready,
-                   .line = line,
-                   .sectors = sectors,
-                   .fills = fills,
-                   .ends = has_entry ? Ends::entry : Ends::nothing});
+    if (config_.kind == PendingKind::mshr) {
+      PendingLine& entry = lines_.insert(line);
+      entry.ready = ready;
+      entry.sectors = sectors;
+      ends = Ends::line;
+    }
+    answers_.push({.ready = ready, .line = line, .sectors = sectors, .fills = fills, .ends = ends});
   }
-  /// The same where lines have MSHRs.
-  [[gnu::always_inline]] void add_line(std::uint64_t line, std::size_t bucket,
-                                       std::uint32_t sectors, std::uint64_t ready, Fills fills) {
-    PendingLine& entry = add_empty_line(line, bucket);
-    entry.ready = ready;
-    entry.sectors = sectors;
-    answers_.push(
-        {.ready = ready, .line = line, .sectors = sectors, .fills = fills, .ends = Ends::line});
-  }
-
   /// One more request for more sectors of a line that has an MSHR.
   void extend(PendingLine& entry, std::uint32_t sectors, std::uint64_t ready, Fills fills) {
     entry.sectors |= sectors;
@@ -261,19 +232,6 @@ class PendingTable {
                    .fills = fills,
                    .ends = Ends::line});
   }
-
-  /// An entry for a line whose sectors and time `extend` brings.
-  [[gnu::always_inline]] PendingLine& add_empty_line(std::uint64_t line, std::size_t bucket) {
-    take();
-    PendingLine& entry = lines_.insert(line, bucket);
-    entry.ready = 0;
-    entry.sectors = 0;
-    return entry;
-  }
-  [[nodiscard]] std::uint32_t place_of(const PendingLine& entry) const {
-    return lines_.place_of(entry);
-  }
-  [[nodiscard]] PendingLine& at(std::uint32_t place) { return lines_.at(place); }
 
   /// Calls `fill(answer)`, which adds nothing here, for what has come until `cycle`, in order, and
   /// frees the entries.

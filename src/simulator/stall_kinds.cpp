@@ -52,22 +52,15 @@ constexpr std::array<Part, compute_structural_stall_count> compute_structural_pa
      {"busy special-function units", cause::busy_special}}};
 
 std::span<const Part> parts_of(Stall stall) {
-  switch (stall) {
-    case Stall::control:
-      return control_parts;
-    case Stall::synchronization:
-      return synchronization_parts;
-    case Stall::memory_data:
-      return memory_data_parts;
-    case Stall::memory_structural:
-      return memory_structural_parts;
-    case Stall::compute_data:
-      return compute_data_parts;
-    case Stall::compute_structural:
-      return compute_structural_parts;
-    default:
-      return {};
-  }
+  static constexpr std::array<std::span<const Part>, stall_count> all{{{},
+                                                                       control_parts,
+                                                                       synchronization_parts,
+                                                                       memory_data_parts,
+                                                                       memory_structural_parts,
+                                                                       compute_data_parts,
+                                                                       compute_structural_parts,
+                                                                       {}}};
+  return all.at(static_cast<std::size_t>(stall));
 }
 
 /// The same of the cycles; `Of` is Breakdown or const Breakdown.

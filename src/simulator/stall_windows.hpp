@@ -2,10 +2,12 @@
 // GSI's view over the time, in windows that become twice as long when there are too many of them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "clprobe/stalls.hpp"
@@ -38,9 +40,24 @@ class StallWindows {
   }
   void flush(std::uint64_t cycles) { open_.flush_cycles += cycles; }
   /// What the open window has besides, of memory data all but the levels.
-  void close(const Breakdown& gsi, const LevelOf& level_of);
+  void close(const Breakdown& gsi, const LevelOf& level_of) {
+    add(open_.gsi, gsi, 1.0);
+    settle(open_, level_of);
+    windows_.push_back(std::exchange(open_, {}));
+    open_cycles_ = 0;
+    if (windows_.size() > max_windows_) halve(level_of);
+  }
   /// Closes the last one, if something is in it.
-  Timeline end(const Breakdown& gsi, const LevelOf& level_of);
+  Timeline end(const Breakdown& gsi, const LevelOf& level_of) {
+    if (open_cycles_ > 0) close(gsi, level_of);
+    if (open_cycles_ > 0) windows_.push_back(std::exchange(open_, {}));
+    Timeline timeline{.window_cycles = window_cycles_};
+    for (Window& each : windows_) {
+      settle(each, level_of);
+      timeline.windows.push_back({each.gsi, each.flush_cycles});
+    }
+    return timeline;
+  }
 
  private:
   struct Wait {
@@ -52,10 +69,42 @@ class StallWindows {
     std::uint64_t flush_cycles{0};
     std::vector<Wait> waits{};
   };
-  void add_wait(std::uint64_t load, double cycles);
+  void add_wait(std::uint64_t load, double cycles) {
+    if (!open_.waits.empty() && open_.waits.back().load == load) {
+      open_.waits.back().cycles += cycles;
+    } else {
+      open_.waits.push_back({load, cycles});
+    }
+  }
   /// Gives the levels what waited for loads that have been served.
-  static void settle(Window& window, const LevelOf& level_of);
-  void halve(const LevelOf& level_of);
+  static void settle(Window& window, const LevelOf& level_of) {
+    std::erase_if(window.waits, [&](const Wait& each) {
+      const auto level = level_of(each.load);
+      if (level) window.gsi.memory_data.at(static_cast<std::size_t>(*level)) += each.cycles;
+      return level.has_value();
+    });
+  }
+  /// The first two become one, and so on; one that is left over is the first half of the open one.
+  void halve(const LevelOf& level_of) {
+    const std::size_t pairs = windows_.size() / 2;
+    const auto join = [](Window& first, Window&& second) {
+      add(first.gsi, second.gsi, 1.0);
+      first.flush_cycles += second.flush_cycles;
+      first.waits.insert(first.waits.end(), second.waits.begin(), second.waits.end());
+    };
+    for (std::size_t i = 0; i < pairs; ++i) {
+      Window joined = std::move(windows_[2 * i]);
+      join(joined, std::move(windows_[2 * i + 1]));
+      settle(joined, level_of);
+      windows_[i] = std::move(joined);
+    }
+    if (windows_.size() % 2 == 1) {
+      open_ = std::move(windows_.back());
+      open_cycles_ = window_cycles_;
+    }
+    windows_.resize(pairs);
+    window_cycles_ *= 2;
+  }
 
   std::size_t max_windows_;
   std::uint64_t window_cycles_{1};

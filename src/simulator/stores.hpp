@@ -3,8 +3,10 @@
 // the machine's coherence, written through or owned by the first level.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "clprobe/machine.hpp"
@@ -12,9 +14,34 @@
 #include "simulator/addresses.hpp"
 #include "simulator/cache.hpp"
 #include "simulator/far_memory.hpp"
-#include "simulator/stash.hpp"
 
 namespace clprobe::simulator {
+
+/// Lines of global memory that are mapped to local memory, which has them from the first access on.
+/// Source: Alsop, GSI, 2016, section 6.2.1, after Komuravelli et al., Stash, 2015. Whoever maps
+/// sees to it that there is room, as for local memory.
+class Stash {
+ public:
+  /// Which of a line's sectors are there.
+  [[nodiscard]] std::uint32_t sectors_of(std::uint64_t line) const {
+    const auto found = lines_.find(line);
+    return found == lines_.end() ? 0 : found->second.sectors;
+  }
+  [[nodiscard]] bool owns(std::uint64_t line) const {
+    const auto found = lines_.find(line);
+    return found != lines_.end() && found->second.is_owned;
+  }
+  void add(std::uint64_t line, std::uint32_t sectors) { lines_[line].sectors |= sectors; }
+  void own(std::uint64_t line) { lines_[line].is_owned = true; }
+
+ private:
+  struct Line {
+    std::uint32_t sectors{0};
+    bool is_owned{false};
+  };
+
+  std::unordered_map<std::uint64_t, Line> lines_{};
+};
 
 class Stores {
  public:
@@ -31,13 +58,42 @@ class Stores {
 
   /// Takes a store, or says in which cycle to try again, when the buffer is full.
   std::optional<std::uint64_t> take(std::uint64_t now, const LineRequest& request,
-                                    const Instruction& instruction);
+                                    const Instruction& instruction) {
+    if (instruction.is_mapped) stash_.add(request.line, request.sectors);
+    if (is_kept(request, instruction)) return std::nullopt;
+    const auto same = std::find_if(written_.begin(), written_.end(),
+                                   [&](const Written& each) { return each.line == request.line; });
+    if (same != written_.end()) {
+      same->sectors |= request.sectors;
+      return std::nullopt;
+    }
+    std::erase_if(acknowledged_, [&](std::uint64_t cycle) { return cycle <= now; });
+    if (entries_ != 0 && written_.size() + acknowledged_.size() >= entries_) {
+      if (!written_.empty()) flush(now);
+      return *std::min_element(acknowledged_.begin(), acknowledged_.end());
+    }
+    written_.push_back({.line = request.line,
+                        .sectors = request.sectors,
+                        .is_remote = instruction.is_written_elsewhere,
+                        .is_mapped = instruction.is_mapped});
+    return std::nullopt;
+  }
   /// Writes out what is left. Returns when all of it, and of earlier writes, has arrived.
-  std::uint64_t flush(std::uint64_t now);
-  /// Whether stores of so many lines may make it write out what is there.
-  [[nodiscard]] bool may_flush(std::uint64_t now, std::uint64_t lines) const {
-    const std::size_t on_their_way = last_write_ > now ? acknowledged_.size() : 0;
-    return entries_ != 0 && written_.size() + on_their_way + lines > entries_;
+  std::uint64_t flush(std::uint64_t now) {
+    for (const Written& each : written_) {
+      std::uint64_t arrival = 0;
+      if (owns_lines_) {
+        arrival = far_.take_ownership(now, each.line, each.is_remote);
+        keep_owned(now, each);
+      } else {
+        arrival = far_.write(now, each.line, each.sectors);
+      }
+      acknowledged_.push_back(arrival);
+      last_write_ = std::max(last_write_, arrival);
+    }
+    lines_written_ += written_.size();
+    written_.clear();
+    return std::max(now, last_write_);
   }
   /// What this unit owns is nowhere else, and must not get lost.
   void write_back(std::uint64_t now, const CacheLine& evicted) {
@@ -54,9 +110,31 @@ class Stores {
   };
 
   /// Whether this unit owns the line already: a store there goes no further.
-  bool is_kept(const LineRequest& request, const Instruction& instruction);
-  void keep_owned(std::uint64_t now, const Written& written);
-  void write_back_owned(std::uint64_t now, const CacheLine& evicted);
+  bool is_kept(const LineRequest& request, const Instruction& instruction) {
+    if (!owns_lines_ || instruction.is_written_elsewhere) return false;
+    if (instruction.is_mapped) return stash_.owns(request.line);
+    CacheLine* const line = l1_.find(request.line);
+    if (line == nullptr || !line->is_owned) return false;
+    line->sectors |= request.sectors;
+    return true;
+  }
+  void keep_owned(std::uint64_t now, const Written& written) {
+    if (written.is_mapped) {
+      stash_.own(written.line);
+      return;
+    }
+    CacheLine* found = l1_.find(written.line);
+    if (found == nullptr) {
+      CacheLine evicted;
+      found = l1_.insert(written.line, evicted);
+      write_back(now, evicted);
+    }
+    found->sectors |= written.sectors;
+    found->is_owned = true;
+  }
+  void write_back_owned(std::uint64_t now, const CacheLine& evicted) {
+    last_write_ = std::max(last_write_, far_.write_back(now, evicted.line, evicted.sectors));
+  }
 
   std::uint64_t entries_;  // 0: without a limit
   bool owns_lines_;

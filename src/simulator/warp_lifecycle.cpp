@@ -13,13 +13,6 @@ constexpr std::uint32_t none = ~std::uint32_t{0};
 
 }  // namespace
 
-bool ComputeUnit::sees_groups() {
-  if (has_seen_last_group_) return false;
-  gate_.pass();
-  has_seen_last_group_ = shared_.next_group == trace_.groups.size();
-  return !has_seen_last_group_;
-}
-
 bool ComputeUnit::dispatch_one(std::uint64_t now) {
   if (!sees_groups()) return false;
   const Group& group = trace_.groups[shared_.next_group];
@@ -116,9 +109,7 @@ void ComputeUnit::open_barrier(GroupState& group, std::uint64_t now) {
 
 /// What is shared out while running is shared by all units.
 std::uint32_t ComputeUnit::choose_program(const Warp& warp, std::uint64_t now) {
-  if (!trace_.next_program) return none;
-  gate_.pass();
-  return trace_.next_program(warp.number, now);
+  return trace_.next_program ? trace_.next_program(warp.number, now) : none;
 }
 
 void ComputeUnit::advance(Warp& warp, std::uint64_t now) {

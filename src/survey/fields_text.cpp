@@ -8,7 +8,7 @@ namespace clprobe::survey {
 namespace {
 
 // No line has more.
-constexpr std::size_t max_fields = 19;
+constexpr std::size_t max_fields = 21;
 
 constexpr bool is_plain(char letter) {
   const auto byte = static_cast<unsigned char>(letter);

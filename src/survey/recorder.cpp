@@ -132,15 +132,19 @@ void Recorder::take_back(std::size_t row) {
   --untimed_[row].launches;
 }
 
-void Recorder::add_time(std::size_t row, std::uint64_t ns) {
-  if (rows_[row].sum.timed == 0) untimed_[row].first_ns = ns;
-  rows_[row].sum.add_time(ns);
+void Recorder::add_time(std::size_t row, TimedLaunch launch) {
+  if (rows_[row].sum.timed == 0) untimed_[row].first_ns = launch.ns;
+  rows_[row].sum.add_time(launch.ns);
+  if (times_ == limits_.kept_times) return;
+  untimed_[row].times.push_back(launch);
+  ++times_;
 }
 
 Survey Recorder::survey() const {
   Survey survey{{}, rows_, gaps_};
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     Sum& sum = survey.rows[i].sum;
+    survey.rows[i].typical = typical_launch(untimed_[i].times);
     if (untimed_[i].launches == 0) continue;
     if (sum.timed < 2) {
       survey.gaps[Gap::too_few_times] += untimed_[i].launches;

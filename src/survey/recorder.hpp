@@ -31,9 +31,10 @@ struct Shape {
 };
 
 struct Limits {
-  std::size_t shapes{10'000};    ///< signatures; further ones are "various sizes" of their kernel
-  std::size_t kernels{10'000};   ///< of which there are more: counted as lost
-  std::size_t name_bytes{1024};  ///< of a kernel's or a device's name
+  std::size_t shapes{10'000};      ///< signatures; further ones are "various sizes" of their kernel
+  std::size_t kernels{10'000};     ///< of which there are more: counted as lost
+  std::size_t name_bytes{1024};    ///< of a kernel's or a device's name
+  std::size_t kept_times{10'000};  ///< of launches, to choose a typical one of
 };
 
 class Recorder {
@@ -64,7 +65,9 @@ class Recorder {
                             std::uint64_t enough);
   /// Such a launch was none.
   void take_back(std::size_t row);
-  void add_time(std::size_t row, std::uint64_t ns);
+  /// Launches of a row so far: the ordinal of the last one.
+  [[nodiscard]] std::uint64_t launches_of(std::size_t row) const { return rows_[row].sum.launches; }
+  void add_time(std::size_t row, TimedLaunch launch);
   void add_gap(Gap gap, std::uint64_t count = 1) { gaps_[gap] += count; }
 
   /// Without processes. What was not timed on purpose is taken for as long as what was timed of its
@@ -103,12 +106,14 @@ class Recorder {
   std::vector<std::string> devices_{};
   std::unordered_map<Key, std::size_t, KeyHash> places_{};
   std::vector<Row> rows_{};
-  /// Of each row: launches that are not timed on purpose, and of the times all but the first.
+  /// Of each row: launches that are not timed on purpose, and of the times the first.
   struct Untimed {
     std::uint64_t launches{0};
     std::uint64_t first_ns{0};
+    std::vector<TimedLaunch> times{};  ///< of all rows together at most `kept_times`
   };
   std::vector<Untimed> untimed_{};
+  std::size_t times_{0};
   /// Of the last launch that was not timed: an application makes many like it one after the other.
   struct Last {
     Handle kernel{nullptr};  ///< null: there is none

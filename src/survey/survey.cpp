@@ -2,7 +2,9 @@
 #include "clprobe/survey.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 namespace clprobe::survey {
@@ -63,14 +65,46 @@ Sum Survey::total() const {
   return sum;
 }
 
-void merge(Survey& into, const Survey& other) {
+TimedLaunch typical_launch(std::span<const TimedLaunch> launches) {
+  constexpr double near = 1.25;
+  TimedLaunch typical = launches.empty() ? TimedLaunch{} : launches.front();
+  TimedLaunch longest{};
+  double total_ns = 0.0;
+  double count = 0.0;
+  for (const TimedLaunch& each : launches) {
+    if (each.ordinal == 1 && launches.size() > 1) continue;
+    if (each.ns > longest.ns) longest = each;
+    total_ns += static_cast<double>(each.ns);
+    ++count;
+  }
+  // 1 within `near` of the mean.
+  const auto distance = [&](const TimedLaunch& launch) {
+    const double ratio = std::max(1.0, static_cast<double>(launch.ns)) * count / total_ns;
+    return std::max({ratio, 1.0 / ratio, near});
+  };
+  if (total_ns <= 0.0) return typical;
+  // Of two or three launches one always takes most.
+  const auto longest_ns = static_cast<double>(longest.ns);
+  if (longest_ns > total_ns / 2.0 && longest_ns * count > 2.0 * total_ns) return longest;
+  std::pair best{std::numeric_limits<double>::infinity(), std::uint64_t{0}};
+  for (const TimedLaunch& each : launches) {
+    const std::pair place{distance(each), each.ordinal};
+    if ((each.ordinal == 1 && launches.size() > 1) || place >= best) continue;
+    best = place;
+    typical = each;
+  }
+  return typical;
+}
+
+void Merged::add(const Survey& other) {
+  Survey& into = survey_;
+  if (other.clock.host_min_ns > into.clock.host_min_ns) into.clock = other.clock;
   into.processes.insert(into.processes.end(), other.processes.begin(), other.processes.end());
-  std::map<Signature, std::size_t> places;
-  for (std::size_t i = 0; i < into.rows.size(); ++i) places.emplace(into.rows[i].signature, i);
   for (const Row& row : other.rows) {
-    const auto [found, is_new] = places.emplace(row.signature, into.rows.size());
+    const auto [found, is_new] = places_.emplace(row.signature, into.rows.size());
     if (is_new) into.rows.push_back({.signature = row.signature});
     Row& same = into.rows[found->second];
+    if (row.sum.total_ns > same.sum.total_ns) same.typical = row.typical;
     same.sum.add(row.sum);
     same.uses_svm = same.uses_svm || row.uses_svm;
   }
@@ -87,25 +121,90 @@ void sort_by_time(Survey& survey) {
   });
 }
 
-std::size_t count_main_rows(std::span<const Row> rows) {
+std::vector<Kernel> kernels_of(std::span<const Row> rows) {
+  std::map<std::tuple<std::string, Program, std::string>, std::size_t> places;
+  std::vector<Kernel> kernels;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Signature& of = rows[i].signature;
+    const auto [found, is_new] =
+        places.emplace(std::tuple{of.kernel, of.program, of.device}, kernels.size());
+    if (is_new) kernels.emplace_back();
+    kernels[found->second].rows.push_back(i);
+    kernels[found->second].sum.add(rows[i].sum);
+  }
+  std::stable_sort(kernels.begin(), kernels.end(), [](const Kernel& a, const Kernel& b) {
+    return a.sum.total_ns > b.sum.total_ns;
+  });
+  return kernels;
+}
+
+std::size_t count_main_kernels(std::span<const Kernel> kernels) {
   constexpr double main_share = 0.8;
-  constexpr std::size_t max_main_rows = 3;
+  constexpr std::size_t max_main_kernels = 3;
   double total_ns = 0.0;
-  for (const Row& row : rows) total_ns += static_cast<double>(row.sum.total_ns);
+  for (const Kernel& each : kernels) total_ns += static_cast<double>(each.sum.total_ns);
   double so_far_ns = 0.0;
   std::size_t count = 0;
-  while (count < std::min(rows.size(), max_main_rows) && so_far_ns < main_share * total_ns) {
-    so_far_ns += static_cast<double>(rows[count].sum.total_ns);
+  while (count < std::min(kernels.size(), max_main_kernels) && so_far_ns < main_share * total_ns) {
+    so_far_ns += static_cast<double>(kernels[count].sum.total_ns);
     ++count;
   }
   return count;
+}
+
+std::vector<KernelShare> kernel_shares(std::span<const Row> rows) {
+  std::vector<KernelShare> shares(rows.size());
+  const std::vector<Kernel> kernels = kernels_of(rows);
+  Sum total;
+  for (const Kernel& each : kernels) total.add(each.sum);
+  const std::size_t main_kernels = count_main_kernels(kernels);
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const KernelShare share{kernels[i].sum.share_of(total), i < main_kernels};
+    for (const std::size_t row : kernels[i].rows) shares[row] = share;
+  }
+  return shares;
+}
+
+std::size_t typical_row(std::span<const Row> rows, const Kernel& kernel) {
+  const auto items_of = [](const Signature& of) {
+    double items = 1.0;
+    for (std::uint32_t i = 0; i < of.dimensions; ++i) items *= static_cast<double>(of.global.at(i));
+    return items;
+  };
+  double items = 0.0;
+  double launches = 0.0;
+  for (const std::size_t place : kernel.rows) {
+    const Row& row = rows[place];
+    if (row.signature.dimensions == 0) continue;
+    if (row.sum.total_ns > kernel.sum.total_ns / 2) return place;
+    items += items_of(row.signature) * static_cast<double>(row.sum.launches);
+    launches += static_cast<double>(row.sum.launches);
+  }
+  const auto order = [&](std::size_t place) {
+    const Signature& of = rows[place].signature;
+    return std::tuple{of.dimensions == 0, std::abs(items_of(of) - items / launches), of};
+  };
+  return *std::min_element(kernel.rows.begin(), kernel.rows.end(),
+                           [&](std::size_t a, std::size_t b) { return order(a) < order(b); });
+}
+
+double event_clock_factor(const ClockCheck& clock) {
+  constexpr std::uint64_t min_host_ns = 5'000'000;
+  constexpr double tolerance = 1.3;
+  if (clock.host_min_ns < min_host_ns || clock.host_max_ns < clock.host_min_ns) return 1.0;
+  const double event_ns = std::max(1.0, static_cast<double>(clock.event_ns));
+  const double min_factor = static_cast<double>(clock.host_min_ns) / event_ns;
+  const double max_factor = static_cast<double>(clock.host_max_ns) / event_ns;
+  if (min_factor > tolerance) return min_factor;
+  return max_factor * tolerance < 1.0 ? max_factor : 1.0;
 }
 
 bool has_doubtful_times(const Survey& survey) {
   // To start a work-group takes longer on any device.
   constexpr std::uint64_t shortest_kernel_ns = 10;
   const Sum total = survey.total();
-  return total.timed > 0 && total.max_ns < shortest_kernel_ns;
+  return total.timed > 0 &&
+         (total.max_ns < shortest_kernel_ns || event_clock_factor(survey.clock) != 1.0);
 }
 
 }  // namespace clprobe::survey

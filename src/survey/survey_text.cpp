@@ -15,13 +15,14 @@ constexpr std::string_view first_line = "clprobe-survey\t1";
 constexpr std::string_view last_line = "end";
 // What the layer writes has at most 20,000 rows and a few kB in each.
 constexpr std::size_t max_rows = 100'000;
-constexpr std::size_t row_fields = 19;
+constexpr std::size_t row_fields = 21;
 
 std::string line_of(const Row& row) {
   std::string line = "row\t" + escaped(row.signature.kernel) + signature_fields(row.signature);
   const Sum& sum = row.sum;
-  for (const std::uint64_t number : {sum.launches, sum.timed, sum.total_ns, sum.min_ns, sum.max_ns,
-                                     sum.estimated, std::uint64_t{row.uses_svm ? 1U : 0U}}) {
+  for (const std::uint64_t number :
+       {sum.launches, sum.timed, sum.total_ns, sum.min_ns, sum.max_ns, sum.estimated,
+        std::uint64_t{row.uses_svm ? 1U : 0U}, row.typical.ordinal, row.typical.ns}) {
     line += '\t' + std::to_string(number);
   }
   return line + '\n';
@@ -42,6 +43,7 @@ Row read_row(const Fields& fields) {
     throw FormatError("a survey has more times and estimates than launches");
   }
   row.uses_svm = number() != 0;
+  row.typical = {number(), number()};
   return row;
 }
 
@@ -60,6 +62,9 @@ void read_line(const Fields& fields, Survey& survey) {
     survey.rows.push_back(read_row(fields));
   } else if (fields[0] == "gap") {
     read_gap(fields, survey);
+  } else if (fields[0] == "clock") {
+    check_count(fields, 4);
+    survey.clock = {read_number(fields[1]), read_number(fields[2]), read_number(fields[3])};
   } else if (fields[0] == "process") {
     check_count(fields, 3);
     survey.processes.push_back({read_number(fields[1]), unescaped(fields[2])});
@@ -74,6 +79,11 @@ std::string to_text(const Survey& survey) {
   std::string text = std::string(first_line) + '\n';
   for (const Process& process : survey.processes) {
     text += "process\t" + std::to_string(process.id) + '\t' + escaped(process.name) + '\n';
+  }
+  if (survey.clock != ClockCheck{}) {
+    text += "clock\t" + std::to_string(survey.clock.host_min_ns) + '\t' +
+            std::to_string(survey.clock.host_max_ns) + '\t' +
+            std::to_string(survey.clock.event_ns) + '\n';
   }
   for (const Row& row : survey.rows) text += line_of(row);
   for (const auto& [gap, count] : survey.gaps) {

@@ -6,7 +6,8 @@
 
 namespace clprobe::system {
 
-/// Below TMPDIR, or /tmp; for its owner alone, and gone with this object.
+/// Below TMPDIR, or /tmp; for its owner alone, and gone with this object. A run that was killed
+/// leaves one: the next run of the same user removes it.
 class TemporaryFolder {
  public:
   /// Throws std::system_error.
@@ -20,7 +21,8 @@ class TemporaryFolder {
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
-  std::string path_;
+  std::string path_{};
+  int lock_{-1};  ///< of a file in it, held as long as this object; -1: none
 };
 
 }  // namespace clprobe::system

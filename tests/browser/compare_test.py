@@ -11,7 +11,7 @@ from typing import Any
 
 from browser import CONTRAST, PageTest  # first: it skips where Selenium is missing
 from options import OPTIONS
-from runs import hostile_run, run_of
+from runs import hostile_run, read, run_of
 
 SHOWN_ROWS = """
 return [...document.querySelectorAll("tr[data-verdict]")].filter((row) => row.checkVisibility())
@@ -36,6 +36,13 @@ class ComparePages(PageTest):
     @staticmethod
     def results(vendor: str) -> list[pathlib.Path]:
         return sorted((OPTIONS.root / "results").glob(f"{vendor}/*.json"))
+
+    def side(self, path: pathlib.Path) -> list[pathlib.Path]:
+        """Two runs that one side may have: of one card, by one method, at two times."""
+        later = read(path)[0] | {"started": "2026-11-28T23:59:59Z"}
+        copied = self.folder / f"{path.parent.name}-later.json"
+        copied.write_text(json.dumps(later), encoding="utf-8")
+        return [path, copied]
 
     def two(self) -> pathlib.Path:
         folder = OPTIONS.root / "results" / "nvidia"
@@ -111,9 +118,10 @@ class ComparePages(PageTest):
 
     def test_sides_of_several_runs_and_more_than_two(self) -> None:
         h100, h200 = self.results("nvidia/h100"), self.results("nvidia/h200")
-        self.open(self.comparison("sides", [*h100, "--", *h200]))
+        first, second = self.side(h100[-1]), self.side(h200[-1])
+        self.open(self.comparison("sides", [*first, "--", *second]))
         self.await_ready()
-        self.assertIn(f"{len(h100)} runs", self.all("#summary")[0].text)
+        self.assertIn(f"{len(first)} runs", self.all("#summary")[0].text)
         self.assertEqual(len(self.all("#summary .card")), 1)
         self.open(self.comparison("many", [*h100[-1:], *h200]))
         self.await_ready()

@@ -131,7 +131,7 @@ def stacks_run(*words: str) -> Run:
     asked = words or ("--case", "implicit")
     made = subprocess.run([OPTIONS.program, "--device", "sim:gsi", "gsi", *asked, "--json"],
                           check=True, stdout=subprocess.PIPE)
-    return json.loads(made.stdout)
+    return json.loads(made.stdout)[0]
 
 
 def eight_runs() -> list[Run]:

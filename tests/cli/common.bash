@@ -7,10 +7,36 @@
 # shellcheck disable=SC2034
 few_sizes=(--sizes "16KiB-64KiB*2" --quick --time-budget 60s)
 
+# plain_environment: removes variables that change what the program, a driver or the shell writes.
+plain_environment() {
+  local name
+  for name in $(compgen -e); do
+    case $name in
+    POCL_CACHE_DIR) ;;
+    POCL_* | RUSTICL_* | OCL_ICD_* | OPENCL_* | CLPROBE_SURVEY | CLPROBE_CAPTURE | CLPROBE_BUNDLES | \
+      NO_COLOR | CLICOLOR* | COLUMNS | LINES | PAGER | LESS | LC_* | TZ | CDPATH | POSIXLY_CORRECT)
+      unset "$name"
+      ;;
+    esac
+  done
+  export LC_ALL=C.UTF-8 TERM=xterm
+}
+
+# until_gone GROUP: waits until the process group has no process, for 20 s at most.
+until_gone() {
+  local wait
+  for ((wait = 0; wait < 200; ++wait)); do
+    pgrep --pgroup "$1" >/dev/null || return 0
+    sleep 0.1
+  done
+  pgrep --pgroup "$1" --list-full
+  return 1
+}
+
 common_setup() {
   : "${CLPROBE:?names the program to test}"
+  plain_environment
   export OCL_ICD_VENDORS=/etc/OpenCL/vendors/pocl.icd
-  unset NO_COLOR CLICOLOR_FORCE
   # A folder in the test's own: Bats keeps files there.
   mkdir "$BATS_TEST_TMPDIR/work" && cd "$BATS_TEST_TMPDIR/work" || return 1
   # PoCL keeps built kernels, by default in the user's own folder, which is somebody else's state.
@@ -59,17 +85,27 @@ fails_with() {
   done
 }
 
-# The run document on stdout or in FILE answers the jq filter with true.
+# The run document in FILE, or the only one of the array on stdout, answers the jq filter with true.
 json_says() {
   local filter=$1 file=${2:-}
   if [[ -n $file ]]; then
     jq --exit-status "$filter" "$file" >/dev/null
   else
-    jq --exit-status "$filter" <<<"$output" >/dev/null
+    jq --exit-status "(if type == \"array\" and length == 1 then .[0] else . end) | ($filter)" \
+      <<<"$output" >/dev/null
   fi || {
     printf 'not true: %s\n' "$filter"
     return 1
   }
+}
+
+# runs_where_it_is: the program of a package or archive finds its worker, and the layer that it puts under
+# programs.
+runs_where_it_is() {
+  clprobe list --json
+  [[ $status -eq 0 ]] && json_says '.devices | length > 0' || return 1
+  clprobe profile --list --json -- "$CLPROBE_SURVEYED" many 5
+  [[ $status -eq 0 ]] && json_says '.launches == 5 and .timed >= 4'
 }
 
 # only_seen <FILE: every character is one that is seen, or a line end. By Python's table of Unicode.

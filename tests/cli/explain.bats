@@ -28,16 +28,20 @@ on_terminal() {
   [[ $status -eq 0 && $output == *'Sattolo'* && $output != *'##'* ]]
   [ "$(wc -L <<<"$output")" -le 80 ]
   clprobe explain
-  [[ $status -eq 0 && $output == *'  latency   How long'* && $output == *'cache or far'* ]]
+  [[ $status -eq 0 && $output == *'  latency   How long'* && $output == *'bank conflict'* ]]
   COLUMNS=50 clprobe explain latency
   [ "$(wc -L <<<"$output")" -le 50 ]
 }
 
 @test "a word of the reports, in quotes or not, and what was meant by another" {
+  clprobe explain Warps
+  [[ $status -eq 0 && $output == sub-group$'\n'* && $output == *'wavefront'* ]]
   clprobe explain knee
-  [[ $status -eq 0 && $output == knee$'\n'* && $output == *'90 %'* ]]
+  [[ $status -eq 0 && $output == 'stride finds knee: '* && $output == *'90 %'* ]]
+  clprobe explain 'shared cores'
+  [[ $status -eq 0 && $output == 'shared cores, a warning: '* ]]
   clprobe explain 'cache or far'
-  [[ $status -eq 0 && $output == 'cache or far'* ]]
+  [[ $status -eq 0 && $output == 'step'$'\n'*'cache or far'* ]]
   local quoted=$output
   clprobe explain cache-or-far
   [ "$output" = "$quoted" ]
@@ -51,6 +55,11 @@ on_terminal() {
   fails_with 2 -- --full
   clprobe explain ''
   fails_with 2 "''"
+  clprobe explain cachelin
+  fails_with 2 "did you mean 'cacheline'"
+  clprobe explain c9
+  fails_with 2 "'c9'"
+  [[ $stderr != *'did you mean'* ]]
 }
 
 @test "a series, by its name or by what those of a kind have in common" {
@@ -84,20 +93,20 @@ on_terminal() {
   clprobe explain trace
   [[ $status -eq 0 && $output == 'Traces'* && $(wc -L <<<"$output") -le 80 ]]
   clprobe explain seeds --full
-  fails_with 2 -- --full 'as a whole'
+  fails_with 2 -- --full 'leave it out'
   clprobe explain seds
   fails_with 2 "did you mean 'seeds'"
   clprobe explain
-  [[ $output == *'  seeds     What do the works'* ]]
+  [[ $output == *'  seeds     What do the papers'* ]]
 }
 
 @test "a pager on a terminal, and none elsewhere" {
-  PAGER='sed s/^/paged:/' on_terminal "$CLPROBE" explain knee
-  grep -q '^paged:.*knee' seen
+  PAGER='sed s/^/paged:/' on_terminal "$CLPROBE" explain warp
+  grep -q '^paged:.*sub-group' seen
   PAGER='sed s/^/paged:/' clprobe explain knee
   [[ $status -eq 0 && $output != *paged* ]]
   # Headings are bold there alone.
-  grep -q $'\e\\[1mknee' seen
+  grep -q $'\e\\[1msub-group' seen
   [[ $output != *$'\e'* ]]
 }
 

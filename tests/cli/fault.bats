@@ -197,6 +197,21 @@ failed_points() {
   json_says '.device.timer == "host" and [.warnings[] | select(.source == "engine") | .code] == ["event_times_false"]'
 }
 
+@test "event times that are too short or too long: another timer is used" {
+  for percent in 80 150 4200; do
+    with_fault percent=$percent@clGetEventProfilingInfo latency "${few_sizes[@]}" --json --clock none
+    [ "$status" -eq 0 ]
+    json_says '.device.launch_timer == "host" and [.warnings[] | select(.source == "engine") | .code] == ["event_times_false"]'
+  done
+}
+
+@test "a device without a name has one that can be selected" {
+  with_fault nameless@clGetDeviceInfo list
+  [[ $output == *'unnamed cpu'* ]]
+  with_fault nameless@clGetDeviceInfo latency -d 'unnamed cpu' "${few_sizes[@]}"
+  [[ ${lines[0]} == 'unnamed cpu'* ]]
+}
+
 @test "event times that fail: another timer is used" {
   with_fault fail@clGetEventProfilingInfo latency "${few_sizes[@]}" --json --clock none
   [ "$status" -eq 0 ]

@@ -20,7 +20,7 @@ declare -gA value=(
   [clock]=none [seed]=7 [dry-run]=- [baseline]=b.json [threshold]=50% [fail-on]=changed
   [device-name]=Mine [series]=local [size-unit]=MiB [time-unit]=us
   [clock-rate]=1.98GHz [output]=out.json [format]=json
-  [kernel]=add:2 [keep]=kept [kernel-file]=k.cl [launch]=k.json [levels]=b.json
+  [label]=Mine [headers]=inc [with-secrets]=- [kernel]=add:2 [keep]=kept [kernel-file]=k.cl [launch]=k.json [levels]=b.json
   [live]=- [b-device]=sim:gsi [a-env]=A=1 [b-env]=B=2 [runs]=both.json
   [json]=- [color]=always [verbose]=- [quiet]=- [generate]=man [full]=- [list]=- [version]=- [help]=-
 )
@@ -98,7 +98,7 @@ outcome() {
     for flag in $(offered "$command"); do
       flag=${flag#--}
       # Whether there is advice to leave out is up to the file.
-      [[ $name == import && $flag == quiet ]] && continue
+      [[ $name =~ ^(import|compare)$ && $flag == quiet ]] && continue
       [[ $flag == generate ]] && continue
       words=${special[$name $flag]:-${arguments[$name]}}
       without=$(outcome $words)
@@ -142,7 +142,7 @@ outcome() {
 
 @test "caches that fit no memory are refused with the field" {
   clprobe latency -d sim:gsi --series global --sizes 4KiB --json
-  jq '.device.reported.machine | fromjson' <<<"$output" >machine.json
+  jq '.[0].device.reported.machine | fromjson' <<<"$output" >machine.json
   local field
   for field in l1 l2; do
     jq --arg field "$field" '.[$field].bytes = 1099511627776' machine.json >large.json

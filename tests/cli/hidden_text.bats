@@ -62,7 +62,7 @@ complains() {
 
 @test "a device's name reaches neither list nor plan" {
   clprobe -d sim:gsi latency --series global --sizes 4KiB --json
-  jq --arg hidden "$hidden" '.device.reported.machine | fromjson | .name += $hidden' <<<"$output" >mine.json
+  jq --arg hidden "$hidden" '.[0].device.reported.machine | fromjson | .name += $hidden' <<<"$output" >mine.json
   clprobe list -d sim:mine.json
   [ "$status" -eq 0 ]
   [[ $output == *'simulated gsi?'* ]]

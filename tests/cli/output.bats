@@ -9,9 +9,10 @@ setup() {
   common_setup
 }
 
-@test "json on stdout alone, nothing on a stderr that is no terminal" {
-  clprobe latency "${few_sizes[@]}" --json
+@test "json on stdout alone, an array of one device too, nothing on a stderr that is no terminal" {
+  clprobe latency "${few_sizes[@]}" --json --label mine
   [ "$status" -eq 0 ]
+  jq --exit-status '[.[].label] == ["mine"]' <<<"$output"
   [ -z "$stderr" ]
   json_says '.results[0].probe == "latency" and .interrupted == false'
   json_says '[.results[0].points[] | select(.series == "global")] | length >= 3'
@@ -75,7 +76,7 @@ setup() {
 
 @test "README is short, and the words that it names are in the program" {
   local root=$BATS_TEST_DIRNAME/../.. line words
-  [ "$(wc -l <"$root/README.md")" -le 150 ]
+  [ "$(wc -l <"$root/README.md")" -le 120 ]
   # The commands that need no device: that they are understood.
   clprobe explain cache or half
   [ "$status" -eq 0 ]
@@ -93,7 +94,7 @@ setup() {
 
 @test "the picture in README is what its command writes" {
   root=$BATS_TEST_DIRNAME/../..
-  command=$(grep --only-matching 'clprobe report .* -o docs/images/.*' "$root/README.md")
+  command=$(grep --only-matching 'clprobe report .* -o docs/images/[^`]*' "$root/README.md")
   read -ra words <<<"$command"
   clprobe report "$root/${words[2]}" -o latency.svg
   diff latency.svg "$root/${words[4]}"
@@ -124,10 +125,9 @@ setup() {
 }
 
 @test "an output folder that does not exist is refused before measuring" {
-  SECONDS=0
-  clprobe latency -o nosuch/folder/a.json
+  # Without a driver, measuring would end with 3.
+  OCL_ICD_VENDORS=$PWD/none clprobe latency -o nosuch/folder/a.json
   fails_with 2 nosuch/folder/a.json 'choose another path'
-  [ "$SECONDS" -lt 2 ]
 }
 
 @test "an output that may not be written is refused before measuring" {
@@ -183,19 +183,22 @@ setup() {
 }
 
 @test "progress on a terminal says what goes on, and its share never falls" {
-  local words last share
+  local words last share highest=0
   for words in "-d sim:fermi-m2070 inflight --quick" "latency ${few_sizes[*]} stride --quick" \
     "-d sim:gsi,sim:hopper-like latency banks --quick"; do
     TERM=xterm timeout 120 script --quiet --return \
       --command "stty cols 100; '$CLPROBE' $words" seen </dev/null >/dev/null
     tr '\r' '\n' <seen >lines
-    last=0
+    last=-1
     while read -r share; do
       ((share >= last)) || { echo "$words: $share after $last"; false; }
       last=$share
     done < <(sed -n 's/.*[]] *\([0-9]*\) %.*/\1/p' lines)
-    [ "$last" -gt 0 ]
+    [ "$last" -ge 0 ]
+    highest=$((last > highest ? last : highest))
   done
+  # A simulation may be over before its line is drawn again; what a driver compiles is not.
+  [ "$highest" -gt 0 ]
   # Before a device is measured there is no share of anything, but the time that has passed.
   TERM=xterm timeout 120 script --quiet --return \
     --command "stty cols 100; '$CLPROBE' latency ${few_sizes[*]}" seen </dev/null >/dev/null
@@ -205,13 +208,11 @@ setup() {
 }
 
 @test "dry-run measures nothing and says what it would" {
-  SECONDS=0
   clprobe latency "${few_sizes[@]}" --dry-run
   [ "$status" -eq 0 ]
   [[ -n $output && $output != *together* ]]
   clprobe latency banks --dry-run --time-budget 10s
   [[ $status -eq 0 && $(tail -n 1 <<<"$output") == '  together: about 10 s' ]]
-  [ "$SECONDS" -lt 10 ]
   # A simulated device has the time that it takes, unless it was given one.
   clprobe latency banks -d sim:gsi --dry-run
   [[ $status -eq 0 && $output == *'points in 3 series, 256 MiB, each once'* && $output != *about* ]]

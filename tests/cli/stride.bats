@@ -85,7 +85,7 @@ small=(--elements 64K --grid 64 --work-group 8 --quick --time-budget 60s)
   grep -q '| series | level | bandwidth |' a.md
   clprobe report a.json --json
   [ "$status" -eq 0 ]
-  diff <(jq '.results[].findings' a.json) <(jq '.results[].findings' <<<"$output")
+  diff <(jq '.results[].findings' a.json) <(jq '.[0].results[].findings' <<<"$output")
   json_says '[.results[0].findings[] | select(.name == "advice")] | length == 1'
 }
 

@@ -29,6 +29,25 @@ setup() {
   fails_with 3 nosuchdevice
 }
 
+@test "CLPROBE_DEVICE stands for --device where none is typed" {
+  CLPROBE_DEVICE=nosuchdevice clprobe latency --dry-run
+  fails_with 3 nosuchdevice
+  CLPROBE_DEVICE=nosuchdevice clprobe latency --dry-run --device sim:gsi
+  [ "$status" -eq 0 ]
+}
+
+@test "report takes folders, and knows a mistyped probe from a file" {
+  mkdir runs
+  clprobe --device sim:gsi latency --sizes 1KiB -o runs/one.json
+  echo '{}' >runs/other.json
+  clprobe report runs
+  [[ $status -eq 0 && $output == *'simulated gsi'* && $stderr == *'clprobe import'*'left out'* ]]
+  clprobe report runs/one.json latensy
+  fails_with 2 "no file 'latensy'" "the probe 'latency'"
+  clprobe report runs/other.json
+  fails_with 2 'clprobe import'
+}
+
 @test "a device index that does not exist" {
   clprobe latency --device 99
   fails_with 3 99

@@ -23,6 +23,11 @@ void fill(size_t size, void* value, size_t* needed) {
   if (value == nullptr && needed != nullptr) *needed = ~size_t{0};
 }
 
+/// A stamp of a counter whose ticks take `percent` % of a nanosecond.
+cl_ulong in_ticks(cl_ulong ns, unsigned percent) {
+  return ns / percent * 100 + ns % percent * 100 / percent;
+}
+
 }  // namespace
 
 // The signatures are OpenCL's.
@@ -89,6 +94,11 @@ cl_int clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t size, vo
   if (error == CL_SUCCESS && is_size && value != nullptr && is_vast()) {
     constexpr cl_ulong more_than_enough = cl_ulong{64} << 30U;
     *static_cast<cl_ulong*>(value) = more_than_enough;
+  }
+  const bool is_nameless = error == CL_SUCCESS && name == CL_DEVICE_NAME;
+  if (is_nameless && interposer.is("nameless")) {
+    if (param_value_size_ret != nullptr) *param_value_size_ret = 1;
+    if (value != nullptr && size > 0) *static_cast<char*>(value) = '\0';
   }
   return error;
 }
@@ -195,6 +205,7 @@ cl_int clGetEventProfilingInfo(cl_event event, cl_profiling_info name, size_t si
     if (interposer.is("zero")) stamp = 0;
     if (interposer.is("falling")) stamp = last -= 1000;
     if (name == CL_PROFILING_COMMAND_END) stamp += clprobe::fault::stretch_of(event);
+    if (interposer.is("percent")) stamp = in_ticks(stamp, interposer.code());
     if (interposer.is("huge")) stamp = name == CL_PROFILING_COMMAND_END ? cl_ulong{1} << 63U : 0;
   }
   return error;

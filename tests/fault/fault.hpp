@@ -19,13 +19,15 @@
 //   zero@, falling@, huge@clGetEventProfilingInfo:5
 //                                     from the 5th call on the stamps are 0; each less than the one
 //                                     before; 2^63 apart
+//   percent=150@clGetEventProfilingInfo
+//                                     a tick of the stamps takes so many percent of a
+//                                     nanosecond
+//   nameless@clGetDeviceInfo          the device's name is empty
 //   wrong@clEnqueueReadBuffer:5       from the 5th read on, the last byte read has a wrong bit
 //   hole@clEnqueueWriteBuffer         64 bytes in the middle of what is written stay what they were
 //   short@clCreateProgramWithSource   loops over `turns` make half of them, as those of drivers
 //   that
 //                                     end long loops do
-//   crowd@clCreateProgramWithSource   each load of a CPU's chase brings a second line without
-//                                     waiting for it, so that caches hold half as much of the ring
 //   fits=16@clGetKernelWorkGroupInfo  each kernel has registers for 16 work-items of a group
 //   vast@clCreateBuffer               no driver's error but more than it offers: buffers of any
 //                                     size over the host's own memory, for tests beyond 4 GiB
@@ -92,6 +94,7 @@ class Interposer {
 
   /// Whether the fault is of that kind and has begun.
   [[nodiscard]] bool is(std::string_view kind) const;
+  [[nodiscard]] unsigned code() const { return static_cast<unsigned>(fault_.code); }
   /// Whether the call that was counted last is the one that CLPROBE_FAULT means, and this the
   /// process.
   [[nodiscard]] bool is_garbage();

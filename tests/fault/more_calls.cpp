@@ -43,7 +43,6 @@ cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const ch
   const bool is_stretched = clprobe::fault::is_meant(count, texts, lengths);
   auto source = clprobe::fault::stretched_source(count, texts, lengths);
   if (!source) source = clprobe::fault::shortened_source(count, texts, lengths);
-  if (!source) source = clprobe::fault::crowded_source(count, texts, lengths);
   const char* text = source ? source->c_str() : nullptr;
   const cl_program program = interposer.make<decltype(&clCreateProgramWithSource)>(
       CL_OUT_OF_RESOURCES, error, context, source ? 1 : count, source ? &text : texts,

@@ -90,19 +90,6 @@ std::optional<std::string> shortened_source(cl_uint count, const char** texts,
   return source;
 }
 
-std::optional<std::string> crowded_source(cl_uint count, const char** texts,
-                                          const size_t* lengths) {
-  if (fault_of("clCreateProgramWithSource").kind != "crowd") return std::nullopt;
-  constexpr std::string_view hop = "#define HOP at = LOAD(at);";
-  std::string source = source_of(count, texts, lengths);
-  const std::size_t place = source.find(hop);
-  if (place == std::string::npos) return std::nullopt;
-  // Of the same sets, so that each has twice as many lines; of what is no memory nothing comes.
-  source.insert(place + hop.size(),
-                " __builtin_prefetch((const void*)(size_t)(ring + OFFSET_OF(at) + 33554432));");
-  return source;
-}
-
 void note_program(cl_program program, bool is_stretched) {
   const std::lock_guard lock(state().mutex);
   if (is_stretched) {

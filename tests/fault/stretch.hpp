@@ -19,9 +19,6 @@ std::optional<std::string> stretched_source(cl_uint count, const char** texts,
 std::optional<std::string> shortened_source(cl_uint count, const char** texts,
                                             const size_t* lengths);
 
-/// The sources of a chase that brings a second line with each; nothing where no fault says so.
-std::optional<std::string> crowded_source(cl_uint count, const char** texts, const size_t* lengths);
-
 /// Notes whether the launches of the program that was just made are stretched.
 void note_program(cl_program program, bool is_stretched);
 

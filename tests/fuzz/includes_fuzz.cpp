@@ -63,11 +63,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
       .text_folders = {"/"}};
   const includes::Gathered found = includes::gather(text, options, files);
   check(found);
-  const std::optional<includes::Whole> whole = includes::whole_text(text, options, found);
-  if (!whole) return 0;
-  if (whole->text.size() > includes::max_whole_bytes) fail("a longer text than there may be");
-  const std::optional<includes::Whole> again = includes::whole_text(whole->text, options, {});
-  if (again && again->text != whole->text) fail("something is left to put in");
+  const includes::Whole whole = includes::whole_text(text, options, found);
+  if (!whole.refusal.empty()) return 0;
+  if (whole.text.size() > includes::max_whole_bytes) fail("a longer text than there may be");
+  const includes::Whole again = includes::whole_text(whole.text, options, {});
+  if (again.refusal.empty() && again.text != whole.text) fail("something is left to put in");
   const std::string kept = includes::without_folders(options);
   if (includes::without_folders(kept) != kept) fail("a folder is left in the options");
   return 0;

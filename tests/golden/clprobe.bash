@@ -106,6 +106,10 @@ _clprobe_reply() {
     _clprobe_files "$word"
     return
     ;;
+  --headers)
+    _clprobe_files "$word"
+    return
+    ;;
   --kernel-file)
     _clprobe_files "$word"
     return
@@ -143,7 +147,7 @@ _clprobe_reply() {
     return
     ;;
   --format|-f)
-    _clprobe_offer 'table json csv findings markdown html svg' "$word"
+    _clprobe_offer 'table json csv findings curves markdown html svg' "$word"
     return
     ;;
   --color)
@@ -154,19 +158,19 @@ _clprobe_reply() {
     _clprobe_offer 'man bash zsh fish schema' "$word"
     return
     ;;
-  --max-memory|--time-budget|--timeout|--seed|--a-env|--b-env|--kernel|--threshold|--device-name|--clock-rate)
+  --max-memory|--time-budget|--timeout|--seed|--a-env|--b-env|--kernel|--threshold|--device-name|--clock-rate|--label)
     return
     ;;
   esac
   case $command in
-  '') own+=' --device -d --max-memory --time-budget --quick --thorough --timeout --clock --seed --dry-run --output -o --format -f --json --color --verbose -v --quiet -q --generate --version --help -h' ;;
-  'list') own+=' --device -d --timeout --format -f --json --version --help -h' ;;
-  'explain') own+=' --full --version --help -h' ;;
-  'report') own+=' --series --output -o --format -f --json --color --verbose -v --quiet -q --version --help -h' ;;
-  'compare') own+=' --live --baseline --threshold --fail-on --output -o --format -f --json --color --verbose -v --version --help -h' ;;
-  'compare --live') own+=' --device -d --max-memory --time-budget --quick --thorough --timeout --clock --seed --live --b-device --a-env --b-env --runs --threshold --fail-on --output -o --format -f --json --color --verbose -v --quiet -q --version --help -h' ;;
-  'import') own+=' --device-name --series --size-unit --time-unit --clock-rate --output -o --format -f --json --color --verbose -v --quiet -q --version --help -h' ;;
-  'profile') own+=' --device -d --time-budget --quick --thorough --timeout --clock --seed --list --kernel --keep --kernel-file --launch --levels --output -o --format -f --json --color --verbose -v --quiet -q --version --help -h' ;;
+  '') own+=' --device -d --max-memory --time-budget --quick --thorough --timeout --clock --seed --dry-run --label --output -o --format -f --json --color --verbose -v --quiet -q --generate --version -V --help -h' ;;
+  'list') own+=' --device -d --timeout --format -f --json --version -V --help -h' ;;
+  'explain') own+=' --full --version -V --help -h' ;;
+  'report') own+=' --series --label --output -o --format -f --json --color --verbose -v --quiet -q --version -V --help -h' ;;
+  'compare') own+=' --live --baseline --threshold --fail-on --label --output -o --format -f --json --color --verbose -v --quiet -q --version -V --help -h' ;;
+  'compare --live') own+=' --device -d --max-memory --time-budget --quick --thorough --timeout --clock --seed --live --b-device --a-env --b-env --runs --threshold --fail-on --output -o --format -f --json --color --verbose -v --quiet -q --version -V --help -h' ;;
+  'import') own+=' --device-name --series --size-unit --time-unit --clock-rate --label --output -o --format -f --json --color --verbose -v --quiet -q --version -V --help -h' ;;
+  'profile') own+=' --device -d --time-budget --quick --thorough --timeout --clock --seed --list --kernel --keep --headers --kernel-file --launch --levels --with-secrets --output -o --format -f --json --color --verbose -v --quiet -q --version -V --help -h' ;;
   'help') own+='' ;;
   'version') own+='' ;;
   esac

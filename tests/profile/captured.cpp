@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches that a capture takes whole, and some that it must refuse.
 #include <array>
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 
 #include "modes.hpp"
 #include "opencl.hpp"
@@ -157,6 +159,78 @@ int held_back(Words /*words*/) {
   std::fprintf(stdout, "sum %llu\n",
                static_cast<unsigned long long>(sum_of(queue, buffer, words_in_buffer)));
   return 0;
+}
+
+int polls(Words /*words*/) {
+  const OpenCl cl;
+  const cl_command_queue queue = cl.queue();
+  const cl_program program = cl.program(
+      "kernel void poll(global volatile uint* flag) { while (*flag == 0); }\n"
+      "kernel void add(global uint* a, uint n) { a[get_global_id(0)] += n; }\n");
+  alignas(4096) static volatile cl_uint flag[1024]{};
+  cl_int error = CL_SUCCESS;
+  const cl_mem shared = clCreateBuffer(cl.context, CL_MEM_USE_HOST_PTR, sizeof flag,
+                                       const_cast<cl_uint*>(flag), &error);
+  check(error, "clCreateBuffer");
+  const cl_kernel poll = kernel_of(program, "poll");
+  set(poll, 0, sizeof shared, &shared);
+  const std::size_t one = 1;
+  const cl_command_queue other = cl.queue();
+  check(clEnqueueNDRangeKernel(other, poll, 1, nullptr, &one, &one, 0, nullptr, nullptr),
+        "clEnqueueNDRangeKernel");
+  check(clFlush(other), "clFlush");
+  const cl_kernel add = kernel_of(program, "add");
+  const cl_mem buffer = cl.buffer(words_in_buffer);
+  set_arguments(add, buffer, 3);
+  for (int i = 0; i < 3; ++i) {
+    check(clEnqueueNDRangeKernel(queue, add, 1, nullptr, &words_in_buffer, nullptr, 0, nullptr,
+                                 nullptr),
+          "clEnqueueNDRangeKernel");
+  }
+  flag[0] = 1;
+  check(clFinish(other), "clFinish");
+  std::fprintf(stdout, "sum %llu\n",
+               static_cast<unsigned long long>(sum_of(queue, buffer, words_in_buffer)));
+  return 0;
+}
+
+int drops(Words /*words*/) {
+  const OpenCl cl;
+  const cl_mem buffer = cl.buffer(words_in_buffer);
+  // The driver's number of references is not the program's: an event has one, and a copy of the
+  // handle is another.
+  for (int i = 0; i < 3; ++i) {
+    const cl_command_queue first = cl.queue();
+    check(clRetainCommandQueue(first), "clRetainCommandQueue");
+    check(clReleaseCommandQueue(first), "clReleaseCommandQueue");
+    cl_event event = nullptr;
+    const cl_uint word = 5;
+    check(clEnqueueWriteBuffer(first, buffer, CL_FALSE, 0, sizeof word, &word, 0, nullptr, &event),
+          "clEnqueueWriteBuffer");
+    check(clWaitForEvents(1, &event), "clWaitForEvents");
+    cl_uint references = 0;
+    check(clGetCommandQueueInfo(first, CL_QUEUE_REFERENCE_COUNT, sizeof references, &references,
+                                nullptr),
+          "clGetCommandQueueInfo");
+    if (references == 0) return 1;
+    check(clReleaseCommandQueue(first), "clReleaseCommandQueue");
+    check(clReleaseEvent(event), "clReleaseEvent");
+  }
+  return add_to(cl,
+                cl.program("kernel void add(global uint* a, uint n) { a[get_global_id(0)] += n; }"),
+                buffer);
+}
+
+int dies(Words /*words*/) {
+  const OpenCl cl;
+  const cl_program program =
+      cl.program("kernel void add(global uint* a, uint n) { a[get_global_id(0)] += n; }");
+  // In its first run there is nothing to die of.
+  if (std::getenv("CLPROBE_CAPTURE") == nullptr) {
+    return add_to(cl, program, cl.buffer(words_in_buffer));
+  }
+  std::signal(SIGABRT, SIG_DFL);
+  std::abort();
 }
 
 }  // namespace surveyed

@@ -30,6 +30,9 @@ int pipe(Words words);          ///< a kernel that gets a pipe
 int intermediate(Words words);  ///< a program that came in an intermediate language
 int headers(Words words);       ///< a kernel whose text includes headers from the folder WORD
 int held_back(Words words);     ///< launches behind an event of the program's own
+int polls(Words words);         ///< a kernel that waits for a word of the host's memory
+int drops(Words words);         ///< queues are released before their events
+int dies(Words words);          ///< by a signal, when it is captured
 int second(Words words);        ///< three kernels, a third of a second each, on SIDE * SIDE floats
 int nothing(Words words);       ///< no OpenCL; ends with status WORD
 

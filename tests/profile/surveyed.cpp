@@ -26,7 +26,8 @@ constexpr std::array modes{
     Mode{"opengl", surveyed::opengl},       Mode{"pipe", surveyed::pipe},
     Mode{"il", surveyed::intermediate},     Mode{"headers", surveyed::headers},
     Mode{"held-back", surveyed::held_back}, Mode{"second", surveyed::second},
-    Mode{"nothing", surveyed::nothing},
+    Mode{"nothing", surveyed::nothing},     Mode{"polls", surveyed::polls},
+    Mode{"drops", surveyed::drops},         Mode{"dies", surveyed::dies},
 };
 
 }  // namespace

@@ -31,13 +31,13 @@ from typing import Any
 
 # Baseline and what is compared to it, below results/ without ".json".
 PAIRS = {
-    "same-device-h200": ("nvidia/h200/580.159.04_2026-11-20", "nvidia/h200/580.159.04_2026-11-22"),
-    "same-device-h100": ("nvidia/h100/580.159.04_2026-11-21", "nvidia/h100/580.159.04_2026-11-22"),
+    "same-device-h200": ("nvidia/h200/580.159.04_2026-11-26", "nvidia/h200/580.159.04_2026-11-28"),
+    "same-device-h100": ("nvidia/h100/580.159.04_2026-11-27", "nvidia/h100/580.159.04_2026-11-28"),
     "h200-to-h100": ("nvidia/h200/580.159.04_2026-11-22", "nvidia/h100/580.159.04_2026-11-22"),
     "h100-to-h200": ("nvidia/h100/580.159.04_2026-11-22", "nvidia/h200/580.159.04_2026-11-22"),
-    "pocl-two-days": ("intel/xeon/pocl-5.0_2026-11-20", "intel/xeon/pocl-5.0_2026-11-21"),
-    "pocl-two-versions": ("intel/xeon/pocl-3.1_2026-11-21", "intel/xeon/pocl-5.0_2026-11-21"),
-    "gpu-to-cpu": ("nvidia/h200/580.159.04_2026-11-22", "intel/xeon/pocl-5.0_2026-11-21"),
+    "pocl-two-days": ("intel/xeon/pocl-5.0_2026-11-27", "intel/xeon/pocl-5.0_2026-11-28"),
+    "pocl-two-versions": ("intel/xeon/pocl-3.1_2026-11-25", "intel/xeon/pocl-5.0_2026-11-27"),
+    "gpu-to-cpu": ("nvidia/h200/580.159.04_2026-11-28", "intel/xeon/pocl-5.0_2026-11-28"),
 }
 SEPARATOR = " | "
 # The columns of findings and of verdicts that hold names and, of findings, reasons: left out with

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What tools/accuracy calls within its target, what it then exits with, and README's table of what it
-stored."""
+"""What tools/accuracy calls within its target, what it then exits with, and the tables of
+docs/accuracy.md."""
 
 import contextlib
 import io
@@ -25,7 +25,7 @@ from twins import latency, launches, sets, table, transfers  # noqa: E402
 from twins.common import CannotRun, pages_of  # noqa: E402
 from twins.rates import Rate, print_rates  # noqa: E402
 
-# Of which each row is a table of README's.
+# Each row is a table of docs/accuracy.md.
 MEASURED = [[ROOT / "bench" / "measured" / f"{name}.json" for name in names]
             for names in (("h200", "h100"), ("xeon", "epyc"))]
 GPU = {"type": "gpu", "platform": "NVIDIA CUDA", "name": "NVIDIA H200", "driver": "580",
@@ -245,9 +245,9 @@ class Exits(unittest.TestCase):
 
 
 class Table(unittest.TestCase):
-    """README's."""
+    """That of docs/accuracy.md."""
 
-    def test_readme_has_the_tables_of_what_was_stored(self) -> None:
+    def test_the_page_has_the_tables_of_what_was_stored(self) -> None:
         for files in MEASURED:
             with self.subTest(files[0].name):
                 self.check_table_of(files)
@@ -256,13 +256,13 @@ class Table(unittest.TestCase):
         made = subprocess.run([ACCURACY, "--table", *files], check=True, text=True,
                               stdout=subprocess.PIPE).stdout
         self.assertGreaterEqual(len(made.splitlines()), 5)
-        readme = ROOT / "README.md"
-        text = readme.read_text(encoding="utf-8")
+        page = ROOT / "docs" / "accuracy.md"
+        text = page.read_text(encoding="utf-8")
         if os.environ.get("CLPROBE_UPDATE_GOLDEN"):
             head = "|  | " + made.splitlines()[0].split(" | ")[1]
             begin = text.index(head)
             text = text[:begin] + made + text[text.index("\n\n", begin) + 1:]
-            readme.write_text(text, encoding="utf-8")
+            page.write_text(text, encoding="utf-8")
         self.assertIn("\n\n" + made + "\n", text)
 
     def test_stored_rows_that_missed_say_why(self) -> None:

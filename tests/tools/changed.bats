@@ -120,6 +120,23 @@ changed_are() { diff <(printf '%s\n' "$@") <(changed_files | sort); }
   [ -z "$(including .)" ]
 }
 
+@test "clang-tidy looks at what has changed first, and at no more sources than it has time for" {
+  # shellcheck source-path=SCRIPTDIR source=../../tools/check
+  source "$BATS_TEST_DIRNAME/../../tools/check"
+  cd "$BATS_TEST_TMPDIR/work"
+  at 0 git commit --quiet --allow-empty --message 0
+  commit 90 src/{1..400}.cpp
+  printf 'src/%s.cpp\n' {1..400} | jq --raw-input "{file: (\"$PWD/\" + .)}" | jq --slurp . >commands
+  run --separate-stderr tidy_sources commands
+  [ "$(sort --unique <<<"$output" | wc -l)" -eq "$max_changed" ]
+  [ "$(grep --only-matching 'src/[0-9]*.cpp' <<<"$stderr" | sort --unique | wc -l)" -eq $((400 - max_changed)) ]
+  # Few changes: all of them, and a share of the others.
+  commit 180 src/{1..9}.cpp
+  run --separate-stderr tidy_sources commands
+  [ "$(head -n 9 <<<"$output" | sort --version-sort | tr '\n' ' ')" = "$(printf 'src/%s.cpp ' {1..9})" ]
+  [ "$(sort --unique <<<"$output" | wc -l)" -eq $((9 + (400 - 9 + 7) / 8)) ]
+}
+
 @test "a share is the same for a commit, and every name has its turn" {
   local turn names seen=()
   names=$(printf 'src/%s.cpp\n' {1..40})

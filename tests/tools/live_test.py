@@ -65,26 +65,13 @@ class Live(unittest.TestCase):
                      "--b-env", "CLPROBE_FAULT_STRETCHED=stride",
                      "--b-env", "CLPROBE_FAULT=stretch=12@clEnqueueNDRangeKernel"]
         self.assertEqual(calls, 2 * [common + PROBE, common + stretched + PROBE])
-        self.assertEqual(lines[1].split()[:7], ["alike", "2", "0", "0", "0", "0", "0"])
+        self.assertEqual(lines[1].split()[:6], ["alike", "2", "0", "0", "0", "0"])
         self.assertEqual(lines[2].strip(),
                          "latency global 1 latency: 2 times, ratio 1.000 to 1.000, median 1.000")
         # Found, but not in every headline.
-        self.assertEqual(lines[4].split()[:8], ["12", "%", "slower", "2", "2", "0", "2", "0"])
+        self.assertEqual(lines[4].split()[:8], ["12", "%", "slower", "2", "2", "0", "2", "2"])
         self.assertTrue(lines[4].endswith("  4 %"))
         self.assertTrue(lines[6].endswith("median 0.950, unclear 2 times"))
-
-    def test_capacities(self) -> None:
-        end = row(1, "worse", 0.5) | {"name": "capacity", "unit": "bytes"}
-        smaller = {"findings": [row(1, "same", 1.0), end]}
-        alike = {"findings": [row(1, "same", 1.0), row(2, "unclear", 1.01)]}
-        lines, calls = self.printed(fakes.answer(smaller, "--b-env"), fakes.answer(alike), words=("--crowd",))
-        self.assertEqual(calls[1][7:11], ["--b-env", f"LD_PRELOAD={self.library}", "--b-env",
-                                          "CLPROBE_FAULT=crowd@clCreateProgramWithSource"])
-        # Times that are the same are none that --crowd changes.
-        self.assertEqual(lines[4].split()[:8], ["half", "caches", "2", "2", "2", "2", "2", "0"])
-        tally = live.Tally("slower")
-        tally.add(1.0, 0, {"findings": [row(1, "worse", 0.9), end | {"runs": row(1, "same", 1.0)["runs"]}]})
-        self.assertEqual((tally.all_worse, tally.ends), (1, 0))
 
     def test_what_counts(self) -> None:
         def tally_of(*rows: dict[str, Any]) -> live.Tally:

@@ -44,14 +44,7 @@ install_package() {
   install_package
   clprobe version
   [[ $status -eq 0 && "${lines[0]%% (*}-1" == "clprobe $(dpkg-deb --field "$deb" Version)"* ]]
-  # Its worker is the same program, found where it lies.
-  clprobe list --json
-  [[ $status -eq 0 ]]
-  json_says '.devices | length > 0'
-  # So is what it puts under programs.
-  clprobe profile --list --json -- "$CLPROBE_SURVEYED" many 5
-  [[ $status -eq 0 ]]
-  json_says '.launches == 5 and .timed >= 4'
+  runs_where_it_is
   for page in "$repository"/docs/*.md; do
     [[ -s $root/usr/share/doc/clprobe/docs/${page##*/} ]]
   done
@@ -183,4 +176,6 @@ install_package() {
   [[ $status -eq 1 && $output == *folder* ]]
   run "$repository/tools/package" a b
   [[ $status -eq 1 && $output == *'too many'* ]]
+  run "$repository/tools/package" --archive --build
+  [[ $status -eq 1 && $output == *--build* ]]
 }

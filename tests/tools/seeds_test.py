@@ -71,8 +71,8 @@ class Rows(unittest.TestCase):
     def test_a_row_that_states_several_things_names_a_test_of_each(self) -> None:
         stash = "unit/gsi/cases: implicit: the stash has more"
         named = ["cli/output: a file for each -o", stash, "unit/gsi/cases: implicit: both kinds"]
-        self.assertIn("tests cli/output, unit/gsi/cases |", row(test=named))
-        self.assertIn("test unit/gsi/cases |", row(test=[stash]))
+        self.assertIn("; cli/output, unit/gsi/cases |", row(test=named))
+        self.assertIn("; unit/gsi/cases |", row(test=[stash]))
         with self.assertRaisesRegex(seeds.ItemError, "no case that begins with: weather"):
             row(test=[stash, "unit/gsi/cases: weather"])
 
@@ -86,7 +86,7 @@ class Rows(unittest.TestCase):
             runs = {"words": {"results": [{"findings": [*bars, *stalls]}]}}
             item = {"at": "1", "says": "something", "test": sentence}
             if share == 0.15:
-                self.assertIn("test bench/thesis |", seeds.row_of(item, runs, {"gsi": "words"}))
+                self.assertIn("| bench/thesis |", seeds.row_of(item, runs, {"gsi": "words"}))
                 continue
             with self.assertRaisesRegex(seeds.ItemError, "does not hold: uts: memory time"):
                 seeds.row_of(item, runs, {"gsi": "words"})

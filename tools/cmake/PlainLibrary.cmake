@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Libraries that bring no CMake package which works everywhere: cmark's fails where its program, a
-# package of its own on Debian, is not installed; Nettle and utf8proc 2.8 have none.
+# package of its own on Debian, is not installed; Nettle and utf8proc 2.8 have none; pugixml's has other
+# targets for the static library.
 
 # Makes the target NAME::NAME of the library and the folder of the header.
 function(find_plain_library name header library)

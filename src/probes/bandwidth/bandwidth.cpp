@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "clprobe/estimate.hpp"
 #include "clprobe/levels.hpp"
-#include "clprobe/one_unit.hpp"
+#include "clprobe/point_facts.hpp"
 #include "clprobe/probe.hpp"
 #include "probes/bandwidth/card.hpp"
 #include "probes/bandwidth/findings.hpp"
@@ -18,6 +20,7 @@
 #include "probes/bandwidth/shape.hpp"
 #include "probes/shared/asked_sizes.hpp"
 #include "probes/shared/finding.hpp"
+#include "probes/shared/halving_gaps.hpp"
 #include "probes/shared/launch_size.hpp"
 #include "probes/shared/reference_sets.hpp"
 #include "probes/shared/wanted_series.hpp"
@@ -31,7 +34,8 @@ namespace {
 constexpr Option options[]{
     {.name = "sizes",
      .value_name = "RANGE",
-     .summary = "working sets: 64KiB, 1KiB-1GiB, 1KiB-1GiB*2 or a comma list of those",
+     .summary = "working sets: a size (64KiB), a range (1KiB-1GiB), one with a ratio "
+                "(1KiB-1GiB*2), or a comma list of these",
      .details = "Working sets: one size (`64KiB`), a range (`1KiB-1GiB`), a range with the ratio "
                 "of neighbouring sizes (`1KiB-1GiB*2`), or a comma list of those; each is rounded "
                 "down to what the device's units can share out. By default the probe chooses for "
@@ -66,7 +70,7 @@ constexpr SharedQuantity quantities[]{
 };
 
 // A launch moves enough to be its own mean, so that few are enough where they agree.
-constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(1),
+constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(2),
                                     .first_visit_time = std::chrono::seconds(1),
                                     .relative_interval = 0.05,
                                     .min_visits = 1,
@@ -229,14 +233,38 @@ bool is_on_quiet_core(const DeviceInfo& device, std::string_view series) {
   return runs_items_in_turn(device) && series_named(series)->is_one_unit;
 }
 
+/// What a first look is about comes first: three sizes that all units read, the largest that they
+/// copy and write, and what else they read. The sizes of each series halve the gaps between those
+/// before, so that its second one is its largest.
+void order_by_weight(Plan& plan) {
+  constexpr std::size_t first_sizes = 3;
+  std::vector<std::pair<int, Point>> ranked;
+  std::map<std::string, std::size_t> sizes;
+  for (Point& point : plan.points) {
+    const std::size_t size = sizes[point.series]++;
+    int rank = 4;
+    if (point.series == read_series) rank = size < first_sizes ? 0 : 2;
+    if (point.series == "copy" || point.series == "write") rank = size == 1 ? 1 : 3;
+    ranked.emplace_back(rank, std::move(point));
+  }
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (std::size_t i = 0; i < ranked.size(); ++i) plan.points[i] = std::move(ranked[i].second);
+  plan.is_ordered = true;
+}
+
 Plan plan(const DeviceInfo& device, const Request& request) {
   Plan result;
+  // Sizes that were asked for are measured.
+  const bool is_first_look = request.effort == Effort::quick &&
+                             request.own.sizes("sizes").empty() && !is_simulated(device);
   std::uint64_t buffer = 0;
   std::vector<std::pair<std::string_view, Shape>> shapes;
   for (const SeriesSpec& series : all_series) {
     if (!wants(request, series.name)) continue;
     std::vector<std::uint64_t> known;
-    for (const Bytes set : sets_of(series, device, request)) {
+    const std::vector<Bytes> sets = sets_of(series, device, request);
+    for (const Bytes set : is_first_look ? halving_gaps(sets) : sets) {
       const auto shape = shape_for(series, device, set);
       if (!shape) continue;
       if (std::find(known.begin(), known.end(), shape->working_set_bytes) != known.end()) continue;
@@ -263,6 +291,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     result.points.push_back(std::move(point));
   }
   if (!shapes.empty()) result.memory = Bytes{buffer} * count_buffers(request);
+  if (is_first_look) order_by_weight(result);
   if (request.effort != Effort::quick) result.references = choose_references(device, result.points);
   return result;
 }

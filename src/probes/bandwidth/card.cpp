@@ -25,20 +25,26 @@ const Finding* of_level(const ProbeResult& result, std::string_view name, std::s
 
 // "33.2 TB/s to 219 KiB, 9.93 TB/s to 27.4 MiB, 4.42 TB/s". Of many levels the first and the last.
 std::string text_of(const ProbeResult& result, std::string_view series) {
-  constexpr int max_shown = 4;
-  int count = 0;
-  while (of_level(result, "bandwidth", series, count + 1) != nullptr) ++count;
+  constexpr std::size_t max_shown = 4;
+  // Another tool may know no bandwidth of the first levels.
+  std::vector<const Finding*> rates;
+  for (const Finding& each : result.findings) {
+    if (each.name != "bandwidth" || each.series != series) continue;
+    if (is_at_one_size(each)) return observed_text(each);
+    if (each.level) rates.push_back(&each);
+  }
   std::string text;
-  for (int level = 1; level <= count; ++level) {
-    const bool is_left_out = count > max_shown && level >= max_shown && level < count;
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    const bool is_left_out = rates.size() > max_shown && i + 1 >= max_shown && i + 1 < rates.size();
     if (is_left_out) {
-      if (level == max_shown) append(text, ", ", fmt::format("{} more", count - max_shown));
+      if (i + 1 == max_shown) append(text, ", ", fmt::format("{} more", rates.size() - max_shown));
       continue;
     }
-    const Finding* const rate = of_level(result, "bandwidth", series, level);
-    const Finding* const size = of_level(result, "capacity", series, level);
-    if (!rate->value) continue;
-    std::string one = format_rate(*rate->value);
+    const Finding* const rate = rates[i];
+    const Finding* const size = of_level(result, "capacity", series, *rate->level);
+    if (!rate->value && !rate->low) continue;
+    std::string one =
+        rate->value ? format_rate(*rate->value) : format_rate(*rate->low) + " (no plateau)";
     if (size != nullptr && size->value) one += " to " + size_text(*size->value);
     append(text, ", ", one);
   }
@@ -88,15 +94,11 @@ Card card(const ProbeResult& result) {
   }
   if (!text.empty()) {
     card.columns.push_back(
-        {CardMemory::global, "read", plateaus_of(result), {"by set", "read " + text}});
+        {CardMemory::global, "read", plateaus_of(result), {"bandwidth", "read " + text}});
   }
   for (const std::string& series : series_in(result.findings)) {
     std::string row = text_of(result, series);
-    if (row.empty()) {
-      card.unseen.push_back(fmt::format("bandwidth of {}", series));
-    } else {
-      card.rows.push_back({series, std::move(row)});
-    }
+    if (!row.empty()) card.rows.push_back({series, std::move(row)});
   }
   return card;
 }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "clprobe/estimate.hpp"
-#include "clprobe/levels.hpp"
+#include "clprobe/rate_levels.hpp"
 #include "probes/bandwidth/series.hpp"
 #include "probes/bandwidth/shape.hpp"
 #include "probes/shared/any_run.hpp"
@@ -83,21 +83,15 @@ Finding capacity_finding(std::string_view series, int number, const Level& level
 }
 
 void add_levels(Findings& found, const SeriesSpec& series, const DeviceInfo& device,
-                std::span<const CurvePoint> curve, const std::vector<Level>& levels) {
+                std::span<const Point> points, std::span<const CurvePoint> curve,
+                const std::vector<Level>& levels) {
   if (levels.empty()) {
-    Finding none = without_value(
-        "bandwidth", series.name, method,
-        fmt::format("no plateau in {}: measure more sizes, or again on a quiet device",
-                    format_count(curve.size(), "point")),
-        rate_unit);
-    found.findings.push_back(std::move(none));
+    found.findings.push_back(
+        at_largest_size(finding_of("bandwidth", series.name, rate_unit, method), points, device));
     return;
   }
-  const auto said = [](const CurvePoint& faster) {
-    return fmt::format("has {}", format_rate(ns_per_second / faster.latency));
-  };
   Finding first = of_level("bandwidth", series.name, 1, rate_unit);
-  if (auto lost = lost_first_level(curve, levels, std::move(first), said)) {
+  if (auto lost = lost_first_level(curve, levels, std::move(first))) {
     found.findings.push_back(std::move(*lost));
   }
   for (std::size_t i = 0; i < levels.size(); ++i) {
@@ -134,9 +128,16 @@ std::vector<Level> without_shelves(std::vector<Level> levels) {
 
 /// Each set as fast as the fastest of those that are larger. Of small sets a unit has few walks
 /// that write, and keeps few stores under way: an H100 wrote 3.4 TB/s of 1 MiB, 4.0 of 66 MiB
-/// and 3.2 of memory, whose level came and went while what was before it was a slope.
+/// and 3.2 of memory, whose level came and went while what was before it was a slope. A set that is
+/// surely faster than both neighbours is an outlier, and makes no smaller one as fast.
 std::vector<CurvePoint> without_slow_starts(std::span<const CurvePoint> curve) {
+  constexpr double surely_faster = 1.25;
   std::vector<CurvePoint> found(curve.begin(), curve.end());
+  for (std::size_t i = 1; i < found.size() && found.size() > 2; ++i) {
+    const std::size_t other = i + 1 < found.size() ? i + 1 : i - 2;
+    const double nearest = std::min(curve[i - 1].latency, curve[other].latency);
+    if (surely_faster * curve[i].latency < nearest) found[i].latency = nearest;
+  }
   for (std::size_t i = found.size(); i-- > 1;) {
     found[i - 1].latency = std::min(found[i - 1].latency, found[i].latency);
   }
@@ -166,8 +167,8 @@ std::vector<Level> as_measured(std::vector<Level> levels, std::span<const CurveP
 /// Noise looks like a slow start, too, and may make stairs of a plateau: by whichever curve more
 /// levels are seen.
 std::vector<Level> levels_of_writes(std::span<const CurvePoint> curve) {
-  std::vector<Level> found = without_shelves(find_levels(curve));
-  std::vector<Level> by_fastest = without_shelves(find_levels(without_slow_starts(curve)));
+  std::vector<Level> found = without_shelves(find_rate_levels(curve));
+  std::vector<Level> by_fastest = without_shelves(find_rate_levels(without_slow_starts(curve)));
   if (by_fastest.size() < found.size()) return found;
   return as_measured(std::move(by_fastest), curve);
 }
@@ -179,7 +180,7 @@ std::vector<Level> levels_of(const SeriesSpec& series, const DeviceInfo& device,
   const bool may_start_slowly =
       series.sharing == Sharing::walk && !series.is_one_unit && device.type != DeviceType::cpu;
   if (may_start_slowly) return levels_of_writes(curve);
-  if (series.operation != Operation::local) return without_shelves(find_levels(curve));
+  if (series.operation != Operation::local) return without_shelves(find_rate_levels(curve));
   const auto best = std::min_element(
       curve.begin(), curve.end(),
       [](const CurvePoint& a, const CurvePoint& b) { return a.latency < b.latency; });
@@ -279,6 +280,32 @@ void add_alone(Findings& found, const SeriesSpec& series, const DeviceInfo& devi
   }
 }
 
+/// The most that a unit can move in a second: no GPU moves more than 512 bytes in a cycle, and no
+/// core of a CPU, whose driver may report the clock it has when idle, more than 256 at 7 GHz.
+/// Nothing where the driver reports no clock.
+std::optional<double> max_unit_rate(const DeviceInfo& device) {
+  if (device.type == DeviceType::cpu) return 256.0 * 7e9;
+  const std::int64_t max_mhz = device.reported.integer_or("max_clock_mhz", 0);
+  if (max_mhz <= 0) return std::nullopt;
+  return 512.0 * 1e6 * static_cast<double>(max_mhz);
+}
+
+void add_warnings(Findings& found, const DeviceInfo& device) {
+  const std::optional<double> max_rate = max_unit_rate(device);
+  if (!max_rate || !knows_units(device)) return;
+  for (const Finding& each : found.findings) {
+    const SeriesSpec* const series = series_named(each.series);
+    if (each.name != "bandwidth" || !each.value || series == nullptr) continue;
+    const double units = series->is_one_unit ? 1.0 : static_cast<double>(units_of(device));
+    if (*each.value <= units * *max_rate) continue;
+    found.warnings.push_back({"rate_too_high",
+                              {{"series", each.series},
+                               {"rate_bytes_per_second", *each.value},
+                               {"max_bytes_per_second", units * *max_rate}},
+                              WarningSource::analysis});
+  }
+}
+
 }  // namespace
 
 std::optional<PointProblem> find_problem_of(const Point& point) {
@@ -296,12 +323,13 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
       continue;
     }
     const std::vector<Level> levels = levels_of(series, device, curve);
-    add_levels(found, series, device, curve, levels);
+    add_levels(found, series, device, points, curve, levels);
     if (series.alone.empty()) continue;
     const std::vector<CurvePoint> alone = latency_curve(points, series.alone, device);
     of_all[series.alone] = {levels, number_of_first(curve, levels)};
     add_scaling(found, series.name, device, of_all[series.alone], alone);
   }
+  add_warnings(found, device);
   return found;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "clprobe/probe.hpp"
+#include "probes/bandwidth/card.hpp"
 #include "probes/bandwidth/shape.hpp"
 #include "probes/shared/card_parts.hpp"
 #include "unit/random.hpp"
@@ -82,6 +83,25 @@ const Finding& of(const Findings& found, std::string_view name, std::string_view
 }
 
 }  // namespace
+
+TEST_CASE("bandwidth: more than the units can move at their clock is a warning") {
+  const auto warnings_at = [](double clock_mhz, DeviceType type, double near) {
+    DeviceInfo device = device_of_10();
+    device.type = type;
+    device.reported.set("max_clock_mhz", static_cast<std::int64_t>(clock_mhz));
+    return analyse(device, curve_of("read", {.near = near})).warnings;
+  };
+  // 10 units, 1000 MHz, 512 bytes: 5.12 TB/s.
+  const std::vector<Warning> warnings = warnings_at(1000, DeviceType::gpu, 5300.0);
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings[0].code == "rate_too_high");
+  CHECK(warnings[0].facts.text_or("series", "") == "read");
+  CHECK(warnings_at(1000, DeviceType::gpu, 5000.0).empty());
+  CHECK(warnings_at(0, DeviceType::gpu, 5300.0).empty());  // unknown
+  // A CPU's driver may report the clock of an idle core.
+  CHECK(warnings_at(800, DeviceType::cpu, 17000.0).empty());
+  CHECK(warnings_at(800, DeviceType::cpu, 19000.0).size() == 1);
+}
 
 TEST_CASE("bandwidth: each level with what all units read, what one does, and its end") {
   const Findings found = analyse(device_of_10(), curve_of("read", {}));
@@ -159,7 +179,7 @@ TEST_CASE("bandwidth: a level that was measured and has no plateau keeps its num
   const Finding& lost = of(found, "bandwidth", "read", 1);
   CHECK_FALSE(lost.value.has_value());
   CHECK(lost.unit == "bytes_per_second");
-  CHECK(lost.reason == "no plateau, but 4 KiB has 1.00 TB/s: measure more sizes");
+  CHECK(*lost.low == doctest::Approx(1e12).epsilon(0.02));
   CHECK(*of(found, "bandwidth", "read", 2).value == doctest::Approx(400e9).epsilon(0.02));
   CHECK(of(found, "capacity", "read", 2).value.has_value());
   CHECK(*of(found, "unit_bandwidth", "read", 2).value == doctest::Approx(20.0).epsilon(0.02));
@@ -171,9 +191,9 @@ TEST_CASE("bandwidth: a level that was measured and has no plateau keeps its num
   // The card does not know where the second level begins: it says them in a line.
   ProbeResult result{.probe = "bandwidth", .unit = Unit::bytes_per_second, .points = points};
   analyse_again(probe, device_of_10(), result);
-  declare(probe, result);
+  result.card = probe.card(result);
   CHECK(result.card.columns.at(0).plateaus.empty());
-  CHECK(result.card.columns[0].alone.text.starts_with("read 4"));
+  CHECK(result.card.columns[0].alone.text.starts_with("read 1.00 TB/s (no plateau), 4"));
 }
 
 TEST_CASE("bandwidth: beside one unit it is seen what limits a level") {
@@ -305,7 +325,7 @@ TEST_CASE("bandwidth: local memory is one level without an end") {
   CHECK(find_finding(found.findings, "capacity", "local") == nullptr);
 }
 
-TEST_CASE("bandwidth: points that jump say that there is no plateau, and nothing else") {
+TEST_CASE("bandwidth: points that jump have the value of the largest size, and nothing else") {
   Random random(5);
   std::vector<Point> points;
   for (double size = 4096.0; size < 5e6; size *= 2.0) {
@@ -314,9 +334,14 @@ TEST_CASE("bandwidth: points that jump say that there is no plateau, and nothing
   points.resize(2);
   const Findings found = analyse(device_of_10(), points);
   REQUIRE(found.findings.size() == 1);
-  CHECK_FALSE(found.findings[0].value.has_value());
-  CHECK(found.findings[0].reason ==
-        "no plateau in 2 points: measure more sizes, or again on a quiet device");
+  CHECK(found.findings[0].value.has_value());
+  CHECK_FALSE(found.findings[0].level.has_value());
+  CHECK(found.findings[0].method == "at 8 KiB");
+  ProbeResult result{.probe = "bandwidth", .points = points, .findings = found.findings};
+  const std::string text = probe.card(result).columns.at(0).alone.text;
+  CAPTURE(text);
+  CHECK(text.starts_with("read "));
+  CHECK(text.ends_with(" at 8 KiB (2 sizes; no plateau)"));
 }
 
 TEST_CASE("bandwidth: a level in which one unit was not measured says why it has no scaling") {
@@ -343,7 +368,7 @@ TEST_CASE("bandwidth: the card has the levels that all units read, and one unit'
   }
   ProbeResult result{.probe = "bandwidth", .unit = Unit::bytes_per_second, .points = points};
   analyse_again(probe, device_of_10(), result);
-  declare(probe, result);
+  result.card = probe.card(result);
   CHECK(result.card.lines.empty());
   REQUIRE(result.card.columns.size() == 1);
   const CardColumn& column = result.card.columns[0];
@@ -355,7 +380,7 @@ TEST_CASE("bandwidth: the card has the levels that all units read, and one unit'
   CHECK_FALSE(column.plateaus[1].is_open);
   CHECK(column.plateaus[2].is_open);
   CHECK(column.plateaus[2].to > 5e8);
-  CHECK(column.alone.topic == "by set");
+  CHECK(column.alone.topic == "bandwidth");
   const std::string& text = column.alone.text;
   CHECK(text.starts_with("read 1.00 TB/s to 1"));
   CAPTURE(text);
@@ -365,7 +390,7 @@ TEST_CASE("bandwidth: the card has the levels that all units read, and one unit'
   for (Finding& each : result.findings) {
     if (each.name == "bandwidth" && each.series == "read" && each.level == 2) each.value.reset();
   }
-  declare(probe, result);
+  result.card = probe.card(result);
   const std::vector<CardPlateau>& two = result.card.columns.at(0).plateaus;
   REQUIRE(two.size() == 2);
   CHECK(two[1].from > two[0].to);

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/one_unit.hpp"
+#include "clprobe/point_facts.hpp"
 #include "clprobe/probe.hpp"
 #include "probes/bandwidth/series.hpp"
 #include "probes/bandwidth/shape.hpp"
@@ -138,6 +138,26 @@ TEST_CASE("bandwidth: the known last cache decides how far it goes, and memory h
   CHECK(plan.memory <= mebibytes(224));
   request.series = {"read"};  // one buffer
   CHECK(largest(request) > mebibytes(200).count);
+}
+
+TEST_CASE("bandwidth: a first look reads three sizes before it copies and writes") {
+  Request request;
+  request.effort = Effort::quick;
+  for (const DeviceInfo& device : {cpu(), gpu()}) {
+    const Plan plan = probe.plan(device, request);
+    CHECK(plan.is_ordered);
+    std::string order;
+    for (std::size_t i = 0; i < 6; ++i) order += plan.points.at(i).series + " ";
+    CHECK(order == "read read read write copy read ");
+    const auto largest = shapes_by_series<Shape>(plan).at("write");
+    CHECK(shape_of<Shape>(plan.points[3]).working_set_bytes ==
+          std::max_element(largest.begin(), largest.end(), [](const Shape& a, const Shape& b) {
+            return a.working_set_bytes < b.working_set_bytes;
+          })->working_set_bytes);
+    request.own.set("sizes", std::vector<SizeRange>{{kibibytes(64), mebibytes(8), 2.0}});
+    CHECK_FALSE(probe.plan(device, request).is_ordered);  // all that was asked for is measured
+    request.own = {};
+  }
 }
 
 TEST_CASE(

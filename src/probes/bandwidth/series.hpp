@@ -23,6 +23,7 @@ enum class Sharing {
 struct SeriesSpec {
   std::string_view name{};
   std::string_view summary{};
+  std::string_view title{};
   Operation operation{Operation::read};
   Sharing sharing{Sharing::all};
   bool is_one_unit{false};   ///< one work-group alone
@@ -35,21 +36,28 @@ inline constexpr std::string_view local_series = "local";
 inline constexpr std::string_view image_series = "image";
 
 inline constexpr std::array all_series{
-    SeriesSpec{read_series, "all units read one set", Operation::read, Sharing::all, false,
-               one_unit_series},
-    SeriesSpec{"read-own", "each unit reads a set of its own", Operation::read, Sharing::unit},
-    SeriesSpec{one_unit_series, "one unit reads alone", Operation::read, Sharing::all, true},
-    SeriesSpec{"write", "all units write parts of one set", Operation::write, Sharing::walk, false,
-               "write-one-unit"},
-    SeriesSpec{"write-one-unit", "one unit writes alone", Operation::write, Sharing::walk, true},
-    SeriesSpec{"copy", "all units copy one half to the other", Operation::copy, Sharing::walk,
-               false, "copy-one-unit"},
-    SeriesSpec{"copy-one-unit", "one unit copies alone", Operation::copy, Sharing::walk, true},
-    SeriesSpec{"update", "all units add to parts of one set", Operation::update, Sharing::walk,
-               false, "update-one-unit"},
-    SeriesSpec{"update-one-unit", "one unit adds alone", Operation::update, Sharing::walk, true},
-    SeriesSpec{local_series, "local memory of all units", Operation::local, Sharing::all},
-    SeriesSpec{image_series, "all units read one set as an image", Operation::image, Sharing::all},
+    SeriesSpec{read_series, "all units read one set", "{} read by all compute units",
+               Operation::read, Sharing::all, false, one_unit_series},
+    SeriesSpec{"read-own", "each unit reads a set of its own",
+               "{} read by each compute unit for itself", Operation::read, Sharing::unit},
+    SeriesSpec{one_unit_series, "one unit reads alone", "{} read by one compute unit",
+               Operation::read, Sharing::all, true},
+    SeriesSpec{"write", "all units write parts of one set", "{} written by all compute units",
+               Operation::write, Sharing::walk, false, "write-one-unit"},
+    SeriesSpec{"write-one-unit", "one unit writes alone", "{} written by one compute unit",
+               Operation::write, Sharing::walk, true},
+    SeriesSpec{"copy", "all units copy one half to the other", "{} copied by all compute units",
+               Operation::copy, Sharing::walk, false, "copy-one-unit"},
+    SeriesSpec{"copy-one-unit", "one unit copies alone", "{} copied by one compute unit",
+               Operation::copy, Sharing::walk, true},
+    SeriesSpec{"update", "all units add to parts of one set", "{} updated by all compute units",
+               Operation::update, Sharing::walk, false, "update-one-unit"},
+    SeriesSpec{"update-one-unit", "one unit adds alone", "{} updated by one compute unit",
+               Operation::update, Sharing::walk, true},
+    SeriesSpec{local_series, "local memory of all units", "local memory read by all compute units",
+               Operation::local, Sharing::all},
+    SeriesSpec{image_series, "all units read one set as an image", "{} read as an image",
+               Operation::image, Sharing::all},
 };
 
 /// The spec of a series; null where there is none of that name.

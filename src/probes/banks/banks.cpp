@@ -65,12 +65,12 @@ constexpr Option options[]{
 };
 
 constexpr Series all_series[]{
-    {.name = "load-latency", .summary = "each load waits for the one before"},
-    {.name = "load-throughput", .summary = "as many independent loads as fit"},
-    {.name = "store-throughput", .summary = "as many independent stores as fit"},
-    {.name = "load-model", .summary = "the model of conflicts, for loads"},
-    {.name = "store-model", .summary = "the model of conflicts, for stores"},
-    {.name = transpose_series, .summary = "a tile that is written by rows and read by columns"},
+    {.name = "load-latency", .summary = "loads from local memory that wait for the one before"},
+    {.name = "load-throughput", .summary = "independent loads from local memory"},
+    {.name = "store-throughput", .summary = "independent stores to local memory"},
+    {.name = "load-model", .summary = "model of bank conflicts for loads"},
+    {.name = "store-model", .summary = "model of bank conflicts for stores"},
+    {.name = transpose_series, .summary = "tile written by rows and read by columns"},
 };
 
 constexpr FindingSpec findings[]{
@@ -232,7 +232,7 @@ std::string check(const DeviceInfo& device, const Request& request) {
 const Probe probe{
     .id = "banks",
     .title = "Local-memory banks",
-    .question = "How many banks has the local memory, and what does a conflict cost?",
+    .question = "How many banks does local memory have, and what does a bank conflict cost?",
     .options = options,
     .series = all_series,
     .findings = findings,

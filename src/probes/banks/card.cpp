@@ -2,6 +2,7 @@
 // How many banks, and what a conflict costs: beside the level of local memory where the card has
 // one.
 #include "probes/banks/card.hpp"
+#include "probes/banks/findings.hpp"
 
 #include <fmt/format.h>
 
@@ -86,13 +87,18 @@ std::vector<CardLine> rows_of(const ProbeResult& result) {
 
 Card card(const ProbeResult& result) {
   Card card{.rows = rows_of(result), .plots = model_plots(result)};
+  card.titles.emplace(of_memory, of_memory);
   const Finding* const banks = find_value(result.findings, "banks");
   if (banks == nullptr) {
     // Nobody has looked for them where only tiles were transposed.
     const bool is_asked = std::any_of(
         result.findings.begin(), result.findings.end(),
         [](const Finding& each) { return each.name == "banks" || each.name == "conflict_free"; });
-    if (is_asked) card.unseen.emplace_back("banks of local memory");
+    const Finding* const why = find_finding(result.findings, "banks");
+    std::string reason =
+        why == nullptr ? "" : why->reason.substr(0, why->reason.find_first_of(":;"));
+    if (!reason.empty()) reason = fmt::format(" ({})", reason);
+    if (is_asked) card.unseen.push_back("banks of local memory" + reason);
     return card;
   }
   std::string text = fmt::format("{:.0f} banks", *banks->value);
@@ -101,7 +107,7 @@ Card card(const ProbeResult& result) {
   }
   std::string alone = text;
   if (const Finding* const cost = find_value(result.findings, "cost_per_way")) {
-    text += fmt::format(", {} per way", amount(*cost));
+    text += fmt::format(", conflict {}", amount(*cost));
     alone += fmt::format("; each further way of a conflict costs {}", amount(*cost));
   }
   card.notes.push_back({CardMemory::local, std::move(text), {"local memory", std::move(alone)}});

@@ -29,7 +29,7 @@ TEST_CASE("banks and the cost of a conflict stand on the card, a row per kind of
   CHECK(found.lines.empty());
   REQUIRE(found.notes.size() == 1);
   CHECK(found.notes[0].memory == CardMemory::local);
-  CHECK(found.notes[0].text == "32 banks of 4 B, 2.00 cycles per way");
+  CHECK(found.notes[0].text == "32 banks of 4 B, conflict 2.00 cycles");
   CHECK(found.notes[0].alone.topic == "local memory");
   CHECK(found.notes[0].alone.text ==
         "32 banks of 4 B; each further way of a conflict costs 2.00 cycles");

@@ -279,6 +279,7 @@ TEST_CASE("clock: the card has the clocks, what was throttled and the power") {
   }
   ProbeResult result{.probe = "clock", .points = points};
   analyse_again(probe, gpu_of_10(), result);
+  result.card = probe.card(result);
   REQUIRE(result.card.lines.size() == 1);
   CHECK(result.card.lines[0].topic == "clock");
   CHECK(result.card.lines[0].text == "1800 MHz arithmetic (throttled 50 %), 345 idle; 700 W");
@@ -289,11 +290,12 @@ TEST_CASE("clock: the card has the clocks, what was throttled and the power") {
     if (each.series == "idle") each.facts.set("power_mw", std::int64_t{119'000});
   }
   analyse_again(probe, gpu_of_10(), result);
+  result.card = probe.card(result);
   CHECK(result.card.lines.at(0).text ==
         "1800 MHz arithmetic (throttled 50 %), 345 idle; 119 W idle");
   ProbeResult none{.probe = "clock"};
   none.findings = probe.plan(DeviceInfo{}, {}).findings;
-  declare(probe, none);
+  none.card = probe.card(none);
   CHECK(none.card.lines.empty());
   CHECK(none.card.unseen == std::vector<std::string>{"the clock under load"});
 }

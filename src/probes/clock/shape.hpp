@@ -25,10 +25,10 @@ struct SeriesSpec {
 };
 
 inline constexpr std::array all_series{
-    SeriesSpec{"idle", "after the device was idle", Load::idle},
-    SeriesSpec{"arithmetic", "while all units calculate", Load::arithmetic},
-    SeriesSpec{"stream", "while all units read memory", Load::stream},
-    SeriesSpec{"both", "while one half calculates and one reads", Load::both},
+    SeriesSpec{"idle", "idle device", Load::idle},
+    SeriesSpec{"arithmetic", "all units calculating", Load::arithmetic},
+    SeriesSpec{"stream", "all units reading memory", Load::stream},
+    SeriesSpec{"both", "half of the units calculating and half reading", Load::both},
 };
 
 /// How a device's cycles are counted, and by what their time is told.

@@ -94,13 +94,13 @@ inline constexpr Option case_options[]{
      .value = Choices{what_if_words}},
     {.name = "steps",
      .value_name = "N",
-     .summary = "steps of the work on a node",
+     .summary = "steps of work per node",
      .details = "Steps of the work on a node of `uts` and `utsd`, each of which reads and writes "
                 "what its sub-group keeps in memory, 1 to 1000. Default: 16.",
      .value = Number{1, 1000}},
     {.name = "step-operations",
      .value_name = "N",
-     .summary = "operations of a step of the work on a node",
+     .summary = "dependent operations in each step of a node's work",
      .details =
          "Operations of a step of the work on a node of `uts` and `utsd`, one after the other, "
          "1 to 1000. Default: 8.",

@@ -9,8 +9,10 @@
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,14 +20,13 @@
 #include "clprobe/probe.hpp"
 #include "clprobe/simulated.hpp"
 #include "clprobe/stacks.hpp"
+#include "clprobe/trace_file.hpp"
 #include "probes/gsi/account.hpp"
-#include "probes/gsi/card.hpp"
 #include "probes/gsi/case_options.hpp"
 #include "probes/gsi/case_points.hpp"
 #include "probes/gsi/cases.hpp"
 #include "probes/gsi/details.hpp"
 #include "probes/gsi/findings.hpp"
-#include "probes/gsi/traces.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
 
@@ -34,6 +35,90 @@ namespace clprobe::gsi {
 extern const Probe probe;
 
 namespace {
+
+/// The `case` of a point that simulates a trace.
+constexpr std::string_view trace_case = "trace";
+
+using simulator::Machine;
+
+struct TraceShape {
+  std::string name{trace_case};
+  std::string coherence{};
+  std::string timer{to_word(Timer::event)};  ///< a launch is one access
+  std::string sha256{};                      ///< of the trace's text
+  std::uint64_t groups{1};                   ///< of the trace
+  std::uint64_t simulated_groups{1};         ///< of these, that the simulated units run
+  std::optional<std::uint64_t> units{};      ///< that are simulated together; nothing: one
+
+  template <class Visitor>
+  void visit(Visitor& fields) {
+    fields.text("case", name);
+    fields.text("coherence", coherence);
+    fields.text("timer", timer);
+    fields.text("trace_sha256", sha256);
+    fields.whole("groups", groups, count_from_1);
+    fields.whole("simulated_groups", simulated_groups, count_from_1);
+    fields.whole("units", units, Bounds{.min = 2, .max = 64});
+  }
+};
+
+/// All that run it, as of the cases at most 16 if nobody says how many.
+std::uint64_t units_for(const simulator::TraceFile& file, const Machine& machine,
+                        const CaseOptions& options) {
+  const std::uint64_t all = max_units_of(file, machine);
+  if (file.groups_of == simulator::GroupsOf::unit) return all;
+  return options.units.value_or(std::min(all, max_default_units));
+}
+
+bool is_of_trace(const Point& point) { return point.parameters.text_or("case", "") == trace_case; }
+
+std::vector<Point> trace_points(const Machine& machine, const Request& request,
+                                const CaseOptions& options) {
+  std::vector<Point> points;
+  for (const AskedTrace& each : request.traces) {
+    TraceShape shape;
+    shape.coherence = simulator::to_word(machine.sharing.coherence);
+    shape.sha256 = each.sha256;
+    shape.groups = each.file->trace.groups.size();
+    const std::uint64_t units = units_for(*each.file, machine, options);
+    if (units > 1) shape.units = units;
+    shape.simulated_groups = share_of_units(*each.file, machine, units).groups.size();
+    Point point;
+    point.series = each.file->kernel;
+    write_shape(shape, point);
+    points.push_back(std::move(point));
+  }
+  return points;
+}
+
+/// Why the machine cannot run one of them; empty when it can.
+std::string check_traces(const Machine& machine, const Request& request) {
+  for (const AskedTrace& each : request.traces) {
+    try {
+      check(each.file->trace, machine);
+    } catch (const simulator::TraceError& error) {
+      return fmt::format("--trace: {} cannot run {}: {}", machine.name, each.file->kernel,
+                         error.what());
+    }
+  }
+  return {};
+}
+
+/// Nothing where the point is of a case.
+std::optional<SimulatedWork> trace_work(const Point& point) {
+  if (!is_of_trace(point)) return std::nullopt;
+  SimulatedWork work;
+  work.max_iterations = 1;
+  const auto shape = shape_of<TraceShape>(point);
+  work.given = shape.sha256;
+  work.units = shape.units.value_or(1);
+  return work;
+}
+
+/// The first number or word that no such point can have.
+std::optional<PointProblem> find_trace_problem(const Point& point) {
+  return is_of_trace(point) ? find_problem<TraceShape>(point) : std::nullopt;
+}
 
 using simulator::Coherence;
 using simulator::Machine;
@@ -96,8 +181,7 @@ Plan plan(const DeviceInfo& device, const Request& request);
 
 std::string check_cases(const DeviceInfo& device, const Request& request) {
   if (!is_simulated(device)) {
-    if (request.traces.empty()) return {};
-    return "--trace: it is simulated: choose a machine, --device sim:PRESET";
+    return "gsi runs on simulated devices alone: write `clprobe --device sim:gsi gsi`";
   }
   const CaseOptions options = read_options(request);
   if (std::string problem = find_idle_option(options); !problem.empty()) return problem;
@@ -225,7 +309,6 @@ const Probe probe{
     .trace = trace,
     .find_problem = find_problem_of,
     .analyse = [](const DeviceInfo&, std::span<const Point> points) { return analyse(points); },
-    .card = card,
 };
 
 }  // namespace clprobe::gsi

@@ -292,8 +292,7 @@ TEST_CASE("what a trace asks of a device or a machine that it cannot do") {
   CHECK(probe.check(describe_device(simulator::preset("gsi")), wide) ==
         "--trace: gsi cannot run wide: groups[0]: expected warps of 1 to 32 lanes, found 64");
   CHECK(probe.check(DeviceInfo{}, wide) ==
-        "--trace: it is simulated: choose a machine, --device sim:PRESET");
-  CHECK(probe.check(DeviceInfo{}, {}).empty());
+        "gsi runs on simulated devices alone: write `clprobe --device sim:gsi gsi`");
   // Another process's: nothing to run.
   const Request narrow =
       request_of("clprobe-trace 1\nprogram 0\nalu r1\ngroup\nwarp program=0 lanes=32\n");

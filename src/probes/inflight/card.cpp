@@ -57,7 +57,7 @@ std::string loaded_text(const ProbeResult& result) {
   const Finding* const idle = find_value(result.findings, "latency", loaded_series);
   const Finding* const most = find_value(result.findings, "max_loaded_latency", loaded_series);
   if (idle == nullptr || most == nullptr) return {};
-  return fmt::format("{} beside none that stream, {} beside the most", format_seconds(*idle->value),
+  return fmt::format("{} idle, {} next to the fastest streams", format_seconds(*idle->value),
                      format_seconds(*most->value));
 }
 
@@ -108,6 +108,12 @@ Card card(const ProbeResult& result) {
   Card card;
   std::string text = limit_text(result);
   append(text, ", ", device_text(result, text.starts_with("at least")));
+  if (text.empty() && !result.findings.empty()) {
+    const Finding* const why = find_finding(result.findings, "in_flight");
+    const std::string reason = why == nullptr ? "" : why->reason;
+    card.unseen.push_back("loads in flight" +
+                          (reason.empty() ? reason : fmt::format(" ({})", reason)));
+  }
   if (!text.empty()) card.lines.push_back({"in flight", std::move(text)});
   if (std::string chains = chains_text(result); !chains.empty()) {
     card.rows.push_back({"chains", std::move(chains)});
@@ -115,12 +121,11 @@ Card card(const ProbeResult& result) {
   if (std::string loaded = loaded_text(result); !loaded.empty()) {
     card.rows.push_back({"loaded", std::move(loaded)});
   }
-  if (find_limit(result) == nullptr && !result.findings.empty()) {
-    card.unseen.emplace_back("limit of loads in flight");
-  }
-  const Finding* const knee = find_finding(result.findings, "knee_bandwidth", loaded_series);
-  if (knee != nullptr && !knee->value) card.unseen.emplace_back("knee of the loaded latency");
   card.plots = plots_of(result);
+  for (const Finding& each : result.findings) {
+    if (each.series == loaded_series) continue;
+    card.titles.emplace(each.series, fmt::format("loads in flight, {}", each.series));
+  }
   return card;
 }
 

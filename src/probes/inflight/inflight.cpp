@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "clprobe/point_facts.hpp"
 #include "clprobe/probe.hpp"
-#include "clprobe/visited_often.hpp"
 #include "probes/inflight/asked.hpp"
 #include "probes/inflight/buffers.hpp"
 #include "probes/inflight/card.hpp"
@@ -65,7 +65,7 @@ constexpr Option options[]{
 constexpr Series series[]{
     {.name = "thread-latency", .summary = "rounds of independent loads by work-items"},
     {.name = "chains", .summary = "dependent chases side by side"},
-    {.name = "loaded", .summary = "the latency of a chase while others stream"},
+    {.name = "loaded", .summary = "pointer chase under load"},
     {.name = "sub-groups", .summary = "each sub-group's own time, only where it is named"}};
 
 constexpr FindingSpec finding_specs[]{

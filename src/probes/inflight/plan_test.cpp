@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/visited_often.hpp"
+#include "clprobe/point_facts.hpp"
 #include "probes/inflight/test_points.hpp"
 
 namespace clprobe::inflight {

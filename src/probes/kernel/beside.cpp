@@ -35,7 +35,6 @@ double ns_of(const LaunchTimes& times) {
 }  // namespace
 
 AmountBeside Replay::prepare_noise(Beside beside, std::uint64_t percent) {
-  if (given_) throw Unsupported(missing_reason(missing_header()));
   if (!noisy_.kernel && noisy_.problem.empty()) {
     noisy_.problem = build_with_entry(true, noisy_);
     const bool fits = noise_padding_bytes() <= noisy_.free_local_bytes;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "clprobe/prelude.hpp"
+#include "text/secrets.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::kernel {
@@ -74,16 +75,7 @@ cl::Program build_program(const Session& session, const bundle::Bundle& bundle,
   for (std::size_t i = 0; i < made.units.size(); ++i) {
     units.push_back(compile_one(session, preamble + bundle.texts[i], bundle.options[i]));
   }
-  return cl::linkProgram(units, made.link_options.c_str());
-}
-
-bundle::Bundle as_given(const bundle::Bundle& bundle) {
-  bundle::Bundle given = bundle;
-  given.texts = bundle.given_texts;
-  for (std::size_t i = 0; i < given.options.size(); ++i) {
-    given.options[i] = bundle.launch.program.units.at(i).options;
-  }
-  return given;
+  return cl::linkProgram(units, includes::without_folders(made.link_options).c_str());
 }
 
 bundle::Bundle without_redefinitions(const bundle::Bundle& bundle) {
@@ -92,18 +84,12 @@ bundle::Bundle without_redefinitions(const bundle::Bundle& bundle) {
   return same;
 }
 
-std::string missing_reason(std::string_view written) {
-  const bool is_bare = written.size() > 2 && (written.front() == '"' || written.front() == '<');
-  const std::string_view name = is_bare ? written.substr(1, written.size() - 2) : written;
-  return fmt::format("it includes {}, which is not at hand", printable(name));
-}
-
 KernelBuild build_of(const bundle::Bundle& bundle) {
   std::string all;
   std::string options;
   for (std::size_t i = 0; i < bundle.texts.size(); ++i) {
     all += bundle.texts[i];
-    const std::string own = without_paths(bundle.options[i]);
+    const std::string own = options_without_secrets(without_paths(bundle.options[i]));
     options += (options.empty() || own.empty() ? "" : " ") + own;
   }
   return {bundle::sha256_of(all), options};

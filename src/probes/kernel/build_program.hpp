@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "clprobe/device.hpp"
 #include "clprobe/launch.hpp"
@@ -14,14 +13,8 @@ namespace clprobe::kernel {
 cl::Program build_program(const Session& session, const bundle::Bundle& bundle,
                           const std::string& preamble = {});
 
-/// The same bundle without headers in its texts: builds where the driver finds them.
-bundle::Bundle as_given(const bundle::Bundle& bundle);
-
 /// The same bundle as it is built behind a text of ours (prelude::without_redefinitions).
 bundle::Bundle without_redefinitions(const bundle::Bundle& bundle);
-
-/// Why nothing is taken away from a kernel whose text includes what is not there.
-std::string missing_reason(std::string_view written);
 
 /// For the document: without the folders that options name.
 KernelBuild build_of(const bundle::Bundle& bundle);

@@ -73,7 +73,7 @@ void add_interactions(const KernelCauses& causes, const std::string& series, Fin
     Finding both = share_of(stack_interaction_name, series, each.share, each.share_interval);
     both.method = "interaction cost";
     both.label = fmt::format("{} + {}", each.first, each.second);
-    if (!each.is_resolved) both.reason = "not resolved: within two sigma of nothing";
+    if (!each.is_resolved) both.reason = "not resolved: within two sigma of 0";
     found.findings.push_back(std::move(both));
   }
 }
@@ -82,7 +82,7 @@ void add_spread(const WindowSpread& spread, const std::string& series, Findings&
   Finding finding = finding_of("window_spread", series, "share", "folding of groups", spread.share,
                                spread.share_interval.low, spread.share_interval.high);
   finding.label = fmt::format("of {} choices of groups", spread.windows);
-  if (!spread.is_resolved) finding.reason = "not resolved: within two sigma of nothing";
+  if (!spread.is_resolved) finding.reason = "not resolved: within two sigma of 0";
   found.findings.push_back(std::move(finding));
 }
 
@@ -147,7 +147,7 @@ KernelCauses add_causes(const DeviceInfo& device, std::span<const Point> points,
     }
     found.findings.push_back(std::move(ratio));
     found.findings.push_back(without_value(stack_part_name, series, stack_view_shapley,
-                                           "not believed: " + causes.doubt, "share"));
+                                           "not reliable: " + causes.doubt, "share"));
     return causes;
   } catch (const AblationError& error) {
     found.findings.push_back(

@@ -44,7 +44,6 @@ std::uint64_t free_local_bytes(const cl::Kernel& kernel, const Session& session,
 }  // namespace
 
 Places Replay::prepare_entered(std::uint64_t padding_eighths) {
-  if (given_) throw Unsupported(missing_reason(missing_header()));
   if (!entered_.kernel && entered_.problem.empty()) {
     entered_.problem = build_with_entry(false, entered_);
   }

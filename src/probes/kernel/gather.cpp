@@ -277,7 +277,7 @@ std::optional<KernelPlaces> gather_places(const DeviceInfo& device, std::span<co
   places.ratio = typical_ns(as_it_is.visits_ns) / typical_ns(plain->visits_ns);
   if (!(places.ratio <= max_instrument_ratio && places.ratio >= 1.0 / max_instrument_ratio)) {
     places.doubt = fmt::format(
-        "with an entry the kernel takes {:.2f} of its time: the compiler makes another one",
+        "with an entry the kernel takes {:.2f} times as long: a count would be of another kernel",
         places.ratio);
     return places;
   }

@@ -221,10 +221,9 @@ TEST_CASE("kernel: a prelude that costs more than a tenth is not believed") {
   const Findings found = probe.analyse(device_with_events(), measured(1.2));
   CHECK(find_finding(found.findings, "memory") == nullptr);
   CHECK_FALSE(need(found, stack_part_name).value.has_value());
-  CHECK(need(found, stack_part_name).reason.starts_with("not believed: "));
+  CHECK(need(found, stack_part_name).reason.starts_with("not reliable: "));
   CHECK(need(found, "advice")
-            .label.starts_with(
-                "Nothing is said of causes: behind the prelude the kernel takes 1.20"));
+            .label.starts_with("No cause reported: instrumented, the kernel takes 1.20"));
   CHECK(need(found, "advice").series == "triad, folded");
   CHECK(need(found, "time").value.has_value());
 }
@@ -242,7 +241,7 @@ TEST_CASE("kernel: without renaming the reason stands in the place of the causes
   points = plan_of("kernel void triad(global float* clp_a) { clp_a[0] = 1; }", 64).points;
   for (Point& point : points) measure(point, 1e6);
   CHECK(need(probe.analyse(device_with_events(), points), "advice").label ==
-        "Nothing is said of causes: the program has names that begin with clp_.");
+        "No cause reported: the program has names that begin with clp_.");
 }
 
 TEST_CASE("kernel: a replay that left other bytes than the program has no time") {
@@ -253,9 +252,9 @@ TEST_CASE("kernel: a replay that left other bytes than the program has no time")
   }
   const Findings found = probe.analyse(device_with_events(), points);
   CHECK(need(found, "time").reason ==
-        "not believed: the replay left other bytes in b0 than the program");
+        "not reliable: the replay left other bytes in b0 than the program");
   CHECK(need(found, "advice").label ==
-        "Nothing is said of causes: the replay left other bytes in b0 than the program.");
+        "No cause reported: the replay left other bytes in b0 than the program.");
   CHECK(find_finding(found.findings, "memory") == nullptr);
   // By chance: a kernel that differs from itself may differ from the program.
   for (Point& point : points) point.facts.set(deterministic_fact, std::int64_t{0});
@@ -267,7 +266,7 @@ TEST_CASE("kernel: a replay that left other bytes than the program has no time")
   for (Point& point : points) point.facts.set(wrong_buffers_fact, std::string("b1"));
   const Findings wrong = probe.analyse(device_with_events(), points);
   CHECK(need(wrong, "time").reason ==
-        "not believed: the replay left other bytes in b1 than the program");
+        "not reliable: the replay left other bytes in b1 than the program");
   CHECK(find_finding(wrong.findings, "memory") == nullptr);
 }
 

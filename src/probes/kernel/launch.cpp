@@ -127,12 +127,6 @@ Work prepare(Replays& replays, const Point& point) {
   work.max_iterations = 1;
   work.build = replay->build(shape);
   set_facts(replays.bundle(shape.bundle).launch, replay->outcome(), work.facts);
-  if (const std::string missing = replay->missing_header(); !missing.empty()) {
-    // Planned was what the text without it allows.
-    const std::string reason = missing_reason(missing);
-    for (const auto& each : factor_words) work.facts.set(absence_of(each.word), reason);
-    work.facts.set(absence_of(entry_factor), reason);
-  }
   // Of all of them, so that a report has what is the same for a series once.
   if (shape.text == Text::renamed) set_turns(replay->turns(shape.timer), work.facts);
   if (beside) {

@@ -121,8 +121,9 @@ TEST_CASE("kernel: with an entry that costs more than a tenth nothing is said of
   }
   const Findings found = probe.analyse(device_with_events(), points);
   CHECK(need(found, "resident_groups").reason ==
-        "not believed: with an entry the kernel takes 1.20 of its time: the compiler makes "
-        "another one");
+        "not reliable: with an entry the kernel takes 1.20 times as long: a count would be of "
+        "another "
+        "kernel");
   CHECK(find_finding(found.findings, "tail") == nullptr);
 }
 

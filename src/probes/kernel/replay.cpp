@@ -12,6 +12,7 @@
 #include "probes/kernel/close_words.hpp"
 #include "probes/kernel/ranges.hpp"
 #include "probes/kernel/renaming.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::kernel {
 namespace {
@@ -55,21 +56,17 @@ Replay::Replay(Session& session, const bundle::Bundle& bundle, std::uint64_t flu
 }
 
 /// What is included and missing may be so in a branch that nobody takes: whether it is, the
-/// driver's compiler says. Where it is not, the driver may still find it.
+/// driver's compiler says.
 void Replay::build_own() {
-  const char* const name = bundle_.launch.kernel.c_str();
   try {
-    kernel_ = cl::Kernel(build_program(session_, bundle_), name);
-  } catch (const DeviceError&) {
+    kernel_ = cl::Kernel(build_program(session_, bundle_), bundle_.launch.kernel.c_str());
+  } catch (const DeviceError& error) {
     if (bundle_.missing.empty()) throw;
-    given_ = as_given(bundle_);
-    kernel_ = cl::Kernel(build_program(session_, *given_), name);
+    throw DeviceError(fmt::format(
+        "{}; it includes {}, which the bundle does not have: name its folder with --headers FOLDER",
+        error.what(), printable(bundle_.missing.front())));
   }
-  build_ = build_of(program());
-}
-
-std::string Replay::missing_header() const {
-  return given_ ? bundle_.missing.front() : std::string();
+  build_ = build_of(bundle_);
 }
 
 void Replay::compare_with_app() {
@@ -92,7 +89,6 @@ std::uint64_t Replay::held_bytes() const {
 }
 
 void Replay::prepare_renamed(const prelude::Setting& setting) {
-  if (given_ && setting != prelude::Setting{}) throw Unsupported(missing_reason(missing_header()));
   const auto prepare = [this](Renamed& renamed, bool without_functions) {
     const bool is_tried = renamed.kernel || !renamed.problem.empty();
     if (!is_tried) renamed.problem = build_renamed(without_functions, renamed);
@@ -112,7 +108,7 @@ std::string Replay::build_renamed(bool without_functions, Renamed& renamed) {
   const std::string prelude = prelude::prelude_text(switches);
   renamed.build = {bundle::sha256_of(prelude + build_.sha256), build_.options};
   try {
-    const cl::Program built = build_program(session_, without_redefinitions(program()), prelude);
+    const cl::Program built = build_program(session_, without_redefinitions(bundle_), prelude);
     renamed.kernel = cl::Kernel(built, bundle_.launch.kernel.c_str());
   } catch (const DeviceError& error) {
     return fmt::format("{} {}", where, error.what());

@@ -119,9 +119,6 @@ class Replay {
   /// behind prepare_renamed(). Up to 8 blocks, and 4 at least where a second allows these.
   const std::vector<double>& turns(Timer timer);
 
-  /// What the program includes that the bundle does not have, and that is needed; else empty.
-  [[nodiscard]] std::string missing_header() const;
-
   [[nodiscard]] const Outcome& outcome() const { return outcome_; }
   /// Behind what prepares it.
   [[nodiscard]] const KernelBuild& build(const Shape& shape) const {
@@ -136,8 +133,6 @@ class Replay {
 
  private:
   void build_own();
-  /// The program as it builds here.
-  [[nodiscard]] const bundle::Bundle& program() const { return given_ ? *given_ : bundle_; }
   std::vector<std::string> fill_objects(const bundle::Bundle& bundle);
   [[nodiscard]] ReplayedObject make_object(std::size_t place, const std::string& held) const;
   std::string build_renamed(bool without_functions, Renamed& renamed);
@@ -187,8 +182,6 @@ class Replay {
 
   Session& session_;
   const bundle::Bundle& bundle_;  // of the process, which outlives its replays
-  // Where it does not build without headers that only this machine has: as the program gave it.
-  std::optional<bundle::Bundle> given_{};
   KernelBuild build_{};
   std::vector<ReplayedObject> objects_{};
   std::vector<cl::Memory> parts_{};   // that the kernel's arguments are, and images

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -24,28 +23,7 @@ namespace {
 
 constexpr std::string_view local_series = "local";
 
-/// A level's step in the words of a reader.
-struct StepWords {
-  StepKind kind;
-  std::string_view what;
-  std::string_view short_what;
-};
-constexpr std::array step_words{
-    StepWords{StepKind::cache, "cache", {}},
-    StepWords{StepKind::translation, "reach of a TLB", "TLB reach"},
-    StepWords{StepKind::cache_or_far, "cache, or its near half", "cache or half"},
-};
-
-void name_step(CardLevel& level, const Finding& step) {
-  const auto* const found =
-      std::find_if(step_words.begin(), step_words.end(),
-                   [&](const StepWords& each) { return to_word(each.kind) == step.label; });
-  if (found == step_words.end()) return;
-  level.what = found->what;
-  level.short_what = found->short_what;
-}
-
-/// The levels of a series by their numbers.
+/// The levels of a series by their numbers; `what` is the word of a step.
 std::vector<CardLevel> levels_of(const ProbeResult& result, std::string_view series) {
   std::vector<CardLevel> levels;
   std::vector<int> numbers;
@@ -61,31 +39,63 @@ std::vector<CardLevel> levels_of(const ProbeResult& result, std::string_view ser
     if (finding.name == "latency") level.latency = finding;
     if (finding.name == "cycles") level.cycles = finding;
     if (finding.name == "capacity") level.capacity = finding;
-    if (finding.name == "step") name_step(level, finding);
+    if (finding.name == "step") level.what = finding.label;
   }
   return levels;
 }
 
-/// What lies behind all caches is memory, where the working sets went far enough beyond the last
-/// one that it cannot be one more cache.
-void name_memory(std::vector<CardLevel>& levels) {
-  if (levels.size() < 2) return;
+/// Whether the working sets went so far beyond the last cache that what follows it is no cache.
+bool is_memory_last(const std::vector<CardLevel>& levels) {
+  if (levels.size() < 2) return false;
   constexpr double far = 4.0;
   const Finding& last = levels.back().capacity;
   const Finding& before = levels[levels.size() - 2].capacity;
-  if (last.value || !last.low || !before.value) return;
-  if (*last.low >= far * *before.value) levels.back().what = "memory";
+  return !last.value && last.low && before.value && *last.low >= far * *before.value;
 }
 
-/// Of a level whose step could not be told: what the two possibilities are.
-void name_unknown(std::vector<CardLevel>& levels) {
-  for (CardLevel& level : levels) {
-    if (!level.what.empty()) continue;
-    if (level.capacity.value) {
-      level.what = "cache, or reach of a TLB";
-      level.short_what = "cache or TLB";
+/// What a level is besides a cache.
+void describe_level(CardLevel& level, const std::string& step) {
+  if (!level.latency.value) {
+    level.what = "no plateau";
+  } else if (step == to_word(StepKind::cache_or_far)) {
+    level.what = "or its near half";
+    level.short_what = "or half";
+  } else if (level.capacity.value) {
+    level.what = "cache, or reach of a TLB";
+    level.short_what = "cache or TLB";
+  } else if (level.capacity.low) {
+    level.what = "cache or memory";
+  }
+}
+
+/// Calls levels L1, L2, ... and memory. A "?" marks those whose number or nature is not certain.
+void name_levels(std::vector<CardLevel>& levels) {
+  const bool has_memory = is_memory_last(levels);
+  int number = 0;
+  bool is_sure = true;
+  bool follows_half = false;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    CardLevel& level = levels[i];
+    const std::string step = std::exchange(level.what, {});
+    if ((has_memory && i + 1 == levels.size()) || step == "memory") {  // as other tools know
+      level.name = "memory";
+    } else if (step == to_word(StepKind::translation)) {
+      level.name = fmt::format("level {}", i + 1);
+      level.what = "reach of a TLB";
+      level.short_what = "TLB reach";
+    } else {
+      const bool is_cache = step == to_word(StepKind::cache);
+      const bool is_half = step == to_word(StepKind::cache_or_far);
+      is_sure = is_sure && (is_cache || is_half);
+      level.name = fmt::format("L{}{}", ++number, is_sure ? "" : "?");
+      if (!is_cache) describe_level(level, step);
+      if (is_cache && follows_half) {
+        level.what = fmt::format("or far half of L{}", number - 1);
+        level.short_what = "or far half";
+      }
+      follows_half = is_half;
+      is_sure = is_sure && is_cache;
     }
-    if (!level.capacity.value && level.capacity.low) level.what = "cache or memory";
   }
 }
 
@@ -125,8 +135,9 @@ std::string row_of(const std::vector<CardLevel>& levels) {
     }
     const CardLevel& level = levels[i];
     const Finding& size = level.capacity;
-    std::string one =
-        level.latency.value ? format_seconds(*level.latency.value) : std::string("no plateau");
+    const Finding& time = level.latency;
+    std::string one = time.value ? format_seconds(*time.value)
+                                 : format_seconds(time.low.value_or(0.0)) + " (no plateau)";
     if (size.value) one += " to " + size_text(*size.value);
     if (!size.value && size.low) one += " to > " + size_text(*size.low);
     append(text, ", ", one);
@@ -140,7 +151,7 @@ std::string in_order_text(const Finding& in_order) {
   constexpr double hardly_faster = 0.9;
   if (!in_order.value) return in_order.reason;
   const double share = *in_order.value;
-  return fmt::format("{:.2g} % of a random order's latency{}", 100.0 * share,
+  return fmt::format("{:.0f} % of a random order's latency{}", 100.0 * share,
                      share <= surely_faster   ? ": prefetched"
                      : share >= hardly_faster ? ": not prefetched"
                                               : "");
@@ -165,17 +176,16 @@ std::string loop_text(const Finding& added) {
   return fmt::format("a loop around each load adds {:.2g} % to it", 100.0 * *added.value);
 }
 
-/// "; 12 % below global 1", or that it is the same memory as far as one can tell.
+/// "; 12 % below L1", or that it is the same memory as far as one can tell.
 std::string beside_global_text(const Finding* ratio) {
   if (ratio == nullptr || !ratio->value) return {};
   if (ratio->label == alike_global) return "; as global";
   constexpr double twice = 2.0;
   // Intervals that reach 1 tell no difference.
-  if (ratio->low.value_or(0.0) <= 1.0 && ratio->high.value_or(0.0) >= 1.0) return "; like global 1";
-  if (*ratio->value >= twice) return fmt::format("; {:.2g} times global 1", *ratio->value);
+  if (ratio->low.value_or(0.0) <= 1.0 && ratio->high.value_or(0.0) >= 1.0) return "; like L1";
+  if (*ratio->value >= twice) return fmt::format("; {:.2g} times L1", *ratio->value);
   const double percent = 100.0 * (*ratio->value - 1.0);
-  return fmt::format("; {:.2g} % {} global 1", std::fabs(percent),
-                     percent < 0.0 ? "below" : "above");
+  return fmt::format("; {:.2g} % {} L1", std::fabs(percent), percent < 0.0 ? "below" : "above");
 }
 
 }  // namespace
@@ -199,10 +209,16 @@ Card card(const ProbeResult& result) {
       continue;
     }
     if (levels.empty()) {
-      card.unseen.push_back(series == global_series ? "levels of global memory" : series);
-      const Finding* const why = find_finding(result.findings, "latency", series);
-      if (!is_on_card && why != nullptr) card.rows.push_back({series, why->reason});
-      continue;
+      const Finding* const found = find_finding(result.findings, "latency", series);
+      if (found == nullptr) continue;
+      if (!is_at_one_size(*found) || !is_on_card) {
+        card.rows.push_back({series, found->value ? observed_text(*found) : found->reason});
+        continue;
+      }
+      levels.push_back({.latency = *found});
+      levels.front().capacity.label = found->method;
+      levels.front().what = found->reason.substr(0, found->reason.find(':'));
+      levels.front().short_what = "no plateau";
     }
     if (!is_on_card) {
       const Finding* const ratio = find_finding(result.findings, "beside_global", series);
@@ -212,18 +228,16 @@ Card card(const ProbeResult& result) {
                                        (is_here ? "; in device memory" : "")});
       continue;
     }
-    if (series == global_series) {
-      name_memory(levels);
-      name_unknown(levels);
-    }
+    const bool is_global = series == global_series;
+    if (is_global && levels.front().latency.level) name_levels(levels);
     for (CardLevel& level : levels) {
-      level.memory = series == global_series ? CardMemory::global : CardMemory::local;
+      level.memory = is_global ? CardMemory::global : CardMemory::local;
+      if (!is_global || level.name.empty()) level.name = series;
     }
-    if (series == local_series) levels.front().what = "local memory";
-    if (series == local_series && levels.size() > 1) card.rows.push_back({series, row_of(levels)});
-    const std::size_t shown = series == local_series ? 1 : levels.size();
+    if (!is_global && levels.size() > 1) card.rows.push_back({series, row_of(levels)});
+    const std::size_t shown = is_global ? levels.size() : 1;
     for (std::size_t i = 0; i < shown; ++i) card.levels.push_back(std::move(levels[i]));
-    if (series == global_series) add_beyond(card, result, series);
+    if (is_global) add_beyond(card, result, series);
   }
   return card;
 }

@@ -33,29 +33,56 @@ std::string last_of_global(double largest) {
   ProbeResult result;
   add_level(result, "global", 1, 16.0, 1000.0, 0.0, "cache-or-far");
   add_level(result, "global", 2, 345.0, std::nullopt, largest, nullptr);
-  return card(result).levels.at(1).what;
+  return card(result).levels.at(1).name;
 }
 
 }  // namespace
 
 TEST_CASE("what lies far behind the last cache is memory, and what may be one more cache is not") {
   CHECK(last_of_global(4000.0) == "memory");
-  CHECK(last_of_global(3999.0) == "cache or memory");
+  CHECK(last_of_global(3999.0) == "L2?");
   ProbeResult alone;
   add_level(alone, "global", 1, 16.0, std::nullopt, 1e9, nullptr);
   CHECK(card(alone).levels.at(0).what == "cache or memory");
 }
 
-TEST_CASE("a level whose step could not be told has what it could be") {
+TEST_CASE(
+    "behind a level that may be the half of a cache, and one that may be a TLB's, all is unsure") {
   ProbeResult result;
   add_level(result, "global", 1, 1.1, 32768.0, 0.0, "cache");
   add_level(result, "global", 2, 4.0, 1e6, 0.0, "unknown");
   add_level(result, "global", 3, 197.0, 3e8, 0.0, nullptr);
   const Card found = card(result);
   REQUIRE(found.levels.size() == 3);
-  CHECK(found.levels[0].what == "cache");
+  CHECK(found.levels[0].name == "L1");
+  CHECK(found.levels[0].what.empty());
+  CHECK(found.levels[1].name == "L2?");
   CHECK(found.levels[1].what == "cache, or reach of a TLB");
-  CHECK(found.levels[2].what == "cache, or reach of a TLB");
+  CHECK(found.levels[2].name == "L3?");
+  ProbeResult far;
+  add_level(far, "global", 1, 16.0, 32768.0, 0.0, "cache");
+  add_level(far, "global", 2, 142.0, 3e7, 0.0, "cache-or-far");
+  add_level(far, "global", 3, 258.0, 6e7, 0.0, "cache");
+  add_level(far, "global", 4, 332.0, 1e9, 0.0, "translation");
+  std::string names;
+  for (const CardLevel& each : card(far).levels) names += each.name + " " + each.what + "; ";
+  CHECK(names == "L1 ; L2 or its near half; L3? or far half of L2; level 4 reach of a TLB; ");
+}
+
+TEST_CASE("one size has its value on the card, and says that it is no plateau") {
+  ProbeResult result;
+  Finding time = finding_of("latency", "global", "seconds", "at 1 MiB", 143e-9, 129e-9, 157e-9);
+  time.reason = "one size; no plateau: add sizes with --sizes";
+  result.findings.push_back(time);
+  time.series = "image";
+  result.findings.push_back(time);
+  const Card found = card(result);
+  REQUIRE(found.levels.size() == 1);
+  CHECK(found.levels[0].name == "global");
+  CHECK(found.levels[0].latency.value == 143e-9);
+  CHECK(found.levels[0].capacity.label == "at 1 MiB");
+  CHECK(found.levels[0].what == "one size; no plateau");
+  CHECK(found.rows.at(0).text == "143 ns ±9.8% at 1 MiB (one size; no plateau)");
 }
 
 TEST_CASE("what rises behind the last level has a row, up to the largest set that was measured") {
@@ -142,17 +169,16 @@ TEST_CASE("levels of global and local memory stand on the card, the others in ro
   result.findings.push_back(without_value("latency", "image", "plan", "the device has no images"));
   const Card found = card(result);
   REQUIRE(found.levels.size() == 3);
-  CHECK(found.levels[0].name == "global 1");
-  CHECK(found.levels[0].what == "cache, or its near half");
-  CHECK(found.levels[0].short_what == "cache or half");
+  CHECK(found.levels[0].name == "L1");
+  CHECK(found.levels[0].what == "or its near half");
   CHECK(found.levels[1].memory == CardMemory::global);
   CHECK(found.levels[2].memory == CardMemory::local);
-  CHECK(found.levels[2].what == "local memory");
+  CHECK(found.levels[2].name == "local");
   REQUIRE(found.rows.size() == 2);
   CHECK(found.rows[0].topic == "constant-program");
   CHECK(found.rows[0].text == "14.3 ns to 2 KiB, 49.7 ns to > 64 KiB");
   CHECK(found.rows[1].text == "the device has no images");
-  CHECK(found.unseen == std::vector<std::string>{"image"});
+  CHECK(found.unseen.empty());  // what a device does not have is no news
 }
 
 TEST_CASE("a row says how far the nearest level is from that of global memory") {
@@ -163,11 +189,11 @@ TEST_CASE("a row says how far the nearest level is from that of global memory") 
     result.findings.back().label = label;
     return card(result).rows.at(0).text;
   };
-  CHECK(row(0.88, 0.87, 0.89, "") == "10.0 ns to 1 KiB; 12 % below global 1");
-  CHECK(row(1.5, 1.4, 1.6, "") == "10.0 ns to 1 KiB; 50 % above global 1");
-  CHECK(row(2.0, 1.9, 2.1, "") == "10.0 ns to 1 KiB; 2 times global 1");
-  CHECK(row(1.05, 1.0, 1.1, "") == "10.0 ns to 1 KiB; like global 1");
-  CHECK(row(0.95, 0.9, 1.0, "") == "10.0 ns to 1 KiB; like global 1");
+  CHECK(row(0.88, 0.87, 0.89, "") == "10.0 ns to 1 KiB; 12 % below L1");
+  CHECK(row(1.5, 1.4, 1.6, "") == "10.0 ns to 1 KiB; 50 % above L1");
+  CHECK(row(2.0, 1.9, 2.1, "") == "10.0 ns to 1 KiB; 2 times L1");
+  CHECK(row(1.05, 1.0, 1.1, "") == "10.0 ns to 1 KiB; like L1");
+  CHECK(row(0.95, 0.9, 1.0, "") == "10.0 ns to 1 KiB; like L1");
   CHECK(row(1.05, 1.04, 1.1, "as global") == "10.0 ns to 1 KiB; as global");
 }
 

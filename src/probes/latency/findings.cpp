@@ -103,21 +103,17 @@ void add_beyond(Findings& found, std::string_view series, const Level& last,
 }
 
 void add_levels(Findings& found, const SeriesSpec& spec, const DeviceInfo& device,
-                std::span<const CurvePoint> curve, std::span<const CurvePoint> pages) {
+                std::span<const Point> points, std::span<const CurvePoint> curve,
+                std::span<const CurvePoint> pages) {
   const std::string_view series = spec.name;
   const std::vector<Level> levels = find_levels(curve);
   if (levels.empty()) {
-    found.findings.push_back(without_value(
-        "latency", series, "segmentation",
-        fmt::format("no plateau in {}: measure more sizes, or again on a quiet device",
-                    format_count(curve.size(), "point"))));
+    found.findings.push_back(
+        at_largest_size(finding_of("latency", series, "seconds", "segmentation"), points, device));
     return;
   }
-  const auto said = [](const CurvePoint& faster) {
-    return fmt::format("takes {}", format_seconds(faster.latency / ns_per_second));
-  };
   Finding first = of_level("latency", series, 1, "seconds");
-  if (auto lost = lost_first_level(curve, levels, std::move(first), said)) {
+  if (auto lost = lost_first_level(curve, levels, std::move(first))) {
     found.findings.push_back(std::move(*lost));
   }
   for (std::size_t i = 0; i < levels.size(); ++i) {
@@ -148,8 +144,21 @@ void add_levels(Findings& found, const SeriesSpec& spec, const DeviceInfo& devic
   if (series == global_series) add_beyond(found, series, levels.back(), curve);
 }
 
+/// No load takes less: one cycle of the device's clock, and two at 7 GHz where none is known. The
+/// driver of a CPU may report the clock of an idle core, of which three cycles at 6 GHz are known.
+double min_load_ns(const DeviceInfo& device) {
+  constexpr double any_device_ns = 0.28;
+  if (counts_core_cycles(device) && device.clock.ticks_per_ns > 0.0) {
+    return std::max(any_device_ns, 1.0 / device.clock.ticks_per_ns);
+  }
+  const std::int64_t max_mhz = device.reported.integer_or("max_clock_mhz", 0);
+  if (max_mhz <= 0) return any_device_ns;
+  const double cycle_ns = 1e3 / static_cast<double>(max_mhz);
+  return std::max(any_device_ns, runs_items_in_turn(device) ? std::min(cycle_ns, 0.5) : cycle_ns);
+}
+
 /// What the person should know about the data: pages, and times that cannot be.
-void add_warnings(Findings& found, std::span<const Point> points) {
+void add_warnings(Findings& found, const DeviceInfo& device, std::span<const Point> points) {
   const auto small = std::find_if(points.begin(), points.end(), [](const Point& point) {
     constexpr std::int64_t mostly = 50;
     return point.facts.integer_or("huge_page_percent", 100) < mostly &&
@@ -161,9 +170,8 @@ void add_warnings(Findings& found, std::span<const Point> points) {
         {"small_pages", {{"page_bytes", std::int64_t{4096}}}, WarningSource::analysis});
   }
   for (const Finding& finding : found.findings) {
-    // A load from the nearest memory takes at least two cycles, and no device passes 7 GHz.
-    constexpr double min_seconds = 0.28e-9;
-    if (finding.name != "latency" || finding.value.value_or(1.0) >= min_seconds) continue;
+    if (finding.name != "latency" || !finding.value) continue;
+    if (*finding.value * ns_per_second >= min_load_ns(device)) continue;
     found.warnings.push_back(
         {"too_fast",
          {{"series", finding.series}, {"latency_ns", *finding.value * ns_per_second}},
@@ -325,7 +333,7 @@ void add_beside_global(Findings& found, std::string_view series, std::span<const
                        std::span<const CurvePoint> global) {
   const Finding* const own = find_value(found.findings, "latency", series);
   const Finding* const other = find_value(found.findings, "latency", global_series);
-  if (own == nullptr || other == nullptr) return;
+  if (own == nullptr || other == nullptr || !own->level || !other->level) return;
   Finding ratio =
       finding_of("beside_global", series, {}, "nearest levels", *own->value / *other->value,
                  *own->low / *other->high, *own->high / *other->low);
@@ -379,20 +387,20 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
     if (!series.is_shown) continue;
     const auto curve = latency_curve(points, series.name, device);
     if (curve.empty()) continue;
-    add_levels(found, series, device, curve, pages);
+    add_levels(found, series, device, points, curve, pages);
     add_steps_up(found, series.name);
     if (series.name != global_series) add_beside_global(found, series.name, curve, global);
   }
   const auto ordered = latency_curve(points, in_order_series, device);
   add_in_order(found, ordered, global);
   if (is_close(ordered)) {
-    add_levels(found, series_named(in_order_series), device, ordered, {});
+    add_levels(found, series_named(in_order_series), device, points, ordered, {});
     add_steps_up(found, in_order_series);
     if (!global.empty()) add_in_order_from(found, ordered, global);
   }
   add_loop_overhead(found, latency_curve(points, looped_series, device), global);
   add_host_memory(found, latency_curve(points, host_series, device), global);
-  add_warnings(found, points);
+  add_warnings(found, device, points);
   return found;
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <chrono>
 #include <string>
 #include <vector>
@@ -22,6 +21,7 @@
 #include "probes/shared/asked_sizes.hpp"
 #include "probes/shared/card_parts.hpp"
 #include "probes/shared/finding.hpp"
+#include "probes/shared/halving_gaps.hpp"
 #include "probes/shared/reference_sets.hpp"
 
 namespace clprobe::latency {
@@ -41,7 +41,8 @@ constexpr std::array order_words{random_order, fixed_order};
 constexpr Option options[]{
     {.name = "sizes",
      .value_name = "RANGE",
-     .summary = "working sets: 64KiB, 1KiB-1GiB, 1KiB-1GiB*2 or a comma list of those",
+     .summary = "working sets: a size (64KiB), a range (1KiB-1GiB), one with a ratio "
+                "(1KiB-1GiB*2), or a comma list of these",
      .details = "Working sets: one size (`64KiB`), a range (`1KiB-1GiB`), a range with the ratio "
                 "of neighbouring sizes (`1KiB-1GiB*2`), or a comma list of those. K, KiB and so "
                 "on are powers of 1024; kB, MB, GB and TB powers of 1000. By default the probe "
@@ -49,8 +50,8 @@ constexpr Option options[]{
      .value = Sizes{}},
     {.name = "step",
      .value_name = "SIZE",
-     .summary = "bytes from one node to its neighbour, a multiple of 8",
-     .details = "Bytes from one node of the working set to its neighbour, a multiple of 8. By "
+     .summary = "distance in memory between adjacent nodes of the chase, a multiple of 8 bytes",
+     .details = "Distance in memory between adjacent nodes of the chase, a multiple of 8 bytes. By "
                 "default the larger of 64 bytes and the cache line that the driver reports. A "
                 "step below the line hits each line more than once and blurs the levels.",
      .value = Size{.multiple_of = 8}},
@@ -142,17 +143,6 @@ std::vector<Bytes> working_sets(const SeriesPlan& series, const Asked& asked) {
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   std::erase_if(sizes, [&](Bytes size) { return size < smallest; });
   return sizes;
-}
-
-/// Rising sizes in an order that halves the gaps between those before: wherever time cuts it off,
-/// what was measured is spread evenly.
-std::vector<Bytes> halving_gaps(const std::vector<Bytes>& sizes) {
-  if (sizes.size() < 2) return sizes;
-  std::vector<Bytes> order{sizes.front(), sizes.back()};
-  for (std::size_t gap = std::bit_ceil(sizes.size()); gap > 1; gap /= 2) {
-    for (std::size_t i = gap / 2; i + 1 < sizes.size(); i += gap) order.push_back(sizes[i]);
-  }
-  return order;
 }
 
 /// What a first look is about comes first: global memory, then the others, and what only explains

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "probes/shared/one_memory.hpp"
+#include "probes/shared/wanted_series.hpp"
 
 namespace clprobe::latency {
 namespace {
@@ -117,6 +118,7 @@ std::string_view link_missing(const Basis& basis) {
 constexpr std::array<SeriesSpec, series_count> table{
     SeriesSpec{.name = global_series,
                .summary = "global memory",
+               .title = "{}",
                .spacing = Spacing::fine,
                .is_refined = true,
                .forms = every_form,
@@ -125,6 +127,7 @@ constexpr std::array<SeriesSpec, series_count> table{
                .missing = nothing_missing},
     SeriesSpec{.name = "global-scalar",
                .summary = "global memory through AMD's scalar cache",
+               .title = "{} through the scalar cache",
                .is_scalar = true,
                .spacing = Spacing::fine,
                .is_refined = true,
@@ -135,6 +138,7 @@ constexpr std::array<SeriesSpec, series_count> table{
                .missing = scalar_loads_missing},
     SeriesSpec{.name = pages_series,
                .summary = "one node per page of global memory",
+               .title = "{} with one node per page",
                .is_by_page = true,
                .spacing = Spacing::coarse,
                .is_shown = false,
@@ -144,6 +148,7 @@ constexpr std::array<SeriesSpec, series_count> table{
                .missing = small_step_missing},
     SeriesSpec{.name = in_order_series,
                .summary = "global memory in the order of addresses",
+               .title = "{} in the order of addresses",
                .is_in_order = true,
                .spacing = Spacing::few,
                .first = kibibytes(256),
@@ -155,6 +160,7 @@ constexpr std::array<SeriesSpec, series_count> table{
                .missing = nothing_missing},
     SeriesSpec{.name = looped_series,
                .summary = "global memory by loops of one load",
+               .title = "{} by loops of one load",
                .is_looped = true,
                .spacing = Spacing::few,
                .is_shown = false,
@@ -166,6 +172,7 @@ constexpr std::array<SeriesSpec, series_count> table{
                .missing = loops_missing},
     SeriesSpec{.name = "constant-argument",
                .summary = "a buffer that the kernel takes as constant",
+               .title = "{} of a constant argument",
                .space = Space::constant_argument,
                .spacing = Spacing::coarse,
                .forms = number_forms,
@@ -174,6 +181,7 @@ constexpr std::array<SeriesSpec, series_count> table{
                .missing = constants_missing},
     SeriesSpec{.name = "constant-program",
                .summary = "a table in the program's text",
+               .title = "{} of a program-scope constant array",
                .space = Space::constant_program,
                // Its nearest level can be as small as 2 KiB, and needs three points.
                .first = Bytes{},
@@ -183,6 +191,7 @@ constexpr std::array<SeriesSpec, series_count> table{
                .missing = constants_missing},
     SeriesSpec{.name = "local",
                .summary = "local memory",
+               .title = "local memory",
                .space = Space::local,
                .forms = every_form,
                .automatic = offset_form,
@@ -190,6 +199,7 @@ constexpr std::array<SeriesSpec, series_count> table{
                .missing = local_missing},
     SeriesSpec{.name = "image",
                .summary = "a 1D image of a buffer",
+               .title = "{} through an image",
                .space = Space::image,
                .forms = texel_forms,
                .automatic = texel_form,
@@ -197,6 +207,7 @@ constexpr std::array<SeriesSpec, series_count> table{
                .missing = images_missing},
     SeriesSpec{.name = host_series,
                .summary = "the host's memory, over the link",
+               .title = "host {}",
                .is_on_host = true,
                .first = kibibytes(64),
                .is_special = true,
@@ -276,11 +287,7 @@ AddressForm address_of(const SeriesSpec& spec, const DeviceInfo& device, Address
 
 std::span<const SeriesSpec> all_series() { return table; }
 
-constexpr std::array<Series, series_count> declared_series = [] {
-  std::array<Series, series_count> all{};
-  for (std::size_t i = 0; i < all.size(); ++i) all[i] = {table[i].name, table[i].summary};
-  return all;
-}();
+constexpr std::array<Series, series_count> declared_series = declare_series(table);
 
 const SeriesSpec& series_named(std::string_view name) {
   const auto* const found = std::find_if(

@@ -41,6 +41,7 @@ struct Basis {
 struct SeriesSpec {
   std::string_view name;
   std::string_view summary;
+  std::string_view title;
   Space space{Space::global};
   bool is_scalar{false};  ///< the start is uniform
   bool is_by_page{false};

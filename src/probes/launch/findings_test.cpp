@@ -297,18 +297,17 @@ TEST_CASE("launch: the card has the answer on a line, and costs only where they 
   result.findings.push_back({.name = "extra_cost", .series = "out-of-order", .reason = "none"});
   result.findings.back().method = "plan";
   analyse_again(probe, device_with_events(), result);
-  declare(probe, result);
+  result.card = probe.card(result);
   CHECK(find_finding(result.findings, "launch_rate")->role == Role::remark);
   REQUIRE(result.card.lines.size() == 1);
   CHECK(result.card.lines[0].topic == "launch");
-  CHECK(result.card.lines[0].text ==
-        "32.0 µs alone, 2.00 µs in a queue, gap of 700 ns on the device");
+  CHECK(result.card.lines[0].text == "32.0 µs to launch and wait, 2.00 µs each when queued");
   REQUIRE(result.card.rows.size() == 4);
   CHECK(result.card.rows[0].text == "32.0 µs, one in 100 90.0 µs");
   CHECK(result.card.rows[2].topic == "more");
   CHECK(result.card.rows[2].text == "event +800 ns, command-buffer -1.00 µs");
   CHECK(result.card.rows[3].text == "build 80.0 ms");
-  CHECK(result.card.unseen == std::vector<std::string>{"launches out-of-order"});
+  CHECK(result.card.unseen.empty());
 }
 
 }  // namespace clprobe::launch

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a launch costs. Method: docs/launch.md.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "clprobe/probe.hpp"
-#include "probes/launch/card.hpp"
+#include "clprobe/run.hpp"
 #include "probes/launch/findings.hpp"
 #include "probes/launch/launches.hpp"
 #include "probes/launch/series.hpp"
+#include "probes/shared/card_parts.hpp"
 #include "probes/shared/finding.hpp"
 #include "probes/shared/wanted_series.hpp"
 
@@ -18,6 +23,58 @@ extern const Probe probe;
 
 namespace {
 
+/// The time behind or before some words; empty where it was not found.
+std::string time_of(const ProbeResult& result, std::string_view name, std::string_view series,
+                    std::string_view words) {
+  const Finding* const found = find_value(result.findings, name, series);
+  return found == nullptr ? std::string()
+                          : fmt::format(fmt::runtime(words), format_seconds(*found->value));
+}
+
+/// "event +0.41 µs": of a cost that is surely above 0, or below.
+std::string sure_cost(const Finding& cost) {
+  if (cost.low.value_or(*cost.value) <= 0.0 && cost.high.value_or(*cost.value) >= 0.0) return {};
+  return fmt::format("{} {}{}", cost.series, *cost.value > 0.0 ? "+" : "",
+                     format_seconds(*cost.value));
+}
+
+/// A line, "30.1 µs, after idling 78.2 µs".
+std::string joined(std::initializer_list<std::string> parts) {
+  std::string text;
+  for (const std::string& part : parts) append(text, ", ", part);
+  return text;
+}
+
+void add_row(Card& card, std::string_view topic, std::string text) {
+  if (!text.empty()) card.rows.push_back({std::string(topic), std::move(text)});
+}
+
+Card card(const ProbeResult& result) {
+  Card card;
+  const std::string alone = time_of(result, "round_trip", queued_series, "{} to launch and wait");
+  const std::string queued = time_of(result, "launch_time", queued_series, "{} each when queued");
+  std::string line = joined({alone, queued});
+  if (!line.empty()) card.lines.push_back({"launch", std::move(line)});
+
+  add_row(card, "alone",
+          joined({time_of(result, "round_trip", queued_series, "{}"),
+                  time_of(result, "slow_round_trip", queued_series, "one in 100 {}"),
+                  time_of(result, "cold_round_trip", idle_series, "after idling {}")}));
+  add_row(card, "queued",
+          joined({time_of(result, "launch_time", queued_series, "{} a launch"),
+                  time_of(result, "gap", gap_series, "gap of {} on the device")}));
+  std::string extras;
+  for (const Finding& each : result.findings) {
+    if (each.name == "extra_cost" && each.value) append(extras, ", ", sure_cost(each));
+  }
+  add_row(card, "more", std::move(extras));
+  add_row(card, "first",
+          joined({time_of(result, "build_time", build_series, "build {}"),
+                  time_of(result, "build_time", build_again_series, "again {}"),
+                  time_of(result, "first_launch", local_size_series, "new group size {}")}));
+  return card;
+}
+
 constexpr Option options[]{
     {.name = "launches",
      .value_name = "LIST",
@@ -25,7 +82,7 @@ constexpr Option options[]{
      .details =
          "How many launches are waited for together: numbers and ranges from 1 to 65,536. "
          "Default: 1, 16, 256 and 4,096, with --thorough 1 to 4,096 in steps of 4. Series that "
-         "are set beside the plain one have 256 of them, or the largest below that is "
+         "are compared with the plain one have 256 of them, or the largest below that is "
          "asked for.",
      .value = Numbers{1, 65536}},
     {.name = "idle",
@@ -145,7 +202,7 @@ const Probe probe{
     .options = options,
     .series = declared_series,
     .findings = finding_specs,
-    .view = {.kind = ViewKind::curve, .x = "launches", .value_title = "time of a launch"},
+    .view = {.kind = ViewKind::curve, .x = "launches", .value_title = "time per launch"},
     .budgets = budgets,
     .plan = plan,
     .open = open,

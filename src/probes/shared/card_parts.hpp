@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "clprobe/one_size.hpp"
 #include "clprobe/run.hpp"
 
 namespace clprobe {
@@ -44,6 +45,20 @@ inline std::vector<std::string> series_in(std::span<const Finding> findings) {
 inline std::string size_text(double bytes) {
   constexpr double largest = 9.2e18;
   return format_bytes({static_cast<std::uint64_t>(std::clamp(bytes, 0.0, largest))});
+}
+
+/// "18.3 GB/s ±2.1% at 1 GiB (one size; no plateau)", of a time or a rate at one size.
+inline std::string observed_text(const Finding& finding) {
+  const auto show = finding.unit == "seconds" ? format_seconds : format_rate;
+  std::string text = show(*finding.value);
+  const double low = finding.low.value_or(0.0);
+  const double high = finding.high.value_or(0.0);
+  if (high >= 2.0 * *finding.value) {
+    text += fmt::format(" ({} to {})", show(low), show(high));
+  } else if (low < high) {
+    text += " " + spread_text(*finding.value, low, high);
+  }
+  return fmt::format("{} {}", text, one_size_text(finding));
 }
 
 /// One more of a list; nothing of what is empty.

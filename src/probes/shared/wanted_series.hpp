@@ -14,11 +14,14 @@
 
 namespace clprobe {
 
-/// Names and summaries of a table, for Probe::series.
+/// Names, summaries and titles of a table, for Probe::series.
 template <typename Spec, std::size_t Count>
 constexpr std::array<Series, Count> declare_series(const std::array<Spec, Count>& all) {
   std::array<Series, Count> declared{};
-  for (std::size_t i = 0; i < Count; ++i) declared[i] = {all[i].name, all[i].summary};
+  for (std::size_t i = 0; i < Count; ++i) {
+    declared[i] = {all[i].name, all[i].summary};
+    if constexpr (requires { all[i].title; }) declared[i].title = all[i].title;
+  }
   return declared;
 }
 

@@ -22,7 +22,7 @@ namespace clprobe::stalls {
 namespace {
 
 constexpr std::string_view issue_label = "no stall: issue";
-constexpr std::string_view not_resolved = "not resolved: within two sigma of nothing";
+constexpr std::string_view not_resolved = "not resolved: within two sigma of 0";
 static_assert(not_resolved.starts_with(stack_not_resolved));
 
 /// Two builds are never the same but for the cause: registers and the places of instructions
@@ -39,7 +39,7 @@ bool is_possible(const Cost& cost, double all_ns) {
 /// Why a share is not known. A build without a cause that takes longer has got another one.
 std::string impossible(std::string_view label, const Cost& cost, double all_ns) {
   const double percent = 100.0 / all_ns;
-  const std::string_view what = cost.ns < 0.0 ? "less than nothing" : "more than the whole";
+  const std::string_view what = cost.ns < 0.0 ? "less than 0" : "more than the whole";
   return fmt::format("not known: {} would be {:.1f} ±{:.1f} % of the time, {}", label,
                      cost.ns * percent, cost.sigma_ns * percent, what);
 }
@@ -231,7 +231,7 @@ void add_first(std::string_view bar, const Ablation& ablation, std::span<const C
     first.high = std::max(*first.value, std::min(1.0, largest->interval.high / saved_ns));
     first.reason = costs_of_taking(ablation, causes);
   } else {
-    first.reason = "no cause is resolved: within two sigma of nothing";
+    first.reason = "no cause is resolved: within two sigma of 0";
   }
   findings.push_back(std::move(first));
 }

@@ -147,7 +147,7 @@ TEST_CASE("a first cause is no more than the whole, and what costs time to take 
   CHECK_FALSE(conflict->value.has_value());
   CHECK(
       conflict->reason.starts_with("not known: memory structural: bank conflict would be -30.0 ±"));
-  CHECK(conflict->reason.ends_with(" % of the time, less than nothing"));
+  CHECK(conflict->reason.ends_with(" % of the time, less than 0"));
 }
 
 TEST_CASE("a share of more than the whole is not known, and no first cause") {

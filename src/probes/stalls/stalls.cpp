@@ -10,19 +10,20 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "clprobe/device.hpp"
+#include "clprobe/point_facts.hpp"
 #include "clprobe/probe.hpp"
 #include "clprobe/stacks.hpp"
-#include "clprobe/visited_often.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
 #include "probes/stalls/bars.hpp"
-#include "probes/stalls/card.hpp"
 #include "probes/stalls/case.hpp"
 #include "probes/stalls/cases/copy.hpp"
 #include "probes/stalls/cases/search.hpp"
@@ -32,13 +33,35 @@
 #include "probes/stalls/noise.hpp"
 #include "probes/stalls/sizes.hpp"
 #include "probes/stalls/steps.hpp"
-#include "probes/stalls/variants.hpp"
 
 namespace clprobe::stalls {
 
 extern const Probe probe;
 
 namespace {
+
+/// For compilers of devices that are not here.
+std::vector<KernelVariant> variants() {
+  std::vector<KernelVariant> all{{"-DPART=0", ""}};
+  // Waiting for a unit, without and with a fence, which OpenCL C has had since 2.0.
+  constexpr std::array structural{std::string_view(), std::string_view(" -DSTRUCTURAL=1"),
+                                  std::string_view(" -DSTRUCTURAL=2"),
+                                  std::string_view(" -cl-std=CL3.0 -DSTRUCTURAL=2")};
+  for (const std::string_view each : std::span(structural).subspan(1)) {
+    all.push_back({fmt::format("-DPART=0{}", each), ""});
+  }
+  for (const std::string_view clock : {std::string_view(), clock_without_asm}) {
+    const std::string_view stamps = clock.empty() ? with_stamps : with_ends;
+    for (const std::string_view each : structural) {
+      all.push_back({fmt::format("-DPART=0{}{}{}", clock, stamps, each), ""});
+    }
+    for (std::uint32_t way = 0; way < std::size(copy::all_ways); ++way) {
+      all.push_back({fmt::format("-DPART=1{}{}", clock, copy::way_option(way)), ""});
+    }
+    all.push_back({fmt::format("-DPART=2{}", clock), ""});
+  }
+  return all;
+}
 
 constexpr Case cases[]{
     wait_for_one::case_of<wait_for_one::memory_bound>(
@@ -268,6 +291,15 @@ struct Others {
 /// What the cases have in common has the same bounds in each.
 std::optional<PointProblem> find_problem_of(const Point& point) {
   return find_problem<wait_for_one::Shape, copy::Shape, search::Shape, NoiseShape, Others>(point);
+}
+
+/// Its stacks are of test kernels, and no properties of the device: the card has but their titles.
+Card card(const ProbeResult& result) {
+  Card card;
+  for (const Finding& each : result.findings) {
+    card.titles.emplace(each.series, fmt::format("test kernel {}", each.series));
+  }
+  return card;
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "clprobe/visited_often.hpp"
+#include "clprobe/point_facts.hpp"
 #include "probes/stalls/bars.hpp"
 #include "probes/stalls/planned.hpp"
 

@@ -82,13 +82,11 @@ std::string text_of(const std::vector<Best>& all) {
 Card card(const ProbeResult& result) {
   Card card;
   const std::vector<Best> all = best_of(result);
-  if (!all.empty()) card.lines.push_back({"bandwidth", text_of(all)});
+  if (!all.empty()) card.lines.push_back({"best stride", text_of(all)});
   for (const std::string& series : series_in(result.findings)) {
+    card.titles.emplace(series, fmt::format("strided memory access: {}", series));
     const Finding* const bandwidth = find_value(result.findings, "bandwidth", series);
-    if (bandwidth == nullptr) {
-      card.unseen.push_back(fmt::format("bandwidth of {}", series));
-      continue;
-    }
+    if (bandwidth == nullptr) continue;
     std::string text = format_rate(*bandwidth->value);
     const std::string_view pattern = pattern_of(find_finding(result.findings, "class", series));
     if (!pattern.empty()) text += fmt::format(", {}", pattern);
@@ -99,12 +97,6 @@ Card card(const ProbeResult& result) {
       text += fmt::format(", sectors of {}", size_text(*sector->value));
     }
     card.rows.push_back({series, std::move(text)});
-  }
-  const bool has_sector =
-      std::any_of(result.findings.begin(), result.findings.end(),
-                  [](const Finding& each) { return each.name == "sector" && each.value; });
-  if (!has_sector && find_finding(result.findings, "sector") != nullptr) {
-    card.unseen.emplace_back("size of a sector");
   }
   return card;
 }

@@ -33,12 +33,4 @@ TEST_CASE("the fastest series of each operation stand in one line, what they sha
         "work-item)");
 }
 
-TEST_CASE("a bandwidth that was not measured was not seen") {
-  ProbeResult result;
-  result.findings.push_back(without_value("bandwidth", "read int", "", "too few points"));
-  const Card none = card(result);
-  CHECK(none.lines.empty());
-  CHECK(none.unseen == std::vector<std::string>{"bandwidth of read int"});
-}
-
 }  // namespace clprobe::stride

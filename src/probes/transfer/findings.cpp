@@ -89,9 +89,11 @@ void add_law(Findings& found, std::string_view series, const SeriesSpec& spec, c
     found.findings.push_back(without_value("start_up", series, law_method, reason, "seconds"));
     return;
   }
-  const bool is_of_one_thread = spec.direction != Direction::both;
+  const double copied = copy_share(type);
+  const double begun =
+      is_copied_by_host(spec.way) ? std::max(copied, thread_share(type)) : thread_share(type);
   const Interval start = of_any_run(law.start_interval, *law.start_ns,
-                                    is_of_one_thread ? thread_share(type) : copy_share(type));
+                                    spec.direction == Direction::both ? copied : begun);
   found.findings.push_back(finding_of("start_up", series, "seconds", law_method,
                                       *law.start_ns / ns_per_second, start.low / ns_per_second,
                                       start.high / ns_per_second));

@@ -275,7 +275,7 @@ std::string check(const DeviceInfo& device, const Request& request) {
 const Probe probe{
     .id = "transfer",
     .title = "Transfers between host and device",
-    .question = "How fast do bytes go to the device and back, and by which way?",
+    .question = "How fast are transfers to and from the device, by each path?",
     .unit = Unit::bytes_per_second,
     .options = options,
     .series = declared_series,

@@ -158,6 +158,20 @@ TEST_CASE("a bandwidth of which no size is known takes the only latency, and non
   CHECK(*implied(run_of({flat, one}), 1)->value == doctest::Approx(4e3));
 }
 
+TEST_CASE("another tool's levels without ends belong together by their numbers") {
+  ProbeResult rates =
+      result_of("streams", "rate", "all", {{900e9, 0.0}, {400e9, 0.0}, {50e9, 0.0}});
+  rates.findings.erase(rates.findings.begin(), rates.findings.begin() + 2);  // no level 1
+  Run run;
+  run.imported = ImportInfo{"mt4g", "mt4g-json", "file"};
+  run.results = {chases(), rates};
+  tell_agreement(run, all);
+  CHECK(*implied(run, 2)->value == doctest::Approx(4e4));
+  CHECK(*implied(run, 3)->value == doctest::Approx(2.5e4));
+  // Own probes number the levels that each of them finds.
+  CHECK_FALSE(implied(run_of({chases(), rates}), 3).has_value());
+}
+
 TEST_CASE("said again it is said once") {
   Run run = run_of({chases(), streams(300.0)});
   const Run before = run;

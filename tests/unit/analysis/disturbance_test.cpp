@@ -18,11 +18,10 @@
 #include "analysis/finding_error.hpp"
 #include "clprobe/compare.hpp"
 #include "clprobe/estimate.hpp"
-#include "clprobe/one_unit.hpp"
+#include "clprobe/point_facts.hpp"
 #include "clprobe/scatter.hpp"
 #include "clprobe/stacks.hpp"
 #include "clprobe/statistics.hpp"
-#include "clprobe/visited_often.hpp"
 #include "rounds.hpp"
 
 namespace clprobe {

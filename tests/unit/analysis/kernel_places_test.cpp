@@ -72,7 +72,7 @@ TEST_CASE("a kernel that is bound by something else loses nothing by fewer group
   const auto found = find_occupancy(padded(2e6));
   REQUIRE(found);
   CHECK(found->fewer.state == CauseState::not_resolved);
-  CHECK(found->fewer.reason == "not resolved: within two sigma of nothing");
+  CHECK(found->fewer.reason == "not resolved: within two sigma of 0");
 }
 
 TEST_CASE("of half of the groups or fewer those count that are most, with the least padding") {
@@ -169,7 +169,7 @@ TEST_CASE("a kernel of one group has none to start, and few start as fast as one
   CHECK(alone->groups.reason == "there is one work-group alone");
   const auto few = find_starting(around(64e3, 1), around(5e3, 2), around(5e3, 3));
   CHECK(few->groups.state == CauseState::not_resolved);
-  CHECK(few->groups.reason == "not resolved: within two sigma of nothing");
+  CHECK(few->groups.reason == "not resolved: within two sigma of 0");
   const auto fewer = find_starting(around(64e3, 1), around(5e3, 2), around(4e3, 3));
   CHECK(fewer->groups.reason == "not resolved: all of them start as fast as one");
   // Noise lets a launch that does nothing take longer than one that does.

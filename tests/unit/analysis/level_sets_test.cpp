@@ -228,6 +228,33 @@ TEST_CASE("as many levels have no row of their own; of two devices, too, another
             .judgement.reason.starts_with("the baseline alone has level 2"));
 }
 
+TEST_CASE("of two devices levels of one name are one, and those of two names are not") {
+  const auto named = [](const std::vector<double>& times, const std::vector<std::string>& names) {
+    RunDigest run = run_of(times);
+    for (ComparedFinding& each : run.results[0].findings) {
+      each.level_name = names[static_cast<std::size_t>(*each.finding.level) - 1];
+    }
+    return run;
+  };
+  std::array runs{named({1, 5, 100}, {"L1", "L2", "memory"}), named({4, 90}, {"L2", "memory"})};
+  runs[1].device = "another";
+  Comparison made = compare(runs, 0, threshold);
+  CHECK(cell_of(made, "latency", 1).finding == nullptr);
+  CHECK(cell_of(made, "latency", 2).finding->finding.value == 4);
+  CHECK(cell_of(made, "latency", 3).finding->finding.value == 90);
+  // Without a name the first is the first, but what is an L1 is not beside what is memory.
+  runs[1] = named({4, 90}, {"", "L1"});
+  runs[1].device = "another";
+  made = compare(runs, 0, threshold);
+  CHECK(cell_of(made, "latency", 1).finding->finding.value == 90);
+  CHECK(cell_of(made, "latency", 2).finding == nullptr);
+  runs[1] = named({4, 90}, {"", "L3"});
+  runs[1].device = "another";
+  made = compare(runs, 0, threshold);
+  CHECK(cell_of(made, "latency", 1).finding->finding.value == 4);
+  CHECK(cell_of(made, "latency", 2).finding == nullptr);
+}
+
 namespace {
 
 /// A comparison of as many findings as there are p-values, all of them changes.

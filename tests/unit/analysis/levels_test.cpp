@@ -83,6 +83,21 @@ TEST_CASE("two levels, and where the first ends") {
   CHECK_FALSE(levels[1].capacity.has_value());
 }
 
+TEST_CASE("of a list at powers of two a level ends before the first size that is twice as slow") {
+  // What follows has no plateau, so that a miss seems to cost as much as the largest size.
+  const auto levels = find_levels(curve_of(
+      [](double size) {
+        return size <= 64 * kib ? 1.7 : 5.1 * std::pow(size / (128 * kib), 0.4642);
+      },
+      kib, 64 * mib, 2.0));
+  REQUIRE_FALSE(levels.empty());
+  CHECK(levels[0].latency == doctest::Approx(1.7));
+  REQUIRE(levels[0].capacity.has_value());
+  CHECK(levels[0].capacity->low == doctest::Approx(64 * kib));
+  CHECK(levels[0].capacity->bytes == doctest::Approx(64 * kib));
+  CHECK(levels[0].capacity->high == doctest::Approx(128 * kib));
+}
+
 TEST_CASE("constant memory: five points before the first knee") {
   const auto levels = find_levels(
       curve_of([](double size) { return 34.0 + 70.0 * share(size, 2.0 * kib, 2.4 * kib); },

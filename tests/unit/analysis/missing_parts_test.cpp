@@ -4,6 +4,7 @@
 
 #include <array>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -159,6 +160,167 @@ TEST_CASE(
   const Comparison comparison = compare(runs, 0, 0.03);
   CHECK(total_counts(comparison).different == 2);
   CHECK(find_sure_changes(comparison).empty());
+}
+
+namespace {
+
+Finding headline_of(std::string_view name, std::optional<int> level, std::string_view unit) {
+  Finding finding{.name = std::string(name), .series = "global", .level = level};
+  finding.value = 64.0;
+  finding.low = 63.9;
+  finding.high = 64.1;
+  finding.unit = unit;
+  finding.role = Role::headline;
+  finding.better = usual_direction(unit);
+  return finding;
+}
+
+/// One probe with headlines of each kind.
+RunDigest digest_of_headlines() {
+  RunDigest run{.file = "a.json", .device = "some device", .tool = "clprobe 1"};
+  ComparedResult result{.probe = "latency", .kernels = {"abc"}};
+  for (const int level : {1, 2}) {
+    result.findings.push_back({.finding = headline_of("latency", level, "seconds")});
+    result.findings.back().finding.value = 64.0 * level;
+    result.findings.back().finding.low = 63.9 * level;
+    result.findings.back().finding.high = 64.1 * level;
+    result.findings.push_back({.finding = headline_of("capacity", level, "bytes")});
+  }
+  result.findings.push_back({.finding = headline_of("bandwidth", {}, "bytes_per_second")});
+  result.findings.push_back({.finding = headline_of("banks", {}, "count")});
+  Finding limit{.name = "limit", .series = "global", .label = "port"};
+  limit.role = Role::headline;
+  result.findings.push_back({.finding = limit});
+  ComparedCurve curve{.series = "global", .unit = "seconds"};
+  for (int i = 0; i < 10; ++i) {
+    const double size = 1024.0 * (i + 1);
+    curve.points.push_back({"working_set_bytes " + std::to_string(1024 * (i + 1)), 1e-9, size});
+  }
+  result.curves.push_back(curve);
+  run.results = {result};
+  return run;
+}
+
+/// The gaps' reasons, in a line each.
+std::string reasons_between(const RunDigest& baseline, const RunDigest& other) {
+  std::string reasons;
+  for (const MissingPart& gap : gaps_between(baseline, other)) reasons += gap.reason + '\n';
+  return reasons;
+}
+
+}  // namespace
+
+TEST_CASE("a headline of the baseline that has nothing to be compared with is a gap") {
+  const RunDigest baseline = digest_of_headlines();
+  CHECK(reasons_between(baseline, baseline).empty());
+  const std::size_t count = baseline.results[0].findings.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const Finding& lost = baseline.results[0].findings[i].finding;
+    CAPTURE(lost.name);
+    RunDigest other = baseline;
+    other.results[0].findings.erase(other.results[0].findings.begin() +
+                                    static_cast<std::ptrdiff_t>(i));
+    CHECK(reasons_between(baseline, other).find("nothing to compare its") == 0);
+    other = baseline;
+    other.results[0].findings[i].finding.value.reset();
+    other.results[0].findings[i].finding.label = "unobservable";
+    CHECK(reasons_between(baseline, other).find("nothing to compare its") == 0);
+    // What the baseline does not have, nobody misses.
+    if (lost.name != "latency") CHECK(reasons_between(other, baseline).empty());
+  }
+}
+
+TEST_CASE("a curve that ends at smaller sizes, or has few of the points, is a gap") {
+  const RunDigest baseline = digest_of_headlines();
+  RunDigest other = baseline;
+  std::vector<ComparedPoint>& points = other.results[0].curves[0].points;
+  points.resize(7);  // to 0.7 times the size
+  CHECK(reasons_between(baseline, other).empty());
+  points.resize(6);
+  CHECK(reasons_between(baseline, other) == "its sizes end at 0.6 times the baseline's last one\n");
+  // The sizes of two devices differ by design.
+  other.device = "another device";
+  CHECK(reasons_between(baseline, other).empty());
+  points.assign(baseline.results[0].curves[0].points.end() - 4,
+                baseline.results[0].curves[0].points.end());
+  CHECK(reasons_between(baseline, other) == "4 points, the baseline has 10\n");
+}
+
+TEST_CASE("a comparison of which most is unclear is no pass") {
+  const RunDigest baseline = digest_of_headlines();
+  RunDigest other = baseline;
+  for (const std::size_t i : {0U, 2U, 4U}) other.results[0].findings[i].margin = 0.5;
+  CHECK(reasons_between(baseline, other).empty());
+  other.results[0].findings[5].margin = 0.5;
+  CHECK(reasons_between(baseline, other) == "4 of 7 headlines are unclear\n");
+}
+
+TEST_CASE("times of a clock whose rate nobody knows are a gap, also where all ticks are equal") {
+  const RunDigest baseline = digest_of_headlines();
+  RunDigest other = baseline;
+  other.results[0].findings[0].calibration = 0.2;
+  CHECK(reasons_between(baseline, other).empty());
+  other.results[0].findings[0].calibration = 0.3;
+  CHECK(reasons_between(baseline, other) == "nobody knows the rate of the clock that timed it\n");
+}
+
+TEST_CASE("findings of another method get no verdict, and are a gap that names both tools") {
+  const RunDigest baseline = digest_of_headlines();
+  RunDigest other = baseline;
+  other.tool = "clprobe 2";
+  other.results[0].kernels = {"def"};
+  for (ComparedFinding& each : other.results[0].findings) {
+    if (each.finding.value) each.finding.value = 8.0 * *each.finding.value;
+  }
+  const std::vector<RunDigest> runs{baseline, other};
+  CHECK(total_counts(compare(runs, 0, 0.03)).total() == 0);
+  CHECK(reasons_between(baseline, other) ==
+        "measured by another method: clprobe 2, the baseline by clprobe 1; measure the baseline "
+        "again\n");
+  // One of several kernels in common, or none known, is no other method.
+  other.results[0].kernels = {"def", "abc"};
+  CHECK(is_same_method(baseline.results[0], other.results[0]));
+  other.results[0].kernels.clear();
+  CHECK(is_same_method(baseline.results[0], other.results[0]));
+  // Where both state a version of their method, it decides, and no text of a kernel.
+  ComparedResult first{.method = 2, .kernels = {"abc"}};
+  ComparedResult second{.method = 2, .kernels = {"def"}};
+  CHECK(is_same_method(first, second));
+  second = {.method = 3, .kernels = {"abc"}};
+  CHECK_FALSE(is_same_method(first, second));
+  first.method = 0;
+  CHECK(is_same_method(first, second));
+}
+
+TEST_CASE("one bad run of a side is a gap of the side") {
+  const RunDigest good = digest_of_headlines();
+  RunDigest bad = good;
+  bad.file = "bad.json";
+  bad.results[0].curves[0].points.resize(3);
+  const RunDigest baseline = pool(std::vector<RunDigest>{good, good, good});
+  CHECK(reasons_between(baseline, baseline).empty());
+  CHECK(reasons_between(baseline, pool(std::vector<RunDigest>{good, good, bad})) ==
+        "failed: global: its sizes end at 0.3 times the baseline's last one in bad.json\n");
+  // Of a baseline as well.
+  CHECK(reasons_between(pool(std::vector<RunDigest>{good, bad, good}), good).find("the baseline") ==
+        0);
+}
+
+TEST_CASE("what two runs of one model differ in besides is said") {
+  RunDigest baseline = digest_of_headlines();
+  RunDigest other = baseline;
+  CHECK(differing_origins(baseline, other).empty());
+  other.driver = "2";
+  CHECK(differing_origins(baseline, other).empty());  // nobody knows the other one
+  baseline.driver = "1";
+  baseline.uuid = "aa";
+  other.uuid = "bb";
+  baseline.platform = other.platform = "P";
+  CHECK(differing_origins(baseline, other) ==
+        std::vector<std::string>{"another card of the same model: UUID bb in place of aa",
+                                 "driver 2 in place of 1"});
+  other.device = "another device";
+  CHECK(differing_origins(baseline, other).empty());
 }
 
 }  // namespace clprobe

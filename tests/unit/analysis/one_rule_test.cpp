@@ -105,54 +105,6 @@ TEST_CASE("a wider interval never makes a change of what was none, nor tells mor
   CHECK(lost > 0);
 }
 
-TEST_CASE("what two runs of a device have in common does not part them") {
-  const ComparedFinding baseline = finding_of(78.0, 43.0, 113.0, "cycles");
-  ComparedFinding other = finding_of(78.1, 43.05, 113.1, "cycles");
-  CHECK(judge(baseline, other, threshold).verdict == Verdict::unclear);
-  const Judgement same = judge_same_device(baseline, other, threshold);
-  CHECK(same.verdict == Verdict::same);
-  // Three times ln(78.1 / 78) on both sides, in quadrature, beside the change itself.
-  const double apart = std::log(78.1 / 78.0);
-  CHECK(same.resolution.value() ==
-        doctest::Approx(std::expm1(apart + 3.0 * std::sqrt(2.0) * apart)).epsilon(0.01));
-  // An end that moves is no common error, nor is what visits differ by.
-  CHECK(judge_same_device(baseline, finding_of(78.1, 55.0, 113.1, "cycles"), threshold).verdict ==
-        Verdict::unclear);
-  other.scatter = 0.3;
-  CHECK(judge_same_device(baseline, other, threshold).verdict == Verdict::unclear);
-  other.scatter = 0.0;
-  // Nor is it told of sizes, of parts of a whole, and without an end.
-  other.finding.low.reset();
-  CHECK(judge_same_device(baseline, other, threshold).verdict == Verdict::unclear);
-  const auto unclear = [&](std::string_view unit) {
-    return judge_same_device(finding_of(0.4, 0.1, 0.7, unit), finding_of(0.4001, 0.1, 0.7, unit),
-                             threshold)
-               .verdict == Verdict::unclear;
-  };
-  CHECK(unclear("share"));
-  CHECK_FALSE(unclear("seconds"));
-}
-
-TEST_CASE("what two runs have in common never makes a change, and hides none") {
-  Random random(12);
-  int told = 0;
-  for (int round = 0; round < rounds; ++round) {
-    const std::string_view unit = random.one_of(units);
-    const ComparedFinding a = random_finding(random, unit);
-    const ComparedFinding b = random.chance(0.5)
-                                  ? random_finding(random, unit)
-                                  : scaled(a, std::exp(random.log_uniform(0.001, 0.1)));
-    const Judgement plain = judge(a, b, threshold);
-    const Judgement judged = judge_same_device(a, b, threshold);
-    CHECK(is_change(judged.verdict) == is_change(plain.verdict));
-    if (judged.verdict != Verdict::same) continue;
-    const double change = std::fabs(std::log(*b.finding.value / *a.finding.value));
-    CHECK(judged.resolution.value_or(1.0) >= 0.99 * std::expm1(change));
-    told += plain.verdict == Verdict::unclear ? 1 : 0;
-  }
-  CHECK(told > rounds / 50);
-}
-
 TEST_CASE("other units of measure change nothing") {
   Random random(3);
   for (int round = 0; round < rounds; ++round) {
@@ -305,109 +257,12 @@ TEST_CASE("curves that cross between two capacities do not tell them apart") {
   CHECK(looked_at(small, crossing(0.5, 1.1)) == Verdict::better);
   // On average further apart than 25 %, but so scattered that it may be nothing.
   CHECK(looked_at(small, crossing(0.3, 2.0)) == Verdict::unclear);
-  // Where what disturbs the level may be all.
-  const auto with_time = [](ComparedResult run, double error) {
-    ComparedFinding time = finding_of(1e-7, 1e-7 / (1.0 + error), 1e-7 * (1.0 + error), "seconds");
-    time.finding.level = 1;
-    run.findings.push_back(std::move(time));
-    return run;
-  };
-  const ComparedResult large = run_of(2400, 2300, 2600, 1.4);
-  CHECK(looked_at(with_time(small, 0.10), with_time(large, 0.02)) == Verdict::better);
-  CHECK(looked_at(with_time(small, 0.13), with_time(large, 0.02)) == Verdict::unclear);
   // At the feet a single point that was disturbed says nothing of the level.
   ComparedResult disturbed = run_of(2400, 2300, 2600, 1.4);
   for (ComparedPoint& point : disturbed.curves[0].points) {
     if (point.size > 1850) point.value *= point.size < 1950 ? 3.0 : 1.15;
   }
   CHECK(looked_at(disturbed, small) == Verdict::unclear);
-}
-
-TEST_CASE("what changed about a level whose time says that it is another one is unclear") {
-  const auto levels_of = [](double first, double second) {
-    ComparedResult run = run_of(2000, 1950, 2050, 1.4);
-    int level = 0;
-    for (const double ns : {first, second}) {
-      ComparedFinding time = finding_of(ns * 1e-9, ns * 1e-9, ns * 1e-9, "seconds");
-      time.finding.level = ++level;
-      run.findings.push_back(std::move(time));
-    }
-    return run;
-  };
-  const auto verdict = [&](double first, double second, std::string_view unit) {
-    Finding from = levels_of(1, 1).findings[0].finding;
-    from.unit = unit;
-    Judgement judged{.verdict = Verdict::worse};
-    look_at_levels(levels_of(100, 300), levels_of(first, second), from, from, judged);
-    return judged;
-  };
-  CHECK(verdict(124, 300, "bytes").verdict == Verdict::worse);
-  CHECK(verdict(126, 300, "bytes").verdict == Verdict::unclear);
-  CHECK(verdict(126, 300, "bytes").reason ==
-        "; but level 1 is 26 % apart, so that it may be another one");
-  CHECK(verdict(79, 300, "bytes").verdict == Verdict::unclear);
-  CHECK(verdict(100, 376, "bytes").verdict == Verdict::unclear);
-  CHECK(verdict(100, 374, "bytes").verdict == Verdict::worse);
-  // The time itself keeps its verdict.
-  CHECK(verdict(126, 300, "seconds").verdict == Verdict::worse);
-}
-
-TEST_CASE("what changed about a level whose time may be another one's is unclear") {
-  const auto reason = [](double half_width) {
-    ComparedResult run = run_of(2000, 1950, 2050, 1.4);
-    ComparedFinding time = finding_of(100e-9, 100e-9, 100e-9, "seconds");
-    time.finding.level = 1;
-    time.disturbance = half_width;
-    run.findings.push_back(std::move(time));
-    Judgement judged{.verdict = Verdict::worse};
-    const Finding size = run.findings[0].finding;
-    look_at_levels(run, run, size, size, judged);
-    CHECK((judged.verdict == Verdict::unclear) == !judged.reason.empty());
-    return judged.reason;
-  };
-  // The root of two times 15 % is within 25 %, and of 17 % it is not.
-  CHECK(reason(0.15).empty());
-  CHECK(reason(0.17) == "; but level 1 may be 27.2 % apart, so that it may be another one");
-}
-
-TEST_CASE("caches that others had a part of are not said to have changed") {
-  const auto verdict = [](double others, double others_before, std::string_view unit) {
-    ComparedResult before = run_of(2000, 1950, 2050, 1.4);
-    ComparedResult after = before;
-    before.others_share = others_before;
-    after.others_share = others;
-    Finding from = before.findings[0].finding;
-    from.unit = unit;
-    Judgement judged{.verdict = Verdict::worse};
-    look_at_levels(before, after, from, from, judged);
-    return judged;
-  };
-  CHECK(verdict(0.09, 0.09, "bytes").verdict == Verdict::worse);
-  CHECK(verdict(0.11, 0.0, "bytes").verdict == Verdict::unclear);
-  CHECK(verdict(0.0, 0.11, "bytes").reason ==
-        "; but others had 11 % of the cores, and a part of the caches");
-  // The time of a level is the least that it took.
-  CHECK(verdict(0.5, 0.5, "seconds").verdict == Verdict::worse);
-}
-
-TEST_CASE("a capacity that its own curve reaches beyond is no change") {
-  // Between 1500 and 2400 all loads were disturbed, but one at the size of `fast`.
-  const auto disturbed_but_at = [](double fast) {
-    ComparedResult run = run_of(1500, 1450, 1550, 1.4);
-    const auto nearest =
-        std::min_element(run.curves[0].points.begin(), run.curves[0].points.end(),
-                         [&](const ComparedPoint& a, const ComparedPoint& b) {
-                           return std::fabs(a.size - fast) < std::fabs(b.size - fast);
-                         });
-    nearest->value = 124e-9;
-    return run;
-  };
-  const ComparedResult whole = run_of(2400, 2350, 2450, 1.4);
-  CHECK(looked_at(whole, disturbed_but_at(2300)) == Verdict::unclear);
-  CHECK(looked_at(disturbed_but_at(2300), whole) == Verdict::unclear);
-  // Far from the larger one it says nothing of it, nor does one that is slower than the level.
-  CHECK(looked_at(whole, disturbed_but_at(2200)) == Verdict::worse);
-  CHECK(looked_at(whole, run_of(1500, 1450, 1550, 1.4)) == Verdict::worse);
 }
 
 }  // namespace clprobe

@@ -278,79 +278,28 @@ TEST_CASE("a comparison of turns has the headlines, as they were followed") {
   CHECK(*same.rows[0].cells[1].judgement.resolution < threshold);
 }
 
-TEST_CASE("sizes are followed by a threshold of their own, and the first look may say more") {
+TEST_CASE("a change that was not followed is in doubt, and of a capacity it is said why") {
   ComparedFinding capacity = headline("capacity", 1024.0);
   capacity.finding.unit = "bytes";
-  capacity.finding.better = Better::more;
-  Comparison first;
-  first.threshold = threshold;
-  first.counts.resize(2);
-  ComparedRow row{.probe = "latency", .baseline = &capacity};
-  row.cells = {{&capacity, {}}, {&capacity, {.verdict = Verdict::same, .reason = "seen once"}}};
-  first.rows = {row};
-  Followed turns{.row = 0, .baseline = capacity, .other = capacity};
-  turns.log_ratios = {-0.31, -0.29, -0.3, -0.31, -0.29, -0.3, -0.3, -0.3};
-  turns.min_threshold = 0.2;
-  const auto judged = [&](Verdict seen = Verdict::same) {
-    Comparison comparison = first;
-    comparison.rows[0].cells[1].judgement.verdict = seen;
-    take_turns(comparison, std::array{turns}, false);
-    return comparison.rows[0].cells[1].judgement;
-  };
-  CHECK(judged().verdict == Verdict::worse);
-  CHECK(judged().reason.find("beyond the threshold of 20 %") != std::string::npos);
-  turns.doubt = "the next level is 30 % apart";
-  CHECK(judged().verdict == Verdict::unclear);
-  CHECK(judged().reason.ends_with("; but the next level is 30 % apart"));
-  turns.doubt.clear();
-  // Beyond the threshold of others, but not of its own.
-  for (double& ratio : turns.log_ratios) ratio += 0.2;
-  CHECK(judged().verdict == Verdict::same);
-  CHECK(*judged().resolution == doctest::Approx(0.2));
-  // Bounds of more than a quarter of the rounds exclude nothing beyond them.
-  turns.bounds = 2;
-  CHECK(judged().verdict == Verdict::same);
-  turns.bounds = 3;
-  CHECK(judged().verdict == Verdict::unclear);
-  for (double& ratio : turns.log_ratios) ratio -= 0.2;
-  CHECK(judged().verdict == Verdict::worse);
-  CHECK(judged().interval->low == 0.0);
-  CHECK(judged().interval->high < 0.95);
-  CHECK(judged().interval->high > 0.85);  // with the grid's step
-  for (double& ratio : turns.log_ratios) ratio = -ratio;
-  CHECK(judged().verdict == Verdict::better);
-  CHECK(std::isinf(judged().interval->high));
-  CHECK(judged().interval->low < 1.15);
-  CHECK(judged().interval->low > 1.05);
-  // Where the turns leave it open the first look counts, if it excludes a change.
-  turns.bounds = 0;
-  turns.log_ratios = {0.1, -0.1, 0.2, -0.2};
-  CHECK(judged().verdict == Verdict::unclear);
-  turns.may_keep_first_look = true;
-  CHECK(judged().verdict == Verdict::same);
-  CHECK(judged().reason.starts_with("seen once; "));
-  turns.log_ratios = {0.3, -0.1, 0.6, 0.2};
-  CHECK(judged().verdict == Verdict::unclear);
-  CHECK(judged(Verdict::worse).verdict == Verdict::unclear);
-  CHECK(judged(Verdict::worse).reason.find("4 rounds of turns") != std::string::npos);
-}
-
-TEST_CASE("why a headline was not followed is said where it would be a change") {
-  const ComparedFinding capacity = headline("capacity", 1024.0);
+  const ComparedFinding count = headline("banks", 32.0);
   Comparison comparison;
   comparison.counts.resize(2);
-  ComparedRow row{.probe = "latency", .baseline = &capacity};
-  row.cells = {{&capacity, {}}, {&capacity, {.verdict = Verdict::worse, .reason = "seen once"}}};
-  comparison.rows = {row, row};
+  const std::array<const ComparedFinding*, 3> findings{&capacity, &capacity, &count};
+  for (const ComparedFinding* const each : findings) {
+    ComparedRow row{.probe = "latency", .baseline = each};
+    row.cells = {{each, {}}, {each, {.verdict = Verdict::worse, .reason = "seen once"}}};
+    comparison.rows.push_back(row);
+  }
   comparison.rows[1].cells[1].judgement.verdict = Verdict::same;
-  const std::array left_out{NotFollowed{0, "it has no bracket"}, NotFollowed{1, "it has none"}};
-  take_turns(comparison, {}, false, left_out);
-  const Judgement& doubted = comparison.rows[0].cells[1].judgement;
-  CHECK(doubted.verdict == Verdict::unclear);
-  CHECK(
-      doubted.reason ==
-      "seen once; but it was seen in one run a side, and it has no bracket: compare several runs");
-  CHECK(comparison.rows[1].cells[1].judgement.reason == "seen once");
+  take_turns(comparison, {}, false);
+  const auto judged = [&](std::size_t row) { return comparison.rows[row].cells[1].judgement; };
+  CHECK(judged(0).verdict == Verdict::unclear);
+  CHECK(judged(0).reason ==
+        "seen once; but capacities are not compared live: compare two stored runs");
+  CHECK(judged(1).verdict == Verdict::same);
+  CHECK(judged(1).reason == "seen once");
+  CHECK(judged(2).verdict == Verdict::unclear);
+  CHECK(judged(2).reason.ends_with("no single point shows it: compare several runs"));
 }
 
 }  // namespace clprobe

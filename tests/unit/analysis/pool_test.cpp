@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "analysis/finding_error.hpp"
-#include "analysis/random_effects.hpp"
 #include "clprobe/compare.hpp"
 #include "clprobe/estimate.hpp"
 #include "clprobe/statistics.hpp"

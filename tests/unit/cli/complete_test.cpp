@@ -171,7 +171,7 @@ TEST_CASE("bash offers what fits") {
   CHECK(offered_by_bash("la") == "latency ");
   CHECK(offered_by_bash("--f") == "--format ");
   CHECK(offered_by_bash("compare --f") == "--fail-on --format ");
-  CHECK(offered_by_bash("-f ''") == "csv findings html json markdown svg table ");
+  CHECK(offered_by_bash("-f ''") == "csv curves findings html json markdown svg table ");
   CHECK(offered_by_bash("--color = ''") == "always auto never ");
   CHECK(offered_by_bash("--color =") == "always auto never ");
   CHECK(offered_by_bash("--color = n") == "never ");

@@ -57,6 +57,19 @@ std::string joined(const Words& words) {
 
 }  // namespace
 
+TEST_CASE(
+    "secrets of a program's arguments and of variables are hidden unless they are asked for") {
+  const Words words{"profile", "-o",     "/a/b.json", "--", "/c/app", "--password=a/hunter2",
+                    "-p",      "hunter2"};
+  CHECK(without_folders(words) ==
+        Words{"profile", "-o", "b.json", "--", "app", "--password=***", "-p", "***"});
+  Words asked = words;
+  asked.insert(asked.begin() + 1, "--with-secrets");
+  CHECK(without_folders(asked).back() == "hunter2");
+  CHECK(variable_without_folders("API_TOKEN=a/hunter2") == "API_TOKEN=***");
+  CHECK(without_folders({"compare", "--a-env", "API_TOKEN=hunter2"}).back() == "API_TOKEN=***");
+}
+
 TEST_CASE("no form of an argument keeps a folder, and all keep the file's name") {
   const std::array<std::string, 5> paths{"/home/alice/customer-x/a.json", "../alice/a.json",
                                          "alice/customer-x/a.json", "/home/al=ice/x y/a.json",

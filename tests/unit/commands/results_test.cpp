@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "commands/commands.hpp"
+#include "system/temporary_folder.hpp"
 #include "unit/golden.hpp"
 
 namespace clprobe::commands {
@@ -37,10 +38,8 @@ TEST_CASE("a picture is of the only probe, or of the one that its name begins wi
 }
 
 TEST_CASE("a target that fails is told of once, and costs neither the others nor the renderings") {
-  const std::string folder =
-      (std::filesystem::temp_directory_path() / "clprobe-results-test").string();
-  std::filesystem::remove_all(folder);
-  std::filesystem::create_directory(folder);
+  const system::TemporaryFolder own;
+  const std::string& folder = own.path();
   cli::Options options;
   options.command = cli::Command::report;
   options.outputs = {{folder + "/gone/a.json", cli::Format::json},
@@ -74,7 +73,6 @@ TEST_CASE("a target that fails is told of once, and costs neither the others nor
   CHECK(told.size() == 4);
   std::filesystem::create_directory(folder + "/gone");
   CHECK(again.finish(render) == exit_ok);
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace clprobe::commands

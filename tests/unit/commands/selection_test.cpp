@@ -90,6 +90,13 @@ TEST_CASE("an index, a platform and index, and a part of a name in any case") {
   CHECK(indexes("EPYC 9v") == Indexes{0});
 }
 
+TEST_CASE("a type means the devices of it, whatever their names hold") {
+  CHECK(indexes("cpu") == Indexes{0});
+  CHECK(indexes("Accelerator") == Indexes{3});
+  CHECK(complaint("gpu").find("'gpu' means several devices: choose one of 1 'NVIDIA A2', 2 ") !=
+        std::string::npos);
+}
+
 TEST_CASE("a number is an index first, and a number of a name where there is no such index") {
   // "2" is in "NVIDIA A2" and "NVIDIA H200", too.
   CHECK(indexes("2") == Indexes{2});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clprobe/engine.hpp"
 #include "clprobe/expected_time.hpp"
-#include "clprobe/visited_often.hpp"
+#include "clprobe/point_facts.hpp"
 
 #include <doctest/doctest.h>
 

@@ -11,7 +11,7 @@ TEST_CASE("clpeak 1.1 as XML: a file of clpeak 1.1.2 on PoCL") {
   const Run& run = runs[0];
   CHECK(run.device.platform == "Portable Computing Language");
   CHECK(run.device.driver == "3.1+debian");
-  const Finding& bandwidth = finding(run, "global_memory_bandwidth float4", "bandwidth");
+  const Finding& bandwidth = finding(run, "read int4", "bandwidth");
   CHECK(bandwidth.unit == "bytes_per_second");
   CHECK(bandwidth.value == doctest::Approx(15.5525e9));
   CHECK_FALSE(bandwidth.low.has_value());
@@ -45,13 +45,17 @@ TEST_CASE("clpeak 2 as JSON and XML say the same") {
     REQUIRE(runs.size() == 1);
     CHECK(runs[0].imported->tool == "clpeak 2.1.2");
     CHECK(runs[0].device.name == "Example GPU");
-    CHECK(finding(runs[0], "global_memory_bandwidth float", "bandwidth").value ==
-          doctest::Approx(412.5e9));
+    CHECK(finding(runs[0], "read int", "bandwidth").value == doctest::Approx(412.5e9));
     // A launch and the wait for it is a point of `launch`; START - QUEUED is nothing that it has.
     CHECK(finding(runs[0], "kernel_launch_latency dispatch", "time").value ==
           doctest::Approx(6.5e-6).scale(0));
-    REQUIRE(runs[0].results.size() == 2);
-    const ProbeResult& launch = runs[0].results[1];
+    CHECK(runs[0].device.compute_units == 16);
+    // As many bytes of the same memory as `stride` reads; the method says of which type.
+    CHECK(runs[0].results[0].probe == "stride");
+    CHECK(finding(runs[0], "read int", "bandwidth").method ==
+          "clpeak 2.1.2, global_memory_bandwidth float");
+    REQUIRE(runs[0].results.size() == 3);
+    const ProbeResult& launch = runs[0].results[2];
     CHECK(launch.probe == "launch");
     REQUIRE(launch.points.size() == 1);
     CHECK(launch.points[0].series == "queued");
@@ -64,11 +68,34 @@ TEST_CASE("clpeak 2 as JSON and XML say the same") {
   }
 }
 
+TEST_CASE("clpeak 3 as JSON, 2 as CSV, and the printed text") {
+  const Run json = import_runs(example_file("clpeak-3.json"), hints()).at(0);
+  CHECK(json.imported->tool == "clpeak 3.0.0");
+  CHECK(json.device.name == "Example GPU");
+  CHECK(finding(json, "read int4", "bandwidth").value == doctest::Approx(419.5e9));
+  const Run csv = import_runs(example_file("clpeak.csv"), hints()).at(0);
+  CHECK(csv.device.driver == "1.0");
+  CHECK(finding(csv, "read int", "bandwidth").value == doctest::Approx(412.5e9));
+  const Run text = import_runs(example_file("clpeak.txt"), hints()).at(0);
+  CHECK(text.device.name == "Example GPU");
+  CHECK(text.device.platform == "Example CL");
+  CHECK(text.device.driver == "1.0");
+  CHECK(text.device.compute_units == 16);
+  CHECK(finding(text, "read int2", "bandwidth").value == doctest::Approx(9.88e9));
+  CHECK(finding(text, "from-device", "bandwidth").value == doctest::Approx(6.1e9));
+  CHECK(finding(text, "kernel_launch_latency", "time").value == doctest::Approx(8.41e-6).scale(0));
+  CHECK(
+      finding(import_runs("Half compute (GFLOPS)\n  half : [unsupported] no fp16\n", hints()).at(0),
+              "half_compute half", "throughput")
+          .reason == "[unsupported] no fp16");
+}
+
 TEST_CASE("broken files of clpeak are refused on one line") {
   CHECK(refusal("<clpeak/>") == "document: expected results of clpeak, found no device with any");
   CHECK(refusal(R"({"entries":[]})").starts_with("document: expected clpeak's \"format_version\""));
-  CHECK(refusal(R"({"format_version":2,"entries":7})").starts_with("document: expected clpeak's"));
-  CHECK(refusal(R"({"format_version":3,"entries":[]})") == "format_version: expected 2, found 3");
+  CHECK(refusal(R"({"format_version":2,"entries":7})").starts_with("document: expected results"));
+  CHECK(refusal(R"({"schema":"clpeak/run","format_version":4})") ==
+        "format_version: clpeak's formats 2 and 3 are read, found 4: write its XML");
   CHECK(refusal(R"({"format_version":2,"entries":[7]})") == "entries[0]: expected an object");
   CHECK(refusal(R"({"format_version":2,"entries":[{"test":"a"}]})")
             .starts_with("entries[0]: expected a value"));

@@ -16,6 +16,10 @@ constexpr std::array examples{Example{"chase.csv", "size-latency"},
                               Example{"clpeak-1.1.2.xml", "clpeak-xml"},
                               Example{"clpeak-2.xml", "clpeak-xml"},
                               Example{"clpeak-2.json", "clpeak-json"},
+                              Example{"clpeak-3.json", "clpeak-json"},
+                              Example{"clpeak.csv", "clpeak-csv"},
+                              Example{"clpeak.txt", "clpeak-text"},
+                              Example{"nvbandwidth.txt", "nvbandwidth-text"},
                               Example{"clmempatterns-0.3.txt", "clmempatterns"},
                               Example{"clmempatterns-h200.txt", "clmempatterns"},
                               Example{"gpu-cache.txt", "gpu-cache"},
@@ -73,7 +77,7 @@ TEST_CASE("a hint that a format has no use for is refused") {
   ImportHints cycles = hints();
   cycles.in_cycles = true;
   const std::string peak = example_file("clpeak-2.json");
-  CHECK(refusal(peak, series) == "--series says nothing about results of clpeak 2: leave it out");
+  CHECK(refusal(peak, series) == "--series says nothing about results of clpeak: leave it out");
   CHECK(refusal(peak, clock_hints(1e9)).starts_with("--clock-rate says nothing"));
   CHECK(refusal(peak, hints(kibi)).starts_with("--size-unit says nothing"));
   const std::string mt4g = example_file("mt4g.json");
@@ -89,12 +93,14 @@ TEST_CASE("a hint that a format has no use for is refused") {
 
 TEST_CASE("what is of no known tool is refused with those that are read") {
   const std::string refused = refusal("hello\n");
-  CHECK(refused.starts_with("document: expected what is printed by clmempatterns, gpu-latency, "));
+  CHECK(refused.starts_with(
+      "document: expected what is printed by clpeak, nvbandwidth, clmempatterns, "));
   CHECK(refused.ends_with(" or a pointer chase (lines with a size and a latency), found none"));
   CHECK(refusal("") == refused);
   CHECK(refusal("{}") ==
-        "it is JSON of no known tool: expected that of clpeak 2, mt4g or nvbandwidth");
+        "it is JSON of no known tool: expected that of clpeak, mt4g or nvbandwidth");
   CHECK(refusal("[1, 2]").starts_with("it is JSON of no known tool"));
+  CHECK(refusal("[Bandwidth Test] - Starting...\n done\n") == refused);
   CHECK(refusal("<other/>") == "document: expected XML of clpeak, found another root");
   CHECK(refusal("<clpeak><platform>").starts_with("document: expected XML, found an error at"));
   CHECK(refusal("{\"entries\": [\n1,\n2").find("JSON") != std::string::npos);

@@ -26,6 +26,9 @@ TEST_CASE("mt4g: what `latency` finds as well are levels of it, by the clock of 
   CHECK(run.imported->tool == "mt4g 5cfff0a");
   CHECK(run.device.name == "Example GPU");
   CHECK(run.device.driver == "12020");
+  CHECK(run.device.compute_units == 40);
+  CHECK(level(run, "global", 1, "step").label == "cache");
+  CHECK(level(run, "global", 3, "step").label == "memory");
   CHECK(to_json(runs).find("somewhere") == std::string::npos);  // the name of the host
   REQUIRE(run.results.size() == 3);
   CHECK(run.results[0].probe == "latency");

@@ -115,6 +115,37 @@ TEST_CASE("nvbandwidth: one GPU, numbers as numbers, and GPUs that differ") {
   CHECK(read("[]", "[[7.5]]").device.name == "file.txt");
 }
 
+TEST_CASE("nvbandwidth: rows of several matrices are ways of a copy, not GPUs, in JSON and text") {
+  constexpr std::string_view test = "device_to_device_bidirectional_memcpy_read_ce";
+  const auto of = [&](const Run& run, std::string_view way_and_pair) {
+    return finding(run, std::string(test) + " " + std::string(way_and_pair), "bandwidth").value;
+  };
+  const Run json =
+      import_runs(
+          R"x({"nvbandwidth":{"testcases":[{"name":"device_to_device_bidirectional_)x"
+          R"x(memcpy_read_ce","bandwidth_description":"memcpy CE GPU(row) <-> GPU(column) )x"
+          R"x(Total bandwidth (GB/s)","bandwidth_matrix":[["N/A","180.1"],["180.3","N/A"],)x"
+          R"x(["N/A","181.2"],["181.4","N/A"],["N/A","361.3"],["361.7","N/A"]],)x"
+          R"x("sum":723.0}]}})x",
+          hints())
+          .at(0);
+  const Run text = import_runs(example_file("nvbandwidth.txt"), hints()).at(0);
+  for (const Run& run : {json, text}) {
+    CHECK(of(run, "first way GPU 0, GPU 1") == doctest::Approx(180.1e9));
+    CHECK(of(run, "second way GPU 1, GPU 0") == doctest::Approx(181.4e9));
+    CHECK(of(run, "both ways GPU 1, GPU 0") == doctest::Approx(361.7e9));
+    CHECK(of(run, "both ways sum") == doctest::Approx(723e9));
+  }
+  CHECK(text.device.name == "2 x Example GPU");
+  CHECK(finding(text, "to-device-pinned", "bandwidth").value == doctest::Approx(55e9));
+  CHECK(to_json(std::vector{text}).find("somewhere") == std::string::npos);
+  CHECK(
+      refusal(
+          R"x({"nvbandwidth":{"testcases":[{"name":"t","bandwidth_description":)x"
+          R"x("GPU(row) GPU(column) (GB/s)","bandwidth_matrix":[["1","2"],["3","4"],["5","6"]]}]}})x") ==
+      "nvbandwidth.testcases: 3 rows of 2 columns are no whole matrices");
+}
+
 TEST_CASE("nvbandwidth: what cannot be read") {
   CHECK(refusal(R"({"nvbandwidth":{}})") ==
         "nvbandwidth.testcases: expected a list of tests, found none");

@@ -28,7 +28,7 @@ using SizeAndNs = std::pair<std::int64_t, double>;
 
 TEST_CASE("a list with a header, with commas, blanks and remarks") {
   const std::string text =
-      "# chase of somebody\nRegion (KB),Latency (ns)\r\n1,1.5\r\n2.5;1.75e0\n\n  4   2\n"
+      "# chase of somebody\nRegion (KB),Latency (ns)\r\n1,1.5\r\n2.5, 1.75e0\n\n  4,   2\n"
       "8 K would exceed the device's limit, stopping here.\n";
   const std::vector<Run> runs = import_runs(text, hints());
   REQUIRE(runs.size() == 1);
@@ -138,10 +138,79 @@ TEST_CASE("lines that are no pair are refused with their number") {
   CHECK(refusal("1\n2\n").starts_with("line 1: expected a size and a latency above 0, found '1'"));
 }
 
-TEST_CASE("decimal commas are told from columns") {
-  CHECK(refusal("KiB;ns\n4;1,25\n") == "line 2: write decimals with a point, found '4;1,25'");
-  CHECK(refusal("KiB\tns\n4\t1,25\n").starts_with("line 2: write decimals with a point"));
-  CHECK(refusal("KiB ns\n4 1,25\n").starts_with("line 2: write decimals with a point"));
+TEST_CASE("decimal commas, thousands and quotes are told from columns") {
+  CHECK(last_of("KiB;ns\n4;1,25\n") == SizeAndNs(4096, 1.25));
+  CHECK(last_of("KiB ns\n4 1,25\n") == SizeAndNs(4096, 1.25));
+  CHECK(last_of("KiB;ns\n512;1,2\n1.024;12,5\n") == SizeAndNs(1048576, 12.5));
+  CHECK(last_of("| KiB | ns |\n|--:|--:|\n| 512 | 3 |\n| 1,024 | 12 |\n") ==
+        SizeAndNs(1048576, 12.0));
+  CHECK(last_of("\"Size, KiB\",\"ns\"\n\"1,024\",\"12.5\"\n") == SizeAndNs(1048576, 12.5));
+  CHECK(last_of("KiB;ns\n1\xc2\xa0"
+                "024;12\n") == SizeAndNs(1048576, 12.0));
+  // Both marks give a time that a load can take.
+  CHECK(refusal("KiB;ns\n4;1,200\n8;1,250\n").starts_with("line 2: a comma may be a decimal one"));
+}
+
+TEST_CASE("rates are neither sizes nor latencies") {
+  CHECK(refusal("Inject\tLatency\tBandwidth\nDelay\t(ns)\tMB/sec\n=====\n2\t330.7\t159225.6\n")
+            .starts_with("line 4: no column is named a size, of 'Inject Delay'"));
+  CHECK(refusal("Size  Bandwidth\n4 KiB  1200 GB/s\n")
+            .starts_with("line 2: no column is named a latency"));
+  CHECK(last_of("GB per s;loads/ns;size [MiB];ns per load\n3;7;1;5\n") == SizeAndNs(1048576, 5.0));
+}
+
+TEST_CASE("micro signs, seconds, and units in a line of their own") {
+  CHECK(last_of("size_kb,latency (\xc2\xb5s)\n4,0.00125\n") == SizeAndNs(4096, 1.25));
+  CHECK(last_of("size_kb,latency (\xce\xbcs)\n4,0.00125\n") == SizeAndNs(4096, 1.25));
+  CHECK(last_of("bytes,seconds per load\n4096,1.25e-9\n").second == doctest::Approx(1.25));
+  CHECK(last_of("Working set\tLatency\nKiB\tns\n4\t1.25\n") == SizeAndNs(4096, 1.25));
+  CHECK(last_of("Level;Size;Latency\nL2;256 KiB;3.8 ns\n") == SizeAndNs(262144, 3.8));
+}
+
+TEST_CASE("several curves of a list are runs, with their titles") {
+  const auto names_in = [](std::string_view text) {
+    std::vector<std::string> names;
+    for (const Run& run : import_runs(text, hints())) names.push_back(run.device.name);
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  // Next to each other; the second ends earlier.
+  const std::string wide = "KiB,A (ns),B (ns),std (ns)\n4,1,20,0.1\n8,1.5,,0.1\n";
+  CHECK(names_in(wide) == Names{"file.txt, A (ns)", "file.txt, B (ns)"});
+  CHECK(last_of(wide) == SizeAndNs(8192, 1.5));
+  CHECK(points_in(import_runs(wide, hints()).at(1)).size() == 1);
+  // One after the other, told apart by a column, and without any name.
+  CHECK(names_in("GPU 1\nKiB ns\n4 1\n8 1\n\n# GPU 2\nKiB ns\n16 20\n") ==
+        Names{"file.txt, GPU 1", "file.txt, GPU 2"});
+  CHECK(names_in("stride,KiB,ns\n64,4,1\n128,4,2\n64,8,1\n128,8,2\n") ==
+        Names{"file.txt, stride 64", "file.txt, stride 128"});
+  CHECK(names_in("device,KiB,ns\nA,4,1.5\nB,4,2\n") == Names{"file.txt, A", "file.txt, B"});
+  CHECK(names_in("KiB,ns\n4,1\n8,1\n4,2\n8,2\n") ==
+        Names{"file.txt, curve 1", "file.txt, curve 2"});
+  // Repeats of a size, and a remark between rows, are of one curve.
+  CHECK(names_in("KiB,ns\n4,1\n4,1.1\n8,1\n") == Names{"file.txt"});
+  CHECK(names_in("KiB,ns\n4,1\nnow with huge pages\n8,1\n") == Names{"file.txt"});
+  const std::vector<Run> titled = import_runs("[Pointer chase] of A\nKiB ns\n4 1\n", hints());
+  CHECK(titled.at(0).device.reported.text("title") == "[Pointer chase] of A");
+}
+
+TEST_CASE("times of copies and of whole loops are no latencies of loads") {
+  constexpr std::string_view refused = "are times of copies or of whole loops";
+  const auto is_refused = [&](std::string_view text) {
+    return refusal(text).find(refused) != std::string::npos;
+  };
+  CHECK(is_refused("KB,time (us)\n1,5.4\n64,7.5\n"));
+  CHECK(is_refused("MB,time (ms)\n1,0.0015\n512,20\n"));
+  CHECK(is_refused("KB,time (ns)\n1,60\n2,120\n4,240\n8,480\n16,960\n"));
+  CHECK_FALSE(is_refused("KB,ns\n1,1\n2,1\n32,1\n64,5\n1024,20\n65536,90\n"));
+  // An edge of a cache in steps of two is no proportion.
+  CHECK_FALSE(is_refused("KB,ns\n16,1.2\n32,1.2\n64,3\n128,9\n256,12\n512,12\n"));
+}
+
+TEST_CASE("no row is lost before the first one that can be read") {
+  CHECK(refusal("B,ns\n64,x1\n128,1\n") ==
+        "line 2: expected a size and a latency above 0, found '64,x1'");
+  CHECK(refusal("B,ns\n64,-1\n128,1\n").starts_with("line 2: expected"));
 }
 
 TEST_CASE("the curve of another tool has levels") {

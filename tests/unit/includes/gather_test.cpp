@@ -162,7 +162,7 @@ TEST_CASE("gather: options without folders keep the others as they were") {
   CHECK(without_folders("-DA=1  -w") == "-DA=1  -w");
   CHECK(without_folders("-DA=1  -I /x -w -I\"/a b\" -D 'B=\"-I c\"' -I") ==
         "-DA=1 -w -D 'B=\"-I c\"'");
-  CHECK(without_folders("-D -I/x") == "-D -I/x");
+  CHECK(without_folders("-D -I/x").empty());
 }
 
 }  // namespace clprobe::includes

@@ -91,7 +91,8 @@ TEST_CASE("bundle: another text, size or hash, a missing file and a link are ref
   SUBCASE("more bytes than it says") {
     const TestBundle made;
     made.write(object_file(sha256_of(bytes)), std::string(65, 'x'));
-    CHECK(has(made.refusal(), "File too large"));
+    CHECK(has(made.refusal(), "has 65 bytes and not 64"));
+    CHECK_THROWS_AS(read_bundle(made.folder()), FormatError);  // before anything is measured
   }
   SUBCASE("another size in the launch") {
     TestBundle made;
@@ -181,7 +182,6 @@ TEST_CASE("bundle: headers are in the text, and their folders in no option") {
   CHECK(has(bundle.texts.front(), "#error not at hand: <none.h>"));
   CHECK(bundle.missing == std::vector<std::string>{"<none.h>"});
   CHECK(bundle.options == std::vector<std::string>{"-DN=1 -w"});
-  CHECK(bundle.given_texts == std::vector<std::string>{std::string(including)});
   CHECK(bundle.launch == made.launch);
   made.launch.program.headers[1].sha256 = sha256_of("C\n");
   made.write(text_file(sha256_of("C\n")), "C\n");
@@ -247,13 +247,40 @@ TEST_CASE("described: headers beside the text and in folders of the options, the
   CHECK(bundle.options == std::vector<std::string>{""});
 }
 
+TEST_CASE("bundle: no file outside of it is in its text, unless its folder is named") {
+  TestBundle made;
+  const system::TemporaryFolder elsewhere;
+  const std::string secret = elsewhere.path() + "/secret.h";
+  std::ofstream(secret) << "SECRET\n";
+  fs::create_symlink(secret, made.path_of("link.h"));
+  const std::string relative = fs::relative(secret, fs::current_path()).string();
+  for (const std::string& name : {secret, std::string("secret.h"), std::string("link.h"), relative,
+                                  fs::relative(secret, made.folder()).string()}) {
+    CAPTURE(name);
+    const std::string kernel_text = "#include \"" + name + "\"\n";
+    const std::string options = "-I" + elsewhere.path() + " -I " + made.folder();
+    made.launch.program.units = {{sha256_of(kernel_text), options, {}}};
+    made.write(text_file(sha256_of(kernel_text)), kernel_text);
+    made.write("k.cl", kernel_text);
+    made.save();
+    const std::string kernel = made.path_of("k.cl").string();
+    const std::string launch = made.path_of(std::string(launch_file)).string();
+    CHECK_FALSE(has(read_bundle(made.folder()).texts.front(), "SECRET"));
+    CHECK_FALSE(has(read_described(kernel, launch).texts.front(), "SECRET"));
+    const std::string& allowed = elsewhere.path();
+    CHECK(has(read_described(kernel, launch, allowed).texts.front(), "SECRET"));
+    if (name == "link.h") continue;  // a bundle's folder has nothing but the bundle
+    CHECK(has(read_bundle(made.folder(), allowed).texts.front(), "SECRET"));
+  }
+}
+
 TEST_CASE("sources: what a process is told is what it hears") {
-  const std::vector<Source> sources{{"/a b/c", ""}, {"d.json", "e.cl"}};
+  const std::vector<Source> sources{{"/a b/c", "", "/f"}, {"d.json", "e.cl", ""}};
   REQUIRE(::setenv(sources_variable.data(), to_environment(sources).c_str(), 1) == 0);
   CHECK(sources_of_environment() == sources);
   ::unsetenv(sources_variable.data());
   CHECK(sources_of_environment().empty());
-  CHECK_THROWS_AS(to_environment({{"a\nb", ""}}), FormatError);
+  CHECK_THROWS_AS(to_environment({{"a\nb", "", ""}}), FormatError);
 }
 
 }  // namespace clprobe::bundle

@@ -106,6 +106,19 @@ TEST_CASE("a macro may stand for the word kernel, and not for a kernel's name") 
   CHECK(find_kernels("kernel void NAME(a)(int b) { }").empty());
 }
 
+TEST_CASE("kernels in extern C, for a compiler of C++, are those of the text") {
+  // As headers that are C++ as well have it, whether or not the end is there.
+  const std::string begins =
+      "#ifdef __cplusplus\nextern \"C\" {\n#endif\nint f(void) { return 1; }\n"
+      "kernel void k(global int* a) { *a = f(); }\n";
+  for (const std::string end : {"", "#ifdef __cplusplus\n}\n#endif\n"}) {
+    const std::vector<KernelPlace> kernels = find_kernels(begins + end);
+    REQUIRE(kernels.size() == 1);
+    CHECK(kernels[0].name == "k");
+    CHECK(kernels[0].parameters == std::vector<Parameter>{{"global int* a", "a"}});
+  }
+}
+
 TEST_CASE("brackets that do not match hide kernels and nothing else") {
   CHECK(find_kernels("kernel void a() { }  kernel void b() { ( }").size() == 1);
   CHECK(find_kernels("}}} kernel void a() { }").size() == 1);

@@ -171,7 +171,7 @@ TEST_CASE("a column and a note stand beside levels, and in lines without them") 
   sets.card.columns = {{.title = "read",
                         .plateaus = {plateau(4 * kib, 256 * kib, "33.2 TB/s"),
                                      open_plateau(256 * kib, 512 * mib, "4.42 TB/s")},
-                        .alone = {"by set", "33.2 TB/s to 256 KiB, 4.42 TB/s"}}};
+                        .alone = {"lone topic", "33.2 TB/s to 256 KiB, 4.42 TB/s"}}};
   ProbeResult banks{.probe = "banks"};
   banks.card.notes = {{.text = "32 banks", .alone = {"local memory", "it has 32 banks"}}};
   // In any order of the probes, and in every format.
@@ -182,7 +182,7 @@ TEST_CASE("a column and a note stand beside levels, and in lines without them") 
          {render_table(runs, {}), render_markdown(runs), render_html(runs)}) {
       CHECK(text.find("33.2 TB/s") < text.find("4.42 TB/s"));
       CHECK(text.find("32 banks") != std::string::npos);
-      CHECK(text.find("by set") == std::string::npos);
+      CHECK(text.find("lone topic") == std::string::npos);
       CHECK(text.find("it has 32 banks") == std::string::npos);
     }
     CHECK(render_markdown(runs).find("| capacity | read | what it is |") != std::string::npos);

@@ -87,7 +87,9 @@ std::string without_files(std::string html) {
     if (!file.empty()) replace_all(html, file, std::string("[") + name + "]");
     replace_all(html, content_hash(name), std::string("[hash of ") + name + "]");
   }
-  const std::string method = report::html_of_explanation(embedded_file("latency.md"));
+  const std::string method = report::html_of_explanation(
+      report::section_of(embedded_file("latency.md"), "What can fool it"));
+  REQUIRE(method.size() > 100);
   replace_all(html, method, "[latency.md]\n");
   return html;
 }
@@ -231,6 +233,10 @@ TEST_CASE("explanations become elements") {
         "<p>Why</p>\n<h4>The <code>x</code></h4>\n<p>One\ntwo</p>\n<ul>\n<li>a\nb</li>\n"
         "<li>c</li>\n</ul>\n<p>Text</p>\n<ul>\n<li><strong>Term.</strong>\nSaid.</li>\n</ul>\n"
         "<p>Text</p>\n<pre><code>run  --this\n</code></pre>\n");
+  CHECK(report::section_of("# t\n\n## A\n\nx\n\n### a\n\ny\n\n## B\n\nz\n", "A") ==
+        "## A\n\nx\n\n### a\n\ny\n");
+  CHECK(report::section_of("# t\n\n## B\n\nz\n", "B") == "## B\n\nz\n");
+  CHECK(report::section_of("# t\n\n## B\n\nz\n", "A").empty());
   CHECK(report::question_of("# t\n\nOne `x`\ntwo <b>?\n\nthree") == "One x two <b>?");
   CHECK(report::question_of("# t\n") == "");
 }
@@ -346,6 +352,11 @@ TEST_CASE("runs of one device are told apart by what differs, and by no more") {
   CHECK(report::run_titles(runs) == Titles{"H200, 580.159.03", "H200, 600", cpu, "H200, 610"});
   runs[3].device.compute_units = 7;
   CHECK(report::run_titles(runs)[3] == "H200, 7 units");
+  runs[3].device.compute_units = 0;  // not known, and not shown
+  CHECK(report::run_titles(runs)[3] == "H200");
+  runs[3].label = "mine";
+  CHECK(report::run_titles(runs)[3] == "mine");
+  CHECK(report::run_names(std::array{digest(runs[3], "")})[0][0] == "mine");
   // Of one day the device tells more than the time; of two days its number may be another one.
   runs.fill(example_gpu_run());
   for (std::size_t i = 0; i < runs.size(); ++i) {

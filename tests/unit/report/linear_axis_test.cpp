@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Charts whose axes are linear.
+// The ticks of charts.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -46,6 +46,22 @@ TEST_CASE("a linear axis has even ticks, and a flat curve's noise does not fill 
   const report::Axis wide = report::y_axis_of(chart);
   CHECK(wide.high - wide.low == doctest::Approx(1.4 * (1.99e9 - 3.45e8)));
   for (const report::ChartPoint& each : chart.series[0].points) CHECK(wide.has(each.y));
+}
+
+TEST_CASE("a chart of few rows has round ticks, on rows that are there") {
+  const auto drawn = [](double low, double high) {
+    report::Page page(TableStyle{});
+    report::draw_low_chart(page, {.x_name = "working_set_bytes",
+                                  .y_title = "latency",
+                                  .series = {{"global", {{1024.0, low}, {1048576.0, high}}}}});
+    return page.text();
+  };
+  const std::string wide = drawn(16.2e-9, 345e-9);
+  CHECK(wide.find("100 ns ┤") < wide.find("10 ns ┤"));
+  CHECK(wide.find("10 ns ┤") != std::string::npos);
+  const std::string flat = drawn(21e-9, 22e-9);
+  CHECK(flat.find("50 ns ┤") == 1);
+  CHECK(flat.find("20 ns ┤") != std::string::npos);
 }
 
 }  // namespace clprobe

@@ -61,13 +61,18 @@ constexpr std::string_view glossary = R"(# Glossary
 
 ## One
 
-### in flight / requests in flight
+### in flight
+
+Also: requests in flight,
+cache, or far.
 
 Loads that were issued.
 
 And more of it.
 
-### c1 / c2
+### c1
+
+Also: c2.
 
 Two numbers.
 
@@ -160,19 +165,56 @@ TEST_CASE("sections without a list are told by the first sentence of each paragr
 TEST_CASE("terms are found by any of their names, however these are written") {
   const auto terms = terms_in(glossary);
   REQUIRE(terms.size() == 3);
-  CHECK(terms[0] == std::vector<std::string>{"in flight", "requests in flight"});
+  CHECK(terms[0] == std::vector<std::string>{"in flight", "requests in flight", "cache", "or far"});
   const std::string text =
-      "in flight / requests in flight\n  Loads that were issued.\n\n"
-      "  And more of it.\n";
+      "in flight\n  Also: requests in flight, cache, or far.\n\n"
+      "  Loads that were issued.\n\n  And more of it.\n";
   for (const char* name : {"in flight", "Requests-in_flight", " requests  in flights "}) {
     CAPTURE(name);
     CHECK(term_text(glossary, name, {}) == text);
   }
-  CHECK(term_text(glossary, "C2", {}) == "c1 / c2\n  Two numbers.\n");
+  CHECK(term_text(glossary, "C2", {}) == "c1\n  Also: c2.\n\n  Two numbers.\n");
   CHECK(term_text(glossary, "classes", {}) == std::nullopt);
   CHECK(term_text(glossary, "class", {}) == "class\n  A kind.\n");
   CHECK(term_text(glossary, "One", {}) == std::nullopt);
   CHECK(term_text(glossary, "", {}) == std::nullopt);
+}
+
+TEST_CASE("a finding is the item of its name, or what another one says that -v shows") {
+  constexpr std::string_view found_page = R"(# a: b
+
+- capacity: of another section.
+
+## What is found
+
+- latency, max loaded latency: the time
+  of a load.
+- `memory`, or `main memory` and `last cache`: what `capacity` has.
+- requests: one. With `-v` also `bic margin`, a number.
+- requests at least: two.
+)";
+  using Texts = std::vector<std::string>;
+  CHECK(finding_texts(found_page, "max_loaded_latency") ==
+        Texts{"latency, max loaded latency: the time of a load."});
+  for (const char* const word : {"memory", "Main memory", "last-cache"}) {
+    CAPTURE(word);
+    CHECK(finding_texts(found_page, word) ==
+          Texts{"`memory`, or `main memory` and `last cache`: what `capacity` has."});
+  }
+  CHECK(finding_texts(found_page, "capacity").empty());
+  CHECK(finding_texts(found_page, "bic_margin").size() == 1);
+  CHECK(finding_texts(found_page, "requests").size() == 2);
+}
+
+TEST_CASE("words are the same however they are written, and otherwise not") {
+  CHECK(is_same_word("Not-seen:", "not seen"));
+  CHECK(is_same_word("a changing speed", "changing speed"));
+  CHECK(is_same_word("SMs", "SM"));
+  CHECK(is_same_word("cache, or its near half", "cache or its near half"));
+  CHECK(is_same_word("bytes in flight at least", "bytes_in_flight"));
+  CHECK(!is_same_word("class", "clas"));
+  CHECK(!is_same_word("L1", "L2"));
+  CHECK(!is_same_word("at least", ""));
 }
 
 }  // namespace clprobe

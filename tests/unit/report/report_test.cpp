@@ -38,7 +38,7 @@ std::string without_colour(const std::string& line) {
   std::string plain;
   for (std::size_t i = 0; i < line.size(); ++i) {
     if (line.compare(i, 2, "\x1b[") == 0) {
-      const std::size_t end = line.find_first_not_of("0123456789", i + 2);
+      const std::size_t end = line.find_first_not_of("0123456789;", i + 2);
       if (end != std::string::npos && line[end] == 'm') {
         i = end;
         continue;
@@ -319,9 +319,8 @@ TEST_CASE("a parameter has the unit of its name, but for what no size and no tim
                            {"kind", "memory"},
                            {"changed_share", 15.1},
                            {"allowed_factor", 2.4}}}) ==
-        "what was measured over and over (memory: read of bandwidth) changed by up to 1510 %; "
-        "something else may use the device; intervals of what was measured meanwhile allow for a "
-        "factor of 2.40");
+        "the reference point (memory: read of bandwidth) changed by up to 1510 %; "
+        "something else may use the device; intervals allow for a factor of 2.40");
   CHECK(report::parameter_text("working_set_bytes", Value(std::int64_t{4096})) == "4 KiB");
   CHECK(report::parameter_text("working_set_bytes", Value(std::int64_t{-4096})) == "-4096");
 }

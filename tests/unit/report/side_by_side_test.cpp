@@ -58,6 +58,28 @@ Run run_with_peers(const std::vector<std::string>& peers) {
   return run;
 }
 
+/// A device whose levels take these times; the last one is memory.
+Run run_with_levels(const std::string& name, const std::vector<double>& times_ns) {
+  Run run = example_gpu_run();
+  run.device.name = name;
+  ProbeResult result{.probe = "latency", .status = Status::ok};
+  for (std::size_t i = 0; i < times_ns.size(); ++i) {
+    Finding time{.name = "latency", .series = "image"};
+    time.level = static_cast<int>(i) + 1;
+    time.unit = "seconds";
+    time.value = times_ns[i] * 1e-9;
+    time.role = Role::headline;
+    Finding size{.name = "capacity", .series = "image"};
+    size.level = time.level;
+    size.unit = "bytes";
+    size.low = 1e9;
+    if (i + 1 < times_ns.size()) size.value = 1e5 * (static_cast<double>(i) + 1.0);
+    result.findings.insert(result.findings.end(), {time, size});
+  }
+  run.results = {result};
+  return run;
+}
+
 }  // namespace
 
 TEST_CASE("every device is a column, and none is cut: those that do not fit stand below") {
@@ -98,6 +120,31 @@ TEST_CASE("peers of several devices stand in their order, whichever device lacks
   for (const auto& row : grids.front().rows) rows.emplace_back(row.series);
   CHECK(rows == std::vector<std::string>{"both-pinned", "to-peer-0", "from-peer-0", "to-peer-1",
                                          "from-peer-1", "to-peer-2", "from-peer-2"});
+}
+
+TEST_CASE("levels of devices stand side by side by what they are, not by their numbers") {
+  const std::vector<Run> runs{run_with_levels("first", {10, 100, 400}),
+                              run_with_levels("second", {12, 110, 200, 420}),
+                              run_with_levels("third", {11, 410})};
+  const std::vector<report::SharedGrid> grids = report::compare_findings(runs);
+  REQUIRE(grids.size() == 1);
+  std::vector<std::string> rows;
+  for (const report::SharedRow& row : grids[0].rows) {
+    std::string text = row.level.value_or("none") + ":";
+    for (const auto& cells : row.cells) {
+      text += " " + std::string(cells[0] == nullptr ? "-" : report::value_text(*cells[0]));
+    }
+    rows.push_back(text);
+  }
+  CHECK(rows == std::vector<std::string>{"1: 10.0 ns 12.0 ns 11.0 ns", "2: 100 ns 110 ns -",
+                                         "2+: - 200 ns -", "3: 400 ns 420 ns 410 ns"});
+  const std::vector<report::LevelPlaces> places = report::level_places(runs, "latency");
+  CHECK(report::place_text(places[1].at({"image", 4})) == "3");
+  // In every format: memory is in one row, with its own number as the first run has it.
+  CHECK(table_of(runs, 120).find("image 2+ latency") != std::string::npos);
+  CHECK(render_markdown(runs).find("| image | 3 | latency | 400 ns | 420 ns | 410 ns |") !=
+        std::string::npos);
+  CHECK(render_html(runs).find("<td class=\"level\">2+</td>") != std::string::npos);
 }
 
 TEST_CASE("of a few devices there are cards too, of many the table alone") {

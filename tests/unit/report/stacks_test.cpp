@@ -281,7 +281,7 @@ Run unresolved_run() {
                                           {"memory", "memory structural: bank conflict", 0.001},
                                           {"chain", "control", 0.03}}) {
     Finding share_of = part(bar, stack_view_shapley, label, share, 0.04);
-    share_of.reason = "not resolved: within two sigma of nothing";
+    share_of.reason = "not resolved: within two sigma of 0";
     findings.push_back(share_of);
   }
   findings.push_back(part("memory", stack_view_shapley, "unattributed", 0.39, 0.05));

@@ -36,6 +36,9 @@ TEST_CASE("what is like nothing gets no guess") {
   CHECK(found(std::string(100000, 'l'), probes) == "(none)");
   CHECK(found("latency", {}) == "(none)");
   CHECK(found("a", {"b"}) == "(none)");
+  CHECK(found("L1", {"c1"}) == "(none)");
+  CHECK(found("cacheline", {"baseline"}) == "(none)");
+  CHECK(found("folded", {"loaded"}) == "(none)");
 }
 
 TEST_CASE("the nearest wins, the first among equals") {

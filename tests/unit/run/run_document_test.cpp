@@ -65,8 +65,9 @@ constexpr std::array broken{
         "without --list writes runs"},
     Broken{R"("schema":"clprobe-run")", R"("schema":"clprobe-launch")",
            "it is a launch of a kernel, and no run: profile FOLDER replays the one in that folder"},
-    Broken{R"("schema":"clprobe-run",)", "",
-           R"(schema: expected "clprobe-run", as every run of clprobe has, found nothing)"},
+    Broken{
+        R"("schema":"clprobe-run",)", "",
+        R"(schema: expected "clprobe-run", as every run of clprobe has; `clprobe import` reads other tools' files, found nothing)"},
     Broken{R"("schema_version":2)", R"("schema_version":3)",
            "schema_version: expected at most 2 (a newer clprobe wrote this file), found 3"},
     Broken{R"("schema_version":2)", R"("schema_version":0)",
@@ -269,8 +270,9 @@ TEST_CASE("what is no document is refused") {
   CHECK(refusal(" \n") == "document: expected JSON, found an empty file");
   CHECK(refusal("7") == "document: expected a run (an object) or an array of runs, found 7");
   CHECK(refusal("null").starts_with("document: expected a run"));
-  CHECK(refusal("{}") ==
-        R"(schema: expected "clprobe-run", as every run of clprobe has, found nothing)");
+  CHECK(
+      refusal("{}") ==
+      R"(schema: expected "clprobe-run", as every run of clprobe has; `clprobe import` reads other tools' files, found nothing)");
   CHECK(refusal("[7]") == "[0]: expected an object, found 7");
   CHECK(refusal("{\n  oops") ==
         "document: expected JSON, found something else at line 2, column 3");
@@ -383,6 +385,18 @@ TEST_CASE("the parts that the worker's protocol speaks read back too") {
 TEST_CASE("the document is what it was") {
   const Run run = example_gpu_run();
   check_golden("run.json", to_json(std::span(&run, 1)));
+}
+
+TEST_CASE(
+    "run: a text of 50 MB is cut, between two characters, and shown in the time of a short one") {
+  Run run = small_run();
+  for (int i = 0; i < 25'000'000; ++i) run.device.name += "\xc3\xa4";
+  const std::string cut = runs_from_json(one_document(run)).front().device.name;
+  CHECK(cut.size() > 16000);
+  CHECK(cut.size() < 17000);
+  CHECK(cut.ends_with("\xc3\xa4..."));
+  run.device.name = std::string(4000, 'x');
+  CHECK(runs_from_json(one_document(run)).front().device.name == run.device.name);
 }
 
 }  // namespace clprobe

@@ -59,16 +59,10 @@ struct Stored {
 };
 
 constexpr std::array stored_runs{
-    Stored{"results/intel/xeon/pocl-3.1_2026-11-20.json", DeviceType::cpu, Timer::event, 409, 409,
-           366},
     Stored{"results/intel/xeon/pocl-3.1_2026-11-21.json", DeviceType::cpu, Timer::event, 516, 376,
            335},
     Stored{"results/intel/xeon/pocl-5.0_2026-11-20.json", DeviceType::cpu, Timer::event, 506, 506,
            463},
-    Stored{"results/intel/xeon/pocl-5.0_2026-11-21.json", DeviceType::cpu, Timer::host, 783, 384,
-           319},
-    Stored{"results/nvidia/h100/580.159.04_2026-11-21.json", DeviceType::gpu, Timer::host, 344, 344,
-           0},
     Stored{"results/nvidia/h100/580.159.04_2026-11-22.json", DeviceType::gpu, Timer::event, 2185,
            1017, 0},
     Stored{"results/nvidia/h200/580.159.04_2026-11-20.json", DeviceType::gpu, Timer::event, 342,

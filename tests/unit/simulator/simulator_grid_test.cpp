@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
-#include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -97,6 +98,56 @@ TEST_CASE("of several units, skipping idle cycles, watching and running again ch
     }
     CHECK(account.mean.gsi.total() == doctest::Approx(cycles));
     CHECK(account.mean.result == sum_of(results));
+  }
+}
+
+TEST_CASE("work that is shared out while running goes to the same warps in the same cycles") {
+  Random random(4);
+  for (int round = 0; round < rounds(12); ++round) {
+    CAPTURE(round);
+    Machine machine = random_machine(random);
+    machine.sharing.coherence = Coherence::gpu;
+    Trace trace = random_trace(random, machine);
+    trace.programs[0] = {load(1, random_lanes(random)), alu(2, {1}), store(random_lanes(random))};
+    while (trace.groups.size() < 7) trace.groups.push_back(trace.groups.front());
+    for (std::uint32_t i = 0; i < 3; ++i) {
+      trace.programs.push_back(trace.programs[0]);
+      trace.programs.back().push_back(repeat(0, i + 1));
+    }
+    const auto run = [&](const Options& options) {
+      // Who comes first has the longer one.
+      trace.next_program = [left = 60U](std::uint32_t warp, std::uint64_t cycle) mutable {
+        return left == 0 ? 4U : static_cast<std::uint32_t>((--left + warp + cycle) % 4);
+      };
+      return simulate_units(machine, trace, 4, options);
+    };
+    REQUIRE(run(limited()) == run(limited(false)));
+  }
+}
+
+TEST_CASE("a lock that is asked for at no distance is served in the next cycle") {
+  Machine machine = preset("gsi");
+  machine.sharing.coherence = Coherence::gpu;
+  machine.l2.latency_cycles = {1, 1};
+  Trace trace;
+  trace.locks = {{.address = 4096, .is_shared = true}};
+  trace.programs = {{acquire(0), release(0), repeat(0, 50)}, {alu(1), repeat(0, 500)}};
+  for (std::uint32_t unit = 0; unit < 2; ++unit) {
+    trace.groups.push_back(make_group(machine, 64, 0, 10 * unit));
+    trace.groups.back().warps[1].program = 1;
+  }
+  std::array<std::uint64_t, 2> issued{};
+  std::array<Observer, 2> observers{};
+  for (std::size_t unit = 0; unit < 2; ++unit) {
+    observers.at(unit).cycles = [&sum = issued.at(unit)](const CycleState& state) {
+      sum += state.issued;
+    };
+  }
+  const std::array<const Observer*, 2> given{observers.data(), &observers.back()};
+  const std::vector<Result> results = simulate_units(machine, trace, 2, limited(), given);
+  // A unit that was stepped twice in a cycle would have issued twice.
+  for (std::size_t unit = 0; unit < 2; ++unit) {
+    CHECK(issued.at(unit) == results[unit].warp_instructions);
   }
 }
 
@@ -268,7 +319,45 @@ TEST_CASE("units that wait for each other for ever are told") {
   }
   Options options;
   options.max_cycles = 100000;
-  CHECK_THROWS_AS(simulate_units(machine, trace, 2, options), Deadlock);
+  CHECK_THROWS_WITH_AS(
+      simulate_units(machine, trace, 2, options),
+      "no progress after cycle 100000: warp 0 stands at instruction 3 of program 0", Deadlock);
+}
+
+TEST_CASE("the first of several warps that end with a lock is told") {
+  const Machine machine = preset("gsi");
+  Trace trace;
+  trace.locks = {{.address = 4096, .is_shared = true}, {.address = 8192, .is_shared = true}};
+  for (std::uint32_t unit = 0; unit < 3; ++unit) {
+    Program program{alu(1)};
+    if (unit > 0) program.push_back(acquire(unit - 1));
+    add_wait(program, unit == 2 ? 200 : 400);
+    trace.programs.push_back(program);
+    trace.groups.push_back(make_group(machine, 32, unit, unit));
+  }
+  std::string fault;
+  try {
+    simulate_units(machine, trace, 3, limited());
+  } catch (const Deadlock& deadlock) {
+    fault = deadlock.what();
+  }
+  CHECK(fault.starts_with("warp 2 ends with a lock"));
+}
+
+TEST_CASE(
+    "a simulation asks some times a second whether it is to go on, and ends where it is not") {
+  const Machine machine = plain();
+  for (const std::uint64_t units : {1U, 4U}) {
+    CAPTURE(units);
+    const Program program{alu(1, {1}), repeat(0, 100'000'000)};
+    const Trace trace = one_warp_each(machine, std::vector<Program>(units, program));
+    int asked = 0;
+    const Options options{.cancelled = [&asked] { return ++asked == 3; }};
+    const auto began = std::chrono::steady_clock::now();
+    CHECK_THROWS_AS(simulate_units(machine, trace, units, options), Cancelled);
+    CHECK(asked == 3);
+    CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(10));
+  }
 }
 
 }  // namespace clprobe::simulator

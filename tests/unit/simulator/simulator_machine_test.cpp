@@ -195,7 +195,10 @@ TEST_CASE("fields that do not fit each other are refused") {
         "found 2048");
   CHECK(problem_with([](Machine& m) { m.core.issue_width = 0; }) ==
         "core.issue_width: expected an integer from 1 to 64, found 0");
-  CHECK(problem_with([](Machine& m) { m.name.clear(); }) == "name: expected a name, found none");
+  CHECK(problem_with([](Machine& m) { m.name.clear(); }) ==
+        "name: expected a name, found the string \"\"");
+  CHECK(problem_with([](Machine& m) { m.load_store.units = 0; }) ==
+        "load_store_units.count: expected an integer from 1 to 16, found 0");
 }
 
 TEST_CASE("a machine looks like a device that says what it is") {

@@ -154,25 +154,6 @@ TEST_CASE("skipping idle cycles, watching, and running again change nothing") {
   }
 }
 
-TEST_CASE("a load that goes on through its lines alone takes as long as line by line") {
-  Random random(20261127);
-  for (int round = 0; round < rounds(200); ++round) {
-    CAPTURE(round);
-    Machine machine = random_machine(random);
-    // What `may_have_streaks` asks for.
-    machine.load_store.units = 1;
-    machine.load_store.lines_per_interval = 1;
-    machine.l1_banks.count = 0;
-    machine.pending.kind = PendingKind::mshr;
-    const Trace trace = random_trace(random, machine);
-    Options options;
-    options.max_cycles = enough_cycles;
-    const Result result = simulate(machine, trace, options);
-    options.skips_idle = false;
-    REQUIRE(simulate(machine, trace, options) == result);
-  }
-}
-
 TEST_CASE("causes that a machine cannot have are not found") {
   Random random(7);
   constexpr Causes copies = cause::pending_copy | cause::copy_wait;

@@ -22,7 +22,7 @@ TEST_CASE("launches of one signature are one row, and a kernel made again is the
   recorder.note_kernel(object(0), "k", {7, ProgramKind::source});
   const std::size_t row = recorder.count_launch(object(0), device, small);
   CHECK(recorder.count_launch(object(0), device, small) == row);
-  recorder.add_time(row, 5);
+  recorder.add_time(row, {1, 5});
   // Released, and made anew at another address.
   recorder.note_kernel(object(1), "k", {7, ProgramKind::source});
   CHECK(recorder.count_launch(object(1), device, small) == row);
@@ -48,7 +48,7 @@ TEST_CASE("launches that are not timed on purpose take as long as others, but fo
   for (const std::uint64_t ns : {9000U, 10U, 14U}) {
     CHECK(untimed() == Recorder::no_row);
     row = recorder.count_launch(object(0), device, small);
-    recorder.add_time(row, ns);
+    recorder.add_time(row, {recorder.launches_of(row), ns});
   }
   CHECK(untimed() == row);
   CHECK(untimed() == row);
@@ -64,11 +64,12 @@ TEST_CASE("launches that are not timed on purpose take as long as others, but fo
                    .min_ns = 10,
                    .max_ns = 9000,
                    .estimated = 2});
+  CHECK(survey.rows[0].typical == TimedLaunch{2, 10});
   CHECK(sum.mean_ns() == doctest::Approx(9048.0 / 5.0));
   // Of one time nobody knows whether it is usual.
   recorder.note_kernel(object(2), "l", {});
   const std::size_t other = recorder.count_launch(object(2), device, small);
-  recorder.add_time(other, 7);
+  recorder.add_time(other, {1, 7});
   CHECK(recorder.count_untimed(object(2), device, small, 1) == other);
   CHECK(recorder.survey().rows[1].sum.estimated == 0);
   CHECK(recorder.survey().gaps == std::map<Gap, std::uint64_t>{{Gap::too_few_times, 1}});
@@ -158,7 +159,7 @@ TEST_CASE("too many sizes are put together, with all their launches and times") 
   for (std::uint64_t size = 1; size <= 10; ++size) {
     const std::size_t row =
         recorder.count_launch(object(0), device, {.dimensions = 1, .global = {size}});
-    recorder.add_time(row, size);
+    recorder.add_time(row, {1, size});
   }
   const Survey survey = recorder.survey();
   REQUIRE(survey.rows.size() == 4);

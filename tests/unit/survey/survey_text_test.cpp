@@ -11,7 +11,8 @@ namespace {
 
 Survey example() {
   Survey survey{.processes = {{4711, "a\tname\n\x1b[31m\\x41"}},
-                .gaps = {{Gap::refused, 3}, {Gap::unfinished, 1}}};
+                .gaps = {{Gap::refused, 3}, {Gap::unfinished, 1}},
+                .clock = {100, 120, 110}};
   survey.rows.push_back({.signature = {.kernel = "k\xff",
                                        .program = {0xfedcba9876543210U, ProgramKind::built_in},
                                        .device = "a device",
@@ -19,7 +20,8 @@ Survey example() {
                                        .global = {1, 2, std::numeric_limits<std::uint64_t>::max()},
                                        .local = {4, 5, 6}},
                          .sum = {10, 8, 7, 6, 5, 1},
-                         .uses_svm = true});
+                         .uses_svm = true,
+                         .typical = {3, 4}});
   survey.rows.push_back({.signature = {.kernel = ""}, .sum = {1, 0, 0, 0, 0}});
   return survey;
 }

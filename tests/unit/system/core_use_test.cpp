@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <ctime>
@@ -28,24 +29,22 @@ void work(double seconds) {
   }
 }
 
-/// A child that works for so long, and then does nothing until it is killed.
-int working_child(double seconds) {
+/// A child that has worked for so long, and then does nothing until it is killed.
+int child_after_work(double seconds) {
+  std::array<int, 2> ends{};
+  REQUIRE(pipe(ends.data()) == 0);
   const int child = fork();
   if (child == 0) {
     work(seconds);
+    close(ends[0]);
+    close(ends[1]);
     while (true) pause();
   }
+  close(ends[1]);
+  char byte = 0;
+  CHECK(read(ends[0], &byte, 1) == 0);  // until the child closes it
+  close(ends[0]);
   return child;
-}
-
-/// Until the process has used no more for a while.
-void await_rest(int child) {
-  const auto used_s = [&] { return core_use(child).own_s - core_use(0).own_s; };
-  double before = -1.0;
-  for (double now = used_s(); now > before + 0.001; now = used_s()) {
-    before = now;
-    usleep(300'000);
-  }
 }
 
 // Clocks that count steps of 10 ms, each of which belongs to whoever runs when it ends.
@@ -62,8 +61,7 @@ TEST_CASE("what a process, a child that lives and one that has ended do is its o
   work(0.1);
   const CoreUse worked = core_use(0);
   CHECK(worked.own_s - before.own_s > 0.1 - step_s);
-  const int child = working_child(0.2);
-  await_rest(child);
+  const int child = child_after_work(0.2);
   const double alone = core_use(0).own_s;
   const double with_child = core_use(child).own_s;
   CHECK(with_child - alone == doctest::Approx(0.2).epsilon(0.2));

@@ -3,14 +3,21 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <system_error>
+#include <thread>
 
 #include "system/temporary_folder.hpp"
 
@@ -94,6 +101,57 @@ TEST_CASE("a temporary folder is for its owner, and goes with what is in it") {
     CHECK(TemporaryFolder().path() != path);
   }
   CHECK(!std::filesystem::exists(path));
+}
+
+TEST_CASE("a folder that a killed run left is removed by the next, and no other") {
+  const TemporaryFolder folder;
+  const std::filesystem::path parent = folder.path();
+  REQUIRE(::setenv("TMPDIR", folder.path().c_str(), 1) == 0);
+  std::array<int, 2> ready{};
+  REQUIRE(::pipe(ready.data()) == 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const TemporaryFolder left;
+    std::filesystem::create_directory(left.path() + "/data");
+    std::ofstream(left.path() + "/data/file") << "text";
+    static_cast<void>(::write(ready[1], left.path().c_str(), left.path().size()));
+    ::pause();
+  }
+  std::string path(4096, '\0');
+  path.resize(
+      static_cast<std::size_t>(std::max<ssize_t>(0, ::read(ready[0], path.data(), path.size()))));
+  std::filesystem::create_directory(parent / "clprobe-ABCDEF");  // of somebody else: no lock
+  std::filesystem::create_directory_symlink(parent / "clprobe-ABCDEF", parent / "clprobe-GHIJKL");
+  { const TemporaryFolder next; }
+  CHECK(std::filesystem::exists(path + "/data/file"));
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  CHECK(std::filesystem::exists(path + "/data/file"));
+  { const TemporaryFolder next; }
+  CHECK_FALSE(std::filesystem::exists(path));
+  CHECK(std::filesystem::exists(parent / "clprobe-GHIJKL"));
+  ::unsetenv("TMPDIR");
+  for (const int each : ready) ::close(each);
+}
+
+TEST_CASE("a temporary folder goes though somebody still writes to it") {
+  const TemporaryFolder parent;
+  std::atomic<bool> is_over{false};
+  std::string path;
+  std::thread writer;
+  {
+    const TemporaryFolder folder;
+    path = folder.path();
+    writer = std::thread([&] {
+      for (int i = 0; !is_over && i < 2000; ++i) {
+        std::ofstream(path + "/" + std::to_string(i)) << "text";
+      }
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  is_over = true;
+  writer.join();
+  CHECK_FALSE(std::filesystem::exists(path));
 }
 
 }  // namespace clprobe::system

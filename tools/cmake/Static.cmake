@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+# Makes every library part of the program and of its layer, except OpenCL's loader and those of the C compiler:
+# for the archive of tools/package. Included after find_package(OpenCL), which needs the shared library.
+set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
+set(ZLIB_USE_STATIC_LIBS ON)
+
+# The build folder's path must not be part of the program.
+set(CMAKE_SKIP_RPATH ON)
+
+# OpenCL drivers bring C++ libraries of their own, possibly of other versions. Neither may call the other's
+# functions, so no symbol of a static library is exported. libgcc stays shared: a static one needs glibc 2.35.
+add_link_options(-static-libstdc++ LINKER:--exclude-libs,ALL)
+
+# clprobe_support_old_glibc(TARGET...): makes them run with glibc 2.34, too.
+function(clprobe_support_old_glibc)
+  foreach(target IN LISTS ARGN)
+    target_sources(${target} PRIVATE ${CMAKE_SOURCE_DIR}/src/archive/old_glibc.cpp)
+    target_link_options(${target} PRIVATE LINKER:--wrap=hypot,--wrap=arc4random)
+  endforeach()
+endfunction()
+
+# clprobe_make_static(TARGET URL SHA256 SOURCE): builds a static library from SOURCE, a file of the tar archive
+# at URL, and links it in place of the shared library that TARGET imports. TARGET's headers and compiler
+# options stay as they are.
+function(clprobe_make_static target url sha256 source)
+  string(REGEX REPLACE ".*::" "static_" name ${target})
+  set(folder ${CMAKE_BINARY_DIR}/${name})
+  file(DOWNLOAD ${url} ${folder}.tar.gz EXPECTED_HASH SHA256=${sha256})
+  file(ARCHIVE_EXTRACT INPUT ${folder}.tar.gz DESTINATION ${folder} PATTERNS "*/${source}")
+  file(GLOB source ${folder}/*/${source})
+  add_library(${name} STATIC ${source})
+  target_include_directories(${name} PRIVATE $<TARGET_PROPERTY:${target},INTERFACE_INCLUDE_DIRECTORIES>)
+  target_compile_definitions(${name} PRIVATE $<TARGET_PROPERTY:${target},INTERFACE_COMPILE_DEFINITIONS>)
+  get_target_property(configuration ${target} IMPORTED_CONFIGURATIONS)
+  set_target_properties(${target} PROPERTIES IMPORTED_LOCATION_${configuration}
+                                             ${CMAKE_BINARY_DIR}/lib${name}.a)
+  add_dependencies(${target} ${name})
+endfunction()
+
+# Debian 12 has no static library of these two. Sources and installed headers must have one version.
+set(pool http://deb.debian.org/debian/pool/main)
+find_package(fmt 9.1.0 EXACT REQUIRED)
+clprobe_make_static(fmt::fmt ${pool}/f/fmtlib/fmtlib_9.1.0+ds1.orig.tar.gz
+                    84ce1c2d0be3a9863935137969dcec6970125caac032f82474640bfc81463583 src/format.cc)
+find_package(simdjson 3.0.1 EXACT REQUIRED)
+clprobe_make_static(simdjson::simdjson ${pool}/s/simdjson/simdjson_3.0.1.orig.tar.gz
+                    156b1bc5eb0561b2bd166b46d191fd3d95a3e709cc63761477d3b7aec2b6e9ed singleheader/simdjson.cpp)
