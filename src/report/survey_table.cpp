@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
+#include <utility>
 
 #include "clprobe/survey_report.hpp"
 #include "report/page.hpp"
@@ -30,7 +32,7 @@ using survey::Row;
 using survey::Survey;
 
 // A screen; what comes behind them hardly counts.
-constexpr std::size_t usual_rows = 20;
+constexpr std::size_t usual_lines = 20;
 
 std::string mean_time(const survey::Sum& sum) {
   if (sum.timed == 0) return "-";
@@ -52,37 +54,67 @@ std::string short_name(const Page& page, const std::string& name, int columns) {
   return cut_to_width(shown, columns - display_width(tail), mark) + tail;
 }
 
-std::vector<std::string> cells_of(const Page& page, const Row& row, const survey::Sum& total,
-                                  bool is_main) {
-  return {is_main ? "*" : "",
+/// What the table shows in one line: a row of the survey, or all rows of one kernel.
+struct Line {
+  Row row{};
+  std::size_t sizes{1};
+  bool is_main{false};
+};
+
+std::vector<Line> lines_of_rows(const Survey& survey) {
+  const std::vector<survey::KernelShare> shares = survey::kernel_shares(survey.rows);
+  std::vector<Line> lines;
+  for (std::size_t i = 0; i < survey.rows.size(); ++i) {
+    lines.push_back({survey.rows[i], 1, shares[i].is_main});
+  }
+  return lines;
+}
+
+std::vector<Line> lines_of_kernels(const Survey& survey) {
+  const std::vector<survey::Kernel> kernels = survey::kernels_of(survey.rows);
+  const std::size_t main_kernels = survey::count_main_kernels(kernels);
+  std::vector<Line> lines;
+  for (const survey::Kernel& kernel : kernels) {
+    Line line{survey.rows[kernel.rows.front()], kernel.rows.size(), lines.size() < main_kernels};
+    line.row.sum = kernel.sum;
+    for (const std::size_t i : kernel.rows) {
+      const Row& other = survey.rows[i];
+      line.row.uses_svm |= other.uses_svm;
+      if (other.signature.local != line.row.signature.local) line.row.signature.local = {};
+    }
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+std::vector<std::string> cells_of(const Page& page, const Line& line, const survey::Sum& total) {
+  const Row& row = line.row;
+  return {line.is_main ? "*" : "",
           share_text(row, total),
           page.show(total_time(row.sum)),
           fmt::format("{}", row.sum.launches),
           page.show(mean_time(row.sum)),
-          sizes_text(row.signature, row.signature.global, "-"),
+          line.sizes == 1 ? sizes_text(row.signature, row.signature.global, "-")
+                          : fmt::format("{} sizes", line.sizes),
           sizes_text(row.signature, row.signature.local, "-")};
 }
 
-void add_rows(Page& page, const Survey& survey, bool has_all) {
+void add_lines(Page& page, const Survey& survey, std::span<const Line> lines) {
   constexpr int min_name_columns = 12;
   const survey::Sum total = survey.total();
   const bool has_devices = devices_of(survey).size() > 1;
-  const std::vector<survey::KernelShare> shares = survey::kernel_shares(survey.rows);
-  const std::size_t shown = has_all ? survey.rows.size() : std::min(usual_rows, survey.rows.size());
   std::vector<Column> columns{
       {""},           {"share", true, 1}, {"time", true}, {"launches", true},
       {"each", true}, {"global"},         {"local"}};
   std::vector<report::Row> rows;
-  for (std::size_t i = 0; i < shown; ++i) {
-    rows.push_back({cells_of(page, survey.rows[i], total, shares[i].is_main)});
-  }
+  for (const Line& line : lines) rows.push_back({cells_of(page, line, total)});
   constexpr int gaps = 4;  // before the name, and before the remark
   const int room = page.width() - Page::table_width(columns, rows, 0) - gaps;
   columns.push_back({"kernel"});
   columns.push_back({""});
   const std::set<std::string> shared = shared_names(survey);
-  for (std::size_t i = 0; i < shown; ++i) {
-    const Row& row = survey.rows[i];
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const Row& row = lines[i].row;
     rows[i].cells.push_back(
         short_name(page, row.signature.kernel, std::max(room, min_name_columns)));
     std::string remark = remark_of(row, shared);
@@ -92,36 +124,35 @@ void add_rows(Page& page, const Survey& survey, bool has_all) {
   page.table(columns, rows, 0);
 }
 
-void add_notes(Page& page, const Survey& survey, bool has_all) {
-  const survey::Sum total = survey.total();
-  double main_share = 0.0;
+/// What is not in the table: kernels behind the last line, and the sizes of those that have several.
+void add_rest(Page& page, const Survey& survey, std::span<const Line> shown,
+              std::span<const Line> hidden) {
+  double rest = 0.0;
+  for (const Line& line : hidden) rest += line.row.sum.share_of(survey.total());
+  std::vector<std::string> parts;
+  if (!hidden.empty()) {
+    parts.push_back(fmt::format("{} more, {:.1f} % of the device time",
+                                format_count(hidden.size(), "kernel"), 100.0 * rest));
+  }
+  if (std::any_of(shown.begin(), shown.end(), [](const Line& line) { return line.sizes > 1; })) {
+    parts.emplace_back("each size in a row of its own");
+  }
+  if (parts.empty()) return;
+  page.prose("", fmt::format("-v shows {}", fmt::join(parts, ", and ")), Ink::plain);
+}
+
+void add_main_share(Page& page, const Survey& survey) {
   const std::vector<survey::Kernel> kernels = survey::kernels_of(survey.rows);
   const std::size_t count = survey::count_main_kernels(kernels);
-  std::vector<std::string> sums;
-  for (std::size_t i = 0; i < count; ++i) {
-    const double share = kernels[i].sum.share_of(total);
-    main_share += share;
-    if (kernels[i].rows.size() == 1) continue;
-    sums.push_back(fmt::format("{} {:.1f} % in {} rows",
-                               page.show(survey.rows[kernels[i].rows.front()].signature.kernel),
-                               100.0 * share, kernels[i].rows.size()));
-  }
+  double main_share = 0.0;
+  for (std::size_t i = 0; i < count; ++i) main_share += kernels[i].sum.share_of(survey.total());
   if (count > 0) {
-    page.prose("",
-               fmt::format("* together {:.0f} % of the device time{}{}", 100.0 * main_share,
-                           sums.empty() ? "" : ": ", fmt::join(sums, ", ")),
+    page.prose("", fmt::format("* together {:.0f} % of the device time", 100.0 * main_share),
                Ink::plain);
   }
-  if (!has_all && survey.rows.size() > usual_rows) {
-    double rest = 0.0;
-    for (std::size_t i = usual_rows; i < survey.rows.size(); ++i) {
-      rest += survey.rows[i].sum.share_of(total);
-    }
-    page.prose("",
-               fmt::format("{} more, {:.1f} % of the device time (-v shows them)",
-                           format_count(survey.rows.size() - usual_rows, "row"), 100.0 * rest),
-               Ink::plain);
-  }
+}
+
+void add_notes(Page& page, const Survey& survey) {
   const std::string doubt = doubt_text(survey);
   if (!doubt.empty()) page.prose("warning: ", doubt, Ink::caution);
   const std::string estimated = estimated_text(survey);
@@ -152,10 +183,16 @@ std::string render_survey_table(const SurveyedApp& app, const TableStyle& style)
     page.line({{fmt::format("{} processes", app.survey.processes.size()), Ink::faint}});
   }
   if (!app.survey.rows.empty()) {
+    const std::vector<Line> lines =
+        style.all_points ? lines_of_rows(app.survey) : lines_of_kernels(app.survey);
+    const std::size_t shown = style.all_points ? lines.size() : std::min(usual_lines, lines.size());
+    const std::span<const Line> all = lines;
     page.blank();
-    add_rows(page, app.survey, style.all_points);
+    add_lines(page, app.survey, all.first(shown));
+    add_main_share(page, app.survey);
+    add_rest(page, app.survey, all.first(shown), all.subspan(shown));
   }
-  add_notes(page, app.survey, style.all_points);
+  add_notes(page, app.survey);
   return page.text();
 }
 

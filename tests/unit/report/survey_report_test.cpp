@@ -72,10 +72,25 @@ TEST_CASE("of many rows the first twenty are shown, or all") {
   const std::string few = render_survey_table(app, {});
   CHECK(few.find("kernel_19\n") != std::string::npos);
   CHECK(few.find("kernel_20\n") == std::string::npos);
-  CHECK(few.find("30 rows more, 60.0 % of the device time (-v shows them)") != std::string::npos);
+  CHECK(few.find("-v shows 30 kernels more, 60.0 % of the device time\n") != std::string::npos);
   const std::string all = render_survey_table(app, {.all_points = true});
   CHECK(all.find("kernel_49\n") != std::string::npos);
   CHECK(all.find("more") == std::string::npos);
+}
+
+TEST_CASE("launches of one kernel in several sizes are one line, or one for each size") {
+  SurveyedApp app = example();
+  app.survey.rows = {row("scan", {}, 10, 600), row("copy", {}, 5, 600), row("scan", {}, 10, 100)};
+  app.survey.rows[2].signature.global = {64, 0, 0};
+  const std::string kernels = render_survey_table(app, {});
+  CHECK(kernels.find("70.0 %") != std::string::npos);
+  CHECK(kernels.find("2 sizes") != std::string::npos);
+  CHECK(kernels.find("* together 100 % of the device time") != std::string::npos);
+  CHECK(kernels.find("-v shows each size in a row of its own\n") != std::string::npos);
+  const std::string sizes = render_survey_table(app, {.all_points = true});
+  CHECK(sizes.find("60.0 %") != std::string::npos);
+  CHECK(sizes.find("10.0 %") != std::string::npos);
+  CHECK(sizes.find("-v") == std::string::npos);
 }
 
 TEST_CASE("kernels of one name in two programs say which, and of several devices on which") {
