@@ -16,12 +16,14 @@
 #include "cli/options.hpp"
 #include "cli/without_folders.hpp"
 #include "clprobe/survey.hpp"
+#include "commands/loader_with_layers.hpp"
 #include "commands/provenance.hpp"
 #include "report/survey_words.hpp"
 #include "system/interrupt.hpp"
 #include "system/read_file.hpp"
 #include "system/run_program.hpp"
 #include "system/temporary_folder.hpp"
+#include "terminal/complain.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::commands {
@@ -54,10 +56,24 @@ std::string layers_with(const std::string& ours) {
   return others == nullptr || *others == '\0' ? ours : fmt::format("{}:{}", ours, others);
 }
 
+/// Behind what the user preloads, which may be there to come before the loader.
+std::string preloaded_with(const std::string& loader) {
+  const char* const others = std::getenv("LD_PRELOAD");
+  return others == nullptr || *others == '\0' ? loader : fmt::format("{}:{}", others, loader);
+}
+
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
 system::ProgramEnd run_app(const std::vector<std::string>& words, const std::string& folder,
                            Variables variables) {
+  const OtherLoader loader = loader_with_layers();
+  if (!loader.with.empty()) {
+    variables.emplace_back("LD_PRELOAD", preloaded_with(loader.with));
+    terminal::complain(
+        fmt::format("{} starts with {} in place of {}, which takes no layers; platforms may have "
+                    "other numbers",
+                    quote(words.front()), loader.with, loader.without));
+  }
   variables.emplace_back("OPENCL_LAYERS", layers_with(find_layer()));
   variables.emplace_back("CLPROBE_SURVEY", folder);
   try {

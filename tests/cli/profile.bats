@@ -210,6 +210,17 @@ end
   json_says '(.processes | length == 3) and ([.kernels[].launches] | add == 82)'
 }
 
+@test "a loader that takes no layers is replaced by one that does" {
+  local loader
+  loader=$(realpath "$(ldd "$CLPROBE_SURVEYED" | sed -n 's/.*libOpenCL.so.1 => \([^ ]*\).*/\1/p')")
+  mkdir toolkit
+  sed 's/OPENCL_LAYERS/OPENCL_NOTICE/' "$loader" >toolkit/libOpenCL.so.1
+  LD_LIBRARY_PATH=$PWD/toolkit survey many 5
+  [ "$status" -eq 0 ]
+  json_says '.launches == 5 and .timed == 5'
+  [[ $stderr == "clprobe: '$CLPROBE_SURVEYED' starts with /usr/"*"/libOpenCL.so.1 in place of $PWD/toolkit/libOpenCL.so.1, which takes no layers"* ]]
+}
+
 @test "sizes beyond counting are put together" {
   unchanged sizes 10050
   all_timed

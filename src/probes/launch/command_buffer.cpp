@@ -23,8 +23,8 @@ namespace {
 /// Extensions have no symbols: the platform is asked where they are.
 template <typename Function>
 void find_function(const Session& session, const char* name, Function& function) {
-  cl_platform_id platform = session.device().getInfo<CL_DEVICE_PLATFORM>();
-  void* const address = clGetExtensionFunctionAddressForPlatform(platform, name);
+  const cl::Platform platform(session.device().getInfo<CL_DEVICE_PLATFORM>());
+  void* const address = clGetExtensionFunctionAddressForPlatform(platform(), name);
   if (address == nullptr) throw cl::Error(CL_INVALID_OPERATION, name);
   function = reinterpret_cast<Function>(address);
 }
