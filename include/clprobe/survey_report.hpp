@@ -23,7 +23,8 @@ struct SurveyedApp {
   survey::Survey survey{};  ///< sorted by device time
 };
 
-/// The kernels by device time, the first twenty. `style.all_points`: all of them, and a row for each size.
+/// The kernels by device time, the first twenty. `style.all_points`: all of them, and a row for
+/// each size.
 std::string render_survey_table(const SurveyedApp& app, const TableStyle& style);
 std::string render_survey_json(const SurveyedApp& app);
 /// One row per signature.

@@ -166,6 +166,12 @@ struct NamedLevels {
   }
 };
 
+/// Whether a level of this name can be one of which the number alone is known: an L1 is no level 2.
+bool can_be_level(std::string_view name, int number) {
+  const bool has_number = name.size() == 2 && name.front() == 'L';
+  return !has_number || name.back() - '0' == number;
+}
+
 /// Levels of one name are one: an L2 is not beside an L1 where one run has lost its first level,
 /// nor is what is known to be memory.
 LevelMap levels_of_two_devices(NamedLevels theirs, NamedLevels ours) {
@@ -187,7 +193,8 @@ LevelMap levels_of_two_devices(NamedLevels theirs, NamedLevels ours) {
   std::erase_if(map, [&](const auto& pair) {
     const std::string_view here = ours.names[pair.first];
     const std::string_view there = theirs.names[pair.second];
-    return !here.empty() && !there.empty() && here != there;
+    if (here.empty()) return !can_be_level(there, pair.first);
+    return there.empty() ? !can_be_level(here, pair.second) : here != there;
   });
   return map;
 }

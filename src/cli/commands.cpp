@@ -40,7 +40,7 @@ constexpr std::array commands{
                    "the samples."},
     CommandRow{
         .word = "compare",
-        .arguments = "FILE...",
+        .arguments = "FILE... [PROBE...]",
         .command = Command::compare,
         .summary = "say what differs between runs: files or folders of JSON",
         .details =
@@ -48,7 +48,9 @@ constexpr std::array commands{
             "of each whether it is the same, better, worse, different or unclear. A folder "
             "stands for all `.json` files in it. With `--` between the files, those before it are "
             "several runs of the baseline and those behind it of the other side: then what "
-            "differs from run to run counts. With `-v`, the reason of every verdict."},
+            "differs from run to run counts. Named probes alone are compared. With `-v`, the "
+            "reason "
+            "of every verdict."},
     CommandRow{
         .word = "compare --live",
         .arguments = "[PROBE [ITS OPTIONS]]...",

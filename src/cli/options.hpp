@@ -104,7 +104,7 @@ struct Options {
   std::vector<bundle::Source> sources{};  ///< of what is replayed: where its process finds them
   std::vector<AskedLaunch> launches{};    ///< the same, read
   std::vector<AskedTrace> traces{};       ///< that probes' options name, read
-  std::vector<std::string> shown_probes{};  ///< of `report`; empty: all
+  std::vector<std::string> shown_probes{};  ///< of `report` and `compare`; empty: all
   std::string series{};  ///< of `report`: those to show; of `import`: the one that a list is of
   std::string device_name{};  ///< of `import`: where the file does not say it
   SizeUnit size_unit{SizeUnit::unknown};

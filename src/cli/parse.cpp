@@ -182,10 +182,10 @@ Options parse(const std::vector<std::string>& arguments, std::span<const Probe* 
   check_contradictions(typed);
   std::vector<std::string_view> ids;
   for (const Probe* const probe : probes) ids.push_back(probe->id);
-  resolve(options, typed, ids);
-  if (options.command == Command::profile) settle_profile(options, typed, scanned.app);
   // Without the word `compare`.
   if (scanned.first_side > 0) options.first_side = scanned.first_side - 1;
+  resolve(options, typed, ids);
+  if (options.command == Command::profile) settle_profile(options, typed, scanned.app);
   if (options.command == Command::live && options.first_side > 0) {
     throw UsageError(
         "-- has no meaning with compare --live: --b-device and --b-env say what side "

@@ -98,10 +98,11 @@ void check_words(const Options& options, const std::vector<std::string_view>& pr
       options.command == Command::compare || options.command == Command::import;
   if (takes_files && (words.empty() || has_empty)) {
     const bool is_import = options.command == Command::import;
-    throw UsageError(is_import ? "import needs files: write `clprobe import FILE...` with what "
-                                 "another tool wrote"
-                               : "compare needs files: write `clprobe compare FILE FILE...` with "
-                                 "what -o saved as JSON, or folders of such files");
+    throw UsageError(
+        is_import ? "import needs files: write `clprobe import FILE...` with what "
+                    "another tool wrote"
+                  : "compare needs files: write `clprobe compare FILE FILE... [PROBE...]` with "
+                    "what -o saved as JSON, or folders of such files");
   }
   if (options.command == Command::report && (words.empty() || has_empty)) {
     throw UsageError(
@@ -147,11 +148,14 @@ void check_helped(Options& options, const std::vector<std::string_view>& probes)
   remove_repeated(options.words);
 }
 
-/// Words of `report` that are probes; a file of such a name is written as ./latency.
+/// Words of `report` and `compare` that are probes; a file of such a name is written as ./latency.
 void take_probes(Options& options, const std::vector<std::string_view>& probes) {
   std::vector<std::string> files;
-  for (std::string& word : options.words) {
+  const std::size_t first_words = options.first_side;
+  for (std::size_t i = 0; i < options.words.size(); ++i) {
+    std::string& word = options.words[i];
     const bool is_probe = std::find(probes.begin(), probes.end(), word) != probes.end();
+    if (is_probe && i < first_words) --options.first_side;
     (is_probe ? options.shown_probes : files).push_back(std::move(word));
   }
   options.words = std::move(files);
@@ -274,7 +278,8 @@ void resolve(Options& options, const Typed& typed, const std::vector<std::string
   if (options.command == Command::help) check_helped(options, probes);
   if (options.command == Command::list) check_list_format(options);
   if (options.command == Command::explain) join_explained(options);
-  if (options.command == Command::report) take_probes(options, probes);
+  const bool shows_runs = options.command == Command::report || options.command == Command::compare;
+  if (shows_runs) take_probes(options, probes);
   check_words(options, probes);
   // A probe that is named twice is measured once; a file may well be shown beside itself.
   if (is_measuring(options.command)) remove_repeated(options.words);

@@ -21,6 +21,7 @@
 #include "commands/read_runs.hpp"
 #include "commands/results.hpp"
 #include "commands/run_names.hpp"
+#include "commands/shown_part.hpp"
 #include "system/usable_cores.hpp"
 #include "terminal/complain.hpp"
 #include "text/text.hpp"
@@ -164,7 +165,28 @@ void pool_sides(Selection& selected, std::size_t first) {
   selected.baseline = 0;
 }
 
-Selection select_runs(const Files& files, const std::vector<std::string>& labels) {
+/// Of all runs these probes alone; all where none is named.
+void keep_probes(std::vector<RunDigest>& runs, const std::vector<std::string>& probes) {
+  const auto has = [](const std::vector<std::string>& words, const std::string& word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  };
+  std::vector<std::string> there;
+  for (const RunDigest& run : runs) {
+    for (const ComparedResult& each : run.results) {
+      const bool is_probe = find_probe(each.probe) != nullptr;
+      if (is_probe && !has(there, each.probe)) there.push_back(each.probe);
+    }
+  }
+  for (const std::string& probe : probes) {
+    if (!has(there, probe)) refuse_part("probe", probe, there);
+  }
+  if (probes.empty()) return;
+  for (RunDigest& run : runs) {
+    std::erase_if(run.results, [&](const auto& each) { return !has(probes, each.probe); });
+  }
+}
+
+Selection select_runs(const Files& files, const cli::Options& options) {
   std::vector<Digested> digests = digest_files(files.all);
   Selection selected;
   std::size_t of_first = 0;  // runs, of which a file may have several
@@ -181,7 +203,8 @@ Selection select_runs(const Files& files, const std::vector<std::string>& labels
     throw cli::UsageError(
         fmt::format("compare needs two runs and got {}: name another file", selected.runs.size()));
   }
-  take_labels(labels, selected.runs);
+  keep_probes(selected.runs, options.shown_probes);
+  take_labels(options.labels, selected.runs);
   hide_folders(selected.runs);
   if (files.first_side > 0) pool_sides(selected, of_first);
   return selected;
@@ -193,7 +216,7 @@ int compare(const cli::Options& options) {
   refuse_pictures(options);
   Results results(options);
   const Files files = select_files(options);
-  const Selection selected = select_runs(files, options.labels);
+  const Selection selected = select_runs(files, options);
   const Comparison comparison =
       clprobe::compare(selected.runs, selected.baseline, options.threshold);
   const int written = write_comparison(results, comparison, selected.runs);

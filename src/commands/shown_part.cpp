@@ -31,12 +31,6 @@ void add(std::vector<std::string>& words, const std::string& word) {
   if (!word.empty() && !has(words, word)) words.push_back(word);
 }
 
-[[noreturn]] void refuse(std::string_view kind, const std::string& word,
-                         const std::vector<std::string>& there) {
-  throw cli::UsageError(fmt::format("no run has the {} {}: choose among {}", kind, quote(word),
-                                    quote(fmt::format("{}", fmt::join(there, ", ")))));
-}
-
 std::vector<std::string> probes_in(const std::vector<Run>& runs) {
   std::vector<std::string> there;
   for (const Run& run : runs) {
@@ -79,12 +73,18 @@ bool is_empty(const ProbeResult& result) {
 
 }  // namespace
 
+void refuse_part(std::string_view kind, const std::string& word,
+                 const std::vector<std::string>& there) {
+  throw cli::UsageError(fmt::format("no run has the {} {}: choose among {}", kind, quote(word),
+                                    quote(fmt::format("{}", fmt::join(there, ", ")))));
+}
+
 void keep_shown_part(std::vector<Run>& runs, const std::vector<std::string>& probes,
                      const std::string& series) {
   if (!probes.empty()) {
     const std::vector<std::string> there = probes_in(runs);
     for (const std::string& probe : probes) {
-      if (!has(there, probe)) refuse("probe", probe, there);
+      if (!has(there, probe)) refuse_part("probe", probe, there);
     }
     for (Run& run : runs) {
       std::erase_if(run.results, [&](const ProbeResult& each) { return !has(probes, each.probe); });
@@ -97,7 +97,7 @@ void keep_shown_part(std::vector<Run>& runs, const std::vector<std::string>& pro
   const std::vector<std::string> wanted = split(series);
   const std::vector<std::string> there = series_in(runs);
   for (const std::string& each : wanted) {
-    if (!has(there, each)) refuse("series", each, there);
+    if (!has(there, each)) refuse_part("series", each, there);
   }
   for (Run& run : runs) {
     for (ProbeResult& result : run.results) keep_series(result, wanted);

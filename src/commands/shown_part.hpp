@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "clprobe/run.hpp"
@@ -14,5 +15,9 @@ namespace clprobe::commands {
 /// where none has.
 void keep_shown_part(std::vector<Run>& runs, const std::vector<std::string>& probes,
                      const std::string& series);
+
+/// Throws cli::UsageError: no run has the probe or series `word`, but what is `there`.
+[[noreturn]] void refuse_part(std::string_view kind, const std::string& word,
+                              const std::vector<std::string>& there);
 
 }  // namespace clprobe::commands

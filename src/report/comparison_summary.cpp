@@ -115,6 +115,17 @@ struct Group {
   }
 };
 
+/// "; not compared: latency, banks": probes that only one of the two runs has, or that measured by
+/// another method.
+std::string uncompared_text(const Comparison& comparison, std::size_t run) {
+  std::vector<std::string_view> probes;
+  for (const Unmatched& each : comparison.unmatched) {
+    const bool is_whole = each.series.empty() && each.name.empty();
+    if (each.run == run && is_whole) probes.push_back(each.probe);
+  }
+  return probes.empty() ? "" : fmt::format("; not compared: {}", fmt::join(probes, ", "));
+}
+
 }  // namespace
 
 std::vector<Change> changes_of(const Comparison& comparison) {
@@ -181,19 +192,21 @@ std::string summary_of(const Comparison& comparison, std::size_t run) {
                         fmt::join(part.texts, ", "));
   }
   const std::string rest = settled_text(comparison.counts[run]);
-  if (text.empty()) text = "no change";
-  return rest.empty() ? text : fmt::format("{}; {}", text, rest);
+  if (text.empty()) text = rest.empty() ? "nothing to compare" : "no change";
+  if (!rest.empty()) text += "; " + rest;
+  return text + uncompared_text(comparison, run);
 }
 
 std::string brief_summary_of(const Comparison& comparison, std::size_t run,
                              const std::function<bool(const std::string&)>& fits) {
   std::string whole = summary_of(comparison, run);
-  if (fits(whole)) return whole;
+  const std::vector<SummaryPart> parts = summary_parts(comparison, run);
+  if (parts.empty() || fits(whole)) return whole;
   VerdictCounts changed = comparison.counts[run];
   changed.same = changed.unclear = 0;
-  std::string text = counts_text(changed);
+  std::string text = counts_text(changed) + uncompared_text(comparison, run);
   std::string_view separator = ": ";
-  for (const SummaryPart& part : summary_parts(comparison, run)) {
+  for (const SummaryPart& part : parts) {
     for (const std::string& each : part.texts) {
       std::string longer = fmt::format("{}{}{}", text, separator, each);
       if (!fits(longer + more_follow)) longer.resize(std::min(longer.size(), longer.rfind(" (")));

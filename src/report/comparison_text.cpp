@@ -147,6 +147,12 @@ std::string place_title(const ComparedRow& row) {
     std::string name = level_in_words(cell.finding->level_name, cell.finding->finding.level);
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
+  // The L2 of one device is level 2 of one whose caches have no known names.
+  std::erase_if(names, [&](const std::string& name) {
+    constexpr std::string_view unnamed = "level ";
+    return name.starts_with(unnamed) &&
+           std::find(names.begin(), names.end(), "L" + name.substr(unnamed.size())) != names.end();
+  });
   const ComparedFinding& baseline = *row.baseline;
   return title_in_words(baseline.finding.series, baseline.series_title,
                         fmt::format("{}", fmt::join(names, "/")));

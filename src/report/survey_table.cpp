@@ -124,7 +124,8 @@ void add_lines(Page& page, const Survey& survey, std::span<const Line> lines) {
   page.table(columns, rows, 0);
 }
 
-/// What is not in the table: kernels behind the last line, and the sizes of those that have several.
+/// What is not in the table: kernels behind the last line, and the sizes of those that have
+/// several.
 void add_rest(Page& page, const Survey& survey, std::span<const Line> shown,
               std::span<const Line> hidden) {
   double rest = 0.0;

@@ -25,6 +25,17 @@ slower() {
   [[ ${lines[-1]} == 'B: '*' same' ]]
 }
 
+@test "named probes alone are compared, on two sides as well" {
+  slower 1.2 new.json
+  "$CLPROBE" report old.json -f json | jq 'map(.results[0].probe)' | grep -q latency
+  clprobe compare old.json new.json stride --fail-on changed
+  [[ $status -eq 2 && $stderr == *"no run has the probe 'stride': choose among 'latency'"* ]]
+  clprobe compare old.json new.json latency --fail-on worse
+  [ "$status" -eq 4 ]
+  clprobe compare old.json latency -- old.json --fail-on changed
+  [ "$status" -eq 0 ]
+}
+
 @test "a slower run is worse: exit status 4, and only where it was asked for" {
   slower 1.2 new.json
   clprobe compare old.json new.json

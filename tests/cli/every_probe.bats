@@ -30,6 +30,7 @@ series_of_plan() {
 
 @test "a dry run has the series of the run, for every probe" {
   local words little=(--device 0 --quick --time-budget 600s --max-memory 4MiB)
+  # shellcheck disable=SC2034
   clprobe_seconds=600  # the sanitizers on a busy host take more than two minutes
   mapfile -t words < <("$CLPROBE" list --json | jq --raw-output '.probes[].id | select(. != "gsi")')
   clprobe "${little[@]}" --json "${words[@]}"

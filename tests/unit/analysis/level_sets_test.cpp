@@ -253,6 +253,13 @@ TEST_CASE("of two devices levels of one name are one, and those of two names are
   made = compare(runs, 0, threshold);
   CHECK(cell_of(made, "latency", 1).finding->finding.value == 4);
   CHECK(cell_of(made, "latency", 2).finding == nullptr);
+  // Of an L1 the number is known: a level 2 without a name is none.
+  runs[1] = run_of({4, 90});
+  for (ComparedFinding& each : runs[1].results[0].findings) ++*each.finding.level;
+  runs[1].device = "another";
+  made = compare(runs, 0, threshold);
+  CHECK(cell_of(made, "latency", 1).finding == nullptr);
+  CHECK(cell_of(made, "latency", 3).finding->finding.value == 90);
 }
 
 namespace {

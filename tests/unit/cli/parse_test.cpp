@@ -117,6 +117,10 @@ TEST_CASE("commands and their words") {
   CHECK(part.words == Words{"a.json", "./latency"});
   CHECK(part.shown_probes == Words{"latency"});
   CHECK(part.series == "global,local");
+  const Options sides = parsed({"compare", "latency", "a", "b", "--", "c", "bandwidth"});
+  CHECK(sides.words == Words{"a", "b", "c"});
+  CHECK(sides.first_side == 2);
+  CHECK(sides.shown_probes == Words{"latency", "bandwidth"});
   CHECK(parsed({"report", "-"}).words == Words{"-"});
   CHECK(parsed({"--generate", "zsh"}).command == Command::generate);
   CHECK(parsed({"--generate", "zsh"}).words == Words{"zsh"});

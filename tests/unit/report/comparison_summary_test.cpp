@@ -108,6 +108,13 @@ TEST_CASE("a summary without room says how many and at what, and by how much whe
   CHECK(brief(60) == "1 worse, 1 better, 2 different");
 }
 
+TEST_CASE("a summary names the probes that it says nothing of") {
+  std::vector<RunDigest> runs{digest(run_of(1.0), "a"), digest(run_of(1.0), "b")};
+  runs[1].results.back().probe = "another";
+  const std::string text = report::summary_of(compare(runs, 0, 0.03), 1);
+  CHECK(text == "no change; 1 same; not compared: latency, another");
+}
+
 TEST_CASE("what is the same is in the whole form alone") {
   const std::vector<RunDigest> runs{digest(run_of(1.0), "a"), digest(run_of(1.0), "b")};
   const Comparison comparison = compare(runs, 0, 0.03);
