@@ -15,15 +15,25 @@
 namespace clprobe::transfer {
 namespace {
 
-double rate_of(const ProbeResult& result, std::string_view series) {
-  const Finding* const rate = find_value(result.findings, "bandwidth", series);
-  return rate == nullptr ? 0.0 : *rate->value;
+const Finding* rate_of(const ProbeResult& result, std::string_view series) {
+  return find_value(result.findings, "bandwidth", series);
 }
 
-/// Rates one after the other, with the unit only where it is another one than before.
+/// Rates one after the other, with the unit only where it is another one than before, and with the
+/// interval only where that is wide.
 class Rates {
  public:
-  std::string text(double rate) {
+  std::string text(const Finding& rate) {
+    constexpr double wide = 1.5;
+    std::string shown = with_new_unit(*rate.value);
+    if (rate.low && rate.high && *rate.high > wide * wide * *rate.low) {
+      shown += fmt::format(" ({} to {})", with_new_unit(*rate.low), with_new_unit(*rate.high));
+    }
+    return shown;
+  }
+
+ private:
+  std::string with_new_unit(double rate) {
     const std::string whole = format_rate(rate);
     const std::size_t space = whole.find(' ');
     const std::string unit = whole.substr(space);
@@ -32,7 +42,6 @@ class Rates {
     return is_new ? whole : whole.substr(0, space);
   }
 
- private:
   std::string unit_{};
 };
 
@@ -46,8 +55,8 @@ std::string both_ways(const ProbeResult& result) {
   const auto list = [&](Rates& rates, std::string_view between, std::initializer_list<Way> ways) {
     std::string text;
     for (const Way& way : ways) {
-      const double rate = rate_of(result, way.series);
-      if (rate > 0.0) append(text, between, fmt::format("{}{}", way.word, rates.text(rate)));
+      const Finding* const rate = rate_of(result, way.series);
+      if (rate != nullptr) append(text, between, fmt::format("{}{}", way.word, rates.text(*rate)));
     }
     return text;
   };
@@ -60,7 +69,8 @@ std::string both_ways(const ProbeResult& result) {
     text = list(rates, ", ", {{"host to device ", "to-device"}, {"back ", "from-device"}});
     return text.empty() ? text : text + " (ordinary memory)";
   }
-  const bool has_both = rate_of(result, "to-device") > 0.0 && rate_of(result, "from-device") > 0.0;
+  const bool has_both =
+      rate_of(result, "to-device") != nullptr && rate_of(result, "from-device") != nullptr;
   const std::string ordinary =
       has_both ? list(rates, " and ", {{"", "to-device"}, {"", "from-device"}})
                : list(rates, "", {{"there ", "to-device"}, {"back ", "from-device"}});
@@ -69,8 +79,8 @@ std::string both_ways(const ProbeResult& result) {
 }
 
 std::string row_of(const ProbeResult& result, const std::string& series) {
-  const double rate = rate_of(result, series);
-  std::string text = rate > 0.0 ? format_rate(rate) : std::string();
+  const Finding* const rate = rate_of(result, series);
+  std::string text = rate != nullptr ? format_rate(*rate->value) : std::string();
   const Finding* const start = find_value(result.findings, "start_up", series);
   if (start != nullptr) append(text, ", ", "start-up " + format_seconds(*start->value));
   const Finding* const half = find_value(result.findings, "half_size", series);

@@ -256,4 +256,14 @@ TEST_CASE("transfer: sizes that were asked for are measured, and such as fit now
   }
 }
 
+TEST_CASE("transfer: a run that is cut off has the rates of the card") {
+  for (const Effort effort : {Effort::quick, Effort::normal}) {
+    const Plan plan = probe.plan(cpu(), with_effort(effort));
+    std::vector<std::string> first;
+    for (std::size_t i = 0; i < 5; ++i) first.push_back(plan.points.at(i).series);
+    CHECK(first == std::vector<std::string>{"to-device-pinned", "from-device-pinned", "to-device",
+                                            "from-device", "both-pinned"});
+  }
+}
+
 }  // namespace clprobe::transfer

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "clprobe/probe.hpp"
@@ -161,14 +164,20 @@ std::vector<std::uint64_t> sizes_of(const DeviceInfo& device, const Request& req
   return sizes;
 }
 
-/// Large transfers first, then small ones, and what lies between at the end: wherever time cuts it
-/// off, the rates are known, then the start-ups. Other devices come last: they may be many.
+/// Large transfers first, those of the card before all others, then small ones, and what lies
+/// between at the end: wherever time cuts it off, the rates are known, then the start-ups. Other
+/// devices come last: they may be many.
 void order_by_weight(std::vector<Point>& points, std::uint64_t largest) {
+  constexpr std::array<std::string_view, 5> of_card{"to-device-pinned", "from-device-pinned",
+                                                    "to-device", "from-device", "both-pinned"};
+  constexpr auto others = static_cast<std::ptrdiff_t>(of_card.size());
   const auto weight = [&](const Point& point) {
     const auto shape = shape_of<Shape>(point);
-    const int peers_last = shape.way == Way::peer ? 3 : 0;
-    if (shape.transfer_bytes >= largest) return peers_last;
-    return peers_last + (shape.transfer_bytes <= small.count ? 1 : 2);
+    const std::ptrdiff_t peers_last = shape.way == Way::peer ? others + 3 : 0;
+    if (shape.transfer_bytes < largest) {
+      return peers_last + others + (shape.transfer_bytes <= small.count ? 1 : 2);
+    }
+    return peers_last + (std::find(of_card.begin(), of_card.end(), point.series) - of_card.begin());
   };
   std::stable_sort(points.begin(), points.end(),
                    [&](const Point& a, const Point& b) { return weight(a) < weight(b); });
