@@ -40,22 +40,24 @@ std::string completion_of(std::string_view shell) {
   return completion(shell, example::probes(), machines, terms);
 }
 
-/// What the script prints, which the shell reads from a file: nothing has to be quoted twice.
+/// What the script prints, which the shell reads from a file: nothing has to be quoted twice. Its
+/// home is a folder of its own: fish complains where it can write no history, and zsh reads the
+/// user's .zshrc, or asks a user who has none for settings.
 std::string printed_by(std::string_view shell, const std::string& script) {
-  std::string path = (std::filesystem::temp_directory_path() / "clprobe-script-XXXXXX").string();
-  const int descriptor = ::mkstemp(path.data());
-  REQUIRE(descriptor >= 0);
-  ::close(descriptor);
-  std::ofstream(path) << script;
+  std::string home = (std::filesystem::temp_directory_path() / "clprobe-home-XXXXXX").string();
+  REQUIRE(::mkdtemp(home.data()) != nullptr);
+  std::ofstream(home + "/script") << script;
+  std::ofstream(home + "/.zshrc") << '\n';
   std::string text;
-  std::FILE* const output =
-      ::popen(("timeout 30 " + std::string(shell) + " '" + path + "' 2>&1").c_str(), "r");
+  const std::string command = "env -u XDG_CONFIG_HOME -u XDG_DATA_HOME -u ZDOTDIR HOME='" + home +
+                              "' timeout 30 " + std::string(shell) + " '" + home + "/script' 2>&1";
+  std::FILE* const output = ::popen(command.c_str(), "r");
   REQUIRE(output != nullptr);
   for (int letter = std::fgetc(output); letter != EOF; letter = std::fgetc(output)) {
     text += static_cast<char>(letter);
   }
   ::pclose(output);
-  std::filesystem::remove(path);
+  std::filesystem::remove_all(home);
   return text;
 }
 
