@@ -166,6 +166,7 @@ int list_app(const cli::Options& options) {
   results.check_stdout();
   SurveyedRun run = survey_app(options.app);
   if (options.with_secrets) run.app.words = cli::app_without_folders(options.app, true);
+  if (!run.note.empty()) terminal::complain(run.note);
   if (!run.problem.empty()) terminal::complain(run.problem);
   const int written = run.used_opencl
                           ? results.finish([&](cli::Format format, const TableStyle& style) {
@@ -239,6 +240,7 @@ int profile_app(const cli::Options& options, const std::vector<std::string>& arg
   const std::string caches = folder.path() + "/first";
   fs::create_directory(caches);
   const SurveyedRun survey = survey_app(options.app, without_caches(caches));
+  if (!survey.note.empty()) terminal::complain(survey.note);
   if (!survey.problem.empty()) terminal::complain(survey.problem);
   if (survey.app.interrupted) return exit_interrupted;
   if (!survey.used_opencl) return exit_failed;

@@ -23,7 +23,6 @@
 #include "system/read_file.hpp"
 #include "system/run_program.hpp"
 #include "system/temporary_folder.hpp"
-#include "terminal/complain.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::commands {
@@ -65,15 +64,8 @@ std::string preloaded_with(const std::string& loader) {
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
 system::ProgramEnd run_app(const std::vector<std::string>& words, const std::string& folder,
-                           Variables variables) {
-  const OtherLoader loader = loader_with_layers();
-  if (!loader.with.empty()) {
-    variables.emplace_back("LD_PRELOAD", preloaded_with(loader.with));
-    terminal::complain(
-        fmt::format("{} starts with {} in place of {}, which takes no layers; platforms may have "
-                    "other numbers",
-                    quote(words.front()), loader.with, loader.without));
-  }
+                           Variables variables, const OtherLoader& loader) {
+  if (!loader.with.empty()) variables.emplace_back("LD_PRELOAD", preloaded_with(loader.with));
   variables.emplace_back("OPENCL_LAYERS", layers_with(find_layer()));
   variables.emplace_back("CLPROBE_SURVEY", folder);
   try {
@@ -146,7 +138,13 @@ SurveyedRun survey_app(const std::vector<std::string>& words, const Variables& v
   run.app.words = cli::app_without_folders(words, false);
   run.app.started = utc_now();
   run.app.tool = tool_info();
-  const system::ProgramEnd end = run_app(words, folder.path(), variables);
+  const OtherLoader loader = loader_with_layers();
+  if (!loader.with.empty()) {
+    run.note = fmt::format(
+        "{} ran with {} in place of {}, which takes no layers; platforms may have other numbers",
+        quote(words.front()), loader.with, loader.without);
+  }
+  const system::ProgramEnd end = run_app(words, folder.path(), variables, loader);
   run.app.status = end.status;
   run.app.signal = end.signal;
   run.app.wall_s = end.seconds;

@@ -15,6 +15,7 @@ struct SurveyedRun {
   SurveyedApp app{};
   bool used_opencl{false};
   std::string problem{};  ///< one line; empty where all was as it should be
+  std::string note{};     ///< one line on how it was started; mostly empty
 };
 
 /// Runs the program, whose words are `words`, with these variables besides. Throws UsageError where
