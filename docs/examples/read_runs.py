@@ -4,11 +4,11 @@
 
     import read_runs
     findings = read_runs.frame(read_runs.findings(["h100.json", "h200.json"]))
-    curves = read_runs.frame(read_runs.curves(["h100.json", "h200.json"]))
+    curves = read_runs.frame(read_runs.curves(["h100.json", "h200.json"]))  # frames are pandas'
     l2 = findings.query("probe == 'latency' and series == 'global' and level == 2")
 
 A finding of a run is identified by (probe, series, level, name, label, method). Values are in SI units and
-bytes. As a program it prints both tables: read_runs.py [--program clprobe] FILE...
+bytes. As a program it prints both tables as CSV: read_runs.py [--program clprobe] FILE...
 """
 
 import argparse
@@ -16,6 +16,7 @@ import csv
 import json
 import pathlib
 import subprocess
+import sys
 from typing import Any
 
 Row = dict[str, Any]
@@ -25,22 +26,20 @@ VALUES = ("value", "low", "high", "unit", "source", "reason")
 NUMBERS = ("x", "value", "low", "high")
 
 
-def runs_in(path: str | pathlib.Path) -> list[dict[str, Any]]:
-    """The run documents of a file: one document, or an array of them."""
-    text = pathlib.Path(path).read_text(encoding="utf-8")
-    document = json.loads(text)
-    runs = document if isinstance(document, list) else [document]
-    for run in runs:
-        if run.get("schema") != "clprobe-run":
-            raise ValueError(f"{path}: expected runs of clprobe")
-    return runs
+def report_of(program: str, path: str, form: str) -> str:
+    """What `clprobe report` makes of the samples in a file."""
+    return subprocess.run([program, "report", path, "-f", form], check=True, capture_output=True,
+                          text=True).stdout
 
 
-def findings(paths: list[str]) -> list[Row]:
-    """A row per finding as the files store it; absent fields are None."""
+def findings(paths: list[str], program: str = "clprobe") -> list[Row]:
+    """A row per finding; absent fields are None.
+
+    `program` derives them from the samples: those that a file stores are of the version that wrote it.
+    """
     rows = []
     for path in paths:
-        for run in runs_in(path):
+        for run in json.loads(report_of(program, path, "json")):
             device = run.get("label") or run["device"]["name"]
             for result in run["results"]:
                 for finding in result["findings"]:
@@ -60,8 +59,7 @@ def curves(paths: list[str], program: str = "clprobe") -> list[Row]:
         if str(path).endswith("curves.csv"):
             text = pathlib.Path(path).read_text(encoding="utf-8")
         else:
-            text = subprocess.run([program, "report", path, "-f", "curves"], check=True,
-                                  capture_output=True, text=True).stdout
+            text = report_of(program, path, "curves")
         for row in csv.DictReader(text.splitlines()):
             rows.append({name: float(cell) if name in NUMBERS else cell for name, cell in row.items()})
     return rows
@@ -79,8 +77,10 @@ def main() -> None:
     parser.add_argument("--program", default="clprobe")
     parser.add_argument("files", nargs="+", metavar="FILE")
     options = parser.parse_args()
-    print(frame(findings(options.files)).to_string())
-    print(frame(curves(options.files, options.program)).to_string())
+    for rows in (findings(options.files, options.program), curves(options.files, options.program)):
+        table = csv.DictWriter(sys.stdout, rows[0] if rows else [])
+        table.writeheader()
+        table.writerows(rows)
 
 
 if __name__ == "__main__":

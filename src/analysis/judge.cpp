@@ -243,7 +243,11 @@ Judgement judge_parts(const ComparedFinding& baseline, const ComparedFinding& ot
   Judgement judged = judge(before, as_share(other, whole), threshold);
   const double a = *before.finding.value;
   const double b = *other.finding.value;
-  if (!(a > 0.0) || !(b > 0.0) || !judged.interval) {
+  // An extra cost that may be none, or below 0, is no multiple of another one.
+  const auto may_be_none = [](const ComparedFinding& each) {
+    return !(each.finding.low.value_or(*each.finding.value) > 0.0);
+  };
+  if (may_be_none(baseline) || may_be_none(other) || !judged.interval) {
     judged.interval.reset();
     return judged;
   }

@@ -34,15 +34,24 @@ void add_finding(const Finding& finding, NamedLevel& level) {
   if (!finding.value) level.at_least = finding.low.value_or(0.0);
 }
 
-/// The second of two caches may be the far half of the first.
+bool has_steps(const Levels& levels) {
+  return std::any_of(levels.begin(), levels.end(),
+                     [](const auto& each) { return !each.second.step.empty(); });
+}
+
+/// The second of two caches may be the far half of the first. A level that may be a cache or the
+/// reach of a TLB has no name, but counts as a cache, as on the card.
 void name_by_steps(Levels& levels, Caches& caches) {
+  if (!has_steps(levels)) return;
   int count = 0;
   bool is_far = false;
   for (auto& [number, level] : levels) {
     const bool may_be_half = level.step == to_word(StepKind::cache_or_far);
     if (level.step == memory) level.name = memory;
     if (level.step == to_word(StepKind::translation)) level.name = "TLB reach";
-    if (level.step == to_word(StepKind::cache) || may_be_half) {
+    const bool is_cache = level.step == to_word(StepKind::cache) || may_be_half;
+    if (!is_cache && level.name.empty()) ++count;
+    if (is_cache) {
       level.name = fmt::format("{}L{}", is_far ? far : "", is_far ? count : ++count);
       if (level.end > 0.0) caches.emplace(level.end, level.name);
     }
@@ -68,12 +77,12 @@ void name_by_ends(Levels& levels, const Caches& caches) {
 
 /// The last level, where it goes on beyond all caches; where the series has found these itself, or
 /// none are known, so far that it is not one more.
-void name_memory(Levels& levels, const Caches& caches, bool has_steps) {
+void name_memory(Levels& levels, const Caches& caches) {
   constexpr double min_bytes = 1 << 20;
   if (levels.size() < 2) return;
   NamedLevel& last = std::prev(levels.end())->second;
   double end = caches.empty() ? min_bytes : std::max(min_bytes, caches.rbegin()->first);
-  if (has_steps || caches.empty()) {
+  if (has_steps(levels) || caches.empty()) {
     end = std::max(end, 4.0 * std::prev(levels.end(), 2)->second.end);
   }
   if (last.name.empty() && last.at_least >= end) last.name = memory;
@@ -106,18 +115,16 @@ void name_levels(RunDigest& run, bool is_imported) {
   auto known = all.end();
   for (auto each = all.begin(); each != all.end(); ++each) {
     name_by_steps(each->second, caches);
-    const bool has_steps = !each->second.begin()->second.step.empty();
-    if (has_steps && (known == all.end() || each->second.size() > known->second.size())) {
+    const bool begins_with_step = !each->second.begin()->second.step.empty();
+    if (begins_with_step && (known == all.end() || each->second.size() > known->second.size())) {
       known = each;
     }
   }
   for (auto& [place, levels] : all) {
-    const bool has_steps = std::any_of(levels.begin(), levels.end(),
-                                       [](const auto& each) { return !each.second.step.empty(); });
-    if (!has_steps) name_by_ends(levels, caches);
+    if (!has_steps(levels)) name_by_ends(levels, caches);
     const bool is_of_another = known != all.end() && place.first != known->first.first;
     if (is_imported && is_of_another) name_by_numbers(levels, known->second);
-    name_memory(levels, caches, has_steps);
+    name_memory(levels, caches);
   }
   for (ComparedResult& result : run.results) {
     for (ComparedFinding& each : result.findings) {

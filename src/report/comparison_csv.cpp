@@ -51,24 +51,25 @@ std::string render_comparison_csv(const Comparison& comparison, std::span<const 
   std::string csv =
       "run,file,device,driver,started,probe,series,level,finding,unit,baseline_value,baseline_low,"
       "baseline_high,baseline_label,value,low,high,label,ratio,verdict,reason,part,view,"
-      "interval_low,interval_high,resolution_share,p_value,run_level\n";
+      "interval_low,interval_high,resolution_share,p_value,run_level,run_unit\n";
   for (const ComparedRow& row : comparison.rows) {
     const Finding& finding = row.baseline->finding;
     for (std::size_t run = 0; run < row.cells.size(); ++run) {
       const ComparedCell& cell = row.cells[run];
       if (run == comparison.baseline || !report::has_content(cell)) continue;
-      csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
-                         report::run_letter(run), report::csv_cell(runs[run].file),
-                         report::csv_cell(runs[run].device), report::csv_cell(runs[run].driver),
-                         report::csv_cell(runs[run].started), report::csv_cell(row.probe),
-                         report::csv_cell(finding.series), level_cell(finding.level),
-                         report::csv_cell(finding.name), report::csv_cell(finding.unit),
-                         finding_cells(row.baseline), finding_cells(cell.finding),
-                         number_cell(cell.judgement.ratio),
-                         cell.judgement.reason.empty() ? "" : to_word(cell.judgement.verdict),
-                         report::csv_cell(cell.judgement.reason), share_cells(finding),
-                         judged_cells(cell.judgement),
-                         cell.finding == nullptr ? "" : level_cell(cell.finding->finding.level));
+      csv += fmt::format(
+          "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", report::run_letter(run),
+          report::csv_cell(runs[run].file), report::csv_cell(runs[run].device),
+          report::csv_cell(runs[run].driver), report::csv_cell(runs[run].started),
+          report::csv_cell(row.probe), report::csv_cell(finding.series), level_cell(finding.level),
+          report::csv_cell(finding.name), report::csv_cell(finding.unit),
+          finding_cells(row.baseline), finding_cells(cell.finding),
+          number_cell(cell.judgement.ratio),
+          cell.judgement.reason.empty() ? "" : to_word(cell.judgement.verdict),
+          report::csv_cell(cell.judgement.reason), share_cells(finding),
+          judged_cells(cell.judgement),
+          cell.finding == nullptr ? "" : level_cell(cell.finding->finding.level),
+          cell.finding == nullptr ? "" : report::csv_cell(cell.finding->finding.unit));
     }
   }
   return csv;

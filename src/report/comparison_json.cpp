@@ -107,6 +107,8 @@ Json row_json(const ComparedRow& row, std::size_t baseline) {
       if (cell.finding->finding.level != finding.level && cell.finding->finding.level) {
         each["level"] = *cell.finding->finding.level;
       }
+      const std::string& unit = cell.finding->finding.unit;
+      if (unit != finding.unit) put_if_any(each, "unit", unit);
     }
     put_judgement(each, cell.judgement);
     cells.push_back(std::move(each));

@@ -204,19 +204,21 @@ std::string brief_summary_of(const Comparison& comparison, std::size_t run,
   if (parts.empty() || fits(whole)) return whole;
   VerdictCounts changed = comparison.counts[run];
   changed.same = changed.unclear = 0;
-  std::string text = counts_text(changed) + uncompared_text(comparison, run);
+  const std::string rest = uncompared_text(comparison, run);
+  std::string text = counts_text(changed);
   std::string_view separator = ": ";
   for (const SummaryPart& part : parts) {
     for (const std::string& each : part.texts) {
       std::string longer = fmt::format("{}{}{}", text, separator, each);
-      if (!fits(longer + more_follow)) longer.resize(std::min(longer.size(), longer.rfind(" (")));
+      const std::string end = more_follow + rest;
+      if (!fits(longer + end)) longer.resize(std::min(longer.size(), longer.rfind(" (")));
       // What is better must not stand where there is no room for what is worse.
-      if (!fits(longer + more_follow)) return separator == ", " ? text + more_follow : text;
+      if (!fits(longer + end)) return text + (separator == ", " ? end : rest);
       text = longer;
       separator = ", ";
     }
   }
-  return text;
+  return text + rest;
 }
 
 }  // namespace clprobe::report

@@ -114,7 +114,10 @@ std::string render_curves_csv(std::span<const Run> runs) {
         const std::string lead =
             fmt::format("{},{},{},{}", csv_cell(name_of(run)), csv_cell(result.probe),
                         csv_cell(series.name), csv_cell(chart.x_name));
-        for (const report::ChartPoint& point : series.points) {
+        std::vector<report::ChartPoint> points = series.points;  // as measured: refined at the end
+        std::stable_sort(points.begin(), points.end(),
+                         [](const auto& a, const auto& b) { return a.x < b.x; });
+        for (const report::ChartPoint& point : points) {
           csv += fmt::format("{},{},{},{},{},{}\n", lead, point.x, point.y, point.low, point.high,
                              chart.y_unit);
         }

@@ -22,12 +22,12 @@ class ReadRuns(unittest.TestCase):
 
     def test_a_finding_has_a_key_of_its_own(self) -> None:
         for path in ROOT.glob("results/*/*/*.json"):
-            rows = read_runs.findings([str(path)])
+            rows = read_runs.findings([str(path)], PROGRAM)
             keys = {tuple(row[name] for name in read_runs.KEY) for row in rows}
             self.assertEqual(len(keys), len(rows), path)
 
     def test_a_finding_has_its_interval(self) -> None:
-        rows = read_runs.findings([str(RUN)])
+        rows = read_runs.findings([str(RUN)], PROGRAM)
         l2 = [row for row in rows if row["probe"] == "latency" and row["series"] == "global"
               and row["level"] == 2 and row["name"] == "latency"]
         self.assertEqual(len(l2), 1)
@@ -40,9 +40,9 @@ class ReadRuns(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "two.json"
             path.write_text(json.dumps([run, run]), encoding="utf-8")
-            rows = read_runs.findings([str(path)])
+            rows = read_runs.findings([str(path)], PROGRAM)
         self.assertEqual({row["device"] for row in rows}, {"mine"})
-        self.assertEqual(len(rows), 2 * len(read_runs.findings([str(RUN)])))
+        self.assertEqual(len(rows), 2 * len(read_runs.findings([str(RUN)], PROGRAM)))
 
     def test_a_curve_has_a_row_a_point(self) -> None:
         rows = read_runs.curves([str(RUN)], PROGRAM)
@@ -59,7 +59,7 @@ class ReadRuns(unittest.TestCase):
             import pandas  # noqa: F401  pylint: disable=unused-import,import-outside-toplevel
         except ImportError:
             self.skipTest("pandas is not installed")
-        rows = read_runs.findings([str(RUN)])
+        rows = read_runs.findings([str(RUN)], PROGRAM)
         self.assertEqual(len(read_runs.frame(rows)), len(rows))
 
 

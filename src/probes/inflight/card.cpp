@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,7 +38,8 @@ std::string limit_text(const ProbeResult& result) {
     const Finding* const bound = find_value(result.findings, name, unit_series);
     if (bound != nullptr) most = std::max(most, *bound->value);
   }
-  return most > 0.0 ? fmt::format("at least {:.0f} loads per compute unit", most) : std::string();
+  if (!(most > 0.0)) return {};
+  return fmt::format("at least {:.0f} loads per compute unit", std::floor(most));
 }
 
 /// The whole device's. "at least" is said once for what stands before it as well.

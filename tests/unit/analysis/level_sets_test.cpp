@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "clprobe/compare.hpp"
+#include "clprobe/level_maps.hpp"
 
 namespace clprobe {
 namespace {
@@ -260,6 +261,28 @@ TEST_CASE("of two devices levels of one name are one, and those of two names are
   made = compare(runs, 0, threshold);
   CHECK(cell_of(made, "latency", 1).finding == nullptr);
   CHECK(cell_of(made, "latency", 3).finding->finding.value == 90);
+}
+
+TEST_CASE("a level of unknown nature counts among the caches, and has no name") {
+  const auto names_of = [](const std::vector<std::string>& steps) {
+    RunDigest run = run_of(std::vector<double>(steps.size() + 1, 1.0));
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      Finding step{.name = "step", .series = "all", .level = static_cast<int>(i) + 1};
+      step.label = steps[i];
+      run.results[0].findings.push_back({step});
+    }
+    name_levels(run, false);
+    std::vector<std::string> names;
+    for (const ComparedFinding& each : run.results[0].findings) {
+      if (each.finding.name == "latency") names.push_back(each.level_name);
+    }
+    names.pop_back();  // of the last level there is no step
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  CHECK(names_of({"unknown", "cache", "cache"}) == Names{"", "L2", "L3"});
+  CHECK(names_of({"cache", "translation", "cache"}) == Names{"L1", "TLB reach", "L2"});
+  CHECK(names_of({"cache", "cache_or_far", "cache"}) == Names{"L1", "L2", "far L2"});
 }
 
 namespace {

@@ -167,8 +167,8 @@ TEST_CASE("of shares, JSON and CSV say which of them they are") {
   CHECK(finding.at("view") == "gsi");
   const std::string csv = render_comparison_csv(made, runs);
   CHECK(csv.find(",reason,part,view,interval_low,") != std::string::npos);
-  CHECK(csv.find(",equal,memory data: L2,gsi,,,,1,\n") != std::string::npos);
-  CHECK(csv.find(",equal,,,,,,1,\n") != std::string::npos);
+  CHECK(csv.find(",equal,memory data: L2,gsi,,,,1,,share\n") != std::string::npos);
+  CHECK(csv.find(",equal,,,,,,1,,hertz\n") != std::string::npos);
 }
 
 TEST_CASE("what is better is known for some units only, else the finding says it") {
