@@ -36,11 +36,18 @@ series_of_plan() {
   clprobe "${little[@]}" --json "${words[@]}"
   printf '%s\n' "$stderr"
   [ "$status" -eq 0 ]
+  # On one core launches that need two groups side by side are refused: a finding says so.
+  jq --raw-output '[.[].results[] | .probe as $probe | .points[], (.findings[] | select(.reason)) |
+    "\($probe) \(.series)"] | unique[]' <<<"$output" | LC_ALL=C sort >told
   jq --raw-output '[.[].results[] | .probe as $probe | .points[] | "\($probe) \(.series)"] | unique[]' \
     <<<"$output" | LC_ALL=C sort >measured
   clprobe "${little[@]}" --dry-run "${words[@]}"
   [ "$status" -eq 0 ]
-  diff measured <(series_of_plan <<<"$output")
+  series_of_plan <<<"$output" >planned
+  [[ -z $(LC_ALL=C comm -23 measured planned) && -z $(LC_ALL=C comm -13 told planned) ]] || {
+    diff measured planned
+    return 1
+  }
   grep -q '^clock ' measured
   grep -q '^launch back-to-back$' measured
 }

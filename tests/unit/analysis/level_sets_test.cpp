@@ -282,7 +282,7 @@ TEST_CASE("a level of unknown nature counts among the caches, and has no name") 
   using Names = std::vector<std::string>;
   CHECK(names_of({"unknown", "cache", "cache"}) == Names{"", "L2", "L3"});
   CHECK(names_of({"cache", "translation", "cache"}) == Names{"L1", "TLB reach", "L2"});
-  CHECK(names_of({"cache", "cache_or_far", "cache"}) == Names{"L1", "L2", "far L2"});
+  CHECK(names_of({"cache", "cache-or-far", "cache"}) == Names{"L1", "L2", "far L2"});
 }
 
 namespace {
