@@ -58,7 +58,7 @@ class Tally:
                 continue
             name = " ".join(str(row[key]) for key in ("probe", "series", "level", "name") if key in row)
             verdicts.append(cell["verdict"])
-            if " of turns" not in cell.get("reason", ""):
+            if " alternating pass" not in cell.get("reason", ""):
                 continue
             followed.append(cell["verdict"])
             self.ratios.setdefault(name, []).append(cell["ratio"])

@@ -107,7 +107,7 @@ struct RunDigest {
 
 /// Why one run a side on the CPU of a virtual machine tells no change, in the middle of a sentence.
 inline constexpr std::string_view others_on_host =
-    "others on a virtual machine's host may do that for all of a run";
+    "other virtual machines on the host may cause this for a whole run";
 
 /// In the place of a probe: what holds for the run as a whole, the rate of the core's clock.
 inline constexpr std::string_view clock_section = "core clock";

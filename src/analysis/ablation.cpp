@@ -24,7 +24,7 @@ std::vector<const Visits*> visits_by_set(std::span<const AblationBuild> builds, 
       throw AblationError(fmt::format("build {} of {}", each.idealised, sets));
     }
     if (visits[each.idealised] != nullptr) {
-      throw AblationError(fmt::format("build {} of {} is there twice", each.idealised, sets));
+      throw AblationError(fmt::format("build {} of {} appears twice", each.idealised, sets));
     }
     visits[each.idealised] = &each.visits_ns;
   }

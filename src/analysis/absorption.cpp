@@ -118,10 +118,10 @@ std::vector<const NoisePoint*> in_order(std::span<const NoisePoint> points) {
             [](const NoisePoint* a, const NoisePoint* b) { return a->injected < b->injected; });
   for (std::size_t i = 1; i < sorted.size(); ++i) {
     if (sorted[i]->injected > sorted[i - 1]->injected) continue;
-    throw AblationError(fmt::format("noise of {:g} is there twice", sorted[i]->injected));
+    throw AblationError(fmt::format("noise of {:g} appears twice", sorted[i]->injected));
   }
   if (sorted.size() < 3 || sorted.front()->injected != 0.0) {
-    throw AblationError("expected noise of three amounts or more, 0 among them");
+    throw AblationError("expected at least three amounts of noise, one of them 0");
   }
   return sorted;
 }
@@ -208,7 +208,7 @@ Agreement compare_with_noise(const Ablation& ablation, std::span<const Resource>
                                     ablation.factors.size(), resources.size()));
   }
   const std::optional<std::size_t> first = first_factor(ablation);
-  if (!first) return {NoiseVerdict::untested, "no factor is resolved"};
+  if (!first) return {NoiseVerdict::untested, "no cause is resolved"};
   if (noise.empty()) return {NoiseVerdict::untested, "no noise was injected"};
   const Resource loaded = resources[*first];
   const Absorption* const own = absorption_of(noise, loaded);
@@ -221,17 +221,18 @@ Agreement compare_with_noise(const Ablation& ablation, std::span<const Resource>
                              is_saturated(other);
     if (!is_tighter) continue;
     return {NoiseVerdict::inconclusive,
-            fmt::format("ablation puts {} first, but noise finds {} in use all of the time",
+            fmt::format("ablation ranks {} first, but noise shows {} busy all the time",
                         name_of(loaded), name_of(each.resource))};
   }
   if (own == nullptr && loaded != Resource::waiting) {
-    return {NoiseVerdict::untested, fmt::format("no noise loads {}", name_of(loaded))};
+    return {NoiseVerdict::untested,
+            fmt::format("no noise was measured that loads {}", name_of(loaded))};
   }
   if (own != nullptr && is_saturated(*own)) {
     return {NoiseVerdict::agree,
-            fmt::format("both find {} in use all of the time", name_of(loaded))};
+            fmt::format("ablation and noise show {} busy all the time", name_of(loaded))};
   }
-  return {NoiseVerdict::agree, "noise finds no other resource in use all of the time"};
+  return {NoiseVerdict::agree, "noise shows no other resource busy all the time"};
 }
 
 }  // namespace clprobe

@@ -100,8 +100,9 @@ void look_at_curves(const ComparedResult& baseline, const ComparedResult& other,
   judged.resolution.reset();
   judged.p_value =
       two_sided_p(std::fabs(change) / (2.0 * step) * student_t(normal_degrees), normal_degrees);
-  judged.reason += fmt::format("; but at the {} sizes between them the curves are {:.3g} % apart",
-                               ratios.size(), 100.0 * std::expm1(mean(ratios)));
+  judged.reason +=
+      fmt::format("; but at the {} sizes between the two values the curves are {:.3g} % apart",
+                  ratios.size(), 100.0 * std::expm1(mean(ratios)));
 }
 
 }  // namespace clprobe

@@ -269,8 +269,8 @@ class Comparator {
       const auto shown = [](const Value& held) {
         return std::visit([](const auto& each) { return fmt::format("{}", each); }, held);
       };
-      text += fmt::format("{}{} {}, in the baseline {}", text.empty() ? "" : "; ", name,
-                          shown(value), shown(*before));
+      text += fmt::format("{}{} {} (baseline: {})", text.empty() ? "" : "; ", name, shown(value),
+                          shown(*before));
     }
     return text;
   }
@@ -280,7 +280,7 @@ class Comparator {
     CurveSummary summary{.run = run, .probe = probe, .series = other.series, .unit = other.unit};
     summary.note = differing_settings(baseline, other);
     if (baseline.unit != other.unit || baseline.varying != other.varying) {
-      summary.note = "its points differ in other parameters than the baseline's";
+      summary.note = "the points vary by other parameters than the baseline's";
       return summary;
     }
     std::vector<double> ratios;

@@ -116,7 +116,7 @@ std::string reason_of(const ComparedResult& result, std::string_view series) {
     const bool is_reason = finding.series == series && !finding.value && !finding.reason.empty();
     if (is_reason) return finding.reason;
   }
-  return "no point of it was measured";
+  return "no point was measured";
 }
 
 /// Why a curve says less than the baseline's; empty where it does not.
@@ -125,11 +125,11 @@ std::string cut_of(const ComparedCurve& baseline, const ComparedCurve& other, bo
   const double before = largest_size(baseline);
   const double now = largest_size(other);
   if (is_same_device && before > near * now) {
-    return fmt::format("its sizes end at {:.3g} times the baseline's last one", now / before);
+    return fmt::format("the largest size is {:.3g} times the baseline's", now / before);
   }
   const std::size_t points = other.points.size();
   if (2 * points >= baseline.points.size()) return {};
-  return fmt::format("{} points, the baseline has {}", points, baseline.points.size());
+  return fmt::format("only {} points (baseline: {})", points, baseline.points.size());
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ std::string doubt_of_timers(const ComparedResult& baseline, const ComparedResult
   const std::string before = timer_of(baseline, series);
   const std::string now = timer_of(other, series);
   if (before.empty() || now.empty() || before == now) return {};
-  return fmt::format("; but timed by {}, in the baseline by {}", now, before);
+  return fmt::format("; but timed by {} (baseline: {})", now, before);
 }
 
 std::vector<std::string> differing_origins(const RunDigest& baseline, const RunDigest& other) {
@@ -38,7 +38,7 @@ std::vector<std::string> differing_origins(const RunDigest& baseline, const RunD
   std::vector<std::string> texts;
   const auto add = [&](std::string_view what, const std::string& before, const std::string& now) {
     if (before.empty() || now.empty() || before == now) return;
-    texts.push_back(fmt::format("{} {} in place of {}", what, now, before));
+    texts.push_back(fmt::format("{} {} instead of {}", what, now, before));
   };
   add("another card of the same model: UUID", baseline.uuid, other.uuid);
   add("driver", baseline.driver, other.driver);
@@ -55,14 +55,13 @@ bool is_same_method(const ComparedResult& baseline, const ComparedResult& other)
 }
 
 std::string differing_methods(const RunDigest& baseline, const RunDigest& other) {
-  return fmt::format(
-      "measured by another method: {}, the baseline by {}; measure the baseline again", other.tool,
-      baseline.tool);
+  return fmt::format("measured with another method ({}; baseline: {}); measure the baseline again",
+                     other.tool, baseline.tool);
 }
 
 std::string doubt_of_clock(const Finding& baseline, const Finding& other) {
   if (baseline.method == other.method) return {};
-  return fmt::format("; but by {}, in the baseline by {}", other.method, baseline.method);
+  return fmt::format("; but by {} (baseline: {})", other.method, baseline.method);
 }
 
 }  // namespace clprobe

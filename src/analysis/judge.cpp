@@ -54,31 +54,33 @@ Judgement judge_words(const Finding& baseline, const Finding& other) {
         is_word_of_something(baseline.label) && is_word_of_something(other.label) &&
         !is_among(baseline.label, other.label) && !is_among(other.label, baseline.label);
     const auto shown = [](const Finding& finding) {
-      return finding.label.empty() ? std::string_view("nothing") : std::string_view(finding.label);
+      return finding.label.empty() ? std::string_view("no value") : std::string_view(finding.label);
     };
-    return without_number(
-        is_known ? Verdict::different : Verdict::unclear,
-        fmt::format("it says {}, the baseline {}", shown(other), shown(baseline)));
+    return without_number(is_known ? Verdict::different : Verdict::unclear,
+                          fmt::format("{} here; baseline: {}", shown(other), shown(baseline)));
   }
   if (!baseline.label.empty() && baseline.label != "unknown") {
-    return without_number(Verdict::same, fmt::format("both say {}", baseline.label));
+    return without_number(Verdict::same, fmt::format("both: {}", baseline.label));
   }
   if (kind_of_reason(baseline) == kind_of_reason(other)) {
     return without_number(Verdict::same,
-                          fmt::format("neither has a value: {}",
+                          fmt::format("no value in either run ({})",
                                       other.reason.empty() ? "no reason given" : other.reason));
   }
-  return without_number(Verdict::unclear, fmt::format("neither has a value: {}; the baseline: {}",
-                                                      other.reason, baseline.reason));
+  return without_number(Verdict::unclear,
+                        fmt::format("no value in either run (here: {}; baseline: {})", other.reason,
+                                    baseline.reason));
 }
 
 Judgement judge_lone_value(const Finding& baseline, const Finding& other) {
   const bool is_here = other.value.has_value();
   const std::string& reason = is_here ? baseline.reason : other.reason;
-  return without_number(
-      Verdict::unclear,
-      fmt::format("only {} has a value{}{}", is_here ? "this run" : "the baseline",
-                  reason.empty() ? "" : "; the other: ", reason));
+  return without_number(Verdict::unclear, fmt::format("only {} has a value{}{}",
+                                                      is_here ? "this run" : "the baseline",
+                                                      reason.empty() ? ""
+                                                      : is_here      ? "; baseline: "
+                                                                     : "; this run: ",
+                                                      reason));
 }
 
 /// Changes as people state them, in shares, and as they stand on the line where findings do.
@@ -103,7 +105,7 @@ struct Scale {
       const bool is_factor = !is_share && are_factors(change);
       return is_factor ? factor_text(at) : fmt::format("{:.3g} %", 100.0 * from_line(at));
     };
-    std::string range = "any";
+    std::string range = "range unknown";
     if (has_low && has_high) range = fmt::format("{} to {}", end(interval.low), end(interval.high));
     if (has_low && !has_high) range = end(interval.low) + " or more";
     if (has_high && !has_low) range = end(interval.high) + " or less";
@@ -154,10 +156,10 @@ Judgement judge_difference(const ComparedFinding& baseline, const ComparedFindin
   }
   judged.reason = scale.text(apart.change, apart.interval);
   if (judged.is_coarse) {
-    judged.reason = fmt::format("{}, and {}", scale.text(apart.change),
-                                !a.has_interval && !b.has_interval ? "there is no interval"
-                                : a.has_interval                   ? "it has no interval"
-                                                 : "the baseline has no interval");
+    judged.reason = fmt::format("{} (no interval{})", scale.text(apart.change),
+                                !a.has_interval && !b.has_interval ? ""
+                                : a.has_interval                   ? " in this run"
+                                                                   : " in the baseline");
   }
   if (apart.beyond(bound) > 0.0) {
     judged.verdict = direction_of(other.finding, apart.change > 0.0);
@@ -168,9 +170,14 @@ Judgement judge_difference(const ComparedFinding& baseline, const ComparedFindin
     judged.reason += fmt::format(": a change of more than {} is excluded", scale.text(far));
   } else {
     judged.verdict = Verdict::unclear;
-    judged.reason += std::isfinite(far)
-                         ? fmt::format(": a change of {} is possible", scale.text(far))
-                         : std::string(": any change is possible");
+    if (!std::isfinite(far)) {
+      judged.reason += ": any change is possible";
+    } else if (judged.is_coarse) {
+      judged.reason += fmt::format(": changes from {} to {} are possible",
+                                   scale.text(apart.interval.low), scale.text(apart.interval.high));
+    } else {
+      judged.reason += ": the interval is too wide for a verdict";
+    }
   }
   return judged;
 }
@@ -207,7 +214,7 @@ Judgement judge_brackets(const ComparedFinding& baseline, const ComparedFinding&
   judged.reason = scale.text(apart.change);
   if (gap > bound) {
     judged.verdict = direction_of(other.finding, apart.change > 0.0);
-    judged.reason += fmt::format(", {} between the brackets, and the measured sizes are {} apart",
+    judged.reason += fmt::format("; the brackets are {} apart, neighbouring measured sizes {}",
                                  scale.text(gap), scale.text(step));
     return judged;
   }
@@ -217,10 +224,9 @@ Judgement judge_brackets(const ComparedFinding& baseline, const ComparedFinding&
   constexpr double near = 0.1;
   const bool is_near = far <= std::log1p(near);
   judged.verdict = far <= bound || is_near ? Verdict::same : Verdict::unclear;
-  judged.reason += fmt::format(
-      ", {}, and the measured sizes are {} apart",
-      gap <= 0.0 ? "but the brackets overlap" : "but the brackets are next to each other",
-      scale.text(step));
+  judged.reason += fmt::format(", but {} (neighbouring measured sizes are {} apart)",
+                               gap <= 0.0 ? "the brackets overlap" : "the brackets are adjacent",
+                               scale.text(step));
   return judged;
 }
 
@@ -316,7 +322,7 @@ Judgement judge(const ComparedFinding& baseline, const ComparedFinding& other, d
   }
   if (a.unit != b.unit) {
     return without_number(Verdict::unclear,
-                          fmt::format("its unit is '{}', the baseline's '{}'", b.unit, a.unit));
+                          fmt::format("the unit is '{}', the baseline's '{}'", b.unit, a.unit));
   }
   if (is_identical(baseline, other)) {
     Judgement judged = without_number(Verdict::same, "equal");
@@ -326,7 +332,7 @@ Judgement judge(const ComparedFinding& baseline, const ComparedFinding& other, d
   }
   if (baseline.whole > 0.0 && other.whole > 0.0) return judge_parts(baseline, other, threshold);
   if (!is_share(a) && (!(*a.value > 0.0) || !(*b.value > 0.0))) {
-    return without_number(Verdict::unclear, "only values above 0 have a ratio");
+    return without_number(Verdict::unclear, "no ratio: not both values are above 0");
   }
   Judgement judged = judge_numbers(baseline, other, threshold);
   if (is_change(judged.verdict) && is_lower_bound(b)) {

@@ -64,7 +64,7 @@ Judgement judge_by_clocks(const ComparedFinding& baseline, const ComparedFinding
   if (!has_clocks) return judge(baseline, other, threshold);
   Judgement judged = judge(in_cycles(baseline), in_cycles(other), threshold);
   if (judged.ratio && baseline.finding.unit != in_cycles(baseline).finding.unit) {
-    judged.reason = fmt::format("in cycles, as measured: {}", judged.reason);
+    judged.reason = fmt::format("judged in cycles: {}", judged.reason);
   }
   if (judged.ratio) {  // and its interval, as the values are shown
     const double shown = *other.finding.value / *baseline.finding.value;
@@ -80,8 +80,8 @@ Judgement judge_by_clocks(const ComparedFinding& baseline, const ComparedFinding
   Judgement seconds = judge(in_seconds(baseline), in_seconds(other), threshold);
   if (seconds.verdict == Verdict::same) {
     seconds.ratio = judged.ratio;
-    seconds.reason =
-        fmt::format("in seconds, for it does not follow the clock: {}", seconds.reason);
+    seconds.reason = fmt::format(
+        "judged in seconds, since the time does not follow the core clock: {}", seconds.reason);
     return seconds;
   }
   if (is_change(judged.verdict)) {
@@ -89,7 +89,7 @@ Judgement judge_by_clocks(const ComparedFinding& baseline, const ComparedFinding
     judged.p_value = std::max(judged.p_value.value_or(1.0), seconds.p_value.value_or(1.0));
     if (seconds.verdict != judged.verdict) {
       judged.verdict = Verdict::unclear;
-      judged.reason += fmt::format("; in seconds: {}", seconds.reason);
+      judged.reason += fmt::format("; but in seconds: {}", seconds.reason);
     }
   }
   return judged;
@@ -130,10 +130,10 @@ void leave_to_several_runs(const ComparedFinding& baseline, const ComparedFindin
   if (!is_change(judged.verdict) || !is_of_single_runs(baseline, other)) return;
   if (passes_with_run(baseline, other)) {
     judged.verdict = Verdict::unclear;
-    judged.reason += "; but that may be of one run: compare several a side";
+    judged.reason += "; but such values vary from run to run: compare several runs of each";
   } else if (may_be_of_others(baseline, other, judged)) {
     judged.left_open = std::exchange(judged.verdict, Verdict::unclear);
-    judged.reason += fmt::format("; but {}: compare several a side", others_on_host);
+    judged.reason += fmt::format("; but {}: compare several runs of each", others_on_host);
   }
 }
 

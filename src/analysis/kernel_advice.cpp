@@ -19,28 +19,26 @@ struct AdviceRow {
 
 // What a programmer can do about each, in the order of how often it is that.
 constexpr std::array advices{
-    AdviceRow{"memory",
-              "load and store less, or let groups that run together use the same data (tiles)"},
+    AdviceRow{"memory", "load and store less, or let resident groups share data (tiles)"},
     AdviceRow{"main_memory",
-              "move less data, or let groups that run together use the same (tiles that fit the "
-              "last cache)"},
+              "move less data, or let resident groups share tiles that fit the last cache"},
     AdviceRow{"last_cache",
-              "keep what a group uses again in local memory or registers, and let neighbouring "
-              "work-items load neighbouring words"},
+              "keep reused data in local memory or registers, and let neighbouring work-items load "
+              "neighbouring words"},
     AdviceRow{"barriers",
-              "give a group more work between two barriers, or groups of one sub-group that need "
-              "none"},
-    AdviceRow{"lanes",
-              "let neighbouring work-items use neighbouring words and branch alike, and rows of "
-              "local arrays be a word longer"},
+              "do more work between two barriers, or use groups of one sub-group without barriers"},
+    AdviceRow{
+        "lanes",
+        "let neighbouring work-items access neighbouring words and take the same branches, and "
+        "pad rows of local arrays by one word"},
     AdviceRow{"fences",
-              "fence once behind all that a work-item stores, or let the kernel's end order it"},
+              "fence once after all stores of a work-item, or rely on the end of the kernel"},
     AdviceRow{"functions",
-              "take native_ functions, call them outside of loops, or take values from a table"},
+              "use native_ functions, call them outside loops, or look values up in a table"},
     AdviceRow{"chains",
-              "give each work-item several sums that do not wait for each other, or a compute unit "
-              "more sub-groups"},
-    AdviceRow{"atomics", "count in local or private memory first, and add that up once per group"},
+              "give each work-item several independent accumulators, or each compute unit more "
+              "sub-groups"},
+    AdviceRow{"atomics", "accumulate in local or private memory first, then add once per group"},
 };
 
 std::string_view advice_about(std::string_view cause) {
@@ -104,8 +102,8 @@ const KernelCause* find_open(const KernelCauses& causes) {
 
 std::string advice_about_open(const KernelCause& open) {
   return fmt::format(
-      "Up to {} of its time may be what {} costs, which samples that scatter so do not tell: close "
-      "other programs, or repeat with --thorough.",
+      "Up to {} of the kernel's time may be due to {}, but the samples scatter too much to decide: "
+      "close other programs, or repeat with --thorough.",
       percent(std::min(open.share_interval.high, 1.0)), open.title);
 }
 
@@ -125,28 +123,28 @@ std::string advice_about_tail(const KernelPlaces& places) {
                                                          percent(share * *places.app_share))
                                            : "";
   return fmt::format(
-      "{} groups run at once, and its {} leave {} for a last wave that costs {} of its time{}: "
-      "launch a multiple of {}, or smaller groups.",
+      "{} groups run at once, so {} groups end with a partial wave of {}, which costs {} of the "
+      "kernel's time{}: launch a multiple of {}, or smaller groups.",
       resident, places.groups, places.tail->rest_groups, percent(share), app, resident);
 }
 
 std::string advice_about_occupancy(const Occupancy& occupancy) {
   return fmt::format(
-      "With {} groups at once in place of {} it takes {} longer: groups wait, and others hide "
-      "that. More at once may hide more: fewer registers or less local memory for each.",
+      "With {} resident groups instead of {} the kernel takes {} longer: groups hide each other's "
+      "waits. More may hide more: use fewer registers or less local memory per group.",
       occupancy.fewer_groups, occupancy.resident_groups, percent(occupancy.fewer.share));
 }
 
 std::string advice_about_groups(const KernelPlaces& places) {
   return fmt::format(
-      "Starting its {} groups takes {} of its time, whatever they do: let each work-item do more, "
-      "in fewer groups.",
+      "Starting {} groups takes {} of the kernel's time, whatever they do: launch fewer groups, "
+      "with more work per work-item.",
       places.groups, percent(places.starting->groups.share));
 }
 
 std::string advice_about_launch(const PlaceCost& launch) {
   return fmt::format(
-      "A launch of one group that ends at once takes {} of its time: give one launch more work.",
+      "Launching one empty group takes {} of the kernel's time: do more work per launch.",
       percent(launch.share));
 }
 
@@ -180,9 +178,8 @@ std::string kernel_advice(const KernelCauses& causes, const KernelPlaces& places
   if (share >= min_share) return causes.advice;
   if (is_small(places)) {
     return fmt::format(
-        "Its {} groups fill {} of the {} places that the device has for them: more "
-        "and smaller groups would fill others.",
-        places.groups, places.groups, places.occupancy->resident_groups);
+        "The launch has {} groups, and the device can run {} at once: use more, smaller groups.",
+        places.groups, places.occupancy->resident_groups);
   }
   if (places.occupancy && is_found(places.occupancy->fewer)) {
     return advice_about_occupancy(*places.occupancy);
@@ -198,19 +195,20 @@ std::string kernel_advice(const KernelCauses& causes) {
   if (!causes.is_believed) return doubt_advice(causes.doubt);
   const std::string refused = refused_causes(causes);
   if (is_everything_refused(causes)) {
-    return refused.empty()
-               ? "Nothing of it can be taken away."
-               : fmt::format("Nothing could be taken away without a risk: {}.", refused);
+    return refused.empty() ? "No cause can be removed from the kernel."
+                           : fmt::format("No cause could be removed safely: {}.", refused);
   }
   const std::vector<KernelCause> ranked = ranked_causes(causes);
   if (ranked.empty() || ranked.front().share < min_share) {
     if (const KernelCause* const open = find_open(causes)) return advice_about_open(*open);
-    const std::string_view none = "None of what could be taken away costs it much: what is left is";
-    return refused.empty() ? fmt::format("{} the work itself, or waiting within a group.", none)
-                           : fmt::format(
-                                 "{} the work itself, waiting within a group, or what could not: "
-                                 "{}.",
-                                 none, refused);
+    if (refused.empty()) {
+      return "Removing any one of the causes saves little: the kernel is bound by its own "
+             "instructions or by waits within a group.";
+    }
+    return fmt::format(
+        "Removing any one of the causes saves little. The kernel is bound by its own instructions, "
+        "by waits within a group, or by causes that could not be removed: {}.",
+        refused);
   }
   const KernelCause& first = ranked.front();
   const std::string app =
@@ -218,7 +216,7 @@ std::string kernel_advice(const KernelCauses& causes) {
                       : "";
   // Folding is a perfect cache: no code gains more, unless it also works less.
   const std::string_view bound = first.is_lower_bound ? "at least" : "at most";
-  return fmt::format("Without {} it saves {} {} of its time{}: {}.", first.title, bound,
+  return fmt::format("Removing {} saves {} {} of the kernel's time{}: {}.", first.title, bound,
                      percent(first.share), app, advice_about(first.name));
 }
 

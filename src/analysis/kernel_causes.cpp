@@ -105,7 +105,8 @@ void bound_by_collisions(KernelCause& cause, const Folding& folding, std::uint64
   if (folding.collide_from < needed) return;
   cause.is_lower_bound = true;
   const std::string collide =
-      fmt::format("from {} groups down they write the same lines", folding.collide_from);
+      fmt::format("with {} or fewer distinct groups, several groups write the same lines",
+                  folding.collide_from);
   cause.reason = cause.reason.empty() ? "at least: " + collide : cause.reason + "; " + collide;
 }
 
@@ -306,13 +307,13 @@ std::string instrument_doubt(const KernelCauses& found) {
   const auto& [low, high] = found.instrument_interval;
   if (low > max_instrument_ratio || high < 1.0 / max_instrument_ratio) {
     return fmt::format(
-        "instrumented, the kernel takes {:.2f} times as long: a breakdown would be of another "
-        "kernel",
+        "instrumented, the kernel runs {:.2f} times as long, so a breakdown would not describe the "
+        "original",
         found.instrument_ratio);
   }
   if (high <= max_instrument_span * low) return {};
-  return fmt::format("not resolved: instrumented, the kernel takes {:.2f} to {:.2f} times as long",
-                     low, high);
+  return fmt::format("the slowdown by instrumentation is uncertain ({:.2f} to {:.2f} times)", low,
+                     high);
 }
 
 }  // namespace
@@ -321,7 +322,7 @@ std::string instrument_reason(const Interval& ratio) {
   const bool is_inside =
       ratio.low >= 1.0 / max_instrument_ratio && ratio.high <= max_instrument_ratio;
   if (is_inside) return {};
-  return fmt::format("not resolved: whether it is from {:.2f} to {:.2f}",
+  return fmt::format("not resolved: the interval exceeds the range {:.2f} to {:.2f}",
                      1.0 / max_instrument_ratio, max_instrument_ratio);
 }
 

@@ -65,9 +65,9 @@ std::string bound_of(const BareRuns& runs, double alone_ns, double busy_ns) {
   const double at_once = copies_at_once(runs);
   if (busy_ns * at_once >= min_filled * alone_ns) return {};
   return at_once < bare_copies
-             ? fmt::format("at least: no more than {:.1f} copies of its groups fit at once",
-                           at_once)
-             : fmt::format("at least: {} copies side by side leave the units free", bare_copies);
+             ? fmt::format("at least: only {:.1f} copies of its groups fit at once", at_once)
+             : fmt::format("at least: {} concurrent copies do not fill the compute units",
+                           bare_copies);
 }
 
 /// The time for which a unit has work of one launch, where it has most.
@@ -84,8 +84,9 @@ Visits busy_of(const BareRuns& runs) {
 /// have run where one leaves places idle.
 std::string nothing_free(const BareRuns& runs, double alone_ns) {
   return typical_ns(runs.copies_ns) < alone_ns
-             ? "not resolved: copies may fill no more than what it leaves idle"
-             : "not resolved: side by side, copies leave no unit free";
+             ? "not resolved: concurrent copies may only fill compute units that the kernel leaves "
+               "idle"
+             : "not resolved: concurrent copies slow each other, so no compute unit is free";
 }
 
 KernelCause valued(Cost free, std::string bound, std::string negative, const KernelCauses& causes) {
@@ -120,14 +121,15 @@ const KernelCause* find_hidden(const KernelCauses& causes) {
 KernelCause cause_of(const BareRuns& runs, KernelCauses& causes) {
   if (!runs.refusal.empty()) return refused(runs.refusal);
   if (const KernelCause* const hidden = find_hidden(causes)) {
-    return refused(fmt::format("what is left has {} as well", hidden->title));
+    return refused(fmt::format("the remaining kernel still contains {}", hidden->title));
   }
   if (runs.alone_ns.empty() || runs.copies_ns.empty() || runs.beside_loads_ns.empty()) {
-    return refused("not all launches for it were measured");
+    return refused("not all required launches were measured");
   }
   const double left = typical_ns(runs.alone_ns) / causes.unattributed.ns;
   if (left > max_other || left < 1.0 / max_other) {
-    return refused(fmt::format("with all gone the kernel takes {:.2f} of what is left", left));
+    return refused(fmt::format(
+        "with all causes removed, the kernel takes {:.2f} times the unattributed time", left));
   }
   const Visits busy = busy_of(runs);
   const Cost free = find_gain(runs.alone_ns, busy);
@@ -137,8 +139,10 @@ KernelCause cause_of(const BareRuns& runs, KernelCauses& causes) {
   KernelCause cause = valued(free, bound, nothing_free(runs, alone_ns), causes);
   if (free.ns < min_free * alone_ns || slowed <= max_slowed) return cause;
   causes.near_waits = {cause.share, cause.share_interval, bound};
-  return refused(fmt::format(
-      "what is left waits for loads as well: beside others it takes {:.2f} of its time", slowed));
+  return refused(
+      fmt::format("the remaining kernel also waits for loads: next to other loads it takes {:.2f} "
+                  "times as long",
+                  slowed));
 }
 
 }  // namespace

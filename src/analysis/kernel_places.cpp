@@ -74,7 +74,8 @@ std::string cost_of_padding(const std::vector<ResidentTime>& sorted) {
   const PlaceCost padding = cost_between(last->visits_ns, base.visits_ns, base_ns);
   if (padding.state != CauseState::found || padding.share < min_padding_cost) return {};
   return fmt::format(
-      "at most: {} bytes of local memory more cost {:.0f} % with as many groups at once",
+      "at most: {} more bytes of local memory cost {:.0f} % with the same number of resident "
+      "groups",
       last->padding_bytes, 100.0 * padding.share);
 }
 
@@ -93,17 +94,17 @@ PlaceCost cost_of_last_wave(std::uint64_t groups, const Tail& tail, std::uint64_
                             const Visits& all_ns, const Visits& whole_ns) {
   if (tail.whole_waves == 0) return not_present("all groups run at once");
   if (tail.rest_groups == 0) {
-    return not_present(fmt::format("{} groups are whole waves of {}", groups, resident_groups));
+    return not_present(fmt::format("{} groups fill whole waves of {}", groups, resident_groups));
   }
   if (tail.whole_waves >= max_waves) {
-    return not_present(fmt::format("it is one of {} waves", tail.whole_waves + 1));
+    return not_present(fmt::format("the last wave is one of {}", tail.whole_waves + 1));
   }
   if (whole_ns.empty() || all_ns.empty()) {
-    return {.state = CauseState::refused, .reason = "not all launches for it were measured"};
+    return {.state = CauseState::refused, .reason = "not all required launches were measured"};
   }
   const auto whole = static_cast<double>(tail.whole_waves * resident_groups);
   return cost_between(all_ns, scaled(whole_ns, static_cast<double>(groups) / whole),
-                      typical_ns(all_ns), "the groups of the last wave take less than others");
+                      typical_ns(all_ns), "groups of the last wave take less time than others");
 }
 
 PlaceCost refused(std::string reason) {
@@ -115,12 +116,12 @@ PlaceCost absorbed_of(const NoiseTimes& noise, const Visits& kernel_ns) {
   const auto idle = std::find_if(noise.points.begin(), noise.points.end(),
                                  [](const NoisePoint& each) { return each.injected == 0.0; });
   if (idle == noise.points.end() || noise.points.size() < 3) {
-    return refused("not all launches for it were measured");
+    return refused("not all required launches were measured");
   }
   const double ratio = typical_ns(idle->visits_ns) / typical_ns(kernel_ns);
   if (!(ratio <= max_instrument_ratio && ratio >= 1.0 / max_instrument_ratio)) {
     return refused(
-        fmt::format("beside groups that end at once the kernel takes {:.2f} of its time", ratio));
+        fmt::format("next to empty groups the kernel takes {:.2f} times as long", ratio));
   }
   const Absorption found = find_absorption(noise.points);
   PlaceCost free{.state = CauseState::found,
@@ -128,9 +129,9 @@ PlaceCost absorbed_of(const NoiseTimes& noise, const Visits& kernel_ns) {
                  .share_interval = {std::min(1.0, found.share_interval.low),
                                     std::min(1.0, found.share_interval.high)}};
   if (!found.is_found) {
-    free.reason = "all that was made is absorbed";
+    free.reason = "the kernel absorbed all the noise; the value is a lower bound";
   } else if (!found.is_decisive && found.share_interval.high < saturated_share) {
-    free.reason = "too little noise, or a delay of its own: no proof that nothing was free";
+    free.reason = "inconclusive: too little noise, or the noise itself added a delay";
   }
   return free;
 }
@@ -146,13 +147,13 @@ std::optional<Occupancy> find_occupancy(std::span<const ResidentTime> times) {
   if (fewer == nullptr) {
     found.fewer.state = CauseState::refused;
     found.fewer.reason = sorted.size() < 2
-                             ? "not all launches for it were measured"
-                             : "no size of a group's local memory lets fewer groups run at once";
+                             ? "not all required launches were measured"
+                             : "no local memory size reduces the number of resident groups";
     return found;
   }
   found.fewer_groups = fewer->resident_groups;
   found.fewer = cost_between(fewer->visits_ns, base.visits_ns, typical_ns(base.visits_ns),
-                             "fewer groups at once take less time");
+                             "fewer resident groups take less time");
   if (found.fewer.state == CauseState::found) found.fewer.reason = cost_of_padding(sorted);
   return found;
 }
@@ -184,10 +185,10 @@ std::optional<Starting> find_starting(const Visits& kernel_ns, const Visits& one
                      .share_interval = {std::min(1.0, 1.0 - beyond.share_interval.high),
                                         std::min(1.0, 1.0 - beyond.share_interval.low)}};
   if (all_ns.empty()) {
-    starting.groups = not_present("there is one work-group alone");
+    starting.groups = not_present("the launch has one work-group");
     return starting;
   }
-  starting.groups = cost_between(all_ns, one_ns, whole_ns, "all of them start as fast as one");
+  starting.groups = cost_between(all_ns, one_ns, whole_ns, "all groups start as fast as one");
   return starting;
 }
 

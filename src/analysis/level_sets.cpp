@@ -42,11 +42,14 @@ ComparedFinding levels_finding(std::string_view series, std::size_t count) {
   return compared;
 }
 
-/// The levels of one run that the other one does not have.
-std::string numbers_text(const std::set<int>& numbers) {
+/// "level 2 only in this run", "levels 1 and 3 only in the baseline".
+std::string lone_levels_text(const std::set<int>& numbers, std::string_view run) {
   std::string text;
-  for (const int number : numbers) text += fmt::format("{}{}", text.empty() ? "" : ", ", number);
-  return text;
+  for (const int number : numbers) {
+    const std::string_view separator = number == *numbers.rbegin() ? " and " : ", ";
+    text += fmt::format("{}{}", text.empty() ? "" : separator, number);
+  }
+  return fmt::format("level{} {} only in {}", numbers.size() == 1 ? "" : "s", text, run);
 }
 
 Judgement judge_sets(const ComparedResult& baseline, const ComparedResult& other,
@@ -66,22 +69,20 @@ Judgement judge_sets(const ComparedResult& baseline, const ComparedResult& other
   };
   look(baseline, other, lost);
   look(other, baseline, gained);
-  if (!lost.empty()) {
-    judged.reason = fmt::format("the baseline alone has level {}", numbers_text(lost));
-  }
+  if (!lost.empty()) judged.reason = lone_levels_text(lost, "the baseline");
   if (!gained.empty()) {
-    judged.reason += fmt::format("{}this run alone has level {}", lost.empty() ? "" : ", and ",
-                                 numbers_text(gained));
+    judged.reason +=
+        fmt::format("{}{}", lost.empty() ? "" : ", ", lone_levels_text(gained, "this run"));
   }
   if (sure_points == 0) {
     judged.p_value = 1.0;
-    judged.reason += "; the curves do not say which is right";
+    judged.reason += "; the curves do not show which run is right";
     return judged;
   }
   judged.verdict = Verdict::different;
   judged.p_value = std::exp2(1.0 - static_cast<double>(sure_points));
-  judged.reason +=
-      fmt::format("; and at all {} sizes of it the other's curve is another one", sure_points);
+  judged.reason += fmt::format("; at all {} sizes of such a level the curves differ by over {:g} %",
+                               sure_points, 100.0 * (min_factor - 1.0));
   return judged;
 }
 

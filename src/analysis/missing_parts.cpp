@@ -46,14 +46,14 @@ bool has_unknown_clock(const ComparedResult& result) {
 /// Why the probe as a whole says nothing; empty where it does.
 std::string reason_of_all(const ComparedResult& baseline, const ComparedResult* other) {
   const bool was_measured = has_values(baseline);
-  if (was_measured && !has_ended(baseline)) return "the baseline " + ending_of(baseline);
+  if (was_measured && !has_ended(baseline)) return "baseline " + ending_of(baseline);
   if (other == nullptr) return was_measured ? "not measured" : "";
   const bool is_lost = other->status != Status::ok && was_measured;
   if (!has_ended(*other) || is_lost) return ending_of(*other);
   // Findings alone may be those of a file from which the samples were taken.
   const bool has_what_it_needs =
       baseline.curves.empty() ? !was_measured || has_values(*other) : !other->curves.empty();
-  return has_what_it_needs ? "" : "no point of it was measured";
+  return has_what_it_needs ? "" : "no point was measured";
 }
 
 /// Whether a headline of the baseline has nothing to be compared with. A series that the device
@@ -107,7 +107,7 @@ class ProbeParts {
       reason = differing_methods(of_baseline_, of_other_);
     }
     if (reason.empty() && other_ != nullptr && has_unknown_clock(*other_)) {
-      reason = "nobody knows the rate of the clock that timed it";
+      reason = "the clock rate is uncertain by more than 25 %";
     }
     if (!reason.empty()) add("", reason);
     if (!gaps_.empty() || other_ == nullptr) return gaps_;
@@ -138,7 +138,7 @@ class ProbeParts {
     const ComparedCell& cell = row.cells[run_];
     if (is_lost(row, cell)) {
       const std::string level = finding.level ? fmt::format(" of level {}", *finding.level) : "";
-      add(finding.series, fmt::format("nothing to compare its {}{} with", finding.name, level));
+      add(finding.series, fmt::format("no counterpart for {}{}", finding.name, level));
     } else if (says_something(finding)) {
       ++headlines_.judged;
       // What one run a side leaves open on a virtual machine has a reason of its own.
@@ -176,7 +176,7 @@ std::vector<MissingPart> find_missing_parts(std::span<const RunDigest> runs,
     if (!runs[run].failure.empty()) {
       gaps.push_back({run, "", "", fmt::format("the device failed: {}", runs[run].failure)});
     }
-    if (runs[run].interrupted) gaps.push_back({run, "", "", "it was interrupted"});
+    if (runs[run].interrupted) gaps.push_back({run, "", "", "the run was interrupted"});
     Headlines headlines;
     for (const ComparedResult& result : baseline.results) {
       ProbeParts parts(comparison, runs, run, result);
@@ -186,7 +186,7 @@ std::vector<MissingPart> find_missing_parts(std::span<const RunDigest> runs,
     }
     if (headlines.are_mostly_unclear()) gaps.push_back({run, "", "", headlines.text()});
     if (gaps.size() == gaps_before && !is_judged(comparison, run)) {
-      gaps.push_back({run, "", "", "it and the baseline have no finding in common"});
+      gaps.push_back({run, "", "", "no finding in common with the baseline"});
     }
   }
   return gaps;

@@ -33,7 +33,7 @@ std::string words(const LoadPattern& pattern) {
   std::string text = std::to_string(pattern.loads) + (pattern.loads == 1 ? " load" : " loads");
   if (pattern.merger > 1) {
     text += ", " + std::to_string(pattern.merger) +
-            (pattern.mode == MergerMode::within ? " work-items" : " sub-groups") + " a line";
+            (pattern.mode == MergerMode::within ? " work-items" : " sub-groups") + " per line";
   }
   return text + (pattern.target.empty() ? "" : ", " + pattern.target);
 }
@@ -44,16 +44,17 @@ std::string of_curves(std::size_t count, std::size_t all) {
 
 std::string describe_pool(std::span<const CurveFinding> curves, const Hypothesis& pool,
                           std::size_t spikes) {
-  if (!pool.range) return "No spike is where further lines are asked for, as a pool would have it";
+  if (!pool.range)
+    return "A pool of requests explains no spike: none is where additional lines are requested";
   std::string text = "A pool of " + words(*pool.range) + " requests explains " +
                      of_curves(pool.supporters.size(), spikes);
   if (!pool.merge_limited.empty()) {
-    text += ", full merge lists " + std::to_string(pool.merge_limited.size()) + " more";
+    text += ", full merge lists explain " + std::to_string(pool.merge_limited.size()) + " more";
   }
-  if (!pool.is_possible()) text += ", but more were in flight";
+  if (!pool.is_possible()) text += ", but more requests were in flight";
   if (!pool.against.empty()) {
     const CurveFinding& other = curves[pool.against.front()];
-    text += "; not that of " + words(other.pattern) + " behind " +
+    text += "; it does not explain the spike of " + words(other.pattern) + " after " +
             std::to_string(other.spike->gap.before) + " work-items";
   }
   return text;
@@ -65,19 +66,19 @@ std::string describe_table(std::span<const CurveFinding> curves, int sub_group,
                          ? "A table of " + words(*table.range) + " load instructions explains " +
                                of_curves(table.supporters.size(), spikes)
                          : std::string("A table of load instructions explains no spike");
-  if (table.range && !table.is_possible()) text += ", but more were in flight";
+  if (table.range && !table.is_possible()) text += ", but more instructions were in flight";
   if (table.against.empty()) return text;
   const CurveFinding& other = curves[table.against.front()];
-  text += "; not that of " + words(other.pattern) + " behind " +
+  text += "; it does not explain the spike of " + words(other.pattern) + " after " +
           std::to_string(other.spike->gap.before) + " work-items";
-  if (!instruction_range(other, sub_group)) text += ", which is in the middle of a sub-group";
+  if (!instruction_range(other, sub_group)) text += ", in the middle of a sub-group";
   return text;
 }
 
 std::string describe_silence(const Hypothesis& hypothesis, std::string_view what) {
   const std::size_t curves = hypothesis.silent.size();
-  return format_count(curves, "more curve") + " would show such a " + std::string(what) +
-         (curves == 1 ? " and has no spike" : " and have no spike");
+  return format_count(curves, "more curve") + " should show such a " + std::string(what) +
+         (curves == 1 ? " but has no spike" : " but have no spike");
 }
 
 /// Spikes of targets that were not asked, since they agree on nothing.
@@ -93,19 +94,19 @@ std::string describe_others(std::span<const CurveFinding> all,
     ++spikes;
   }
   if (spikes == 0) return {};
-  return fmt::format("the {} of {} agree on nothing", spikes == 1 ? "spike" : "spikes",
-                     fmt::join(others, ", "));
+  return fmt::format("the {} of {} {} no common limit", spikes == 1 ? "spike" : "spikes",
+                     fmt::join(others, ", "), spikes == 1 ? "fits" : "fit");
 }
 
 std::string describe_bound(std::int64_t requests, std::int64_t instructions) {
   if (requests == 0) return "no lower bound: no curve was measured";
-  return "by Little's law at least " + std::to_string(requests) + " requests and " +
+  return "by Little's law, at least " + std::to_string(requests) + " requests and " +
          std::to_string(instructions) + " load instructions are outstanding at once";
 }
 
 std::string describe_step(const GroupStep& step, std::size_t spikes) {
-  return of_curves(step.spikes, spikes) + " are behind " + words(step.work_items) +
-         " work-items whatever these load: what the work-group itself costs there";
+  return of_curves(step.spikes, spikes) + " follow " + words(step.work_items) +
+         " work-items, whatever these load: the work-group itself causes them";
 }
 
 std::string first_reason(const OutstandingLimit& limit, std::span<const CurveFinding> curves,
@@ -113,11 +114,11 @@ std::string first_reason(const OutstandingLimit& limit, std::span<const CurveFin
   const std::size_t spikes = judgement.spikes;
   switch (limit.kind) {
     case OutstandingKind::ambiguous:
-      return spikes == 1 ? "One spike alone does not tell a pool from a table"
-                         : "Every spike is where a pool and a table would both have it: other "
-                           "numbers of loads or mergers are needed";
+      return spikes == 1 ? "One spike cannot distinguish a pool from a table"
+                         : "A pool and a table explain the spikes equally well: measure other "
+                           "numbers of loads or mergers";
     case OutstandingKind::neither:
-      return "The spikes agree neither on a number of requests nor on one of load instructions";
+      return "The spikes agree on neither a number of requests nor a number of load instructions";
     case OutstandingKind::unobservable:
       break;
     case OutstandingKind::request_pool:
@@ -125,19 +126,19 @@ std::string first_reason(const OutstandingLimit& limit, std::span<const CurveFin
       return {};
   }
   if (curves.empty()) return "No curve was measured";
-  if (spikes == 1) return "A lone spike is missing in the curves that would show it as well";
+  if (spikes == 1) return "The only spike is missing in other curves that should show it";
   if (spikes > 1) {
-    return "No two spikes agree on a number of requests or of load instructions that is possible: "
-           "they are scatter";
+    return "No two spikes agree on a possible number of requests or load instructions: they are "
+           "scatter";
   }
   const bool is_anywhere_visible =
       std::any_of(curves.begin(), curves.end(), [](const CurveFinding& curve) {
         return curve.visible_requests.low <= curve.visible_requests.high;
       });
   if (!is_anywhere_visible) {
-    return "Requests issue so slowly that the first answers come before any limit is reached";
+    return "Requests issue so slowly that the first data arrive before any limit is reached";
   }
-  return std::string(judgement.steps.empty() ? "No curve jumps" : "No jump is that of a limit") +
+  return std::string(judgement.steps.empty() ? "No curve jumps" : "No jump indicates a limit") +
          ": the limit was not reached, or requests issue too slowly to reach it within one latency";
 }
 
@@ -155,13 +156,12 @@ struct Published {
 };
 
 constexpr std::array all_published{
-    Published{
-        {{{1, 128}, {2, 64}}},
-        "Lashgar et al. 2015, of a Tesla M2070 with spikes at the same numbers of work-items,",
-        OutstandingKind::request_pool,
-        128},
+    Published{{{{1, 128}, {2, 64}}},
+              "Lashgar et al. 2015 (Tesla M2070, spikes at the same numbers of work-items)",
+              OutstandingKind::request_pool,
+              128},
     Published{{{{2, 680}, {3, 454}}},
-              "Lashgar et al. 2015, of a Tesla K20 with spikes at the same numbers of work-items,",
+              "Lashgar et al. 2015 (Tesla K20, spikes at the same numbers of work-items)",
               OutstandingKind::request_table,
               45}};
 
@@ -369,21 +369,22 @@ std::string_view to_word(OutstandingKind kind) {
 std::string set_beside(const OutstandingLimit& limit, const OutstandingClaim& claim) {
   const bool is_pool = claim.kind == OutstandingKind::request_pool;
   std::string text =
-      claim.source + " concludes " +
+      claim.source + " infer " +
       (is_pool ? "a pool of at least " + std::to_string(claim.at_least) + " requests"
                : "a table of at least " + std::to_string(claim.at_least) + " load instructions") +
       ". ";
   const auto& own = is_pool ? limit.requests : limit.instructions;
   const auto& other = is_pool ? limit.instructions : limit.requests;
   if (limit.kind == OutstandingKind::unobservable) {
-    return text + "Here nothing is seen of it.";
+    return text + "This run shows no such limit.";
   }
   if (own && !other) {
-    return text + (own->high >= claim.at_least ? "The spikes agree: " : "The spikes say less: ") +
+    return text +
+           (own->high >= claim.at_least ? "The spikes agree: " : "The spikes indicate less: ") +
            words(*own) + ".";
   }
   if (own) {
-    return text + "The spikes allow it (" + words(*own) + "), and as well a " +
+    return text + "The spikes allow it (" + words(*own) + "), but also a " +
            (is_pool ? "table of " + words(*other) + " load instructions."
                     : "pool of " + words(*other) + " requests.");
   }

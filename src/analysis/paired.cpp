@@ -37,9 +37,9 @@ Moments moments_of(std::span<const double> values) {
   return found;
 }
 
-/// "-2 to 4.2 %"; of an end that is open "by any factor".
+/// "-2 to 4.2 %"; of an end that is open "range unknown".
 std::string text_of(const Interval& interval) {
-  if (!std::isfinite(interval.low) || !std::isfinite(interval.high)) return "by any factor";
+  if (!std::isfinite(interval.low) || !std::isfinite(interval.high)) return "range unknown";
   return fmt::format("{:.3g} to {:.3g} %", 100.0 * std::expm1(interval.low),
                      100.0 * std::expm1(interval.high));
 }
@@ -63,8 +63,9 @@ Judgement judge_turns(const Followed& followed, double threshold) {
   judged.ratio = std::exp(change);
   judged.interval = Interval{std::exp(interval.low), std::exp(interval.high)};
   judged.p_value = state.p_value;
-  judged.reason = fmt::format("{:.3g} % ({}) in {} of turns", 100.0 * std::expm1(change),
-                              text_of(interval), format_count(followed.log_ratios.size(), "round"));
+  const std::size_t passes = followed.log_ratios.size();
+  judged.reason = fmt::format("{:.3g} % ({}) in {} alternating {}", 100.0 * std::expm1(change),
+                              text_of(interval), passes, passes == 1 ? "pass" : "passes");
   if (is_beyond(interval, bound)) {
     judged.verdict = direction_of(finding, change > 0.0);
     judged.reason += fmt::format(", beyond the threshold of {:.3g} %", 100.0 * threshold);
@@ -75,7 +76,7 @@ Judgement judge_turns(const Followed& followed, double threshold) {
   if (std::isfinite(far)) judged.resolution = std::expm1(far);
   judged.reason +=
       is_same ? fmt::format(": a change of more than {:.3g} % is excluded", 100.0 * std::expm1(far))
-              : std::string(": too few rounds, or too much between them");
+              : std::string(": too few passes, or too much scatter between them");
   return judged;
 }
 
@@ -87,7 +88,7 @@ void doubt_single_runs(ComparedCell& cell) {
   judged.verdict = Verdict::unclear;
   judged.reason += is_bracket(cell.finding->finding)
                        ? "; but capacities are not compared live: compare two stored runs"
-                       : "; but it was seen in one run a side, and no single point shows it: "
+                       : "; but it rests on one run per side, and no single point shows it: "
                          "compare several runs";
 }
 

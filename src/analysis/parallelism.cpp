@@ -178,7 +178,7 @@ std::optional<Saturation> fit_saturation(const ThroughputCurve& curve) {
     found.knee = std::min(std::exp(seen) * used.latency, asked);
     found.knee_interval = {std::min(used.last_rate.low * used.latency_interval.low, asked),
                            std::min(used.last_rate.high * used.latency_interval.high, asked)};
-    found.reason = "the rate still rises with the loads asked for";
+    found.reason = "the rate still rises as more loads are requested";
   }
   return found;
 }
@@ -203,7 +203,7 @@ TwoLatencyTest compare_latencies(const Saturation& near, const Saturation& far) 
       near.knee_interval.low > far.knee_interval.low ? near.knee_interval : far.knee_interval;
   test.min_capacity = test.min_capacity_interval.low;
   if (!(far.latency >= min_latency_ratio * near.latency)) {
-    test.reason = "the two latencies are too much alike";
+    test.reason = "the two latencies are too similar";
     return test;
   }
   if (!near.is_reached || !far.is_reached) {
@@ -217,14 +217,14 @@ TwoLatencyTest compare_latencies(const Saturation& near, const Saturation& far) 
                                       std::max(near.knee_interval.high, far.knee_interval.high)};
     test.min_capacity = test.capacity_interval->low;
     test.min_capacity_interval = *test.capacity_interval;
-    test.reason = "as many loads are in flight at both latencies";
+    test.reason = "the number of loads in flight is the same at both latencies";
   } else if (are_equal(near.max_rate, near.max_rate_interval, far.max_rate,
                        far.max_rate_interval)) {
     test.limit = ThroughputLimit::port;
-    test.reason = "loads pass equally fast at both latencies";
+    test.reason = "the load rate is the same at both latencies";
   } else {
     test.limit = ThroughputLimit::different;
-    test.reason = "neither the loads in flight nor their rate is the same at both latencies";
+    test.reason = "the loads in flight and their rate both differ between the two latencies";
   }
   return test;
 }
@@ -256,7 +256,7 @@ std::optional<Parallelism> find_parallelism(std::span<const LoadedPoint> points,
   found.requests_interval.low = in_flight(at.bytes_per_second, std::min(idle, at.latency_s));
   found.requests_interval.high =
       std::max(found.requests, in_flight(behind.bytes_per_second, behind.latency_s));
-  if (!knee) found.reason = "the latency never doubled: more may be possible";
+  if (!knee) found.reason = "the latency never doubled: more loads in flight may be possible";
   found.per_compute_unit = found.requests / compute_units;
   found.per_compute_unit_interval = {found.requests_interval.low / compute_units,
                                      found.requests_interval.high / compute_units};

@@ -200,10 +200,10 @@ std::string count_multiples(const Sweep& sweep, FoundSpike& first) {
   const auto next = next_spike(sweep, first.gap + 1, first.gap + 1);
   const bool is_like = next && next->spike.jump_cycles >= min_alike * spike.jump_cycles;
   if (is_like && next->gap - first.gap < min_spacing_points) {
-    return "its jumps are too near to each other to be told apart";
+    return "the jumps are too close together to be distinguished";
   }
   const double latencies = latencies_behind(sweep, first);
-  if (spike.jump_cycles > max_jump * sweep.latency) return "more than one jump at once";
+  if (spike.jump_cycles > max_jump * sweep.latency) return "several jumps coincide";
   const double multiple = std::max(1.0, std::round(latencies) - 1.0);
   if (multiple > max_multiple ||
       (multiple > 1.0 && std::abs(latencies - multiple - 1.0) > multiple_slack)) {
@@ -267,7 +267,7 @@ double variance_beside(const ThreadLatencyPlot& plot, const Gap& gap) {
 
 std::string why_silent(const Sweep& sweep, const CurveFinding& found) {
   if (found.visible_requests.high < found.visible_requests.low) {
-    return "requests take so long to issue that a full pool would not be seen";
+    return "requests take so long to issue that a full pool would not be visible";
   }
   return "no jump of " + std::to_string(std::lround(sweep.threshold())) + " cycles or more";
 }
@@ -298,7 +298,7 @@ CurveFinding find_spike(const ThreadLatencyCurve& curve, int sub_group) {
   std::size_t begin = 0;
   // What is too low for a limit does not hide the limit behind it.
   while (first && latencies_behind(*sweep, *first) < min_latencies) {
-    found.reason = "a jump to less than 2 latencies is not that of a full pool or table";
+    found.reason = "the jump ends below 2 latencies, too low for a full pool or table";
     begin = first->gap + 1;
     first = next_spike(*sweep, begin, begin);
   }
@@ -316,7 +316,7 @@ CurveFinding find_spike(const ThreadLatencyCurve& curve, int sub_group) {
   found.reason = count_multiples(*sweep, *first);
   if (!found.reason.empty()) return found;
   if (!stands_out(*sweep, *first, begin)) {
-    found.reason = "a jump no higher than what the curve scatters by is none";
+    found.reason = "the jump is within the scatter of the curve";
     return found;
   }
   first->spike.variance = variance_beside(plot, first->spike.gap);

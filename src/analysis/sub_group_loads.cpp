@@ -84,8 +84,9 @@ SubGroupLoads find_sub_group_loads(std::span<const CurveFinding> curves) {
     all.open = found.range;
     if (!is_own_limit(curves, found)) {
       all.reason = fmt::format(
-          "{} loads of a few work-items wait for one another, and no more were seen in flight in "
-          "the whole compute unit: its own limit may be what they wait for",
+          "{} loads of a few work-items wait for each other, but the limit may be that of the "
+          "compute "
+          "unit, which never had more loads in flight",
           found.range->high + 1);
       continue;
     }
@@ -95,12 +96,13 @@ SubGroupLoads find_sub_group_loads(std::span<const CurveFinding> curves) {
   }
   if (range) range->low = std::max<std::int64_t>(range->low, all.at_least);
   if (range && range->low > range->high) {
-    all.reason = "the targets disagree: one answers as many loads together as wait in another";
+    all.reason =
+        "the targets disagree: one serves as many loads at once as wait for each other in another";
     all.at_least = 0;
   } else if (range) {
     all.loads = range;
   } else if (all.reason.empty() && all.at_least == 0) {
-    all.reason = "more loads do not take the longer, or no curve has a single load";
+    all.reason = "additional loads do not take longer, or no curve has a single load";
   }
   return all;
 }

@@ -119,7 +119,7 @@ void drop_waiting(std::map<std::string, double>& latency, std::vector<CurveFindi
     each.visible_requests = each.visible_instructions = CountRange{1, 0};
     if (!each.spike) continue;
     each.spike.reset();
-    each.reason = "the loads of a few work-items alone already wait for one another";
+    each.reason = "even the loads of a few work-items wait for each other";
   }
 }
 

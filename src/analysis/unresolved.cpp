@@ -22,18 +22,18 @@ ComparedFinding Unresolved::counted(std::size_t count) const {
 
 Judgement Unresolved::judgement() const {
   return {.verdict = Verdict::unclear,
-          .reason = fmt::format("of {} of {} {} {}", cells_.size(), total_, kind_, why_),
+          .reason = fmt::format("{} of {} {} are unclear: {}", cells_.size(), total_, kind_, why_),
           .p_value = 1.0};
 }
 
 Unresolved unresolved_shares() {
   return {"shares",
-          fmt::format("a change of {:g} % of the whole is possible, or one side has no value",
+          fmt::format("a change of {:g} % of the whole is possible, or one run has no value",
                       100.0 * coarse_change)};
 }
 
 Unresolved unresolved_passing() {
-  return {"passing values", "a change may be of one run: compare several a side"};
+  return {"passing values", "such values vary from run to run; compare several runs of each"};
 }
 
 }  // namespace clprobe

@@ -19,7 +19,7 @@ class Unresolved {
     Judgement judgement{};
   };
 
-  /// `kind`: what they are, in the plural. `why`: what follows "of 3 of 7 ...".
+  /// `kind`: what they are, in the plural. `why`: what follows "3 of 7 ... are unclear: ".
   Unresolved(std::string_view kind, std::string why) : kind_(kind), why_(std::move(why)) {}
 
   /// Counts a finding. Returns whether it is unclear, and is then kept.

@@ -70,11 +70,10 @@ std::string hierarchy_picture(const DeviceCard& card) {
         (100.0 - widths[i]) / 2.0, widths[i], html_text(texts.latency), html_text(levels[i].name),
         html_text(texts.capacity));
   }
-  return html +
-         fmt::format(
-             "</ol>\n<figcaption>Levels of {}: the larger, the wider (by the logarithm of the "
-             "capacity).</figcaption>\n</figure>\n",
-             html_text(levels.front().latency.series));
+  return html + fmt::format(
+                    "</ol>\n<figcaption>Levels of {}; widths by the logarithm of the capacity."
+                    "</figcaption>\n</figure>\n",
+                    html_text(levels.front().latency.series));
 }
 
 /// Which columns of the table have a text.
@@ -97,7 +96,7 @@ std::string titles_row(const DeviceCard& card, const Shown& shown) {
   if (shown.has_cycles) titles.emplace_back("cycles");
   titles.emplace_back("capacity");
   titles.insert(titles.end(), card.columns.begin(), card.columns.end());
-  if (shown.has_what) titles.emplace_back("what it is");
+  if (shown.has_what) titles.emplace_back("type");
   std::string html;
   for (const std::string& title : titles) {
     html += fmt::format("<th scope=\"col\">{}</th>", html_text(title));

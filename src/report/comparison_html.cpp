@@ -96,8 +96,8 @@ std::vector<std::size_t> runs_with_cards(const Comparison& comparison, std::size
 std::string summary_section(const Comparison& comparison, std::span<const RunDigest> runs,
                             const std::vector<std::string>& names) {
   std::string html = fmt::format(
-      "<section id=\"summary\" aria-labelledby=\"summary-title\">\n<h2 id=\"summary-title\">Who is "
-      "better at what{}</h2>\n<p>Beside the baseline {}. Changes up to {:.3g} % are "
+      "<section id=\"summary\" aria-labelledby=\"summary-title\">\n<h2 "
+      "id=\"summary-title\">Summary{}</h2>\n<p>Baseline: {}. Changes up to {:.3g} % are "
       "ignored.</p>\n<div class=\"cards\">\n",
       anchor("summary"),
       with_swatch(comparison.baseline,
@@ -107,7 +107,7 @@ std::string summary_section(const Comparison& comparison, std::span<const RunDig
   for (const std::size_t run : shown) html += summary_card(comparison, runs, run, names[run]);
   html += "</div>\n";
   if (const std::size_t rest = runs.size() - 1 - shown.size(); rest > 0) {
-    html += fmt::format("<p>And {} other runs, which changed less.</p>\n", rest);
+    html += fmt::format("<p>{} other runs have at most as many changes.</p>\n", rest);
   }
   return html + "</section>\n";
 }
@@ -140,7 +140,7 @@ std::string value_cell(const ComparedCell& cell) {
   if (!has_content(cell)) return "<td class=\"none\">&#183;</td>";
   const std::string interval =
       cell.finding == nullptr ? std::string() : interval_text(shown_finding(*cell.finding));
-  std::string html = fmt::format("<td><em>{}</em>", html_text(cell_text(cell, "nothing")));
+  std::string html = fmt::format("<td><em>{}</em>", html_text(cell_text(cell, "no value")));
   if (!interval.empty()) {
     html += fmt::format(" <span class=\"spread\">{}</span>", html_text(interval));
   }
@@ -171,9 +171,9 @@ std::string head_html(const Comparison& comparison, std::size_t runs) {
   titles.emplace_back("verdict");
   titles.emplace_back("change");
   titles.push_back(run_letter(comparison.baseline));
-  titles.push_back(runs > 2 ? "its value" : run_letter(1 - comparison.baseline));
+  titles.push_back(runs > 2 ? "run's value" : run_letter(1 - comparison.baseline));
   titles.emplace_back("probe");
-  titles.emplace_back("why");
+  titles.emplace_back("reason");
   std::string html = "<thead><tr>";
   for (const std::string& title : titles) html += fmt::format("<th scope=\"col\">{}</th>", title);
   return html + "</tr></thead>\n";
@@ -186,12 +186,12 @@ std::string changes_section(const Comparison& comparison, std::span<const RunDig
   }
   const std::string table =
       rows.empty()
-          ? std::string("<p>Nothing was judged.</p>\n")
-          : boxed_table("Findings beside the baseline", "findings changes",
+          ? std::string("<p>No finding has a verdict.</p>\n")
+          : boxed_table("Findings compared with the baseline", "findings changes",
                         head_html(comparison, runs.size()) + "<tbody>\n" + rows + "</tbody>\n");
   return fmt::format(
       "<section id=\"changes\" class=\"probe\" aria-labelledby=\"changes-title\">\n<h2 "
-      "id=\"changes-title\">Findings, what is worse first{}</h2>\n<div "
+      "id=\"changes-title\">Findings, worse ones first{}</h2>\n<div "
       "id=\"filters\"></div>\n{}</section>\n",
       anchor("changes"), table);
 }
@@ -205,8 +205,8 @@ std::string unmatched_section(const Comparison& comparison) {
   }
   return fmt::format(
       "<section id=\"unmatched\" class=\"probe\" aria-labelledby=\"unmatched-title\">\n<h2 "
-      "id=\"unmatched-title\">Not matched{}</h2>\n<details open><summary>{} findings have no "
-      "counterpart</summary>\n<ul class=\"plain\">\n{}</ul></details>\n</section>\n",
+      "id=\"unmatched-title\">Not matched{}</h2>\n<details open><summary>Without a "
+      "counterpart: {}</summary>\n<ul class=\"plain\">\n{}</ul></details>\n</section>\n",
       anchor("unmatched"), comparison.unmatched.size(), items);
 }
 
@@ -225,7 +225,7 @@ std::string curves_list(const Comparison& comparison, const std::string& probe) 
   }
   if (items.empty()) return {};
   return fmt::format(
-      "<details><summary>Curves beside the baseline, in words</summary>\n<ul "
+      "<details><summary>Curves compared with the baseline, in words</summary>\n<ul "
       "class=\"plain\">\n{}</ul></details>\n",
       items);
 }
@@ -260,7 +260,7 @@ std::string curves_section(const Comparison& comparison, const Curves& curves, s
 constexpr std::string_view data_text =
     "<section id=\"data\" aria-labelledby=\"data-title\">\n<h2 id=\"data-title\">Data</h2>\n<p>All "
     "verdicts with their numbers, as <code>clprobe compare --json</code> and <code>-f csv</code> "
-    "write them. The page asks nothing of the network.</p>\n<p "
+    "write them. The page loads nothing from the network.</p>\n<p "
     "id=\"downloads\"></p>\n</section>\n";
 
 /// What tells a run from another one of its device: the driver, the date, else its letter.
@@ -278,19 +278,19 @@ std::string heading_of(std::span<const RunDigest> runs, std::size_t baseline) {
   if (runs.size() == 2) {
     const std::string device = name(1 - baseline);
     if (device == name(baseline)) {
-      return fmt::format("{}: {} beside {}", device, own_name(runs, 1 - baseline),
+      return fmt::format("{}: {} compared with {}", device, own_name(runs, 1 - baseline),
                          own_name(runs, baseline));
     }
-    return fmt::format("{} beside {}", device, name(baseline));
+    return fmt::format("{} compared with {}", device, name(baseline));
   }
-  return fmt::format("{} runs beside {}", runs.size() - 1, name(baseline));
+  return fmt::format("{} runs compared with {}", runs.size() - 1, name(baseline));
 }
 
 std::string page_of(const Comparison& comparison, std::span<const RunDigest> runs) {
   const std::vector<std::string> names = names_of(runs);
   Json charts = Json::array();
   std::string sections;
-  std::string links = R"(<a href="#summary">in short</a><a href="#changes">findings</a>)";
+  std::string links = R"(<a href="#summary">summary</a><a href="#changes">findings</a>)";
   std::size_t number = 0;
   for (Curves& curves : all_curves(comparison, runs)) {
     links += fmt::format("<a href=\"#curves-{}\">{}</a>", number, html_text(words(curves.probe)));
@@ -313,7 +313,7 @@ std::string page_of(const Comparison& comparison, std::span<const RunDigest> run
                           changes_section(comparison, runs) + sections +
                           unmatched_section(comparison) + std::string(data_text),
                   .without_scripts = "Without JavaScript the curves are not drawn, and the rows "
-                                     "cannot be filtered. The verdicts are all in the page.",
+                                     "cannot be filtered. All verdicts are in the page.",
                   .charts = deflated(Json{{"devices", names}, {"charts", charts}}.dump()),
                   .files = files});
 }

@@ -56,9 +56,9 @@ std::string changes_table(const Comparison& comparison, std::size_t runs) {
   std::vector<std::string> titles{"finding", "verdict", "change"};
   if (runs > 2) titles.insert(titles.begin() + 1, "run");
   titles.push_back(run_letter(comparison.baseline));
-  titles.push_back(runs > 2 ? "its value" : run_letter(1 - comparison.baseline));
+  titles.push_back(runs > 2 ? "run's value" : run_letter(1 - comparison.baseline));
   std::string text =
-      "What changed:\n\n" + markdown_row(titles) + markdown_rule(titles.size(), titles.size() - 2);
+      "Changes:\n\n" + markdown_row(titles) + markdown_rule(titles.size(), titles.size() - 2);
   for (const Change& change : changes) {
     const ComparedRow& row = *change.row;
     const Judgement& judged = row.cells[change.run].judgement;
@@ -105,9 +105,9 @@ std::string render_comparison_markdown(const Comparison& comparison,
     }
     text += report::markdown_row(cells);
   }
-  if (!unresolved.empty()) text += "\nShares that are not resolved:\n\n";
+  if (!unresolved.empty()) text += "\nUnresolved shares:\n\n";
   for (const std::string& item : unresolved) text += item;
-  if (!comparison.curves.empty()) text += "\nCurves beside the baseline:\n\n";
+  if (!comparison.curves.empty()) text += "\nCurves compared with the baseline:\n\n";
   for (const CurveSummary& curve : comparison.curves) {
     text += fmt::format("- **{}** {} {}\n", report::run_letter(curve.run),
                         report::escape_markdown(curve.probe),

@@ -81,8 +81,8 @@ std::string amount_of(double ratio, const Words& called) {
 
 /// "261 to 280 ns", "900 ns to 1.20 µs".
 std::string both_values(const ComparedCell& before, const ComparedCell& after) {
-  std::string first = cell_text(before, "nothing");
-  const std::string second = cell_text(after, "nothing");
+  std::string first = cell_text(before, "no value");
+  const std::string second = cell_text(after, "no value");
   const auto unit_in = [](const std::string& text) {
     return text.substr(std::min(text.find(' '), text.size()));
   };

@@ -171,7 +171,7 @@ class ComparisonPage {
   void add_runs(bool is_crowd) {
     if (is_crowd) {
       add_run(comparison_.baseline);
-      page_.prose("    ", fmt::format("and {} other runs; -v shows every one", runs_.size() - 1),
+      page_.prose("    ", fmt::format("and {} other runs; -v shows all", runs_.size() - 1),
                   Ink::faint);
       return;
     }
@@ -274,7 +274,8 @@ class ComparisonPage {
     bool is_first = true;
     for (const CurveSummary& curve : comparison_.curves) {
       if (curve.probe != probe) continue;
-      if (is_first) page_.prose(" ", "curves, point by point, beside the baseline:", Ink::faint);
+      if (is_first)
+        page_.prose(" ", "curves compared with the baseline, point by point:", Ink::faint);
       is_first = false;
       page_.prose(fmt::format(" {}  ", run_letter(curve.run)), curve_text(curve), Ink::plain);
     }

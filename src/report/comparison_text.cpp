@@ -218,7 +218,7 @@ std::vector<std::string> unresolved_lines(const Comparison& comparison, std::str
   std::vector<std::string> lines;
   lines.reserve(bars.size());
   for (const Bar& bar : bars) {
-    lines.push_back(fmt::format("{}: in no run: {}", bar.title, describe_unresolved(bar.shares)));
+    lines.push_back(fmt::format("{}; in all runs {}", bar.title, describe_unresolved(bar.shares)));
   }
   return lines;
 }
@@ -266,20 +266,20 @@ std::vector<UnmatchedLine> unmatched_lines(const Comparison& comparison) {
 std::string curve_text(const CurveSummary& curve) {
   std::string text = fmt::format("{}: ", curve.series);
   if (curve.matched == 0) {
-    text += "no point has its like in the baseline";
+    text += "no point matches one of the baseline";
   } else {
     text += fmt::format("{} point{}, ratio {} ({} to {})", curve.matched,
                         curve.matched == 1 ? "" : "s", ratio_text(curve.median_ratio),
                         ratio_text(curve.low_ratio), ratio_text(curve.high_ratio));
     constexpr double shown_digits = 5e-4;
     if (!curve.furthest.empty() && std::fabs(curve.furthest_ratio - 1.0) >= shown_digits) {
-      text += fmt::format(", furthest {} at {}", ratio_text(curve.furthest_ratio),
+      text += fmt::format(", farthest from 1: {} at {}", ratio_text(curve.furthest_ratio),
                           key_text(curve.furthest));
     }
   }
   if (curve.only_baseline + curve.only_here > 0) {
-    text += fmt::format("; not matched: {} of the baseline, {} of this run", curve.only_baseline,
-                        curve.only_here);
+    text += fmt::format("; points not matched: {} of the baseline, {} of this run",
+                        curve.only_baseline, curve.only_here);
   }
   if (!curve.note.empty()) text += fmt::format("; {}", curve.note);
   return text;
@@ -297,8 +297,8 @@ std::vector<std::string> run_notes(const Comparison& comparison, std::span<const
   const std::optional<double>& ratio = row->cells[run].judgement.ratio;
   if (ratio && std::fabs(std::log(*ratio)) > std::log1p(comparison.threshold)) {
     notes.push_back(fmt::format(
-        "the clock's rate differs by {:.2g} %: what was measured in cycles is judged in "
-        "cycles, and the ratios of its times hold that difference",
+        "the core clock's rate differs by {:.2g} %: values measured in cycles are judged in "
+        "cycles, and the ratios of their times include that difference",
         100.0 * std::fabs(*ratio - 1.0)));
   }
   return notes;
@@ -315,8 +315,8 @@ std::string change_text(const Comparison& comparison, std::span<const RunDigest>
   const Judgement& judged = cell.judgement;
   return fmt::format("{}: {}: {} -> {} in {}", to_word(judged.left_open.value_or(judged.verdict)),
                      report::change_title(row),
-                     report::cell_text(row.cells[comparison.baseline], "nothing"),
-                     report::cell_text(cell, "nothing"), quote(runs[place.run].file));
+                     report::cell_text(row.cells[comparison.baseline], "no value"),
+                     report::cell_text(cell, "no value"), quote(runs[place.run].file));
 }
 
 }  // namespace clprobe

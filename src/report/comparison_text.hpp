@@ -49,7 +49,7 @@ struct UnmatchedLine {
   std::string text{};
 };
 std::vector<UnmatchedLine> unmatched_lines(const Comparison& comparison);
-/// "global: 120 points, ratio 1.01 (0.98 to 1.05), furthest 1.2 at working_set_bytes 65536"
+/// "global: 120 points, ratio 1.01 (0.98 to 1.05), farthest from 1: 1.2 at working set 64 KiB"
 std::string curve_text(const CurveSummary& curve);
 
 /// What a reader of a run of the baseline's device has to know first: another card, driver or
@@ -59,8 +59,8 @@ std::vector<std::string> run_notes(const Comparison& comparison, std::span<const
 
 /// Whether no run knows more of the row's share than that it is near 0.
 bool is_unresolved(const ComparedRow& row);
-/// "uts, shapley: not resolved in any run: control, idle (each within 4.0 % of 0)", a line for each
-/// bar and kind of share of the probe.
+/// "uts, shapley; in all runs not resolved: control, idle (each within 4.0 % of 0)", a line for
+/// each bar and kind of share of the probe.
 std::vector<std::string> unresolved_lines(const Comparison& comparison, std::string_view probe);
 
 }  // namespace clprobe::report

@@ -44,9 +44,10 @@ std::string clock_text(const Clock& clock) {
     case ClockRate::core_cycles:
       return fmt::format("{}: core cycles, {} per ns", name, rate);
     case ClockRate::constant_rate:
-      return fmt::format("{}: a constant {} MHz", name, format_number(clock.ticks_per_ns * 1e3));
+      return fmt::format("{}: constant rate of {} MHz", name,
+                         format_number(clock.ticks_per_ns * 1e3));
     case ClockRate::unknown:
-      return fmt::format("{}: {} ticks per ns, perhaps not cycles", name, rate);
+      return fmt::format("{}: {} ticks per ns, possibly not core cycles", name, rate);
   }
   return name;
 }
@@ -181,10 +182,10 @@ std::string timer_text(const DeviceInfo& device) {
     case Timer::clock:
       return clock_text(device.clock);
     case Timer::event:
-      return "the driver's events around whole launches; times are slopes between two lengths";
+      return "the driver's events around whole launches; times are slopes between two run lengths";
     case Timer::host:
     case Timer::wait:  // of points alone
-      return "the host's clock around whole launches; times are slopes between two lengths";
+      return "the host's clock around whole launches; times are slopes between two run lengths";
     case Timer::imported:
       return "another tool, whose results were imported";
   }
@@ -205,12 +206,12 @@ std::string result_text(const ProbeResult& result) {
                   format_count(samples, "sample"), format_seconds(result.elapsed_seconds));
   if (result.status == Status::ok) return amount;
   const std::string so_far = result.points.empty() ? "" : fmt::format(" ({})", amount);
-  const std::string reason = result.reason.empty() ? "no reason is given" : result.reason;
+  const std::string reason = result.reason.empty() ? "no reason given" : result.reason;
   switch (result.status) {
     case Status::unsupported:
       return "not supported: " + reason;
     case Status::unobservable:
-      return "cannot be seen here: " + reason;
+      return "unobservable: " + reason;
     case Status::failed:
       return fmt::format("FAILED: {}{}", reason, so_far);
     case Status::interrupted:

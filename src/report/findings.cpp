@@ -242,9 +242,17 @@ std::string short_reason(const Finding& finding) {
 }
 
 std::string words(std::string_view name) {
+  if (name == "asked") return "requested loads";
+  if (name == "sub_group") return "sub-group size";
   std::string text(name);
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == '_' || c == '-'; }, ' ');
+  for (const std::string_view compound : {"start up", "sub group", "work group", "work item"}) {
+    for (std::size_t at = text.find(compound); at != std::string::npos;
+         at = text.find(compound, at + 1)) {
+      text[at + compound.find(' ')] = '-';
+    }
+  }
   return text;
 }
 

@@ -58,7 +58,8 @@ std::string reason_text(const Finding& finding);
 /// The part of it before the colon: "not measured", "not reached".
 std::string short_reason(const Finding& finding);
 
-/// "clock_drift" and "cache-or-far" as words; a hyphen in a series' name is kept elsewhere.
+/// "clock_drift" and "cache-or-far" as words, with a hyphen in "sub-group", "work-item" and the
+/// like; a hyphen in a series' name is kept elsewhere.
 std::string words(std::string_view name);
 
 /// A value of a document by the unit in its name: "working_set_bytes" 65536 is "64 KiB".

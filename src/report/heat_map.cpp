@@ -154,7 +154,7 @@ void draw_heat_map(Page& page, const HeatMap& map, Form form) {
   if (form != Form::brief) {
     page.blank();
     page.prose(" ",
-               fmt::format("{}; across {}, down {}", map.title, parameter_title(map.x_name),
+               fmt::format("{}; columns: {}, rows: {}", map.title, parameter_title(map.x_name),
                            parameter_title(map.y_name)),
                Ink::plain);
   }

@@ -126,7 +126,7 @@ std::string findings_part(const Named& named, const std::string& probe) {
       return tables_of(*result, named.titles[run]);
     }
   }
-  return "<p>Nothing was found.</p>\n";
+  return "<p>No findings.</p>\n";
 }
 
 /// A place for a chart, with the picture that stands there without scripts.
@@ -164,7 +164,7 @@ std::string probe_section(const Named& named, const std::string& probe, std::siz
   if (!page.empty()) {
     html += fmt::format(
         "<details class=\"method\"><summary>What can fool it</summary>\n<div "
-        "class=\"prose\">\n{}<p>The method: <code>clprobe explain {} --full</code></p>\n</div>\n"
+        "class=\"prose\">\n{}<p>Method: <code>clprobe explain {} --full</code></p>\n</div>\n"
         "</details>\n",
         html_of_explanation(section_of(page, "What can fool it")), html_text(probe));
   }
@@ -181,8 +181,8 @@ std::string provenance(const Run& run) {
   for (const std::string& argument : run.arguments) command += ' ' + argument;
   std::string html = "<dl class=\"facts\">\n";
   html += term("measured", run.started);
-  html += term("by", fmt::format("clprobe {} ({}, {})", run.tool.version, run.tool.commit,
-                                 run.tool.compiler));
+  html += term("tool", fmt::format("clprobe {} ({}, {})", run.tool.version, run.tool.commit,
+                                   run.tool.compiler));
   html += term("command", command);
   html += term("seed", fmt::format("{}", run.seed));
   html += term("timed by", timer_text(run.device));
@@ -210,7 +210,7 @@ std::string device_card(const Named& named, std::size_t number) {
   }
   std::string items;
   if (run.interrupted) {
-    items += list_item("failure", "interrupted: what was measured until then is shown");
+    items += list_item("failure", "interrupted: only earlier measurements are shown");
   }
   for (const std::string& sentence : warning_sentences(run.warnings)) {
     items += list_item("caution", sentence);
@@ -257,13 +257,14 @@ std::string names_of(std::span<const Run> runs) {
 }
 
 std::string lead_of(std::span<const Run> runs) {
-  if (runs.empty()) return "The files hold nothing.";
+  if (runs.empty()) return "The files contain no runs.";
   const auto earlier = [](const Run& a, const Run& b) { return a.started < b.started; };
   const auto [first, last] = std::minmax_element(runs.begin(), runs.end(), earlier);
   const std::string from = first->started.substr(0, 10);
   const std::string to = last->started.substr(0, 10);
-  std::string text =
-      runs.size() == 1 ? "How its memory system behaves, through OpenCL" : names_of(runs);
+  std::string text = runs.size() == 1
+                         ? "Characteristics of its memory system, as visible through OpenCL"
+                         : names_of(runs);
   return text + fmt::format(". Measured {}{}.", from, from == to ? "" : " to " + to);
 }
 
@@ -296,8 +297,8 @@ std::string in_cards(const std::string& cards) {
 }
 
 constexpr std::string_view data_text =
-    "<p>Every sample as it was measured is in this page, as one run document per device: what "
-    "<code>clprobe report</code> reads. The page asks nothing of the network.</p>\n"
+    "<p>This page contains every sample, as one run document per device, which <code>clprobe "
+    "report</code> reads. It loads nothing from the network.</p>\n"
     "<p id=\"downloads\"></p>\n";
 
 std::string page_of(std::span<const Run> runs) {
@@ -318,12 +319,12 @@ std::string page_of(std::span<const Run> runs) {
                   .heading = html_text(heading_of(runs)),
                   .lead = html_text(lead_of(runs)),
                   .navigation = navigation(probes),
-                  .main = section("summary", "In short", in_cards(summaries)) + sections +
+                  .main = section("summary", "Summary", in_cards(summaries)) + sections +
                           section("devices", "Devices and provenance", in_cards(cards)) +
                           section("data", "Raw data", data_text),
                   .without_scripts =
                       "Without JavaScript the charts are pictures, and the raw data cannot be "
-                      "downloaded from here. Everything else is in the page.",
+                      "downloaded. Everything else is in the page.",
                   .charts = charts_data(named, std::move(charts)),
                   .runs = runs_data(runs),
                   .files = fmt::format("[{}]", data_file("Findings (CSV)", "clprobe-findings.csv",

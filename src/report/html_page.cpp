@@ -23,7 +23,7 @@ std::string html_of(const HtmlPage& page) {
        {"without scripts", page.without_scripts},
        {"main", page.main},
        {"footer", has_library ? "Charts by Chart.js (MIT licence, its notice is in the page)."
-                              : "Made without Chart.js: the charts are pictures."},
+                              : "Built without Chart.js: the charts are pictures."},
        {"charts", page.charts},
        {"runs", page.runs},
        {"files", page.files},
@@ -43,7 +43,7 @@ std::string data_file(std::string_view label, std::string_view name, std::string
 }
 
 std::string anchor(std::string_view id) {
-  return fmt::format(R"(<a class="anchor" href="#{}" aria-label="Link to this part">#</a>)", id);
+  return fmt::format(R"(<a class="anchor" href="#{}" aria-label="Link to this section">#</a>)", id);
 }
 
 std::string boxed_table(std::string_view caption, std::string_view kind, std::string_view table) {

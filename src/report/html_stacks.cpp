@@ -59,14 +59,14 @@ std::vector<DeviceStack> all_stacks(std::span<const Run> runs, std::string_view 
 /// To a thousandth of a per cent, which no picture shows.
 double to_thousandths(double share) { return std::round(share * 1e5) / 1e5; }
 
-/// "saves at most 31 % of the app": nothing of what is left when all causes are gone. Accounts of
-/// cycles say where time goes, and not what is saved.
+/// "saves at most 31 % of the app's device time": nothing of what is left when all causes are gone.
+/// Accounts of cycles say where time goes, and not what is saved.
 std::string app_text(const Stack& stack, const StackPart& part) {
   const bool is_cause = stack.view == stack_view_shapley && part.label != stack_remainder &&
                         part.is_resolved && part.share > 0.0;
   if (!stack.app_share || !is_cause) return {};
   const std::string_view bound = part.reason.starts_with("at least") ? "at least" : "at most";
-  return fmt::format("saves {} {} of the app", bound,
+  return fmt::format("saves {} {} of the app's device time", bound,
                      quantity_text(part.share * *stack.app_share, "share"));
 }
 

@@ -110,7 +110,7 @@ std::string levels_table(const DeviceCard& card) {
   if (card.levels.empty()) return {};
   std::vector<std::string> titles{"level", "latency", "cycles", "capacity"};
   for (const std::string& title : card.columns) titles.push_back(escape_markdown(title));
-  titles.emplace_back("what it is");
+  titles.emplace_back("type");
   std::string text = markdown_row(titles) + markdown_rule(titles.size(), 1);
   const auto with = [](const std::string& value, const std::string& interval) {
     return escape_markdown(value + (interval.empty() ? "" : " " + interval));
@@ -147,7 +147,7 @@ std::string run_section(const Run& run) {
   text += fmt::format("- timed by {}\n", escape_markdown(timer_text(run.device)));
   text += fmt::format("- clprobe {} ({}), {}, seed {}\n\n", escape_markdown(run.tool.version),
                       escape_markdown(run.tool.commit), escape_markdown(run.started), run.seed);
-  if (run.interrupted) text += "**Interrupted:** what was measured until then is shown.\n\n";
+  if (run.interrupted) text += "**Interrupted:** only earlier measurements are shown.\n\n";
   text += warnings_list(run.warnings);
   for (const ProbeResult& result : run.results) text += result_section(result);
   return text;

@@ -97,7 +97,8 @@ std::string description_of(const Chart& chart) {
 }
 
 std::string description_of(std::span<const Stack> stacks) {
-  std::string text = fmt::format("Bars of {} kernels, each the whole of its time.", stacks.size());
+  std::string text =
+      fmt::format("Bars of {} kernels; each bar is the kernel's whole time.", stacks.size());
   for (const Stack& stack : stacks) {
     const auto most =
         std::max_element(stack.parts.begin(), stack.parts.end(),
@@ -186,7 +187,7 @@ std::string picture_of(std::span<const Run> runs, std::string_view probe) {
     const std::string what = printable(words(probe));
     const std::string series = cut_to_width(printable(grids.front().series), 30, "…");
     PictureText text{device_title_of(run, what), subtitle_of(series, run),
-                     fmt::format("A heat map by {} and {}.", printable(parameter_title(axes->x)),
+                     fmt::format("Heat map by {} and {}.", printable(parameter_title(axes->x)),
                                  printable(parameter_title(axes->y)))};
     return draw_heat_map(grids.front(), *axes, unit_of(*result), text);
   }

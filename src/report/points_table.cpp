@@ -68,7 +68,7 @@ Row point_row(const Page& page, const Point& point, const std::vector<std::strin
   if (!point.failure.empty()) row.remark = page.show("failed: " + point.failure);
   const std::optional<Estimate> time = estimate(point, device);
   if (!time) {
-    if (row.remark.empty()) row.remark = "no time can be told from its samples";
+    if (row.remark.empty()) row.remark = "its samples yield no time";
     return row;
   }
   // Bytes in a nanosecond are gigabytes in a second.

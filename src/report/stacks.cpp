@@ -21,12 +21,12 @@ struct ViewTitle {
 
 constexpr std::array view_titles{
     ViewTitle{stack_view_gsi, "one cause per cycle (GSI)"},
-    ViewTitle{stack_view_all_causes, "all causes at once, each cycle shared among them"},
-    ViewTitle{stack_view_shapley, "what taking causes away saves, in the mean over all orders"},
-    ViewTitle{stack_view_clock, "what clocks in the kernel say"},
+    ViewTitle{stack_view_all_causes, "each cycle divided among all its causes"},
+    ViewTitle{stack_view_shapley, "time saved by removing each cause (mean over all orders)"},
+    ViewTitle{stack_view_clock, "time by in-kernel clocks"},
     ViewTitle{stack_view_units, "by compute unit, one cause per cycle (GSI)"},
-    ViewTitle{stack_view_sub_groups, "by sub-group, what each does; idle: it is not there"},
-    ViewTitle{stack_view_timeline, "over the time, one cause per cycle (GSI)"},
+    ViewTitle{stack_view_sub_groups, "by sub-group (idle: not resident)"},
+    ViewTitle{stack_view_timeline, "over time, one cause per cycle (GSI)"},
 };
 
 /// A column per stack: the row `first`, if it has cells, above the shares.

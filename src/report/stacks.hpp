@@ -32,14 +32,15 @@ struct Beside {
   std::string_view title;
 };
 inline constexpr std::array shares_beside{
-    Beside{stack_first_name, "largest cause; % of what saves time"},
-    Beside{stack_absorbed_name, "noise absorbed; % of the time in which what it needs is free"},
-    Beside{stack_interaction_name,
-           "two causes together: above 0 they overlap, below 0 one does what the other does; % of "
-           "the time"},
-    Beside{stack_unit_least_name, "the compute unit that has least of it; % of the time"},
-    Beside{stack_unit_median_name, "the median compute unit; % of the time"},
-    Beside{stack_unit_most_name, "the compute unit that has most of it; % of the time"},
+    Beside{stack_first_name, "largest cause, % of all savings"},
+    Beside{stack_absorbed_name, "free share of each resource (noise test), % of the time"},
+    Beside{
+        stack_interaction_name,
+        "interaction of two causes, % of the time (above 0: only removing both saves it; below 0: "
+        "removing either saves it)"},
+    Beside{stack_unit_least_name, "minimum over the compute units, % of the time"},
+    Beside{stack_unit_median_name, "median over the compute units, % of the time"},
+    Beside{stack_unit_most_name, "maximum over the compute units, % of the time"},
 };
 
 /// The causes that GSI has names for, in the order in which they are stacked.
@@ -84,7 +85,7 @@ std::vector<std::string> unresolved_lines(std::span<const Stack> stacks);
 double longest_of(std::span<const Stack> stacks);
 
 /// What stands in the place of a bar that is not whole.
-inline constexpr std::string_view no_bar = "not drawn: a part is not known";
+inline constexpr std::string_view no_bar = "not drawn: a part is unknown";
 
 /// A category, and its share of a bar: the sum of its parts, at least 0.
 struct CategoryShare {

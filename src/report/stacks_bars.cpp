@@ -94,7 +94,7 @@ std::string short_time(const Stack& stack) {
 
 std::string heading_of(const Stack& stack) {
   return view_title(stack.view) + (stack.time_unit == "cycles" ? "; times in cycles" : "") +
-         (stack.baseline.empty() ? "" : "; as long as their times beside " + stack.baseline);
+         (stack.baseline.empty() ? "" : "; lengths: times relative to " + stack.baseline);
 }
 
 /// The longest one takes all.

@@ -140,7 +140,7 @@ std::string render_survey_markdown(const SurveyedApp& app) {
   const std::string end = end_text(app);
   std::string text =
       fmt::format("**{}**: {}, {}{}\n\n", escape_markdown(name), format_seconds(app.wall_s),
-                  survey_summary(app), end.empty() ? "" : fmt::format("; it {}", end));
+                  survey_summary(app), end.empty() ? "" : fmt::format("; the program {}", end));
   text += markdown_row({"kernel", "global", "local", "share", "device time", "launches", ""});
   text += "| :--- | :--- | :--- | ---: | ---: | ---: | :--- |\n";
   const std::set<std::string> shared = shared_names(survey);

@@ -136,7 +136,7 @@ void add_rest(Page& page, const Survey& survey, std::span<const Line> shown,
                                 format_count(hidden.size(), "kernel"), 100.0 * rest));
   }
   if (std::any_of(shown.begin(), shown.end(), [](const Line& line) { return line.sizes > 1; })) {
-    parts.emplace_back("each size in a row of its own");
+    parts.emplace_back("a row for each size");
   }
   if (parts.empty()) return;
   page.prose("", fmt::format("-v shows {}", fmt::join(parts, ", and ")), Ink::plain);
@@ -148,7 +148,7 @@ void add_main_share(Page& page, const Survey& survey) {
   double main_share = 0.0;
   for (std::size_t i = 0; i < count; ++i) main_share += kernels[i].sum.share_of(survey.total());
   if (count > 0) {
-    page.prose("", fmt::format("* together {:.0f} % of the device time", 100.0 * main_share),
+    page.prose("", fmt::format("* in total {:.0f} % of the device time", 100.0 * main_share),
                Ink::plain);
   }
 }
@@ -176,7 +176,7 @@ std::string render_survey_table(const SurveyedApp& app, const TableStyle& style)
   const std::string end = end_text(app);
   page.prose("",
              fmt::format("{}: {}, {}{}", name, format_seconds(app.wall_s), survey_summary(app),
-                         end.empty() ? "" : fmt::format("; it {}", end)),
+                         end.empty() ? "" : fmt::format("; the program {}", end)),
              Ink::heading);
   const std::vector<std::string> devices = devices_of(app.survey);
   for (const std::string& device : devices) page.prose("on ", device, Ink::faint);

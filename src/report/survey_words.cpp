@@ -26,7 +26,7 @@ std::string_view made_from(survey::ProgramKind kind) {
     case survey::ProgramKind::built_in:
       return "built in";
     case survey::ProgramKind::unknown:
-      return "of an unknown program";
+      return "from an unknown program";
   }
   return "";
 }
@@ -61,7 +61,7 @@ std::string survey_summary(const SurveyedApp& app) {
   for (const Row& row : app.survey.rows) {
     kernels.emplace(row.signature.kernel, row.signature.program);
   }
-  if (total.launches == 0) return "no launch of a kernel";
+  if (total.launches == 0) return "no kernel launch";
   return fmt::format("{} of device time in {} of {}",
                      format_seconds(static_cast<double>(total.total_ns) / ns_per_second),
                      total.launches == 1 ? "1 launch" : fmt::format("{} launches", total.launches),
@@ -84,7 +84,7 @@ std::vector<std::string> gap_texts(const Survey& survey, bool of_launches) {
 std::string estimated_text(const Survey& survey) {
   const std::uint64_t count = survey.total().estimated;
   if (count == 0) return "";
-  return fmt::format("{} untimed, to keep the app fast, and count with the mean of the row",
+  return fmt::format("{} untimed, to keep the app fast; each counts as the mean of its row",
                      count == 1 ? "1 launch is" : fmt::format("{} launches are", count));
 }
 
@@ -94,7 +94,7 @@ std::string doubt_text(const Survey& survey) {
   if (factor != 1.0) {
     return fmt::format(
         "times are {:.2g}x too {}: during {} of the host's clock the driver's event "
-        "clock advanced {}; shares hold",
+        "clock advanced {}; shares are unaffected",
         factor > 1.0 ? factor : 1.0 / factor, factor > 1.0 ? "short" : "long",
         format_seconds(static_cast<double>(survey.clock.host_min_ns) / ns_per_second),
         format_seconds(static_cast<double>(survey.clock.event_ns) / ns_per_second));

@@ -30,63 +30,61 @@ constexpr std::string_view end_advice =
     "see `clprobe explain {probe}`";
 
 constexpr std::array prose{
-    Prose{"clock_refused", "no clock in kernels",
-          "the in-kernel clock {clock} was tried and not accepted: {reason}",
+    Prose{"clock_refused", "no in-kernel clock",
+          "the in-kernel clock {clock} failed its test: {reason}",
           "times come from whole launches; short latencies are less exact"},
-    Prose{"event_times_false", "false event times",
-          "the driver's event times cannot be true: {reason}",
+    Prose{"event_times_false", "false event times", "the driver's event times are wrong: {reason}",
           "the host's clock is used instead; expect wider intervals"},
     Prose{"pointers_refused", "no pointers in memory",
-          "pointers in memory were tried and did not work: {reason}",
-          "an index is used instead; its computation is part of the latency"},
+          "pointers stored in memory failed their test: {reason}",
+          "chases use an index instead, whose computation is part of the latency"},
     Prose{"calibration_failed", "uncalibrated ticks",
-          "the device's clock could not be compared with time: {reason}",
-          "read the cycles, not the nanoseconds"},
-    Prose{"calibration_poor", "poor calibration",
-          "ticks were compared with nanoseconds, and the rate is known to {width_share} only",
-          "the nanoseconds may be wrong by as much; repeat when nothing else runs"},
+          "the device's clock could not be calibrated: {reason}", "use cycles, not nanoseconds"},
+    Prose{"calibration_poor", "poor calibration", "the clock rate is uncertain by {width_share}",
+          "all times in nanoseconds share this error, cycles do not; rerun on an idle machine"},
     Prose{"clock_drift",
           {},
           "the device's speed changed by {drift_share} during the run",
           "close other programs, lock the clocks, or repeat with --thorough"},
-    Prose{"drift_not_followed", "drift that was not followed",
-          "the reference point that shows changes of the device's speed failed: {reason}",
+    Prose{"drift_not_followed", "drift not tracked",
+          "the reference point that detects speed changes failed: {reason}",
           "a change of speed would go unnoticed"},
     Prose{"wide_intervals", "scattering samples",
           "the samples of {points} of {of_points point} scatter by up to {widest_share}",
-          "--thorough takes more samples of each"},
+          "--thorough takes more samples per point"},
     Prose{"device_disturbed", "a shared device",
-          "even the series that scatters least, {series} of {probe}, does so by {quietest_share}",
-          "something else seems to use the device: close it, or repeat with --thorough"},
+          "even the quietest series, {series} of {probe}, scatters by {quietest_share}",
+          "another program seems to use the device: close it, or repeat with --thorough"},
     Prose{"reference_changed", "a changing speed",
           "the reference point ({kind}: {series} of {probe}) changed by up to {changed_share}",
-          "something else may use the device; intervals allow for a factor of {allowed_factor}"},
+          "another program may use the device; intervals allow for a factor of {allowed_factor}"},
     Prose{"cores_shared", "shared cores",
           "other processes used {others_share} of the CPU while {probe} measured",
           "close other programs; intervals of the rates of all cores are widened accordingly"},
     Prose{"end_not_shared", "levels that disagree",
-          "{probe} sees a level end at {ends_at_bytes} ({series}), {other_probe} none nearby "
-          "({other_series}): its nearest ends at {nearest_bytes}",
+          "{probe} sees a level end at {ends_at_bytes} ({series}); {other_probe} sees none nearby "
+          "({other_series}, nearest: {nearest_bytes})",
           end_advice},
     Prose{"end_of_one_level", "levels that disagree",
-          "{probe} sees a level end at {ends_at_bytes} ({series}), {other_probe} none at all "
+          "{probe} sees a level end at {ends_at_bytes} ({series}); {other_probe} sees none "
           "({other_series})",
           end_advice},
-    Prose{"in_flight_differs", "loads in flight that disagree",
-          "{series} of {probe} and the latency have {implied_bytes} in flight by Little's law, and "
-          "{other_probe} finds {found_bytes}",
-          "one of the three is not what it seems: repeat when nothing else runs"},
+    Prose{
+        "in_flight_differs", "loads in flight that disagree",
+        "by Little's law, {series} of {probe} and the latency imply {implied_bytes} in flight, but "
+        "{other_probe} finds {found_bytes}",
+        "one of the three measurements is wrong; rerun on an idle machine"},
     Prose{"replay_unlike_app", "a replay unlike the program",
-          "a replay of {series} takes {replay_ratio} of the time that the program's launch took",
-          "in the program it met other caches, clocks or neighbours: shares are of the replay"},
+          "a replay of {series} takes {replay_ratio} times as long as the program's launch",
+          "caches, clocks or concurrent work differed in the program; shares describe the replay"},
     Prose{"launch_unlike_mean", "a launch unlike the others",
           "the captured launch of {series} took {app_ns}; its launches in the program take "
           "{mean_ns} on average",
-          "causes are of this launch, and may not be those of the others: capture another one "
-          "with --kernel NAME:N"},
-    Prose{"replay_not_deterministic", "results by chance",
+          "causes are those of this launch and may differ for others; capture another one with "
+          "--kernel NAME:N"},
+    Prose{"replay_not_deterministic", "non-deterministic results",
           "two replays of {series} differ in {differing_share} of the bytes that it writes",
-          "its order of work is left to chance; whether it is the program's cannot be checked"},
+          "its order of work varies; whether its results equal the program's cannot be checked"},
     Prose{"time_budget_short", "a short time budget",
           "the time budget was reached after {measured} of {planned point}", "raise --time-budget"},
     Prose{"point_refused", "refused points", "{series}: {reason}",
@@ -94,20 +92,20 @@ constexpr std::array prose{
     Prose{"device_failed",
           {},
           "the device could not be opened: {reason}",
-          "clprobe list shows the devices"},
+          "`clprobe list` shows the devices"},
     Prose{"small_pages",
           {},
-          "the system gave pages of {page_bytes}, not huge ones",
+          "the system provided pages of {page_bytes}, not huge pages",
           "beyond the TLB's reach the times include page walks; see "
           "/sys/kernel/mm/transparent_hugepage"},
     Prose{"columns_ignored", "ignored columns",
-          "of the columns of the list '{size}' and '{latency}' were read, and not: {ignored}",
-          "where others are meant, name them in a header such as 'Size (KiB),Latency (ns)'"},
+          "the columns '{size}' and '{latency}' were read; ignored: {ignored}",
+          "to read others, name them in a header such as 'Size (KiB),Latency (ns)'"},
     Prose{"too_fast", "impossible times",
-          "{series} takes {latency_ns} per access: no memory is so fast",
+          "{series} takes {latency_ns} per access: no memory is that fast",
           "do not trust this series; please report it with the JSON file"},
     Prose{"rate_too_high", "impossible rates",
-          "{series} moves {rate_bytes_per_second}, and the device's units at most "
+          "{series} moves {rate_bytes_per_second}, but the device's compute units at most "
           "{max_bytes_per_second} at their clock",
           "do not trust this series; please report it with the JSON file"},
 };
@@ -189,7 +187,7 @@ std::vector<std::string> warning_sentences(std::span<const Warning> warnings) {
   for (const auto& [sentence, places] : alike) {
     if (places.size() <= max_alike) continue;
     for (const std::size_t place : places) is_left_out[place] = place != places.front();
-    all[places.front()] += fmt::format(" (and {} more like this)", places.size() - 1);
+    all[places.front()] += fmt::format(" (and {} similar warnings)", places.size() - 1);
   }
   std::vector<std::string> sentences;
   for (std::size_t i = 0; i < all.size(); ++i) {

@@ -218,7 +218,7 @@ class Look(PageTest):
         canvas = self.canvases(1)[0]
         for now, before in zip(self.js(ends, canvas), drawn):
             self.assertAlmostEqual(now / before, 1.0, places=3)
-        next(b for b in self.all("button.small") if b.text == "whole axis").click()
+        next(b for b in self.all("button.small") if b.text == "reset zoom").click()
         self.assertEqual(self.js(ends, canvas), full)
         self.js("arguments[0].focus()", canvas)
         canvas.send_keys("+")

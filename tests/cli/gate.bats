@@ -34,8 +34,8 @@ lost() {
   lost '.interrupted = true' interrupted
   lost '.results = [] | .warnings = [{code: "device_failed", source: "engine", facts: {reason: "signal 11"}}]' \
     'the device failed: signal 11'
-  lost '.results[].points[].samples = []' 'latency: no point of it was measured'
-  lost '.results[].points = []' 'latency: no point of it was measured'
+  lost '.results[].points[].samples = []' 'latency: no point was measured'
+  lost '.results[].points = []' 'latency: no point was measured'
   lost '.results[].points |= map(.samples = [] | .failure = "gone")' latency
 }
 

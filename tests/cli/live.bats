@@ -31,7 +31,7 @@ side_b() {
   [ "$status" -eq 0 ]
   [[ $stderr == *'the same device in the same environment'* ]]
   json_says '[.findings[].runs[] | .verdict // empty] | length > 3 and all(. == "same")'
-  json_says 'any(.findings[].runs[].reason // ""; test("rounds? of turns"))'
+  json_says 'any(.findings[].runs[].reason // ""; test("alternating pass"))'
 }
 
 @test "a driver that takes 20 % longer is worse in every level that was followed" {
@@ -40,7 +40,7 @@ side_b() {
   [ "$status" -eq 4 ]
   [[ $stderr == *"worse: level 1 latency:"* && $stderr != *"$PWD"* ]]
   [[ $stderr != *"$CLPROBE_FAULT_LIBRARY"* ]]
-  json_says '[.findings[].runs[] | select((.reason // "") | test("rounds? of turns"))] | length > 0 and
+  json_says '[.findings[].runs[] | select((.reason // "") | test("alternating pass"))] | length > 0 and
     all(.verdict == "worse" and .ratio > 1.1 and .ratio < 1.3 and .interval_low > 1.03)'
   # Both runs are there, with the samples of all turns, and can be reported and compared.
   json_says 'length == 2 and all(.[]; .interrupted == false)' both.json
@@ -80,7 +80,7 @@ side_b() {
   run --separate-stderr live_and_interrupt
   [ "$status" -eq 130 ]
   json_says 'all(.runs[]; .interrupted)' out.json
-  json_says 'any(.findings[].runs[].reason // ""; test("rounds? of turns"))' out.json
+  json_says 'any(.findings[].runs[].reason // ""; test("alternating pass"))' out.json
   json_says 'length == 2 and all(.[]; .interrupted and ([.results[].points[].samples[].visit] | max > 5))' both.json
 }
 
@@ -136,7 +136,7 @@ side_b() {
   done
   # Too little time for four rounds.
   live latency --series global --sizes 4KiB-12KiB*1.2 --time-budget 1ms --json
-  json_says '[.findings[].runs[] | select((.reason // "") | test("rounds? of turns"))] | length > 0 and
+  json_says '[.findings[].runs[] | select((.reason // "") | test("alternating pass"))] | length > 0 and
     all(.verdict == "unclear" and (has("interval_high") | not))'
   # The clock that alone is tried, and the seed, are those of both runs.
   live latency --series global --sizes 4KiB-12KiB*1.2 --time-budget 1ms --clock none --seed 7 --runs both.json

@@ -226,7 +226,7 @@ end
   all_timed
   json_says '(.kernels | length == 10001) and ([.kernels[] | select(.global == null) | .launches] == [50])'
   clprobe profile --list -- "$CLPROBE_SURVEYED" sizes 100
-  [[ $output == *' 100 sizes '*'-v shows each size in a row of its own'* ]]
+  [[ $output == *' 100 sizes '*'-v shows a row for each size'* ]]
   clprobe profile --list -v -- "$CLPROBE_SURVEYED" sizes 100
   [[ $output != *'-v shows'* && $(grep --count ' add$' <<<"$output") -eq 100 ]]
 }

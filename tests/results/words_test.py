@@ -31,7 +31,7 @@ reach of a TLB
 """.replace("\n", " ")
 
 # Values, sentences, and the names of runs and of a captured kernel.
-NOT_WORDS = re.compile(r"yes|no|none|what it is|at work items|Warning|run|its value|[A-Z]|parts|rising|"
+NOT_WORDS = re.compile(r"yes|no|none|type|at work-items|Warning|run|run's value|[A-Z]|parts|rising|"
                        r"(no (jump|factor)|only) .*")
 WORDS = re.compile(r"[A-Za-z][A-Za-z0-9' -]*")
 LONGEST = 30  # characters; longer cells are sentences

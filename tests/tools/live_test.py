@@ -20,7 +20,7 @@ import live  # noqa: E402  (its folder has just been named)
 PROBE = ["latency", "--series", "global"]
 
 
-def row(level: int, verdict: str, ratio: float, reason: str = "by 12 of turns") -> dict[str, Any]:
+def row(level: int, verdict: str, ratio: float, reason: str = "in 12 alternating passes") -> dict[str, Any]:
     """A headline that was followed in turns, or with another reason one that was not."""
     cell = {"run": 1, "verdict": verdict, "ratio": ratio, "reason": reason,
             "interval_low": ratio - 0.02, "interval_high": ratio + 0.02}

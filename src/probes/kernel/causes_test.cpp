@@ -209,7 +209,7 @@ TEST_CASE("kernel: fences and special functions are left out, together with memo
   };
   CHECK(has_part("memory structural: pending release"));
   CHECK(has_part("compute structural"));
-  CHECK(need(found, "advice").label.starts_with("Without special functions it saves at most 40 %"));
+  CHECK(need(found, "advice").label.starts_with("Removing special functions saves at most 40 %"));
   // Special functions are the first to be given up.
   std::erase_if(points,
                 [](const Point& each) { return shape_of<Shape>(each).setting.without_functions; });

@@ -84,7 +84,8 @@ TEST_CASE("kernel: what copies of what is left do not take is waiting for result
 TEST_CASE("kernel: what waits for loads with all causes gone is said, and no part of the bar") {
   const Findings found = probe.analyse(gpu(), measured_with(request_of(1024), 0.4, 1.8));
   CHECK(need(found, "chains").reason ==
-        "refused: what is left waits for loads as well: beside others it takes 1.80 of its time");
+        "refused: the remaining kernel also waits for loads: next to other loads it takes 1.80 "
+        "times as long");
   CHECK(*need(found, "near_waits").value == doctest::Approx(0.3).epsilon(0.05));
   CHECK(find_stall(found, "compute data") == nullptr);
 }
@@ -119,7 +120,7 @@ TEST_CASE("kernel: loads alone, without copies, tell nothing, and it is said") {
     return is_bare(point) && shape_of<Shape>(point).beside == Beside::copies;
   });
   CHECK(need(probe.analyse(gpu(), points), "chains").reason ==
-        "refused: not all launches for it were measured");
+        "refused: not all required launches were measured");
 }
 
 TEST_CASE("kernel: nothing is beside what takes long") {

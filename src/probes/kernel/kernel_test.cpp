@@ -201,7 +201,7 @@ TEST_CASE("kernel: the card has the answer behind the time, and what it is of th
     CHECK(lines[0].topic == "triad");
     return lines[0].text;
   };
-  const std::string answer = "Without memory it saves at least 50 % of its time";
+  const std::string answer = "Removing memory saves at least 50 % of the kernel's time";
   std::vector<Point> points = measured(1.0);
   CHECK(line(points).starts_with("1.00 ms. " + answer));
   for (Point& point : points) point.facts.set(app_share_fact, std::int64_t{800'000});
@@ -223,7 +223,7 @@ TEST_CASE("kernel: a prelude that costs more than a tenth is not believed") {
   CHECK_FALSE(need(found, stack_part_name).value.has_value());
   CHECK(need(found, stack_part_name).reason.starts_with("not reliable: "));
   CHECK(need(found, "advice")
-            .label.starts_with("No cause reported: instrumented, the kernel takes 1.20"));
+            .label.starts_with("No cause reported: instrumented, the kernel runs 1.20"));
   CHECK(need(found, "advice").series == "triad, folded");
   CHECK(need(found, "time").value.has_value());
 }
@@ -235,8 +235,7 @@ TEST_CASE("kernel: without renaming the reason stands in the place of the causes
   const Findings found = probe.analyse(device_with_events(), points);
   CHECK(need(found, "memory").reason.starts_with("refused: "));
   CHECK(need(found, "advice")
-            .label.starts_with(
-                "Nothing could be taken away without a risk: memory, barriers, atomics"));
+            .label.starts_with("No cause could be removed safely: memory, barriers, atomics"));
   // Nothing at all can stand in front of this one.
   points = plan_of("kernel void triad(global float* clp_a) { clp_a[0] = 1; }", 64).points;
   for (Point& point : points) measure(point, 1e6);

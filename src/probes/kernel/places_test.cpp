@@ -45,7 +45,7 @@ TEST_CASE("kernel: groups at once are a curve, and half of them a finding") {
   CHECK(*need(found, "waves").value == doctest::Approx(1.024));
   CHECK(*need(found, "occupancy").value == doctest::Approx(1.0).epsilon(0.01));
   CHECK(need(found, "occupancy").label == "with 500 at once");
-  CHECK(need(found, "tail").reason == "refused: not all launches for it were measured");
+  CHECK(need(found, "tail").reason == "refused: not all required launches were measured");
 }
 
 TEST_CASE(
@@ -67,10 +67,11 @@ TEST_CASE(
   CHECK(*need(found, "launching").value == doctest::Approx(0.1).epsilon(0.01));
   CHECK(*need(found, "starting").value == doctest::Approx(0.7).epsilon(0.01));
   CHECK(need(found, "starting").label == "1024 groups");
-  CHECK(need(found, "advice").label.starts_with("Starting its 1024 groups takes 70 % of its time"));
+  CHECK(need(found, "advice")
+            .label.starts_with("Starting 1024 groups takes 70 % of the kernel's time"));
   // They are no launches of the kernel with its groups at once, nor of its whole waves.
   CHECK(*need(found, "resident_groups").value == 1000);
-  CHECK(need(found, "tail").reason == "refused: not all launches for it were measured");
+  CHECK(need(found, "tail").reason == "refused: not all required launches were measured");
 }
 
 TEST_CASE("kernel: of one group nothing is told of starting others") {
@@ -87,7 +88,7 @@ TEST_CASE("kernel: of one group nothing is told of starting others") {
   CHECK(ending == 1);
   const Findings found = probe.analyse(device_with_events(), points);
   CHECK(*need(found, "launching").value == doctest::Approx(0.1).epsilon(0.01));
-  CHECK(need(found, "starting").reason == "not present: there is one work-group alone");
+  CHECK(need(found, "starting").reason == "not present: the launch has one work-group");
 }
 
 TEST_CASE("kernel: the launch without its last wave is measured in view of the groups at once") {

@@ -17,7 +17,8 @@ const dashes = [[], [7, 4], [2, 3], [10, 3, 2, 3], [4, 2], [1, 4], [12, 4], [6, 
 const marks = ["circle", "rect", "triangle", "rectRot", "cross", "crossRot", "star"];
 const marksOfCurve = 7;
 
-// What can be drawn up: the values in their unit, in cycles of the core, or beside the baseline's.
+// What can be drawn up: the values in their unit, in cycles of the core, or as ratios to the
+// baseline's.
 const kindsOf = (chart) => [
   "value",
   ...(chart.cycles && chart.curves.every((c) => c.cycleValues) ? ["cycles"] : []),
@@ -267,7 +268,7 @@ class Curves {
   }
 
   resetButton() {
-    this.reset = smallButton("whole axis", () => this.zoomTo(null));
+    this.reset = smallButton("reset zoom", () => this.zoomTo(null));
     this.reset.hidden = !this.zoom;
     return this.reset;
   }
@@ -324,8 +325,9 @@ class Curves {
   }
 
   kindsGroup() {
-    const textOf = (kind) => ({ value: this.chart.ratio ? "both" : this.chart.value.unit || "time",
-                                ratio: this.chart.ratio && this.chart.ratio.title }[kind] || kind);
+    const { ratio, value } = this.chart;
+    const textOf = (kind) => ({ value: ratio ? "values" : value.unit || "time",
+                                ratio: ratio && ratio.title }[kind] || kind);
     const change = (kind) => {
       this.kind = kind;
       store(`${this.key}.as`, kind === "value" ? null : kind);
@@ -358,7 +360,7 @@ export function drawCurves(chart, place, devices) {
   curves.fillSets();
   const { canvas, said, box } = stage(`${chart.value.title} by ${chart.x.title}, ` +
     `${chart.curves.length} curves on ${isLinear(chart.x) ? "linear" : "logarithmic"} axes. ` +
-    "Arrow keys read the points, + - and 0 zoom; a table follows.");
+    "Use the arrow keys to read points, + - and 0 to zoom; a table follows.");
   curves.box = box;
   curves.graph = curves.draw(canvas);
   curves.table = tableBehind(
@@ -367,7 +369,7 @@ export function drawCurves(chart, place, devices) {
   const files = pictureButtons(curves);
   files.prepend(curves.resetButton());
   files.append(element("span", { className: "hint", textContent:
-    "Draw across the chart to zoom (or Ctrl and wheel); a double click shows all." }));
+    "Drag across the chart to zoom (or Ctrl + wheel); double-click to show all." }));
   place.append(curves.controls(), box, said, files, curves.table.details);
   withKeys(canvas, curves, said, (set, p) => `${set.label}, ${p.place}: ${p.sentence}`);
   withZoom(canvas, box, curves);

@@ -20,7 +20,7 @@ async function textOf(streams) {
 export function offerDownloads(devices) {
   const place = document.getElementById("downloads");
   if (!canUnpack) {
-    place.textContent = "This browser cannot unpack it: it has no DecompressionStream.";
+    place.textContent = "This browser cannot unpack the data: it lacks DecompressionStream.";
     return;
   }
   const offer = (label, name, type, textOfIt) => {

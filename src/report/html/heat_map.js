@@ -169,7 +169,7 @@ class HeatMap {
 export function drawHeatMap(chart, place, devices) {
   const map = new HeatMap(chart, place, devices);
   const { canvas, said, box } = stage(`${chart.value.title} by ${chart.x.title} and ` +
-    `${chart.y.title}, as a heat map. Arrow keys read the cells; a table follows.`);
+    `${chart.y.title}, as a heat map. Use the arrow keys to read cells; a table follows.`);
   map.box = box;
   // A few rows of cells need no screen.
   box.style.height = `${Math.min(480, 90 + 44 * chart.y.texts.length)}px`;

@@ -173,7 +173,7 @@ class Stacks {
     shares.min = -roundUp(this.reach(-1));
     shares.max = Math.max(1, roundUp(this.reach(1)));
     shares.title = { display: true, text: this.titleOfShares() };
-    names.title = { display: this.isTimeline(), text: "from cycle" };
+    names.title = { display: this.isTimeline(), text: "start cycle" };
     colourAxis(shares);
     colourTexts(names);
     Object.assign(plugins.tooltip, tooltipStyle());
@@ -272,12 +272,12 @@ class Stacks {
 // Draws `chart` into `place`; returns the view.
 export function drawStacks(chart, place, devices) {
   const stacks = new Stacks(chart, place, devices);
-  const { canvas, said, box } = stage(`Where the time of ${chart.stacks.length} bars goes, ` +
-    "stacked by cause. Arrow keys read the parts; a table follows.");
+  const { canvas, said, box } = stage(`Time of ${chart.stacks.length} bars, ` +
+    "stacked by cause. Use the arrow keys to read the parts; a table follows.");
   stacks.box = box;
   stacks.canvas = canvas;
   stacks.graph = stacks.draw(canvas);
-  const titles = { timeText: "time", appText: "of the app" };
+  const titles = { timeText: "time", appText: "effect on the app" };
   stacks.table = tableBehind(
     ["bar", "cause", "share", "low", "high", ...stacks.more().map((key) => titles[key])],
     () => stacks.rows());

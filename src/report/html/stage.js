@@ -50,7 +50,7 @@ function pointsTable(columns, rows) {
     body.append(element("tr", {}, ...row.map((cell, i) =>
       element("td", { textContent: cell, className: classOf(i) }))));
   }
-  const title = "The points that the chart shows";
+  const title = "Points of the chart";
   const caption = element("caption", { textContent: title });
   const box = element("div", { className: "scroll tall", tabIndex: 0 },
                       element("table", {}, caption, element("thead", {}, head), body));
@@ -62,7 +62,7 @@ function pointsTable(columns, rows) {
 // The table behind a chart, which is made when it is opened.
 export function tableBehind(columns, rows) {
   const details = element("details", { className: "points" },
-                          element("summary", { textContent: "The same as a table" }));
+                          element("summary", { textContent: "Show as a table" }));
   const refresh = () => {
     if (!details.open) return;
     while (details.children.length > 1) details.lastChild.remove();

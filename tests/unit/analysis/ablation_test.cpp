@@ -285,7 +285,7 @@ TEST_CASE("a set of builds that is not one is refused") {
   builds.pop_back();
   CHECK_THROWS_WITH(attribute_time(builds, 2), "build 0 of 4 is missing");
   builds.push_back(builds.front());
-  CHECK_THROWS_WITH(attribute_time(builds, 2), "build 3 of 4 is there twice");
+  CHECK_THROWS_WITH(attribute_time(builds, 2), "build 3 of 4 appears twice");
   builds.back() = {.idealised = 0};
   CHECK_THROWS_WITH(attribute_time(builds, 2), "build 0 of 4 has no samples");
   builds.back() = {.idealised = 4, .visits_ns = {{1.0}}};
@@ -356,12 +356,12 @@ TEST_CASE("a line that does not bend is all absorbed; one that is not a line is 
   points.front().injected = 0.0;
   CHECK_NOTHROW(find_absorption(points));
   points.back().injected = 0.0;
-  CHECK_THROWS_WITH(find_absorption(points), "noise of 0 is there twice");
+  CHECK_THROWS_WITH(find_absorption(points), "noise of 0 appears twice");
   points.back().visits_ns.clear();
   CHECK_THROWS_WITH(find_absorption(points), "noise of 0 has no samples");
   points.resize(2);
   CHECK_THROWS_WITH(find_absorption(points),
-                    "expected noise of three amounts or more, 0 among them");
+                    "expected at least three amounts of noise, one of them 0");
 }
 
 TEST_CASE("times that agree give shares that agree, also where they bend at no single place") {

@@ -137,7 +137,8 @@ TEST_CASE("what a stream gains without main memory is its first cause") {
   CHECK(found.unattributed_share == doctest::Approx(267.0 / 734.0).epsilon(0.02));
   REQUIRE(!ranked_causes(found).empty());
   CHECK(ranked_causes(found).front().name == "main_memory");
-  CHECK(found.advice.starts_with("Without main memory it saves at most 63 % of its time, 3"));
+  CHECK(
+      found.advice.starts_with("Removing main memory saves at most 63 % of the kernel's time, 3"));
   CHECK(cause_in(found, "barriers").state == CauseState::not_present);
   CHECK(cause_in(found, "atomics").reason == "the result of atomic_inc is used");
   // Shares of what was found and what is left are all of the time.
@@ -149,7 +150,9 @@ TEST_CASE("where groups collide before they fit the cache main memory has a lowe
   const KernelCauses found = find_kernel_causes(times_of(transpose(), 1001, 968), h200);
   const KernelCause& main = cause_in(found, "main_memory");
   CHECK(main.is_lower_bound);
-  CHECK(main.reason.find("from 4096 groups down they write the same lines") != std::string::npos);
+  CHECK(
+      main.reason.find("with 4096 or fewer distinct groups, several groups write the same lines") !=
+      std::string::npos);
 }
 
 TEST_CASE("a kernel that only works gains nothing, and is told so") {
@@ -157,8 +160,9 @@ TEST_CASE("a kernel that only works gains nothing, and is told so") {
   const KernelCauses found = find_kernel_causes(times_of(sweep, 21100, 21100), h200);
   CHECK(ranked_causes(found).empty());
   CHECK(found.advice ==
-        "None of what could be taken away costs it much: what is left is the work itself, waiting "
-        "within a group, or what could not: atomics (the result of atomic_inc is used).");
+        "Removing any one of the causes saves little. The kernel is bound by its own instructions, "
+        "by waits within a group, or by causes that could not be removed: atomics (the result of "
+        "atomic_inc is used).");
   CHECK(found.unattributed_share == doctest::Approx(1.0).epsilon(0.01));
 }
 
@@ -170,17 +174,19 @@ TEST_CASE("what may cost much is not said to cost nothing: samples that scatter 
         {.name = "last_cache", .title = "last cache", .share_interval = {-0.2, cache_high}}};
     return kernel_advice(causes);
   };
-  const std::string none = "None of what could be taken away costs it much: ";
+  const std::string none = "Removing any one of the causes saves little: ";
   CHECK(advice(0.149, 0.1).starts_with(none));
   CHECK(
       advice(0.15, 0.1) ==
-      "Up to 15 % of its time may be what main memory costs, which samples that scatter so do not "
-      "tell: close other programs, or repeat with --thorough.");
-  CHECK(advice(0.3, 1.27).starts_with("Up to 100 % of its time may be what last cache costs, "));
+      "Up to 15 % of the kernel's time may be due to main memory, but the samples scatter too much "
+      "to decide: close other programs, or repeat with --thorough.");
+  CHECK(
+      advice(0.3, 1.27).starts_with("Up to 100 % of the kernel's time may be due to last cache, "));
   // What was found is said all the same.
   causes.causes = {{.name = "lanes", .title = "lanes", .state = CauseState::found, .share = 0.3},
                    {.name = "memory", .title = "memory", .share_interval = {-0.2, 0.9}}};
-  CHECK(kernel_advice(causes).starts_with("Without lanes it saves at most 30 % of its time: "));
+  CHECK(kernel_advice(causes).starts_with(
+      "Removing lanes saves at most 30 % of the kernel's time: "));
 }
 
 TEST_CASE("another kernel behind the prelude is not believed") {
@@ -188,9 +194,9 @@ TEST_CASE("another kernel behind the prelude is not believed") {
   times.identity_ns = around(734 * 1.88, 5);
   KernelCauses found = find_kernel_causes(times, h200);
   CHECK(!found.is_believed);
-  CHECK(
-      found.doubt ==
-      "instrumented, the kernel takes 1.88 times as long: a breakdown would be of another kernel");
+  CHECK(found.doubt ==
+        "instrumented, the kernel runs 1.88 times as long, so a breakdown would not describe the "
+        "original");
   CHECK(found.causes.empty());
   CHECK(found.advice == "No cause reported: " + found.doubt + ".");
   CHECK(doubt_advice("").empty());
@@ -219,12 +225,12 @@ TEST_CASE("in turns the prelude is believed where their interval leaves it open,
   CHECK(found.is_believed);
   CHECK(found.instrument_ratio > max_instrument_ratio);
   CHECK(instrument_reason(found.instrument_interval) ==
-        "not resolved: whether it is from 0.91 to 1.10");
+        "not resolved: the interval exceeds the range 0.91 to 1.10");
   CHECK(!in_turns({1.2, 1.21, 1.2, 1.21, 1.2, 1.21}).is_believed);
   CHECK(!in_turns({0.8, 0.81, 0.8, 0.81, 0.8, 0.81}).is_believed);
   found = in_turns({0.5, 1.9, 0.7, 1.5, 0.6, 1.8});
   CHECK(!found.is_believed);
-  CHECK(found.doubt.starts_with("not resolved: instrumented, the kernel takes 0."));
+  CHECK(found.doubt.starts_with("the slowdown by instrumentation is uncertain (0."));
   // Three have no interval: the samples count.
   CHECK(!in_turns({1.0, 1.0, 1.0}).is_believed);
   times.identity_ns = around(734 * 1.02, 5);
@@ -294,7 +300,7 @@ TEST_CASE("lanes go only where memory has, and have what is saved then") {
   // One cannot be without the other.
   CHECK(found.interactions.empty());
   CHECK(found.unattributed.ns == doctest::Approx(200).epsilon(0.02));
-  CHECK(found.advice.starts_with("Without differences between lanes it saves at most 54 %"));
+  CHECK(found.advice.starts_with("Removing differences between lanes saves at most 54 %"));
   times.builds.pop_back();
   CHECK_THROWS_AS(find_kernel_causes(times, h200), AblationError);
 }
@@ -324,14 +330,14 @@ TEST_CASE("a missing build is an error, and everything refused is no cause") {
   times.factors[2].reason = "it calls atomic_xchg";
   // No barrier is in the text, which is no objection.
   const std::string refused =
-      "Nothing could be taken away without a risk: memory, atomics (it calls atomic_xchg).";
+      "No cause could be removed safely: memory, atomics (it calls atomic_xchg).";
   CHECK(find_kernel_causes(times, h200).advice == refused);
   times.factors[1].absence = FactorAbsence::refused;
   CHECK(find_kernel_causes(times, h200).advice ==
-        "Nothing could be taken away without a risk: memory, atomics (it calls atomic_xchg); "
+        "No cause could be removed safely: memory, atomics (it calls atomic_xchg); "
         "barriers (no barrier in the text).");
   for (KernelFactorState& each : times.factors) each.absence = FactorAbsence::not_present;
-  CHECK(find_kernel_causes(times, h200).advice == "Nothing of it can be taken away.");
+  CHECK(find_kernel_causes(times, h200).advice == "No cause can be removed from the kernel.");
 }
 
 }  // namespace clprobe

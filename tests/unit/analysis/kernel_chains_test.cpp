@@ -144,13 +144,15 @@ TEST_CASE("chains: what copies of it have no need of a unit for waits") {
   CHECK_FALSE(found.near_waits);
   CHECK(found.unattributed_share == doctest::Approx(0.2));
   CHECK(found.unattributed.ns == doctest::Approx(2e5));
-  CHECK(found.advice.starts_with("Without dependent arithmetic it saves at most 30 % of its time"));
+  CHECK(found.advice.starts_with(
+      "Removing dependent arithmetic saves at most 30 % of the kernel's time"));
   CHECK(chains_in(with(busy(0.7))).share == doctest::Approx(0.3));
   CHECK(chains_in(with(busy(1.0))).state == CauseState::not_resolved);
   // Copies that take the cache from each other.
   const KernelCauses hindered = with(busy(1.1));
   CHECK(chains_in(hindered).state == CauseState::not_resolved);
-  CHECK(chains_in(hindered).reason == "not resolved: side by side, copies leave no unit free");
+  CHECK(chains_in(hindered).reason ==
+        "not resolved: concurrent copies slow each other, so no compute unit is free");
   CHECK(chains_in(hindered).share == 0.0);
   CHECK(hindered.unattributed_share == 1.0);
 }
@@ -159,7 +161,8 @@ TEST_CASE("chains: what feels other loads waits for loads") {
   const KernelCauses found = with(busy(0.1, 1.25), 0.5);
   CHECK(chains_in(found).state == CauseState::refused);
   CHECK(chains_in(found).reason ==
-        "what is left waits for loads as well: beside others it takes 2.50 of its time");
+        "the remaining kernel also waits for loads: next to other loads it takes 2.50 times as "
+        "long");
   REQUIRE(found.near_waits);
   CHECK(found.near_waits->share == doctest::Approx(0.4));
   CHECK(found.near_waits->share_interval.high == doctest::Approx(0.4));
@@ -174,14 +177,13 @@ TEST_CASE("chains: what feels other loads waits for loads") {
 TEST_CASE("chains: copies that fill no unit say the least that it waits") {
   // Eight at once take 1.2 and 1.28 of the time of one.
   CHECK(chains_in(with(busy(0.15))).reason ==
-        "at least: 8 copies side by side leave the units free");
+        "at least: 8 concurrent copies do not fill the compute units");
   CHECK(chains_in(with(busy(0.15))).is_lower_bound);
   CHECK(chains_in(with(busy(0.16))).reason.empty());
   // There is room for half as many.
   BareRuns runs = busy(0.3);
   runs.resident_groups = 400;
-  CHECK(chains_in(with(runs)).reason ==
-        "at least: no more than 4.0 copies of its groups fit at once");
+  CHECK(chains_in(with(runs)).reason == "at least: only 4.0 copies of its groups fit at once");
   runs = busy(0.32);
   runs.resident_groups = 400;
   CHECK(chains_in(with(runs)).reason.empty());
@@ -204,7 +206,7 @@ TEST_CASE("chains: compute units that copies alone have work for are not waited 
   CHECK(chains_in(with(runs)).state == CauseState::not_resolved);
   CHECK(chains_in(with(runs)).share == 0.0);
   CHECK(chains_in(with(runs)).reason ==
-        "not resolved: copies may fill no more than what it leaves idle");
+        "not resolved: concurrent copies may only fill compute units that the kernel leaves idle");
   // As many groups as units have places, whichever unit has how many.
   runs = busy(0.5);
   runs.groups = 800;
@@ -220,7 +222,8 @@ TEST_CASE("chains: copies of another kernel than what is left say nothing of it"
   };
   CHECK(of_left(1.05).state == CauseState::found);
   CHECK(of_left(0.95).state == CauseState::found);
-  CHECK(of_left(0.8).reason == "with all gone the kernel takes 1.25 of what is left");
+  CHECK(of_left(0.8).reason ==
+        "with all causes removed, the kernel takes 1.25 times the unattributed time");
   CHECK(of_left(1.2).state == CauseState::refused);
 }
 
@@ -232,7 +235,7 @@ TEST_CASE("chains: nothing is said where copies cannot tell") {
        {&BareRuns::alone_ns, &BareRuns::copies_ns, &BareRuns::beside_loads_ns}) {
     runs = busy(0.2);
     (runs.*each).clear();
-    CHECK(chains_in(with(runs)).reason == "not all launches for it were measured");
+    CHECK(chains_in(with(runs)).reason == "not all required launches were measured");
   }
   for (const std::string_view hidden : {"memory", "barriers", "fences", "functions", "atomics"}) {
     KernelCauses causes = alone(1e6);

@@ -107,7 +107,7 @@ TEST_CASE("padding that costs something by itself makes an upper bound") {
       {1000, 0, around(100, 1)}, {1000, 8192, around(110, 2)}, {500, 16384, around(150, 3)}};
   const auto found = find_occupancy(times);
   CHECK(found->fewer.state == CauseState::found);
-  CHECK(found->fewer.reason.starts_with("at most: 8192 bytes of local memory more cost 10 %"));
+  CHECK(found->fewer.reason.starts_with("at most: 8192 more bytes of local memory cost 10 %"));
 }
 
 TEST_CASE("a wave of one group costs what a whole one does") {
@@ -137,9 +137,9 @@ TEST_CASE("launches without a part of a wave have no tail") {
     return tail ? tail->last_wave.reason : "nothing";
   };
   CHECK(reason(100, 132) == "all groups run at once");
-  CHECK(reason(264, 132) == "264 groups are whole waves of 132");
-  CHECK(reason(64 * 132 + 1, 132) == "it is one of 65 waves");
-  CHECK(reason(63 * 132 + 1, 132) == "not all launches for it were measured");
+  CHECK(reason(264, 132) == "264 groups fill whole waves of 132");
+  CHECK(reason(64 * 132 + 1, 132) == "the last wave is one of 65");
+  CHECK(reason(63 * 132 + 1, 132) == "not all required launches were measured");
   CHECK(reason(133, 0) == "nothing");
   for (const std::uint64_t groups : {100U, 132U, 264U, 64U * 132U + 1U}) {
     CHECK(groups_of_whole_waves(groups, 132) == 0);
@@ -166,12 +166,12 @@ TEST_CASE("a kernel of one group has none to start, and few start as fast as one
   const auto alone = find_starting(around(64e3, 1), around(5e3, 2), {});
   REQUIRE(alone);
   CHECK(alone->groups.state == CauseState::not_present);
-  CHECK(alone->groups.reason == "there is one work-group alone");
+  CHECK(alone->groups.reason == "the launch has one work-group");
   const auto few = find_starting(around(64e3, 1), around(5e3, 2), around(5e3, 3));
   CHECK(few->groups.state == CauseState::not_resolved);
   CHECK(few->groups.reason == "not resolved: within two sigma of 0");
   const auto fewer = find_starting(around(64e3, 1), around(5e3, 2), around(4e3, 3));
-  CHECK(fewer->groups.reason == "not resolved: all of them start as fast as one");
+  CHECK(fewer->groups.reason == "not resolved: all groups start as fast as one");
   // Noise lets a launch that does nothing take longer than one that does.
   CHECK(find_starting(around(5e3, 1), around(5.5e3, 2), {})->launch.share == 1.0);
   CHECK_FALSE(find_starting(around(64e3, 1), {}, around(45e3, 3)));
@@ -204,16 +204,16 @@ TEST_CASE("what a resource has free takes noise in") {
   CHECK(found[0].free.reason.empty());
   CHECK(found[1].free.share == doctest::Approx(0.8).epsilon(0.05));
   CHECK(found[1].free.share_interval.low < 0.8);
-  CHECK(found[2].free.reason == "all that was made is absorbed");
+  CHECK(found[2].free.reason == "the kernel absorbed all the noise; the value is a lower bound");
 }
 
 TEST_CASE("noise is refused where groups that do nothing change the kernel, or most is missing") {
   std::vector<NoiseTimes> noise{noise_of("memory", 80e3)};
   CHECK(find_absorbed(noise, around(80e3, 1))[0].free.reason ==
-        "beside groups that end at once the kernel takes 1.25 of its time");
+        "next to empty groups the kernel takes 1.25 times as long");
   noise[0].points.resize(2);
   CHECK(find_absorbed(noise, around(100e3, 1))[0].free.reason ==
-        "not all launches for it were measured");
+        "not all required launches were measured");
   noise[0] = noise_of("memory", 80e3);
   noise[0].points.erase(noise[0].points.begin() + 1);
   CHECK(find_absorbed(noise, around(100e3, 1))[0].free.state == CauseState::refused);
@@ -223,36 +223,36 @@ TEST_CASE("noise is refused where groups that do nothing change the kernel, or m
 TEST_CASE("the sentence is about the largest share") {
   KernelPlaces places = places_of(133, 0.5, 0.49);
   places.app_share = 0.5;
-  CHECK(kernel_advice(causes_of(0.3), places) ==
-        "132 groups run at once, and its 133 leave 1 for a last wave that costs 49 % of its time, "
-        "24 % of the program's device time: launch a multiple of 132, or smaller groups.");
+  CHECK(
+      kernel_advice(causes_of(0.3), places) ==
+      "132 groups run at once, so 133 groups end with a partial wave of 1, which costs 49 % of the "
+      "kernel's time, 24 % of the program's device time: launch a multiple of 132, or smaller "
+      "groups.");
   CHECK(kernel_advice(causes_of(0.6), places) == "Without barriers.");
   places = places_of(1320, 0.5, 0.04);
   CHECK(kernel_advice(causes_of(0.06), places) == "Without barriers.");
   CHECK(kernel_advice(causes_of(0.02), places)
-            .starts_with("With 66 groups at once in place of 132 it takes 50 % longer"));
+            .starts_with("With 66 resident groups instead of 132 the kernel takes 50 % longer"));
   places.occupancy->fewer.share = 0.04;
   CHECK(kernel_advice(causes_of(0.02), places) == "Without barriers.");
   // Half of the places are no few of them.
   CHECK(kernel_advice(causes_of(0.02), places_of(66, 0.0, 0.0)) == "Without barriers.");
   CHECK(kernel_advice(causes_of(0.02), places_of(65, 0.5, 0.0)) ==
-        "Its 65 groups fill 65 of the 132 places that the device has for them: more and smaller "
-        "groups would fill others.");
+        "The launch has 65 groups, and the device can run 132 at once: use more, smaller groups.");
   CHECK(kernel_advice({}, {}).empty());
   places = places_of(1320, 0.5, 0.1);
   places.starting = Starting{.launch = {.state = CauseState::found, .share = 0.2},
                              .groups = {.state = CauseState::found, .share = 0.3}};
   CHECK(kernel_advice(causes_of(0.29), places) ==
-        "Starting its 1320 groups takes 30 % of its time, whatever they do: let each work-item do "
-        "more, in fewer groups.");
+        "Starting 1320 groups takes 30 % of the kernel's time, whatever they do: launch fewer "
+        "groups, with more work per work-item.");
   CHECK(kernel_advice(causes_of(0.31), places) == "Without barriers.");
   places.tail->last_wave.share = 0.31;
   CHECK(kernel_advice(causes_of(0.29), places).starts_with("132 groups run at once"));
   places.tail->last_wave.share = 0.1;
   places.starting->groups.share = 0.04;
   CHECK(kernel_advice(causes_of(0.19), places) ==
-        "A launch of one group that ends at once takes 20 % of its time: give one launch more "
-        "work.");
+        "Launching one empty group takes 20 % of the kernel's time: do more work per launch.");
   CHECK(kernel_advice(causes_of(0.21), places) == "Without barriers.");
   places.starting->groups = {.state = CauseState::not_resolved, .share = 0.5};
   CHECK(kernel_advice(causes_of(0.21), places) == "Without barriers.");

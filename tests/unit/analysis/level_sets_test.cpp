@@ -226,7 +226,7 @@ TEST_CASE("as many levels have no row of their own; of two devices, too, another
   runs[1] = run_of({1, 40});
   runs[1].device = "another";
   CHECK(cell_of(compare(runs, 0, threshold), "levels", std::nullopt)
-            .judgement.reason.starts_with("the baseline alone has level 2"));
+            .judgement.reason.starts_with("level 2 only in the baseline; "));
 }
 
 TEST_CASE("of two devices levels of one name are one, and those of two names are not") {
@@ -390,7 +390,8 @@ TEST_CASE("shares that cannot be compared are one row, and one alone is its own"
   const ComparedCell& together = cell_of(made, "shares", std::nullopt);
   CHECK(together.finding->finding.label == "2 shares");
   CHECK(together.judgement.verdict == Verdict::unclear);
-  CHECK(together.judgement.reason.starts_with("of 2 of 4 shares a change of 25 % of the whole"));
+  CHECK(together.judgement.reason.starts_with(
+      "2 of 4 shares are unclear: a change of 25 % of the whole"));
   const std::array one{shares_of({0.01, 0.4, 0.01}), shares_of({0.01, 0.45, 0.01})};
   const Comparison lone = compare(one, 0, threshold);
   CHECK(lone.counts[1].unclear == 1);
@@ -421,7 +422,8 @@ TEST_CASE("what passes with a run is one row where it is unclear, and one alone 
   const ComparedCell& together = cell_of(made, "passing values", std::nullopt);
   CHECK(together.finding->finding.label == "1 passing values");
   CHECK(together.judgement.reason ==
-        "of 2 of 3 passing values a change may be of one run: compare several a side");
+        "2 of 3 passing values are unclear: such values vary from run to run; compare several "
+        "runs of each");
   const std::array one{run_of({1.0, 1.0}), run_of({1.5, 1.0})};
   CHECK(compare(one, 0, threshold).rows.size() == 2);
   // Two devices may well differ, and several runs a side tell a change.

@@ -220,11 +220,11 @@ TEST_CASE("a headline of the baseline that has nothing to be compared with is a 
     RunDigest other = baseline;
     other.results[0].findings.erase(other.results[0].findings.begin() +
                                     static_cast<std::ptrdiff_t>(i));
-    CHECK(reasons_between(baseline, other).find("nothing to compare its") == 0);
+    CHECK(reasons_between(baseline, other).find("no counterpart for") == 0);
     other = baseline;
     other.results[0].findings[i].finding.value.reset();
     other.results[0].findings[i].finding.label = "unobservable";
-    CHECK(reasons_between(baseline, other).find("nothing to compare its") == 0);
+    CHECK(reasons_between(baseline, other).find("no counterpart for") == 0);
     // What the baseline does not have, nobody misses.
     if (lost.name != "latency") CHECK(reasons_between(other, baseline).empty());
   }
@@ -237,13 +237,13 @@ TEST_CASE("a curve that ends at smaller sizes, or has few of the points, is a ga
   points.resize(7);  // to 0.7 times the size
   CHECK(reasons_between(baseline, other).empty());
   points.resize(6);
-  CHECK(reasons_between(baseline, other) == "its sizes end at 0.6 times the baseline's last one\n");
+  CHECK(reasons_between(baseline, other) == "the largest size is 0.6 times the baseline's\n");
   // The sizes of two devices differ by design.
   other.device = "another device";
   CHECK(reasons_between(baseline, other).empty());
   points.assign(baseline.results[0].curves[0].points.end() - 4,
                 baseline.results[0].curves[0].points.end());
-  CHECK(reasons_between(baseline, other) == "4 points, the baseline has 10\n");
+  CHECK(reasons_between(baseline, other) == "only 4 points (baseline: 10)\n");
 }
 
 TEST_CASE("a comparison of which most is unclear is no pass") {
@@ -261,7 +261,7 @@ TEST_CASE("times of a clock whose rate nobody knows are a gap, also where all ti
   other.results[0].findings[0].calibration = 0.2;
   CHECK(reasons_between(baseline, other).empty());
   other.results[0].findings[0].calibration = 0.3;
-  CHECK(reasons_between(baseline, other) == "nobody knows the rate of the clock that timed it\n");
+  CHECK(reasons_between(baseline, other) == "the clock rate is uncertain by more than 25 %\n");
 }
 
 TEST_CASE("findings of another method get no verdict, and are a gap that names both tools") {
@@ -275,7 +275,7 @@ TEST_CASE("findings of another method get no verdict, and are a gap that names b
   const std::vector<RunDigest> runs{baseline, other};
   CHECK(total_counts(compare(runs, 0, 0.03)).total() == 0);
   CHECK(reasons_between(baseline, other) ==
-        "measured by another method: clprobe 2, the baseline by clprobe 1; measure the baseline "
+        "measured with another method (clprobe 2; baseline: clprobe 1); measure the baseline "
         "again\n");
   // One of several kernels in common, or none known, is no other method.
   other.results[0].kernels = {"def", "abc"};
@@ -300,7 +300,7 @@ TEST_CASE("one bad run of a side is a gap of the side") {
   const RunDigest baseline = pool(std::vector<RunDigest>{good, good, good});
   CHECK(reasons_between(baseline, baseline).empty());
   CHECK(reasons_between(baseline, pool(std::vector<RunDigest>{good, good, bad})) ==
-        "failed: global: its sizes end at 0.3 times the baseline's last one in bad.json\n");
+        "failed: global: the largest size is 0.3 times the baseline's in bad.json\n");
   // Of a baseline as well.
   CHECK(reasons_between(pool(std::vector<RunDigest>{good, bad, good}), good).find("the baseline") ==
         0);

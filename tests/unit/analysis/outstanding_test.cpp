@@ -156,7 +156,7 @@ TEST_CASE("M2070: with mergers across warps a pool of 128, 8 loads or more a lin
   CHECK_FALSE(limit.mergers->at_most);
   const OutstandingClaim claim{"Lashgar et al. 2015", OutstandingKind::request_pool, 128};
   CHECK(set_beside(limit, claim) ==
-        "Lashgar et al. 2015 concludes a pool of at least 128 requests. The spikes agree: 128 to "
+        "Lashgar et al. 2015 infer a pool of at least 128 requests. The spikes agree: 128 to "
         "129.");
 }
 
@@ -186,7 +186,7 @@ TEST_CASE("K20: the spikes refute a table and fit a pool of 1362 or 1363") {
   CHECK(is_said);
   const OutstandingClaim claim{"Lashgar et al. 2015", OutstandingKind::request_table, 45};
   CHECK(set_beside(limit, claim) ==
-        "Lashgar et al. 2015 concludes a table of at least 45 load instructions. The spikes "
+        "Lashgar et al. 2015 infer a table of at least 45 load instructions. The spikes "
         "exclude it: they fit a pool of 1362 to 1363 requests.");
 }
 
@@ -199,7 +199,7 @@ TEST_CASE("K20: a table of 44 or 45 would have other spikes") {
   REQUIRE(limit.instructions);
   CHECK(*limit.instructions == CountRange{44, 44});
   CHECK(set_beside(limit, {"A", OutstandingKind::request_table, 45}) ==
-        "A concludes a table of at least 45 load instructions. The spikes say less: 44.");
+        "A infer a table of at least 45 load instructions. The spikes indicate less: 44.");
 }
 
 TEST_CASE("Merge lists that are full before the pool bound what a line takes") {
@@ -249,7 +249,7 @@ TEST_CASE("Where the spikes of one target agree on nothing, the other decides") 
   REQUIRE(limit.requests);
   CHECK(*limit.requests == CountRange{128, 129});
   CHECK(std::any_of(limit.reasons.begin(), limit.reasons.end(), [](const std::string& reason) {
-    return mentions(reason, "cache agree on nothing");
+    return mentions(reason, "cache fit no common limit");
   }));
 }
 
@@ -285,7 +285,7 @@ TEST_CASE("Loads that wait for each other from the first on are no witnesses") {
   const std::vector<CurveFinding> found = find_spikes(curves, warp);
   CHECK(found[0].spike);
   CHECK_FALSE(found[1].spike);
-  CHECK(mentions(found[1].reason, "wait for one another"));
+  CHECK(mentions(found[1].reason, "wait for each other"));
   CHECK(found[1].visible_requests.high < found[1].visible_requests.low);
 }
 
@@ -314,7 +314,7 @@ TEST_CASE("Spikes behind the same work-items whatever these load are the work-gr
   CHECK_FALSE(limit.requests);
   CHECK_FALSE(limit.instructions);
   REQUIRE(limit.reasons.size() >= 2);
-  CHECK(mentions(limit.reasons[1], "3 of 3 spikes are behind 128 to 129 work-items"));
+  CHECK(mentions(limit.reasons[1], "3 of 3 spikes follow 128 to 129 work-items"));
   // Every such step, and behind them no limit is denied or claimed.
   std::vector<CurveFinding> two_steps = curves;
   two_steps.push_back(spike_after(256, 1, 1, MergerMode::within));
@@ -322,8 +322,8 @@ TEST_CASE("Spikes behind the same work-items whatever these load are the work-gr
   const OutstandingLimit open = infer_limit(two_steps, warp);
   CHECK(open.kind == OutstandingKind::unobservable);
   REQUIRE(open.reasons.size() >= 3);
-  CHECK(mentions(open.reasons[1], "3 of 5 spikes are behind 128 to 129 work-items"));
-  CHECK(mentions(open.reasons[2], "2 of 5 spikes are behind 256 to 257 work-items"));
+  CHECK(mentions(open.reasons[1], "3 of 5 spikes follow 128 to 129 work-items"));
+  CHECK(mentions(open.reasons[2], "2 of 5 spikes follow 256 to 257 work-items"));
   // A small table rounds down to as many sub-groups: there the place does not tell.
   const std::vector<CurveFinding> table{spike_after(64, 3, 1, MergerMode::within),
                                         spike_after(64, 4, 1, MergerMode::within)};
@@ -380,11 +380,11 @@ TEST_CASE("Jumps that are too near to each other, or too high, are none of one l
   CHECK(found({128, 192}).spike->gap == Gap{128, 130});
   // Three points apart, they are a slope; four can be told apart.
   CHECK_FALSE(found({128, 134}).spike);
-  CHECK(mentions(found({128, 134}).reason, "too near to each other"));
+  CHECK(mentions(found({128, 134}).reason, "too close together"));
   CHECK(found({128, 136}).spike);
   // Two latencies at once are two jumps.
   CHECK_FALSE(found({128, 128}).spike);
-  CHECK(mentions(found({128, 128}).reason, "more than one jump at once"));
+  CHECK(mentions(found({128, 128}).reason, "several jumps coincide"));
 }
 
 TEST_CASE("The k-th jump of a curve comes at k times what fills the pool") {
@@ -476,7 +476,7 @@ TEST_CASE("An H200 steps behind 128 work-items, whatever they load: its limit is
     const OutstandingLimit limit = infer_limit(found, warp);
     CHECK(limit.kind == OutstandingKind::unobservable);
     CHECK(limit.min_requests >= 200);
-    CHECK(mentions(limit.reasons.at(1), "behind 128 to 129 work-items whatever these load"));
+    CHECK(mentions(limit.reasons.at(1), "follow 128 to 129 work-items, whatever these load"));
   }
 }
 

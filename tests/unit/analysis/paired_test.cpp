@@ -256,7 +256,7 @@ TEST_CASE("a comparison of turns has the headlines, as they were followed") {
   CHECK(*judged.ratio == doctest::Approx(1.5).epsilon(0.001));
   CHECK(judged.interval->low > 1.49);
   CHECK(*judged.p_value < 0.001);
-  CHECK(judged.reason.find("10 rounds") != std::string::npos);
+  CHECK(judged.reason.find("10 alternating passes") != std::string::npos);
   CHECK(*once.rows[0].baseline->finding.value == 2e-9);
   CHECK(*once.rows[0].cells[1].finding->finding.value == 3e-9);
   // What one run a side says is no change, unless each run says the same.

@@ -190,11 +190,11 @@ TEST_CASE("a run of many probes is at most 60 lines at 80 columns, and says what
 TEST_CASE("a page's table of levels has no column that is empty") {
   report::DeviceCard card = report::card_of(carded_run());
   CHECK(report::card_html(card).find(">cycles</th>") != std::string::npos);
-  CHECK(report::card_html(card).find(">what it is</th>") != std::string::npos);
+  CHECK(report::card_html(card).find(">type</th>") != std::string::npos);
   for (report::DeviceLevel& level : card.levels) level.own.cycles = {};
   CHECK(report::card_html(card).find(">cycles</th>") == std::string::npos);
   for (report::DeviceLevel& level : card.levels) level.own.what.clear();
-  CHECK(report::card_html(card).find(">what it is</th>") == std::string::npos);
+  CHECK(report::card_html(card).find(">type</th>") == std::string::npos);
 }
 
 TEST_CASE("on a page levels are boxes, by the logarithm of their capacities") {

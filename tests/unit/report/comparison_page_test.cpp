@@ -118,12 +118,12 @@ TEST_CASE("a page of two runs of one device names it once, and then what tells t
     const std::size_t start = html.find("<h1>") + 4;
     return html.substr(start, html.find("</h1>") - start);
   };
-  CHECK(heading() == device + ": B beside A");
+  CHECK(heading() == device + ": B compared with A");
   runs[0].started = "2026-01-02T08:00:00Z";
   runs[1].started = "2026-01-09T08:00:00Z";
-  CHECK(heading() == device + ": 2026-01-09 beside 2026-01-02");
+  CHECK(heading() == device + ": 2026-01-09 compared with 2026-01-02");
   runs[1].device = "Another";
-  CHECK(heading() == "Another beside " + device);
+  CHECK(heading() == "Another compared with " + device);
 }
 
 TEST_CASE("a page calls runs by their model and what tells them apart") {

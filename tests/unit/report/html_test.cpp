@@ -142,9 +142,9 @@ TEST_CASE("a page says when nothing was measured") {
   CHECK(none.find("No runs") != std::string::npos);
   Run broken = example_broken_run();
   const std::string html = render_html(std::span(&broken, 1));
-  CHECK(html.find("interrupted: what was measured until then is shown") != std::string::npos);
+  CHECK(html.find("interrupted: only earlier measurements are shown") != std::string::npos);
   CHECK(html.find("FAILED: clBuildProgram") != std::string::npos);
-  CHECK(html.find("cannot be seen here: local memory is emulated") != std::string::npos);
+  CHECK(html.find("unobservable: local memory is emulated") != std::string::npos);
   CHECK(html.find("2 of 24 points could not be measured") != std::string::npos);
   CHECK(render_svg(std::span(&broken, 1), "stride").find("no curve was measured") !=
         std::string::npos);
@@ -323,7 +323,7 @@ TEST_CASE("a probe is seen in the way that its points allow") {
   run.results = {grid};
   const Json chart = report::page_chart(std::span(&run, 1), "unheard_of");
   CHECK(chart["x"]["title"] == "stride words");
-  CHECK(chart["y"]["title"] == "work items");
+  CHECK(chart["y"]["title"] == "work-items");
   CHECK(chart["grids"][0]["values"].size() == 20);
   CHECK(chart["places"][0].size() == 20);
   CHECK(chart["places"][0][1] == Json({0, 3}));

@@ -187,7 +187,7 @@ TEST_CASE("nothing measured is said, not hidden") {
   CHECK(broken.find("INTERRUPTED: stopped by the user") != std::string::npos);
   CHECK(broken.find("2 of 24 points could not be measured") != std::string::npos);
   CHECK(broken.find("FAILED: clBuildProgram") != std::string::npos);
-  CHECK(broken.find("cannot be seen here: local memory is emulated") != std::string::npos);
+  CHECK(broken.find("unobservable: local memory is emulated") != std::string::npos);
   run.results.clear();
   CHECK(render_table(std::span(&run, 1), {}).find("nothing was measured") != std::string::npos);
 }
@@ -259,11 +259,11 @@ TEST_CASE("warnings are sentences, also those that nobody has written yet") {
                           {{"points", std::int64_t{37}},
                            {"of_points", std::int64_t{120}},
                            {"widest_share", 0.46}}}) ==
-        "the samples of 37 of 120 points scatter by up to 46 %; --thorough takes more samples of "
-        "each");
+        "the samples of 37 of 120 points scatter by up to 46 %; --thorough takes more samples per "
+        "point");
   CHECK(describe_warning({"device_disturbed",
                           {{"probe", "latency"}, {"series", "local"}, {"quietest_share", 0.08}}}) ==
-        "even the series that scatters least, local of latency, does so by 8 %; something else "
+        "even the quietest series, local of latency, scatters by 8 %; another program "
         "seems to use the device: close it, or repeat with --thorough");
   const auto short_time = [](std::int64_t planned) {
     return describe_warning(
@@ -288,8 +288,8 @@ TEST_CASE("warnings that differ in numbers alone are one sentence") {
   const std::vector<std::string> sentences = report::warning_sentences(warnings);
   REQUIRE(sentences.size() == 3);
   CHECK(sentences[0] ==
-        "cache-x1: at most 256 work-items, not 300; the other points were measured (and 42 more "
-        "like this)");
+        "cache-x1: at most 256 work-items, not 300; the other points were measured (and 42 similar "
+        "warnings)");
   CHECK(sentences[1] == "odd");
   CHECK(sentences[2].starts_with("memory-x1: "));
 }
@@ -320,7 +320,7 @@ TEST_CASE("a parameter has the unit of its name, but for what no size and no tim
                            {"changed_share", 15.1},
                            {"allowed_factor", 2.4}}}) ==
         "the reference point (memory: read of bandwidth) changed by up to 1510 %; "
-        "something else may use the device; intervals allow for a factor of 2.40");
+        "another program may use the device; intervals allow for a factor of 2.40");
   CHECK(report::parameter_text("working_set_bytes", Value(std::int64_t{4096})) == "4 KiB");
   CHECK(report::parameter_text("working_set_bytes", Value(std::int64_t{-4096})) == "-4096");
 }

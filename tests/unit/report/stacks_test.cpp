@@ -237,9 +237,8 @@ TEST_CASE("bars with relative times are as long as these, the longest one across
   relative("utsd", 1.0);
   CHECK(cells_of("uts") == all);
   CHECK(std::abs(4.0 * static_cast<double>(cells_of("utsd")) - static_cast<double>(all)) <= 2.0);
-  CHECK(
-      render_table(std::span(&run, 1), {.width = 200}).find("as long as their times beside utsd") !=
-      std::string::npos);
+  CHECK(render_table(std::span(&run, 1), {.width = 200}).find("lengths: times relative to utsd") !=
+        std::string::npos);
   // A picture has them in per cent of the chosen one's time.
   CHECK(render_svg(std::span(&run, 1), "stalls").find(">400 %<") != std::string::npos);
 }
@@ -342,7 +341,7 @@ TEST_CASE("what no run resolves is a line per bar in a comparison, and what one 
   };
   for (const std::string& text : texts_of(before)) {
     CAPTURE(text);
-    CHECK(times_in(text, "in no run: not resolved: ") == 2);
+    CHECK(times_in(text, "in all runs not resolved: ") == 2);
     CHECK(times_in(text,
                    "compute data, control, memory structural: bank conflict (each within "
                    "6.0 % of 0)") == 1);
@@ -444,8 +443,8 @@ TEST_CASE("a page says how long a part is, and what it saves of the program wher
     return bars.at(bar).at("points").at(place).value(key, std::string("none"));
   };
   CHECK(said(1, 0, "timeText") == "500 µs");
-  CHECK(said(1, 0, "appText") == "saves at most 25 % of the app");
-  CHECK(said(1, 1, "appText") == "saves at least 12.5 % of the app");
+  CHECK(said(1, 0, "appText") == "saves at most 25 % of the app's device time");
+  CHECK(said(1, 1, "appText") == "saves at least 12.5 % of the app's device time");
   CHECK(said(1, 2, "appText") == "none");
   CHECK(said(1, 3, "timeText") == "300 µs");
   CHECK(said(1, 3, "appText") == "none");
@@ -466,7 +465,7 @@ TEST_CASE("a bar of which a part is not known is not drawn, and its other parts 
     CHECK(stack.is_whole == (stack.bar != "uts" || stack.view != stack_view_shapley));
   }
   CHECK(render_table(whole, {}).find("not drawn") == std::string::npos);
-  CHECK(render_table(broken, {.all_points = true}).find("not drawn: a part is not known") !=
+  CHECK(render_table(broken, {.all_points = true}).find("not drawn: a part is unknown") !=
         std::string::npos);
   CHECK(render_table(broken, {.all_points = true}).find("25.0 ±2.0") != std::string::npos);
   CHECK(render_svg(whole, "stalls").find("not drawn") == std::string::npos);

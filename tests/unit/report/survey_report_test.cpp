@@ -85,8 +85,8 @@ TEST_CASE("launches of one kernel in several sizes are one line, or one for each
   const std::string kernels = render_survey_table(app, {});
   CHECK(kernels.find("70.0 %") != std::string::npos);
   CHECK(kernels.find("2 sizes") != std::string::npos);
-  CHECK(kernels.find("* together 100 % of the device time") != std::string::npos);
-  CHECK(kernels.find("-v shows each size in a row of its own\n") != std::string::npos);
+  CHECK(kernels.find("* in total 100 % of the device time") != std::string::npos);
+  CHECK(kernels.find("-v shows a row for each size\n") != std::string::npos);
   const std::string sizes = render_survey_table(app, {.all_points = true});
   CHECK(sizes.find("60.0 %") != std::string::npos);
   CHECK(sizes.find("10.0 %") != std::string::npos);
@@ -140,7 +140,8 @@ TEST_CASE("times of an event clock that disagrees with the host's have a warning
   app.survey.clock = {50'000'000, 51'000'000, 1'190'476};
   CHECK(in_one_line(render_survey_table(app, {}))
             .find("warning: times are 42x too short: during 50.0 ms of the host's clock the "
-                  "driver's event clock advanced 1.19 ms; shares hold") != std::string::npos);
+                  "driver's event clock advanced 1.19 ms; shares are unaffected") !=
+        std::string::npos);
   app.survey.clock = {50'000'000, 51'000'000, 153'000'000};
   CHECK(in_one_line(render_survey_table(app, {})).find("times are 3x too long") !=
         std::string::npos);
@@ -150,7 +151,7 @@ TEST_CASE("without launches there is no table") {
   SurveyedApp app = example();
   app.survey.rows.clear();
   app.survey.gaps.clear();
-  CHECK(render_survey_table(app, {}) == "app: 2.50 s, no launch of a kernel\n");
+  CHECK(render_survey_table(app, {}) == "app: 2.50 s, no kernel launch\n");
 }
 
 TEST_CASE("hidden characters in names are not shown, and lines fit") {
