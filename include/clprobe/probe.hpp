@@ -189,7 +189,7 @@ struct KernelVariant {
   friend bool operator==(const KernelVariant&, const KernelVariant&) = default;
 };
 
-/// What a stored point has that cannot be: {"parameters", "line_bytes", "is 0, and must be at least
+/// What a stored point has that cannot be: {"parameters", "line_bytes", "is 0, but must be at least
 /// 1"}.
 struct PointProblem {
   std::string group{};  ///< "parameters" or "facts"
@@ -323,7 +323,7 @@ void declare(const Probe& probe, ProbeResult& result);
 
 /// Replaces findings and warnings of the analysis by those that `analyse` makes of the points now.
 /// What the plan said, and what the engine saw, stays. Throws RunFormatError with the path within
-/// the result ("points[3].parameters.line_bytes: is 0, and must be at least 1") where a point is
+/// the result ("points[3].parameters.line_bytes: is 0, but must be at least 1") where a point is
 /// not what the probe reads.
 void analyse_again(const Probe& probe, const DeviceInfo& device, ProbeResult& result);
 

@@ -23,7 +23,7 @@ damaged() {
     "compare bad.json good.json" "report good.json bad.json --json"; do
     # shellcheck disable=SC2086  # words
     clprobe $command
-    fails_with 2 bad.json 'results[0].points[3].parameters.line_bytes: is 0, and must be at least 1'
+    fails_with 2 bad.json 'results[0].points[3].parameters.line_bytes: is 0, but must be at least 1'
     [ -z "$output" ]
   done
 }

@@ -106,7 +106,7 @@ setup() {
   [ "$status" -eq 0 ]
   json_says '[.results[0].points[] | select(.failure)] == []'
   json_says '[.results[0].findings[] | select(.name | startswith("memory_parallelism"))] == []'
-  json_says '[.results[0].findings[].reason] | any(test("did not run beside"))'
+  json_says '[.results[0].findings[].reason] | any(test("did not run at the same time as"))'
 }
 
 @test "streams beside a chase prove themselves, whether they ran side by side or not" {
@@ -116,7 +116,7 @@ setup() {
   json_says '[.results[0].points[] | select(.failure)] == []'
   json_says '[.results[0].points[].series] | unique - ["loaded-latency", "loaded-traffic"] == []'
   json_says '([.results[0].findings[] | select((.name | startswith("memory_parallelism")) and .value > 0)]
-    + [.results[0].findings[] | select((.reason // "") | test("did not run beside"))]
+    + [.results[0].findings[] | select((.reason // "") | test("did not run at the same time as"))]
     + [.results[0].warnings[]? | select(.code == "point_refused")]) | length > 0'
 }
 

@@ -83,7 +83,7 @@ write_headers() {
   jq 'del(.program.headers, .program.units[0].includes)' kept/included/launch.json >launch.json
   cp launch.json kept/included/launch.json
   clprobe profile --quick --json kept/included
-  [[ $status -ne 0 && $output$stderr == *'it includes'*'times.h'*'--headers FOLDER'* ]]
+  [[ $status -ne 0 && $output$stderr == *'the program includes'*'times.h'*'--headers FOLDER'* ]]
   clprobe profile --quick --json --headers folder kept/included
   [ "$status" -eq 0 ]
   json_says '.results[0] | ([.findings[] | select(.name == "equal_to_app").label] == ["yes"]) and
@@ -172,7 +172,7 @@ kernel void k(global uint* a, uint n) { a[get_global_id(0)] = plus(a[0], n); }'
     kept/fade/launch.json >other/launch.json
   clprobe profile --quick --json other
   json_says '.results[0] | .status == "unsupported" and
-    (.reason | startswith("this device has no 2d image of 1048576 x 1 pixels (rgba, unsigned_int32, read_write)"))'
+    (.reason | startswith("this device does not support a 2d image of 1048576 x 1 pixels (rgba, unsigned_int32, read_write)"))'
   jq '.objects[0].layout.type = "unorm_short_555"' kept/fade/launch.json >other/launch.json
   clprobe profile other
   fails_with 2 'objects[0].bytes: expected the 1536 bytes of its pixels'
@@ -273,7 +273,7 @@ end
   clprobe profile --quick --json --kernel-file other.cl --launch kept/add/launch.json
   [ "$status" -eq 0 ]
   json_says '[.results[0].findings[] | select(.name == "time").reason] ==
-    ["not reliable: the replay left other bytes in b0 than the program"]'
+    ["not reliable: after the replay, b0 held different bytes than in the program"]'
 }
 
 @test "levels of a run of latency are marked: which one the buffers fall into, and folded" {
@@ -287,11 +287,11 @@ end
   jq '.global = [65536] | .objects[0].count = 65536' k.json >large.json
   clprobe profile --quick -o a.json --levels found.json --kernel-file k.cl --launch large.json
   [ "$status" -eq 0 ]
-  [[ $(finding levels 'k, folded') == 'Its 256 KiB lie beyond global '*'; folded to '*' distinct groups they are in global '* ]]
+  [[ $(finding levels 'k, folded') == 'Its buffers of 256 KiB exceed global '*'; reduced to '*' distinct groups they fit in global '* ]]
   json_says '[.results[0].points[].facts.level_1_bytes] | length > 9 and all(. > 0)' a.json
   # From the document alone.
   clprobe report a.json
-  [[ $(tr -s ' \n' '  ' <<<"$output") == *'Its 256 KiB lie beyond global '* ]]
+  [[ $(tr -s ' \n' '  ' <<<"$output") == *'Its buffers of 256 KiB exceed global '* ]]
   clprobe report a.json -o a.html
   grep --quiet 'beyond global' a.html
   # What is of another device, has no levels, or would be written to.
@@ -329,7 +329,7 @@ end
 
 @test "a kernel that launches others on the device is not replayed, and why is said" {
   described 'kernel void k(global uint* a, uint n) { enqueue_kernel(get_default_queue(), 0, ndrange_1D(1), ^{ a[0] = n; }); }'
-  [[ $(jq --raw-output '[.results[0].status, .results[0].reason] | join(": ")' a.json) == 'unsupported: it cannot be replayed: it calls enqueue_kernel' ]]
+  [[ $(jq --raw-output '[.results[0].status, .results[0].reason] | join(": ")' a.json) == 'unsupported: the launch cannot be replayed: it calls enqueue_kernel' ]]
 }
 
 @test "a kernel whose qualifier and name come out of a header that a macro names: renamed, and nothing taken away" {
@@ -375,9 +375,9 @@ end
 
 @test "kernels that write beside their buffers, fail to build or never end cost themselves alone" {
   described 'kernel void k(global uint* a, uint n) { if (get_global_id(0) == n) a[1024] = n; }'
-  fails_with 1 'the kernel wrote behind its buffer a'
+  fails_with 1 'the kernel wrote past the end of its buffer a'
   described 'kernel void k(global uint* a, uint n) { a[get_global_id(0)] = nosuch; }'
-  fails_with 1 'does not build here' nosuch
+  fails_with 1 'does not build on this device' nosuch
   printf 'kernel void k(global volatile uint* a, uint n) { while (a[0] == 0) a[1] = n; }' >k.cl
   clprobe profile --quick --timeout 3s --kernel-file k.cl --launch k.json
   fails_with 1 kernel

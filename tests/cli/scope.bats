@@ -91,5 +91,5 @@ setup() {
 @test "a probe of which nothing can be measured says why by the commonest of its reasons" {
   clprobe --device sim:gsi launch
   [[ $output == *'not supported: the simulator has no trace of launch'* ]]
-  [[ $output == *'the device has no queues without order'* ]]
+  [[ $output == *'the device has no out-of-order queues'* ]]
 }

@@ -44,12 +44,12 @@ most_threads() {
   jq -r '.[0].device.reported.machine' <<<"$output" |
     jq '.name = "small" | .local.bytes = 512 | .core.compute_units = 2' >small.json
   clprobe --device sim:small.json stalls --case implicit
-  fails_with 2 --case implicit '1 KiB of local memory, of which small has 512 B'
+  fails_with 2 --case implicit '1 KiB of local memory, but small has only 512 B'
   clprobe --device sim:small.json stalls --dry-run
   [ "$status" -eq 0 ]
   [[ "$output" == *"  gsi: 8 points in 8 series"* ]]
   [[ "$output" == *"    utsd, ownership: 1 point"* ]]
-  [[ "$output" == *"gsi implicit: not measured: it needs 1 KiB"* ]]
+  [[ "$output" == *"gsi implicit: not measured: the case needs 1 KiB"* ]]
 }
 
 @test "implicit on GSI's machine: every bar is whole, and stands beside the thesis" {
@@ -115,7 +115,7 @@ most_threads() {
   [ "$status" -eq 0 ]
   json_says '(.results[0].points | length) == 3'
   json_says '[.results[0].findings[] | select(.method == "plan") | .reason]
-    | length == 1 and (.[0] | test("no sweep of MSHRs: kepler-k20-prt has none"))'
+    | length == 1 and (.[0] | test("kepler-k20-prt has no MSHRs to sweep"))'
 }
 
 @test "a search by several compute units: options, priorities, and what single units have" {
@@ -130,14 +130,14 @@ most_threads() {
   [ "$status" -eq 0 ]
   [[ "$output" == *"the compute unit that has most of it"* ]]
   clprobe --device sim:gsi gsi --case implicit --nodes 60
-  fails_with 2 '--nodes: only uts and utsd have it'
+  fails_with 2 '--nodes: applies only to uts and utsd'
   clprobe --device sim:gsi gsi --case uts --priority luck
   fails_with 2 --priority
 }
 
 @test "gsi needs a simulated device, and its former name means it there" {
   clprobe gsi --json
-  fails_with 2 'gsi runs on simulated devices alone' '--device sim:gsi gsi'
+  fails_with 2 'gsi runs only on simulated devices' '--device sim:gsi gsi'
   # The former word means gsi there, and measures it once.
   clprobe --device sim:gsi gsi stalls --case implicit --dry-run
   [ "$status" -eq 0 ]

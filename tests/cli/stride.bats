@@ -30,7 +30,7 @@ small=(--elements 64K --grid 64 --work-group 8 --quick --time-budget 60s)
 
 @test "more memory than there is" {
   clprobe stride --elements 2^40
-  fails_with 2 --elements 'more memory' 'choose at most'
+  fails_with 2 --elements 'available memory' 'choose at most'
   # What checks need counts as well, so that the next power of two below 1 MiB is left.
   clprobe stride --elements 1M --operation read --vector 1 --max-memory 1MiB
   fails_with 2 --elements 'choose at most 131072'
@@ -54,7 +54,7 @@ small=(--elements 64K --grid 64 --work-group 8 --quick --time-budget 60s)
   require_driver rusticl
   export OCL_ICD_VENDORS=/etc/OpenCL/vendors/rusticl.icd RUSTICL_ENABLE=llvmpipe
   clprobe stride --type double
-  fails_with 2 --type 'no double' 'int or float'
+  fails_with 2 --type 'not support double' 'int or float'
 }
 
 @test "every operation in every type and kind of buffer moves what it must" {

@@ -72,7 +72,7 @@ END
 @test "a trace without a machine that simulates it is a mistake" {
   write_chase
   clprobe gsi --trace chase.trace
-  fails_with 2 'gsi runs on simulated devices alone' '--device sim:gsi gsi'
+  fails_with 2 'gsi runs only on simulated devices' '--device sim:gsi gsi'
   clprobe -d sim:gsi gsi --trace chase.trace -o run.json
   clprobe -d recorded:run.json gsi --trace chase.trace
   fails_with 2 --trace 'a recorded run has its own points'

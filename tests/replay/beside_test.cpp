@@ -27,7 +27,7 @@ void on_each_device(const std::string& launch, const std::function<void(Replay&)
   }
 }
 
-constexpr const char* longer = "what a launch leaves behind makes the next ones take";
+constexpr const char* longer = "the state that a launch leaves makes later launches take";
 
 Shape beside(Beside what) { return {.caches = Caches::warm, .text = Text::bare, .beside = what}; }
 
@@ -46,7 +46,7 @@ TEST_CASE("replay: copies run side by side, and one by itself before and behind 
     } catch (const Unsupported& refusal) {
       // On a host that others use.
       const std::string why = refusal.what();
-      const bool is_told = why.starts_with(longer) || why.ends_with("too few run side by side");
+      const bool is_told = why.starts_with(longer) || why.ends_with("too few copies run at once");
       CHECK_MESSAGE(is_told, why);
     }
   });

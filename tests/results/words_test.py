@@ -22,8 +22,8 @@ warp; warps; wavefront; thread; block; thread block; CTA; work-group; work-item;
 EU; L1; L2; L3; LLC; TLB; DRAM; VRAM; HBM; shared memory; LDS; local memory; global memory; huge pages;
 occupancy; roofline; coalescing; cacheline; cache line; bank conflict; bank conflicts; barrier;
 divergence; plateau; no plateau; lanes; pointer chase; Little's law; MSHR; pinned; serial; at least; ±;
-timed by; alone; in a queue; one in 100; after idling; half of it at; one unit; a run per work-item;
-neighbours side by side; by set; per way; global 1; L2?; memory data: L2; not seen; beware of; warnings;
+timed by; alone; in a queue; 99th percentile; after idling; half the bandwidth at; one compute unit;
+one contiguous run per work-item; coalesced; by set; per way; global 1; L2?; memory data: L2; not seen; beware of; warnings;
 levels that disagree; shared cores; changing speed; a changing speed; refused points; scattering
 samples; prelude; folded; by groups at once; app time; warm time; equal to app; resident groups;
 launching; starting; whole waves; sizes; --quick; thorough; cache, or its near half; cache or memory;

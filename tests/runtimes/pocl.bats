@@ -55,7 +55,7 @@ setup() {
   # One alone.
   clprobe transfer --series to-peer --json
   [ "$status" -eq 0 ]
-  json_says '.results[0].findings[0].reason == "its platform has no other device"'
+  json_says '.results[0].findings[0].reason == "the platform has no other device"'
 }
 
 @test "mapping a buffer moves no bytes, as the host's memory is the device's" {

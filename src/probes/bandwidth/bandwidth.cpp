@@ -34,12 +34,12 @@ namespace {
 constexpr Option options[]{
     {.name = "sizes",
      .value_name = "RANGE",
-     .summary = "working sets: a size (64KiB), a range (1KiB-1GiB), one with a ratio "
-                "(1KiB-1GiB*2), or a comma list of these",
+     .summary = "working sets: a size (64KiB), a range (1KiB-1GiB), a range with a ratio "
+                "(1KiB-1GiB*2), or a comma-separated list",
      .details = "Working sets: one size (`64KiB`), a range (`1KiB-1GiB`), a range with the ratio "
-                "of neighbouring sizes (`1KiB-1GiB*2`), or a comma list of those; each is rounded "
-                "down to what the device's units can share out. By default the probe chooses for "
-                "the device.",
+                "of neighbouring sizes (`1KiB-1GiB*2`), or a comma-separated list of these. Each "
+                "size is rounded down to one that the compute units can divide among themselves. "
+                "By default the probe chooses sizes for the device.",
      .value = Sizes{}},
 };
 
@@ -278,9 +278,10 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     const bool is_memory =
         series.operation == Operation::local || series.operation == Operation::image;
     if (!reason.empty() && request.series.empty() && !is_memory) continue;
-    result.findings.push_back(
-        not_measured("bandwidth", series.name,
-                     reason.empty() ? "no working set that its units can share out" : reason));
+    result.findings.push_back(not_measured(
+        "bandwidth", series.name,
+        reason.empty() ? "the compute units cannot divide any of the working sets among themselves"
+                       : reason));
   }
   for (auto& [series, shape] : shapes) {
     shape.buffer_bytes = buffer;
@@ -348,8 +349,8 @@ std::string check(const DeviceInfo& device, const Request& request) {
   if (request.own.sizes("sizes").empty()) return {};
   if (is_any) return beyond_room(request, largest_asked(device, request));
   return fmt::format(
-      "--sizes: no working set that its units can share: choose sizes between {} "
-      "and {}",
+      "--sizes: the compute units cannot divide any of these sizes among themselves; choose sizes "
+      "between {} and {}",
       format_bytes(smallest_set(*series_named(read_series), device)),
       format_bytes(largest_set(device, request)));
 }
@@ -360,7 +361,7 @@ std::string check(const DeviceInfo& device, const Request& request) {
 const Probe probe{
     .id = "bandwidth",
     .title = "Bandwidth by working set",
-    .question = "How many bytes a second come from each level, for one compute unit and for all?",
+    .question = "How much bandwidth does each level deliver to one compute unit and to all?",
     .unit = Unit::bytes_per_second,
     .options = options,
     .series = declared_series,

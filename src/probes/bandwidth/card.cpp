@@ -79,7 +79,7 @@ std::vector<CardPlateau> plateaus_of(const ProbeResult& result) {
 }
 
 std::string text_of_unit(const Finding& rate) {
-  return rate.unit == "bytes_per_cycle" ? fmt::format("{:.3g} B a cycle", *rate.value)
+  return rate.unit == "bytes_per_cycle" ? fmt::format("{:.3g} B/cycle", *rate.value)
                                         : format_rate(*rate.value);
 }
 
@@ -90,7 +90,7 @@ Card card(const ProbeResult& result) {
   std::string text = text_of(result, read_series);
   const Finding* const unit = of_level(result, "unit_bandwidth", one_unit_series, 1);
   if (!text.empty() && unit != nullptr && unit->value) {
-    text += fmt::format("; one unit {}", text_of_unit(*unit));
+    text += fmt::format("; one compute unit {}", text_of_unit(*unit));
   }
   if (!text.empty()) {
     card.columns.push_back(

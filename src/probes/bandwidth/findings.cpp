@@ -76,7 +76,7 @@ Finding capacity_finding(std::string_view series, int number, const Level& level
   } else {
     finding.low = largest_bytes;
     finding.reason =
-        fmt::format("its end was not reached: the largest working set that was measured is {}",
+        fmt::format("the level extends to at least {}, the largest working set measured",
                     format_bytes({static_cast<std::uint64_t>(largest_bytes)}));
   }
   return finding;
@@ -222,8 +222,9 @@ Finding limit_finding(const Finding& scaling) {
   limit.method = scaling.method;
   const bool may_be_less = *scaling.low < nearly_all;
   if (may_be_less && *scaling.high >= nearly_all) {
-    limit.reason = fmt::format("the scaling lies between {:.0f} % and {:.0f} %",
-                               100.0 * *scaling.low, 100.0 * *scaling.high);
+    limit.reason = fmt::format(
+        "the interval of the scaling, {:.0f} % to {:.0f} %, includes the threshold of 90 %",
+        100.0 * *scaling.low, 100.0 * *scaling.high);
   } else {
     limit.label = may_be_less ? limited_by_level : limited_by_units;
   }
@@ -241,13 +242,14 @@ struct LevelsOfAll {
 /// How the bandwidth of one unit grows to that of all, in each level of the series.
 void add_scaling(Findings& found, std::string_view series, const DeviceInfo& device,
                  const LevelsOfAll& all, std::span<const CurvePoint> curve) {
-  constexpr std::string_view beside = "beside one unit";
+  constexpr std::string_view beside = "compared with one compute unit";
   const std::vector<std::optional<Alone>> alone = alone_in(all.levels, curve);
   for (std::size_t i = 0; i < all.levels.size(); ++i) {
     if (!alone[i] && curve.empty()) continue;
     if (!alone[i]) {
-      Finding none = without_value("scaling", series, beside,
-                                   "one unit was measured at no size of this level", "share");
+      Finding none =
+          without_value("scaling", series, beside,
+                        "one compute unit was not measured at any size of this level", "share");
       none.level = all.number(i);
       found.findings.push_back(std::move(none));
       continue;

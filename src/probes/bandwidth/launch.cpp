@@ -94,7 +94,8 @@ cl::Image1DBuffer image_of(const Session& session, const cl::Buffer& buffer, std
     return {session.context(), CL_MEM_READ_ONLY, cl::ImageFormat(CL_RGBA, CL_UNSIGNED_INT32),
             bytes / texel_bytes, buffer};
   } catch (const cl::Error& error) {
-    throw Unsupported(fmt::format("the driver makes no image of a buffer: {}", describe(error)));
+    throw Unsupported(
+        fmt::format("the driver cannot create an image from the buffer: {}", describe(error)));
   }
 }
 

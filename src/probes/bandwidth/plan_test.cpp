@@ -204,7 +204,7 @@ TEST_CASE("bandwidth: images are as large as the device makes them, of a CPU sma
   CHECK(shapes_by_series<Shape>(without).count("image") == 0);
   REQUIRE(without.findings.size() == 1);
   CHECK(without.findings[0].series == "image");
-  CHECK(without.findings[0].reason == "the device makes no images of buffers");
+  CHECK(without.findings[0].reason == "the device does not support images created from buffers");
   all = shapes_by_series<Shape>(probe.plan(cpu(), {}));
   CHECK(all.at("image").back().working_set_bytes == mebibytes(4).count);
   CHECK(all.at("image").size() <= 8);
@@ -221,7 +221,8 @@ TEST_CASE("bandwidth: sizes that were asked for are measured, and such as fit no
   Request tiny = with_sizes({{Bytes{64}, Bytes{64}, 0.0}});
   tiny.series = {"read"};
   CHECK(probe.check(gpu(), tiny) ==
-        "--sizes: no working set that its units can share: choose sizes between 32 KiB and 35 GiB");
+        "--sizes: the compute units cannot divide any of these sizes among themselves; choose "
+        "sizes between 32 KiB and 35 GiB");
   // Beyond what is measured by itself, and one of several beyond what there is room for.
   const Request large = with_sizes({{gibibytes(3), gibibytes(3), 0.0}});
   CHECK(probe.check(gpu(), large).empty());
@@ -231,7 +232,7 @@ TEST_CASE("bandwidth: sizes that were asked for are measured, and such as fit no
   both.max_memory = gibibytes(1);
   both.series = {"read"};
   CHECK(probe.check(gpu(), both) ==
-        "--sizes: 3 GiB is more than --max-memory leaves room for: choose at most 896 MiB");
+        "--sizes: 3 GiB is more than --max-memory allows; choose at most 896 MiB");
   both.max_memory = gibibytes(4);
   CHECK(probe.check(gpu(), both).empty());
 }

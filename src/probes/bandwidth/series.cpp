@@ -99,17 +99,18 @@ std::string missing_in(const SeriesSpec& series, const DeviceInfo& device) {
     return "the device has no local memory";
   }
   if (series.operation == Operation::image && device.image_buffer_pixels == 0) {
-    return "the device makes no images of buffers";
+    return "the device does not support images created from buffers";
   }
   if (is_simulated(device) && series.sharing == Sharing::walk) {
-    return "the simulator has one compute unit, and its caches write back in no time";
+    return "the simulator runs one compute unit and does not model the time of write-backs";
   }
   if (!is_like_cpu(device)) return {};
   if (series.operation == Operation::local) {
-    return "a CPU's local memory is ordinary memory: 'read' shows it";
+    return "a CPU's local memory is ordinary memory, which 'read' measures";
   }
   if (series.sharing == Sharing::unit) {
-    return "a CPU's driver chooses the core of a work-group: 'read' shows each core's caches";
+    return "a CPU's driver chooses the core for each work-group; 'read' measures each core's "
+           "caches";
   }
   return {};
 }

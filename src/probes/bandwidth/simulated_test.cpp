@@ -124,7 +124,8 @@ TEST_CASE("what a simulated machine has not is said") {
   for (const Finding& each : result.findings) {
     CHECK_FALSE(each.value);
     const bool is_image = each.series == "image";
-    CHECK(each.reason.find(is_image ? "makes no images" : "one compute unit") != std::string::npos);
+    CHECK(each.reason.find(is_image ? "does not support images" : "one compute unit") !=
+          std::string::npos);
   }
 }
 

@@ -110,7 +110,7 @@ SimulatedWork trace(const Machine& machine, const Point& point) {
   const SeriesSpec* const series = series_named(point.series);
   const auto shape = shape_of<Shape>(point);
   if (writes(shape.operation) || shape.operation == Operation::image) {
-    throw Unsupported("the simulator has no images, and its caches write back in no time");
+    throw Unsupported("the simulator models neither images nor the time of write-backs");
   }
   const Machine here = share_of(machine, shape);
   const std::uint64_t turns = turns_of(here, shape);

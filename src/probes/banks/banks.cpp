@@ -32,44 +32,45 @@ constexpr Option options[]{
     {.name = "words",
      .value_name = "LIST",
      .summary = "bytes per access to local memory",
-     .details = "Bytes per access to local memory, as a comma list. Default: all of them. The "
-                "model of conflicts and the transposition have the first; by default the model "
-                "has words as wide as a bank.",
+     .details = "Comma-separated list of the bytes per access to local memory. Default: all. The "
+                "conflict model and the transposition use the first value; by default the conflict "
+                "model uses words as wide as a bank.",
      .value = Choices{word_choices}},
     {.name = "strides",
      .value_name = "LIST",
-     .summary = "words from lane to lane in local memory: 0-65 or 1,2,4",
-     .details = "Words from one lane of a sub-group to the next in local memory: numbers and "
-                "ranges such as `0-65` or `1,2,4`. Default: 0 to 65.",
+     .summary = "distance between neighbouring lanes in words, such as 0-65 or 1,2,4",
+     .details = "Distance between neighbouring lanes of a sub-group in local memory, in words: "
+                "numbers and ranges such as `0-65` or `1,2,4`. Default: 0 to 65.",
      .value = Numbers{0, 65536}},
     {.name = "ways",
      .value_name = "LIST",
-     .summary = "lanes that meet in one bank: 1-32 or 1,2,4",
-     .details = "How many lanes of a sub-group meet in one bank of local memory, each at a word "
-                "of its own: numbers and ranges. Default: powers of two up to the sub-group's "
-                "size.",
+     .summary = "lanes that access the same bank, such as 1-32 or 1,2,4",
+     .details =
+         "Number of lanes of a sub-group that access different words in the same bank of local "
+         "memory: numbers and ranges. Default: powers of two up to the sub-group's size.",
      .value = Numbers{1, 128}},
     {.name = "sub-groups",
      .value_name = "LIST",
-     .summary = "sub-groups that access local memory together: 1-32",
-     .details = "How many sub-groups of one work-group access local memory together: numbers "
-                "and ranges. Default: powers of two up to what a work-group holds, at most 32.",
+     .summary = "sub-groups that access local memory at once, such as 1-32",
+     .details =
+         "Number of sub-groups of one work-group that access local memory at once: numbers and "
+         "ranges. Default: powers of two up to the number in the largest work-group, at most 32.",
      .value = Numbers{1, 1024}},
     {.name = "instructions",
      .value_name = "LIST",
-     .summary = "independent accesses per work-item: 1-32",
-     .details = "How many independent accesses to local memory each work-item makes: numbers and "
-                "ranges from 1 to 32. Default: 16 where only the rate counts, powers of two in "
-                "the model of conflicts.",
+     .summary = "independent accesses per work-item, such as 1-32",
+     .details =
+         "Number of independent accesses to local memory per work-item: numbers and ranges from 1 "
+         "to 32. Default: 16 for throughput (4 on a CPU), powers of two for the conflict model.",
      .value = Numbers{1, max_instructions}},
 };
 
 constexpr Series all_series[]{
-    {.name = "load-latency", .summary = "loads from local memory that wait for the one before"},
+    {.name = "load-latency", .summary = "dependent loads from local memory"},
     {.name = "load-throughput", .summary = "independent loads from local memory"},
     {.name = "store-throughput", .summary = "independent stores to local memory"},
-    {.name = "load-model", .summary = "model of bank conflicts for loads"},
-    {.name = "store-model", .summary = "model of bank conflicts for stores"},
+    {.name = "load-model", .summary = "bank-conflict model for loads"},
+    {.name = "store-model", .summary = "bank-conflict model for stores"},
     {.name = transpose_series, .summary = "tile written by rows and read by columns"},
 };
 
@@ -134,13 +135,14 @@ bool is_measured(const AccessKind& kind, const Asked& asked) {
 
 /// Why nothing can be measured; empty where something can.
 std::string find_obstacle(const DeviceInfo& device, const Asked& asked) {
-  if (lanes_of(device) < 2) return "its work-groups have one work-item";
+  if (lanes_of(device) < 2) return "the device's work-groups hold only one work-item";
   if (room_of(device) < pattern_block_bytes) {
     return "the device has less than 8 KiB of local memory";
   }
   const Bytes needed = memory_of(static_cast<int>(lanes_of(device)));
   if (asked.max_memory.count != 0 && asked.max_memory < needed) {
-    return fmt::format("its tables need {}, more than --max-memory allows", format_bytes(needed));
+    return fmt::format("the probe's tables need {}, more than --max-memory allows",
+                       format_bytes(needed));
   }
   return {};
 }
@@ -182,7 +184,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
       add_survey(device, asked, kind, result.points);
     } else if (device.timer != Timer::clock) {
       result.findings.push_back(
-          not_measured("c1", kind.name, "few accesses can only be timed by a clock in the kernel"));
+          not_measured("c1", kind.name, "timing a few accesses needs an in-kernel clock"));
     }
   }
   if (asked.wants(transpose_series)) {
@@ -207,12 +209,13 @@ std::string check(const DeviceInfo& device, const Request& request) {
   const Asked asked(request);
   const std::int64_t lanes = lanes_of(device);
   if (const auto k = find_beyond(asked.ways, lanes)) {
-    return fmt::format("--ways: {} lanes are more than a sub-group has: choose 1 to {}", *k, lanes);
+    return fmt::format("--ways: {} lanes exceed the sub-group's size; choose 1 to {}", *k, lanes);
   }
   const std::int64_t groups = std::max<std::int64_t>(device.max_work_group_size / lanes, 1);
   if (const auto w = find_beyond(asked.sub_groups, groups)) {
     return fmt::format(
-        "--sub-groups: {} of {} lanes are more than the {} work-items of a group: choose 1 to {}",
+        "--sub-groups: {} sub-groups of {} lanes exceed the {} work-items of a work-group; choose "
+        "1 to {}",
         *w, lanes, device.max_work_group_size, groups);
   }
   if (room_of(device) < pattern_block_bytes || asked.strides.empty()) return {};
@@ -220,7 +223,8 @@ std::string check(const DeviceInfo& device, const Request& request) {
     const int max = max_stride(device, word);
     if (const auto stride = find_beyond(asked.strides, max)) {
       return fmt::format(
-          "--strides: {} words of {} bytes need more than the {} of local memory: choose 0 to {}",
+          "--strides: a distance of {} words of {} bytes needs more than the {} of local memory; "
+          "choose 0 to {}",
           *stride, word, format_bytes(device.local_memory), max);
     }
   }

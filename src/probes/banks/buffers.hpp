@@ -64,7 +64,7 @@ struct Buffers {
 
 [[noreturn]] inline void refuse_group(std::uint64_t items, std::uint64_t max) {
   throw Unsupported(
-      fmt::format("the driver runs at most {} work-items of this kernel and not {}", max, items));
+      fmt::format("the driver runs this kernel with at most {} work-items, not {}", max, items));
 }
 
 }  // namespace clprobe::banks

@@ -108,7 +108,7 @@ Card card(const ProbeResult& result) {
   std::string alone = text;
   if (const Finding* const cost = find_value(result.findings, "cost_per_way")) {
     text += fmt::format(", conflict {}", amount(*cost));
-    alone += fmt::format("; each further way of a conflict costs {}", amount(*cost));
+    alone += fmt::format("; each additional conflict way costs {}", amount(*cost));
   }
   card.notes.push_back({CardMemory::local, std::move(text), {"local memory", std::move(alone)}});
   return card;

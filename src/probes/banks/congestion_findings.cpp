@@ -204,12 +204,12 @@ void add_congestion(Findings& found, const DeviceInfo& device, std::span<const P
       add_model(found, device, measured, *line, kind.name);
       add_published(found, device, measured, kind.name);
     } else {
-      found.findings.push_back(without_value(
-          "c1", kind.name, by_squares,
-          fmt::format("not known: a line needs {} different products of sub-groups, accesses and "
-                      "ways, and {} measured",
-                      min_products, products.size() == 1 ? "1 was" : "2 were"),
-          time_unit(device)));
+      found.findings.push_back(
+          without_value("c1", kind.name, by_squares,
+                        fmt::format("not known: a line needs {} different products of sub-groups, "
+                                    "accesses and ways, but only {} measured",
+                                    min_products, products.size() == 1 ? "1 was" : "2 were"),
+                        time_unit(device)));
     }
     const std::vector<double> bounds =
         kind.is_store ? std::vector<double>() : bounds_of(found, measured);
@@ -228,11 +228,11 @@ std::vector<CardPlot> model_plots(const ProbeResult& result) {
     const Finding* const c2 = find_value(result.findings, "c2", kind.name);
     if (c1 == nullptr || c2 == nullptr) continue;
     CardPlot plot{
-        .title = fmt::format("Model of conflicts, {}", kind.is_store ? "stores" : "loads"),
+        .title = fmt::format("Bank-conflict model, {}", kind.is_store ? "stores" : "loads"),
         .series = {std::string(kind.name)},
         .by = "product",
         .across_title = "sub-groups x accesses x ways",
-        .value_title = c1->unit == "cycles" ? "cycles of all accesses" : "time of all accesses",
+        .value_title = c1->unit == "cycles" ? "cycles for all accesses" : "time for all accesses",
         .unit = c1->unit};
     for (std::size_t i = 0; i < result.points.size(); ++i) {
       const Point& point = result.points[i];

@@ -141,8 +141,8 @@ TEST_CASE("a point that is asked for alone has a row with the bound, and why the
   REQUIRE(named(found, "c1") != nullptr);
   CHECK_FALSE(named(found, "c1")->value);
   CHECK(named(found, "c1")->reason ==
-        "not known: a line needs 3 different products of sub-groups, accesses and ways, and 1 was "
-        "measured");
+        "not known: a line needs 3 different products of sub-groups, accesses and ways, but only 1 "
+        "was measured");
   CHECK(named(found, "over_bound") == nullptr);
 }
 
@@ -169,7 +169,7 @@ TEST_CASE("the chart has each point at its product, and the line that was found"
   result.findings = found_in(result.points).findings;
   const std::vector<CardPlot> plots = model_plots(result);
   REQUIRE(plots.size() == 1);
-  CHECK(plots[0].title == "Model of conflicts, loads");
+  CHECK(plots[0].title == "Bank-conflict model, loads");
   CHECK(plots[0].unit == "cycles");
   REQUIRE(plots[0].points.size() == 18);
   CHECK(plots[0].points[17].x == 32768.0);

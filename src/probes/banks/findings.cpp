@@ -94,7 +94,7 @@ Finding ranked_finding(std::string_view name, const Verdict& verdict, std::strin
   if (values.size() == 1) {
     finding.value = *values.begin();
   } else {
-    finding.reason = fmt::format("not decided: {} fit alike (BIC within {})",
+    finding.reason = fmt::format("not decided: {} fit equally well (BIC within {})",
                                  fmt::join(values, " and "), undecided_bic);
   }
   return finding;
@@ -105,7 +105,7 @@ void add_banks(Findings& found, const DeviceInfo& device, const Verdict& verdict
     std::string reason = verdict.reason;
     constexpr std::int64_t global_type = 2;  // CL_GLOBAL
     if (device.reported.integer_or("local_memory_type", 0) == global_type) {
-      reason += "; the driver says that it is ordinary memory";
+      reason += "; the driver reports local memory as ordinary memory";
     }
     found.findings.push_back(without_value("banks", of_memory, by_bic, reason));
     return;
@@ -232,9 +232,10 @@ void add_costs(Findings& found, const DeviceInfo& device, const SeriesCurve& eac
         3;  // a line through two points leaves nothing to doubt it by
     const std::set<double> different(rows.fronts.begin(), rows.fronts.end());
     if (rows.times.size() < min_patterns || different.size() < 2) {
-      cost.reason = fmt::format("not known: {} with {} of ways say nothing of it",
-                                format_count(rows.times.size(), "pattern"),
-                                format_count(different.size(), "number"));
+      cost.reason = fmt::format(
+          "not known: a line needs at least {} patterns and 2 numbers of ways, but has {} and {}",
+          min_patterns, format_count(rows.times.size(), "pattern"),
+          format_count(different.size(), "number"));
       found.findings.push_back(std::move(cost));
       return;
     }

@@ -146,7 +146,7 @@ const PatternCounts& counts_of(const Pattern& pattern, const Curve& curve,
 }
 
 std::string no_banks(const char* why, double share) {
-  return fmt::format("not visible: {} (at most {:.1f} % of an access)", why, 100.0 * share);
+  return fmt::format("not visible: {} (at most {:.1f} % of an access's time)", why, 100.0 * share);
 }
 
 }  // namespace
@@ -249,11 +249,11 @@ Verdict judge(std::span<const Curve> curves, const Candidates& candidates) {
   if (best.largest_share < min_share) {
     verdict.reason = no_banks("no pattern costs more than another", best.largest_share);
   } else if (verdict.bic_of_none - verdict.ranking.front().bic < decisive_bic) {
-    verdict.reason = no_banks("what conflicts would add is lost in the noise", best.largest_share);
+    verdict.reason = no_banks("the noise hides what conflicts would add", best.largest_share);
   } else if (explained < min_r_squared || has_negative) {
     verdict.reason = fmt::format(
         "not visible: times differ between patterns, but the best candidate explains only {:.0f} % "
-        "of it",
+        "of the variance",
         100.0 * std::max(explained, 0.0));
   } else {
     verdict.is_visible = true;

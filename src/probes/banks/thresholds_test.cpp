@@ -50,7 +50,7 @@ TEST_CASE("banks are told from a BIC on that is 20 better than that of no banks"
   CHECK(lead_of(unsure) > 18.0);
   CHECK(lead_of(unsure) < 20.0);
   CHECK_FALSE(unsure.is_visible);
-  CHECK(unsure.reason.starts_with("not visible: what conflicts would add is lost in the noise"));
+  CHECK(unsure.reason.starts_with("not visible: the noise hides what conflicts would add"));
 }
 
 TEST_CASE("a candidate that explains half of what times differ by is not believed") {

@@ -85,10 +85,9 @@ std::optional<Finding> advise(const DeviceInfo& device, std::span<const TileTime
   if (rows->time < min_gain * best) return {};
   Finding advice = finding_of("advice", transpose_series, "", "times by layout");
   advice.label = fmt::format(
-      "Of a tile of {0} x {0} words whose rows are written and whose columns are read, pad each "
-      "row "
-      "by a word ({1} per access), or begin each row one word further (diagonal: {2}), instead of "
-      "{3}: {4:.1f} times as fast. Rows shifted at random: {5}.",
+      "For a tile of {0} x {0} words that is written by rows and read by columns, pad each row by "
+      "one word ({1} per access) or start each row one word further (diagonal, {2}): {4:.1f} times "
+      "as fast as plain rows ({3}). Randomly shifted rows take {5}.",
       rows->tile.side, amount(device, padded->time), amount(device, diagonal->time),
       amount(device, rows->time), rows->time / best, amount(device, shifted->time));
   return advice;
@@ -125,8 +124,9 @@ void add_transpositions(int lanes, std::int64_t max_work_group, int word_bytes, 
   tile.sub_groups = sub_groups_for(lanes, max_work_group / lanes);
   std::string obstacle;
   if (bytes_of(tile) > room) {
-    obstacle = fmt::format("a tile of {0} x {0} words needs {1} of local memory", lanes,
-                           format_bytes({bytes_of(tile)}));
+    obstacle =
+        fmt::format("a tile of {0} x {0} words needs {1} of local memory, more than is available",
+                    lanes, format_bytes({bytes_of(tile)}));
   } else if (tile.rows_per_sub_group() > max_rows_per_sub_group) {
     obstacle = fmt::format("a work-group of {} work-items is too small for a tile of {} rows",
                            max_work_group, lanes);

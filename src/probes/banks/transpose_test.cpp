@@ -132,7 +132,7 @@ TEST_CASE("a tile is as wide as a sub-group, and its rows are shared evenly") {
     return plan.findings.front().reason;
   };
   CHECK(reason_of(planned(32, 1024, 16, small_bytes)) ==
-        "a tile of 32 x 32 words needs 16.5 KiB of local memory");
+        "a tile of 32 x 32 words needs 16.5 KiB of local memory, more than is available");
   CHECK(reason_of(planned(64, 64, 4, local_bytes)) ==
         "a work-group of 64 work-items is too small for a tile of 64 rows");
 }
@@ -155,9 +155,9 @@ TEST_CASE("padding is advised where it pays, with both times, and nowhere else")
   const Finding* const advice = named(found, "advice");
   REQUIRE(advice != nullptr);
   CHECK(advice->label ==
-        "Of a tile of 32 x 32 words whose rows are written and whose columns are read, pad each "
-        "row by a word (2.00 cycles per access), or begin each row one word further (diagonal: "
-        "4.00 cycles), instead of 20.0 cycles: 10.0 times as fast. Rows shifted at random: 5.00 "
+        "For a tile of 32 x 32 words that is written by rows and read by columns, pad each row by "
+        "one word (2.00 cycles per access) or start each row one word further (diagonal, 4.00 "
+        "cycles): 10.0 times as fast as plain rows (20.0 cycles). Randomly shifted rows take 5.00 "
         "cycles.");
   CHECK(named(transpose_findings(gpu(), timed(gpu(), {10, 10, 11, 10})), "advice") == nullptr);
   std::vector<Point> some = timed(gpu(), {20, 2, 4, 5});

@@ -24,10 +24,10 @@ namespace {
 constexpr Option options[]{
     {.name = "burn",
      .value_name = "TIME",
-     .summary = "time under load, such as 5s, shared out among the loads",
-     .details = "For how long the device works in all, such as `5s` or `2min`; a number without a "
-                "unit is one of milliseconds. Each load gets its share. Default: 5s; 1s with "
-                "--quick, a minute for each load with --thorough.",
+     .summary = "total time under load, such as 5s, divided among the loads",
+     .details = "Total time under load, such as `5s` or `2min`, divided evenly among the loads; a "
+                "number without a unit is in milliseconds. Default: 5s; 1s with --quick, one "
+                "minute per load with --thorough.",
      .value = Milliseconds{30, 36'000'000}},
 };
 
@@ -194,7 +194,7 @@ Card card(const ProbeResult& result) {
 const Probe probe{
     .id = "clock",
     .title = "Clock under load",
-    .question = "Which clock do the cores keep, idle and under load?",
+    .question = "What clock do the cores sustain, idle and under load?",
     .unit = Unit::hertz,
     .options = options,
     .series = declared_series,

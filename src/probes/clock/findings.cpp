@@ -130,10 +130,11 @@ void add_course(Findings& found, const SeriesSpec& series, std::span<const Momen
   const double best = best_kept(moments);
   const std::span<const Moment> later = risen(moments, best);
   found.findings.push_back(
-      finding_of("throttled", series.name, "share", "below 97 % of the best second",
+      finding_of("throttled", series.name, "share", "below 97 % of the clock in the best second",
                  share_below(later, best, 0.97), share_below(later, best, 0.96),
                  share_below(later, best, 0.98)));
-  Finding spread = finding_of("spread", series.name, "share", "5 % to 95 % of the moments");
+  Finding spread =
+      finding_of("spread", series.name, "share", "5th to 95th percentile of the moments");
   spread.value = (quantile(all, 0.95) - quantile(all, 0.05)) / median(all);
   found.findings.push_back(std::move(spread));
 }
@@ -186,7 +187,7 @@ void add_throughput(Findings& found, const SeriesSpec& series, const DeviceInfo&
   const bool has_course = moments.size() >= fewest_of_course && !first.empty() && !end.empty();
   if (!has_course) return;
   Finding drift = finding_of("bandwidth_drift", series.name, "share",
-                             "median of the last third to the first's");
+                             "median of the last third compared with the first third");
   drift.value = median(end) / median(first) - 1.0;
   found.findings.push_back(std::move(drift));
 }
@@ -204,7 +205,7 @@ void add_power(Findings& found, const SeriesSpec& series, std::span<const Moment
   });
   if (static_cast<double>(none) > few * static_cast<double>(moments.size())) {
     Finding power = without_value("power", series.name, method,
-                                  "the meter was read more often than it changes", "watts");
+                                  "the meter was read more often than it updates", "watts");
     power.source = Source::reported;
     found.findings.push_back(std::move(power));
     return;

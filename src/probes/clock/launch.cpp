@@ -164,7 +164,8 @@ std::pair<std::uint64_t, std::uint64_t> Burner::chain_of(cl_uint links) {
   session_.queue().enqueueReadBuffer(times_, CL_TRUE, 0, sizeof read, read.data());
   if (read[1] != expected_chain(first, std::uint64_t{links} * links_of_turn, more, mask)) {
     throw VoidedPoint(
-        "wrong result: a chain of operations ended elsewhere; its cycles mean nothing");
+        "wrong result: a chain of operations ended with a wrong value, so its cycle count is "
+        "invalid");
   }
   return {read[0], ns_of(times)};
 }

@@ -71,16 +71,17 @@ Counting counting_of(const DeviceInfo& device) {
 std::string_view missing_on(const DeviceInfo& device) {
   if (counting_of(device) != Counting::none) return {};
   if (is_simulated(device)) return "a simulated device has no clock";
-  if (device.clock.kind == ClockKind::none) return "no clock can be read in a kernel";
+  if (device.clock.kind == ClockKind::none) return "kernels cannot read a clock on this device";
   switch (device.clock.rate) {
     case ClockRate::core_cycles:
-      return "nothing times its cycles: the times of its launches are not true";
+      return "the device's cycles cannot be timed, because its launch times are unreliable";
     case ClockRate::constant_rate:
-      return "the clock that a kernel can read has a constant rate, whatever the core's is";
+      return "the clock that kernels can read has a constant rate, independent of the core's clock";
     case ClockRate::unknown:
       break;
   }
-  return "the clock that a kernel can read may have a constant rate, whatever the core's is";
+  return "the clock that kernels can read may have a constant rate, independent of the core's "
+         "clock";
 }
 
 Burn launch_shape(const DeviceInfo& device, Bytes size) {

@@ -26,9 +26,9 @@ struct SeriesSpec {
 
 inline constexpr std::array all_series{
     SeriesSpec{"idle", "idle device", Load::idle},
-    SeriesSpec{"arithmetic", "all units calculating", Load::arithmetic},
-    SeriesSpec{"stream", "all units reading memory", Load::stream},
-    SeriesSpec{"both", "half of the units calculating and half reading", Load::both},
+    SeriesSpec{"arithmetic", "all compute units calculating", Load::arithmetic},
+    SeriesSpec{"stream", "all compute units reading memory", Load::stream},
+    SeriesSpec{"both", "half of the compute units calculating, half reading memory", Load::both},
 };
 
 /// How a device's cycles are counted, and by what their time is told.

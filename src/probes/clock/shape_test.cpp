@@ -140,7 +140,8 @@ TEST_CASE("clock: what counts a device's cycles") {
   }
   other.launch_timer = Timer::host;
   CHECK(counting_of(other) == Counting::none);
-  CHECK(missing_on(other) == "nothing times its cycles: the times of its launches are not true");
+  CHECK(missing_on(other) ==
+        "the device's cycles cannot be timed, because its launch times are unreliable");
   // NVIDIA's two counters need no event.
   DeviceInfo nvidia = gpu_of_132();
   nvidia.launch_timer = Timer::host;
@@ -151,16 +152,17 @@ TEST_CASE("clock: why a device's clock cannot be told") {
   DeviceInfo device = gpu_of_132();
   device.clock = {.kind = ClockKind::amd, .rate = ClockRate::constant_rate};  // gfx11
   CHECK(missing_on(device) ==
-        "the clock that a kernel can read has a constant rate, whatever the core's is");
+        "the clock that kernels can read has a constant rate, independent of the core's clock");
   device.clock = {.kind = ClockKind::khr_device, .rate = ClockRate::unknown};
-  CHECK(missing_on(device) ==
-        "the clock that a kernel can read may have a constant rate, whatever the core's is");
+  CHECK(
+      missing_on(device) ==
+      "the clock that kernels can read may have a constant rate, independent of the core's clock");
   device.clock = {};
-  CHECK(missing_on(device) == "no clock can be read in a kernel");
+  CHECK(missing_on(device) == "kernels cannot read a clock on this device");
   DeviceInfo processor = cpu_of_2();
   CHECK(missing_on(processor).empty());
   processor.clock = {};  // a driver whose compiler takes SPIR
-  CHECK(missing_on(processor) == "no clock can be read in a kernel");
+  CHECK(missing_on(processor) == "kernels cannot read a clock on this device");
   DeviceInfo simulated = gpu_of_132();
   simulated.type = DeviceType::simulated;
   CHECK(missing_on(simulated) == "a simulated device has no clock");

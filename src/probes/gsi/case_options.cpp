@@ -105,11 +105,11 @@ std::string find_idle_option(const CaseOptions& read) {
   };
   const bool searches = has("uts") || has("utsd");
   if (read.units && !searches && !read.has_launch) {
-    return "--units: only uts, utsd and traces of a whole launch have it";
+    return "--units: applies only to uts, utsd and traces of a whole launch";
   }
   const bool has_units = searches || has(compute_case) || read.has_launch;
   if (read.views && read.views->find(units_word) != std::string::npos && !has_units) {
-    return "--view units: only uts, utsd, compute and traces of a whole launch have several";
+    return "--view units: applies only to uts, utsd, compute and traces of a whole launch";
   }
   const std::array of_searches{std::pair("nodes", read.nodes.has_value()),
                                std::pair("warps", read.warps.has_value()),
@@ -121,7 +121,7 @@ std::string find_idle_option(const CaseOptions& read) {
                                std::pair("state-lines", read.state_lines.has_value()),
                                std::pair("written-lines", read.written_lines.has_value())};
   for (const auto& [name, is_typed] : of_searches) {
-    if (is_typed && !searches) return fmt::format("--{}: only uts and utsd have it", name);
+    if (is_typed && !searches) return fmt::format("--{}: applies only to uts and utsd", name);
   }
   const std::array of_implicit{std::pair("operations", read.operations.has_value()),
                                std::pair("groups", read.groups.has_value()),
@@ -130,15 +130,16 @@ std::string find_idle_option(const CaseOptions& read) {
                                std::pair("address-operations", read.address_operations.has_value()),
                                std::pair("object-bytes", read.object_bytes.has_value())};
   for (const auto& [name, is_typed] : of_implicit) {
-    if (is_typed && !has(implicit_case)) return fmt::format("--{}: only implicit has it", name);
+    if (is_typed && !has(implicit_case)) return fmt::format("--{}: applies only to implicit", name);
   }
-  if (read.local_capacity && !has("utsd")) return "--local-queue: only utsd has it";
+  if (read.local_capacity && !has("utsd")) return "--local-queue: applies only to utsd";
   const std::array of_memory{std::pair("mshrs", !read.mshrs.empty()),
                              std::pair("store-buffer", read.store_entries.has_value())};
   for (const auto& [name, is_typed] : of_memory) {
     if (!is_typed || searches || has(implicit_case)) continue;
-    if (read.cases.empty()) return fmt::format("--{}: a trace has the machine's own", name);
-    return fmt::format("--{}: {} uses no memory", name, compute_case);
+    if (read.cases.empty())
+      return fmt::format("--{}: does not apply to traces, which use the machine's own value", name);
+    return fmt::format("--{}: does not apply to {}, which uses no memory", name, compute_case);
   }
   return {};
 }

@@ -39,174 +39,167 @@ inline constexpr Option case_options[]{
     {.name = "case",
      .value_name = "LIST",
      .summary = "kernels to simulate",
-     .details =
-         "Kernels to simulate, as a comma list: a tree search with one queue (`uts`), with a "
-         "queue per compute unit (`utsd`), a pass over an array by way of local memory "
-         "(`implicit`), and kernels without memory (`compute`). Default: all that fit the machine.",
+     .details = "Comma-separated list of kernels to simulate: a tree search with one queue (`uts`) "
+                "or with one queue per compute unit (`utsd`), a pass over an array through local "
+                "memory (`implicit`), and kernels without memory accesses (`compute`). Default: "
+                "all that fit the machine.",
      .value = Choices{case_words}},
     {.name = "units",
      .value_name = "N",
-     .summary = "compute units of a search or a launch",
-     .details =
-         "Compute units that are simulated together in `uts` and `utsd`, and of a trace of a "
-         "whole launch (1: the first one's share, by itself), 1 to 64. Default: the "
-         "machine's, but at most 16.",
+     .summary = "compute units to simulate in a search or a launch",
+     .details = "Number of compute units simulated together in `uts`, `utsd` and traces of a whole "
+                "launch, 1 to 64; with 1, a trace runs only the first compute unit's share. "
+                "Default: the machine's number, at most 16.",
      .value = Number{1, 64}},
     {.name = "nodes",
      .value_name = "N",
      .summary = "nodes of the tree",
-     .details = "Nodes of the tree of `uts` and `utsd`, which all compute units search together, 1 "
-                "to 65536. Default: 16384.",
+     .details = "Number of nodes of the tree that all compute units search together in `uts` and "
+                "`utsd`, 1 to 65536. Default: 16384.",
      .value = Number{1, 65536}},
     {.name = "warps",
      .value_name = "N",
      .summary = "sub-groups per compute unit in a search",
-     .details = "Sub-groups of the one work-group of each compute unit in `uts` and `utsd`, 1 to "
-                "16. Default: 4.",
+     .details = "Number of sub-groups in the one work-group of each compute unit in `uts` and "
+                "`utsd`, 1 to 16. Default: 4.",
      .value = Number{1, 16}},
     {.name = "local-queue",
      .value_name = "N",
-     .summary = "tasks of a compute unit's own queue",
-     .details = "Tasks that the queue of each compute unit takes in `utsd` before they go to the "
-                "common one, 2 to 32; half as many are fetched from there at once. Default: 32.",
+     .summary = "capacity of each compute unit's own queue, in tasks",
+     .details = "Number of tasks that each compute unit's own queue holds in `utsd` before tasks "
+                "go to the common queue, 2 to 32. A compute unit fetches half as many from the "
+                "common queue at once. Default: 32.",
      .value = Number{2, 32}},
     {.name = "back-off",
      .value_name = "CYCLES",
      .summary = "wait between two attempts to take a lock",
-     .details =
-         "Cycles that a sub-group of `uts` and `utsd` waits after an attempt in vain to take "
-         "a lock, 0 to 100000. Default: 0.",
+     .details = "Cycles that a sub-group of `uts` and `utsd` waits after a failed attempt to take "
+                "a lock, 0 to 100000. Default: 0.",
      .value = Number{0, 100000}},
     {.name = "poll",
      .value_name = "WHO",
-     .summary = "who goes to the queues of a search",
-     .details = "Who takes the locks of `uts` and `utsd`: each sub-group (`warp`) or one of a "
-                "work-group for all of it (`group`). Default: warp.",
+     .summary = "who takes the locks of the queues in a search",
+     .details = "Who takes the locks of `uts` and `utsd`: each sub-group (`warp`), or one "
+                "sub-group for its whole work-group (`group`). Default: warp.",
      .value = Choice{poll_words}},
     {.name = "what-if",
      .value_name = "LIST",
-     .summary = "what would make synchronization cheaper in a search",
-     .details =
-         "What the machine has besides in `uts` and `utsd`, as a comma list: locks that no other "
-         "compute unit wants are served by the first level (`owned-atomics`), stores behind a "
-         "release issue while it flushes those before it (`s-fifo`). Default: what the machine "
-         "has.",
+     .summary = "hardware features that make synchronization cheaper in a search",
+     .details = "Comma-separated list of features to add to the machine for `uts` and `utsd`: the "
+                "first cache level serves locks that no other compute unit wants "
+                "(`owned-atomics`); stores after a release issue while the release flushes earlier "
+                "stores (`s-fifo`). Default: only the machine's own features.",
      .value = Choices{what_if_words}},
     {.name = "steps",
      .value_name = "N",
      .summary = "steps of work per node",
-     .details = "Steps of the work on a node of `uts` and `utsd`, each of which reads and writes "
-                "what its sub-group keeps in memory, 1 to 1000. Default: 16.",
+     .details = "Number of steps of work per node in `uts` and `utsd`, 1 to 1000. Each step reads "
+                "and writes the state that the sub-group keeps in memory. Default: 16.",
      .value = Number{1, 1000}},
     {.name = "step-operations",
      .value_name = "N",
      .summary = "dependent operations in each step of a node's work",
-     .details =
-         "Operations of a step of the work on a node of `uts` and `utsd`, one after the other, "
-         "1 to 1000. Default: 8.",
+     .details = "Number of dependent operations in each step of a node's work in `uts` and `utsd`, "
+                "1 to 1000. Default: 8.",
      .value = Number{1, 1000}},
     {.name = "state-lines",
      .value_name = "N",
-     .summary = "lines of what a sub-group of a search keeps in memory",
-     .details =
-         "Lines of what each sub-group of `uts` and `utsd` keeps in memory: each step of its "
-         "work reads and writes the next one in turn, 1 to 16. Default: 4.",
+     .summary = "state per sub-group in the search, in cache lines",
+     .details = "State that each sub-group of `uts` and `utsd` keeps in memory, 1 to 16 cache "
+                "lines. The steps of its work read and write these lines in turn. Default: 4.",
      .value = Number{1, 16}},
     {.name = "written-lines",
      .value_name = "N",
-     .summary = "lines that the work on an inner node writes",
-     .details = "Lines of a node's own two that the work on one with children writes in `uts` and "
-                "`utsd`, 0 to 2. Default: 2.",
+     .summary = "cache lines that the work on an inner node writes",
+     .details = "Number of a node's two cache lines that the work on a node with children writes "
+                "in `uts` and `utsd`, 0 to 2. Default: 2.",
      .value = Number{0, 2}},
     {.name = "operations",
      .value_name = "N",
      .summary = "operations on each word of the array",
-     .details = "Operations of `implicit` on each word between its load and its store, one after "
-                "the other, 0 to 1000. Default: 16.",
+     .details = "Number of dependent operations of `implicit` on each word between its load and "
+                "its store, 0 to 1000. Default: 16.",
      .value = Number{0, 1000}},
     {.name = "groups",
      .value_name = "N",
-     .summary = "work-groups of the pass over the array",
-     .details = "Work-groups of `implicit`, of which local memory holds some at a time, 1 to 256. "
-                "Default: 6.",
+     .summary = "work-groups in the pass over the array",
+     .details = "Number of work-groups of `implicit`, 1 to 256; local memory limits how many run "
+                "at once. Default: 6.",
      .value = Number{1, 256}},
     {.name = "block",
      .value_name = "N",
-     .summary = "sub-groups of a work-group of the pass over the array",
-     .details = "Sub-groups of each work-group of `implicit`, 1 to 32. Default: 4.",
+     .summary = "sub-groups per work-group in the pass over the array",
+     .details = "Number of sub-groups per work-group of `implicit`, 1 to 32. Default: 4.",
      .value = Number{1, 32}},
     {.name = "elements",
      .value_name = "N",
-     .summary = "words of the array for each work-item",
+     .summary = "array words per work-item",
      .details =
-         "Words of the array that each work-item of `implicit` works on, 1 to 64. Default: 2.",
+         "Number of array words that each work-item of `implicit` processes, 1 to 64. Default: 2.",
      .value = Number{1, 64}},
     {.name = "address-operations",
      .value_name = "N",
-     .summary = "operations for a place in the array",
-     .details =
-         "Operations that `implicit` needs for a place in global memory, where a place in local "
-         "memory takes one, 0 to 100. Default: 12.",
+     .summary = "operations per address calculation",
+     .details = "Number of operations in which `implicit` calculates an address in global memory, "
+                "0 to 100; an address in local memory takes one. Default: 12.",
      .value = Number{0, 100}},
     {.name = "object-bytes",
      .value_name = "N",
-     .summary = "bytes of an object of the array",
-     .details = "Bytes from a word that `implicit` works on to the next one, of objects of which "
-                "the rest is not wanted: 4, 8, 16, 32 or 64. Default: 32.",
+     .summary = "bytes per object in the array",
+     .details = "Size in bytes of the array's objects, of which `implicit` uses one word each: 4, "
+                "8, 16, 32 or 64. Default: 32.",
      .value = Choice{object_words}},
     {.name = "mshrs",
      .value_name = "LIST",
-     .summary = "MSHRs, a bar each",
-     .details = "Numbers of MSHRs, and of entries in the store buffer, as a comma list: a bar each "
-                "of every case but `compute`. Default: 32, 64, 128, 256 and the machine's own for "
-                "`implicit`, the "
-                "machine's own for the searches. Of machines that have MSHRs.",
+     .summary = "numbers of MSHRs; one bar for each",
+     .details = "Comma-separated list of numbers of MSHRs, which also set the number of "
+                "store-buffer entries: one bar for each in every case except `compute`. The "
+                "machine must have MSHRs. Default: 32, 64, 128, 256 and the machine's own number "
+                "for `implicit`, only the machine's own number for the searches.",
      .value = Numbers{1, 4096}},
     {.name = "store-buffer",
      .value_name = "N",
      .summary = "entries of the store buffer",
-     .details = "Entries of the store buffer in every case but `compute`, 1 to 4096. Default: as "
-                "many as there "
-                "are MSHRs, where these were changed, else the machine's own.",
+     .details =
+         "Number of store-buffer entries in every case except `compute`, 1 to 4096. Default: the "
+         "number of MSHRs in bars that set it, otherwise the machine's own number of entries.",
      .value = Number{1, 4096}},
     {.name = "priority",
      .value_name = "LIST",
-     .summary = "stall types that a cycle is given first",
-     .details =
-         "Stall types, as a comma list: a cycle without an instruction is given the first of "
-         "them that one of its instructions has (Algorithm 2). Those that are left out follow "
-         "in the thesis's order: memory-structural, memory-data, synchronization, "
-         "compute-structural, compute-data, control, idle.",
+     .summary = "stall types that take priority for a cycle",
+     .details = "Comma-separated list of stall types, highest priority first: a cycle that issues "
+                "no instruction is assigned the first type that any of its instructions has "
+                "(Algorithm 2). Types left out follow in the thesis's order: memory-structural, "
+                "memory-data, synchronization, compute-structural, compute-data, control, idle.",
      .value = Choices{stall_words}},
     {.name = "instruction-priority",
      .value_name = "LIST",
-     .summary = "stall types that an instruction is given first",
-     .details = "The same for an instruction for which several hold (Algorithm 1). Those that are "
-                "left out follow in the thesis's order: idle, control, synchronization, "
-                "memory-data, memory-structural, compute-data, compute-structural.",
+     .summary = "stall types that take priority for an instruction",
+     .details =
+         "Comma-separated list of stall types, highest priority first, for an instruction with "
+         "several types (Algorithm 1). Types left out follow in the thesis's order: idle, control, "
+         "synchronization, memory-data, memory-structural, compute-data, compute-structural.",
      .value = Choices{stall_words}},
     {.name = "view",
      .value_name = "LIST",
-     .summary = "bars of parts of each kernel besides",
-     .details =
-         "Bars of parts of each kernel besides, as a comma list: of each compute unit (`units`), "
-         "of each sub-group (`sub-groups`), of each of 24 to 48 windows of the time one after the "
-         "other (`timeline`). Default: none.",
+     .summary = "extra bars per kernel: units, sub-groups or timeline",
+     .details = "Comma-separated list of extra bars per kernel: one for each compute unit "
+                "(`units`), for each sub-group (`sub-groups`), or for each of 24 to 48 consecutive "
+                "time windows (`timeline`). Default: none.",
      .value = Choices{view_words}},
     {.name = "relative-to",
      .value_name = "N",
-     .summary = "bar that the others are drawn relative to",
-     .details =
-         "Number of the bar, as it stands beside the bars, whose time is 1: the others are as long "
-         "as their times are multiples of it, as in the figures of the thesis. Default: all are "
-         "equally long.",
+     .summary = "number of the bar to which the others are scaled",
+     .details = "Number, as printed next to the bars, of the bar whose time is 1. The lengths of "
+                "the other bars are multiples of it, as in the figures of the thesis. Default: all "
+                "bars are equally long.",
      .value = Number{1, 1000}},
     {.name = "trace",
      .value_name = "FILE",
-     .summary = "trace of a kernel of your own to simulate",
+     .summary = "trace of your own kernel to simulate",
      .details =
-         "Trace of a kernel to simulate, in the place of the cases where `--case` names none: a "
-         "text with a line per instruction of a sub-group, as docs/trace.md says.",
+         "Trace of a kernel to simulate: a text file with one line per instruction of a sub-group, "
+         "as docs/trace.md describes. The built-in cases then run only if `--case` names them.",
      .value = TracePath{}},
 };
 

@@ -96,32 +96,33 @@ TEST_CASE("what was typed and has no effect is an error") {
   for (const auto* const name :
        {"nodes", "warps", "back-off", "steps", "step-operations", "state-lines", "written-lines"}) {
     CHECK(problem(name, std::uint64_t{2}, {"implicit"}) ==
-          "--" + std::string(name) + ": only uts and utsd have it");
+          "--" + std::string(name) + ": applies only to uts and utsd");
     CHECK(problem(name, std::uint64_t{2}, {"implicit", "uts"}).empty());
   }
   for (const auto* const name :
        {"operations", "groups", "block", "elements", "address-operations"}) {
     CHECK(problem(name, std::uint64_t{4}, {"uts"}) ==
-          "--" + std::string(name) + ": only implicit has it");
+          "--" + std::string(name) + ": applies only to implicit");
   }
   CHECK(problem("object-bytes", std::vector<std::string>{"8"}, {"uts"}) ==
-        "--object-bytes: only implicit has it");
+        "--object-bytes: applies only to implicit");
   CHECK(problem("what-if", std::vector<std::string>{"s-fifo"}, {"implicit"}) ==
-        "--what-if: only uts and utsd have it");
+        "--what-if: applies only to uts and utsd");
   const std::vector<std::string> by_unit{"timeline", "units"};
   CHECK(problem("view", by_unit, {"implicit"}) ==
-        "--view units: only uts, utsd, compute and traces of a whole launch have several");
+        "--view units: applies only to uts, utsd, compute and traces of a whole launch");
   CHECK(problem("view", by_unit, {"implicit", "compute"}).empty());
   CHECK(problem("view", std::vector<std::string>{"timeline"}, {"implicit"}).empty());
-  CHECK(problem("local-queue", std::uint64_t{4}, {"uts"}) == "--local-queue: only utsd has it");
+  CHECK(problem("local-queue", std::uint64_t{4}, {"uts"}) == "--local-queue: applies only to utsd");
   CHECK(problem("store-buffer", std::uint64_t{4}, {"compute"}) ==
-        "--store-buffer: compute uses no memory");
-  CHECK(problem("mshrs", std::vector<int>{32}, {"compute"}) == "--mshrs: compute uses no memory");
+        "--store-buffer: does not apply to compute, which uses no memory");
+  CHECK(problem("mshrs", std::vector<int>{32}, {"compute"}) ==
+        "--mshrs: does not apply to compute, which uses no memory");
   CHECK(problem("mshrs", std::vector<int>{32}, {"compute", "uts"}).empty());
   Request request = request_for({"uts"});
   request.own.set("mshrs", std::vector<int>{32});
   CHECK(probe.check(describe_device(simulator::preset("kepler-k20-prt")), request) ==
-        "--mshrs: kepler-k20-prt has none, its loads wait in a prt");
+        "--mshrs: kepler-k20-prt has no MSHRs; its loads wait in a prt");
 }
 
 }  // namespace

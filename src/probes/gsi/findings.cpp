@@ -105,7 +105,7 @@ void add_change(const CaseChange& change, std::vector<Finding>& findings) {
     here = exactly(std::move(here), change.here);
   } else {
     here.label = "no ratio";
-    here.reason = "it was 0 before";
+    here.reason = "the reference bar has a value of 0";
   }
   findings.push_back(std::move(here));
 }
@@ -141,7 +141,7 @@ Findings analyse(std::span<const Point> points) {
     } else {
       found.findings.push_back(
           without_value(stack_part_name, point.series, "",
-                        "the point has no account of its cycles, or one that does not add up"));
+                        "the point's cycle accounting is missing or does not add up"));
     }
   }
   add_relative_times(runs, baseline_in(points), found.findings);

@@ -151,8 +151,7 @@ Machine machine_of(const DeviceInfo& device) {
 std::string why_unsupported(const Machine& machine, std::string_view name,
                             const CaseOptions& options) {
   if (std::find(case_words.begin(), case_words.end(), name) == case_words.end()) {
-    return fmt::format("simulated machines do not have it: choose among those of gsi, {}",
-                       fmt::join(case_words, ", "));
+    return fmt::format("gsi has no such case; choose from {}", fmt::join(case_words, ", "));
   }
   const Point point = case_points(machine, name, options).front();
   try {
@@ -167,12 +166,12 @@ std::string why_unsupported(const Machine& machine, std::string_view name,
     const Implicit implicit = implicit_of(point);
     const Bytes needed{local_bytes_of(machine, implicit)};
     if (needed.count > machine.local.bytes) {
-      return fmt::format("it needs {} of local memory, of which {} has {}", format_bytes(needed),
-                         machine.name, format_bytes({machine.local.bytes}));
+      return fmt::format("the case needs {} of local memory, but {} has only {}",
+                         format_bytes(needed), machine.name, format_bytes({machine.local.bytes}));
     }
     check(make_implicit(machine, implicit), machine);
   } catch (const std::runtime_error& error) {  // TraceError, MachineError, Deadlock
-    return fmt::format("{} cannot run it: {}", machine.name, error.what());
+    return fmt::format("{} cannot run this case: {}", machine.name, error.what());
   }
   return {};
 }
@@ -181,13 +180,13 @@ Plan plan(const DeviceInfo& device, const Request& request);
 
 std::string check_cases(const DeviceInfo& device, const Request& request) {
   if (!is_simulated(device)) {
-    return "gsi runs on simulated devices alone: write `clprobe --device sim:gsi gsi`";
+    return "gsi runs only on simulated devices; use `clprobe --device sim:gsi gsi`";
   }
   const CaseOptions options = read_options(request);
   if (std::string problem = find_idle_option(options); !problem.empty()) return problem;
   const Machine machine = machine_of(device);
   if (!options.mshrs.empty() && machine.pending.kind != PendingKind::mshr) {
-    return fmt::format("--mshrs: {} has none, its loads wait in a {}", machine.name,
+    return fmt::format("--mshrs: {} has no MSHRs; its loads wait in a {}", machine.name,
                        simulator::to_word(machine.pending.kind));
   }
   if (std::string problem = check_traces(machine, request); !problem.empty()) return problem;
@@ -198,15 +197,16 @@ std::string check_cases(const DeviceInfo& device, const Request& request) {
   if (!options.relative_to) return {};
   const std::size_t bars = plan(device, request).points.size();
   if (*options.relative_to <= bars) return {};
-  return fmt::format("--relative-to: there are {} bars", bars);
+  return fmt::format("--relative-to: choose 1 to {}, the number of bars", bars);
 }
 
 /// A point per bar. A case that does not fit the machine is a finding with the reason.
 Plan plan(const DeviceInfo& device, const Request& request) {
   Plan plan;
   if (!is_simulated(device)) {
-    plan.findings.push_back(not_measured(stack_part_name, probe.id,
-                                         "it simulates: choose a machine, --device sim:PRESET"));
+    plan.findings.push_back(
+        not_measured(stack_part_name, probe.id,
+                     "gsi runs only on simulated devices; choose one with --device sim:PRESET"));
     return plan;
   }
   const Machine machine = machine_of(device);
@@ -224,8 +224,8 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     if (name == implicit_case && machine.pending.kind != PendingKind::mshr) {
       plan.findings.push_back(
           not_measured(stack_part_name, name,
-                       fmt::format("no sweep of MSHRs: {} has none, its loads wait in a {}",
-                                   machine.name, simulator::to_word(machine.pending.kind))));
+                       fmt::format("{} has no MSHRs to sweep; its loads wait in a {}", machine.name,
+                                   simulator::to_word(machine.pending.kind))));
     }
   }
   const std::size_t baseline = options.relative_to.value_or(0);

@@ -212,7 +212,7 @@ TEST_CASE("times are multiples of that of the bar that was chosen by its number"
   Request request = request_for({"implicit"});
   request.own.set("mshrs", std::vector<int>{32, 64});
   request.own.set("relative-to", std::uint64_t{7});
-  CHECK(probe.check(device, request) == "--relative-to: there are 6 bars");
+  CHECK(probe.check(device, request) == "--relative-to: choose 1 to 6, the number of bars");
   request.own.set("relative-to", std::uint64_t{3});
   CHECK(probe.check(device, request).empty());
   const auto backend = simulated_backend(simulator::preset("gsi"), 1);
@@ -236,7 +236,7 @@ TEST_CASE("machines that a case does not fit, and why") {
   const DeviceInfo device = describe_device(small);
   const std::string problem = probe.check(device, request_for({"implicit"}));
   CHECK(problem.starts_with("--case: implicit: "));
-  CHECK(problem.find("1 KiB of local memory, of which small has 512 B") != std::string::npos);
+  CHECK(problem.find("1 KiB of local memory, but small has only 512 B") != std::string::npos);
   CHECK(probe.check(device, request_for({"uts", "utsd"})).empty());
   // Nobody asked for it: then it is no mistake.
   CHECK(probe.check(device, {}).empty());
@@ -256,8 +256,7 @@ TEST_CASE("a case of other devices is none of simulated machines") {
   const DeviceInfo device = describe_device(simulator::preset("gsi"));
   const Request request = request_for({"chain"});
   CHECK(probe.check(device, request) ==
-        "--case: chain: simulated machines do not have it: choose among those of gsi, uts, utsd, "
-        "implicit, compute");
+        "--case: chain: gsi has no such case; choose from uts, utsd, implicit, compute");
   CHECK(probe.plan(device, request).points.empty());
   CHECK(probe.plan(device, request).findings.size() == 1);
 }

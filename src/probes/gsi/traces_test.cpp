@@ -212,7 +212,7 @@ TEST_CASE("--units needs a search or a trace of a whole launch") {
   Request request = request_of("clprobe-trace 1\n" + body);
   request.own.set("units", std::uint64_t{2});
   CHECK(probe.check(device, request) ==
-        "--units: only uts, utsd and traces of a whole launch have it");
+        "--units: applies only to uts, utsd and traces of a whole launch");
   request = request_of("clprobe-trace 1\ngroups launch\n" + body);
   request.own.set("units", std::uint64_t{2});
   CHECK(probe.check(device, request).empty());
@@ -292,7 +292,7 @@ TEST_CASE("what a trace asks of a device or a machine that it cannot do") {
   CHECK(probe.check(describe_device(simulator::preset("gsi")), wide) ==
         "--trace: gsi cannot run wide: groups[0]: expected warps of 1 to 32 lanes, found 64");
   CHECK(probe.check(DeviceInfo{}, wide) ==
-        "gsi runs on simulated devices alone: write `clprobe --device sim:gsi gsi`");
+        "gsi runs only on simulated devices; use `clprobe --device sim:gsi gsi`");
   // Another process's: nothing to run.
   const Request narrow =
       request_of("clprobe-trace 1\nprogram 0\nalu r1\ngroup\nwarp program=0 lanes=32\n");

@@ -59,7 +59,7 @@ std::string loaded_text(const ProbeResult& result) {
   const Finding* const idle = find_value(result.findings, "latency", loaded_series);
   const Finding* const most = find_value(result.findings, "max_loaded_latency", loaded_series);
   if (idle == nullptr || most == nullptr) return {};
-  return fmt::format("{} idle, {} next to the fastest streams", format_seconds(*idle->value),
+  return fmt::format("{} idle, {} under the fastest streams", format_seconds(*idle->value),
                      format_seconds(*most->value));
 }
 
@@ -90,7 +90,7 @@ double streamed_line(const ProbeResult& result) {
 std::vector<CardPlot> plots_of(const ProbeResult& result) {
   std::vector<CardPlot> plots;
   if (const double line = streamed_line(result); line > 0.0) {
-    plots.push_back({.title = "Latency while others stream",
+    plots.push_back({.title = "Latency under streaming load",
                      .series = {std::string(loaded_latency_series)},
                      .by = "delay",
                      .across_title = "bandwidth of the streams",
@@ -100,7 +100,7 @@ std::vector<CardPlot> plots_of(const ProbeResult& result) {
   plots.push_back({.title = "Chains side by side",
                    .series = {"cache-chains", "memory-chains"},
                    .by = "asked",
-                   .across_title = "loads asked for at once"});
+                   .across_title = "requested loads in flight"});
   return plots;
 }
 

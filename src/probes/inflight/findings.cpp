@@ -95,7 +95,7 @@ void add_barrier(Findings& found, std::span<const Point> points) {
   if (least.size() < 2) return;
   const auto add = [&](std::string_view name, double cycles) {
     found.findings.push_back(
-        in_unit("cycles", name, "barrier", "least of rounds", cycles, {cycles, cycles}));
+        in_unit("cycles", name, "barrier", "minimum of the passes", cycles, {cycles, cycles}));
   };
   add("barrier_of_smallest", least.begin()->second);
   add("barrier_of_largest", least.rbegin()->second);

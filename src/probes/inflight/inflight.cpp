@@ -35,38 +35,38 @@ constexpr std::array<std::string_view, 3> target_words{"cache", "memory", "host"
 constexpr Option options[]{
     {.name = "work-items",
      .value_name = "LIST",
-     .summary = "work-items per group: 2-64 or 32,64,128",
-     .details = "How many work-items the one work-group has: numbers and ranges, at most 256 of "
-                "them. By default every second up to two sub-groups, every eighth up to the "
-                "largest group (of a device's beyond 256 every 4th sub-group), and every second "
-                "around jumps.",
+     .summary = "work-items per work-group, such as 2-64 or 32,64,128",
+     .details = "Number of work-items in the one work-group: numbers and ranges, at most 256 "
+                "values. Default: every second number up to two sub-groups, every eighth up to the "
+                "largest work-group (on hardware, one per four sub-groups beyond 256), and every "
+                "second around jumps.",
      .value = Numbers{1, 65536}},
     {.name = "loads",
      .value_name = "LIST",
-     .summary = "independent loads per work-item: 1-4 or 1,2,8",
-     .details = "How many loads each work-item makes that do not wait for each other: numbers "
-                "and ranges from 1 to 16. By default 1, 2, 3, 4 and 8.",
+     .summary = "independent loads per work-item, such as 1-4 or 1,2,8",
+     .details = "Number of independent loads per work-item: numbers and ranges from 1 to 16. "
+                "Default: 1, 2, 3, 4 and 8.",
      .value = Numbers{1, 16}},
     {.name = "mergers",
      .value_name = "LIST",
-     .summary = "work-items, and sub-groups, sharing a cache line: 1,2,4",
-     .details = "How many neighbouring work-items share a line, and, in curves of their own, "
-                "the same lanes of how many neighbouring sub-groups: numbers and ranges. "
-                "By default 1, and 2, 4 and 8 where jumps may be those of a limit.",
+     .summary = "work-items, or sub-groups, that share a cache line, such as 1,2,4",
+     .details = "Number of neighbouring work-items that share a cache line and, in separate "
+                "curves, of neighbouring sub-groups whose corresponding lanes share one: numbers "
+                "and ranges. Default: 1; also 2, 4 and 8 where jumps may indicate a limit.",
      .value = Numbers{1, 65536}},
     {.name = "target",
      .value_name = "LIST",
-     .summary = "what answers the loads",
-     .details = "What answers the loads, as a comma list: the last `cache`, `memory`, or, where "
-                "a device reads it without a copy, memory of the `host`. The first two by "
-                "default.",
+     .summary = "memories that serve the loads",
+     .details = "Comma-separated list of the memories that serve the loads: the last-level "
+                "`cache`, the device's `memory`, or, where the device reads it without a copy, "
+                "memory of the `host`. Default: cache and memory.",
      .value = Choices{target_words}},
 };
 constexpr Series series[]{
-    {.name = "thread-latency", .summary = "rounds of independent loads by work-items"},
-    {.name = "chains", .summary = "dependent chases side by side"},
+    {.name = "thread-latency", .summary = "independent loads by the work-items of one work-group"},
+    {.name = "chains", .summary = "pointer chases side by side"},
     {.name = "loaded", .summary = "pointer chase under load"},
-    {.name = "sub-groups", .summary = "each sub-group's own time, only where it is named"}};
+    {.name = "sub-groups", .summary = "time of each sub-group; measured only on request"}};
 
 constexpr FindingSpec finding_specs[]{
     {.name = "limit", .role = Role::headline},
@@ -124,11 +124,11 @@ void append(std::vector<Point> more, std::vector<Point>& points) {
 
 std::string why_no_curves(const DeviceInfo& device) {
   if (runs_items_in_turn(device)) {
-    return "a CPU runs the work-items of a group one after another; its loads in flight are those "
-           "of chains side by side";
+    return "a CPU runs the work-items of a work-group one after another; 'chains' measures its "
+           "loads in flight";
   }
   if (device.timer != Timer::clock) {
-    return "the time of one work-group needs a clock in the kernel";
+    return "timing one work-group needs an in-kernel clock";
   }
   return {};
 }
@@ -184,12 +184,12 @@ void add_loaded(const DeviceInfo& device, const Asked& asked, Plan& plan) {
   if (!asked.has_target("memory") || asked.is_narrowed()) return;
   std::string reason;
   if (is_simulated(device)) {
-    reason = "a simulated machine is a single compute unit";
+    reason = "the simulator runs a single compute unit";
   } else if (device.timer != Timer::clock) {
-    reason = "a chase beside other work-groups needs a clock in the kernel";
+    reason = "timing a chase next to other work-groups needs an in-kernel clock";
   } else {
     std::vector<Point> points = loaded_points(device, shape_for(device, asked, "memory"));
-    if (points.empty()) reason = "there is too little memory to stream through";
+    if (points.empty()) reason = "too little memory is available for the streams";
     append(std::move(points), plan.points);
   }
   if (reason.empty()) return;
@@ -220,11 +220,11 @@ std::string check(const DeviceInfo& device, const Request& request) {
   const Asked asked(request);
   const std::int64_t max = max_items(device);
   if (const auto n = find_beyond(asked.work_items, max)) {
-    return fmt::format("--work-items: {} are more than a work-group of it has: choose 1 to {}", *n,
-                       max);
+    return fmt::format("--work-items: {} exceeds the device's largest work-group; choose 1 to {}",
+                       *n, max);
   }
   if (const auto m = find_beyond(asked.mergers, max)) {
-    return fmt::format("--mergers: {} are more than the work-items of a group: choose 1 to {}", *m,
+    return fmt::format("--mergers: {} exceeds the device's largest work-group; choose 1 to {}", *m,
                        max);
   }
   return {};
@@ -251,7 +251,7 @@ const Probe probe{
     .findings = finding_specs,
     .view = {.kind = ViewKind::curve,
              .x = "work_items",
-             .value_title = "time of a round",
+             .value_title = "time per pass",
              .beside = variance_fact},
     .budgets = budgets,
     .check = check,

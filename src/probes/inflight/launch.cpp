@@ -100,7 +100,7 @@ void InFlight::build() {
   build_with(usual_options(session_.info(), shape_), shape_.work_items);
   const auto max = kernel_.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session_.device());
   if (shape_.work_items > max) {
-    throw Unsupported(fmt::format("the driver takes this kernel with at most {} work-items, not {}",
+    throw Unsupported(fmt::format("the driver runs this kernel with at most {} work-items, not {}",
                                   max, shape_.work_items));
   }
   static_cast<void>(run(1));

@@ -136,9 +136,9 @@ Finding parallelism_advice(const Parallelism& of, double line_bytes) {
   const auto each = [lines](double sub_groups) { return std::ceil(lines / sub_groups); };
   Finding advice = finding_of("advice", loaded_series, "", method);
   advice.label = fmt::format(
-      "{} takes {}{:.0f} lines of {:.0f} B in flight per compute unit: {} sub-groups with {} "
-      "independent loads of a line each, or {} with {}",
-      of.is_knee_reached ? "The bandwidth at the knee" : "The bandwidth that was drawn",
+      "{} needs {}{:.0f} lines of {:.0f} B in flight per compute unit, such as {} sub-groups with "
+      "{} independent one-line loads each, or {} with {}",
+      of.is_knee_reached ? "The bandwidth at the knee" : "The bandwidth reached",
       of.is_knee_reached ? "" : "at least ", lines, line_bytes, few, each(few), many, each(many));
   return advice;
 }

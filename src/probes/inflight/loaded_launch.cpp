@@ -108,7 +108,7 @@ Lines& Loaded::stream() {
 void Loaded::check_group() {
   const auto max = kernel_.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session_.device());
   if (shape_.items <= max) return;
-  throw Unsupported(fmt::format("the driver takes this kernel with at most {} work-items, not {}",
+  throw Unsupported(fmt::format("the driver runs this kernel with at most {} work-items, not {}",
                                 max, shape_.items));
 }
 
@@ -172,7 +172,8 @@ Measurement Loaded::run(std::uint64_t hops) {
   const int attempts = has_threads ? max_attempts_of_cpu : max_attempts;
   for (int attempt = 1; shape_.groups > 0 && !told.is_side_by_side(); ++attempt) {
     if (attempt == attempts) {
-      throw Unsupported("the work-groups that stream did not run beside the one that chases");
+      throw Unsupported(
+          "the streaming work-groups did not run at the same time as the chasing one");
     }
     told = launch(hops);
   }

@@ -77,7 +77,7 @@ void add_own_times(const DeviceInfo& device, std::span<const Point> points, Find
   }
   const double ticks = device.clock.ticks_per_ns;
   const auto add = [&](std::string_view name, const std::string& series, const Estimate& time) {
-    found.findings.push_back(finding_of(name, series, "cycles", "own clock", time.ns * ticks,
+    found.findings.push_back(finding_of(name, series, "cycles", "in-kernel clock", time.ns * ticks,
                                         time.ns_interval.low * ticks,
                                         time.ns_interval.high * ticks));
   };

@@ -197,7 +197,7 @@ TEST_CASE("what is asked for is what is planned") {
 
 TEST_CASE("what a device can never do is refused in one line with the nearest choice") {
   CHECK(probe.check(gpu(), asking({64, 2048}, {}, {}, {})) ==
-        "--work-items: 2048 are more than a work-group of it has: choose 1 to 1024");
+        "--work-items: 2048 exceeds the device's largest work-group; choose 1 to 1024");
   CHECK(probe.check(gpu(), asking({}, {}, {4096}, {})).starts_with("--mergers: 4096"));
   CHECK(probe.check(gpu(), asking({1024}, {16}, {32}, {"cache"})).empty());
 }

@@ -114,9 +114,9 @@ Trace chains_of(const Machine& machine, const Shape& shape, std::uint64_t iterat
 }  // namespace
 
 SimulatedWork trace(const Machine& machine, const Point& point) {
-  if (is_loaded(point)) throw Unsupported("a simulated machine is a single compute unit");
+  if (is_loaded(point)) throw Unsupported("the simulator runs a single compute unit");
   const Shape shape = Shape::of(point);
-  if (shape.pattern.target == "host") throw Unsupported("the simulator has no memory of a host");
+  if (shape.pattern.target == "host") throw Unsupported("the simulator has no host memory");
   SimulatedWork work;
   if (shape.is_block()) {
     work.max_iterations = 1;

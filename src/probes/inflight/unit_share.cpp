@@ -54,8 +54,9 @@ std::optional<Finding> find_unit_share(const DeviceInfo& device, std::span<const
   const Rate unit = rate_of_unit(device, points);
   const double all = rate_of_device(device, points);
   if (!(unit.value > 0.0) || !(all > 0.0)) return std::nullopt;
-  return finding_of("unit_share", unit_series, "share", "beside streams of all units",
-                    unit.value / all, unit.interval.low / all, unit.interval.high / all);
+  return finding_of("unit_share", unit_series, "share",
+                    "compared with streams of all compute units", unit.value / all,
+                    unit.interval.low / all, unit.interval.high / all);
 }
 
 }  // namespace clprobe::inflight

@@ -123,8 +123,8 @@ LaunchTimes Replay::run_beside_loads(const Shape& shape, AmountBeside& loads) {
     }
     if (attempt == max_attempts) {
       throw Unsupported(fmt::format(
-          "the device does not run two kernels at once: beside loads of {:.0f} us it begins "
-          "{:.0f} us behind that, and ends {:.0f} us behind it",
+          "the device does not run two kernels at once: next to loads of {:.0f} us, the kernel "
+          "began {:.0f} us after they began and ended {:.0f} us after they ended",
           spans.loads.ns() / 1e3, difference_us(kernel.begin, spans.loads.begin),
           difference_us(kernel.end, spans.loads.end)));
     }
@@ -145,7 +145,7 @@ LaunchTimes Replay::run_copies(const Shape& shape, std::uint64_t launches) {
     if (change <= max_change && change >= 1.0 / max_change) return judge_copies(before, each);
     if (turn == max_turns) {
       throw Unsupported(fmt::format(
-          "what a launch leaves behind makes the next ones take {:.2f} of its time", change));
+          "the state that a launch leaves makes later launches take {:.2f} times as long", change));
     }
     before = after;
   }
@@ -156,8 +156,8 @@ LaunchTimes Replay::judge_copies(double alone, double each) const {
   const double busy = std::max(1.0, each + start_ns_);
   if (each < max_apart * apart_ns_ && busy > alone / 2.0) {
     throw Unsupported(
-        fmt::format("it takes {:.0f} us, and the driver starts a copy of it in {:.0f}: too few run "
-                    "side by side",
+        fmt::format("the kernel takes {:.0f} us, and the driver needs {:.0f} us to start a copy, "
+                    "so too few copies run at once",
                     alone / 1e3, each / 1e3));
   }
   return {static_cast<std::uint64_t>(std::llround(busy)),

@@ -39,7 +39,7 @@ AmountBeside Replay::prepare_noise(Beside beside, std::uint64_t percent) {
     noisy_.problem = build_with_entry(true, noisy_);
     const bool fits = noise_padding_bytes() <= noisy_.free_local_bytes;
     if (noisy_.problem.empty() && !fits) {
-      noisy_.problem = "the kernel leaves too little local memory for noise beside it";
+      noisy_.problem = "the kernel leaves too little local memory for noise";
     }
   }
   if (!noisy_.problem.empty()) throw Unsupported(noisy_.problem);
@@ -89,7 +89,7 @@ double Replay::measure_noise(Beside beside) {
     ns = ns_of(launch_with_entry(*noisy_.kernel, noise_launch(beside, amount, true)));
     if (ns - without_ns >= enough_ns) break;
   }
-  if (!(ns > without_ns)) throw Unsupported("noise of any amount takes no time");
+  if (!(ns > without_ns)) throw Unsupported("no amount of noise takes measurable time");
   return (ns - without_ns) / static_cast<double>(amount);
 }
 

@@ -21,8 +21,8 @@ std::string log_of(const cl::Program& program, const cl::Device& device) {
 
 [[noreturn]] void fail(const cl::Program& program, const cl::Device& device,
                        const cl::Error& error) {
-  throw DeviceError(fmt::format("the program does not build here: {}: {}", describe(error),
-                                first_error_line(log_of(program, device))));
+  throw DeviceError(fmt::format("the program does not build on this device: {}: {}",
+                                describe(error), first_error_line(log_of(program, device))));
 }
 
 cl::Program build_one(const Session& session, const std::string& text, const std::string& options) {

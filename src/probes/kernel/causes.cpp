@@ -79,8 +79,8 @@ void add_interactions(const KernelCauses& causes, const std::string& series, Fin
 }
 
 void add_spread(const WindowSpread& spread, const std::string& series, Findings& found) {
-  Finding finding = finding_of("window_spread", series, "share", "folding of groups", spread.share,
-                               spread.share_interval.low, spread.share_interval.high);
+  Finding finding = finding_of("window_spread", series, "share", "working-set reduction",
+                               spread.share, spread.share_interval.low, spread.share_interval.high);
   finding.label = fmt::format("of {} choices of groups", spread.windows);
   if (!spread.is_resolved) finding.reason = "not resolved: within two sigma of 0";
   found.findings.push_back(std::move(finding));
@@ -98,7 +98,7 @@ void add_believed(const KernelCauses& causes, const std::string& series, Finding
   if (causes.folding) {
     const auto groups = static_cast<double>(causes.folding->fastest_groups);
     found.findings.push_back(
-        finding_of("least_groups", series, {}, "folding of groups", groups, groups, groups));
+        finding_of("least_groups", series, {}, "working-set reduction", groups, groups, groups));
   }
   if (causes.window_spread) add_spread(*causes.window_spread, series, found);
   for (const KernelCause& each : causes.causes) {
@@ -137,7 +137,7 @@ KernelCauses add_causes(const DeviceInfo& device, std::span<const Point> points,
     KernelCauses causes = find_kernel_causes(gathered.times, gathered.folding);
     if (gathered.bare_runs) add_chains(*gathered.bare_runs, causes);
     const Interval& interval = causes.instrument_interval;
-    Finding ratio = finding_of("instrument_ratio", series, {}, "renaming nothing",
+    Finding ratio = finding_of("instrument_ratio", series, {}, "instrumentation without changes",
                                causes.instrument_ratio, interval.low, interval.high);
     if (causes.is_believed) {
       ratio.reason = instrument_reason(interval);

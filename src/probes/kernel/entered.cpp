@@ -58,7 +58,7 @@ Places Replay::prepare_entered(std::uint64_t padding_eighths) {
 
 /// Returns what is wrong with it; empty where nothing is.
 std::string Replay::build_with_entry(bool with_noise, Entered& entered) {
-  constexpr std::string_view where = "with an entry of ours";
+  constexpr std::string_view where = "with clprobe's entry code";
   const std::string preamble =
       prelude::entry_text(range_for_prelude(bundle_.launch.range), with_noise);
   entered.build = {bundle::sha256_of(preamble + build_.sha256), build_.options};
@@ -67,7 +67,7 @@ std::string Replay::build_with_entry(bool with_noise, Entered& entered) {
     const cl::Program program = build_program(session_, with_entry(bundle_), preamble);
     kernel = cl::Kernel(program, bundle_.launch.kernel.c_str());
   } catch (const DeviceError& error) {
-    return fmt::format("{} {}", where, error.what());
+    return fmt::format("{}, {}", where, error.what());
   }
   // Before its arguments have sizes, which some drivers count and some do not.
   entered.free_local_bytes = free_local_bytes(kernel, session_, bundle_.launch);
@@ -77,7 +77,7 @@ std::string Replay::build_with_entry(bool with_noise, Entered& entered) {
   launch_with_entry(kernel, {.groups = all_groups(), .padding_bytes = min_padding});
   const std::string other = other_object();
   return other.empty() ? other
-                       : fmt::format("{} the kernel leaves other bytes in {}", where, other);
+                       : fmt::format("{}, the kernel leaves different bytes in {}", where, other);
 }
 
 std::uint64_t Replay::all_groups() const {

@@ -23,10 +23,10 @@
 namespace clprobe::kernel {
 namespace {
 
-constexpr std::string_view count_method = "groups that count themselves";
-constexpr std::string_view padding_method = "local memory that nothing uses";
-constexpr std::string_view waves_method = "launch of whole waves";
-constexpr std::string_view ending_method = "groups that end at once";
+constexpr std::string_view count_method = "count of resident work-groups";
+constexpr std::string_view padding_method = "padding with unused local memory";
+constexpr std::string_view waves_method = "launch without the partial wave";
+constexpr std::string_view ending_method = "work-groups that end immediately";
 
 Finding share_of(std::string_view name, const std::string& series, std::string_view method,
                  double share, const Interval& interval) {
@@ -54,7 +54,7 @@ void add_counted(const KernelPlaces& places, const std::string& series, Findings
   found.findings.push_back(finding_of("waves", series, {}, count_method, waves, waves, waves));
   Finding occupancy = finding_of_cost("occupancy", series, padding_method, places.occupancy->fewer);
   if (places.occupancy->fewer_groups > 0) {
-    occupancy.label = fmt::format("with {} at once", places.occupancy->fewer_groups);
+    occupancy.label = fmt::format("with {} groups at once", places.occupancy->fewer_groups);
   }
   found.findings.push_back(std::move(occupancy));
   if (!places.tail) return;
@@ -195,7 +195,7 @@ std::string doubt_of(const Point& point) {
     wrong = point.facts.text_or(other_buffers_fact, "a buffer");
   }
   if (wrong.empty()) return {};
-  return fmt::format("the replay left other bytes in {} than the program", wrong);
+  return fmt::format("after the replay, {} held different bytes than in the program", wrong);
 }
 
 void add_witness(const Replayed& of, Findings& found) {

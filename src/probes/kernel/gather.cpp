@@ -126,7 +126,7 @@ std::vector<AblationBuild> builds_of(const std::vector<Measured>& all,
 void refuse(std::vector<KernelFactorState>& states, KernelFactor factor) {
   for (KernelFactorState& each : states) {
     if (each.factor != factor || each.absence != FactorAbsence::none) continue;
-    each = {factor, FactorAbsence::refused, "not all launches without it were measured"};
+    each = {factor, FactorAbsence::refused, "some launches without this cause were not measured"};
   }
 }
 
@@ -277,7 +277,8 @@ std::optional<KernelPlaces> gather_places(const DeviceInfo& device, std::span<co
   places.ratio = typical_ns(as_it_is.visits_ns) / typical_ns(plain->visits_ns);
   if (!(places.ratio <= max_instrument_ratio && places.ratio >= 1.0 / max_instrument_ratio)) {
     places.doubt = fmt::format(
-        "with an entry the kernel takes {:.2f} times as long: a count would be of another kernel",
+        "with clprobe's entry code the kernel takes {:.2f} times as long, so the count would "
+        "describe a different kernel",
         places.ratio);
     return places;
   }

@@ -22,7 +22,7 @@ extern const Probe probe;
 
 namespace {
 
-constexpr std::string_view launch_title{"time of a launch"};
+constexpr std::string_view launch_title{"time per launch"};
 
 constexpr FindingSpec finding_specs[]{
     {.name = "time", .unit = "seconds", .role = Role::headline},
@@ -87,11 +87,12 @@ CardPlot plot_of(const ProbeResult& result, std::string_view suffix, CardPlot pl
 /// The working-set curves, which a page has beside the bars, and those by groups at once.
 std::vector<CardPlot> plots_of(const ProbeResult& result) {
   std::vector<CardPlot> plots{
-      plot_of(
-          result, folded_suffix,
-          {.title = "time by distinct groups", .by = "distinct_groups", .marks = marks_of(result)}),
+      plot_of(result, folded_suffix,
+              {.title = "time by distinct work-groups",
+               .by = "distinct_groups",
+               .marks = marks_of(result)}),
       plot_of(result, at_once_suffix,
-              {.title = "time by groups at once", .by = std::string(resident_fact)})};
+              {.title = "time by resident work-groups", .by = std::string(resident_fact)})};
   for (CardPlot& each : plots) each.value_title = launch_title;
   std::erase_if(plots, [](const CardPlot& each) { return each.series.empty(); });
   return plots;
@@ -132,7 +133,7 @@ Card card(const ProbeResult& result) {
 const Probe probe{
     .id = "kernel",
     .title = "Kernels of programs",
-    .question = "How long does a program's kernel take by itself, and why?",
+    .question = "How long does a program's kernel take alone, and why?",
     .replays_launches = true,
     .findings = finding_specs,
     .view = {.kind = ViewKind::curve, .x = "distinct_groups", .value_title = launch_title},

@@ -251,9 +251,9 @@ TEST_CASE("kernel: a replay that left other bytes than the program has no time")
   }
   const Findings found = probe.analyse(device_with_events(), points);
   CHECK(need(found, "time").reason ==
-        "not reliable: the replay left other bytes in b0 than the program");
+        "not reliable: after the replay, b0 held different bytes than in the program");
   CHECK(need(found, "advice").label ==
-        "No cause reported: the replay left other bytes in b0 than the program.");
+        "No cause reported: after the replay, b0 held different bytes than in the program.");
   CHECK(find_finding(found.findings, "memory") == nullptr);
   // By chance: a kernel that differs from itself may differ from the program.
   for (Point& point : points) point.facts.set(deterministic_fact, std::int64_t{0});
@@ -265,7 +265,7 @@ TEST_CASE("kernel: a replay that left other bytes than the program has no time")
   for (Point& point : points) point.facts.set(wrong_buffers_fact, std::string("b1"));
   const Findings wrong = probe.analyse(device_with_events(), points);
   CHECK(need(wrong, "time").reason ==
-        "not reliable: the replay left other bytes in b1 than the program");
+        "not reliable: after the replay, b1 held different bytes than in the program");
   CHECK(find_finding(wrong.findings, "memory") == nullptr);
 }
 

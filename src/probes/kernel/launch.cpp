@@ -68,7 +68,8 @@ class Replays {
 
   const bundle::Bundle& bundle(const std::string& id) const {
     const auto found = bundles_.find(id);
-    if (found == bundles_.end()) throw DeviceError(fmt::format("the bundle {} is gone", id));
+    if (found == bundles_.end())
+      throw DeviceError(fmt::format("the bundle {} no longer exists", id));
     return found->second;
   }
 
@@ -99,8 +100,9 @@ class Replays {
     while (!open_.empty() && held() + needed > allowed) open_.pop_front();
     const std::uint64_t there = session_.info().global_memory.count;
     if (needed <= there) return;
-    throw Unsupported(fmt::format("its buffers and their copies take {}, and the device has {}",
-                                  format_bytes({needed}), format_bytes({there})));
+    throw Unsupported(
+        fmt::format("the kernel's buffers and their copies need {}, but the device has only {}",
+                    format_bytes({needed}), format_bytes({there})));
   }
 
   Session& session_;

@@ -51,7 +51,8 @@ std::optional<WorkingSet> working_set_of(const Point& point) {
   return set;
 }
 
-/// "Its 64 MiB lie beyond global 2 (27.2 MiB); folded to 1024 groups they are in global 2, ...".
+/// "Its buffers of 64 MiB exceed global 2 (27.2 MiB); reduced to 1024 distinct groups they fit in
+/// global 2, ...".
 std::string text_of(const WorkingSet& set) {
   const auto holder =
       std::find_if(set.levels.begin(), set.levels.end(),
@@ -59,14 +60,14 @@ std::string text_of(const WorkingSet& set) {
   const bool is_held = holder != set.levels.end();
   const HeldGroups& level = is_held ? *holder : set.levels.back();
   std::string text =
-      fmt::format("Its {} lie {} {} ({})", size_text(set.bytes), is_held ? "in" : "beyond",
-                  name_of(level.level), size_text(level.bytes));
-  std::string_view between = "; folded ";
+      fmt::format("Its buffers of {} {} {} ({})", size_text(set.bytes),
+                  is_held ? "fit in" : "exceed", name_of(level.level), size_text(level.bytes));
+  std::string_view between = "; reduced ";
   for (auto each = std::make_reverse_iterator(holder); each != set.levels.rend(); ++each) {
     if (each->groups < 1.0) continue;
     const bool is_first = between != ", ";
     text += fmt::format("{}to {:.0f} {}in {}", between, each->groups,
-                        is_first ? "distinct groups they are " : "", name_of(each->level));
+                        is_first ? "distinct groups they fit " : "", name_of(each->level));
     between = ", ";
   }
   return text + '.';

@@ -37,7 +37,7 @@ std::string sentence_of(const std::vector<std::uint64_t>& bytes) {
 
 std::vector<CardMark> marks_of_card(const std::vector<std::uint64_t>& bytes) {
   const CardPlot plot = probe.card(with_levels(bytes)).plots.at(0);
-  CHECK(plot.value_title == "time of a launch");
+  CHECK(plot.value_title == "time per launch");
   return plot.marks;
 }
 
@@ -46,18 +46,21 @@ std::vector<CardMark> marks_of_card(const std::vector<std::uint64_t>& bytes) {
 TEST_CASE("kernel: its working set lies in a level that latency found, and folded in nearer ones") {
   CHECK(sentence_of({}) == "none");
   CHECK(sentence_of({64, 4096}) ==
-        "Its 8 KiB lie beyond global 2 (4 KiB); folded to 512 distinct groups they are in global "
+        "Its buffers of 8 KiB exceed global 2 (4 KiB); reduced to 512 distinct groups they fit in "
+        "global "
         "2, to 8 in global 1.");
   CHECK(sentence_of({64, 8191}) ==
-        "Its 8 KiB lie beyond global 2 (8 KiB); folded to 1023 distinct groups they are in "
+        "Its buffers of 8 KiB exceed global 2 (8 KiB); reduced to 1023 distinct groups they fit in "
         "global 2, to 8 in global 1.");
   CHECK(sentence_of({64, 8192}) ==
-        "Its 8 KiB lie in global 2 (8 KiB); folded to 8 distinct groups they are in global 1.");
+        "Its buffers of 8 KiB fit in global 2 (8 KiB); reduced to 8 distinct groups they fit in "
+        "global 1.");
   CHECK(sentence_of({64, 8192, 1U << 20U}) == sentence_of({64, 8192}));
-  CHECK(sentence_of({16384, 90000}) == "Its 8 KiB lie in global 1 (16 KiB).");
+  CHECK(sentence_of({16384, 90000}) == "Its buffers of 8 KiB fit in global 1 (16 KiB).");
   // Less than one group's part.
   CHECK(sentence_of({7, 4096}) ==
-        "Its 8 KiB lie beyond global 2 (4 KiB); folded to 512 distinct groups they are in global "
+        "Its buffers of 8 KiB exceed global 2 (4 KiB); reduced to 512 distinct groups they fit in "
+        "global "
         "2.");
   const ProbeResult result = with_levels({64, 4096});
   CHECK(*find_finding(result.findings, "working_set")->value == 8192);

@@ -78,7 +78,7 @@ std::uint32_t LoadNoise::amount_for(double kernel_ns) {
     if (ns < wanted_ns / 4.0) continue;
     return static_cast<std::uint32_t>(std::ceil(amount * std::max(0.25, wanted_ns / ns)));
   }
-  throw Unsupported("noise of any amount takes no time");
+  throw Unsupported("no amount of noise takes measurable time");
 }
 
 }  // namespace clprobe::kernel

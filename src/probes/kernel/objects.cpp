@@ -104,7 +104,7 @@ cl::Memory make_image(const Session& session, const Image& image, cl_mem buffer)
                        bundle::to_word(image.access));
   };
   if (is_no_image_here(error)) {
-    throw Unsupported(fmt::format("this device has no {}: {}", what(),
+    throw Unsupported(fmt::format("this device does not support a {}: {}", what(),
                                   describe(cl::Error(error, "clCreateImage"))));
   }
   expect_success(error, "clCreateImage");
@@ -286,8 +286,8 @@ void Replay::check_guards() const {
     for (const std::uint64_t at : {std::uint64_t{0}, guard_bytes + each.bytes}) {
       session_.queue().enqueueReadBuffer(each.guarded, CL_TRUE, at, guard.size(), guard.data());
       if (guard == untouched) continue;
-      throw VoidedPoint(fmt::format("the kernel wrote {} its buffer {}",
-                                    at == 0 ? "before" : "behind", each.name));
+      throw VoidedPoint(fmt::format("the kernel wrote {} of its buffer {}",
+                                    at == 0 ? "before the start" : "past the end", each.name));
     }
   }
 }

@@ -44,7 +44,7 @@ TEST_CASE("kernel: groups at once are a curve, and half of them a finding") {
   CHECK(*need(found, "resident_groups").value == 1000);
   CHECK(*need(found, "waves").value == doctest::Approx(1.024));
   CHECK(*need(found, "occupancy").value == doctest::Approx(1.0).epsilon(0.01));
-  CHECK(need(found, "occupancy").label == "with 500 at once");
+  CHECK(need(found, "occupancy").label == "with 500 groups at once");
   CHECK(need(found, "tail").reason == "refused: not all required launches were measured");
 }
 
@@ -88,7 +88,7 @@ TEST_CASE("kernel: of one group nothing is told of starting others") {
   CHECK(ending == 1);
   const Findings found = probe.analyse(device_with_events(), points);
   CHECK(*need(found, "launching").value == doctest::Approx(0.1).epsilon(0.01));
-  CHECK(need(found, "starting").reason == "not present: the launch has one work-group");
+  CHECK(need(found, "starting").reason == "not present: the launch has only one work-group");
 }
 
 TEST_CASE("kernel: the launch without its last wave is measured in view of the groups at once") {
@@ -122,9 +122,8 @@ TEST_CASE("kernel: with an entry that costs more than a tenth nothing is said of
   }
   const Findings found = probe.analyse(device_with_events(), points);
   CHECK(need(found, "resident_groups").reason ==
-        "not reliable: with an entry the kernel takes 1.20 times as long: a count would be of "
-        "another "
-        "kernel");
+        "not reliable: with clprobe's entry code the kernel takes 1.20 times as long, so the count "
+        "would describe a different kernel");
   CHECK(find_finding(found.findings, "tail") == nullptr);
 }
 

@@ -50,8 +50,8 @@ class Planned {
     sweep_ = prelude::fold_sweep(range_);
     if (sweep_.size() > 1) return;
     judgement_.folding = {Possibility::refused, sweep_.empty()
-                                                    ? "the driver chooses the size of a work-group"
-                                                    : "there is one work-group alone"};
+                                                    ? "the driver chooses the work-group size"
+                                                    : "the launch has only one work-group"};
   }
 
   [[nodiscard]] bool is_renamed() const {

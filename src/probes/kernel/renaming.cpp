@@ -17,9 +17,9 @@ std::optional<prelude::LaneMasks> lane_masks(const prelude::NdRange& range,
 void look_at_lanes(const prelude::NdRange& range, const DeviceInfo& device,
                    prelude::Verdict& lanes) {
   if (runs_items_in_turn(device) || device.sub_group_size <= 1) {
-    lanes = {Possibility::not_present, "a core runs one work-item after the other"};
+    lanes = {Possibility::not_present, "a core runs its work-items one after another"};
   } else if (lanes.possibility == Possibility::usable && !lane_masks(range, device)) {
-    lanes = {Possibility::refused, "its work-groups are no whole sub-groups"};
+    lanes = {Possibility::refused, "its work-groups do not consist of whole sub-groups"};
   }
 }
 

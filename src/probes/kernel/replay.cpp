@@ -41,7 +41,7 @@ Replay::Replay(Session& session, const bundle::Bundle& bundle, std::uint64_t flu
     : session_(session), bundle_(bundle), flush_bytes_(flush_bytes) {
   // A queue on the device and pipes are in no bundle.
   const std::string unknown = judge_kernel(bundle_, session_.info()).unknown_work;
-  if (!unknown.empty()) throw Unsupported("it cannot be replayed: " + unknown);
+  if (!unknown.empty()) throw Unsupported("the launch cannot be replayed: " + unknown);
   build_own();
   const std::vector<std::string> before = fill_objects(bundle);
   make_parts();
@@ -62,9 +62,10 @@ void Replay::build_own() {
     kernel_ = cl::Kernel(build_program(session_, bundle_), bundle_.launch.kernel.c_str());
   } catch (const DeviceError& error) {
     if (bundle_.missing.empty()) throw;
-    throw DeviceError(fmt::format(
-        "{}; it includes {}, which the bundle does not have: name its folder with --headers FOLDER",
-        error.what(), printable(bundle_.missing.front())));
+    throw DeviceError(
+        fmt::format("{}; the program includes {}, which the bundle lacks; name its folder with "
+                    "--headers FOLDER",
+                    error.what(), printable(bundle_.missing.front())));
   }
   build_ = build_of(bundle_);
 }
@@ -100,7 +101,7 @@ void Replay::prepare_renamed(const prelude::Setting& setting) {
 
 /// Returns what is wrong with it; empty where nothing is.
 std::string Replay::build_renamed(bool without_functions, Renamed& renamed) {
-  constexpr std::string_view where = "behind the text that renames work-items";
+  constexpr std::string_view where = "with clprobe's instrumentation";
   const DeviceInfo& device = session_.info();
   prelude::Switches switches =
       switches_of(judge_kernel(bundle_, device), range_for_prelude(bundle_.launch.range), device);
@@ -111,7 +112,7 @@ std::string Replay::build_renamed(bool without_functions, Renamed& renamed) {
     const cl::Program built = build_program(session_, without_redefinitions(bundle_), prelude);
     renamed.kernel = cl::Kernel(built, bundle_.launch.kernel.c_str());
   } catch (const DeviceError& error) {
-    return fmt::format("{} {}", where, error.what());
+    return fmt::format("{}, {}", where, error.what());
   }
   set_arguments(*renamed.kernel);
   // Other numbers come out of it.
@@ -120,7 +121,7 @@ std::string Replay::build_renamed(bool without_functions, Renamed& renamed) {
   launch_renamed({});
   const std::string other = other_object();
   return other.empty() ? other
-                       : fmt::format("{} the kernel leaves other bytes in {}", where, other);
+                       : fmt::format("{}, the kernel leaves different bytes in {}", where, other);
 }
 
 std::string Replay::other_object() const {

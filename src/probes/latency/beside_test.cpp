@@ -139,7 +139,7 @@ TEST_CASE("memory of the host that answers as the device's does lies on the devi
   CHECK(host_memory(1200.0, true).label == "host");
   CHECK(host_memory(1200.0, true).series == "host");
   CHECK(host_memory(1200.0, false).label.empty());
-  CHECK(host_memory(1200.0, false).reason == "as much global memory was not measured");
+  CHECK(host_memory(1200.0, false).reason == "global memory was not measured at a matching size");
   // The level is there all the same, without a step: its end is no cache's.
   Plan plan = plan_of(big_gpu());
   take_samples(plan.points, "host", [](double) { return 1200.0; });

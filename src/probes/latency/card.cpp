@@ -151,7 +151,7 @@ std::string in_order_text(const Finding& in_order) {
   constexpr double hardly_faster = 0.9;
   if (!in_order.value) return in_order.reason;
   const double share = *in_order.value;
-  return fmt::format("{:.0f} % of a random order's latency{}", 100.0 * share,
+  return fmt::format("{:.0f} % of the latency in random order{}", 100.0 * share,
                      share <= surely_faster   ? ": prefetched"
                      : share >= hardly_faster ? ": not prefetched"
                                               : "");
@@ -173,13 +173,13 @@ std::string in_order_levels(const ProbeResult& result, std::string_view series) 
 /// "a loop around each load adds 0.07 % to it".
 std::string loop_text(const Finding& added) {
   if (!added.value) return added.reason;
-  return fmt::format("a loop around each load adds {:.2g} % to it", 100.0 * *added.value);
+  return fmt::format("a loop around each load adds {:.2g} % to its latency", 100.0 * *added.value);
 }
 
 /// "; 12 % below L1", or that it is the same memory as far as one can tell.
 std::string beside_global_text(const Finding* ratio) {
   if (ratio == nullptr || !ratio->value) return {};
-  if (ratio->label == alike_global) return "; as global";
+  if (ratio->label == alike_global) return "; same as global";
   constexpr double twice = 2.0;
   // Intervals that reach 1 tell no difference.
   if (ratio->low.value_or(0.0) <= 1.0 && ratio->high.value_or(0.0) >= 1.0) return "; like L1";

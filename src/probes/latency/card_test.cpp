@@ -124,9 +124,9 @@ TEST_CASE("a row says what the order of addresses saves") {
     REQUIRE(found.rows.size() == 1);
     return found.rows[0].text;
   };
-  CHECK(row(0.5) == "50 % of a random order's latency: prefetched");
-  CHECK(row(0.51) == "51 % of a random order's latency");
-  CHECK(row(0.9) == "90 % of a random order's latency: not prefetched");
+  CHECK(row(0.5) == "50 % of the latency in random order: prefetched");
+  CHECK(row(0.51) == "51 % of the latency in random order");
+  CHECK(row(0.9) == "90 % of the latency in random order: not prefetched");
   CHECK(row(std::nullopt) == "not measured");
 }
 
@@ -143,7 +143,7 @@ TEST_CASE("a row says from where on the order of addresses is faster, and its le
   const Card found = card(result);
   REQUIRE(found.rows.size() == 1);
   CHECK(found.rows[0].text ==
-        "25 % of a random order's latency: prefetched; faster from 2 MiB on; 44.0 ns");
+        "25 % of the latency in random order: prefetched; faster from 2 MiB on; 44.0 ns");
 }
 
 TEST_CASE("a row says what a loop around each load adds") {
@@ -153,7 +153,7 @@ TEST_CASE("a row says what a loop around each load adds") {
   Card found = card(result);
   CHECK(found.unseen.empty());
   REQUIRE(found.rows.size() == 1);
-  CHECK(found.rows[0].text == "a loop around each load adds 7 % to it");
+  CHECK(found.rows[0].text == "a loop around each load adds 7 % to its latency");
   result.findings.front().value.reset();
   result.findings.front().reason = "not measured";
   CHECK(card(result).rows[0].text == "not measured");

@@ -49,7 +49,7 @@ Finding capacity_finding(std::string_view series, int number, const Level& level
   } else {
     finding.low = largest_bytes;
     finding.reason =
-        fmt::format("its end was not reached: the largest working set that was measured is {}",
+        fmt::format("the level extends to at least {}, the largest working set measured",
                     format_bytes({static_cast<std::uint64_t>(largest_bytes)}));
   }
   return finding;
@@ -65,15 +65,15 @@ Finding step_finding(std::string_view series, int number, const Level& level, co
   if (kind == StepKind::cache && may_be_halves(level, next, largest_bytes)) {
     kind = StepKind::cache_or_far;
     finding.reason = fmt::format(
-        "the next level {} twice this size: it may be another cache, or the far half of this one; "
-        "latency by working set does not tell which",
+        "the next level {} twice this size and may be another cache or the far half of this one, "
+        "which latency by working set cannot distinguish",
         next.capacity ? "ends at about" : "was not measured up to");
   }
   finding.label = to_word(kind);
   if (pages.empty()) {
-    finding.reason = "the chase with one node per page was not measured";
+    finding.reason = "the one-node-per-page chase was not measured";
   } else if (kind == StepKind::unknown) {
-    finding.reason = "the chase with one node per page does not tell";
+    finding.reason = "the one-node-per-page chase is inconclusive";
   }
   return finding;
 }
@@ -217,10 +217,10 @@ void add_host_memory(Findings& found, std::span<const CurvePoint> host,
                      std::span<const CurvePoint> global) {
   constexpr double alike = 1.2;
   if (host.empty()) return;
-  Finding finding = finding_of("host_memory", host_series, "", "beside global memory");
+  Finding finding = finding_of("host_memory", host_series, "", "compared with global memory");
   const CurvePoint& largest = host.back();
   if (!is_measured_near(global, largest.working_set_bytes)) {
-    finding.reason = "as much global memory was not measured";
+    finding.reason = "global memory was not measured at a matching size";
   } else {
     const double on_device = nearest_latency(global, largest.working_set_bytes);
     finding.label = largest.latency <= alike * on_device ? kept_on_device : kept_on_host;
@@ -235,11 +235,11 @@ void add_in_order(Findings& found, std::span<const CurvePoint> ordered,
                   std::span<const CurvePoint> global) {
   if (ordered.empty()) return;
   const CurvePoint& largest = ordered.back();
-  Finding finding = finding_of("in_order", in_order_series, "share", "beside random order");
+  Finding finding = finding_of("in_order", in_order_series, "share", "compared with random order");
   if (is_measured_near(global, largest.working_set_bytes)) {
     finding.value = largest.latency / nearest_latency(global, largest.working_set_bytes);
   } else {
-    finding.reason = "as much in random order was not measured";
+    finding.reason = "random order was not measured at a matching size";
   }
   found.findings.push_back(std::move(finding));
 }
@@ -257,8 +257,9 @@ bool is_close(std::span<const CurvePoint> curve) {
 void add_in_order_from(Findings& found, std::span<const CurvePoint> ordered,
                        std::span<const CurvePoint> global) {
   constexpr double faster = 0.9;
-  Finding finding = finding_of("in_order_from", in_order_series, "bytes", "beside random order");
-  finding.reason = "the largest working set takes as long in a random order";
+  Finding finding =
+      finding_of("in_order_from", in_order_series, "bytes", "compared with random order");
+  finding.reason = "address order is not faster at the largest working set";
   const auto is_faster = [&](const CurvePoint& each) {
     return is_measured_near(global, each.working_set_bytes) &&
            each.latency <= faster * nearest_latency(global, each.working_set_bytes);
@@ -279,10 +280,10 @@ void add_loop_overhead(Findings& found, std::span<const CurvePoint> looped,
     if (!is_measured_near(global, each.working_set_bytes)) continue;
     added.push_back(each.latency / nearest_latency(global, each.working_set_bytes) - 1.0);
   }
-  Finding finding =
-      finding_of("loop_overhead", looped_series, "share", "beside several loads per iteration");
+  Finding finding = finding_of("loop_overhead", looped_series, "share",
+                               "compared with several loads per iteration");
   if (added.empty()) {
-    finding.reason = "as much by several loads per iteration was not measured";
+    finding.reason = "no matching point with several loads per iteration";
   } else {
     const auto [low, high] = std::minmax_element(added.begin(), added.end());
     finding.low = *low;
@@ -303,7 +304,7 @@ void add_steps_up(Findings& found, std::string_view series) {
     const Finding& nearer = times[i - 1];
     const Finding& level = times[i];
     Finding added = of_level("added", series, *level.level, "seconds");
-    added.method = "beside the level before";
+    added.method = "compared with the previous level";
     added.value = *level.value - *nearer.value;
     added.low = *level.low - *nearer.high;
     added.high = *level.high - *nearer.low;

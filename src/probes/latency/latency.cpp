@@ -41,42 +41,43 @@ constexpr std::array order_words{random_order, fixed_order};
 constexpr Option options[]{
     {.name = "sizes",
      .value_name = "RANGE",
-     .summary = "working sets: a size (64KiB), a range (1KiB-1GiB), one with a ratio "
-                "(1KiB-1GiB*2), or a comma list of these",
+     .summary = "working sets: a size (64KiB), a range (1KiB-1GiB), a range with a ratio "
+                "(1KiB-1GiB*2), or a comma-separated list",
      .details = "Working sets: one size (`64KiB`), a range (`1KiB-1GiB`), a range with the ratio "
-                "of neighbouring sizes (`1KiB-1GiB*2`), or a comma list of those. K, KiB and so "
-                "on are powers of 1024; kB, MB, GB and TB powers of 1000. By default the probe "
-                "chooses for the device.",
+                "of neighbouring sizes (`1KiB-1GiB*2`), or a comma-separated list of these. K, KiB "
+                "and so on are powers of 1024; kB, MB, GB and TB are powers of 1000. By default "
+                "the probe chooses sizes for the device.",
      .value = Sizes{}},
     {.name = "step",
      .value_name = "SIZE",
      .summary = "distance in memory between adjacent nodes of the chase, a multiple of 8 bytes",
-     .details = "Distance in memory between adjacent nodes of the chase, a multiple of 8 bytes. By "
-                "default the larger of 64 bytes and the cache line that the driver reports. A "
-                "step below the line hits each line more than once and blurs the levels.",
+     .details =
+         "Distance in memory between adjacent nodes of the chase, a multiple of 8 bytes. Default: "
+         "the larger of 64 bytes and the cache line that the driver reports. A step smaller than "
+         "the cache line hits each line more than once and blurs the levels.",
      .value = Size{.multiple_of = 8}},
     {.name = "unroll",
      .value_name = "N",
      .summary = "loads per iteration of a chase, 1 to 64 (default 16)",
-     .details = "Loads per iteration of a pointer chase, from 1 to 64; 16 by default. With few, "
-                "the loop's own instructions show in the time; with many, the kernel may leave "
-                "the instruction cache.",
+     .details = "Loads per iteration of a pointer chase, from 1 to 64. Default: 16. With few "
+                "loads, the loop's own instructions add to the time; with many, the kernel may "
+                "exceed the instruction cache.",
      .value = Number{1, 64}},
     {.name = "address",
      .value_name = "FORM",
-     .summary = "how a load is addressed",
-     .details = "How a load is addressed: by the pointer that the previous load returned, by an "
-                "index, or by an offset in bytes. A pointer needs the fewest instructions, but "
-                "not every driver keeps pointers valid in memory; `auto` takes it where they "
-                "are.",
+     .summary = "how loads are addressed",
+     .details =
+         "How loads are addressed: by the pointer that the previous load returned, by an index, or "
+         "by an offset in bytes. A pointer needs the fewest instructions, but not every driver "
+         "keeps pointers valid in memory; `auto` uses pointers where they are valid.",
      .value = Choice{address_words}},
     {.name = "order",
      .value_name = "ORDER",
-     .summary = "how addresses follow each other",
-     .details = "How the nodes of global memory follow each other: in a random order, the default, "
-                "beside which few sizes are measured in the order of addresses; or `fixed`, by "
-                "which as many sizes are measured in the order of addresses as in a random one, so "
-                "that the levels of both are found (series `global-in-order`).",
+     .summary = "order of addresses: random, or fixed to measure address order at all sizes, too",
+     .details = "Order of the nodes in global memory. By default the order is random, and only a "
+                "few sizes are also measured in address order. `fixed` measures as many sizes in "
+                "address order as in random order, so that the levels of both are found (series "
+                "`global-in-order`).",
      .value = Choice{order_words}},
 };
 
@@ -169,8 +170,8 @@ std::string check(const DeviceInfo& device, const Request& request) {
   const Asked asked(request);
   if (asked.is_in_order && !asked.wants(in_order_series)) {
     return fmt::format(
-        "--order {0}: it is the series {1}, which --series leaves out; add {1} there", fixed_order,
-        in_order_series);
+        "--order {0}: this needs the series {1}, which --series leaves out; add {1} to --series",
+        fixed_order, in_order_series);
   }
   const std::vector<SeriesPlan> all = plan_series(device, asked);
   const bool is_usable = std::any_of(all.begin(), all.end(), [&](const SeriesPlan& series) {
@@ -188,7 +189,7 @@ std::string check(const DeviceInfo& device, const Request& request) {
 Finding why_nothing(const SeriesPlan& series) {
   std::string reason = series.missing;
   if (reason.empty()) {
-    reason = fmt::format("no working set between two steps ({}) and {}",
+    reason = fmt::format("no working set lies between two steps ({}) and {}",
                          format_bytes(series.step * 2), format_bytes(series.last));
   }
   return not_measured("latency", series.spec->name, std::move(reason));

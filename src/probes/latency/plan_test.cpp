@@ -288,19 +288,18 @@ TEST_CASE("request that leave nothing to measure are a mistake, with what to cho
   const auto mistake = [&](const DeviceInfo& device) { return probe.check(device, request); };
   CHECK(plan_of(big_gpu(), request).points.empty());
   CHECK(mistake(big_gpu()) ==
-        "--sizes: 16 B is less than two steps of 128 B: choose at least 256 B");
+        "--sizes: 16 B is less than two steps of 128 B; choose at least 256 B");
   set_sizes(request, {{Bytes{256}, Bytes{256}, 0.0}});
   CHECK(plan_of(big_gpu(), request).points.size() == 7);  // all but one node per page
   CHECK(mistake(big_gpu()).empty());
   request.own.set("step", OptionValue{Bytes{1024}});
-  CHECK(mistake(big_gpu()) ==
-        "--sizes: 256 B is less than two steps of 1 KiB: choose at least 2 KiB, or a smaller "
-        "--step");
+  CHECK(
+      mistake(big_gpu()) ==
+      "--sizes: 256 B is less than two steps of 1 KiB; choose at least 2 KiB, or a smaller --step");
 
   request = {};
   request.own.set("step", OptionValue{gibibytes(1)});
-  CHECK(mistake(big_gpu()) ==
-        "--step: two steps of 1 GiB fit into none of the memories: choose at most 512 MiB");
+  CHECK(mistake(big_gpu()) == "--step: no memory holds two steps of 1 GiB; choose at most 512 MiB");
   request.own.set("step", OptionValue{mebibytes(512)});
   CHECK(sizes_of(plan_of(big_gpu(), request).points, "global") ==
         std::vector<std::uint64_t>{gibibytes(1).count});
@@ -322,7 +321,8 @@ TEST_CASE("with a step of a page or more there is no other chase with one node p
   const Plan plan = plan_of(cpu(), request);
   CHECK_FALSE(series_of(plan.points).contains("global-pages"));
   CHECK(std::any_of(plan.findings.begin(), plan.findings.end(), [](const Finding& finding) {
-    return finding.series == "global-pages" && finding.reason == "a step is a page or more";
+    return finding.series == "global-pages" &&
+           finding.reason == "the step between nodes is already a page or more";
   }));
 }
 

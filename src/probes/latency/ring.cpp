@@ -86,7 +86,7 @@ cl::Kernel build_chase(const Ring& ring) {
   } catch (const DeviceError& error) {
     // It is the size that this compiler refuses if the same text with a smaller table builds.
     if (table.empty() || !builds_small_table(session, options)) throw;
-    throw Unsupported(fmt::format("the driver's compiler takes no table of {}: {}",
+    throw Unsupported(fmt::format("the driver's compiler rejects a table of {}: {}",
                                   format_bytes({ring.shape.working_set_bytes}), error.what()));
   }
 }
@@ -103,7 +103,8 @@ cl::Image1DBuffer image_of_memory(const Session& session, const Ring& ring) {
     return {session.context(), CL_MEM_READ_ONLY, cl::ImageFormat(CL_R, CL_UNSIGNED_INT32),
             ring.shape.working_set_bytes / sizeof(cl_uint), ring.memory};
   } catch (const cl::Error& error) {
-    throw Unsupported(fmt::format("the driver makes no image of a buffer: {}", describe(error)));
+    throw Unsupported(
+        fmt::format("the driver cannot create an image from the buffer: {}", describe(error)));
   }
 }
 
@@ -147,7 +148,7 @@ void first_launch(const Ring& ring) {
     ring.shared->session.launch(ring.chase, cl::NDRange(1), cl::NDRange(1));
   } catch (const cl::Error& error) {
     if (!may_refuse(ring.series->space) || !is_refusal(error.err())) throw;
-    throw Unsupported(fmt::format("the driver refuses {} of it: {}",
+    throw Unsupported(fmt::format("the driver refuses {} of this memory: {}",
                                   format_bytes({ring.shape.working_set_bytes}), describe(error)));
   }
 }

@@ -86,15 +86,16 @@ std::string_view scalar_loads_missing(const Basis& basis) {
   const bool has_them =
       device.isa.starts_with("amdgcn") ||
       (device.platform == "rusticl" && device.vendor.find("AMD") != std::string::npos);
-  return has_them ? "" : "the device has no scalar loads, as AMD's have";
+  return has_them ? "" : "the device has no scalar loads, unlike AMD GPUs";
 }
 
 std::string_view small_step_missing(const Basis& basis) {
-  return page_step(basis.device) <= basis.line ? "a step is a page or more" : "";
+  return page_step(basis.device) <= basis.line ? "the step between nodes is already a page or more"
+                                               : "";
 }
 
 std::string_view loops_missing(const Basis& basis) {
-  return is_simulated(basis.device) ? "a simulated device's loops take no time" : "";
+  return is_simulated(basis.device) ? "loops take no time on a simulated device" : "";
 }
 
 std::string_view constants_missing(const Basis& basis) {
@@ -106,12 +107,14 @@ std::string_view local_missing(const Basis& basis) {
 }
 
 std::string_view images_missing(const Basis& basis) {
-  return basis.device.image_buffer_pixels == 0 ? "the device makes no images of buffers" : "";
+  return basis.device.image_buffer_pixels == 0
+             ? "the device does not support images created from buffers"
+             : "";
 }
 
 std::string_view link_missing(const Basis& basis) {
   if (is_simulated(basis.device)) return "a simulated device has no host";
-  return shares_memory_with_host(basis.device) ? "host and device share a memory" : "";
+  return shares_memory_with_host(basis.device) ? "host and device share one memory" : "";
 }
 
 // In the order of the findings.
@@ -147,8 +150,8 @@ constexpr std::array<SeriesSpec, series_count> table{
                .last = whole_store,
                .missing = small_step_missing},
     SeriesSpec{.name = in_order_series,
-               .summary = "global memory in the order of addresses",
-               .title = "{} in the order of addresses",
+               .summary = "global memory in address order",
+               .title = "{} in address order",
                .is_in_order = true,
                .spacing = Spacing::few,
                .first = kibibytes(256),
@@ -159,8 +162,8 @@ constexpr std::array<SeriesSpec, series_count> table{
                .last = whole_store,
                .missing = nothing_missing},
     SeriesSpec{.name = looped_series,
-               .summary = "global memory by loops of one load",
-               .title = "{} by loops of one load",
+               .summary = "global memory with one load per loop iteration",
+               .title = "{} with one load per loop iteration",
                .is_looped = true,
                .spacing = Spacing::few,
                .is_shown = false,
@@ -171,8 +174,8 @@ constexpr std::array<SeriesSpec, series_count> table{
                .last = nearest_store,
                .missing = loops_missing},
     SeriesSpec{.name = "constant-argument",
-               .summary = "a buffer that the kernel takes as constant",
-               .title = "{} of a constant argument",
+               .summary = "a buffer passed as a constant argument",
+               .title = "{} through a constant argument",
                .space = Space::constant_argument,
                .spacing = Spacing::coarse,
                .forms = number_forms,
@@ -180,8 +183,8 @@ constexpr std::array<SeriesSpec, series_count> table{
                .last = constant_buffer,
                .missing = constants_missing},
     SeriesSpec{.name = "constant-program",
-               .summary = "a table in the program's text",
-               .title = "{} of a program-scope constant array",
+               .summary = "a constant table in the program's source",
+               .title = "{} through a program-scope constant array",
                .space = Space::constant_program,
                // Its nearest level can be as small as 2 KiB, and needs three points.
                .first = Bytes{},
@@ -198,7 +201,7 @@ constexpr std::array<SeriesSpec, series_count> table{
                .last = local_memory,
                .missing = local_missing},
     SeriesSpec{.name = "image",
-               .summary = "a 1D image of a buffer",
+               .summary = "a 1D image created from a buffer",
                .title = "{} through an image",
                .space = Space::image,
                .forms = texel_forms,
@@ -206,7 +209,7 @@ constexpr std::array<SeriesSpec, series_count> table{
                .last = image_of_buffer,
                .missing = images_missing},
     SeriesSpec{.name = host_series,
-               .summary = "the host's memory, over the link",
+               .summary = "host memory, over the link",
                .title = "host {}",
                .is_on_host = true,
                .first = kibibytes(64),
@@ -339,13 +342,13 @@ std::string mistake_in(const std::vector<SeriesPlan>& all, const Asked& asked) {
   }
   if (asked.step.count != 0 && most < asked.step * 2 && most.count >= 16) {
     const Bytes choice = Bytes{8} * (most / Bytes{16});
-    return fmt::format("--step: two steps of {} fit into none of the memories: choose at most {}",
+    return fmt::format("--step: no memory holds two steps of {}; choose at most {}",
                        format_bytes(asked.step), format_bytes(choice));
   }
   Bytes largest_asked{};
   for (const SizeRange& range : asked.sizes) largest_asked = std::max(largest_asked, range.last);
   if (largest_asked.count == 0 || largest_asked >= least) return {};
-  return fmt::format("--sizes: {} is less than two steps of {}: choose at least {}{}",
+  return fmt::format("--sizes: {} is less than two steps of {}; choose at least {}{}",
                      format_bytes(largest_asked), format_bytes(least / 2), format_bytes(least),
                      asked.step.count == 0 ? "" : ", or a smaller --step");
 }

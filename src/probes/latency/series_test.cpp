@@ -93,17 +93,16 @@ TEST_CASE("with --order fixed the order of addresses has the sizes of a random o
   }
   request.series = {"global"};
   CHECK(probe.check(big_gpu(), request) ==
-        "--order fixed: it is the series global-in-order, which --series leaves out; add "
-        "global-in-order there");
+        "--order fixed: this needs the series global-in-order, which --series leaves out; add "
+        "global-in-order to --series");
   request.series.clear();
   CHECK(probe.check(big_gpu(), request).empty());
   // One of several that there is no room for.
   request.max_memory = mebibytes(64);
   request.own.set("sizes", OptionValue{std::vector<SizeRange>{{kibibytes(64), kibibytes(64), 0.0},
                                                               {gibibytes(1), gibibytes(1), 0.0}}});
-  CHECK(
-      probe.check(big_gpu(), request)
-          .starts_with("--sizes: 1 GiB is more than --max-memory leaves room for: choose at most"));
+  CHECK(probe.check(big_gpu(), request)
+            .starts_with("--sizes: 1 GiB is more than --max-memory allows; choose at most"));
 }
 
 TEST_CASE("a simulated device, which does not prefetch, has the order of addresses where asked") {
@@ -158,7 +157,7 @@ TEST_CASE("the host's memory is chased through where it is another one, up to 64
     const Plan plan = plan_of(device, request);
     CHECK(plan.points.empty());
     REQUIRE(plan.findings.size() == 1);
-    CHECK(plan.findings[0].reason == "host and device share a memory");
+    CHECK(plan.findings[0].reason == "host and device share one memory");
   }
 }
 

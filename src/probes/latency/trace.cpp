@@ -134,7 +134,7 @@ SimulatedWork trace(const Machine& machine, const Point& point) {
   const SeriesSpec& series = series_named(point.series);
   const bool is_local = series.space == Space::local;
   if (series.space != Space::global && !is_local) {
-    throw Unsupported("the simulator has no such memory");
+    throw Unsupported("the simulator does not model this memory");
   }
   const auto shape = shape_of<RingShape>(point);
   SimulatedWork work;

@@ -18,8 +18,8 @@ namespace clprobe::launch {
 namespace {
 
 constexpr std::string_view median_method = "median";
-constexpr std::string_view slope_method = "slope over the launches";
-constexpr std::string_view difference_method = "difference to queued";
+constexpr std::string_view slope_method = "slope over the number of launches";
+constexpr std::string_view difference_method = "difference from queued";
 
 /// What a launch takes where so many are waited for together.
 struct Cost {
@@ -66,14 +66,15 @@ Finding median_of(std::string_view name, std::string_view series, const Cost& co
 /// What a compiler takes where nobody takes the core or its caches from it. In eight runs with an
 /// H200 the least of four builds was at most 10 % off its middle, and their median 39 %.
 Finding min_of(std::string_view name, std::string_view series, const Cost& cost) {
-  return seconds_of(name, series, "least", cost.least, {cost.least, cost.least});
+  return seconds_of(name, series, "minimum", cost.least, {cost.least, cost.least});
 }
 
 void add_slow_round_trip(Findings& found, std::span<const Point> points) {
   for (const Point& point : points) {
     const std::optional<double> slow = number_in(point.facts, slow_ns);
     if (point.series != queued_series || !point.failure.empty() || !slow) continue;
-    Finding finding = finding_of("slow_round_trip", queued_series, "seconds", "99 % of 1,000");
+    Finding finding =
+        finding_of("slow_round_trip", queued_series, "seconds", "99th percentile of 1,000");
     finding.value = *slow / ns_per_second;
     const std::optional<double> low = number_in(point.facts, slow_low_ns);
     const std::optional<double> high = number_in(point.facts, slow_high_ns);
@@ -127,7 +128,7 @@ void add_launch_time(Findings& found, const std::vector<Cost>& all) {
     const Cost& most = all.back();
     if (most.shape.launches == 1) return;
     found.findings.push_back(median_of("launch_time", queued_series, most));
-    found.findings.back().method = "median, the wait included";
+    found.findings.back().method = "median, including the wait";
     return;
   }
   const Line line = line_through(all);

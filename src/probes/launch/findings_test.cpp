@@ -88,7 +88,7 @@ TEST_CASE("launch: a launch alone, and in a queue without the wait") {
   const Finding& time = get(found, "launch_time", "queued");
   CHECK(*time.value ==
         doctest::Approx(2e-6).scale(0).epsilon(0.005));  // samples are whole nanoseconds
-  CHECK(time.method == "slope over the launches");
+  CHECK(time.method == "slope over the number of launches");
   // Of any run of the host; the rate is of this one.
   CHECK(*time.low == doctest::Approx(0.8 * *time.value));
   CHECK(*time.high == doctest::Approx(1.2 * *time.value));
@@ -122,7 +122,7 @@ TEST_CASE("launch: of two numbers of launches there is no slope, and the wait co
   const Findings found = analyse(device_with_events(), points);
   const Finding& time = get(found, "launch_time", "queued");
   CHECK(*time.value == doctest::Approx(2.3e-6).scale(0));
-  CHECK(time.method == "median, the wait included");
+  CHECK(time.method == "median, including the wait");
   // Of one alone there is only the round trip, and of many without one no round trip.
   CHECK(analyse(device_with_events(), std::vector{points[0]}).findings.size() == 1);
   const Findings many = analyse(device_with_events(), std::vector{points[1]});
@@ -303,7 +303,7 @@ TEST_CASE("launch: the card has the answer on a line, and costs only where they 
   CHECK(result.card.lines[0].topic == "launch");
   CHECK(result.card.lines[0].text == "32.0 µs to launch and wait, 2.00 µs each when queued");
   REQUIRE(result.card.rows.size() == 4);
-  CHECK(result.card.rows[0].text == "32.0 µs, one in 100 90.0 µs");
+  CHECK(result.card.rows[0].text == "32.0 µs, 99th percentile 90.0 µs");
   CHECK(result.card.rows[2].topic == "more");
   CHECK(result.card.rows[2].text == "event +800 ns, command-buffer -1.00 µs");
   CHECK(result.card.rows[3].text == "build 80.0 ms");

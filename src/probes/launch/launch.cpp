@@ -58,10 +58,10 @@ Card card(const ProbeResult& result) {
 
   add_row(card, "alone",
           joined({time_of(result, "round_trip", queued_series, "{}"),
-                  time_of(result, "slow_round_trip", queued_series, "one in 100 {}"),
+                  time_of(result, "slow_round_trip", queued_series, "99th percentile {}"),
                   time_of(result, "cold_round_trip", idle_series, "after idling {}")}));
   add_row(card, "queued",
-          joined({time_of(result, "launch_time", queued_series, "{} a launch"),
+          joined({time_of(result, "launch_time", queued_series, "{} per launch"),
                   time_of(result, "gap", gap_series, "gap of {} on the device")}));
   std::string extras;
   for (const Finding& each : result.findings) {
@@ -71,25 +71,24 @@ Card card(const ProbeResult& result) {
   add_row(card, "first",
           joined({time_of(result, "build_time", build_series, "build {}"),
                   time_of(result, "build_time", build_again_series, "again {}"),
-                  time_of(result, "first_launch", local_size_series, "new group size {}")}));
+                  time_of(result, "first_launch", local_size_series, "new work-group size {}")}));
   return card;
 }
 
 constexpr Option options[]{
     {.name = "launches",
      .value_name = "LIST",
-     .summary = "launches that are waited for together: 1,16,256 or 1-8",
-     .details =
-         "How many launches are waited for together: numbers and ranges from 1 to 65,536. "
-         "Default: 1, 16, 256 and 4,096, with --thorough 1 to 4,096 in steps of 4. Series that "
-         "are compared with the plain one have 256 of them, or the largest below that is "
-         "asked for.",
+     .summary = "launches before each wait, such as 1,16,256 or 1-8",
+     .details = "Number of launches before each wait: numbers and ranges from 1 to 65,536. "
+                "Default: 1, 16, 256 and 4,096; with --thorough, powers of 4 from 1 to 4,096. "
+                "Series that are compared with plain launches use 256 launches, or the largest "
+                "requested number below that.",
      .value = Numbers{1, 65536}},
     {.name = "idle",
      .value_name = "MS",
-     .summary = "milliseconds of idling before a launch of after-idling",
-     .details = "For how long the device is idle before each launch of the series "
-                "`after-idling`, in milliseconds. Default: 100, and 2000 with --thorough.",
+     .summary = "idle milliseconds before each launch of after-idling",
+     .details = "Idle time of the device before each launch of the series `after-idling`, in "
+                "milliseconds. Default: 100, and 2000 with --thorough.",
      .value = Number{1, 60000}},
 };
 
@@ -198,7 +197,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
 const Probe probe{
     .id = "launch",
     .title = "Launches",
-    .question = "What does it cost to launch a kernel, alone and among many?",
+    .question = "What does launching a kernel cost, alone and among many launches?",
     .options = options,
     .series = declared_series,
     .findings = finding_specs,

@@ -42,16 +42,16 @@ std::string missing_in(const SeriesSpec& series, const DeviceInfo& device) {
   constexpr std::int64_t out_of_order = 1;  // CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE
   if (series.manner == Manner::out_of_order &&
       (device.reported.integer_or("queue_properties", 0) & out_of_order) == 0) {
-    return "the device has no queues without order";
+    return "the device has no out-of-order queues";
   }
   if (series.manner == Manner::command_buffer && !has_extension(device, "cl_khr_command_buffer")) {
-    return "the device does not have cl_khr_command_buffer";
+    return "the device does not support cl_khr_command_buffer";
   }
   if (series.manner == Manner::new_local_size && device.max_work_group_size < 2) {
-    return "a work-group of the device has one work-item";
+    return "the device's work-groups hold only one work-item";
   }
   if (is_on_device(series.manner) && device.launch_timer != Timer::event) {
-    return "the times of the driver's events are not true";
+    return "the driver's event times are unreliable";
   }
   return {};
 }

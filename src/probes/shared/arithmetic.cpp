@@ -101,7 +101,7 @@ Preparer open(Session& session) {
 // NOLINTNEXTLINE(cppcoreguidelines-interfaces-global-init): only the address of the table is taken
 const Probe probe{.id = "arithmetic",
                   .title = "Arithmetic",
-                  .question = "How long does a link of a chain of arithmetic take?",
+                  .question = "How long does one link of a chain of arithmetic operations take?",
                   .lends_references = true,
                   .plan = plan,
                   .open = open};

@@ -16,10 +16,10 @@ namespace clprobe {
 inline std::string beyond_room(const Request& request, Bytes largest) {
   for (const SizeRange& range : request.own.sizes("sizes")) {
     if (range.last <= largest) continue;
-    return fmt::format("--sizes: {} is more than {} room for: choose at most {}",
-                       format_bytes(range.last),
-                       request.max_memory.count != 0 ? "--max-memory leaves" : "its buffers have",
-                       format_bytes(largest));
+    return fmt::format(
+        "--sizes: {} is more than {}; choose at most {}", format_bytes(range.last),
+        request.max_memory.count != 0 ? "--max-memory allows" : "the probe's buffers can hold",
+        format_bytes(largest));
   }
   return {};
 }

@@ -96,7 +96,7 @@ class FieldReader {
   [[nodiscard]] std::string problem() const {
     const std::optional<PointProblem>& any = bad_ ? bad_ : unknown_;
     if (!any) return {};
-    return any->what == is_missing ? fmt::format("a point without '{}'", any->name)
+    return any->what == is_missing ? fmt::format("a point lacks '{}'", any->name)
                                    : fmt::format("'{}' {}", any->name, any->what);
   }
   /// The first field that is there and cannot be.
@@ -122,11 +122,11 @@ class FieldReader {
                                  ? bounds.max
                                  : static_cast<std::int64_t>(std::numeric_limits<Number>::max());
     if (integer == nullptr) {
-      fail(name, "is no whole number");
+      fail(name, "is not a whole number");
     } else if (*integer < bounds.min) {
-      fail(name, fmt::format("is {}, and must be at least {}", *integer, bounds.min));
+      fail(name, fmt::format("is {}, but must be at least {}", *integer, bounds.min));
     } else if (*integer > max) {
-      fail(name, fmt::format("is {}, and must be at most {}", *integer, max));
+      fail(name, fmt::format("is {}, but must be at most {}", *integer, max));
     } else {
       number = static_cast<Number>(*integer);
     }
@@ -136,7 +136,7 @@ class FieldReader {
     if (const auto* const found = std::get_if<std::string>(&value)) {
       text = *found;
     } else {
-      fail(name, "is no text");
+      fail(name, "is not text");
     }
   }
 
@@ -149,7 +149,7 @@ class FieldReader {
     if (const auto known = find(std::string_view(word))) {
       field = *known;
     } else {
-      note(unknown_, name, "is none of its words");
+      note(unknown_, name, "is not one of the known words");
     }
   }
 

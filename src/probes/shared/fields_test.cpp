@@ -97,24 +97,24 @@ TEST_CASE("a fact that a point does not have keeps its value") {
 
 TEST_CASE("the first field that is missing or wrong is named") {
   CHECK(problem_of(point_of({})).empty());
-  CHECK(problem_of({}) == "a point without 'count'");
+  CHECK(problem_of({}) == "a point lacks 'count'");
   const auto problem_with = [](const char* name, const Value& value) {
     Point point = point_of({.price = 1});
     point.parameters.set(name, value);
     return problem_of(point);
   };
-  CHECK(problem_with("count", std::int64_t{-1}) == "'count' is -1, and must be at least 0");
+  CHECK(problem_with("count", std::int64_t{-1}) == "'count' is -1, but must be at least 0");
   CHECK(problem_with("count", std::int64_t{1} << 32U) ==
-        "'count' is 4294967296, and must be at most 4294967295");
-  CHECK(problem_with("worms", std::int64_t{-2}) == "'worms' is -2, and must be at least -1");
+        "'count' is 4294967296, but must be at most 4294967295");
+  CHECK(problem_with("worms", std::int64_t{-2}) == "'worms' is -2, but must be at least -1");
   CHECK(problem_with("worms", std::int64_t{9}).empty());
-  CHECK(problem_with("worms", std::int64_t{10}) == "'worms' is 10, and must be at most 9");
+  CHECK(problem_with("worms", std::int64_t{10}) == "'worms' is 10, but must be at most 9");
   CHECK(problem_with("count", std::int64_t{std::numeric_limits<std::uint32_t>::max()}).empty());
-  CHECK(problem_with("count", 1.0) == "'count' is no whole number");
-  CHECK(problem_with("price", std::string("much")) == "'price' is no whole number");
-  CHECK(problem_with("owner", std::int64_t{1}) == "'owner' is no text");
-  CHECK(problem_with("fruit", std::string("plum")) == "'fruit' is none of its words");
-  CHECK(problem_with("timer", std::string("sundial")) == "'timer' is none of its words");
+  CHECK(problem_with("count", 1.0) == "'count' is not a whole number");
+  CHECK(problem_with("price", std::string("much")) == "'price' is not a whole number");
+  CHECK(problem_with("owner", std::int64_t{1}) == "'owner' is not text");
+  CHECK(problem_with("fruit", std::string("plum")) == "'fruit' is not one of the known words");
+  CHECK(problem_with("timer", std::string("sundial")) == "'timer' is not one of the known words");
 }
 
 TEST_CASE("what a stored point has and cannot be is found, what it lacks is not") {
@@ -125,9 +125,10 @@ TEST_CASE("what a stored point has and cannot be is found, what it lacks is not"
   CHECK_FALSE(find_problem<Basket>(point).has_value());
   point.facts.set("weight", std::int64_t{-1});
   CHECK(find_problem<Basket>(point) ==
-        PointProblem{"facts", "weight", "is -1, and must be at least 0"});
+        PointProblem{"facts", "weight", "is -1, but must be at least 0"});
   point.parameters.set("twice", std::string("two"));
-  CHECK(find_problem<Basket>(point) == PointProblem{"parameters", "twice", "is no whole number"});
+  CHECK(find_problem<Basket>(point) ==
+        PointProblem{"parameters", "twice", "is not a whole number"});
 }
 
 TEST_CASE("an option offers the words of its table, and reads them") {

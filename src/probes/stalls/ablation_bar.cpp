@@ -37,10 +37,11 @@ bool is_possible(const Cost& cost, double all_ns) {
 }
 
 /// Why a share is not known. A build without a cause that takes longer has got another one.
-std::string impossible(std::string_view label, const Cost& cost, double all_ns) {
+std::string impossible(std::string_view label, std::string_view verb, const Cost& cost,
+                       double all_ns) {
   const double percent = 100.0 / all_ns;
-  const std::string_view what = cost.ns < 0.0 ? "less than 0" : "more than the whole";
-  return fmt::format("not known: {} would be {:.1f} ±{:.1f} % of the time, {}", label,
+  const std::string_view what = cost.ns < 0.0 ? "below 0 %" : "above 100 %";
+  return fmt::format("{} would {} {:.1f} ±{:.1f} % of the time, which is {}", label, verb,
                      cost.ns * percent, cost.sigma_ns * percent, what);
 }
 
@@ -55,10 +56,11 @@ Finding with_interval(Finding finding, std::string_view label, const Cost& cost,
 }
 
 /// A share of `all_ns`: where it is above the whole by no more than its error, the whole.
-Finding within_whole(Finding finding, std::string_view label, const Cost& cost, double all_ns) {
+Finding within_whole(Finding finding, std::string_view label, std::string_view verb,
+                     const Cost& cost, double all_ns) {
   if (!is_possible(cost, all_ns)) {
     finding.label = label;
-    finding.reason = impossible(label, cost, all_ns);
+    finding.reason = "unknown: " + impossible(label, verb, cost, all_ns);
     return finding;
   }
   finding = with_interval(std::move(finding), label, cost, all_ns);
@@ -69,8 +71,8 @@ Finding within_whole(Finding finding, std::string_view label, const Cost& cost, 
 }
 
 Finding share_of(std::string_view series, std::string_view label, const Cost& cost, double all_ns) {
-  return within_whole(finding_of(stack_part_name, series, "share", stack_view_shapley), label, cost,
-                      all_ns);
+  return within_whole(finding_of(stack_part_name, series, "share", stack_view_shapley), label,
+                      "take", cost, all_ns);
 }
 
 Visits visits_of(const Point& point, const DeviceInfo& device) {
@@ -160,15 +162,15 @@ void add_noise(std::string_view bar, const Points& points, const DeviceInfo& dev
                     .interval = interval,
                     .sigma_ns = (interval.high - interval.low) / 3.92,
                     .is_resolved = true};
-    Finding absorbed =
-        within_whole(finding_of(stack_absorbed_name, bar, "share", "noise"), name, free, 1.0);
+    Finding absorbed = within_whole(finding_of(stack_absorbed_name, bar, "share", "noise"), name,
+                                    "be free", free, 1.0);
     if (!absorbed.value) {
       // Its reason says why it is not known.
     } else if (!kind.absorption.is_found) {
-      absorbed.reason = "all that was made is absorbed";
+      absorbed.reason = "the kernel absorbed all the noise; the value is a lower bound";
     } else if (!kind.absorption.is_decisive &&
                kind.absorption.share_interval.high < saturated_share) {
-      absorbed.reason = "too little noise, or a delay of its own: no proof that nothing was free";
+      absorbed.reason = "inconclusive: too little noise, or the noise itself added a delay";
     }
     findings.push_back(std::move(absorbed));
   }
@@ -203,7 +205,7 @@ std::string costs_of_taking(const Ablation& ablation, std::span<const Cause> cau
   for (std::size_t i = 0; i < causes.size(); ++i) {
     const Cost& cost = ablation.factors[i];
     if (!cost.is_resolved || cost.ns >= 0.0) continue;
-    costs += fmt::format("{}taking {} away costs {:.1f} % of the time", costs.empty() ? "" : ", ",
+    costs += fmt::format("{}removing {} costs {:.1f} % of the time", costs.empty() ? "" : ", ",
                          label_of(causes[i]), -100.0 * cost.ns / ablation.none.ns);
   }
   return costs;
@@ -222,7 +224,7 @@ void add_first(std::string_view bar, const Ablation& ablation, std::span<const C
   Finding first = finding_of(stack_first_name, bar, "share", stack_view_shapley);
   const Cause cause = causes[static_cast<std::size_t>(largest - ablation.factors.begin())];
   if (!is_possible(*largest, ablation.none.ns)) {
-    first.reason = impossible(label_of(cause), *largest, ablation.none.ns);
+    first.reason = impossible(label_of(cause), "take", *largest, ablation.none.ns);
   } else if (largest->is_resolved && largest->ns > 0.0) {
     first.label = label_of(cause);
     first.value = largest->ns / saved_ns;
@@ -231,7 +233,7 @@ void add_first(std::string_view bar, const Ablation& ablation, std::span<const C
     first.high = std::max(*first.value, std::min(1.0, largest->interval.high / saved_ns));
     first.reason = costs_of_taking(ablation, causes);
   } else {
-    first.reason = "no cause is resolved: within two sigma of 0";
+    first.reason = "no cause differs from 0 by more than two sigma";
   }
   findings.push_back(std::move(first));
 }
@@ -265,7 +267,7 @@ void add_ablation(std::string_view bar, const Points& points, const DeviceInfo& 
     const std::vector<AblationBuild> builds = builds_in(points, device);
     const std::vector<std::uint32_t> needs = needs_of(causes);
     const Ablation ablation = attribute_time(builds, causes.size(), {.needs = needs});
-    if (!(ablation.none.ns > 0.0)) throw AblationError("the kernel takes no time");
+    if (!(ablation.none.ns > 0.0)) throw AblationError("the kernel has no measurable time");
     findings.push_back(time_of(bar, points, device, ablation));
     for (std::size_t i = 0; i < causes.size(); ++i) {
       findings.push_back(share_of(bar, label_of(causes[i]), ablation.factors[i], ablation.none.ns));
@@ -281,7 +283,7 @@ void add_ablation(std::string_view bar, const Points& points, const DeviceInfo& 
     findings.push_back(without_share(bar, error.what()));
   } catch (const std::out_of_range& error) {
     findings.push_back(
-        without_share(bar, fmt::format("not this version's points: {}", error.what())));
+        without_share(bar, fmt::format("the points come from another version: {}", error.what())));
   }
   for (std::size_t i = first; i < findings.size(); ++i) {
     findings[i].holds_scatter = findings[i].low.has_value();

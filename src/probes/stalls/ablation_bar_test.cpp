@@ -139,15 +139,15 @@ TEST_CASE("a first cause is no more than the whole, and what costs time to take 
   const Finding* const first = find(found, "first_cause", "memory-bound");
   CHECK(*first->high <= 1.0);
   CHECK(*first->low <= *first->value);
-  CHECK(first->reason == "taking memory structural: bank conflict away costs 30.0 % of the time");
+  CHECK(first->reason == "removing memory structural: bank conflict costs 30.0 % of the time");
   // No share of the time is less than nothing.
   const Finding* const conflict =
       find(found, "stall", "memory-bound", "memory structural: bank conflict");
   REQUIRE(conflict != nullptr);
   CHECK_FALSE(conflict->value.has_value());
   CHECK(
-      conflict->reason.starts_with("not known: memory structural: bank conflict would be -30.0 ±"));
-  CHECK(conflict->reason.ends_with(" % of the time, less than 0"));
+      conflict->reason.starts_with("unknown: memory structural: bank conflict would take -30.0 ±"));
+  CHECK(conflict->reason.ends_with(" % of the time, which is below 0 %"));
 }
 
 TEST_CASE("a share of more than the whole is not known, and no first cause") {
@@ -164,15 +164,15 @@ TEST_CASE("a share of more than the whole is not known, and no first cause") {
   const Finding* const memory = find(found, "stall", "memory-bound", "memory data: main memory");
   REQUIRE(memory != nullptr);
   CHECK_FALSE(memory->value.has_value());
-  CHECK(memory->reason.starts_with("not known: "));
-  CHECK(memory->reason.ends_with(" % of the time, more than the whole"));
+  CHECK(memory->reason.starts_with("unknown: "));
+  CHECK(memory->reason.ends_with(" % of the time, which is above 100 %"));
   CHECK(value_of(found, "stall", "memory-bound", "memory structural: bank conflict") ==
         doctest::Approx(200.0 / 1200.0).epsilon(0.1));
   const Finding* const first = find(found, "first_cause", "memory-bound");
   REQUIRE(first != nullptr);
   CHECK_FALSE(first->value.has_value());
   CHECK(first->label.empty());
-  CHECK(first->reason == memory->reason);
+  CHECK("unknown: " + first->reason == memory->reason);
 }
 
 TEST_CASE("no share is told that is above the whole, nor an end of its interval") {
@@ -219,8 +219,8 @@ TEST_CASE("noise that would fit in more than all of the time is not known") {
   CHECK(*whole.value <= 1.0);
   const Finding more = absorbed_where(8000);
   CHECK_FALSE(more.value.has_value());
-  CHECK(more.reason.starts_with("not known: memory would be "));
-  CHECK(more.reason.ends_with(" % of the time, more than the whole"));
+  CHECK(more.reason.starts_with("unknown: memory would be free "));
+  CHECK(more.reason.ends_with(" % of the time, which is above 100 %"));
 }
 
 TEST_CASE("a share outside by less than its sigma is kept") {
@@ -296,7 +296,7 @@ TEST_CASE("noise that finds another resource in use all of the time makes it inc
   CHECK_FALSE(verdict->reason.empty());
   CHECK(value_of(found, "absorbed", "bank-conflicts", "memory") < 0.05);
   CHECK(find(found, "absorbed", "bank-conflicts", "cache")->reason ==
-        "all that was made is absorbed");
+        "the kernel absorbed all the noise; the value is a lower bound");
 }
 
 TEST_CASE("where nothing can be taken away, nothing is named first") {
@@ -324,7 +324,7 @@ TEST_CASE("points of another version are told, and not guessed") {
   points.front().parameters.set("factors", std::string("weather"));
   const Findings found = analyse(gpu(), points);
   CHECK(find(found, "stall", "dependency-chain")->reason ==
-        "not this version's points: cause weather");
+        "the points come from another version: cause weather");
 }
 
 }  // namespace

@@ -65,27 +65,26 @@ std::vector<KernelVariant> variants() {
 
 constexpr Case cases[]{
     wait_for_one::case_of<wait_for_one::memory_bound>(
-        "memory", "independent loads all over main memory, of several groups"),
+        "memory", "independent loads by several work-groups, scattered over main memory"),
     wait_for_one::case_of<wait_for_one::latency_bound>(
-        "latency", "one sub-group per compute unit follows what it loads"),
+        "latency", "one sub-group per compute unit chases pointers"),
     wait_for_one::case_of<wait_for_one::bank_conflicts>(
-        "banks", "the lanes of a sub-group meet in one bank of local memory"),
+        "banks", "the lanes of a sub-group access the same bank of local memory"),
     wait_for_one::case_of<wait_for_one::barrier>(
-        "", "one sub-group after another works, the others wait for it"),
+        "", "sub-groups work one at a time while the others wait at a barrier"),
     wait_for_one::case_of<wait_for_one::dependency_chain>(
-        "chain", "four sub-groups per compute unit, of operations that wait for each other"),
+        "chain", "four sub-groups per compute unit run chains of dependent operations"),
     wait_for_one::case_of<wait_for_one::divergence>(
-        "", "lanes of a sub-group take turns, one in eight"),
+        "", "divergent branches keep one lane in eight of a sub-group active at a time"),
     wait_for_one::case_of<wait_for_one::uncoalesced_loads>(
-        "", "the lanes of a sub-group load a line apart"),
+        "", "the lanes of a sub-group load addresses one cache line apart"),
     wait_for_one::case_of<wait_for_one::uncoalesced_stores>(
-        "", "the lanes of a sub-group store a line apart"),
-    wait_for_one::case_of<wait_for_one::store_bound>("", "stores all over main memory"),
-    wait_for_one::case_of<wait_for_one::release>("", "a fence for the whole device behind stores"),
-    wait_for_one::case_of<wait_for_one::function_unit>(
-        "", "special functions that do not wait for each other"),
+        "", "the lanes of a sub-group store to addresses one cache line apart"),
+    wait_for_one::case_of<wait_for_one::store_bound>("", "stores scattered over main memory"),
+    wait_for_one::case_of<wait_for_one::release>("", "stores followed by a device-scope fence"),
+    wait_for_one::case_of<wait_for_one::function_unit>("", "independent special functions"),
     {.name = "implicit",
-     .what = "a pass over an array by way of local memory",
+     .what = "a pass over an array through local memory",
      .points = copy::points,
      .memory = copy::memory_of,
      .loops = copy::loops,
@@ -93,7 +92,7 @@ constexpr Case cases[]{
      .prepare = copy::prepare,
      .analyse = copy::analyse},
     search::case_of<search::Queues::one>("a tree search with one queue"),
-    search::case_of<search::Queues::per_group>("the same with a queue per group"),
+    search::case_of<search::Queues::per_group>("a tree search with one queue per work-group"),
 };
 
 constexpr auto case_words = [] {
@@ -113,14 +112,14 @@ constexpr auto former_bars = [] {
 
 /// "Kernels to run, as a comma list. `memory-bound`: independent loads ... Default: all."
 std::string case_details() {
-  std::string text = "Kernels to run, as a comma list.";
+  std::string text = "Comma-separated list of kernels to run.";
   std::string on_request;
   for (const Case& each : cases) {
     text += fmt::format(" `{}`: {}.", each.name, each.what);
     if (!each.is_on_request) continue;
     on_request += fmt::format("{}`{}`", on_request.empty() ? "" : ", ", each.name);
   }
-  return fmt::format("{} Default: all; without --thorough all but {}.", text, on_request);
+  return fmt::format("{} Default: all with --thorough, otherwise all except {}.", text, on_request);
 }
 
 const std::string details_of_case = case_details();
@@ -179,7 +178,7 @@ std::vector<const Case*> choose_cases(const DeviceInfo& device, Asked& asked,
     if (asked.max_memory.count != 0 && with.beside() + min_arrays > asked.max_memory.count) {
       findings.push_back(not_measured(
           stack_part_name, each.name,
-          fmt::format("--max-memory: {} are not enough: its kernels need at least {}",
+          fmt::format("--max-memory: {} is too little; the kernels need at least {}",
                       format_bytes(asked.max_memory), format_bytes({with.beside() + min_arrays}))));
       continue;
     }
@@ -196,7 +195,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   Plan plan;
   if (is_simulated(device)) {
     plan.findings.push_back(not_measured(
-        stack_part_name, probe.id, "its kernels run on devices alone: gsi has those of machines"));
+        stack_part_name, probe.id, "stalls does not run on simulated devices; use gsi there"));
     return plan;
   }
   Asked asked(request);
@@ -266,8 +265,9 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
     try {
       case_of(*own.front()).analyse(bar, own, device, found.findings);
     } catch (const std::out_of_range& error) {
-      found.findings.push_back(without_value(
-          stack_part_name, bar, "", fmt::format("not this version's points: {}", error.what())));
+      found.findings.push_back(
+          without_value(stack_part_name, bar, "",
+                        fmt::format("the points come from another version: {}", error.what())));
     }
   }
   search::add_speed_up(found.findings);

@@ -29,9 +29,9 @@ struct Step {
   std::string_view what;
 };
 constexpr std::array steps{
-    Step{Cause::second_cache, 2, "near", "first", "L2 less L1"},
-    Step{Cause::main_memory, 3, "far", "near", "main memory less L2"},
-    Step{Cause::beyond_first, 3, "far", "first", "main memory less L1"},
+    Step{Cause::second_cache, 2, "near", "first", "L2 minus L1"},
+    Step{Cause::main_memory, 3, "far", "near", "main memory minus L2"},
+    Step{Cause::beyond_first, 3, "far", "first", "main memory minus L1"},
 };
 
 std::string fact_name(std::string_view array, std::string_view end) {
@@ -119,17 +119,18 @@ void add_steps(std::string_view bar, const Point& usual, double loads,
   for (const Step& step : steps) {
     const auto here = added_here(bar, step, loads, findings);
     if (!here) continue;
-    findings.push_back(finding_for(added_name, bar, step, *here, "taking the level away"));
+    findings.push_back(finding_for(added_name, bar, step, *here, "removing the level"));
     const auto latency = added_by_latency(step, usual.facts);
     if (!latency) continue;
     findings.push_back(finding_for(added_by_latency_name, bar, step, *latency, "latency"));
     agrees = agrees && agree(*here, *latency);
-    compared +=
-        fmt::format("{}{}: {:.3g} ns a load, by latency {:.3g} ns", compared.empty() ? "" : "; ",
-                    step.what, here->value * ns_per_second, latency->value * ns_per_second);
+    compared += fmt::format("{}{}: {:.3g} ns per load, {:.3g} ns by the latency probe",
+                            compared.empty() ? "" : "; ", step.what, here->value * ns_per_second,
+                            latency->value * ns_per_second);
   }
   if (compared.empty()) return;
-  Finding verdict = finding_of(as_latency_name, bar, "", "within their intervals and a tenth");
+  Finding verdict =
+      finding_of(as_latency_name, bar, "", "agreement within both intervals plus 10 %");
   verdict.label = agrees ? latency_agrees : latency_doubts;
   verdict.reason = std::move(compared);
   findings.push_back(std::move(verdict));

@@ -64,8 +64,8 @@ TEST_CASE("what a level adds to a load stands beside what latency found") {
   const Finding* const verdict = find(found, "as_latency", "latency-bound");
   REQUIRE(verdict != nullptr);
   CHECK(verdict->label == "agree");
-  CHECK(verdict->reason.find("L2 less L1: 12") == 0);
-  CHECK(verdict->reason.find("; main memory less L2: 19") != std::string::npos);
+  CHECK(verdict->reason.find("L2 minus L1: 12") == 0);
+  CHECK(verdict->reason.find("; main memory minus L2: 19") != std::string::npos);
   CHECK(verdict->reason.find("by latency 190 ns") != std::string::npos);
 }
 

@@ -156,7 +156,7 @@ TEST_CASE("a fence is refused where no version of OpenCL has it") {
   device.isa = "spir";
   device.version = "OpenCL 1.2 pocl";
   CHECK(structural::find_fence_problem(device) ==
-        "OpenCL 1.2 has no fence behind which all of a device sees a work-item's stores");
+        "OpenCL 1.2 has no fence that makes a work-item's stores visible to the whole device");
   CHECK(option() == " -DSTRUCTURAL=2");
   device.version = "OpenCL 2.1 AMD-APP";
   CHECK(structural::find_fence_problem(device).empty());

@@ -20,9 +20,10 @@ std::string_view pattern_of(const Finding* kind) {
   if (kind == nullptr) return {};
   const std::string_view word = kind->label;
   if (word == word_in(class_words, CurveClass::gpu_coalescing)) {
-    return "neighbours side by side";
+    return "coalesced";
   }
-  if (word == word_in(class_words, CurveClass::cpu_serial)) return "a run per work-item";
+  if (word == word_in(class_words, CurveClass::cpu_serial))
+    return "one contiguous run per work-item";
   if (word == word_in(class_words, CurveClass::flat)) return "at any stride";
   return {};
 }

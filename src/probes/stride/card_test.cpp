@@ -25,12 +25,11 @@ TEST_CASE("the fastest series of each operation stand in one line, what they sha
   add(result, "copy int4", 1.5e12, "gpu-coalescing");
   const Card same = card(result);
   REQUIRE(same.lines.size() == 1);
-  CHECK(same.lines[0].text == "read 2.00 TB/s, copy 1.50 TB/s (int4, neighbours side by side)");
+  CHECK(same.lines[0].text == "read 2.00 TB/s, copy 1.50 TB/s (int4, coalesced)");
   CHECK(same.rows.size() == 3);
   add(result, "copy int", 3e12, "cpu-serial");
   CHECK(card(result).lines[0].text ==
-        "read 2.00 TB/s (int4, neighbours side by side), copy 3.00 TB/s (int, a run per "
-        "work-item)");
+        "read 2.00 TB/s (int4, coalesced), copy 3.00 TB/s (int, one contiguous run per work-item)");
 }
 
 }  // namespace clprobe::stride

@@ -103,14 +103,14 @@ class Curve {
 
 std::string problem_of(std::span<const CurvePoint> points) {
   if (points.size() < min_points) {
-    return fmt::format("{} strides were measured, and it takes {}", points.size(), min_points);
+    return fmt::format("{} strides were measured, but {} are needed", points.size(), min_points);
   }
   constexpr double rounding = 1e-6;
   for (std::size_t i = 0; i < points.size(); ++i) {
-    if (!(points[i].bandwidth > 0.0)) return "a stride has no bandwidth";
+    if (!(points[i].bandwidth > 0.0)) return "one stride has no bandwidth";
     const bool doubles =
         i == 0 || std::fabs(points[i].stride_bytes / points[i - 1].stride_bytes - 2.0) < rounding;
-    if (!doubles) return "strides are missing between those that were measured";
+    if (!doubles) return "the measured strides have gaps";
   }
   return {};
 }
@@ -141,22 +141,22 @@ void classify(const Curve& curve, double sub_group, CurveVerdict& verdict) {
       verdict.unclear_reason = "only some strides are slow";
     }
   } else if (start < slow_start) {
-    verdict.unclear_reason = "small strides are slow, but no larger ones keep the bandwidth";
+    verdict.unclear_reason = "small strides are slow, but no larger strides sustain the bandwidth";
   } else {
     verdict.unclear_reason = fmt::format(
-        "runs of their own give work-items {:.0f} % of the best bandwidth, which is "
-        "neither slow nor fast",
+        "one contiguous run per work-item reaches {:.0f} % of the best bandwidth, which is neither "
+        "slow nor fast",
         100.0 * start);
   }
 }
 
 constexpr const char* growth_fades =
-    "not visible: the growth fades far below the bandwidth, as where caches serve it";
+    "not visible: the growth fades far below the best bandwidth, as when caches serve the accesses";
 
 /// Below a sector each doubling of the stride makes twice as much use of what is fetched.
 void find_sector(const Curve& curve, CurveVerdict& verdict) {
   if (verdict.kind != CurveClass::gpu_coalescing) {
-    verdict.no_sector_reason = "not visible: it takes a curve that rises with the stride";
+    verdict.no_sector_reason = "not visible: this needs a curve that rises with the stride";
     return;
   }
   std::size_t end = 0;
@@ -190,7 +190,7 @@ void doubt_sector(const Curve& curve, CurveVerdict& verdict) {
 
 void find_sub_group(const Curve& curve, CurveVerdict& verdict) {
   if (verdict.kind != CurveClass::gpu_coalescing) {
-    verdict.no_sub_group_reason = "not visible: it takes a curve that rises with the stride";
+    verdict.no_sub_group_reason = "not visible: this needs a curve that rises with the stride";
     return;
   }
   // What grows up to a sector's size fills sectors, whether one is seen or not.
@@ -216,9 +216,10 @@ void find_sub_group(const Curve& curve, CurveVerdict& verdict) {
     return;
   }
   if (!steepest) {
-    verdict.no_sub_group_reason = "not visible: the bandwidth is reached with whole sectors";
+    verdict.no_sub_group_reason = "not visible: whole sectors already reach the bandwidth";
   } else if (curve.point(*steepest).stride_bytes > max_lanes * lane_bytes) {
-    verdict.no_sub_group_reason = "not visible: it grows most beyond any sub-group's width";
+    verdict.no_sub_group_reason =
+        "not visible: the bandwidth grows most beyond any sub-group's width";
   } else {
     verdict.sub_group = steepest;
   }

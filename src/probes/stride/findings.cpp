@@ -91,23 +91,24 @@ std::string write_advice(const SeriesCurve& curve, const CurveVerdict& verdict) 
   switch (verdict.kind) {
     case CurveClass::gpu_coalescing: {
       const std::string tail =
-          verdict.has_end_droop ? fmt::format(", and keep the stride below {}, where {} are left",
-                                              bytes_text(points.back().stride_bytes),
-                                              percent(points.back().bandwidth))
-                                : std::string();
+          verdict.has_end_droop
+              ? fmt::format(", and keep the stride below {}, which reaches only {}",
+                            bytes_text(points.back().stride_bytes),
+                            percent(points.back().bandwidth))
+              : std::string();
       return fmt::format(
-          "let neighbouring work-items {} neighbouring elements, with strides of {} and more{}; "
-          "runs of their own reach {}",
+          "let neighbouring work-items {} neighbouring elements, with strides of at least {}{}; "
+          "one contiguous run per work-item reaches {} of the best bandwidth",
           curve.verb, bytes_text(points[*verdict.knee].stride_bytes), tail,
           percent(points.front().bandwidth));
     }
     case CurveClass::cpu_serial:
       return fmt::format(
-          "let each work-item {} a run of its own; neighbouring elements for neighbouring "
-          "work-items reach {}",
+          "let each work-item {} one contiguous run; neighbouring elements for neighbouring "
+          "work-items reach {} of the best bandwidth",
           curve.verb, percent(points.back().bandwidth));
     case CurveClass::flat:
-      return fmt::format("choose any stride: the slowest reaches {} of the bandwidth",
+      return fmt::format("choose any stride: the slowest reaches {} of the best bandwidth",
                          percent(std::min_element(points.begin(), points.end(),
                                                   [](const CurvePoint& a, const CurvePoint& b) {
                                                     return a.bandwidth < b.bandwidth;
@@ -117,9 +118,11 @@ std::string write_advice(const SeriesCurve& curve, const CurveVerdict& verdict) 
       break;
   }
   if (verdict.knee) {
-    return fmt::format("{} with strides of {} and more; runs of their own reach {}", curve.verb,
-                       bytes_text(points[*verdict.knee].stride_bytes),
-                       percent(points.front().bandwidth));
+    return fmt::format(
+        "{} with strides of at least {}; one contiguous run per work-item reaches {} of the best "
+        "bandwidth",
+        curve.verb, bytes_text(points[*verdict.knee].stride_bytes),
+        percent(points.front().bandwidth));
   }
   return fmt::format("use a stride of {}, the fastest here; no simple rule fits this curve",
                      best_stride);
@@ -133,7 +136,7 @@ void add_bandwidth(Findings& found, const DeviceInfo& device, const SeriesCurve&
                    const CurveVerdict& verdict) {
   const CurvePoint& best = curve.points[verdict.best_at];
   found.findings.push_back(finding_of("bandwidth", curve.name, "bytes_per_second",
-                                      "median of the best stride", best.bandwidth, best.low,
+                                      "median at the best stride", best.bandwidth, best.low,
                                       best.high));
   found.findings.back().source = Source::measured;
   if (curve.is_imported) {
@@ -150,7 +153,7 @@ void add_bandwidth(Findings& found, const DeviceInfo& device, const SeriesCurve&
     stride.high = std::max(stride.high.value_or(*stride.value), point.stride_bytes);
   }
   if (stride.low != stride.high) {
-    stride.reason = fmt::format("several strides are as fast: those from {} to {}",
+    stride.reason = fmt::format("several strides from {} to {} are equally fast",
                                 bytes_text(*stride.low), bytes_text(*stride.high));
     stride.value.reset();
   }
@@ -178,7 +181,8 @@ Finding bracket(const SeriesCurve& curve, const char* name, std::size_t at, cons
 void add_knee(Findings& found, const SeriesCurve& curve, const CurveVerdict& verdict) {
   const bool rises = verdict.kind == CurveClass::gpu_coalescing;
   if (rises) {
-    Finding knee = bracket(curve, "knee", *verdict.knee, "90 % of the best from here on");
+    Finding knee =
+        bracket(curve, "knee", *verdict.knee, "at least 90 % of the best bandwidth from here on");
     if (verdict.sub_knee) {
       knee.method +=
           fmt::format(", 60 % from {}", bytes_text(curve.points[*verdict.sub_knee].stride_bytes));
@@ -186,7 +190,7 @@ void add_knee(Findings& found, const SeriesCurve& curve, const CurveVerdict& ver
     found.findings.push_back(std::move(knee));
   } else if (verdict.kind != CurveClass::unclear) {
     found.findings.push_back(
-        without_value("knee", curve.name, "90 % of the best from here on",
+        without_value("knee", curve.name, "at least 90 % of the best bandwidth from here on",
                       "not visible: the bandwidth does not rise with the stride", "bytes"));
   }
 }
@@ -194,7 +198,7 @@ void add_knee(Findings& found, const SeriesCurve& curve, const CurveVerdict& ver
 void add_hints(Findings& found, const DeviceInfo& device, const SeriesCurve& curve,
                const CurveVerdict& verdict) {
   Finding sector =
-      finding_of("sector", curve.name, "bytes", "end of growth in proportion to the stride");
+      finding_of("sector", curve.name, "bytes", "end of growth proportional to the stride");
   if (verdict.sector) {
     sector.value = curve.points[*verdict.sector].stride_bytes;
   } else {
@@ -202,7 +206,7 @@ void add_hints(Findings& found, const DeviceInfo& device, const SeriesCurve& cur
   }
   found.findings.push_back(std::move(sector));
   Finding lanes =
-      finding_of("sub_group", curve.name, "", "largest growth behind the sector, in words");
+      finding_of("sub_group", curve.name, "", "largest growth beyond the sector, in words");
   if (verdict.sub_group) {
     lanes.value = curve.points[*verdict.sub_group].stride_bytes / lane_bytes;
     lanes.method += " of 4 bytes";

@@ -17,8 +17,8 @@ std::shared_ptr<Memory> make_memory(Session& session, BufferKind kind, std::uint
   if (kind == BufferKind::svm) {
     void* const begin = clSVMAlloc(context(), CL_MEM_READ_WRITE, bytes, 0);
     if (begin == nullptr) {
-      throw Unsupported(
-          fmt::format("the driver gives no {} of shared virtual memory", format_bytes({bytes})));
+      throw Unsupported(fmt::format("the driver does not provide {} of shared virtual memory",
+                                    format_bytes({bytes})));
     }
     memory->shared =
         std::shared_ptr<void>(begin, [context](void* all) { clSVMFree(context(), all); });

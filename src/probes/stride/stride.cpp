@@ -36,8 +36,8 @@ constexpr Option options[]{
      .value_name = "N",
      .summary = "elements per buffer, a power of two: 2^28, 256M",
      .details =
-         "Elements per buffer, a power of two: `268435456`, `256M` or `2^28`. Default: 1 GiB of "
-         "them on a large GPU, 256 MiB on a small one, four times the last cache on a CPU.",
+         "Elements per buffer, a power of two: `268435456`, `256M` or `2^28`. Default: 1 GiB per "
+         "buffer on a large GPU, 256 MiB on a small one, four times the last-level cache on a CPU.",
      .value = Count{.power_of_two = true}},
     {.name = "grid",
      .value_name = "N",
@@ -52,43 +52,42 @@ constexpr Option options[]{
      .value = Count{}},
     {.name = "type",
      .value_name = "LIST",
-     .summary = "types of the elements",
-     .details = "Types of the elements, as a comma list. Default: `int`.",
+     .summary = "element types",
+     .details = "Comma-separated list of element types. Default: `int`.",
      .value = Choices{type_choices}},
     {.name = "vector",
      .value_name = "LIST",
      .summary = "values per element",
-     .details = "Values per element, as a comma list: `4` makes an element an int4. Default: 1 "
-                "and 4, on a CPU also 16.",
+     .details = "Comma-separated list of values per element: `4` makes an element an int4. "
+                "Default: 1 and 4, on a CPU also 16.",
      .value = Choices{vector_choices}},
     {.name = "operation",
      .value_name = "LIST",
      .summary = "what a work-item does with its elements",
-     .details = "What a work-item does with its elements, as a comma list: `read` them, `write` "
-                "them, `copy` them to another buffer, or `update` them in place. A copy and an "
-                "update move every byte twice, and both count. Default: read int and int4, copy "
-                "int4.",
+     .details =
+         "Comma-separated list of what a work-item does with its elements: `read` them, `write` "
+         "them, `copy` them to another buffer, or `update` them in place. A copy or an update "
+         "moves every byte twice, and both moves count. Default: read int and int4, copy int4.",
      .value = Choices{operation_choices}},
     {.name = "buffer",
      .value_name = "LIST",
-     .summary = "where the buffers are",
-     .details = "Where the buffers are, as a comma list: in the memory of the `device`, in memory "
-                "that the driver takes from the `host` (CL_MEM_ALLOC_HOST_PTR), or in shared "
+     .summary = "memory that holds the buffers",
+     .details = "Comma-separated list of the memories that hold the buffers: that of the `device`, "
+                "memory that the driver allocates on the `host` (CL_MEM_ALLOC_HOST_PTR), or shared "
                 "virtual memory, `svm`. Default: `device`.",
      .value = Choices{buffer_choices}},
     {.name = "timer",
      .value_name = "WORD",
-     .summary = "what times a launch",
-     .details = "What times a launch: its `event`, or the clock of the `host`. Default: events, "
-                "where the device's are true.",
+     .summary = "clock that times a launch",
+     .details = "Clock that times a launch: that of its `event` or that of the `host`. Default: "
+                "events, where the device's event times are reliable.",
      .value = Choice{timer_choices}},
     {.name = "per-launch",
      .value_name = "WORD",
-     .summary = "what a launch moves",
-     .details =
-         "What a launch moves: the `whole` buffer, however long that takes, or as `usual` "
-         "part of it, where a CPU or a launch of more than 100 ms needs no more. Needs events. "
-         "Default: `usual`.",
+     .summary = "how much a launch moves",
+     .details = "How much a launch moves: the `whole` buffer, however long that takes, or the "
+                "`usual` amount, which is only a part of it on a CPU or where a launch would take "
+                "more than 100 ms. Needs events. Default: `usual`.",
      .value = Choice{per_launch_choices}},
 };
 
@@ -123,7 +122,8 @@ bool has_svm(const DeviceInfo& device) {
 
 /// Why the device has no such elements or buffers; empty when it has.
 std::string find_missing(const DeviceInfo& device, const Kind& kind) {
-  if (kind.type == ElementType::float64 && !has_double(device)) return "the device has no double";
+  if (kind.type == ElementType::float64 && !has_double(device))
+    return "the device does not support double";
   if (kind.buffer == BufferKind::svm && !has_svm(device)) {
     return "the device has no shared virtual memory";
   }
@@ -162,14 +162,14 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   for (const Kind& kind : kinds) {
     std::string reason = find_missing(device, kind);
     if (timer == Timer::event && device.launch_timer != Timer::event) {
-      reason = "the device's event times are not true: choose --timer host";
+      reason = "the device's event times are unreliable; choose --timer host";
     }
     if (asked.is_whole && timer != Timer::event && reason.empty()) {
-      reason = "the host's clock needs launches of two lengths: leave --per-launch out";
+      reason = "the host's clock needs launches of two lengths; omit --per-launch";
     }
     const Dimensions size = choose_dimensions(device, asked, kinds, kind);
     if (reason.empty() && size.elements > largest / Bytes{kind.element_bytes()}) {
-      reason = fmt::format("{} elements of {} are more than {} of memory", size.elements,
+      reason = fmt::format("{} elements of {} need more than {} of memory", size.elements,
                            format_bytes({kind.element_bytes()}), format_bytes(largest));
     }
     if (!reason.empty()) {
@@ -210,7 +210,7 @@ std::string check_kinds(const DeviceInfo& device, const std::vector<Kind>& kinds
     const std::string reason = find_missing(device, kind);
     if (reason.empty()) continue;
     const bool is_type = kind.type == ElementType::float64 && !has_double(device);
-    return fmt::format("--{}: {}: choose {}", is_type ? "type" : "buffer", reason,
+    return fmt::format("--{}: {}; choose {}", is_type ? "type" : "buffer", reason,
                        is_type ? "int or float" : "device or host");
   }
   return {};
@@ -220,27 +220,27 @@ std::string check_kinds(const DeviceInfo& device, const std::vector<Kind>& kinds
 std::string check_work_group(const DeviceInfo& device, const Asked& asked) {
   const std::uint64_t most = max_work_group(device);
   if (asked.work_group > most) {
-    return fmt::format("--work-group: {} is more than the device takes: choose at most {}",
+    return fmt::format("--work-group: {} exceeds the device's maximum; choose at most {}",
                        asked.work_group, most);
   }
   if (asked.work_group == 0 || std::has_single_bit(asked.work_group)) return {};
   const std::uint64_t below = std::bit_floor(asked.work_group);
-  return fmt::format("--work-group: {} is no power of two: choose {}{}", asked.work_group, below,
+  return fmt::format("--work-group: {} is not a power of two; choose {}{}", asked.work_group, below,
                      2 * below > most ? "" : fmt::format(" or {}", 2 * below));
 }
 
 std::string check_dimensions(const Asked& asked, const Dimensions& size) {
   if (size.grid > size.elements && asked.grid == 0) {
     return fmt::format(
-        "--elements: {} are fewer than the work-items of a work-group: choose at least {}",
+        "--elements: {} is less than the number of work-items in a work-group; choose at least {}",
         size.elements, size.grid);
   }
   if (size.grid > size.elements) {
-    return fmt::format("--grid: {} work-items are more than {} elements: choose at most {}",
-                       size.grid, size.elements, size.elements);
+    return fmt::format("--grid: {} work-items exceed the {} elements; choose at most {}", size.grid,
+                       size.elements, size.elements);
   }
   if (size.work_group > size.grid) {
-    return fmt::format("--work-group: {} does not divide the grid of {}: choose at most {}",
+    return fmt::format("--work-group: {} does not divide the grid of {}; choose at most {}",
                        size.work_group, size.grid, size.grid);
   }
   return {};
@@ -255,7 +255,7 @@ std::string check_sizes(const DeviceInfo& device, const Asked& asked,
       std::bit_floor(std::max<std::uint64_t>(1, largest.count / widest));
   if (is_known && asked.elements > max_elements) {
     return fmt::format(
-        "--elements: {} of {} bytes in {} are more memory than there is: choose at most {}",
+        "--elements: {} elements of {} bytes in {} exceed the available memory; choose at most {}",
         asked.elements, widest, format_count(count_buffers(kinds), "buffer"), max_elements);
   }
   for (const Kind& kind : kinds) {
@@ -278,7 +278,7 @@ std::string check(const DeviceInfo& device, const Request& request) {
 const Probe probe{
     .id = "stride",
     .title = "Access patterns",
-    .question = "Which stride between a work-item's elements reaches the bandwidth of memory?",
+    .question = "Which stride between a work-item's elements reaches full memory bandwidth?",
     .lends_references = true,
     .unit = Unit::bytes_per_second,
     .options = options,

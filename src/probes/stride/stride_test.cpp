@@ -275,11 +275,11 @@ TEST_CASE("bad input names the nearest valid value") {
   says(problem(big_gpu(), {count("work-group", 2048)}), {"--work-group", "at most 1024"});
   // A power of two that the device refuses is no advice.
   says(problem(big_gpu(), {count("work-group", 100000000)}), {"--work-group", "at most 1024"});
-  says(problem(big_gpu(), {count("work-group", 96)}), {"no power of two", "choose 64 or 128"});
-  says(problem(phone(), {count("work-group", 3)}), {"no power of two", "choose 2 or 4"});
+  says(problem(big_gpu(), {count("work-group", 96)}), {"not a power of two", "choose 64 or 128"});
+  says(problem(phone(), {count("work-group", 3)}), {"not a power of two", "choose 2 or 4"});
   says(problem(phone(), {count("work-group", 64)}), {"--work-group", "at most 32"});
   says(problem(cpu(), {count("elements", std::uint64_t{1} << 40U)}),
-       {"--elements", "more memory", "at most 268435456"});
+       {"--elements", "exceed the available memory", "at most 268435456"});
   // Half of the memory less what checks need, in each of two buffers of int4.
   says(problem(cpu(), {count("elements", 1U << 20U)}, mebibytes(1)),
        {"--elements", "2 buffers", "at most 16384"});

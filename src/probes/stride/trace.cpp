@@ -94,7 +94,7 @@ Program batches_of(const Machine& machine, const Shape& shape, const Share& shar
 SimulatedWork trace(const Machine& machine, const Point& point) {
   const auto shape = shape_of<Shape>(point);
   if (shape.buffer != BufferKind::device) {
-    throw Unsupported("the simulator has no memory of a host");
+    throw Unsupported("the simulator has no host memory");
   }
   const Share share = share_of(machine, shape);
   SimulatedWork work;

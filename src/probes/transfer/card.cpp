@@ -84,7 +84,7 @@ std::string row_of(const ProbeResult& result, const std::string& series) {
   const Finding* const start = find_value(result.findings, "start_up", series);
   if (start != nullptr) append(text, ", ", "start-up " + format_seconds(*start->value));
   const Finding* const half = find_value(result.findings, "half_size", series);
-  if (half != nullptr) append(text, ", ", "half of it at " + size_text(*half->value));
+  if (half != nullptr) append(text, ", ", "half the bandwidth at " + size_text(*half->value));
   const Finding* const one_way = find_value(result.findings, "one_way_bandwidth", series);
   if (one_way != nullptr) append(text, ", ", format_rate(*one_way->value));
   const Finding* const on_device = find_value(result.findings, "device_bandwidth", series);

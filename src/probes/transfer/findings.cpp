@@ -28,7 +28,7 @@ constexpr double beyond_moving = 3.0;
 /// Of bytes that take less time to move, a call's own time hides whether they were moved.
 constexpr double telling_ns = 200e3;
 constexpr std::string_view too_small =
-    "no transfer is large enough to tell it from the time of a call";
+    "no transfer is large enough to stand out from the overhead of a call";
 
 using Laws = std::map<std::string, Law, std::less<>>;
 
@@ -84,8 +84,7 @@ void add_law(Findings& found, std::string_view series, const SeriesSpec& spec, c
                                       rate.high * ns_per_second));
   if (!named.has_start) return;
   if (!law.start_ns) {
-    constexpr std::string_view reason =
-        "no transfer is small enough: its start-up is a part of all";
+    constexpr std::string_view reason = "no transfer is small enough for the start-up to dominate";
     found.findings.push_back(without_value("start_up", series, law_method, reason, "seconds"));
     return;
   }
@@ -133,16 +132,17 @@ void add_duplex(Findings& found, const Laws& laws) {
   const Interval& of_from = from->second.bytes_per_ns_interval;
   const double alone = to->second.bytes_per_ns + from->second.bytes_per_ns;
   const Interval of_both = shared_rate(both->second);
-  found.findings.push_back(finding_of(
-      "duplex", both_series, "share", "beside each way alone", both->second.bytes_per_ns / alone,
-      of_both.low / (of_to.high + of_from.high), of_both.high / (of_to.low + of_from.low)));
+  found.findings.push_back(
+      finding_of("duplex", both_series, "share", "compared with each direction alone",
+                 both->second.bytes_per_ns / alone, of_both.low / (of_to.high + of_from.high),
+                 of_both.high / (of_to.low + of_from.low)));
 }
 
 /// A finding of whether something beats all that surely moves bytes.
 Finding compare_with_moving(Finding finding, const Moved& moved, double best,
                             std::string_view beyond, std::string_view otherwise) {
   if (!(best > 0.0)) {
-    finding.reason = "no transfer of that size was measured beside it";
+    finding.reason = "no other transfer of this size was measured for comparison";
   } else if (moved.bytes / best < telling_ns) {
     finding.reason = too_small;
   } else {
@@ -183,8 +183,8 @@ std::optional<Finding> find_host_memory(std::string_view series, const DeviceInf
     if (each.bytes > largest.bytes) largest = {each.bytes, each.ns};
   }
   if (!(largest.ns > 0.0)) return std::nullopt;
-  return compare_with_moving(finding_of("host_memory", series, "", "beside transfers"), largest,
-                             best_moved(device, points, largest.bytes), kept_on_device,
+  return compare_with_moving(finding_of("host_memory", series, "", "compared with transfers"),
+                             largest, best_moved(device, points, largest.bytes), kept_on_device,
                              kept_on_host);
 }
 
@@ -241,7 +241,7 @@ Finding path_to(const PeerSeries& peer, const Law& law, const DeviceInfo& device
                 const Laws& laws) {
   constexpr double beyond_links = 1.1;
   constexpr double staged_share = 0.2;
-  Finding finding = finding_of("peer_path", peer.name, "", "beside transfers");
+  Finding finding = finding_of("peer_path", peer.name, "", "compared with transfers");
   const bool is_in_one = shares_memory_with_host(device);
   if (is_in_one && peer.peer_shares_memory) {
     finding.label = path_in_memory;
@@ -250,11 +250,12 @@ Finding path_to(const PeerSeries& peer, const Law& law, const DeviceInfo& device
   const double to = best_rate(laws, Direction::to_device);
   const double from = best_rate(laws, Direction::from_device);
   if (is_in_one || peer.peer_shares_memory) {
-    finding.reason = "one of both has the host's memory";
+    finding.reason = "one of the two devices uses the host's memory";
   } else if (peer.peer_name != device.name) {
-    finding.reason = "the other device is another one, whose link to the host was not measured";
+    finding.reason =
+        "the other device is a different model, whose link to the host was not measured";
   } else if (!(to > 0.0 && from > 0.0)) {
-    finding.reason = "no transfers to and from the host were measured beside it";
+    finding.reason = "no transfers to and from the host were measured for comparison";
   } else {
     const double staged = 1.0 / (1.0 / to + 1.0 / from);
     const double rate = law.bytes_per_ns;
@@ -263,9 +264,11 @@ Finding path_to(const PeerSeries& peer, const Law& law, const DeviceInfo& device
     } else if (std::abs(rate / staged - 1.0) <= staged_share) {
       finding.label = path_by_host;
     } else if (rate > staged) {
-      finding.reason = "as fast as parts by way of the host, and as a direct way over its link";
+      finding.reason =
+          "the rate fits both staging through the host in parts and a direct path over the same "
+          "link";
     } else {
-      finding.reason = "slower than by way of the host";
+      finding.reason = "the transfer is slower than staging through the host";
     }
   }
   return finding;

@@ -164,7 +164,7 @@ TEST_CASE("transfer: without small transfers there is a rate, and why there is n
   CHECK(found_in(found, "bandwidth").value.has_value());
   const Finding& start = found_in(found, "start_up");
   CHECK_FALSE(start.value.has_value());
-  CHECK(start.reason == "no transfer is small enough: its start-up is a part of all");
+  CHECK(start.reason == "no transfer is small enough for the start-up to dominate");
   CHECK_FALSE(has(found, "half_size"));
 }
 
@@ -199,7 +199,7 @@ TEST_CASE("transfer: a mapping is told from a copy by large transfers beside it 
     const Findings found = analyse(gpu(), points);
     const Finding& finding = found_in(found, "zero_copy");
     CHECK(finding.label.empty());
-    CHECK(finding.reason == "no transfer is large enough to tell it from the time of a call");
+    CHECK(finding.reason == "no transfer is large enough to stand out from the overhead of a call");
   }
   Points large = behind_link();
   add_mapping(large, "to-device-map", mebibytes(16).count, 10.0);
@@ -210,7 +210,8 @@ TEST_CASE("transfer: a mapping is told from a copy by large transfers beside it 
   small.push_back(measured("to-device", small_size, 20e3, 10.0));
   const Findings found = analyse(gpu(), small);
   CHECK(found_in(found, "zero_copy").label.empty());
-  CHECK(found_in(found, "zero_copy").reason == "no transfer of that size was measured beside it");
+  CHECK(found_in(found, "zero_copy").reason ==
+        "no other transfer of this size was measured for comparison");
   CHECK_FALSE(has(analyse(gpu(), behind_link()), "zero_copy"));
 }
 
@@ -296,7 +297,7 @@ TEST_CASE("transfer: the card has both ways, what was not seen, and fits a narro
         "zero copy");
   REQUIRE(result.card.rows.size() == 7);
   CHECK(result.card.rows[0].topic == "to-device");
-  CHECK(result.card.rows[0].text == "10.0 GB/s, start-up 20.0 µs, half of it at 195 KiB");
+  CHECK(result.card.rows[0].text == "10.0 GB/s, start-up 20.0 µs, half the bandwidth at 195 KiB");
   CHECK(result.card.rows[6].text == "24.8 GB/s");
   CHECK(result.card.unseen.empty());
   CHECK(card({}).lines.empty());

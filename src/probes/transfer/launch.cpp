@@ -87,7 +87,8 @@ void prove(State& state, const Shape& shape, const Route& route) {
     if (is_right && (i > 0 || std::all_of(route.wholes.begin(), route.wholes.end(), is_whole))) {
       continue;
     }
-    throw VoidedPoint("wrong result: other words came than were sent; its time means nothing");
+    throw VoidedPoint(
+        "wrong result: the received words differ from those sent, so the time is invalid");
   }
 }
 

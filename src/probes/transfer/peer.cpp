@@ -11,7 +11,7 @@ namespace {
 
 FoundDevice find_peer(const DeviceInfo& device, std::uint64_t peer) {
   std::optional<FoundDevice> found = find_neighbour(device, static_cast<int>(peer));
-  if (!found) throw Unsupported(fmt::format("device {} of its platform does not answer", peer));
+  if (!found) throw Unsupported(fmt::format("device {} of the platform does not respond", peer));
   return std::move(*found);
 }
 
@@ -19,7 +19,8 @@ cl::Context context_of(const cl::Device& device, const cl::Device& peer) {
   try {
     return cl::Context(std::vector<cl::Device>{device, peer});
   } catch (const cl::Error& error) {
-    throw Unsupported(fmt::format("the driver has no context for both ({})", describe(error)));
+    throw Unsupported(
+        fmt::format("the driver cannot create a context for both devices ({})", describe(error)));
   }
 }
 

@@ -167,7 +167,7 @@ TEST_CASE("transfer: a device that is alone on its platform says so to those who
   CHECK(asked.points.empty());
   const Finding* const finding = find_finding(asked.findings, "bandwidth", "to-peer");
   REQUIRE(finding != nullptr);
-  CHECK(finding->reason == "its platform has no other device");
+  CHECK(finding->reason == "the platform has no other device");
 }
 
 TEST_CASE("transfer: memory holds with many others, too") {
@@ -189,8 +189,8 @@ TEST_CASE("transfer: what takes the time of both ways goes through the host") {
   CHECK(path_at(18.0).label == path_by_host);
   CHECK(path_at(26.5).label == path_by_host);
   CHECK(path_at(27.0).label.empty());
-  CHECK(path_at(27.0).reason.starts_with("as fast as parts by way of the host"));
-  CHECK(path_at(17.5).reason == "slower than by way of the host");
+  CHECK(path_at(27.0).reason.starts_with("the rate fits both staging through the host in parts"));
+  CHECK(path_at(17.5).reason == "the transfer is slower than staging through the host");
 }
 
 TEST_CASE("transfer: a path is told where the links of both are known, and where there is one") {
@@ -200,10 +200,11 @@ TEST_CASE("transfer: a path is told where the links of both are known, and where
   points.clear();
   add_peer(points, 1, 390.0);
   CHECK(path_by(one_of(2, "0:0"), points).reason ==
-        "no transfers to and from the host were measured beside it");
+        "no transfers to and from the host were measured for comparison");
   points = behind_link_of_own();
   add_peer(points, 1, 390.0, "card", true);
-  CHECK(path_by(one_of(2, "0:0"), points).reason == "one of both has the host's memory");
+  CHECK(path_by(one_of(2, "0:0"), points).reason ==
+        "one of the two devices uses the host's memory");
   DeviceInfo cpu = one_of(2, "0:0");
   cpu.type = DeviceType::cpu;
   CHECK(path_by(cpu, points).label == path_in_memory);

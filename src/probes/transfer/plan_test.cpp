@@ -236,13 +236,13 @@ TEST_CASE("transfer: sizes that were asked for are measured, and such as fit now
         std::vector<std::uint64_t>{992});
   CHECK(probe.check(svm_gpu(), {}).empty());
   CHECK(probe.check(svm_gpu(), with_sizes({{kibibytes(64), kibibytes(64), 0.0}})).empty());
-  CHECK(
-      probe.check(svm_gpu(), with_sizes({{Bytes{8}, Bytes{8}, 0.0}}))
-          .starts_with("--sizes: none of them can be transferred: choose sizes between 16 B and"));
+  CHECK(probe.check(svm_gpu(), with_sizes({{Bytes{8}, Bytes{8}, 0.0}}))
+            .starts_with(
+                "--sizes: none of these sizes can be transferred; choose sizes between 16 B and"));
   Request little = with_sizes({{mebibytes(1), mebibytes(1), 0.0}});
   little.max_memory = mebibytes(4);
   CHECK(probe.check(svm_gpu(), little) ==
-        "--sizes: none of them can be transferred: choose sizes between 16 B and 512 KiB");
+        "--sizes: none of these sizes can be transferred; choose sizes between 16 B and 512 KiB");
   little.series = {"to-device"};
   CHECK(probe.check(svm_gpu(), little).empty());
   // One of several, and the end of a range.
@@ -252,7 +252,7 @@ TEST_CASE("transfer: sizes that were asked for are measured, and such as fit now
     with_more.max_memory = mebibytes(4);
     with_more.series = {"to-device"};
     CHECK(probe.check(svm_gpu(), with_more) ==
-          "--sizes: 2 MiB is more than --max-memory leaves room for: choose at most 1.33 MiB");
+          "--sizes: 2 MiB is more than --max-memory allows; choose at most 1.33 MiB");
   }
 }
 

@@ -30,7 +30,7 @@ std::string missing_in(const SeriesSpec& series, const DeviceInfo& device) {
     return "the device has no shared virtual memory";
   }
   if (series.way == Way::peer && peers_of(device).empty()) {
-    return "its platform has no other device";
+    return "the platform has no other device";
   }
   return {};
 }

@@ -29,13 +29,13 @@ namespace {
 constexpr Option options[]{
     {.name = "sizes",
      .value_name = "RANGE",
-     .summary = "transfers: 64KiB, 1KiB-256MiB, 1KiB-256MiB*2 or a comma list of those",
+     .summary = "transfer sizes: 64KiB, 1KiB-256MiB, 1KiB-256MiB*2 or a comma-separated list",
      .details =
-         "Bytes of a transfer, each way: one size (`64KiB`), a range (`1KiB-256MiB`), a "
-         "range with the ratio of neighbouring sizes (`1KiB-256MiB*2`), or a comma list of "
-         "those; each is rounded down to a multiple of 16. By default 64 B to 64 MiB. On devices "
-         "of 16 GiB or more that have memory of their own to 256 MiB one way from and to "
-         "pinned memory, and with --thorough in all series.",
+         "Size of a transfer in each direction: one size (`64KiB`), a range (`1KiB-256MiB`), a "
+         "range with the ratio of neighbouring sizes (`1KiB-256MiB*2`), or a comma-separated list "
+         "of these. Each size is rounded down to a multiple of 16 bytes. Default: 64 B to 64 MiB. "
+         "On devices with at least 16 GiB of their own memory, the maximum is 256 MiB for one-way "
+         "transfers of pinned memory, and with --thorough for all series.",
      .value = Sizes{}},
 };
 
@@ -274,8 +274,9 @@ std::string check(const DeviceInfo& device, const Request& request) {
   if (!sizes_of(device, request, buffers, spacing_of(request.effort)).empty()) {
     return beyond_room(request, largest);
   }
-  return fmt::format("--sizes: none of them can be transferred: choose sizes between {} and {}",
-                     format_bytes({granule}), format_bytes(largest));
+  return fmt::format(
+      "--sizes: none of these sizes can be transferred; choose sizes between {} and {}",
+      format_bytes({granule}), format_bytes(largest));
 }
 
 }  // namespace

@@ -146,14 +146,14 @@ TEST_CASE("what a point cannot be is said with its path") {
   Json banks = document_of("banks-gpu.json");
   Json& lanes = banks["results"][0]["points"][3]["parameters"]["lanes"];
   lanes = 0;
-  CHECK(refusal_of(banks) == "results[0].points[3].parameters.lanes: is 0, and must be at least 1");
+  CHECK(refusal_of(banks) == "results[0].points[3].parameters.lanes: is 0, but must be at least 1");
   lanes = 1025;
   CHECK(refusal_of(banks) ==
-        "results[0].points[3].parameters.lanes: is 1025, and must be at most 1024");
+        "results[0].points[3].parameters.lanes: is 1025, but must be at most 1024");
   lanes = "many";
-  CHECK(refusal_of(banks) == "results[0].points[3].parameters.lanes: is no whole number");
+  CHECK(refusal_of(banks) == "results[0].points[3].parameters.lanes: is not a whole number");
   CHECK(refusal_of(Json::array({document_of("banks-gpu.json"), banks})) ==
-        "[1].results[0].points[3].parameters.lanes: is no whole number");
+        "[1].results[0].points[3].parameters.lanes: is not a whole number");
 }
 
 TEST_CASE("what the analysis cannot do without is said with its path") {

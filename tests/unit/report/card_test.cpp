@@ -47,7 +47,7 @@ Run carded_run() {
                   number(196608.0, "bytes", 0.05), "cache"},
                  {"memory", number(345e-9, "seconds", 0.01), number(684.0, "cycles"),
                   open_end(1073741824.0), ""}},
-      .lines = {{"bandwidth", "read 4.55 TB/s, copy 4.03 TB/s (int4, neighbours side by side)"}},
+      .lines = {{"bandwidth", "read 4.55 TB/s, copy 4.03 TB/s (int4, coalesced)"}},
       .rows = {{"image", "44.4 ns to 197 KiB"}},
       .unseen = {"banks of local memory"}};
   return run;

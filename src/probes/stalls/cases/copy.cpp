@@ -81,8 +81,8 @@ void add_clocks(std::string_view bar, const Points& points, const DeviceInfo& de
   if (!is_async) return;
   Finding engine = finding_of(engine_name, bar, "", stack_view_clock);
   engine.label = is_pending ? "waited for" : "emulated";
-  engine.reason = is_pending ? "the wait for a copy takes longer than its start"
-                             : "the copy is made while it is started, and nothing is pending";
+  engine.reason = is_pending ? "waiting for a copy takes longer than starting it"
+                             : "starting a copy already performs it, so nothing is pending";
   findings.push_back(std::move(engine));
 }
 

@@ -33,7 +33,7 @@ constexpr double utsd_of_thesis = 0.09;
 constexpr PhaseLabel labels[]{
     {"locks", "synchronization: lock"},
     {"queues", "memory data: queue"},
-    {"nodes", "no stall: nodes"},
+    {"nodes", "no stall: node processing"},
     {"no work", "idle: no work"},
     // Older versions booked waits in vain, and those with another lock in hand, elsewhere.
     {"lock", "synchronization: lock, of polls that found work"},
@@ -49,7 +49,7 @@ void add_lock_use(std::string_view bar, const Points& points, const DeviceInfo& 
   const auto span = phase_time(points, phase_span, device);
   if (!held || !span || !(span->ns_interval.low > 0.0)) return;
   const double groups = shape_of<Shape>(*points.front()).groups;
-  Finding use = finding_of(lock_use_name, bar, "share", "clock of the holders");
+  Finding use = finding_of(lock_use_name, bar, "share", "in-kernel clock of the lock holders");
   use.value = groups * held->ns / span->ns;
   use.low = groups * held->ns_interval.low / span->ns_interval.high;
   use.high = groups * held->ns_interval.high / span->ns_interval.low;
@@ -134,7 +134,7 @@ void analyse(std::string_view bar, const Points& points, const DeviceInfo& devic
   const auto all = phase_time(points, phase_all, device);
   if (!all) {
     findings.push_back(without_value(stack_part_name, bar, stack_view_clock,
-                                     "only a clock in the kernel tells waiting from work",
+                                     "distinguishing waiting from work needs an in-kernel clock",
                                      "share"));
     return;
   }

@@ -119,7 +119,7 @@ LaunchTimes Search::launch() {
   if (all[1] != 0 || all[0] < tree_.nodes()) {
     empty_slots();
     throw Unsupported(
-        fmt::format("no progress: a group waited {} times for a lock that another one held; {} of "
+        fmt::format("no progress: a work-group waited {} times for a lock that another held; {} of "
                     "{} nodes were done",
                     budget, all[0], tree_.nodes()));
   }

@@ -121,7 +121,7 @@ std::string option_of(const Mix& mix, const DeviceInfo& device) {
 
 std::string find_fence_problem(const DeviceInfo& device) {
   if (is_nvidia(device) || is_opencl(device, "2") || is_opencl(device, "3")) return "";
-  return fmt::format("{} has no fence behind which all of a device sees a work-item's stores",
+  return fmt::format("{} has no fence that makes a work-item's stores visible to the whole device",
                      device.version.substr(0, std::string_view("OpenCL 1.2").size()));
 }
 

@@ -187,7 +187,7 @@ void require_fence(const Session& session) {
       CL_DEVICE_ATOMIC_ORDER_ACQ_REL | CL_DEVICE_ATOMIC_SCOPE_DEVICE;
   const auto has = session.device().getInfo<CL_DEVICE_ATOMIC_FENCE_CAPABILITIES>();
   if ((has & needed) == needed) return;
-  throw Unsupported("the device reports no fence of release order and device scope");
+  throw Unsupported("the device reports no fence with release order and device scope");
 }
 
 }  // namespace
