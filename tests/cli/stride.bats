@@ -108,7 +108,7 @@ small=(--elements 64K --grid 64 --work-group 8 --quick --time-budget 60s)
 @test "explain stride, and a plan without measuring" {
   clprobe explain stride --full
   [ "$status" -eq 0 ]
-  [[ $output == *'grid stride'* ]]
+  [[ $output == *'Grid stride'* ]]
   clprobe stride --dry-run
   [ "$status" -eq 0 ]
   [[ $output == *'    read int: '* ]]
