@@ -157,13 +157,13 @@ explain_missing() {
   if [[ -n $known ]]; then
     mapfile -t names < <(column "${known%%:*}" "${rows[@]}")
     if ((${#names[@]} > 0)); then
-      say "to get them: sudo ${known#*:} ${names[*]}"
+      say "install them with: sudo ${known#*:} ${names[*]}"
     fi
   else
     mapfile -t names < <(column 3 "${rows[@]}")
-    say "install what Debian calls: ${names[*]}"
+    say "install the packages that Debian calls: ${names[*]}"
   fi
-  say "then run this again"
+  say "then run this command again"
   exit 1
 }
 
@@ -212,7 +212,7 @@ give_up_on_apt() {
   line=$(grep --max-count=1 '^E: ' "$setup_log" || tail -n 1 "$setup_log")
   rm -f "$setup_log"
   say "apt-get could not get the packages: ${line#E: }"
-  say "is there a network? By hand: $by_hand"
+  say "check the network, or install by hand: $by_hand"
   exit 1
 }
 
@@ -277,7 +277,7 @@ build() {
   exec {lock}>"build/$preset/.lock"
   flock "$lock"
   if [[ ! -e build/$preset/.configured ]]; then
-    say "building in build/$preset; this takes some minutes, once"
+    say "building in build/$preset; the first build takes some minutes"
     configure_and_build "$@" >&2 || fail "the build failed; see above"
   elif ! configure_and_build "$@" >"$log" 2>&1; then
     cat "$log" >&2

@@ -11,89 +11,83 @@ constexpr std::array commands{
     CommandRow{.word = "",
                .arguments = "[PROBE [ITS OPTIONS]]...",
                .command = Command::measure,
-               .summary = "measure all probes, or those named",
-               .details = "Measure the named probes, or all of them, and print what they found. A "
-                          "probe's own options follow its name; where only one probe is named, "
-                          "they may stand anywhere."},
+               .summary = "measure all probes, or the named ones",
+               .details =
+                   "Measure the named probes, or all of them, and print their findings. A probe's "
+                   "options follow its name; if only one probe is named, they may stand anywhere."},
     CommandRow{.word = "list",
                .command = Command::list,
                .summary = "list devices and probes",
                .details = "List the devices, the simulated machines and the probes."},
+    CommandRow{.word = "explain",
+               .arguments = "[PROBE|PAGE|TERM]",
+               .command = Command::explain,
+               .summary = "explain a probe, a page or a word of the output",
+               .details = "Print what a probe measures, what its findings mean and what can fool "
+                          "it; with `--full`, also its method. Or print what a word of the reports "
+                          "means (`clprobe explain knee`, `clprobe explain cache or far`), or "
+                          "another page (`clprobe explain method`). Without a word, list all "
+                          "probes, pages and terms. On a terminal, `$PAGER` shows the text."},
     CommandRow{
-        .word = "explain",
-        .arguments = "[PROBE|PAGE|TERM]",
-        .command = Command::explain,
-        .summary = "what a probe measures and finds, or what a word means",
-        .details =
-            "Print what a probe measures, what its findings mean and what can fool it; with "
-            "`--full` how it does that, too. Or say what a word of the reports means: "
-            "`clprobe explain knee`, `clprobe explain cache or far`; or print a page that is "
-            "of no probe: `clprobe explain method`. Without a word, list them all. On a "
-            "terminal through `$PAGER`."},
-    CommandRow{.word = "report",
-               .arguments = "FILE... [PROBE...]",
-               .command = Command::report,
-               .summary = "print runs that were saved as JSON, side by side",
-               .details =
-                   "Print runs that were saved with `-o FILE.json`, side by side; of the named "
-                   "probes and `--series`, or of all. `-` is stdin. Findings are made anew from "
-                   "the samples."},
-    CommandRow{
-        .word = "compare",
+        .word = "report",
         .arguments = "FILE... [PROBE...]",
-        .command = Command::compare,
-        .summary = "say what differs between runs: files or folders of JSON",
+        .command = Command::report,
+        .summary = "print runs saved as JSON side by side",
         .details =
-            "Set the findings of two or more saved runs beside those of a baseline, and say "
-            "of each whether it is the same, better, worse, different or unclear. A folder "
-            "stands for all `.json` files in it. With `--` between the files, those before it are "
-            "several runs of the baseline and those behind it of the other side: then what "
-            "differs from run to run counts. Named probes alone are compared. With `-v`, the "
-            "reason "
-            "of every verdict."},
+            "Print runs saved with `-o FILE.json` side by side: the named probes and `--series`, "
+            "or all. `-` is stdin. Findings are computed again from the samples."},
+    CommandRow{.word = "compare",
+               .arguments = "FILE... [PROBE...]",
+               .command = Command::compare,
+               .summary = "report the differences between runs (JSON files or folders)",
+               .details =
+                   "Compare the findings of two or more saved runs with those of a baseline, and "
+                   "report whether each finding is the same, better, worse, different or unclear. "
+                   "A folder stands for all `.json` files in it. With `--` between the files, "
+                   "those before it are baseline runs and those after it are new runs, and the "
+                   "verdicts account for run-to-run variation. If probes are named, only these are "
+                   "compared. `-v` adds the reason of every verdict."},
     CommandRow{
         .word = "compare --live",
         .arguments = "[PROBE [ITS OPTIONS]]...",
         .command = Command::live,
         .summary = "measure two devices, or one under two drivers, alternately",
-        .details =
-            "Measure two sides and compare their headlines. Side A, the baseline, is `--device` "
-            "with `--a-env`, side B `--b-device` with `--b-env`. Each side is measured once, by "
-            "default as with `--quick`; then what both found is measured in turns until every "
-            "headline is decided or `--time-budget` is used up. What disturbs the host meets both "
-            "sides alike, so that far smaller changes are seen than between two runs."},
-    CommandRow{
-        .word = "import",
-        .arguments = "FILE...",
-        .command = Command::import,
-        .summary = "read other tools' results, to report and compare them",
-        .details =
-            "Make run documents of what other tools wrote: clmempatterns, clpeak, mt4g, "
-            "nvbandwidth, gpu-latency, gpu-cache, cuda-memcpy, lat_mem_rd, and lists of sizes and "
-            "latencies (`clprobe explain formats`). Write them with `-o FILE.json`. They say "
-            "where they come from, have no samples, and can be reported and compared like "
-            "others."},
+        .details = "Measure two sides and compare their headlines. Side A, the baseline, is "
+                   "`--device` with `--a-env`; side B is `--b-device` with `--b-env`. Each side is "
+                   "measured once, by default as with `--quick`; then the two sides are measured "
+                   "alternately until every headline is decided or `--time-budget` is used up. "
+                   "Disturbances of the host affect both sides alike, so alternating detects far "
+                   "smaller changes than comparing two runs."},
+    CommandRow{.word = "import",
+               .arguments = "FILE...",
+               .command = Command::import,
+               .summary = "convert other tools' results, to report and compare them",
+               .details = "Convert results of other tools to run documents: clmempatterns, clpeak, "
+                          "mt4g, nvbandwidth, gpu-latency, gpu-cache, cuda-memcpy, lat_mem_rd, and "
+                          "lists of sizes and latencies (`clprobe explain formats`). Write them "
+                          "with `-o FILE.json`. The documents name their source, have no samples, "
+                          "and can be reported and compared like other runs."},
     CommandRow{
         .word = "profile",
         .arguments = "[--list] -- PROGRAM [ARGUMENT]... | FOLDER...",
         .command = Command::profile,
         .summary = "find, capture and replay the kernels of any OpenCL program",
         .details =
-            "Run a program, and find the kernels that it launches through OpenCL, on whatever "
-            "device; with `--list`, list them by device time. Else run it once more, capture a "
-            "launch of each kernel that counts, and replay these. The program needs no "
-            "change; its loader must be ocl-icd 2.3 or newer, or Khronos'. What it writes to "
-            "stdout goes to stderr. FOLDER is what `--keep` kept. `clprobe explain profile` says "
-            "what can fool it."},
+            "Run a program and find the kernels that it launches through OpenCL, on any device; "
+            "with `--list`, list them by device time. Without it, run the program once more, "
+            "capture a launch of each important kernel, and replay and measure these launches. The "
+            "program needs no change, but a loader that supports layers: ocl-icd 2.3 or newer, or "
+            "Khronos'. Its stdout goes to stderr. FOLDER is a launch stored by `--keep`. `clprobe "
+            "explain profile` describes the method and its limits."},
     CommandRow{.word = "help",
                .arguments = "[COMMAND|PROBE]",
                .command = Command::help,
-               .summary = "the options, or those of a command or a probe",
-               .details = "Print a summary of the manual, or what it says of a command or a probe. "
-                          "`--help` is the same."},
+               .summary = "show all options, or those of a command or a probe",
+               .details = "Print a summary of the manual, or the help of a command or a probe. "
+                          "`--help` does the same."},
     CommandRow{.word = "version",
                .command = Command::version,
-               .summary = "version, commit and compiler",
+               .summary = "print version, commit and compiler",
                .details = "Print the version, the commit and the compiler, as `--version` does."},
 };
 
@@ -110,7 +104,7 @@ std::string_view title_of(Category category) {
     case Category::selection:
       return "What to measure";
     case Category::effort:
-      return "How long and how well";
+      return "Time and accuracy";
     case Category::comparing:
       return "Comparing";
     case Category::profiling:

@@ -25,26 +25,27 @@ struct ExitRow {
 };
 
 inline constexpr std::array exit_rows{
-    ExitRow{exit_ok, "all ran",
-            "Everything that was asked for ran. What a device does not support is no failure."},
+    ExitRow{
+        exit_ok, "success",
+        "Everything requested ran. A feature that the device does not support is not a failure."},
     ExitRow{exit_failed, "a probe or a profiled program failed, or a result could not be written",
-            "A probe failed, a result could not be written to its end (a full disk, a closed "
-            "stdout), the program of `profile` failed or used no OpenCL, or clprobe itself failed. "
-            "What was measured is kept."},
-    ExitRow{exit_usage, "usage, a file that is no run, or an output that cannot be opened",
-            "The command line was wrong, a file is no run, or an output cannot be opened. Nothing "
-            "was measured."},
-    ExitRow{exit_no_device, "no such device",
-            "There is no such device, or no OpenCL device at all."},
-    ExitRow{exit_changed, "what --fail-on asked for",
-            "`compare` met the condition of `--fail-on`."},
-    ExitRow{exit_undecided, "--fail-on cannot say",
-            "`compare --fail-on` cannot say: a device or a probe that the baseline measured "
-            "failed, was interrupted or is missing, nothing could be compared, or one run a side "
-            "leaves open what changed."},
+            "A probe failed, a result could not be written completely (a full disk, a closed "
+            "stdout), the program of `profile` failed or made no OpenCL calls, or clprobe itself "
+            "failed. Results measured until then are kept."},
+    ExitRow{exit_usage, "wrong usage, an invalid run file, or an output that cannot be opened",
+            "The command line was wrong, a file is not a valid run, or an output cannot be opened. "
+            "Nothing was measured."},
+    ExitRow{exit_no_device, "no matching device",
+            "No device matches, or there is no OpenCL device at all."},
+    ExitRow{exit_changed, "the condition of --fail-on is met",
+            "The findings meet the condition of `--fail-on`."},
+    ExitRow{exit_undecided, "--fail-on cannot be decided",
+            "`--fail-on` cannot be decided: a device or probe of the baseline failed, was "
+            "interrupted or is missing, nothing could be compared, or one run per side cannot show "
+            "the cause of a change."},
     ExitRow{exit_interrupted, "interrupted",
-            "Interrupted (SIGINT, SIGTERM, SIGHUP, SIGQUIT). What was measured is kept, and says "
-            "so."},
+            "Interrupted (SIGINT, SIGTERM, SIGHUP, SIGQUIT). Results measured until then are kept "
+            "and marked as interrupted."},
 };
 
 }  // namespace clprobe::cli

@@ -12,27 +12,27 @@ constexpr std::array live_rows{
     Flag{.name = "live",
          .category = Category::comparing,
          .commands = comparing,
-         .summary = "measure both sides now, in turns, instead of reading files",
-         .details = "Measure both sides now, in turns, instead of reading files: `clprobe compare "
-                    "--live --b-env OCL_ICD_VENDORS=/new/driver latency`.",
+         .summary = "measure both sides now, alternately, instead of reading files",
+         .details = "Measure both sides now, alternately, instead of reading files: `clprobe "
+                    "compare --live --b-env OCL_ICD_VENDORS=/new/driver latency`.",
          .update = update_live},
-    Flag{.name = "b-device",
-         .value_name = "SEL",
-         .kind = ValueKind::devices,
-         .category = Category::comparing,
-         .commands = live,
-         .summary = "device of side B (default: that of --device)",
-         .details = "The device of side B, as `--device` names that of side A; by default the same "
-                    "word.",
-         .update = update_b_device},
+    Flag{
+        .name = "b-device",
+        .value_name = "SEL",
+        .kind = ValueKind::devices,
+        .category = Category::comparing,
+        .commands = live,
+        .summary = "device of side B (default: the value of --device)",
+        .details = "Device of side B, in the form of `--device`. Default: the value of `--device`.",
+        .update = update_b_device},
     Flag{.name = "a-env",
          .value_name = "NAME=VALUE",
          .kind = ValueKind::text,
          .category = Category::comparing,
          .commands = live,
-         .summary = "variable of side A's drivers alone",
-         .details = "A variable of the environment in which side A's drivers run, and nothing "
-                    "else: `OCL_ICD_VENDORS`, `LD_PRELOAD`, a driver's own settings.",
+         .summary = "environment variable for side A's drivers only",
+         .details = "Environment variable that only side A's drivers get: `OCL_ICD_VENDORS`, "
+                    "`LD_PRELOAD` or a driver's own setting.",
          .is_repeatable = true,
          .update = update_a_env},
     Flag{.name = "b-env",
@@ -40,8 +40,8 @@ constexpr std::array live_rows{
          .kind = ValueKind::text,
          .category = Category::comparing,
          .commands = live,
-         .summary = "variable of side B's drivers alone",
-         .details = "The same for side B.",
+         .summary = "environment variable for side B's drivers only",
+         .details = "Environment variable that only side B's drivers get.",
          .is_repeatable = true,
          .update = update_b_env},
     Flag{.name = "runs",
@@ -49,10 +49,10 @@ constexpr std::array live_rows{
          .kind = ValueKind::file,
          .category = Category::comparing,
          .commands = live,
-         .summary = "also keep both sides' runs in FILE, as JSON",
-         .details = "Also write the runs of both sides, with every sample of their turns, as JSON "
-                    "to FILE, for `report` and `compare`. It is replaced as a whole after each "
-                    "probe and each round, so that an interrupt leaves what there is.",
+         .summary = "also write both sides' runs to FILE, as JSON",
+         .details = "Also write the runs of both sides with every sample to FILE, as JSON, for "
+                    "`report` and `compare`. FILE is replaced as a whole after each probe and each "
+                    "pass, so an interrupted run leaves the results until then.",
          .update = update_runs},
 };
 

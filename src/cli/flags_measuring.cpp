@@ -9,30 +9,29 @@ namespace clprobe::cli {
 namespace {
 
 constexpr std::array selection_rows{
-    Flag{
-        .name = "device",
-        .short_name = 'd',
-        .value_name = "SEL",
-        .kind = ValueKind::devices,
-        .category = Category::selection,
-        .commands = with_devices | profiling,
-        .summary = "an index, P:D, gpu, cpu, part of a name, all, sim:PRESET, or a comma list",
-        .details =
-            "Which devices are measured: an index of `clprobe list` (`1`), platform and "
-            "device (`0:1`), a type (`gpu`, `cpu`, `accelerator`), part of a name (`H200`), `all`, "
-            "or a comma list of those. Several devices are shown side by side. Without "
-            "it, `CLPROBE_DEVICE` from the environment, or else the best device. "
-            "`sim:PRESET` is a simulated compute unit (`clprobe list` names the presets), "
-            "`sim:FILE.json` one from a file.",
-        .update = update_device},
+    Flag{.name = "device",
+         .short_name = 'd',
+         .value_name = "SEL",
+         .kind = ValueKind::devices,
+         .category = Category::selection,
+         .commands = with_devices | profiling,
+         .summary = "device to measure: an index, P:D, gpu, cpu, part of a name, all, sim:PRESET, "
+                    "or a comma list",
+         .details =
+             "Devices to measure: an index of `clprobe list` (`1`), platform and device (`0:1`), a "
+             "type (`gpu`, `cpu`, `accelerator`), part of a name (`H200`), `all`, or a comma list "
+             "of these. Several devices are shown side by side. Default: `CLPROBE_DEVICE` from the "
+             "environment, otherwise the best device. `sim:PRESET` is a simulated compute unit "
+             "(`clprobe list` names the presets), `sim:FILE.json` is one described by a file.",
+         .update = update_device},
     Flag{.name = "max-memory",
          .value_name = "SIZE",
          .kind = ValueKind::text,
          .category = Category::selection,
          .commands = with_probes,
-         .summary = "memory that buffers may use at most",
-         .details = "The most device memory that may be used. Without it, a quarter of the "
-                    "device's memory, and for `latency` at most 1 GiB and the largest buffer.",
+         .summary = "maximum device memory for buffers",
+         .details = "Maximum device memory for buffers. Default: a quarter of the device's memory; "
+                    "for `latency` also at most 1 GiB and the largest buffer.",
          .update = update_max_memory},
 };
 
@@ -43,42 +42,42 @@ constexpr std::array effort_rows{
          .category = Category::effort,
          .commands = with_probes | profiling,
          .summary = "approximate time for all probes of a device, such as 500ms, 30s, 2min, 1h",
-         .details = "About how long the probes of one device may take together: `500ms`, `30s`, "
-                    "`2min` or `1h`. Points that are certain earlier end earlier. Without it a "
-                    "simulated device takes the time that all of its points need. Of `compare "
-                    "--live`, how long the two sides may take turns once each was measured; by "
-                    "default until a minute after the start, but 20s at least.",
+         .details = "Approximate time for all probes of one device together: `500ms`, `30s`, "
+                    "`2min` or `1h`. Points that reach their precision end earlier. Without it, a "
+                    "simulated device takes the time that all of its points need. With `compare "
+                    "--live`, the time for alternating once each side was measured; by default "
+                    "until a minute after the start, but at least 20s.",
          .update = update_time_budget},
     Flag{.name = "quick",
          .category = Category::effort,
          .commands = with_probes | profiling,
-         .summary = "fewer sizes and samples: a first look",
-         .details = "Fewer sizes and fewer samples: a first look.",
+         .summary = "fewer sizes and samples, for a first look",
+         .details = "Measure fewer sizes and samples, for a first look.",
          .update = update_quick},
     Flag{.name = "thorough",
          .category = Category::effort,
          .commands = with_probes | profiling,
-         .summary = "more sizes and samples: for publication",
-         .details = "More sizes and more samples: for results that are published.",
+         .summary = "more sizes and samples, for publication",
+         .details = "Measure more sizes and samples, for publication.",
          .update = update_thorough},
     Flag{.name = "timeout",
          .value_name = "TIME",
          .kind = ValueKind::text,
          .category = Category::effort,
          .commands = with_devices | profiling,
-         .summary = "longest wait for one answer of a driver (30s)",
-         .details = "How long a driver may take for one answer before its process is ended and the "
-                    "point counts as failed; 30s by default.",
+         .summary = "longest wait for a response of the driver (default 30s)",
+         .details = "Longest wait for a response of the driver. After it, clprobe ends the "
+                    "driver's process and counts the point as failed. Default: 30s.",
          .update = update_timeout},
     Flag{.name = "clock",
          .value_name = "KIND",
          .kind = ValueKind::choice,
          .category = Category::effort,
          .commands = with_probes | profiling,
-         .summary = "clock read inside kernels",
-         .details = "The clock that kernels read. `auto` takes the best that the device has and "
-                    "that proves to be one; another word tries that one alone, and `none` leaves "
-                    "the times of launches.",
+         .summary = "clock to read inside kernels",
+         .details = "Clock that kernels read. `auto` takes the best clock of the device that "
+                    "passes its self-test. Another word tries only that clock. `none` uses the "
+                    "times of launches instead.",
          .choices = clock_words,
          .update = update_clock},
     Flag{.name = "seed",
@@ -86,16 +85,16 @@ constexpr std::array effort_rows{
          .kind = ValueKind::text,
          .category = Category::effort,
          .commands = with_probes | profiling,
-         .summary = "seed of all random orders (42)",
-         .details = "Seed of everything that is shuffled: the order of points and the cycles in "
-                    "memory; 42 by default.",
+         .summary = "seed of all random orders (default 42)",
+         .details =
+             "Seed of all random orders: of the points and of the cycles in memory. Default: 42.",
          .update = update_seed},
     Flag{.name = "dry-run",
          .category = Category::effort,
          .commands = measuring,
-         .summary = "print the plan, its memory and time, and exit",
-         .details = "Print what would be measured, in how much memory and time, and exit. The "
-                    "device's clocks are tried for it, as a run tries them.",
+         .summary = "print the plan with its memory and time, and exit",
+         .details = "Print the plan with its memory and time, and exit. Only the device's clocks "
+                    "are tested, as in a run.",
          .update = update_dry_run},
 };
 

@@ -16,34 +16,32 @@ constexpr std::array result_rows{
          .commands = bit(Command::compare),
          .summary = "run to compare against (default: the first)",
          .details =
-             "The file whose (first) run all others are compared with. Default: the first run.",
+             "The file whose first run is the baseline of all comparisons. Default: the first run.",
          .update = update_baseline},
     Flag{.name = "threshold",
          .value_name = "SHARE",
          .kind = ValueKind::text,
          .category = Category::comparing,
          .commands = comparing,
-         .summary = "ignore changes up to this share (default 3%)",
-         .details =
-             "Ignore changes up to this share, a percentage; `3%` by default. There is a change "
-             "where the 95 % interval of the ratio lies beyond it as a whole.",
+         .summary = "ignore changes up to SHARE (default 3%)",
+         .details = "Ignore changes up to this percentage, `3%` by default. A finding has changed "
+                    "if the whole 95 % interval of its ratio lies beyond it.",
          .update = update_threshold},
     Flag{.name = "fail-on",
          .value_name = "VERDICT",
          .kind = ValueKind::choice,
          .category = Category::comparing,
          .commands = comparing,
-         .summary = "exit with 4 if a finding got worse, or changed, all of them tested "
-                    "together at 5 % (default never)",
-         .details =
-             "Exit with status 4 if a finding is worse, or if one is better, worse or different "
-             "(`changed`); by default `never`. All findings that both sides have are tested "
-             "together at 5 %, by Holm's procedure, or with several runs a side by Benjamini and "
-             "Hochberg's, and those that fail are named on stderr. "
-             "Findings that are unclear do not count. Otherwise "
-             "with 5 if a probe or a series of the baseline is missing in a run, failed or was "
-             "interrupted there, or if one run a side cannot tell a change from what others on a "
-             "virtual machine's host do.",
+         .summary = "exit with code 4 if any finding is worse or has changed, all findings tested "
+                    "jointly at 5 % (default never)",
+         .details = "Exit with code 4 if a finding is worse (`worse`), or better, worse or "
+                    "different (`changed`); by default `never`. All findings that both sides have "
+                    "are tested jointly at 5 %, by Holm's procedure, or with several runs per side "
+                    "by Benjamini and Hochberg's. The findings that meet the condition are named "
+                    "on stderr; unclear findings do not count. Otherwise exit with code 5 if a "
+                    "probe or a series of the baseline is missing in a run, failed or was "
+                    "interrupted there, or if one run per side cannot separate a change from "
+                    "disturbances by other tenants of a virtual machine's host.",
          .choices = fail_on_words,
          .update = update_fail_on},
     Flag{.name = "device-name",
@@ -51,28 +49,27 @@ constexpr std::array result_rows{
          .kind = ValueKind::text,
          .category = Category::importing,
          .commands = importing,
-         .summary = "the device, where the file does not name it",
-         .details = "The name of the device, where the file does not say it. Without it, the "
-                    "file's own name.",
+         .summary = "name of the device, if the file does not give one",
+         .details = "Name of the device, if the file does not give one. Default: the file's name.",
          .update = update_device_name},
     Flag{.name = "series",
          .value_name = "SERIES",
          .kind = ValueKind::series,
          .category = Category::results,
          .commands = importing | bit(Command::report),
-         .summary = "series to report (a comma list), or that an imported list is of",
+         .summary = "series to report (a comma list), or series of an imported list",
          .details = "With `report`, the series to show, separated by commas; all by default. With "
-                    "`import`, the series that latencies by size are of; `global` by default, "
-                    "where the file does not say it.",
+                    "`import`, the series that a list of sizes and latencies belongs to; `global` "
+                    "by default, if the file does not name one.",
          .update = update_series},
     Flag{.name = "size-unit",
          .value_name = "UNIT",
          .kind = ValueKind::choice,
          .category = Category::importing,
          .commands = importing,
-         .summary = "of the sizes in a list",
-         .details = "The unit of the sizes in a list of sizes and latencies. `auto` is what "
-                    "its header says; without one it has to be given.",
+         .summary = "unit of sizes in an imported list",
+         .details = "Unit of the sizes in a list of sizes and latencies. `auto` takes it from the "
+                    "list's header; without a header it must be given.",
          .choices = size_unit_words,
          .update = update_size_unit},
     Flag{.name = "time-unit",
@@ -80,10 +77,10 @@ constexpr std::array result_rows{
          .kind = ValueKind::choice,
          .category = Category::importing,
          .commands = importing,
-         .summary = "of the latencies in a list",
+         .summary = "unit of latencies in an imported list",
          .details =
-             "The unit of the latencies in a list of sizes and latencies. `auto` is what "
-             "its header says; without one it has to be given. `cycles` need `--clock-rate`.",
+             "Unit of the latencies in a list of sizes and latencies. `auto` takes it from the "
+             "list's header; without a header it must be given. `cycles` need `--clock-rate`.",
          .choices = time_unit_words,
          .update = update_time_unit},
     Flag{.name = "clock-rate",
@@ -91,19 +88,19 @@ constexpr std::array result_rows{
          .kind = ValueKind::text,
          .category = Category::importing,
          .commands = importing,
-         .summary = "of the device that was measured: 1.98GHz, 1980MHz",
-         .details = "The clock rate of the device that was measured, as in `1.98GHz` or `1980MHz`. "
-                    "Latencies in cycles become seconds by it, and those in seconds are shown in "
-                    "cycles, too. It is stronger than what a file says.",
+         .summary = "clock rate of the measured device, such as 1.98GHz or 1980MHz",
+         .details = "Clock rate of the measured device, such as `1.98GHz` or `1980MHz`. It "
+                    "converts latencies in cycles to seconds, and latencies in seconds to cycles. "
+                    "It overrides a clock rate in the file.",
          .update = update_clock_rate},
     Flag{.name = "label",
          .value_name = "NAME",
          .kind = ValueKind::text,
          .category = Category::results,
          .commands = measuring | bit(Command::report) | bit(Command::compare) | importing,
-         .summary = "name of a run, shown in place of its device's; once per run",
-         .details = "Name of a run, kept in its document and shown in place of its device's. May "
-                    "be given once per device or stored run, in their order.",
+         .summary = "name of a run, shown instead of its device's; once per run",
+         .details = "Name of a run, stored in its document and shown instead of its device's name. "
+                    "May be given once per device or stored run, in their order.",
          .is_repeatable = true,
          .update = update_label},
     Flag{.name = "output",
@@ -113,15 +110,14 @@ constexpr std::array result_rows{
          .category = Category::results,
          .commands = with_results | profiling,
          .summary = "also write FILE: .json .csv .md .txt .html .svg; - is stdout",
-         .details = "Also write the results to FILE, in the format of its ending: `.json`, `.csv` "
-                    "(a row a sample, of names that end in `findings.csv` a finding, `curves.csv` "
-                    "a point), "
-                    "`.md`, `.txt`, `.html` (one page with interactive charts and the raw data) or "
-                    "`.svg` (a picture of one chart; where there are several probes, the name of "
-                    "the file begins with the one to draw: `latency.svg`). `-` is stdout; it and "
-                    "devices such as `/dev/null` take the "
-                    "format of `--format`. A file is replaced as a whole after each probe, so that "
-                    "an interrupted run leaves what it has.",
+         .details =
+             "Also write the results to FILE, in the format of its extension: `.json`, `.csv` (one "
+             "row per sample; per finding if the name ends in `findings.csv`, per point if it ends "
+             "in `curves.csv`), `.md`, `.txt`, `.html` (one page with interactive charts and the "
+             "raw data) or `.svg` (one chart; with several probes, the file name begins with the "
+             "probe to draw, as in `latency.svg`). `-` is stdout; it and devices such as "
+             "`/dev/null` take the format of `--format`. A file is replaced as a whole after each "
+             "probe, so an interrupted run leaves the results until then.",
          .is_repeatable = true,
          .update = update_output},
     Flag{.name = "format",
@@ -130,7 +126,7 @@ constexpr std::array result_rows{
          .kind = ValueKind::choice,
          .category = Category::results,
          .commands = with_results | bit(Command::list) | profiling,
-         .summary = "format of stdout",
+         .summary = "format of the results on stdout",
          .details = "Format of the results on stdout.",
          .choices = format_words,
          .update = update_format},
@@ -145,25 +141,25 @@ constexpr std::array result_rows{
          .kind = ValueKind::choice,
          .category = Category::results,
          .commands = with_results | profiling,
-         .summary = "colours on stdout",
-         .details = "Colours on stdout. `auto` means on a terminal, unless NO_COLOR is set.",
+         .summary = "use colours on stdout",
+         .details =
+             "Use colours on stdout. `auto` means only on a terminal, and not if NO_COLOR is set.",
          .choices = colour_words,
          .update = update_color},
     Flag{.name = "verbose",
          .short_name = 'v',
          .category = Category::results,
          .commands = with_results | profiling,
-         .summary = "every point, and what the driver reported",
-         .details =
-             "Show every point, and everything that the driver reported. With `profile`, every "
-             "kernel and not only the first 20 rows.",
+         .summary = "show every point and all that the driver reported",
+         .details = "Show every point, and everything that the driver reported. With `profile`, "
+                    "show every kernel instead of the first 20 rows.",
          .update = update_verbose},
     Flag{.name = "quiet",
          .short_name = 'q',
          .category = Category::results,
          .commands = with_results | profiling,
-         .summary = "results and errors only: no progress, no advice",
-         .details = "Results and errors only: no progress, no advice.",
+         .summary = "show results and errors only, no progress or advice",
+         .details = "Show results and errors only, no progress or advice.",
          .update = update_quiet},
 };
 

@@ -69,8 +69,7 @@ std::string flag_entry(const Flag& flag) {
 }  // namespace
 
 std::string help_text(std::span<const Probe* const> probes) {
-  std::string text =
-      "clprobe measures how a device's memory system behaves, through OpenCL.\n\nUsage:\n";
+  std::string text = "clprobe measures the memory system of a device through OpenCL.\n\nUsage:\n";
   for (const CommandRow& row : all_commands()) {
     std::string left =
         row.word.empty() ? "  clprobe [options]" : fmt::format("  clprobe {}", row.word);
@@ -88,8 +87,8 @@ std::string help_text(std::span<const Probe* const> probes) {
     }
   }
   return text + "\nExit status:\n" + exit_entries() +
-         "`clprobe help COMMAND` says more of a command, and `clprobe --generate man |\n"
-         "man -l -` shows the manual.\n";
+         "`clprobe help COMMAND` describes a command; `clprobe --generate man | man -l -`\nshows "
+         "the manual.\n";
 }
 
 std::string command_help(std::string_view command) {
@@ -121,8 +120,8 @@ std::string probe_help(const Probe& probe) {
   if (!own.flags.empty()) text += fmt::format("\nOptions of {}:\n", probe.id);
   for (const Flag& flag : own.flags) text += flag_entry(flag);
   return text + fmt::format(
-                    "\n`clprobe explain {}` says how it measures, `clprobe --help` lists the\n"
-                    "options that all probes share.\n",
+                    "\n`clprobe explain {}` describes the probe, `clprobe --help` lists "
+                    "the\noptions that all probes share.\n",
                     probe.id);
 }
 

@@ -15,15 +15,17 @@ struct Named {
 };
 
 constexpr std::array environment{
-    Named{"NO_COLOR", "With any value, no colours unless `--color always` asks for them."},
-    Named{"CLICOLOR_FORCE", "With any value but 0, colours on a pipe too."},
+    Named{"NO_COLOR", "Any value disables colours, unless `--color always` is given."},
+    Named{"CLICOLOR_FORCE", "Any value but 0 enables colours on a pipe, too."},
     Named{"TERM", "On a `dumb` terminal there are neither colours nor progress."},
-    Named{"COLUMNS", "Width of tables where stdout is no terminal, 1 to 1000; else 80."},
-    Named{"LC_ALL, LC_CTYPE, LANG", "Charts are drawn in ASCII where the locale is not UTF-8."},
-    Named{"PAGER", "What shows the pages of `explain` on a terminal; `less` by default."},
-    Named{"OCL_ICD_VENDORS", "Which OpenCL drivers the loader offers; see its documentation."},
-    Named{"OPENCL_LAYERS",
-          "Layers of your own under the program of `profile`; clprobe's is put before them."},
+    Named{"COLUMNS", "Width of tables if stdout is not a terminal, 1 to 1000; default 80."},
+    Named{"LC_ALL, LC_CTYPE, LANG", "Charts are drawn in ASCII if the locale is not UTF-8."},
+    Named{"PAGER", "Program that shows the pages of `explain` on a terminal; default `less`."},
+    Named{"OCL_ICD_VENDORS",
+          "Selects the OpenCL drivers that the loader offers; see the loader's documentation."},
+    Named{
+        "OPENCL_LAYERS",
+        "Your own OpenCL layers for the program of `profile`; clprobe's layer is put before them."},
 };
 
 constexpr std::array examples{
@@ -31,15 +33,15 @@ constexpr std::array examples{
     Named{"clprobe --device all -o run.json latency",
           "Measure one probe on all devices, and keep the samples."},
     Named{"clprobe latency --sizes '16KiB-1GiB*1.2' --series global stride --grid 2^20",
-          "Measure two probes, each with options of its own."},
+          "Measure two probes, each with its own options."},
     Named{"clprobe compare --live --b-env OCL_ICD_VENDORS=/opt/new latency",
-          "Measure under two drivers in turns, and say what differs."},
+          "Measure under two drivers alternately, and report the differences."},
     Named{"clprobe profile --list -- ./app --its-own options",
-          "List the kernels of an OpenCL program by the time that they take on the device."},
+          "List the kernels of an OpenCL program by device time."},
     Named{"clprobe profile --keep captured -- ./app --its-own options",
-          "Capture and replay those that count, and keep what was captured."},
+          "Capture and replay the important kernels, and keep the captured launches."},
     Named{"clprobe report -f markdown old.json new.json",
-          "Set two saved runs side by side, to paste into an issue."},
+          "Show two saved runs side by side, to paste into an issue."},
 };
 
 /// Text as roff: what it would read as a command is escaped, and `code` is bold.
@@ -105,12 +107,10 @@ std::string synopsis_and_commands() {
     commands += fmt::format(".TP\n{}\n{}\n", name, roff(row.details));
   }
   return synopsis +
-         ".SH DESCRIPTION\n"
-         "\\fBclprobe\\fR measures how the memory system of a GPU, CPU or other OpenCL device "
-         "behaves: what a load takes at each level, and how large the levels are.\n"
-         "It says for every number how it was found and how sure it is.\n"
-         ".PP\n"
-         "Results are written to stdout. Progress is shown on stderr, when that is a terminal.\n" +
+         ".SH DESCRIPTION\n\\fBclprobe\\fR measures the memory system of a GPU, CPU or other "
+         "OpenCL device: the latency, bandwidth and capacity of each level, and more.\nEvery "
+         "result has an interval or a bound.\n.PP\nResults are written to stdout. Progress is "
+         "shown on stderr if that is a terminal.\n" +
          commands;
 }
 

@@ -15,7 +15,7 @@
 namespace clprobe::cli {
 namespace {
 
-constexpr std::string_view help_advice = "`clprobe --help` shows all flags";
+constexpr std::string_view help_advice = "`clprobe --help` shows all options";
 
 /// cxxopts matches each word with std::regex, whose recursion overflows the stack on very long
 /// ones.
@@ -115,9 +115,10 @@ void check_value(const Flag& flag, const std::string& value) {
   for (const std::string_view word :
        is_list ? split_list(value) : std::vector<std::string_view>{value}) {
     if (std::find(flag.choices.begin(), flag.choices.end(), word) != flag.choices.end()) continue;
-    throw unknown_word(fmt::format("word after --{}", flag.name), word,
-                       {flag.choices.begin(), flag.choices.end()},
-                       "choose " + join_choices(flag.choices));
+    const UsageError problem =
+        unknown_word("value", word, {flag.choices.begin(), flag.choices.end()},
+                     "choose " + join_choices(flag.choices));
+    throw UsageError(fmt::format("--{}: {}", flag.name, problem.what()));
   }
 }
 
@@ -188,8 +189,7 @@ Options parse(const std::vector<std::string>& arguments, std::span<const Probe* 
   if (options.command == Command::profile) settle_profile(options, typed, scanned.app);
   if (options.command == Command::live && options.first_side > 0) {
     throw UsageError(
-        "-- has no meaning with compare --live: --b-device and --b-env say what side "
-        "B is");
+        "-- does not apply to compare --live: describe side B with --b-device and --b-env");
   }
   return options;
 }

@@ -21,13 +21,13 @@ std::span<const std::string_view> choices_of(const ValueSpec& value) {
 }
 
 Option option_of_series(std::span<const std::string_view> names) {
-  return {.name = series_option,
-          .value_name = "LIST",
-          .summary = "series of points to measure (default: all)",
-          .details =
-              "Series of points to measure, as a comma list. Default: all that the device "
-              "has.",
-          .value = Choices{names}};
+  return {
+      .name = series_option,
+      .value_name = "LIST",
+      .summary = "series of points to measure (default: all)",
+      .details =
+          "Series of points to measure, as a comma list. Default: all that the device supports.",
+      .value = Choices{names}};
 }
 
 }  // namespace

@@ -48,11 +48,10 @@ void check_probes(const std::vector<std::string>& words,
   for (const std::string& word : words) {
     if (std::find(probes.begin(), probes.end(), word) != probes.end()) continue;
     if (find_command(word) != nullptr) {
-      throw UsageError(
-          fmt::format("{} is a command: write it before all other words", quote(word)));
+      throw UsageError(fmt::format("{} is a command: write it as the first word", quote(word)));
     }
     if (word == "run") {
-      throw UsageError("unknown word 'run': leave it out, `clprobe PROBE...` measures");
+      throw UsageError("unknown word 'run': leave it out; `clprobe PROBE...` measures");
     }
     if (word == "devices" || word == "list-devices") {
       throw UsageError(fmt::format("unknown word {}: write `clprobe list`", quote(word)));
@@ -60,8 +59,9 @@ void check_probes(const std::vector<std::string>& words,
     if (word.find(',') != std::string::npos) {
       std::string apart = word;
       std::replace(apart.begin(), apart.end(), ',', ' ');
-      throw UsageError(fmt::format("unknown probe {}: write probes apart, `clprobe {}`",
-                                   quote(word), printable(apart)));
+      throw UsageError(
+          fmt::format("unknown probe {}: separate probes with spaces, as in `clprobe {}`",
+                      quote(word), printable(apart)));
     }
     // Only the first word can be a command, but a command's name that is mistyped should be found.
     std::vector<std::string_view> candidates = probes;
@@ -91,7 +91,8 @@ void check_words(const Options& options, const std::vector<std::string_view>& pr
   const bool takes_none = options.command == Command::list || options.command == Command::version;
   if (takes_none && !words.empty()) {
     const std::string_view command = options.command == Command::list ? "list" : "version";
-    throw UsageError(fmt::format("{} takes no words: leave out {}", command, quote(words.front())));
+    throw UsageError(
+        fmt::format("{} takes no arguments: leave out {}", command, quote(words.front())));
   }
   const bool has_empty = std::find(words.begin(), words.end(), "") != words.end();
   const bool takes_files =
@@ -99,14 +100,15 @@ void check_words(const Options& options, const std::vector<std::string_view>& pr
   if (takes_files && (words.empty() || has_empty)) {
     const bool is_import = options.command == Command::import;
     throw UsageError(
-        is_import ? "import needs files: write `clprobe import FILE...` with what "
-                    "another tool wrote"
-                  : "compare needs files: write `clprobe compare FILE FILE... [PROBE...]` with "
-                    "what -o saved as JSON, or folders of such files");
+        is_import
+            ? "import needs files: write `clprobe import FILE...` with results of another tool"
+            : "compare needs files: write `clprobe compare FILE FILE... [PROBE...]` with JSON "
+              "files saved by -o, or folders of such files");
   }
   if (options.command == Command::report && (words.empty() || has_empty)) {
     throw UsageError(
-        "report needs files: write `clprobe report FILE... [PROBE...]` with what -o saved as JSON");
+        "report needs files: write `clprobe report FILE... [PROBE...]` with JSON files saved by "
+        "-o");
   }
 }
 
@@ -177,7 +179,7 @@ std::string commands_of(const Flag& flag) {
 void check_list_format(const Options& options) {
   if (options.format == Format::table || options.format == Format::json) return;
   const std::string_view word = format_words.at(static_cast<std::size_t>(options.format));
-  throw UsageError(fmt::format("--format: list writes table and json, and not {}", word));
+  throw UsageError(fmt::format("--format: list writes table or json, not {}", word));
 }
 
 /// Refuses flags that the command would ignore: whoever typed them expects them to do something.
@@ -187,8 +189,7 @@ void check_flags_apply(const Options& options, const Typed& typed, std::string_v
     if (applies) continue;
     const std::string owners = commands_of(*flag);
     if (owners.empty()) {
-      throw UsageError(
-          fmt::format("--{} has no meaning with {}: leave it out", flag->name, command));
+      throw UsageError(fmt::format("--{} does not apply to {}: leave it out", flag->name, command));
     }
     // Who types --list may want the command of that name.
     const bool is_command = find_command(flag->name) != nullptr;
@@ -245,7 +246,7 @@ void resolve(Options& options, const Typed& typed, const std::vector<std::string
       return;
     case Command::generate:
       if (!typed.words.empty()) {
-        throw UsageError(fmt::format("--generate needs no more words: leave out {}",
+        throw UsageError(fmt::format("--generate takes no further arguments: leave out {}",
                                      quote(typed.words.front())));
       }
       check_flags_apply(options, typed, "--generate");

@@ -57,14 +57,15 @@ UsageError unknown_option(std::string_view argument, Probes probes,
   const std::string_view typed = argument.substr(0, argument.find('='));
   if (std::find(repetitions.begin(), repetitions.end(), typed) != repetitions.end()) {
     return UsageError(
-        fmt::format("unknown flag {}: clprobe repeats until an interval is small "
-                    "enough; --thorough or --time-budget TIME measures longer",
+        fmt::format("unknown option {}: clprobe repeats until the interval is narrow enough; use "
+                    "--thorough or --time-budget TIME to measure longer",
                     quote(typed)));
   }
-  if (typed == "-l") return UsageError("unknown flag '-l': write `clprobe list`");
+  if (typed == "-l") return UsageError("unknown option '-l': write `clprobe list`");
   for (const CommandRow& row : all_commands()) {
     if (!row.word.empty() && typed == fmt::format("--{}", row.word)) {
-      return UsageError(fmt::format("unknown flag {}: write `clprobe {}`", quote(typed), row.word));
+      return UsageError(
+          fmt::format("unknown option {}: write `clprobe {}`", quote(typed), row.word));
     }
   }
   std::vector<std::string_view> names;
@@ -76,7 +77,7 @@ UsageError unknown_option(std::string_view argument, Probes probes,
   if (!meant) meant = nearest(typed, names);
   const std::string guess = meant ? fmt::format("did you mean '--{}'? ", *meant) : std::string();
   return UsageError(
-      fmt::format("unknown flag {}: {}`clprobe --help` shows all flags", quote(typed), guess));
+      fmt::format("unknown option {}: {}`clprobe --help` shows all options", quote(typed), guess));
 }
 
 /// "--grid belongs to stride: write it after `stride`".
@@ -200,7 +201,7 @@ void check_place(std::string_view argument, const Segment& segment, std::string_
   }
   if (owners.empty()) throw unknown_option(argument, probes, segment.probe);
   if (!command.empty()) {
-    throw UsageError(fmt::format("--{} has no meaning with {}: leave it out", name, command));
+    throw UsageError(fmt::format("--{} does not apply to {}: leave it out", name, command));
   }
   throw belongs_elsewhere(name, owners);
 }

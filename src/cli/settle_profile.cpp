@@ -19,9 +19,8 @@ void check_list(const Options& options, const Typed& typed) {
   constexpr std::array formats{Format::table, Format::json, Format::csv, Format::markdown};
   const auto check = [&](Format format, std::string_view flag) {
     if (std::find(formats.begin(), formats.end(), format) != formats.end()) return;
-    throw UsageError(
-        fmt::format("{}: profile --list writes table, json, csv and markdown, and not {}", flag,
-                    format_words.at(static_cast<std::size_t>(format))));
+    throw UsageError(fmt::format("{}: profile --list writes table, json, csv or markdown, not {}",
+                                 flag, format_words.at(static_cast<std::size_t>(format))));
   };
   check(options.format, "--format");
   for (const Output& output : options.outputs) check(output.format, "--output");
@@ -30,7 +29,7 @@ void check_list(const Options& options, const Typed& typed) {
   for (const auto& [flag, value] : typed.flags) {
     if (std::find(flags.begin(), flags.end(), flag->name) != flags.end()) continue;
     throw UsageError(
-        fmt::format("--{} has no meaning with profile --list: leave one of them out", flag->name));
+        fmt::format("--{} does not apply to profile --list: leave one of them out", flag->name));
   }
 }
 
@@ -52,9 +51,8 @@ void check_without_program(const Options& options) {
 void check_kernel_file(const Options& options) {
   if (options.kernel_file.empty() == options.launch_file.empty()) return;
   const bool has_file = !options.kernel_file.empty();
-  throw UsageError(has_file
-                       ? "--kernel-file needs --launch FILE.json, which says how it is launched"
-                       : "--launch needs --kernel-file FILE.cl, the text of the kernel");
+  throw UsageError(has_file ? "--kernel-file needs --launch FILE.json, which describes the launch"
+                            : "--launch needs --kernel-file FILE.cl, the text of the kernel");
 }
 
 }  // namespace
@@ -66,17 +64,17 @@ void settle_profile(Options& options, const Typed& typed, std::vector<std::strin
   const auto kinds = static_cast<int>(has_program) + static_cast<int>(!options.words.empty()) +
                      static_cast<int>(has_kernel);
   if (has_program && !options.words.empty()) {
-    throw UsageError(fmt::format("{} stands where -- should: write `clprobe profile -- {}`",
+    throw UsageError(fmt::format("{} needs -- before it: write `clprobe profile -- {}`",
                                  quote(options.words.front()), printable(options.words.front())));
   }
   if (kinds == 0 || (!options.app.empty() && !has_program)) {
     throw UsageError(
-        "profile needs a program or what was kept of one: write `clprobe profile -- PROGRAM` or "
+        "profile needs a program or a captured launch: write `clprobe profile -- PROGRAM` or "
         "`clprobe profile FOLDER`");
   }
   if (kinds > 1) {
     throw UsageError(
-        "--kernel-file is a kernel without a program: leave the program or folder out");
+        "--kernel-file launches a kernel without a program: leave out the program or folder");
   }
   if (!has_program) check_without_program(options);
   if (options.list_kernels) check_list(options, typed);

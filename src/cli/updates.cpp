@@ -34,7 +34,8 @@ std::string_view not_empty(std::string_view value, std::string_view what) {
 void add_variable(Options& options, std::size_t side, std::string_view text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos || equals == 0) {
-    throw UsageError(fmt::format("{} is no variable: write NAME=VALUE", quote(text)));
+    throw UsageError(fmt::format("{} has no {}: write NAME=VALUE", quote(text),
+                                 equals == 0 ? "name before '='" : "'='"));
   }
   options.environments.at(side).emplace_back(text.substr(0, equals), text.substr(equals + 1));
 }
@@ -42,7 +43,7 @@ void add_variable(Options& options, std::size_t side, std::string_view text) {
 }  // namespace
 
 void update_device(Options& options, std::string_view value) {
-  options.device = not_empty(value, "a word of `clprobe list`");
+  options.device = not_empty(value, "a device of `clprobe list`");
 }
 
 void update_version(Options& options, std::string_view /*value*/) {
@@ -144,7 +145,7 @@ void update_kernel(Options& options, std::string_view value) {
   const char* const end = digits.data() + digits.size();
   const auto [rest, error] = std::from_chars(digits.data(), end, options.kernel_launch);
   if (error != std::errc{} || rest != end || options.kernel_launch == 0) {
-    throw UsageError(fmt::format("{} is no number of a launch: write {}:1 for the first one",
+    throw UsageError(fmt::format("{} is not a launch number: write {}:1 for the first launch",
                                  quote(digits), printable(options.kernel)));
   }
 }
@@ -174,7 +175,7 @@ void update_levels(Options& options, std::string_view value) {
 }
 
 void update_b_device(Options& options, std::string_view value) {
-  options.other_device = not_empty(value, "a word of `clprobe list`");
+  options.other_device = not_empty(value, "a device of `clprobe list`");
 }
 
 void update_a_env(Options& options, std::string_view value) { add_variable(options, 0, value); }

@@ -42,8 +42,7 @@ Number read_number(std::string_view text) {
 double parse_ratio(std::string_view text, std::string_view range) {
   const Number ratio = read_number(text);
   if (!ratio.is_valid || !ratio.rest.empty() || ratio.value <= 1.0) {
-    refuse("{} has no usable ratio after '*': write a number above 1, such as 2 or 1.2",
-           quote(range));
+    refuse("{} needs a ratio above 1 after '*': write a number such as 2 or 1.2", quote(range));
   }
   return ratio.value;
 }
@@ -59,7 +58,7 @@ SizeRange parse_size_range(std::string_view text) {
   }
   SizeRange range{parse_size(ends.substr(0, dash)), parse_size(ends.substr(dash + 1)), 0.0};
   if (range.last < range.first) {
-    refuse("{} runs downwards: write the smaller size first", quote(text));
+    refuse("{} is in descending order: write the smaller size first", quote(text));
   }
   if (star == std::string_view::npos) return range;
   range.ratio = parse_ratio(text.substr(star + 1), text);
@@ -128,8 +127,9 @@ std::vector<std::string_view> split_list(std::string_view text) {
 Bytes parse_size(std::string_view text) {
   const std::optional<Bytes> size = parse_bytes(text);
   if (size && size->count > 0) return *size;
-  refuse("{} is no usable size: write whole bytes above 0, such as 128, 64KiB or 1GiB",
-         quote(text));
+  refuse(
+      "{} is not a valid size: write a whole number of bytes above 0, such as 128, 64KiB or 1GiB",
+      quote(text));
 }
 
 std::vector<SizeRange> parse_sizes(std::string_view text) {
@@ -144,8 +144,10 @@ std::chrono::duration<double> parse_duration(std::string_view text) {
   if (seconds && *seconds > 0.0 && *seconds <= max_seconds) {
     return std::chrono::duration<double>(*seconds);
   }
-  refuse("{} is no usable time: write up to 1000 hours above 0, such as 500ms, 30s, 2min or 1h",
-         quote(text));
+  refuse(
+      "{} is not a valid time: write a time above 0 and up to 1000 hours, such as 500ms, 30s, 2min "
+      "or 1h",
+      quote(text));
 }
 
 std::uint64_t parse_milliseconds(std::string_view text, std::uint64_t least, std::uint64_t most) {
@@ -159,8 +161,8 @@ std::uint64_t parse_milliseconds(std::string_view text, std::uint64_t least, std
   }
   const auto max_hours = static_cast<double>(most) / ms_per_s / 3600.0;
   refuse(
-      "{} is no usable time: write {}ms to {:g}h, such as 500ms, 5s or 2min; a number without a "
-      "unit is one of milliseconds",
+      "{} is not a valid time: write {}ms to {:g}h, such as 500ms, 5s or 2min; numbers without a "
+      "unit are milliseconds",
       quote(text), least, max_hours);
 }
 
@@ -177,7 +179,7 @@ double parse_frequency(std::string_view text) {
     const double hertz = number.value * unit->hertz;
     if (hertz >= min_hertz && hertz <= max_hertz) return hertz;
   }
-  refuse("{} is no clock rate: write a number with its unit, such as 1.98GHz or 1980MHz",
+  refuse("{} is not a valid clock rate: write a number with its unit, such as 1.98GHz or 1980MHz",
          quote(text));
 }
 
@@ -187,8 +189,9 @@ std::uint64_t parse_whole(std::string_view text, std::uint64_t least, std::uint6
   const auto [rest, error] = std::from_chars(text.data(), last, number);
   const bool is_whole = error == std::errc{} && rest == last;
   if (is_whole && number >= least && number <= most) return number;
-  refuse("{} is out of bounds or no number: write a whole number from {} to {}", quote(text), least,
-         most);
+  const bool is_number = rest == last && rest != text.data();
+  refuse("{} is {}: write a whole number from {} to {}", quote(text),
+         is_number ? "out of range" : "not a whole number", least, most);
 }
 
 std::vector<int> parse_wholes(std::string_view text, std::uint64_t least, std::uint64_t most) {
@@ -198,7 +201,8 @@ std::vector<int> parse_wholes(std::string_view text, std::uint64_t least, std::u
     const std::uint64_t first = parse_whole(part.substr(0, dash), least, most);
     const std::uint64_t last =
         dash == std::string_view::npos ? first : parse_whole(part.substr(dash + 1), least, most);
-    if (last < first) refuse("{} runs downwards: write the smaller number first", quote(part));
+    if (last < first)
+      refuse("{} is in descending order: write the smaller number first", quote(part));
     for (std::uint64_t number = first; number <= last; ++number) {
       const int added = static_cast<int>(number);
       if (std::find(numbers.begin(), numbers.end(), added) == numbers.end()) {
@@ -218,7 +222,8 @@ double parse_share(std::string_view text) {
   constexpr double max_percent = 100.0;
   const bool is_percent = number.rest == "%" || number.rest == " %";
   if (number.is_valid && is_percent && number.value <= max_percent) return number.value / 100.0;
-  refuse("{} is no usable share: write it from 0% to 100%, such as 3% or 0.5%", quote(text));
+  refuse("{} is not a valid share: write a percentage from 0% to 100%, such as 3% or 0.5%",
+         quote(text));
 }
 
 std::uint64_t parse_count(std::string_view text) {
@@ -231,7 +236,7 @@ std::uint64_t parse_count(std::string_view text) {
   // The suffixes of sizes without their B: a count is no size.
   const bool is_size = text.ends_with('B') || text.ends_with('b');
   if (count && count->count > 0 && !is_size) return count->count;
-  refuse("{} is no usable count: write a whole number above 0, such as 65536, 64K or 2^16",
+  refuse("{} is not a valid count: write a whole number above 0, such as 65536, 64K or 2^16",
          quote(text));
 }
 
@@ -245,7 +250,7 @@ struct Reader {
   OptionValue operator()(const Size& spec) const {
     const Bytes size = parse_size(text);
     if (size.count % spec.multiple_of == 0) return size;
-    refuse("{} is no multiple of {} bytes: write one such as {}", quote(text), spec.multiple_of,
+    refuse("{} is not a multiple of {} bytes: write one such as {}", quote(text), spec.multiple_of,
            spec.multiple_of * 8);
   }
   OptionValue operator()(const clprobe::Number& spec) const {
@@ -261,7 +266,7 @@ struct Reader {
     const std::uint64_t count = parse_count(text);
     if (!spec.power_of_two || std::has_single_bit(count)) return count;
     const std::uint64_t below = std::bit_floor(count);
-    refuse("{} is no power of two: choose {} or {}", count, below, below * 2);
+    refuse("{} is not a power of two: choose {} or {}", count, below, below * 2);
   }
   OptionValue operator()(const Choice&) const {
     return std::vector<std::string>{std::string(text)};
@@ -304,10 +309,8 @@ Output parse_output(std::string_view path) {
     words.push_back(each.text);
   }
   const std::optional<std::string_view> meant = nearest(typed, words);
-  refuse(
-      "the ending of {} is no known format: {}end the name in .json, .csv, .md, .txt, .html or "
-      ".svg",
-      quote(path), meant ? fmt::format("did you mean '{}'? ", *meant) : std::string());
+  refuse("{} has no known file extension: {}end the name in .json, .csv, .md, .txt, .html or .svg",
+         quote(path), meant ? fmt::format("did you mean '{}'? ", *meant) : std::string());
 }
 
 }  // namespace clprobe::cli

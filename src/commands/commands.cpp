@@ -126,7 +126,7 @@ int report(const cli::Options& options) {
       }
     }
   }
-  if (runs.empty()) throw RunFormatError("no file has a run: name one that -o saved as .json");
+  if (runs.empty()) throw RunFormatError("no file contains a run: name a JSON file saved by -o");
   take_labels(options.labels, runs);
   keep_shown_part(runs, options.shown_probes, options.series);
   return results.finish(runs);

@@ -116,7 +116,7 @@ Files select_files(const cli::Options& options) {
   if (first_side > 0) {
     if (options.baseline.empty()) return {std::move(files), 0, first_side};
     throw cli::UsageError(
-        "--baseline has no meaning with --: the files before it are the baseline");
+        "--baseline does not apply with --: the files before -- are the baseline");
   }
   std::size_t baseline_file = 0;
   if (!options.baseline.empty()) {
@@ -147,7 +147,7 @@ void refuse_to_pool(const RunDigest& first, const RunDigest& run) {
   }
   if (reasons.empty()) return;
   throw cli::UsageError(
-      fmt::format("{} and {} are no runs of one side: {}; compare them one by one",
+      fmt::format("{} and {} cannot be runs of one side: {}; compare them one by one",
                   quote(first.file), quote(run.file), reasons.front()));
 }
 
@@ -200,8 +200,8 @@ Selection select_runs(const Files& files, const cli::Options& options) {
     std::move(digests[i].runs.begin(), digests[i].runs.end(), std::back_inserter(selected.runs));
   }
   if (selected.runs.size() < 2) {
-    throw cli::UsageError(
-        fmt::format("compare needs two runs and got {}: name another file", selected.runs.size()));
+    throw cli::UsageError(fmt::format(
+        "compare needs at least two runs, found {}: name another file", selected.runs.size()));
   }
   keep_probes(selected.runs, options.shown_probes);
   take_labels(options.labels, selected.runs);

@@ -17,8 +17,8 @@ void refuse_pictures(const cli::Options& options) {
                   [&](const cli::Output& output) { return is_of_run(output.format); });
   if (!is_wanted) return;
   throw cli::UsageError(
-      "compare writes table, json, csv, markdown and html: for a picture or the curves of the same "
-      "files use clprobe report, or the buttons of the page");
+      "compare writes table, json, csv, markdown or html: for a chart or the curves of the same "
+      "files, use clprobe report, or the buttons of the HTML page");
 }
 
 int write_comparison(Results& results, const Comparison& comparison,

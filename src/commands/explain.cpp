@@ -36,7 +36,7 @@ std::string list_row(std::string_view word, std::string_view question, int width
 }
 
 std::string list_explained(int width) {
-  std::string text = "Probes (`clprobe explain PROBE`, with --full the whole page):\n";
+  std::string text = "Probes (`clprobe explain PROBE`; --full shows the whole page):\n";
   for (const Probe* const probe : all_probes()) text += list_row(probe->id, probe->question, width);
   text += "\nPages (`clprobe explain PAGE`):\n";
   for (const OtherPage& page : other_pages) text += list_row(page.word, page.what, width);
@@ -53,7 +53,7 @@ std::string probe_page(const Probe& probe, bool is_whole, const PageStyle& style
   const std::string_view page = embedded_file(std::string(probe.id) + ".md");
   if (is_whole) return page_text(page, style);
   return short_page_text(page, style) +
-         fmt::format("\n`clprobe explain {} --full`: all of it\n", probe.id);
+         fmt::format("\n`clprobe explain {} --full` shows the whole page\n", probe.id);
 }
 
 std::string paragraph(const std::string& text, int width) {
@@ -95,7 +95,7 @@ std::string lines_of(const Probe& probe, std::string_view word, int width) {
   text += lines_of(cli::ProbeFlags(probe).flags, fmt::format(" of {}", probe.id),
                    without_number(word), width);
   if (text.empty()) return text;
-  return text + fmt::format("`clprobe explain {} --full` says how it is measured.\n", probe.id);
+  return text + fmt::format("`clprobe explain {} --full` describes the method.\n", probe.id);
 }
 
 cli::UsageError unknown(std::string_view word) {
@@ -149,7 +149,7 @@ int explain(const cli::Options& options) {
       page != nullptr ? page_text(embedded_file(word + ".md"), style) : word_text(word, style);
   if (text.empty()) throw unknown(word);
   if (options.full) {
-    throw cli::UsageError("--full: pages of probes alone are shortened: leave it out");
+    throw cli::UsageError("--full: only the pages of probes have a short form: leave it out");
   }
   terminal::show_page(text);
   return exit_ok;

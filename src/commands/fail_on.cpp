@@ -75,7 +75,7 @@ void name_not_significant(cli::FailOn condition, const Comparison& comparison,
     }
   }
   name_changes(places, comparison, runs,
-               fmt::format("; not significant among {} comparisons: rerun with {} runs a side",
+               fmt::format("; not significant among {} comparisons: rerun with {} runs per side",
                            count_compared(comparison), comparison.are_several ? "more" : "3"));
 }
 
@@ -98,7 +98,7 @@ std::string explain_gaps(const std::vector<MissingPart>& gaps, std::span<const R
 /// one run a side leaves open.
 std::string explain_open(const std::vector<ComparedPlace>& open, const Comparison& comparison,
                          std::span<const RunDigest> runs) {
-  return fmt::format("{}{}, but {}: compare several runs a side, or live",
+  return fmt::format("{}{}, but {}: compare several runs per side, or use --live",
                      change_text(comparison, runs, open.front()), and_more(open.size()),
                      others_on_host);
 }
@@ -123,7 +123,7 @@ int check_fail_on(cli::FailOn condition, const Comparison& comparison,
     return !card.empty() && !other.empty() && card != other;
   };
   if (std::all_of(seen.begin(), seen.end(), is_of_other_card) && !seen.empty()) {
-    return undecided("the changes are those of another card: measure a baseline with that card");
+    return undecided("the changed runs are from another card: measure a baseline on that card");
   }
   if (!seen.empty()) return exit_changed;
   const std::vector<MissingPart> gaps = find_missing_parts(runs, comparison);

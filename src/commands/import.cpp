@@ -52,7 +52,7 @@ void check_series(const std::string& series) {
     for (const Series& each : probe->series) names.push_back(each.name);
   }
   if (std::find(names.begin(), names.end(), series) != names.end()) return;
-  throw cli::UsageError(fmt::format("--series: {} is no series: choose one of {}", quote(series),
+  throw cli::UsageError(fmt::format("--series: unknown series {}: choose one of {}", quote(series),
                                     fmt::join(names, ", ")));
 }
 
@@ -72,7 +72,7 @@ ImportHints hints_for(const cli::Options& options, const std::string& path) {
 }
 
 std::vector<Run> import_file(const cli::Options& options, const std::string& path) {
-  const std::string text = read_file(path, "name a file that another tool wrote");
+  const std::string text = read_file(path, "name a result file of another tool");
   try {
     std::vector<Run> runs = import_runs(text, hints_for(options, path));
     for (Run& run : runs) {

@@ -29,7 +29,7 @@ std::vector<Run> read_levels(const std::string& path) {
   std::erase_if(runs, [](const Run& each) { return known_of(each).levels.empty(); });
   if (!runs.empty()) return runs;
   throw cli::UsageError(
-      fmt::format("--levels: {} has no level whose capacity is known: write one with `clprobe "
+      fmt::format("--levels: {} contains no level with a known capacity: make a file with `clprobe "
                   "latency -o FILE.json`",
                   quote(path)));
 }
@@ -42,7 +42,7 @@ Known known_levels(const cli::Options& options, const DeviceInfo& device) {
       [&](const Run& each) { return trimmed(each.device.name) == trimmed(device.name); });
   if (found != options.levels_runs.rend()) return known_of(*found);
   throw cli::UsageError(
-      fmt::format("--levels: {} is of {}, and not of {}", quote(options.levels_file),
+      fmt::format("--levels: {} was measured on {}, not on {}", quote(options.levels_file),
                   quote(options.levels_runs.front().device.name), quote(device.name)));
 }
 

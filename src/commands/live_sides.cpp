@@ -76,8 +76,9 @@ Chosen choose(const cli::Options& options, const LiveObserver& observer, std::si
     throw NoDevice(fmt::format("{}: {}", side.name, error.what()));
   }
   if (targets.size() != 1) {
-    throw cli::UsageError(fmt::format("{} has {} devices: compare --live takes one a side, name it",
-                                      side.name, targets.size()));
+    throw cli::UsageError(
+        fmt::format("{} selects {} devices: compare --live takes one per side; name it", side.name,
+                    targets.size()));
   }
   side.target = std::move(targets.front());
   check_requests(without_time(options), side.target.info);
@@ -188,7 +189,7 @@ void look_first(const cli::Options& options, const LiveObserver& live, Sides& si
         way.measuring.pass();
         ProbeResult& result = way.side->run.results[way.result] = way.measuring.result();
         if (is_done(way) && result.status == Status::failed) {
-          live.say(fmt::format("{}: {}: {}; what was measured is kept", way.side->name,
+          live.say(fmt::format("{}: {}: {}; results measured until then are kept", way.side->name,
                                result.probe, result.reason));
         }
         live.save();

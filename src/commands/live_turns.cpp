@@ -114,7 +114,7 @@ void LiveTurns::lose(Headline& headline, int side, const std::string& reason) {
   Side& lost = sides_.at(side == 1 ? 1 : 0);
   ProbeResult& result = lost.run.results[headline.results.at(side == 1 ? 1 : 0)];
   result.status = Status::failed;
-  result.reason = fmt::format("while it took turns: {}", reason);
+  result.reason = fmt::format("while alternating: {}", reason);
   observer_.say(fmt::format("{}: {}: {}", lost.name, result.probe, result.reason));
 }
 
@@ -153,7 +153,7 @@ void LiveTurns::take_one(Headline& headline) {
 void LiveTurns::report_progress(std::chrono::duration<double> spent,
                                 std::chrono::duration<double> time) {
   const std::size_t left = unsettled();
-  observer_.progress({.title = fmt::format("taking turns, {} of {} decided",
+  observer_.progress({.title = fmt::format("alternating, {} of {} decided",
                                            headlines_.size() - left, headlines_.size()),
                       .done_share = std::min(1.0, spent / time),
                       .seconds_left = (time - spent).count()});

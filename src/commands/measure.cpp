@@ -204,7 +204,7 @@ class MeasuringAll {
     if (result.status != Status::failed) return;
     any_failed_ = true;
     // On stderr too: stdout may go where nobody reads before the exit code is seen.
-    say(fmt::format("{}: {}; what was measured is kept", result.probe, result.reason));
+    say(fmt::format("{}: {}; results measured until then are kept", result.probe, result.reason));
   }
 
   /// The newest run has all that it will have.

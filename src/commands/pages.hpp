@@ -19,10 +19,10 @@ struct OtherPage {
 inline constexpr std::array other_pages{
     OtherPage{"method", "How does clprobe measure, and how reliable are its numbers?"},
     OtherPage{"compare", "How are runs compared, and what is a verdict based on?"},
-    OtherPage{"formats", "What are its documents and tables, and which others does it read?"},
-    OtherPage{"profile", "Which kernels of a program take its time, and how is that known?"},
+    OtherPage{"formats", "Which files does clprobe write, and which does it read?"},
+    OtherPage{"profile", "Which kernels take a program's time, and why?"},
     OtherPage{"trace", "How is a kernel described for the simulator?"},
-    OtherPage{"seeds", "What do the papers behind clprobe state, and what does it find?"},
+    OtherPage{"seeds", "What do published papers state, and what does clprobe measure?"},
 };
 
 constexpr const OtherPage* find_page(std::string_view word) {

@@ -33,8 +33,8 @@ bool can_run(const Probe& probe, const DeviceInfo& device) {
 /// Sizes that no device of this kind can have are a mistake of the person, not of the device.
 void refuse_beyond(const DeviceInfo& device, std::string_view option, Bytes size) {
   if (device.max_allocation.count == 0 || size <= device.max_allocation) return;
-  throw cli::UsageError(fmt::format("--{}: {} is more than {} has: choose at most {}", option,
-                                    format_bytes(size), quote(device.name),
+  throw cli::UsageError(fmt::format("--{}: {} exceeds the largest buffer of {}: choose at most {}",
+                                    option, format_bytes(size), quote(device.name),
                                     format_bytes(device.max_allocation)));
 }
 
@@ -58,7 +58,7 @@ ProbePlan plan_of(const Probe& probe, const DeviceInfo& device, const cli::Optio
   std::string& text = made.text;
   if (!plan.points.empty()) {
     const Budget budget = budget_of(probe, options, probes);
-    std::string time = "each once";
+    std::string time = "each measured once";
     if (has_limit(budget, device)) {
       made.seconds = expected_seconds(budget);
       time = fmt::format("about {:.0f} s", made.seconds);

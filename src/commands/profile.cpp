@@ -58,7 +58,7 @@ survey::Wanted wanted_of(const survey::Kernel& kernel, const survey::Survey& sur
 [[noreturn]] void refuse_name(const std::string& name, const survey::Survey& survey) {
   std::set<std::string> names;
   for (const survey::Row& row : survey.rows) names.insert(printable(row.signature.kernel));
-  throw cli::UsageError(fmt::format("--kernel: the program launches no kernel {}, but {}",
+  throw cli::UsageError(fmt::format("--kernel: the program does not launch {}; it launches {}",
                                     quote(name),
                                     message_line(fmt::format("{}", fmt::join(names, ", ")))));
 }
@@ -95,9 +95,9 @@ Captured look_into(const std::string& folder, const survey::Wanted& wanted,
   } catch (const std::system_error&) {
     const std::string end = report::end_text(app);
     captured.refusal = fs::exists(folder, error)
-                           ? fmt::format("its second run {} before the launch had ended",
+                           ? fmt::format("the program's second run {} before this launch ended",
                                          end.empty() ? "ended" : end)
-                           : fmt::format("the program's second run launched nothing like it {}",
+                           : fmt::format("the program's second run did not make this launch {}",
                                          format_count(wanted.ordinal, "time"));
   }
   return captured;
@@ -200,7 +200,8 @@ void hide_secrets(const std::string& path) {
   if (launch.program == before) return;
   terminal::OutputFile(path).commit(bundle::to_json(launch));
   terminal::complain(fmt::format(
-      "{}: build options that look like secrets are ***; --with-secrets keeps them", quote(path)));
+      "{}: *** replaces build options that look like secrets; --with-secrets keeps them",
+      quote(path)));
 }
 
 /// Copies the bundle below the folder, under a name that is not there yet.
@@ -246,14 +247,14 @@ int profile_app(const cli::Options& options, const std::vector<std::string>& arg
   if (!survey.used_opencl) return exit_failed;
   const std::vector<survey::Wanted> wanted = choose_launches(survey.app.survey, options);
   if (wanted.empty()) {
-    terminal::complain("no launch of the program has a time: nothing to replay");
+    terminal::complain("none of the program's launches was timed: nothing to replay");
     return exit_failed;
   }
   const CapturedRun captured = capture_launches(options.app, wanted, folder.path());
   if (captured.run.app.interrupted) return exit_interrupted;
   const bool ends_otherwise = captured.run.problem != survey.problem;
   if (ends_otherwise && !captured.run.problem.empty()) {
-    terminal::complain("while its launches were captured " + captured.run.problem);
+    terminal::complain("while launches were captured, " + captured.run.problem);
   }
   const std::vector<bundle::Source> sources = sources_of(captured, options);
   if (sources.empty()) return exit_failed;
@@ -270,10 +271,8 @@ int profile(const cli::Options& options, const std::vector<std::string>& argumen
   std::error_code error;
   static_cast<void>(fs::temp_directory_path(error));
   if (error && !options.app.empty()) {
-    throw cli::UsageError(
-        fmt::format("cannot use the folder that TMPDIR names: {}; set it to one "
-                    "that can be written",
-                    error.message()));
+    throw cli::UsageError(fmt::format(
+        "cannot use the folder in TMPDIR: {}; set TMPDIR to a writable folder", error.message()));
   }
   if (options.list_kernels) return list_app(options);
   cli::Options asked = options;

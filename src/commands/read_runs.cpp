@@ -21,7 +21,7 @@ namespace {
 // memory takes about ten times its text.
 constexpr Bytes max_bytes = mebibytes(128);
 
-constexpr std::string_view run_hint = "name a file that -o saved as .json";
+constexpr std::string_view run_hint = "name a JSON file saved by -o";
 
 [[noreturn]] void refuse(const std::string& path, std::string_view problem, std::string_view hint) {
   throw RunFormatError(fmt::format("cannot read {}: {}; {}", quote(path), problem, hint));
@@ -35,7 +35,7 @@ std::string read_file(const std::string& path, std::string_view hint) {
     text = system::read_file(path, max_bytes.count);
   } catch (const std::system_error& error) {
     if (error.code().value() != EFBIG) refuse(path, error.code().message(), hint);
-    refuse(path, fmt::format("it has more than {}", format_bytes(max_bytes)), hint);
+    refuse(path, fmt::format("it is larger than {}", format_bytes(max_bytes)), hint);
   }
   if (text.empty()) refuse(path, "it is empty", hint);
   return text;
@@ -49,7 +49,7 @@ std::vector<Run> read_runs(const std::string& path) {
   } catch (const RunFormatError& error) {
     throw RunFormatError(fmt::format("{}: {}", quote(path), error.what()));
   }
-  if (runs.empty()) refuse(path, "it has no run", run_hint);
+  if (runs.empty()) refuse(path, "it contains no run", run_hint);
   return runs;
 }
 
@@ -69,8 +69,8 @@ std::vector<RunFile> files_in(const std::string& word) {
                                      quote(word), error.message()));
   }
   if (files.empty()) {
-    throw RunFormatError(
-        fmt::format("{} has no .json files: name one with what -o saved", quote(word)));
+    throw RunFormatError(fmt::format(
+        "{} has no .json files: name a folder with JSON files saved by -o", quote(word)));
   }
   std::sort(files.begin(), files.end(),
             [](const RunFile& a, const RunFile& b) { return a.path < b.path; });
@@ -82,7 +82,7 @@ void complain_or_throw(const RunFile& file, const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
   } catch (const RunFormatError& problem) {
-    terminal::complain(fmt::format("{}; it is left out", problem.what()));
+    terminal::complain(fmt::format("{}; the file is skipped", problem.what()));
   }
 }
 

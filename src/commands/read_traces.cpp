@@ -68,8 +68,8 @@ std::vector<AskedTrace> read_traces(const cli::Options& options) {
   for (const Named& each : named_traces(options)) {
     if (options.device.starts_with(recorded_prefix)) {
       throw cli::UsageError(
-          fmt::format("--{}: a recorded run has its own points: choose a machine, --device "
-                      "sim:PRESET",
+          fmt::format("--{}: a recorded run has its own points: choose a simulated machine with "
+                      "--device sim:PRESET",
                       each.option));
     }
     traces.push_back(read_trace(each));

@@ -40,8 +40,9 @@ std::string device_of(const bundle::Launch& launch, const cli::Options& options)
       list.devices.begin(), list.devices.end(),
       [&](const DeviceInfo& each) { return trimmed(each.name) == trimmed(launch.device->name); });
   if (found != list.devices.end()) return std::to_string(found->index);
-  terminal::complain(fmt::format("{} is not here: its launches are replayed on the best device",
-                                 quote(launch.device->name)));
+  terminal::complain(
+      fmt::format("device {} is not available: its launches are replayed on the best device",
+                  quote(launch.device->name)));
   return {};
 }
 

@@ -56,8 +56,8 @@ void refuse_to_replace(const terminal::OutputFile& output, std::string_view flag
                        std::span<const std::string> inputs) {
   for (const std::string& input : inputs) {
     if (!output.replaces(input)) continue;
-    throw cli::UsageError(fmt::format("{} {} would replace {}, which is read: name another file",
-                                      flag, quote(output.path()), quote(input)));
+    throw cli::UsageError(fmt::format("{} {} would overwrite the input {}: name another file", flag,
+                                      quote(output.path()), quote(input)));
   }
 }
 
@@ -77,12 +77,11 @@ std::string pictured_probe(std::string_view path, std::span<const std::string> p
     if (begins_with_word(name, probe) && probe.size() > found.size()) found = probe;
   }
   if (!found.empty()) return std::string(found);
-  throw cli::UsageError(fmt::format(
-      "a picture shows one probe, and here are {}: name one, as in "
-      "`clprobe report FILE {}`, or begin the file's name with that word, as in -o {}.svg or "
-      "-o {}-2.svg",
-      quote(fmt::format("{}", fmt::join(probes, ", "))), probes.front(), probes.front(),
-      probes.front()));
+  throw cli::UsageError(
+      fmt::format("an SVG shows one probe, but there are {}: name one, as in `clprobe report FILE "
+                  "{}`, or begin the file name with a probe, as in -o {}.svg or -o {}-2.svg",
+                  quote(fmt::format("{}", fmt::join(probes, ", "))), probes.front(), probes.front(),
+                  probes.front()));
 }
 
 Results::Results(const cli::Options& options, Complain complain)

@@ -41,10 +41,10 @@ std::string_view activity_of(std::string_view question) {
     std::string_view activity;
   };
   constexpr std::array told{Told{"open", "opening"},
-                            Told{"try-events", "trying event times"},
-                            Told{"try-clock", "trying the clock"},
-                            Told{"try-pointers", "trying pointers"},
-                            Told{"calibrate", "comparing the clock with time"},
+                            Told{"try-events", "testing event times"},
+                            Told{"try-clock", "testing the clock"},
+                            Told{"try-pointers", "testing pointers"},
+                            Told{"calibrate", "calibrating the clock"},
                             Told{"prepare", "preparing"},
                             Told{"sample", "measuring"}};
   const auto* const found = std::find_if(

@@ -91,17 +91,17 @@ std::vector<DeviceInfo> matches(const DeviceList& list, std::string_view word) {
 std::vector<DeviceInfo> select_word(const DeviceList& list, std::string_view word) {
   // Every name holds the empty word.
   if (word.empty()) {
-    throw cli::UsageError("--device: a word of the list is empty: write one between commas");
+    throw cli::UsageError("--device: an item of the list is empty: write a device between commas");
   }
   if (word == "all") return list.devices;
   std::vector<DeviceInfo> found = matches(list, word);
   if (found.empty()) {
-    throw NoDevice(fmt::format("no device {}: there is {}; `clprobe list` shows all", quote(word),
-                               candidates(list.devices)));
+    throw NoDevice(fmt::format("no device matches {}; available: {}; `clprobe list` shows all",
+                               quote(word), candidates(list.devices)));
   }
   if (found.size() > 1) {
     throw cli::UsageError(
-        fmt::format("--device: {} means several devices: choose one of {} by its index, or all",
+        fmt::format("--device: {} matches several devices: choose one of {} by its index, or all",
                     quote(word), candidates(found)));
   }
   return found;
@@ -186,12 +186,12 @@ std::vector<Target> select_targets(std::string_view selector,
 
 std::vector<std::string> explain_left_out(const DeviceList& list) {
   // Khronos's loader takes a folder only, ocl-icd a file, too.
-  const std::string vendors =
-      list.kept.size() == 1 ? quote(list.kept.front()) : "FOLDER, with the other .icd files in it,";
+  const std::string vendors = list.kept.size() == 1 ? quote(list.kept.front())
+                                                    : "FOLDER, a folder with the other .icd files";
   std::vector<std::string> lines;
   for (const DeviceList::LeftOut& each : list.left_out) {
     lines.push_back(
-        fmt::format("driver {} is left out: {}; OCL_ICD_VENDORS={} leaves it out at once",
+        fmt::format("driver {} is skipped: {}; to skip it without a test, set OCL_ICD_VENDORS={}",
                     quote(each.file), each.reason, vendors));
   }
   return lines;
@@ -216,10 +216,10 @@ std::string explain_no_device(const DeviceList& list, std::optional<Bytes> memor
                                               : fmt::format("no OpenCL device ({})", platforms);
   // The loader takes a driver that does not fit for one that is not there.
   if (memory) {
-    return fmt::format("{} within the {} that this process may use: raise it with ulimit -v", found,
+    return fmt::format("{} within the memory limit of {}: raise it with ulimit -v", found,
                        format_bytes(*memory));
   }
-  if (!platforms.empty()) return found + ": package pocl-opencl-icd offers the CPU";
+  if (!platforms.empty()) return found + ": the package pocl-opencl-icd adds the CPU";
   return found +
          ": install a driver's ICD file into /etc/OpenCL/vendors (package pocl-opencl-icd for the "
          "CPU; the vendor's driver for a GPU)";

@@ -75,7 +75,7 @@ bool is_empty(const ProbeResult& result) {
 
 void refuse_part(std::string_view kind, const std::string& word,
                  const std::vector<std::string>& there) {
-  throw cli::UsageError(fmt::format("no run has the {} {}: choose among {}", kind, quote(word),
+  throw cli::UsageError(fmt::format("no run contains the {} {}: choose from {}", kind, quote(word),
                                     quote(fmt::format("{}", fmt::join(there, ", ")))));
 }
 

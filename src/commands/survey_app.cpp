@@ -40,13 +40,13 @@ std::string find_layer() {
     std::error_code error;
     if (!fs::is_regular_file(path, error)) continue;
     if (path.string().find(':') == std::string::npos) return path.string();
-    throw std::runtime_error(fmt::format(
-        "the loader cannot take {}: it reads a colon as the end of a path; install clprobe in "
-        "another folder",
-        quote(path.string())));
+    throw std::runtime_error(
+        fmt::format("the OpenCL loader cannot load {}: it reads a colon as the end of a path; "
+                    "install clprobe in another folder",
+                    quote(path.string())));
   }
   throw std::runtime_error(
-      fmt::format("{} is missing beside the program: install clprobe again", layer_file));
+      fmt::format("{} is missing next to the program: install clprobe again", layer_file));
 }
 
 /// Ours first: the loader calls the last one first, and ours is to see what reaches the driver.
@@ -98,7 +98,7 @@ Found read_surveys(const std::string& folder) {
   survey::Merged merged;
   for (const std::string& path : paths) {
     if (!had_interrupt && system::is_interrupted()) {
-      found.problem = "interrupted while it was read";
+      found.problem = "interrupted while the survey was read";
       break;
     }
     try {
@@ -118,13 +118,13 @@ std::string describe_problem(const SurveyedApp& app, const Found& found) {
   const std::string end = report::end_text(app);
   if (found.files == 0) {
     return fmt::format(
-        "{} {}used no OpenCL, or not by a loader that takes layers (ocl-icd 2.3 or newer, or "
-        "Khronos'): nothing to profile",
+        "{} {}made no OpenCL calls, or its OpenCL loader does not support layers (ocl-icd from 2.3 "
+        "and Khronos' do); nothing to profile",
         name, end.empty() ? "" : end + " and ");
   }
   std::string problem = end.empty() ? "" : fmt::format("{} {}", name, end);
   if (!found.problem.empty()) {
-    problem += fmt::format("{}a process of {} left no whole survey: {}",
+    problem += fmt::format("{}a process of {} left an incomplete survey: {}",
                            problem.empty() ? "" : "; ", name, found.problem);
   }
   return problem;
@@ -141,7 +141,7 @@ SurveyedRun survey_app(const std::vector<std::string>& words, const Variables& v
   const OtherLoader loader = loader_with_layers();
   if (!loader.with.empty()) {
     run.note = fmt::format(
-        "{} ran with {} in place of {}, which takes no layers; platforms may have other numbers",
+        "{} ran with {} instead of {}, which does not support layers; platform numbers may differ",
         quote(words.front()), loader.with, loader.without);
   }
   const system::ProgramEnd end = run_app(words, folder.path(), variables, loader);

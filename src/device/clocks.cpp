@@ -47,7 +47,7 @@ class Chain {
     std::array<cl_ulong, 2> out{};
     session_.queue().enqueueReadBuffer(out_, CL_TRUE, 0, sizeof out, out.data());
     if (out[1] != end_of(iterations)) {
-      throw DeviceError(fmt::format("a chain of {} operations ended at a wrong value",
+      throw DeviceError(fmt::format("a chain of {} operations gave a wrong result",
                                     iterations * links_per_iteration));
     }
     reading.ticks = out[0];
@@ -150,8 +150,8 @@ void judge_clock(Session& session, ClockKind kind) {
   if (!scales(ticks)) {
     session.info().clock = Clock{};
     throw DeviceError(
-        fmt::format("chains of n, 4n and 16n operations took {:.0f}, {:.0f} and "
-                    "{:.0f} ticks: no clock",
+        fmt::format("chains of n, 4n and 16n operations took {:.0f}, {:.0f} and {:.0f} ticks, "
+                    "which are not proportional",
                     ticks[0], ticks[1], ticks[2]));
   }
   const double ticks_of_link =
@@ -279,7 +279,7 @@ std::string try_events(Session& session) {
   for (int attempt = 0; attempt < 3; ++attempt, base = std::min(2 * base, longest_chain / 8)) {
     const auto few = least_times(chain, base);
     const auto many = few ? least_times(chain, 8 * base) : std::nullopt;
-    if (!many) return "no times, or an end before the start";
+    if (!many) return "the driver gives no event times, or an end before the start";
     problem = find_event_problem(*few, *many);
     if (problem.empty()) {
       session.info().timer = session.info().launch_timer = Timer::event;

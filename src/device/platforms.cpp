@@ -51,7 +51,7 @@ struct Silence : std::runtime_error {
 template <typename Type>
 Type required(const cl::Device& device, cl_device_info name, std::string_view what) {
   const std::optional<Type> answer = query<Type>(device, name);
-  if (!answer) throw Silence(fmt::format("does not say {}", what));
+  if (!answer) throw Silence(fmt::format("does not report its {}", what));
   return *answer;
 }
 
@@ -68,21 +68,21 @@ DeviceInfo basic_info(const cl::Device& device) {
   info.vendor = query_text(device, CL_DEVICE_VENDOR);
   info.driver = query_text(device, CL_DRIVER_VERSION);
   info.version = query_text(device, CL_DEVICE_VERSION);
-  info.type = type_of(required<cl_device_type>(device, CL_DEVICE_TYPE, "what it is"));
+  info.type = type_of(required<cl_device_type>(device, CL_DEVICE_TYPE, "type"));
   info.name = readable(query_text(device, CL_DEVICE_NAME), to_word(info.type));
   info.compute_units =
-      required<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS, "how many compute units it has");
-  info.max_work_group_size = static_cast<std::int64_t>(required<std::size_t>(
-      device, CL_DEVICE_MAX_WORK_GROUP_SIZE, "how large its work-groups may be"));
+      required<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS, "number of compute units");
+  info.max_work_group_size = static_cast<std::int64_t>(
+      required<std::size_t>(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, "maximum work-group size"));
   info.sub_group_size = sub_group_size(device);
   info.global_memory.count =
-      required<std::uint64_t>(device, CL_DEVICE_GLOBAL_MEM_SIZE, "how much memory it has");
+      required<std::uint64_t>(device, CL_DEVICE_GLOBAL_MEM_SIZE, "memory size");
   info.max_allocation.count =
-      required<std::uint64_t>(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, "how large a buffer may be");
+      required<std::uint64_t>(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, "maximum buffer size");
   info.local_memory.count =
-      required<std::uint64_t>(device, CL_DEVICE_LOCAL_MEM_SIZE, "how much local memory it has");
-  info.constant_buffer.count = required<std::uint64_t>(device, CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE,
-                                                       "how much constant memory it has");
+      required<std::uint64_t>(device, CL_DEVICE_LOCAL_MEM_SIZE, "local memory size");
+  info.constant_buffer.count =
+      required<std::uint64_t>(device, CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE, "constant memory size");
   info.cache_line.count = query<cl_uint>(device, CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE).value_or(0U);
   if (query<cl_bool>(device, CL_DEVICE_IMAGE_SUPPORT).value_or(CL_FALSE) == CL_TRUE) {
     info.image_buffer_pixels = static_cast<std::int64_t>(
@@ -107,7 +107,7 @@ std::vector<cl::Device> devices_of(const cl::Platform& platform, std::string& pr
   cl_uint count = 0;
   if (clGetDeviceIDs(platform(), CL_DEVICE_TYPE_ALL, 0, nullptr, &count) == CL_SUCCESS &&
       count > max_devices) {
-    problem = fmt::format("it says that it has {} devices", count);
+    problem = fmt::format("it reports {} devices", count);
     return devices;
   }
   try {

@@ -64,7 +64,7 @@ std::string advise_about_pocl_cache() {
   const std::string problem = cache_problem(folder);
   if (problem.empty()) return "";
   return fmt::format(
-      "; PoCL keeps kernels in {} ({}): set POCL_CACHE_DIR to a folder that it can use", folder,
+      "; PoCL cannot use its kernel cache {} ({}): set POCL_CACHE_DIR to another folder", folder,
       problem);
 }
 

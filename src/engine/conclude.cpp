@@ -84,16 +84,16 @@ void report_status(const Ending& ended, ProbeResult& result) {
   const auto lost_again = std::count_if(result.points.begin(), result.points.end(), is_lost_again);
   if (!ended.is_done) {
     result.status = Status::interrupted;
-    result.reason = "what was measured until then is kept";
+    result.reason = "results measured until then are kept";
   } else if (failed > 0) {
     const auto first = std::find_if(result.points.begin(), result.points.end(), has_failed);
     result.status = Status::failed;
-    result.reason = fmt::format("{} of {} failed, the first: {}", failed,
+    result.reason = fmt::format("{} of {} failed; first failure: {}", failed,
                                 format_count(result.points.size(), "point"), first->failure);
   } else if (lost_again > 0) {
     const auto first = std::find_if(result.points.begin(), result.points.end(), is_lost_again);
     result.status = Status::failed;
-    result.reason = fmt::format("{} failed when measured again, the first: {}",
+    result.reason = fmt::format("{} failed when measured again; first failure: {}",
                                 format_count(static_cast<std::uint64_t>(lost_again), "point"),
                                 first->facts.text_or(later_failure, ""));
   } else if (result.points.empty()) {

@@ -41,14 +41,14 @@ void drop_insane(Finding& finding) {
   finding.value.reset();
   finding.low.reset();
   finding.high.reset();
-  finding.reason = "the samples give no number that a device can have";
+  finding.reason = "the samples give a number that no device can have";
 }
 
 /// An older version wrote shares of more than a bar's whole.
 void drop_above_whole(Finding& finding) {
   if (!is_share_of_bar(finding) || !finding.value) return;
   if (*finding.value > 1.0) {
-    finding.reason = fmt::format("not known: {} would be more than the whole", finding.label);
+    finding.reason = fmt::format("unknown: {} would exceed the whole", finding.label);
     finding.value.reset();
     finding.low.reset();
     finding.high.reset();

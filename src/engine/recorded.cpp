@@ -92,8 +92,8 @@ class RecordedBackend final : public Backend {
       if (found != result.points.end()) return {&result, &*found};
       throw_if_refused(result, point.series);
     }
-    throw DeviceError(
-        fmt::format("the recorded run has no such point of {} ({})", probe.id, point.series));
+    throw DeviceError(fmt::format("the recorded run does not contain this point of {} ({})",
+                                  probe.id, point.series));
   }
 
   static void throw_if_refused(const ProbeResult& result, const std::string& series) {

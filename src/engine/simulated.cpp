@@ -59,7 +59,7 @@ void run_given(SimulatedWork& work, const std::vector<AskedTrace>& traces,
   const auto found = std::find_if(traces.begin(), traces.end(), [&](const AskedTrace& each) {
     return each.sha256 == work.given;
   });
-  if (found == traces.end()) throw DeviceError("simulating: the trace is not at hand");
+  if (found == traces.end()) throw DeviceError("simulating: the trace is missing");
   const auto trace =
       std::make_shared<const Trace>(simulator::share_of_units(*found->file, machine, work.units));
   if (waits_for_locks(*trace)) {
@@ -128,7 +128,7 @@ class SimulatedBackend final : public Backend {
 
   Work prepare(const Probe& probe, const Point& point) override {
     if (probe.trace == nullptr) {
-      throw Unsupported(fmt::format("the simulator has no trace of {}", probe.id));
+      throw Unsupported(fmt::format("the simulator has no trace for {}", probe.id));
     }
     SimulatedWork simulated = work_of(probe, point);
     Work work;

@@ -59,7 +59,7 @@ std::optional<Point> point_in(const Lines& at, const std::string& series) {
   if (const std::optional<double> failed = failed_size_in(at.line())) {
     Point point = latency_point(series, *failed * kibi, 1.0, at);
     point.facts = {};
-    point.failure = "the tool gives no time";
+    point.failure = "the tool reports no time";
     return point;
   }
   if (!at.line().empty() && !is_prose(at.line())) {
@@ -83,7 +83,7 @@ std::vector<Run> read(const Document& document, const ImportHints& hints) {
     if (point) result.points.push_back(*point);
   }
   if (result.points.empty()) {
-    throw RunFormatError("document: expected a size and a latency behind the heading, found none");
+    throw RunFormatError("document: expected a size and a latency after the heading, found none");
   }
   if (hints.clock_hertz > 0.0) set_clock(run, hints.clock_hertz);
   return {std::move(run)};

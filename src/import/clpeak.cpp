@@ -119,7 +119,7 @@ class Runs {
            std::string_view unit) const {
     // A map of a buffer that is no copy takes no time, and its rate means nothing.
     if (!std::isfinite(value) || !(value > 0.0)) {
-      add_gap(run, test, metric, unit, "the tool gives 0 or no finite number");
+      add_gap(run, test, metric, unit, "the tool reports 0 or no finite number");
       return;
     }
     const Counterpart* const known = counterpart_of(test, metric);
@@ -142,7 +142,7 @@ class Runs {
 
   std::vector<Run> take() {
     if (runs_.empty()) {
-      throw RunFormatError("document: expected results of clpeak, found no device with any");
+      throw RunFormatError("document: expected results of clpeak, found no device with results");
     }
     return std::move(runs_);
   }
@@ -238,7 +238,7 @@ void read_entry(Runs& runs, const json::Json& entry, std::size_t index) {
     runs.add_gap(run, test, metric, text_at(entry, "unit"),
                  fmt::format("{}: {}", text_at(entry, "status"), text_at(entry, "reason")));
   } else {
-    refuse("a value, or a status that says why there is none");
+    refuse("a value, or a status that explains its absence");
   }
 }
 
@@ -304,9 +304,9 @@ std::vector<Run> read_clpeak_json(const Document& document, const ImportHints& h
   }
   const int number = version->is_number_integer() ? version->get<int>() : 0;
   if (number != entries_version && number != devices_version) {
-    throw RunFormatError(
-        fmt::format("format_version: clpeak's formats {} and {} are read, found {}: write its XML",
-                    entries_version, devices_version, excerpt(version->dump())));
+    throw RunFormatError(fmt::format(
+        "format_version: expected clpeak's format {} or {}, found {}: save results as XML",
+        entries_version, devices_version, excerpt(version->dump())));
   }
   return read_entries(number == devices_version ? entries_of_3(root) : list_at(root, "entries"),
                       list_at(root, "devices"), text_at(root, "clpeak_version"), hints,
@@ -335,7 +335,7 @@ std::vector<Run> read_clpeak_csv(const Document& document, const ImportHints& hi
       if (number) entry["value"] = *number;
       if (!number && names[i] != "value") entry[std::string(names[i])] = std::string(cells[i]);
     }
-    if (text_at(entry, "format_version") != "2") lines.refuse("clpeak's format 2 is read as CSV");
+    if (text_at(entry, "format_version") != "2") lines.refuse("expected format 2 of clpeak's CSV");
     entries.push_back(std::move(entry));
   }
   return read_entries(entries, json::Json::array(), "", hints, clpeak_csv::format);

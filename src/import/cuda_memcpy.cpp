@@ -86,7 +86,7 @@ std::vector<Run> read(const Document& document, const ImportHints& hints) {
     if (!row) lines.refuse_instead_of("a device, kB, ms, GB/s and %");
     if (row->kibibytes < 1.0 || row->kibibytes > max_kibibytes ||
         row->gigabytes_per_second > max_rate) {
-      lines.refuse("expected a size from 1 kB and a bandwidth that a link can have");
+      lines.refuse("expected a size from 1 to 10^12 kB and a bandwidth up to 10^6 GB/s");
     }
     const auto [run, is_new] = runs.try_emplace(row->device);
     if (is_new) {

@@ -19,7 +19,7 @@ Point latency_point(std::string_view series, double bytes, double ns, const Line
   constexpr double max_ns = 1e15;
   const double whole = std::round(bytes);
   if (whole < 1.0 || whole > max_bytes || ns > max_ns) {
-    at.refuse("expected a size from 1 byte to 10^18 and a latency below a week");
+    at.refuse("expected a size from 1 to 10^18 bytes and a latency up to 10^15 ns");
   }
   Point point;
   point.series = series;

@@ -116,7 +116,7 @@ Finding imported_gap(std::string_view series, std::string_view unit, std::string
   Finding finding = imported_finding(series, 1.0, unit, tool);
   finding.value.reset();
   finding.source = Source::reported;
-  finding.reason = reason.empty() ? "no reason is given" : reason;
+  finding.reason = reason.empty() ? "the tool gives no reason" : reason;
   return finding;
 }
 

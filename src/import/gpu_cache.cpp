@@ -73,7 +73,7 @@ std::vector<Run> read(const Document& document, const ImportHints& hints) {
     if (!row) lines.refuse_instead_of("a size in kB, ms, % and GB/s");
     if (row->kibibytes < 1.0 || row->kibibytes > max_kibibytes ||
         row->gigabytes_per_second > max_rate) {
-      lines.refuse("expected a size from 1 kB and a bandwidth that a device can have");
+      lines.refuse("expected a size from 1 to 10^15 kB and a bandwidth up to 10^12 GB/s");
     }
     Point point;
     point.series = series_or(hints, "read");

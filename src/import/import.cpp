@@ -66,11 +66,11 @@ std::string list_tools(Kind kind) {
 
 [[noreturn]] void refuse_unknown(const Document& document) {
   if (document.json) {
-    throw RunFormatError(
-        fmt::format("it is JSON of no known tool: expected that of {}", list_tools(Kind::json)));
+    throw RunFormatError(fmt::format("the JSON is not from a known tool: expected results of {}",
+                                     list_tools(Kind::json)));
   }
   throw RunFormatError(
-      fmt::format("document: expected what is printed by {}, found none", list_tools(Kind::text)));
+      fmt::format("document: expected output of {}, found none", list_tools(Kind::text)));
 }
 
 struct Hint {
@@ -94,7 +94,7 @@ void expect_used(const ImportHints& hints, const Format& format) {
   for (const Hint& each : hint_table) {
     if (!each.is_given(hints) || each.is_used(format.uses)) continue;
     throw RunFormatError(
-        fmt::format("{} says nothing about results of {}: leave it out", each.option, format.tool));
+        fmt::format("{} does not apply to results of {}: leave it out", each.option, format.tool));
   }
 }
 

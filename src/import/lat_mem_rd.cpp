@@ -80,7 +80,7 @@ std::vector<Run> read(const Document& document, const ImportHints& hints) {
   std::erase_if(runs, [](const Run& run) { return run.results.empty(); });
   if (runs.empty()) {
     throw RunFormatError(
-        "document: expected a size and a latency behind lat_mem_rd's \"stride=N, found none");
+        "document: expected a size and a latency after lat_mem_rd's \"stride=N, found none");
   }
   return runs;
 }

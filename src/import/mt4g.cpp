@@ -99,7 +99,7 @@ Finding size_finding(const json::Json& object, const char* key, std::string_view
   const auto confidence =
       inner == nullptr ? json::Json() : inner->value("confidence", json::Json());
   if (bytes && confidence.is_number() && !(confidence.get<double>() > 0.0)) {
-    finding.reason = fmt::format("mt4g has no confidence in its {:.0f} bytes", *bytes);
+    finding.reason = fmt::format("mt4g reports no confidence in its {:.0f} bytes", *bytes);
     return finding;
   }
   finding.value = bytes;
@@ -300,7 +300,7 @@ std::vector<Run> read(const Document& document, const ImportHints& hints) {
     if (object != nullptr) reader.read(*object, each);
   }
   if (run.results.empty()) {
-    throw RunFormatError("memory: expected what mt4g measured of l1, l2 or main, found none");
+    throw RunFormatError("memory: expected mt4g's results for l1, l2 or main, found none");
   }
   return {std::move(run)};
 }

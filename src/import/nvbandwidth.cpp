@@ -153,7 +153,8 @@ class Reader {
     if (columns == 0 || rows <= columns || description.row.empty()) return 1;
     if (rows % columns == 0) return rows / columns;
     throw RunFormatError(fmt::format(
-        "nvbandwidth.testcases: {} rows of {} columns are no whole matrices", rows, columns));
+        "nvbandwidth.testcases: {} rows of {} columns are not a whole number of matrices", rows,
+        columns));
   }
 
   static std::string part_name(std::size_t part, std::size_t parts) {
@@ -324,7 +325,7 @@ std::vector<Run> read_root(const json::Json& root, const ImportHints& hints, con
     const std::string error = text_at(root, "error");
     throw RunFormatError(error.empty()
                              ? "nvbandwidth.testcases: expected a list of tests, found none"
-                             : fmt::format("nvbandwidth: it failed: {}", excerpt(error)));
+                             : fmt::format("nvbandwidth failed: {}", excerpt(error)));
   }
   std::string version = text_at(root, "version");
   if (version.empty()) version = text_at(root, "git_version");

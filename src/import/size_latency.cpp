@@ -284,7 +284,7 @@ class Reader {
     const std::size_t named = std::min(layout.names.size(), max_named);
     const std::vector<std::string> names(layout.names.begin(),
                                          layout.names.begin() + static_cast<std::ptrdiff_t>(named));
-    lines_.refuse(fmt::format("no column is named {}, of '{}': name it, as in '{}'",
+    lines_.refuse(fmt::format("the header names no column {}, only '{}': name one, as in '{}'",
                               has_size ? "a latency" : "a size",
                               excerpt(fmt::format("{}", fmt::join(names, "', '"))),
                               has_size ? "latency (ns)" : "size (KiB)"));
@@ -341,12 +341,12 @@ class Reader {
 
   void expect_size_unit(const Quantity& size, const Layout& layout) const {
     if (size.unit.is_known() || layout.size_unit.is_known()) return;
-    lines_.refuse("no header gives the sizes' unit: add --size-unit B, KiB or MiB");
+    lines_.refuse("no header gives the unit of sizes: add --size-unit B, KiB or MiB");
   }
 
   [[nodiscard]] double ns_of(const ListUnit& unit) const {
     if (!unit.is_known()) {
-      lines_.refuse("no header gives the latencies' unit: add --time-unit ns, us or cycles");
+      lines_.refuse("no header gives the unit of latencies: add --time-unit ns, us or cycles");
     }
     if (!unit.is_cycles) return unit.factor;
     if (hints_.clock_hertz > 0.0) return ns_per_second / hints_.clock_hertz;
@@ -482,8 +482,8 @@ Attempt choose(Attempt with_point, Attempt with_comma) {
     return is_orderly(with_point) ? std::move(with_point) : std::move(with_comma);
   }
   with_point.blocks.front().rows.front().at.refuse(
-      "a comma may be a decimal one or part thousands: write decimals with a point, and no "
-      "separators of thousands");
+      "a comma may be a decimal or a thousands separator: write decimals with a point, and no "
+      "thousands separators");
 }
 
 /// Tries the notations in the order in which separators are least likely to stand in cells.

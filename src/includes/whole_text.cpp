@@ -265,7 +265,7 @@ class Inlining {
   void follow_condition(const Directive& directive) {
     if (is_if(directive)) {
       if (branches_.size() == max_branches) {
-        throw Refusal{"has hundreds of conditions in each other"};
+        throw Refusal{"nests hundreds of conditional directives"};
       }
       branches_.push_back(++last_branch_);
     } else if (directive.name.starts_with("el") && !branches_.empty()) {
@@ -327,7 +327,7 @@ class Inlining {
       const bool is_plain = continues_word(c) && static_cast<unsigned char>(c) < 0x80;
       if (!is_plain && std::string_view("./-+<>() ").find(c) == std::string_view::npos) c = ' ';
     }
-    add("#error not at hand: " + std::string(trimmed(name)));
+    add("#error missing header: " + std::string(trimmed(name)));
   }
 
   Part text_;

@@ -15,7 +15,7 @@ using json::Cursor;
 template <typename FromWord>
 auto known_word(const Cursor& cursor, FromWord from_word, std::string_view what) {
   const auto known = from_word(cursor.text());
-  if (!known) cursor.refuse(fmt::format("{} of OpenCL in small letters", what));
+  if (!known) cursor.refuse(fmt::format("{} of OpenCL in lower case", what));
   return *known;
 }
 
@@ -24,7 +24,7 @@ Sizes read_pixels(const Cursor& cursor, ImageKind kind) {
   constexpr std::uint64_t most = std::uint64_t{1} << 32U;
   const std::uint32_t dimensions = dimensions_of(kind);
   if (cursor.size_hint() != dimensions) {
-    cursor.refuse(fmt::format("an array of {} sizes, as {} has", dimensions, to_word(kind)));
+    cursor.refuse(fmt::format("an array of {} sizes for {}", dimensions, to_word(kind)));
   }
   Sizes pixels{};
   std::size_t place = 0;
@@ -38,9 +38,9 @@ Image read_layout(const Cursor& layout) {
                                                  "access", "pixels", "row_bytes"};
   const auto [kind, order, type, access, pixels, row] = layout.members(keys);
   Image image;
-  image.kind = known_word(kind, image_kind_from_word, "a kind of images");
-  image.order = known_word(order, order_from_word, "an order of channels");
-  image.type = known_word(type, channel_type_from_word, "a type of channels");
+  image.kind = known_word(kind, image_kind_from_word, "an image kind");
+  image.order = known_word(order, order_from_word, "a channel order");
+  image.type = known_word(type, channel_type_from_word, "a channel type");
   image.access = known_word(access, access_from_word, "an access");
   image.pixels = read_pixels(pixels, image.kind);
   if (!row.is_missing()) image.row_bytes = number_up_to(row, 1, max_object_bytes);
@@ -51,8 +51,8 @@ Image read_layout(const Cursor& layout) {
 
 Image read_own_layout(const Cursor& layout) {
   const Image image = read_layout(layout);
-  if (image.kind == ImageKind::image_1d_buffer) layout.refuse("an image with memory of its own");
-  if (image.row_bytes > 0) layout.refuse("no row_bytes, since it is in no buffer");
+  if (image.kind == ImageKind::image_1d_buffer) layout.refuse("an image kind with its own memory");
+  if (image.row_bytes > 0) layout.refuse("no row_bytes (the image is not in a buffer)");
   if (!bytes_of_pixels(image)) layout.refuse(fmt::format("at most {} bytes", max_object_bytes));
   return image;
 }
@@ -61,9 +61,11 @@ Image read_buffer_layout(const Cursor& layout) {
   const Image image = read_layout(layout);
   const bool is_flat = image.kind == ImageKind::image_2d;
   if (!is_flat && image.kind != ImageKind::image_1d_buffer) {
-    layout.refuse("1d_buffer or 2d, since it is in a buffer");
+    layout.refuse("1d_buffer or 2d (the image is in a buffer)");
   }
-  if (is_flat != (image.row_bytes > 0)) layout.refuse("row_bytes of a 2d image alone");
+  if (is_flat != (image.row_bytes > 0)) {
+    layout.refuse("row_bytes for 2d images, and only for these");
+  }
   if (is_flat && image.row_bytes < pixel_bytes(image) * image.pixels[0]) {
     layout.refuse("rows that do not overlap");
   }
@@ -75,8 +77,8 @@ Sampler read_sampler(const Cursor& sampler) {
   const auto [normalized, addressing, filter] = sampler.members(keys);
   Sampler read;
   read.is_normalized = normalized.boolean();
-  read.addressing = known_word(addressing, addressing_from_word, "an addressing");
-  read.filter = known_word(filter, filter_from_word, "a filter");
+  read.addressing = known_word(addressing, addressing_from_word, "an addressing mode");
+  read.filter = known_word(filter, filter_from_word, "a filter mode");
   return read;
 }
 

@@ -41,7 +41,7 @@ void read_part(const Cursor& origin, const Cursor& bytes, std::uint64_t whole, A
 Argument read_buffer(const Cursor& buffer, const Cursor& origin, const Cursor& bytes,
                      const Places& places, const std::vector<Object>& objects) {
   Argument argument{.kind = ArgumentKind::buffer, .object = place_in(buffer, places)};
-  if (objects[argument.object].image) buffer.refuse("a buffer, and it is an image");
+  if (objects[argument.object].image) buffer.refuse("a buffer (this object is an image)");
   if (origin.is_missing() && bytes.is_missing()) return argument;
   read_part(origin, bytes, objects[argument.object].bytes, argument);
   return argument;
@@ -54,14 +54,16 @@ Argument read_image(const Cursor& image, const Cursor& layout, const Cursor& ori
   const Object& object = objects[argument.object];
   if (object.image) {
     for (const Cursor* const each : {&layout, &origin, &bytes}) {
-      if (!each->is_missing()) each->refuse("nothing, since the object has it");
+      if (!each->is_missing()) each->refuse("nothing (the object defines it)");
     }
     return argument;
   }
   argument.image = read_buffer_layout(layout);
   read_part(origin, bytes, object.bytes, argument);
   const std::optional<std::uint64_t> needed = bytes_of_buffer(*argument.image);
-  if (!needed || *needed > argument.bytes) bytes.refuse("as many as its pixels take");
+  if (!needed || *needed > argument.bytes) {
+    bytes.refuse("at least as many bytes as the pixels take");
+  }
   return argument;
 }
 
@@ -78,15 +80,15 @@ Argument read_argument(const Cursor& cursor, const Places& places,
     kinds += each->is_missing() ? 0 : 1;
   }
   if (kinds != 1) {
-    cursor.refuse("one of buffer, image, sampler, local_bytes, value, hex and null");
+    cursor.refuse("exactly one of buffer, image, sampler, local_bytes, value, hex and null");
   }
   if (buffer.is_missing() && image.is_missing()) {
     for (const Cursor* const each : {&origin, &bytes}) {
-      if (!each->is_missing()) each->refuse("nothing, since it is of buffers");
+      if (!each->is_missing()) each->refuse("nothing (only buffers and images have it)");
     }
   }
-  if (image.is_missing() && !layout.is_missing()) layout.refuse("nothing, since it is of images");
-  if (value.is_missing() && !type.is_missing()) type.refuse("nothing, since it is of values");
+  if (image.is_missing() && !layout.is_missing()) layout.refuse("nothing (only images have it)");
+  if (value.is_missing() && !type.is_missing()) type.refuse("nothing (only values have it)");
   if (!buffer.is_missing()) return read_buffer(buffer, origin, bytes, places, objects);
   if (!image.is_missing()) return read_image(image, layout, origin, bytes, places, objects);
   if (!sampler.is_missing()) {
@@ -134,7 +136,7 @@ Contents read_contents(const Cursor& type, const Cursor& count, const Cursor& fi
     contents.value = value.number();
     static_cast<void>(scalar_in(value, contents.type));
   } else if (!value.is_missing()) {
-    value.refuse("no value, since fill is not \"value\"");
+    value.refuse("no value, because fill is not \"value\"");
   }
   return contents;
 }
@@ -144,16 +146,16 @@ Object read_object_entry(const Cursor& cursor) {
                                                  "type",   "count", "fill",   "value"};
   const auto [buffer, image, layout, bytes, hash, type, count, fill, value] = cursor.members(keys);
   Object object;
-  if (buffer.is_missing() == image.is_missing()) cursor.refuse("one of buffer and image");
+  if (buffer.is_missing() == image.is_missing()) cursor.refuse("either buffer or image");
   object.name = identifier_in(image.is_missing() ? buffer : image);
-  if (image.is_missing() && !layout.is_missing()) layout.refuse("nothing, since it is of images");
+  if (image.is_missing() && !layout.is_missing()) layout.refuse("nothing (only images have it)");
   if (!image.is_missing()) {
     object.image = read_own_layout(layout);
-    if (hash.is_missing()) cursor.refuse("the sha256 of what the image holds");
+    if (hash.is_missing()) cursor.refuse("the sha256 of the image's contents");
   }
   if (!hash.is_missing()) {
     for (const Cursor* const each : {&type, &count, &fill, &value}) {
-      if (!each->is_missing()) each->refuse("no description beside a sha256");
+      if (!each->is_missing()) each->refuse("nothing (sha256 names the contents)");
     }
     object.sha256 = hash_in(hash);
     object.bytes = number_up_to(bytes, 1, max_object_bytes);
@@ -162,7 +164,7 @@ Object read_object_entry(const Cursor& cursor) {
     }
     return object;
   }
-  if (!bytes.is_missing()) bytes.refuse("no bytes where type and count say them");
+  if (!bytes.is_missing()) bytes.refuse("no bytes (type and count define them)");
   object.contents = read_contents(type, count, fill, value);
   object.bytes = object.contents->count * bytes_of(object.contents->type);
   return object;
@@ -173,7 +175,7 @@ Sizes read_sizes(const Cursor& cursor, std::uint32_t dimensions, std::uint64_t l
   const auto found =
       read_each(cursor, 3, [&](const Cursor& each) { return number_up_to(each, least, most); });
   if (found.size() != dimensions) {
-    cursor.refuse(fmt::format("as many sizes as in global, {}", dimensions));
+    cursor.refuse(fmt::format("as many sizes as in global: {}", dimensions));
   }
   Sizes sizes{};
   std::copy(found.begin(), found.end(), sizes.begin());
@@ -224,11 +226,11 @@ std::vector<Epilogue> read_epilogue(const Cursor& cursor, const Places& places,
   return read_each(cursor, max_objects, [&](const Cursor& each) {
     constexpr std::array<std::string_view, 3> keys{"buffer", "image", "sha256"};
     const auto [buffer, image, hash] = each.members(keys);
-    if (buffer.is_missing() == image.is_missing()) each.refuse("one of buffer and image");
+    if (buffer.is_missing() == image.is_missing()) each.refuse("either buffer or image");
     const Cursor& name = image.is_missing() ? buffer : image;
     Epilogue epilogue{place_in(name, places), hash_in(hash)};
     if (objects[epilogue.object].image.has_value() == image.is_missing()) {
-      name.refuse("an object of that kind");
+      name.refuse("an object of this kind");
     }
     if (!seen.insert(epilogue.object).second) each.refuse("each object only once");
     return epilogue;
@@ -284,7 +286,7 @@ Launch read_launch(const Cursor& root) {
 
 Launch launch_from_json(std::string_view text) {
   if (text.size() > max_json_bytes) {
-    throw FormatError(fmt::format("more than {} bytes: no launch", max_json_bytes));
+    throw FormatError(fmt::format("more than {} bytes: too large for a launch", max_json_bytes));
   }
   try {
     const json::Json document = json::parse(text);

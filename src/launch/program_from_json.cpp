@@ -25,7 +25,7 @@ std::vector<Include> read_includes(const Cursor& cursor, std::size_t headers) {
     const auto [written, header] = each.members(keys);
     Include include{.written = text_of(written, includes::max_written_bytes)};
     if (!seen.insert(include.written).second) written.refuse("each text only once");
-    if (headers == 0) header.refuse("no header, since the program has none");
+    if (headers == 0) header.refuse("no header (the program has none)");
     include.header = number_up_to(header, 0, headers - 1);
     return include;
   });
@@ -46,7 +46,7 @@ Header read_header(const Cursor& cursor, std::size_t header_count) {
   const auto [name, hash, list] = cursor.members(keys);
   Header header{.name = text_of(name)};
   if (!includes::is_safe_name(header.name)) {
-    name.refuse("a file's name of letters, digits, '.', '-' and '_'");
+    name.refuse("a file name of letters, digits, '.', '-' and '_'");
   }
   header.sha256 = hash_in(hash);
   header.includes = read_includes(list, header_count);
@@ -58,7 +58,7 @@ Header read_header(const Cursor& cursor, std::size_t header_count) {
 std::string text_of(const Cursor& cursor, std::size_t max_bytes) {
   std::string text = cursor.text();
   if (text.size() > max_bytes) cursor.refuse(fmt::format("at most {} bytes", max_bytes));
-  if (text.find('\0') != std::string::npos) cursor.refuse("a string without a zero in it");
+  if (text.find('\0') != std::string::npos) cursor.refuse("a string without null characters");
   return text;
 }
 
@@ -66,7 +66,7 @@ std::string hash_in(const Cursor& cursor) {
   std::string text = text_of(cursor);
   const bool is_hash = text.size() == sha256_digits &&
                        text.find_first_not_of("0123456789abcdef") == std::string::npos;
-  if (!is_hash) cursor.refuse("a SHA-256 in 64 small hexadecimal digits");
+  if (!is_hash) cursor.refuse("a SHA-256 in 64 lower-case hexadecimal digits");
   return text;
 }
 

@@ -31,8 +31,7 @@ std::string read_plain(const std::string& path, std::size_t max_bytes) {
 std::string read_hashed(const std::string& path, const std::string& sha256, std::size_t max_bytes) {
   std::string bytes = read_plain(path, max_bytes);
   if (sha256_of(bytes) == sha256) return bytes;
-  throw FormatError(
-      fmt::format("{} is not what its name says: its SHA-256 is another", quote(path)));
+  throw FormatError(fmt::format("{} does not have the SHA-256 of its name", quote(path)));
 }
 
 Launch read_launch_file(const std::string& path) {
@@ -70,7 +69,7 @@ void check_objects(const Launch& launch, const std::string& folder) {
     const std::uint64_t bytes = fs::file_size(path, error);
     if (error) throw FormatError(fmt::format("cannot read {}: {}", quote(path), error.message()));
     if (bytes == each.bytes) continue;
-    throw FormatError(fmt::format("{} has {} bytes and not {}", quote(path), bytes, each.bytes));
+    throw FormatError(fmt::format("{} has {} bytes instead of {}", quote(path), bytes, each.bytes));
   }
 }
 
@@ -195,7 +194,7 @@ Bundle read_bundle(const std::string& folder, const std::string& headers) {
   for (const Unit& unit : program.units) {
     if (unit.sha256.empty()) {
       throw FormatError(
-          fmt::format("{} names no text: give the kernel's with --kernel-file FILE.cl --launch {}",
+          fmt::format("{} names no kernel text: supply it with --kernel-file FILE.cl --launch {}",
                       quote(path), quote(path)));
     }
     const std::string text =
@@ -219,7 +218,7 @@ Bundle read_described(const std::string& text_path, const std::string& launch_pa
   Program& program = bundle.launch.program;
   if (program.units.size() != 1) {
     throw FormatError(
-        fmt::format("{} has several texts: leave --kernel-file out", quote(launch_path)));
+        fmt::format("{} has several kernel texts: leave out --kernel-file", quote(launch_path)));
   }
   Unit& unit = program.units.front();
   const std::string text = read_plain(text_path, max_text_bytes);
@@ -239,7 +238,7 @@ std::string read_object(const Bundle& bundle, const Object& object, std::uint64_
   std::string bytes = read_hashed(path, object.sha256, object.bytes);
   if (bytes.size() == object.bytes) return bytes;
   throw FormatError(
-      fmt::format("{} has {} bytes and not {}", quote(path), bytes.size(), object.bytes));
+      fmt::format("{} has {} bytes instead of {}", quote(path), bytes.size(), object.bytes));
 }
 
 }  // namespace clprobe::bundle

@@ -85,7 +85,9 @@ std::string scalar_in(const Cursor& cursor, Type type) {
   }
   const double number = cursor.number();
   constexpr auto most = static_cast<double>(std::numeric_limits<float>::max());
-  if (type == Type::float32 && (number > most || number < -most)) cursor.refuse("a float");
+  if (type == Type::float32 && (number > most || number < -most)) {
+    cursor.refuse("a number that fits float");
+  }
   return scalar_of(type, number);
 }
 
@@ -98,7 +100,7 @@ std::string vector_in(const Cursor& value, const Cursor& type) {
     if (bytes.size() == max_elements * bytes_of(element)) each.refuse("at most 16 elements");
     bytes += scalar_in(each, element);
   });
-  if (bytes.empty()) value.refuse("a number, or an array of them");
+  if (bytes.empty()) value.refuse("a number or an array of numbers");
   return bytes;
 }
 
@@ -106,12 +108,12 @@ std::string bytes_in(const Cursor& hex) {
   const std::string digits = hex.text();
   std::string bytes;
   if (digits.empty() || digits.size() % 2 != 0 || digits.size() > 2 * max_value_bytes) {
-    hex.refuse(fmt::format("1 to {} bytes, of two hexadecimal digits each", max_value_bytes));
+    hex.refuse(fmt::format("1 to {} bytes, two hexadecimal digits each", max_value_bytes));
   }
   for (std::size_t i = 0; i < digits.size(); i += 2) {
     const int high = digit_of(digits[i]);
     const int low = digit_of(digits[i + 1]);
-    if (high < 0 || low < 0) hex.refuse("small hexadecimal digits");
+    if (high < 0 || low < 0) hex.refuse("lower-case hexadecimal digits");
     bytes += static_cast<char>(high * 16 + low);
   }
   return bytes;

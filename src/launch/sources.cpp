@@ -18,7 +18,7 @@ std::string take(std::string_view& text, char separator) {
 
 void check_path(const std::string& path) {
   if (path.find_first_of("\n\t") == std::string::npos) return;
-  throw FormatError("a path with a line end or a tab: rename the folder");
+  throw FormatError("a path contains a line break or a tab: rename the folder");
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ std::string BundleFiles::add_text(std::string_view text) {
 
 std::string BundleFiles::add_object(std::string_view bytes) {
   bytes_ += bytes.size();
-  if (bytes_ > bundle::max_capture_bytes) throw Refusal("its buffers have more than 2 GiB");
+  if (bytes_ > bundle::max_capture_bytes) throw Refusal("its buffers exceed 2 GiB");
   std::string hash = bundle::sha256_of(bytes);
   const std::string name = bundle::object_file(hash);
   struct stat there {};

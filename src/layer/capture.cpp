@@ -118,14 +118,14 @@ cl_program CL_API_CALL create_from_binary(cl_context context, cl_uint count,
                                           cl_int* result) {
   cl_program program =
       next().clCreateProgramWithBinary(context, count, devices, lengths, binaries, status, result);
-  note_without_text(program, "its program came as a binary, without its text");
+  note_without_text(program, "its program came as a binary, without source text");
   return program;
 }
 
 cl_program CL_API_CALL create_from_il(cl_context context, const void* text, std::size_t length,
                                       cl_int* result) {
   cl_program program = next().clCreateProgramWithIL(context, text, length, result);
-  note_without_text(program, "its program came in an intermediate language");
+  note_without_text(program, "its program came as intermediate language (IL)");
   return program;
 }
 
@@ -219,7 +219,7 @@ cl_int CL_API_CALL set_argument(cl_kernel kernel, cl_uint index, std::size_t byt
   note([&](Known& known) {
     KnownArgument argument{.bytes = bytes, .has_value = value != nullptr};
     if (bytes > bundle::max_value_bytes && value != nullptr) {
-      argument.problem = "a value of many bytes";
+      argument.problem = "a value that is too large";
     } else if (value != nullptr) {
       argument.value.assign(static_cast<const char*>(value), bytes);
     }
@@ -241,9 +241,7 @@ cl_int CL_API_CALL set_exec_info(cl_kernel kernel, cl_kernel_exec_info name, std
                                  const void* value) {
   const cl_int error = next().clSetKernelExecInfo(kernel, name, size, value);
   if (error == CL_SUCCESS && name == CL_KERNEL_EXEC_INFO_SVM_PTRS) {
-    note([&](Known& known) {
-      known.note_kernel_problem(kernel, "it reaches shared virtual memory");
-    });
+    note([&](Known& known) { known.note_kernel_problem(kernel, "it uses shared virtual memory"); });
   }
   return error;
 }

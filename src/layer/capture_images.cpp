@@ -32,7 +32,7 @@ static_assert(static_cast<cl_uint>(bundle::Addressing::none) == CL_ADDRESS_NONE 
 static_assert(static_cast<cl_uint>(bundle::Filter::linear) == CL_FILTER_LINEAR);
 
 [[noreturn]] void refuse_image(const std::string& what) {
-  throw Refusal("it gets an image " + what);
+  throw Refusal("it takes an image " + what);
 }
 
 /// 0 where the driver does not say.
@@ -60,7 +60,7 @@ ImageKind kind_of(cl_mem image) {
     case CL_MEM_OBJECT_IMAGE3D:
       return ImageKind::image_3d;
     default:
-      refuse_image("of a kind that is not known");
+      refuse_image("of an unknown kind");
   }
 }
 
@@ -110,8 +110,8 @@ cl_mem make_copy(cl_context context, cl_command_queue queue, cl_mem image, const
 }  // namespace
 
 Image describe_image(cl_mem image, bool lies_in_buffer) {
-  if (ask<cl_uint>(image, CL_IMAGE_NUM_SAMPLES) > 1) refuse_image("of several samples a pixel");
-  if (ask<cl_uint>(image, CL_IMAGE_NUM_MIP_LEVELS) > 1) refuse_image("of several mip levels");
+  if (ask<cl_uint>(image, CL_IMAGE_NUM_SAMPLES) > 1) refuse_image("with several samples per pixel");
+  if (ask<cl_uint>(image, CL_IMAGE_NUM_MIP_LEVELS) > 1) refuse_image("with several mip levels");
   Image what;
   what.kind = kind_of(image);
   const auto format = ask<cl_image_format>(image, CL_IMAGE_FORMAT);
@@ -121,11 +121,11 @@ Image describe_image(cl_mem image, bool lies_in_buffer) {
   const bool is_known = bundle::order_from_word(to_word(what.order)) == what.order &&
                         bundle::channel_type_from_word(to_word(what.type)) == what.type &&
                         pixel_bytes(what) == ask<std::size_t>(image, CL_IMAGE_ELEMENT_SIZE);
-  if (!is_known) refuse_image("of a format that is not known");
+  if (!is_known) refuse_image("of an unknown format");
   what.access = access_of(image);
   what.pixels = pixels_of(image, what.kind);
   for (std::uint32_t i = 0; i < dimensions_of(what.kind); ++i) {
-    if (what.pixels.at(i) == 0) refuse_image("whose sizes its driver does not say");
+    if (what.pixels.at(i) == 0) refuse_image("whose sizes the driver does not report");
   }
   const bool is_flat = what.kind == ImageKind::image_2d;
   if (lies_in_buffer && is_flat) what.row_bytes = ask<std::size_t>(image, CL_IMAGE_ROW_PITCH);
@@ -136,7 +136,7 @@ bundle::Sampler describe_sampler(cl_sampler sampler) {
   const auto ask_sampler = [sampler](cl_sampler_info name, auto& value) {
     if (State::below().clGetSamplerInfo(sampler, name, sizeof value, &value, nullptr) !=
         CL_SUCCESS) {
-      throw Refusal("it gets a sampler that its driver does not describe");
+      throw Refusal("it takes a sampler that the driver does not describe");
     }
   };
   cl_bool is_normalized = CL_FALSE;
@@ -149,7 +149,7 @@ bundle::Sampler describe_sampler(cl_sampler sampler) {
                              static_cast<bundle::Filter>(filter)};
   const bool is_known = bundle::addressing_from_word(to_word(what.addressing)) == what.addressing &&
                         bundle::filter_from_word(to_word(what.filter)) == what.filter;
-  if (!is_known) throw Refusal("it gets a sampler of a kind that is not known");
+  if (!is_known) throw Refusal("it takes a sampler of an unknown kind");
   return what;
 }
 

@@ -102,9 +102,9 @@ bool CaptureLaunch::finish(cl_command_queue queue) const {
   if (marker != nullptr) below.clReleaseEvent(marker);
   if (error != CL_SUCCESS || status < CL_COMPLETE) return false;
   if (status == CL_COMPLETE) return true;
-  throw Refusal("what the program has launched does not end while this launch is held back for " +
+  throw Refusal("earlier launches did not end while this launch was held back for " +
                 std::to_string(std::llround(longest_wait_.count())) +
-                " s: it may wait for the program");
+                " s: they may wait for the program");
 }
 
 /// Whatever still runs may write what the kernel reads.
@@ -115,7 +115,7 @@ void CaptureLaunch::finish_queues() const {
   const std::vector<cl_command_queue> queues = State::get().queues_of(context_);
   const std::unique_ptr<const std::vector<cl_command_queue>, decltype(let_go)> held(&queues);
   for (cl_command_queue each : queues) {
-    if (!finish(each)) throw Refusal("what was launched before it failed");
+    if (!finish(each)) throw Refusal("an earlier launch failed");
   }
 }
 
@@ -128,9 +128,11 @@ void CaptureLaunch::take_headers(const std::vector<includes::Header>& headers) {
 }
 
 void CaptureLaunch::take_program(const KnownKernel& kernel) {
-  if (kernel.program == nullptr) throw Refusal("its program came by an extension");
+  if (kernel.program == nullptr) throw Refusal("its program was created by an extension");
   if (!kernel.program->problem.empty()) throw Refusal(kernel.program->problem);
-  if (kernel.program->units.size() > bundle::max_units) throw Refusal("its program has many units");
+  if (kernel.program->units.size() > bundle::max_units) {
+    throw Refusal("its program has too many units");
+  }
   for (const KnownProgram::Unit& unit : kernel.program->units) {
     const std::size_t first = launch_.program.headers.size();
     bundle::Unit taken{files_.add_text(unit.text), unit.options};
@@ -160,7 +162,7 @@ void CaptureLaunch::add_object(cl_mem root, bundle::Object object) {
 Argument CaptureLaunch::take_buffer(const KnownMemory& memory) {
   const std::size_t place = place_of(memory.root);
   const std::optional<KnownMemory> root = known_.memory(memory.root);
-  if (!root) throw Refusal("a buffer of which it gets a part is gone");
+  if (!root) throw Refusal("the parent of one of its sub-buffers no longer exists");
   if (place == roots_.size()) add_object(memory.root, {.bytes = root->bytes});
   Argument argument{.kind = ArgumentKind::buffer, .object = place};
   const bool is_part = memory.bytes != root->bytes;
@@ -174,9 +176,9 @@ Argument CaptureLaunch::take_image(cl_mem image, const KnownMemory& known) {
   bundle::Image what = describe_image(image, lies_in_other);
   if (lies_in_other) {
     const std::optional<KnownMemory> buffer = known_.memory(known.lies_in);
-    if (!buffer) throw Refusal("it gets an image of a buffer that is gone");
-    if (buffer->is_image) throw Refusal("it gets an image of another image");
-    if (!buffer->problem.empty()) throw Refusal("it gets an image of " + buffer->problem);
+    if (!buffer) throw Refusal("it takes an image of a buffer that no longer exists");
+    if (buffer->is_image) throw Refusal("it takes an image of another image");
+    if (!buffer->problem.empty()) throw Refusal("it takes an image of " + buffer->problem);
     Argument argument = take_buffer(*buffer);
     argument.kind = ArgumentKind::image;
     argument.origin = buffer->origin;
@@ -195,7 +197,7 @@ Argument CaptureLaunch::take_image(cl_mem image, const KnownMemory& known) {
 
 Argument CaptureLaunch::take_argument(cl_kernel kernel, cl_uint index, const KnownArgument& known) {
   if (!known.problem.empty()) refuse_argument(index, known.problem);
-  if (is_device_queue(kernel, index)) refuse_argument(index, "a queue on the device");
+  if (is_device_queue(kernel, index)) refuse_argument(index, "a device queue");
   const auto where = address_of(kernel, index);
   if (!known.has_value) {
     if (points_to_memory(where)) return {.kind = ArgumentKind::null};
@@ -212,7 +214,7 @@ Argument CaptureLaunch::take_argument(cl_kernel kernel, cl_uint index, const Kno
   }
   if (!points_to_memory(where)) return {.kind = ArgumentKind::value, .value = known.value};
   if (handle == nullptr) return {.kind = ArgumentKind::null};
-  refuse_argument(index, "a buffer or an image that came by an extension");
+  refuse_argument(index, "a buffer or an image created by an extension");
 }
 
 void CaptureLaunch::take_arguments(cl_kernel kernel, const KnownKernel& known) {
@@ -221,7 +223,7 @@ void CaptureLaunch::take_arguments(cl_kernel kernel, const KnownKernel& known) {
   if (count > bundle::max_arguments) throw Refusal("it has too many arguments");
   for (cl_uint index = 0; index < count; ++index) {
     if (index >= known.arguments.size() || !known.arguments[index]) {
-      refuse_argument(index, "not set, or by an extension");
+      refuse_argument(index, "not set, or set by an extension");
     }
     launch_.arguments.push_back(take_argument(kernel, index, *known.arguments[index]));
   }
@@ -231,7 +233,7 @@ void CaptureLaunch::begin(cl_kernel kernel, const bundle::NdRange& range,
                           const survey::Wanted& wanted) {
   const cl_icd_dispatch& below = State::below();
   const std::optional<KnownKernel> known = known_.kernel(kernel);
-  if (!known) throw Refusal("it came by an extension");
+  if (!known) throw Refusal("the kernel was created by an extension");
   if (!known->problem.empty()) throw Refusal(known->problem);
   cl_device_id device = nullptr;
   below.clGetCommandQueueInfo(queue_, CL_QUEUE_CONTEXT, sizeof(void*), &context_, nullptr);
@@ -275,7 +277,7 @@ std::string CaptureLaunch::read_buffer(cl_mem buffer, std::uint64_t bytes) const
     below.clReleaseMemObject(copy);
   }
   if (error != CL_SUCCESS) {
-    throw Refusal("a buffer of it cannot be read (code " + std::to_string(error) + ")");
+    throw Refusal("one of its buffers cannot be read (code " + std::to_string(error) + ")");
   }
   return held;
 }

@@ -80,7 +80,7 @@ cl_mem CL_API_CALL create_image_with(cl_context context, const cl_mem_properties
   const bool is_from_elsewhere = properties != nullptr && *properties != 0;
   return noted_image(next().clCreateImageWithProperties(context, properties, flags, format,
                                                         description, host, result),
-                     description, is_from_elsewhere ? "an image with memory from elsewhere" : "");
+                     description, is_from_elsewhere ? "an image with external memory" : "");
 }
 
 cl_mem CL_API_CALL create_image_2d(cl_context context, cl_mem_flags flags,
@@ -101,7 +101,7 @@ cl_mem CL_API_CALL create_image_3d(cl_context context, cl_mem_flags flags,
                      nullptr, "");
 }
 
-constexpr const char* of_opengl = "an object of OpenGL";
+constexpr const char* of_opengl = "an OpenGL object";
 
 cl_mem CL_API_CALL create_from_gl_buffer(cl_context context, cl_mem_flags flags, cl_GLuint buffer,
                                          cl_int* result) {

@@ -104,7 +104,7 @@ std::optional<CaptureLaunch> Captures::begin_capture(cl_command_queue queue, cl_
   } catch (const std::bad_alloc&) {
     if (capture) capture->refuse("there is no memory for its buffers");
   } catch (...) {
-    if (capture) capture->refuse("something unexpected happened");
+    if (capture) capture->refuse("an unexpected error occurred");
   }
   return std::nullopt;
 }

@@ -21,7 +21,7 @@ KnownProgram Known::program(cl_program program) const {
   const std::lock_guard lock(mutex_);
   const auto found = programs_.find(program);
   if (found != programs_.end()) return *found->second;
-  return {.problem = "its program came by an extension"};
+  return {.problem = "its program was created by an extension"};
 }
 
 void Known::note_kernel(cl_kernel kernel, std::string_view name, cl_program program) {

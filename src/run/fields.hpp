@@ -153,7 +153,7 @@ struct Fields<HostInfo> {
       always("cpu", &HostInfo::cpu), always("os", &HostInfo::os),
       always("kernel", &HostInfo::kernel), always("logical_cpus", &HostInfo::logical_cpus),
       if_any("is_virtual", &HostInfo::is_virtual,
-             "a virtual machine, whose host others may use as well"));
+             "true on a virtual machine, whose host may have other tenants"));
 };
 
 template <>
@@ -162,11 +162,11 @@ struct Fields<Sample> {
   static constexpr auto list =
       std::tuple(always("accesses", &Sample::accesses),
                  if_any("ticks", &Sample::ticks,
-                        "of the device clock; the empty clock pair is not subtracted"),
-                 if_any("event_ns", &Sample::event_ns, "START to END of the launch"),
-                 always("host_ns", &Sample::host_ns, "enqueue to finish"),
+                        "ticks of the device clock; the empty clock pair is not subtracted"),
+                 if_any("event_ns", &Sample::event_ns, "time from START to END of the launch"),
+                 always("host_ns", &Sample::host_ns, "time from enqueue to finish"),
                  always("witness", &Sample::witness, "64 bits, as the kernel computed it"),
-                 always("visit", &Sample::visit, "which visit of the point this was"));
+                 always("visit", &Sample::visit, "visit of the point that took the sample"));
 };
 
 template <>
@@ -174,10 +174,10 @@ struct Fields<Point> {
   static constexpr std::string_view name = "point";
   static constexpr auto list =
       std::tuple(always("series", &Point::series),
-                 always("parameters", &Point::parameters, "which point it is"),
-                 always("facts", &Point::facts, "what else is known of it").since(2),
+                 always("parameters", &Point::parameters, "values that identify the point"),
+                 always("facts", &Point::facts, "further properties of the point").since(2),
                  always("samples", &Point::samples),
-                 if_any("failure", &Point::failure, "why it could not be measured"));
+                 if_any("failure", &Point::failure, "reason why the point could not be measured"));
 };
 
 template <>
@@ -188,18 +188,20 @@ struct Fields<Finding> {
       if_any("level", &Finding::level, "1 is the nearest").from(1),
       if_any("value", &Finding::value), if_any("low", &Finding::low),
       if_any("high", &Finding::high), if_any("unit", &Finding::unit),
-      if_any("label", &Finding::label, "a word where the conclusion is one"),
+      if_any("label", &Finding::label, "the conclusion, if it is a word"),
       always("source", &Finding::source), if_any("method", &Finding::method),
-      if_any("reason", &Finding::reason, "why there is no value"),
-      if_any("role", &Finding::role, "what it is for; a fact where left out").since(2),
-      if_any("better", &Finding::better, "which change is an improvement").since(2),
-      if_any("part_of", &Finding::part_of, "a change of it is judged as a share of this finding")
+      if_any("reason", &Finding::reason, "reason why there is no value"),
+      if_any("role", &Finding::role, "purpose of the finding; a fact if left out").since(2),
+      if_any("better", &Finding::better, "direction of an improvement").since(2),
+      if_any("part_of", &Finding::part_of,
+             "finding of which it is a part; changes are judged as a share of that finding")
           .since(2),
       if_any("holds_scatter", &Finding::holds_scatter,
-             "by how much visits differ is in its interval")
+             "true if the interval includes the variation between visits")
           .since(2),
-      if_any("disturbance", &Finding::disturbance,
-             "half an interval of what changed while the run lasted, which is in this one")
+      if_any(
+          "disturbance", &Finding::disturbance,
+          "half-width of the interval for disturbances during the run, included in this interval")
           .between(0.0, max_magnitude)
           .since(2));
 };
@@ -209,7 +211,7 @@ struct Fields<Warning> {
   static constexpr std::string_view name = "warning";
   static constexpr auto list =
       std::tuple(always("code", &Warning::code), always("facts", &Warning::facts),
-                 always("source", &Warning::source, "who raised it").since(2));
+                 always("source", &Warning::source, "part of clprobe that raised it").since(2));
 };
 
 template <>
@@ -217,19 +219,21 @@ struct Fields<Moment> {
   static constexpr std::string_view name = "moment";
   static constexpr auto list =
       std::tuple(always("at_seconds", &Moment::at_seconds, "since the run began"),
-                 always("ns", &Moment::ns, "of one access, or byte"));
+                 always("ns", &Moment::ns, "time of one access or byte"));
 };
 
 template <>
 struct Fields<Reference> {
   static constexpr std::string_view name = "reference";
   static constexpr auto list = std::tuple(
-      always("kind", &Reference::kind, "what it stands for"), always("series", &Reference::series),
-      always("parameters", &Reference::parameters, "which point it is"),
-      always("moments", &Reference::moments, "what it took, over and over"),
-      if_any("is_rate", &Reference::is_rate, "whether it is work of all units, by the byte")
+      always("kind", &Reference::kind, "kind of points that it represents"),
+      always("series", &Reference::series),
+      always("parameters", &Reference::parameters, "values that identify the point"),
+      always("moments", &Reference::moments, "its times during the run"),
+      if_any("is_rate", &Reference::is_rate,
+             "true if it is work of all compute units, measured per byte")
           .since(2),
-      if_any("spent_seconds", &Reference::spent_seconds, "on all moments together")
+      if_any("spent_seconds", &Reference::spent_seconds, "time spent on all moments together")
           .between(0.0, max_magnitude)
           .since(2));
 };
@@ -239,11 +243,11 @@ struct Fields<Disturbance> {
   static constexpr std::string_view name = "disturbance";
   static constexpr auto list =
       std::tuple(always("probe", &Disturbance::probe), always("series", &Disturbance::series),
-                 always("kind", &Disturbance::kind, "what its reference point stands for"),
-                 always("seconds", &Disturbance::seconds, "of one access, or byte"),
-                 always("is_rate", &Disturbance::is_rate, "whether its probe measures a rate"),
+                 always("kind", &Disturbance::kind, "kind of its reference point"),
+                 always("seconds", &Disturbance::seconds, "time of one access or byte"),
+                 always("is_rate", &Disturbance::is_rate, "true if its probe measures a rate"),
                  always("half_width", &Disturbance::half_width,
-                        "of a 95 % interval, as the logarithm of a ratio"));
+                        "half-width of the 95 % interval, as the logarithm of a ratio"));
 };
 
 template <>
@@ -257,10 +261,11 @@ template <>
 struct Fields<View> {
   static constexpr std::string_view name = "view";
   static constexpr auto list = std::tuple(
-      always("kind", &View::kind), if_any("x", &View::x, "the parameter across"),
-      if_any("y", &View::y, "the parameter down"), if_any("value_title", &View::value_title),
-      if_any("scale", &View::scale, "of both axes of a curve"),
-      if_any("beside", &View::beside, "a fact of the points, drawn on an axis of its own"));
+      always("kind", &View::kind), if_any("x", &View::x, "parameter on the horizontal axis"),
+      if_any("y", &View::y, "parameter on the vertical axis"),
+      if_any("value_title", &View::value_title),
+      if_any("scale", &View::scale, "scale of both axes of a curve"),
+      if_any("beside", &View::beside, "fact of the points, drawn on its own axis"));
 };
 
 template <>
@@ -270,16 +275,18 @@ struct Fields<ProbeResult> {
       always("probe", &ProbeResult::probe),
       if_any("method", &ProbeResult::method, "version of what the probe measures").from(1).since(2),
       always("quantity", &ProbeResult::unit).until(1),
-      always("unit", &ProbeResult::unit, "what a point's value is in").since(2),
+      always("unit", &ProbeResult::unit, "unit of the points' values").since(2),
       always("view", &ProbeResult::view, "how its points are drawn").since(2),
-      always("status", &ProbeResult::status), if_any("reason", &ProbeResult::reason, "why not ok"),
+      always("status", &ProbeResult::status),
+      if_any("reason", &ProbeResult::reason, "reason if the status is not ok"),
       always("elapsed_seconds", &ProbeResult::elapsed_seconds).between(0.0, max_magnitude),
       if_any("others_share", &ProbeResult::others_share,
-             "what others took of a CPU's time while the probe measured")
+             "share of a CPU's time that others took while the probe measured")
           .between(0.0, 1.0),
       always("findings", &ProbeResult::findings), always("warnings", &ProbeResult::warnings),
       always("kernels", &ProbeResult::kernels), always("points", &ProbeResult::points),
-      if_any("references", &ProbeResult::references, "points that show what disturbs the run")
+      if_any("references", &ProbeResult::references,
+             "points measured repeatedly to show disturbances of the run")
           .since(2));
 };
 
@@ -309,7 +316,7 @@ struct Fields<DeviceInfo> {
       always("type", &Device::type), always("vendor", &Device::vendor),
       always("driver", &Device::driver), always("version", &Device::version),
       if_any("uuid", &Device::uuid), if_any("pci", &Device::pci),
-      if_any("isa", &Device::isa, "what the compiler's macros say"),
+      if_any("isa", &Device::isa, "reported by the compiler's macros"),
       always("compute_units", &Device::compute_units).up_to(max_parallel),
       always("sub_group_size", &Device::sub_group_size).up_to(max_sub_group),
       always("max_work_group_size", &Device::max_work_group_size).up_to(max_parallel),
@@ -320,8 +327,8 @@ struct Fields<DeviceInfo> {
       always("cache_line_bytes", &Device::cache_line, "as reported; may be 0"),
       always("image_buffer_pixels", &Device::image_buffer_pixels, "0 without images"),
       always("pointers_stay_valid", &Device::pointers_stay_valid), always("clock", &Device::clock),
-      always("timer", &Device::timer, "what times accesses"),
-      always("launch_timer", &Device::launch_timer, "what times whole launches")
+      always("timer", &Device::timer, "timer of accesses"),
+      always("launch_timer", &Device::launch_timer, "timer of whole launches")
           .missing_in_version_1(infer_launch_timer),
       always("reported", &Device::reported));
 };
@@ -334,14 +341,12 @@ struct Fields<Run> {
       always("tool", &Run::tool), always("started", &Run::started, "UTC, ISO 8601"),
       always("arguments", &Run::arguments), always("seed", &Run::seed),
       always("interrupted", &Run::interrupted),
-      if_any("label", &Run::label, "the user's name of the run").since(2),
-      always("host", &Run::host),
-      if_any("imported", &Run::imported, "only in runs that were made from another tool's results"),
+      if_any("label", &Run::label, "name given by the user").since(2), always("host", &Run::host),
+      if_any("imported", &Run::imported, "only in runs imported from another tool's results"),
       always("device", &Run::device), always("warnings", &Run::warnings, "about the device"),
       always("results", &Run::results),
-      if_any("references", &Run::references, "points of none of the probes, as their references")
-          .since(2),
-      if_any("disturbances", &Run::disturbances, "what the references say").since(2));
+      if_any("references", &Run::references, "reference points that belong to no probe").since(2),
+      if_any("disturbances", &Run::disturbances, "disturbances shown by the references").since(2));
 };
 
 // What follows is in no document: the worker speaks of it.

@@ -178,9 +178,8 @@ constexpr std::array other_documents{
     OtherDocument{"clprobe-survey",
                   "a survey of a program's kernels (profile --list), which no command reads; "
                   "profile without --list writes runs"},
-    OtherDocument{
-        "clprobe-launch",
-        "a launch of a kernel, and no run: profile FOLDER replays the one in that folder"},
+    OtherDocument{"clprobe-launch",
+                  "a launch of a kernel, not a run: `clprobe profile FOLDER` replays it"},
 };
 
 void refuse_other_document(std::string_view schema) {
@@ -197,7 +196,7 @@ int expect_known_schema(const AnyCursor& cursor) {
   const AnyCursor name(cursor, "schema");
   if (name.is_missing()) {
     name.refuse(
-        "\"clprobe-run\", as every run of clprobe has; `clprobe import` reads other tools' files");
+        "\"clprobe-run\", as in every run of clprobe (`clprobe import` reads other tools' files)");
   }
   refuse_other_document(name.text());
   if (name.text() != run_schema_name) name.refuse(fmt::format("\"{}\"", run_schema_name));

@@ -129,12 +129,12 @@ class Builder {
     builder.refuse("expected JSON, found an empty file");
   }
   if (byte > text.size()) {
-    builder.refuse("expected the rest of the JSON, found its end (cut short?)");
+    builder.refuse("expected the rest of the JSON, found its end (truncated?)");
   }
   const std::string_view before = text.substr(0, byte > 0 ? byte - 1 : 0);
   const auto line = std::count(before.begin(), before.end(), '\n') + 1;
   const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
-  builder.refuse(fmt::format("expected JSON, found something else at line {}, column {}", line,
+  builder.refuse(fmt::format("expected JSON, found a syntax error at line {}, column {}", line,
                              before.size() - line_start + 1));
 }
 

@@ -155,7 +155,7 @@ std::string ComputeUnit::find_standstill() const {
   const auto first =
       std::find_if(warps_.begin(), warps_.end(), [](const Warp& warp) { return warp.is_active; });
   if (first == warps_.end()) return {};
-  return fmt::format(": warp {} stands at instruction {} of program {}", first->number, first->at,
+  return fmt::format(": warp {} waits at instruction {} of program {}", first->number, first->at,
                      first->program);
 }
 

@@ -293,8 +293,7 @@ void require(bool holds, std::string_view path, std::string_view expected, std::
 }
 
 void check_latency(const Latency& latency, std::string_view path) {
-  require(latency.low <= latency.high, fmt::format("{}.high", path), "no less than low",
-          latency.high);
+  require(latency.low <= latency.high, fmt::format("{}.high", path), "at least low", latency.high);
 }
 
 /// The simulator holds every line that was touched, with some 60 bytes, and walks all of them

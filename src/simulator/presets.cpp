@@ -246,7 +246,7 @@ Machine preset(std::string_view name) {
   if (found != presets.end()) return found->make();
   const std::vector<std::string_view> names = preset_names();
   const std::optional<std::string_view> meant = nearest(name, names);
-  throw MachineError(fmt::format("no machine '{}'{}; there are {}", name,
+  throw MachineError(fmt::format("no machine is called '{}'{}; available: {}", name,
                                  meant ? fmt::format(" (did you mean {}?)", *meant) : "",
                                  fmt::join(names, ", ")));
 }

@@ -15,7 +15,9 @@ namespace {
 std::uint64_t bits_of(Registers registers) {
   std::uint64_t bits = 0;
   for (const Register each : registers) {
-    if (each >= register_count) throw TraceError(fmt::format("register {} of 64", each));
+    if (each >= register_count) {
+      throw TraceError(fmt::format("expected a register from 0 to 63, found {}", each));
+    }
     bits |= std::uint64_t{1} << each;
   }
   return bits;
@@ -78,7 +80,7 @@ std::string problem_of(const Instruction& instruction, std::size_t place, const 
     if (lanes.bytes == 0 || lanes.bytes > 64) return "expected accesses of 1 to 64 bytes";
     if (lanes.table != Lanes::no_table &&
         (lanes.table >= trace.tables.size() || trace.tables[lanes.table].empty())) {
-      return fmt::format("expected one of {} tables that are not empty", trace.tables.size());
+      return fmt::format("expected one of {} tables, and not an empty one", trace.tables.size());
     }
   }
   switch (instruction.operation) {
@@ -90,13 +92,13 @@ std::string problem_of(const Instruction& instruction, std::size_t place, const 
     case Operation::copy_out:
       return instruction.count == 0 ? "expected bytes to copy" : "";
     case Operation::repeat: {
-      if (instruction.count == 0) return "expected to repeat at least once";
+      if (instruction.count == 0) return "expected at least one repetition";
       if (instruction.target >= place) return "expected a body before the repeat";
       const auto begin = program.begin() + static_cast<std::ptrdiff_t>(instruction.target);
       const bool does_something =
           std::any_of(begin, program.begin() + static_cast<std::ptrdiff_t>(place),
                       [](const Instruction& each) { return each.operation != Operation::repeat; });
-      return does_something ? "" : "expected a body that does something";
+      return does_something ? "" : "expected a body with instructions";
     }
     default:
       return {};
@@ -215,7 +217,7 @@ void check(const Trace& trace, const Machine& machine) {
     if (table == Lanes::no_table || (table < trace.tables.size() && !trace.tables[table].empty())) {
       continue;
     }
-    throw TraceError(fmt::format("resident[{}]: expected one of {} tables that are not empty", r,
+    throw TraceError(fmt::format("resident[{}]: expected one of {} tables, and not an empty one", r,
                                  trace.tables.size()));
   }
 }

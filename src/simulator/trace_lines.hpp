@@ -139,7 +139,7 @@ class TraceLine {
   void end() const {
     for (std::size_t i = 0; i < words_.size(); ++i) {
       if (is_taken_[i]) continue;
-      refuse(fmt::format("{} has no meaning after {}", shown(words_[i]), shown(kind())));
+      refuse(fmt::format("{} is not allowed after {}", shown(words_[i]), shown(kind())));
     }
   }
 

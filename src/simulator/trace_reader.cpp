@@ -83,7 +83,7 @@ class InstructionReader {
   void read_table(TraceLine& line) {
     const auto number = line.take_number("a table's number", 0, max_tables);
     if (number > named_.size()) {
-      line.refuse(fmt::format("the next table has the number {}", named_.size()));
+      line.refuse(fmt::format("expected {} as the number of the next table", named_.size()));
     }
     if (number == named_.size()) {
       named_.push_back(static_cast<std::uint32_t>(trace_.tables.size()));
@@ -97,7 +97,7 @@ class InstructionReader {
   }
   /// The place in the trace of the table that has this number in the file.
   [[nodiscard]] std::uint32_t named_table(const TraceLine& line, std::string_view text) const {
-    if (named_.empty()) line.refuse("expected a table above it");
+    if (named_.empty()) line.refuse("expected a table before this line");
     return named_[line.number_in("table", text, 0, named_.size() - 1)];
   }
   Instruction read(TraceLine& line, const Form& form) {
@@ -141,7 +141,7 @@ class InstructionReader {
                              << register_in(line, line.take_word("a register, r0 to r63"));
         return;
       case Operand::lock:
-        if (trace_.locks.empty()) line.refuse("expected a lock above the programs");
+        if (trace_.locks.empty()) line.refuse("expected a lock before the programs");
         instruction.id = take("a lock", trace_.locks.size() - 1);
         return;
       case Operand::copy:
@@ -162,7 +162,7 @@ class InstructionReader {
       line.refuse("addresses=, mask= and table= exclude each other");
     }
     if ((addresses || mask) && lanes.active != 0) {
-      line.refuse("active= is how many lanes addresses= or mask= has: leave it out");
+      line.refuse("addresses= and mask= define the active lanes: leave out active=");
     }
     if (addresses) return set_list(line, lanes, addresses_in(line, *addresses));
     if (mask) return set_mask(line, lanes, *mask);
@@ -236,7 +236,9 @@ class TraceReader {
     }
     const TraceLine last("", line_number_);
     close_blocks(last);
-    if (file_.trace.groups.empty()) last.refuse("expected a group of warps before the file's end");
+    if (file_.trace.groups.empty()) {
+      last.refuse("expected a group of warps before the end of the file");
+    }
     return std::move(file_);
   }
 
@@ -251,9 +253,9 @@ class TraceReader {
   void read_first_line() {
     TraceLine line = next();
     const bool is_trace = !line.is_empty() && line.kind() == "clprobe-trace";
-    if (!is_trace) line.refuse("no trace: its first line has to be 'clprobe-trace 1'");
+    if (!is_trace) line.refuse("not a trace: the first line must be 'clprobe-trace 1'");
     constexpr std::uint64_t version = 1;
-    line.take_number("the version, which is a number", version, version);
+    line.take_number("a version number", version, version);
     line.end();
   }
 
@@ -276,12 +278,12 @@ class TraceReader {
 
   /// Programs end where something else begins, groups likewise.
   void close_blocks(const TraceLine& line) {
-    if (!loops_.empty()) line.refuse("expected 'end' before it: a repeat is open");
-    if (is_in_program_ && program().empty()) line.refuse("expected instructions before it");
+    if (!loops_.empty()) line.refuse("expected 'end' before this line: a repeat is open");
+    if (is_in_program_ && program().empty()) line.refuse("expected instructions before this line");
     if (is_in_program_) executed_.push_back(executed_by_program_);
     is_in_program_ = false;
     if (is_in_group_ && file_.trace.groups.back().warps.empty()) {
-      line.refuse("expected a warp of the group before it");
+      line.refuse("expected a warp in the group before this line");
     }
     is_in_group_ = false;
   }
@@ -289,10 +291,9 @@ class TraceReader {
   void read_kernel(TraceLine& line) {
     const std::string_view name = line.take_word("a name");
     if (!is_kernel_name(name)) {
-      line.refuse(
-          fmt::format("expected a name of at most {} letters, digits and marks of _.+-, "
-                      "found {}",
-                      max_name, shown(name)));
+      line.refuse(fmt::format(
+          "expected a name of at most {} letters, digits and characters of _.+-, found {}",
+          max_name, shown(name)));
     }
     file_.kernel = name;
   }
@@ -342,7 +343,7 @@ class TraceReader {
       resident_bytes_ += resident.bytes;
     }
     if (resident_bytes_ > max_resident_bytes) {
-      line.refuse(fmt::format("more than {} bytes are resident in all", max_resident_bytes));
+      line.refuse(fmt::format("more than {} resident bytes in total", max_resident_bytes));
     }
     file_.trace.resident.push_back(resident);
   }
@@ -350,7 +351,8 @@ class TraceReader {
   void read_program(TraceLine& line) {
     const auto number = line.take_number("the program's number", 0, max_instructions);
     if (number != file_.trace.programs.size()) {
-      line.refuse(fmt::format("the next program has the number {}", file_.trace.programs.size()));
+      line.refuse(fmt::format("expected {} as the number of the next program",
+                              file_.trace.programs.size()));
     }
     file_.trace.programs.emplace_back();
     is_in_program_ = true;
@@ -364,21 +366,20 @@ class TraceReader {
   }
 
   void read_warp(TraceLine& line) {
-    if (!is_in_group_) line.refuse("a warp stands in a group: write 'group' before it");
-    if (file_.trace.programs.empty()) line.refuse("expected a program before it");
+    if (!is_in_group_) line.refuse("a warp belongs to a group: write 'group' before it");
+    if (file_.trace.programs.empty()) line.refuse("expected a program before this line");
     const auto program = line.need_number("program", 0, file_.trace.programs.size() - 1);
     const auto lanes = line.need_number("lanes", 1, trace_words::max_lanes);
     const auto number = line.number_or("number", next_warp_, 0, max_warps);
     const auto count = line.number_or("count", 1, 1, max_warps);
     executed_in_all_ += count * executed_[program];  // both bounded: no more than 47 bits
     if (executed_in_all_ > max_executed) {
-      line.refuse(
-          fmt::format("more than {} warp instructions in all: trace fewer groups, or a "
-                      "smaller problem",
-                      max_executed));
+      line.refuse(fmt::format(
+          "more than {} warp instructions in total: trace fewer groups, or a smaller problem",
+          max_executed));
     }
     warps_ += count;
-    if (warps_ > max_warps) line.refuse(fmt::format("more than {} warps in all", max_warps));
+    if (warps_ > max_warps) line.refuse(fmt::format("more than {} warps in total", max_warps));
     for (std::uint64_t i = 0; i < count; ++i) {
       file_.trace.groups.back().warps.push_back({.program = static_cast<std::uint32_t>(program),
                                                  .lanes = static_cast<std::uint32_t>(lanes),
@@ -393,11 +394,11 @@ class TraceReader {
         std::find_if(trace_words::forms.begin(), trace_words::forms.end(),
                      [&](const Form& each) { return each.word == line.kind(); });
     if (!is_loop && line.kind() != trace_words::end && form == trace_words::forms.end()) {
-      line.refuse(fmt::format("{} begins no line of a trace", shown(line.kind())));
+      line.refuse(fmt::format("{} does not begin a line of a trace", shown(line.kind())));
     }
     if (!is_in_program_) {
-      line.refuse(fmt::format("'{}' stands in a program: write 'program {}' before it", line.kind(),
-                              file_.trace.programs.size()));
+      line.refuse(fmt::format("'{}' belongs to a program: write 'program {}' before it",
+                              line.kind(), file_.trace.programs.size()));
     }
     if (is_loop) return open_loop(line);
     if (line.kind() == trace_words::end) return close_loop(line);
@@ -409,14 +410,14 @@ class TraceReader {
   }
 
   void open_loop(TraceLine& line) {
-    const auto times = line.take_number("how often", 1, max_executed);
+    const auto times = line.take_number("a repeat count", 1, max_executed);
     if (loops_.size() >= max_loops) {
-      line.refuse(fmt::format("more than {} loops within each other", max_loops));
+      line.refuse(fmt::format("more than {} nested loops", max_loops));
     }
     const std::uint64_t outer = loops_.empty() ? 1 : loops_.back().times;
     // Both are below 2^27.
     if (outer * times > max_executed) {
-      line.refuse(fmt::format("loops of more than {} turns in all", max_executed));
+      line.refuse(fmt::format("more than {} loop iterations in total", max_executed));
     }
     loops_.push_back({static_cast<std::uint32_t>(program().size()), outer * times});
     turns_.push_back(times);

@@ -76,7 +76,7 @@ void write_address(const Lanes& lanes, const Tables& tables,
   }
   trace_words::visit_address(lanes, fields);
   if (lanes.table == Lanes::no_table) return;
-  if (lanes.table >= numbers.size()) throw TraceError("a table that is no list of addresses");
+  if (lanes.table >= numbers.size()) throw TraceError("a table is not a list of addresses");
   fields.add("table", std::to_string(numbers[lanes.table]));
   trace_words::visit_place(lanes, fields);
 }
@@ -273,7 +273,7 @@ std::string group_text(const Group& group) {
 
 std::string to_text(const TraceFile& file) {
   const Trace& trace = file.trace;
-  if (trace.next_program) throw TraceError("programs that are chosen while running have no text");
+  if (trace.next_program) throw TraceError("programs that are chosen at run time have no text");
   const std::vector<std::uint32_t> numbers = number_tables(trace);
   std::string text = header_text(file.kernel, file.groups_of) + tables_text(trace.tables, numbers);
   for (const Lock& each : trace.locks) {

@@ -50,7 +50,7 @@ std::uint64_t read_number(std::string_view text, int base) {
   std::uint64_t number = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, number, base);
-  if (error != std::errc{} || rest != end) throw FormatError("a survey has no number in its place");
+  if (error != std::errc{} || rest != end) throw FormatError("a survey lacks a number");
   return number;
 }
 
@@ -82,7 +82,7 @@ Fields split(std::string_view line) {
 }
 
 void check_count(const Fields& fields, std::size_t count) {
-  if (fields.size() != count) throw FormatError("a survey has a line of another length");
+  if (fields.size() != count) throw FormatError("a survey has a line of the wrong length");
 }
 
 std::string signature_fields(const Signature& of) {

@@ -101,12 +101,12 @@ Survey from_text(std::string_view text) {
     if (end == std::string_view::npos) break;
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(end + 1);
-    if (is_first != (line == first_line)) throw FormatError("a file is no survey");
+    if (is_first != (line == first_line)) throw FormatError("a file is not a survey");
     if (line == last_line && text.empty()) return survey;
     if (!is_first) read_line(split(line), survey);
     is_first = false;
   }
-  throw FormatError("a survey is cut short");
+  throw FormatError("a survey is truncated");
 }
 
 }  // namespace clprobe::survey

@@ -14,7 +14,7 @@ constexpr std::size_t plain_fields = 6;
 constexpr double parts_per_million = 1e6;
 
 Wanted read_wanted(const Fields& fields) {
-  if (fields[0] != "wanted") throw FormatError("a list of launches has a line of another kind");
+  if (fields[0] != "wanted") throw FormatError("a list of launches has a line of an unknown kind");
   const bool has_signature = fields.size() > plain_fields;
   check_count(fields, plain_fields + (has_signature ? signature_field_count : 0));
   Wanted wanted;
@@ -50,14 +50,14 @@ std::vector<Wanted> wanted_from_text(std::string_view text) {
     const std::size_t end = text.find('\n');
     const std::string_view line = text.substr(0, end);
     if (end == std::string_view::npos || is_first != (line == first_line)) {
-      throw FormatError("a file is no list of launches");
+      throw FormatError("a file is not a list of launches");
     }
     text.remove_prefix(end + 1);
     if (all.size() == max_wanted) throw FormatError("a list of launches is too long");
     if (!is_first) all.push_back(read_wanted(split(line)));
     is_first = false;
   }
-  if (is_first) throw FormatError("a file is no list of launches");
+  if (is_first) throw FormatError("a file is not a list of launches");
   return all;
 }
 

@@ -98,12 +98,12 @@ std::string open_nvml(const PowerTarget& target, const std::string& file, Nvml& 
                         take(library, "nvmlDeviceGetHandleByPciBusId_v2", by_pci);
   take(library, "nvmlDeviceGetTotalEnergyConsumption", nvml.energy);
   take(library, "nvmlDeviceGetPowerUsage", nvml.power);
-  if (!is_whole || start() != 0) return "NVML does not start";
+  if (!is_whole || start() != 0) return "NVML cannot be initialized";
   const std::string name = nvml_name_of(target.uuid);
   const bool is_known = (!name.empty() && by_uuid(name.c_str(), &nvml.device) == 0) ||
                         (!target.pci.empty() && by_pci(target.pci.c_str(), &nvml.device) == 0);
   if (!is_known) return "NVML does not know the device";
-  return read_nvml(nvml) ? std::string() : "NVML reports no power of the device";
+  return read_nvml(nvml) ? std::string() : "NVML reports no power for the device";
 }
 
 PowerMeter nvml_meter(const PowerTarget& target, const PowerPlaces& places) {
@@ -126,12 +126,14 @@ std::optional<PowerReading> read_hwmon(const Path& folder) {
 }
 
 PowerMeter hwmon_meter(const PowerTarget& target, const PowerPlaces& places) {
-  if (target.pci.empty()) return {"", {}, "no PCI address to find its hwmon folder by"};
+  if (target.pci.empty()) {
+    return {"", {}, "no PCI address, so its hwmon folder is unknown"};
+  }
   const Path device = Path(places.sys) / "bus/pci/devices" / target.pci;
   for (const Path& folder : folders_in(device / "hwmon", "hwmon")) {
     if (read_hwmon(folder)) return {"hwmon", [folder] { return read_hwmon(folder); }, ""};
   }
-  return {"", {}, "no power in a hwmon folder of " + target.pci};
+  return {"", {}, "no hwmon folder reports power for " + target.pci};
 }
 
 /// A counter of a package, which begins again at 0 behind its range.
@@ -166,7 +168,7 @@ PowerMeter rapl_meter(const PowerPlaces& places) {
     if (energy) packages.push_back({zone / "energy_uj", range.value_or(0.0), *energy, 0.0});
   }
   if (packages.empty()) {
-    return {"", {}, is_there ? "RAPL can be read by root only" : "the system has no RAPL"};
+    return {"", {}, is_there ? "only root can read RAPL" : "the system has no RAPL"};
   }
   return {"RAPL", [packages]() mutable { return read_packages(packages); }, ""};
 }

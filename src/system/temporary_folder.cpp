@@ -75,7 +75,7 @@ TemporaryFolder::TemporaryFolder() {
   remove_left(parent);
   path_ = (parent / pattern).string();
   if (::mkdtemp(path_.data()) == nullptr) {
-    throw std::system_error(errno, std::generic_category(), "cannot make a folder for the run");
+    throw std::system_error(errno, std::generic_category(), "cannot create a folder for the run");
   }
   // Under its name only once it is locked: before that another run would take it for one left.
   // Where the file system has no locks, the folder is without one.

@@ -210,7 +210,7 @@ void OutputFile::wait_for_reader() {
   const auto give_up = std::chrono::steady_clock::now() + longest_wait;
   for (try_stream(); descriptor_ < 0; try_stream()) {
     const bool is_over = system::is_interrupted() || std::chrono::steady_clock::now() > give_up;
-    if (is_over) fail("nobody reads this pipe");
+    if (is_over) fail("the pipe has no reader");
     std::this_thread::sleep_for(between);
   }
 }

@@ -11,7 +11,7 @@ namespace clprobe {
 using json::Json;
 
 ChildLost broken_answer(const std::exception& error) {
-  return ChildLost(fmt::format("the driver's process gave a broken answer: {}",
+  return ChildLost(fmt::format("the driver's process sent an invalid response: {}",
                                clean_driver_words(error.what())));
 }
 

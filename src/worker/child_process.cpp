@@ -183,14 +183,14 @@ std::string ChildProcess::end_of_child() {
     std::this_thread::sleep_for(between);
     ended = waitpid(pid_, &status, WNOHANG);
   }
-  if (ended == 0) return "closed its channel without ending";  // lose() ends it
+  if (ended == 0) return "closed its channel but did not exit";  // lose() ends it
   pid_ = -1;
   if (ended < 0) return "ended";
   if (WIFSIGNALED(status)) {
     return fmt::format("was ended by signal {} ({})", WTERMSIG(status),
                        strsignal(WTERMSIG(status)));
   }
-  return fmt::format("ended itself with status {}", WEXITSTATUS(status));
+  return fmt::format("exited with status {}", WEXITSTATUS(status));
 }
 
 void ChildProcess::lose(const std::string& how) {
@@ -205,7 +205,7 @@ void ChildProcess::lose(const std::string& how) {
   const bool may_be_cache =
       words.find("LLVM ERROR") != std::string::npos || words.find("dlopen") != std::string::npos;
   throw ChildLost(
-      fmt::format("{}, saying \"{}\"{}", how, words,
+      fmt::format("{}, printing \"{}\"{}", how, words,
                   may_be_cache ? clean_driver_words(advise_about_pocl_cache()) : std::string()));
 }
 
@@ -215,7 +215,7 @@ void ChildProcess::wait_until(short ready, const Patience& patience) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(
         patience.give_up - std::chrono::steady_clock::now());
     if (left.count() <= 0) {
-      lose(fmt::format("the driver did not answer within {} s; --timeout allows it more",
+      lose(fmt::format("the driver did not respond within {} s; --timeout sets a longer limit",
                        std::chrono::duration<double>(patience.timeout).count()));
     }
     // Short waits: an interrupt that arrives just before poll() would else go unseen.
@@ -244,7 +244,7 @@ void ChildProcess::write_line(std::string_view line, const Patience& patience) {
 
 std::string ChildProcess::ask(std::string_view line, std::chrono::milliseconds timeout,
                               const std::function<bool()>& cancelled) {
-  if (pid_ < 0) throw ChildLost("the driver's process is gone");
+  if (pid_ < 0) throw ChildLost("the driver's process has ended");
   const Patience patience{timeout, std::chrono::steady_clock::now() + timeout, cancelled};
   write_line(line, patience);
   return read_line(patience);
@@ -252,14 +252,14 @@ std::string ChildProcess::ask(std::string_view line, std::chrono::milliseconds t
 
 void ChildProcess::tell_last(std::string_view line, std::chrono::milliseconds timeout,
                              const std::function<bool()>& cancelled) {
-  if (pid_ < 0) throw ChildLost("the driver's process is gone");
+  if (pid_ < 0) throw ChildLost("the driver's process has ended");
   write_line(line, {timeout, std::chrono::steady_clock::now() + timeout, cancelled});
   shutdown(channel_, SHUT_WR);
 }
 
 std::string ChildProcess::next_line(std::chrono::milliseconds timeout,
                                     const std::function<bool()>& cancelled) {
-  if (pid_ < 0) throw ChildLost("the driver's process is gone");
+  if (pid_ < 0) throw ChildLost("the driver's process has ended");
   return read_line({timeout, std::chrono::steady_clock::now() + timeout, cancelled});
 }
 

@@ -106,7 +106,7 @@ DriverFolder::DriverFolder(const std::vector<Driver>& drivers) {
   std::error_code error;
   std::string name = (fs::temp_directory_path(error) / "clprobe-drivers-XXXXXX").string();
   if (error || mkdtemp(name.data()) == nullptr) {
-    throw DeviceError(fmt::format("cannot make a folder for the drivers that work: {}",
+    throw DeviceError(fmt::format("cannot create a folder for the working drivers: {}",
                                   error ? error.message() : std::strerror(errno)));
   }
   path_ = std::move(name);

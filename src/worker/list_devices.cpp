@@ -68,7 +68,7 @@ std::string reasons_of(const std::vector<DeviceList::LeftOut>& left_out) {
 }
 
 DeviceError listing_failed(const std::string& reasons) {
-  return DeviceError(fmt::format("listing the devices: {}", reasons));
+  return DeviceError(fmt::format("cannot list the devices: {}", reasons));
 }
 
 }  // namespace

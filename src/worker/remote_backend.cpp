@@ -89,7 +89,7 @@ class RemoteBackend final : public Backend {
 
   Work prepare_in_child(const Probe& probe, const Point& point, bool is_kept) {
     if (lost_in_a_row_ >= max_lost_in_a_row) {
-      throw DeviceError(fmt::format("given up after {} failures in a row, the last: {}",
+      throw DeviceError(fmt::format("given up after {} consecutive failures; last failure: {}",
                                     lost_in_a_row_, last_loss_));
     }
     return giving_up_child_on_error([&] {
@@ -175,13 +175,13 @@ class RemoteBackend final : public Backend {
   /// driver's end is there.
   void sample(const Sampling& sampling, const TakeSample& take) {
     giving_up_child_on_error([&] {
-      if (child_ == nullptr) throw DeviceError("the driver's process is gone");
+      if (child_ == nullptr) throw DeviceError("the driver's process has ended");
       if (under_way_ == sampling) {
         under_way_.reset();
         return take_lines(next_line(), take);
       }
       leave_samples();
-      if (child_ == nullptr) throw DeviceError("the driver's process is gone");
+      if (child_ == nullptr) throw DeviceError("the driver's process has ended");
       take_lines(ask({{"do", "sample"}, {"sampling", json::encode(sampling)}}), take);
     });
   }
@@ -251,7 +251,8 @@ class RemoteBackend final : public Backend {
     }
     // Whoever names a clock wants that one, and no other timer in its place.
     if (settings_.clock && *settings_.clock != ClockKind::none) {
-      throw DeviceError(fmt::format("--clock {} does not work here: {}", to_word(*settings_.clock),
+      throw DeviceError(fmt::format("--clock {} does not work on this device: {}",
+                                    to_word(*settings_.clock),
                                     warnings_.back().facts.text_or("reason", "")));
     }
   }

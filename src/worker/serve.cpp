@@ -128,8 +128,7 @@ class Server {
     const int index = request.at("device").get<int>();
     Enumeration found = enumerate_devices();
     if (index < 0 || static_cast<std::size_t>(index) >= found.devices.size()) {
-      throw DeviceError(
-          fmt::format("device {} is gone: does `clprobe list` still show it?", index));
+      throw DeviceError(fmt::format("device {} has disappeared: check `clprobe list`", index));
     }
     FoundDevice& device = found.devices[static_cast<std::size_t>(index)];
     read_attributes(device.device, device.info);

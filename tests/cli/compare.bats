@@ -29,7 +29,7 @@ slower() {
   slower 1.2 new.json
   "$CLPROBE" report old.json -f json | jq 'map(.results[0].probe)' | grep -q latency
   clprobe compare old.json new.json stride --fail-on changed
-  [[ $status -eq 2 && $stderr == *"no run has the probe 'stride': choose among 'latency'"* ]]
+  [[ $status -eq 2 && $stderr == *"no run contains the probe 'stride': choose from 'latency'"* ]]
   clprobe compare old.json new.json latency --fail-on worse
   [ "$status" -eq 4 ]
   clprobe compare old.json latency -- old.json --fail-on changed
@@ -65,7 +65,7 @@ slower() {
   slower 1.5 new.json
   clprobe compare old.json new.json --fail-on worse
   [ "$status" -eq 5 ]
-  [[ $stderr == *'--fail-on cannot be decided: worse: '*' latency'*"virtual machine's host"*'several runs a side, or live' ]]
+  [[ $stderr == *'--fail-on cannot be decided: worse: '*' latency'*"virtual machine's host"*'several runs per side, or use --live' ]]
   [ "${#stderr_lines[@]}" -eq 1 ]
   # The other way round it may be better, which nobody asked about.
   clprobe compare new.json old.json --fail-on worse
@@ -116,7 +116,7 @@ slower() {
   [[ $output == '<!DOCTYPE html>'*'2 runs (new.json'* ]]
   clprobe compare old.json new.json -o picture.svg
   [ "$status" -eq 2 ]
-  [[ $stderr == *'for a picture'*'of the same files use clprobe report'* ]]
+  [[ $stderr == *'for a chart'*'of the same files, use clprobe report'* ]]
 }
 
 @test "-v gives the reason of every verdict" {
@@ -168,7 +168,7 @@ slower() {
   clprobe compare
   fails_with 2 'compare FILE FILE'
   clprobe compare old.json
-  fails_with 2 'needs two runs'
+  fails_with 2 'needs at least two runs'
   mkdir empty
   clprobe compare old.json empty
   fails_with 2 empty .json
@@ -185,7 +185,7 @@ slower() {
 @test "hostile files: one line with the path, exit status 2, and nothing done" {
   head -c 2000 old.json >cut.json
   clprobe compare old.json cut.json
-  fails_with 2 cut.json 'results[0].findings[' 'cut short'
+  fails_with 2 cut.json 'results[0].findings[' 'truncated'
   jq '.schema_version = 99' old.json >newer.json
   clprobe compare old.json newer.json
   fails_with 2 newer.json 'schema_version: expected at most'

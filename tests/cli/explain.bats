@@ -97,7 +97,7 @@ on_terminal() {
   clprobe explain seds
   fails_with 2 "did you mean 'seeds'"
   clprobe explain
-  [[ $output == *'  seeds     What do the papers'* ]]
+  [[ $output == *'  seeds     What do published papers'* ]]
 }
 
 @test "a pager on a terminal, and none elsewhere" {

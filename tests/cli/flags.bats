@@ -119,7 +119,7 @@ outcome() {
   local format
   for format in csv markdown html svg; do
     clprobe list -f "$format"
-    fails_with 2 --format 'list writes table and json' "$format"
+    fails_with 2 --format 'list writes table or json' "$format"
   done
   clprobe list -d sim:gsi -f json
   [ "$status" -eq 0 ]

@@ -166,7 +166,7 @@ until_there() {
   for line in "${table[@]}"; do
     read -ra words <<<"${line#*|}"
     clprobe "${words[@]}" -o new.md -o "${line%%|*}"
-    fails_with 2 "-o '${line%%|*}' would replace"
+    fails_with 2 "-o '${line%%|*}' would overwrite the input"
     [ -z "$output" ]
     [ ! -e new.md ]
   done

@@ -88,7 +88,7 @@ side_b() {
   live --b-env OCL_ICD_VENDORS=/nowhere/at/all latency
   fails_with 3 'side B, ' 'no OpenCL device'
   live --b-device sim:nothing latency
-  fails_with 2 "side B: --device: no machine 'nothing'"
+  fails_with 2 "side B: --device: no machine is called 'nothing'"
   live --device sim:gsi,sim:fermi-m2070 latency
   fails_with 2 'side A has 2 devices'
 }
@@ -107,7 +107,7 @@ side_b() {
   live --grid 2^20 latency
   fails_with 2 '--grid belongs to'
   live latency -- stride
-  fails_with 2 '-- has no meaning'
+  fails_with 2 '-- does not apply'
   clprobe compare a.json b.json --device 0
   fails_with 2 '--device belongs to'
   clprobe latency --b-env A=B

@@ -215,7 +215,7 @@ setup() {
   [[ $status -eq 0 && $(tail -n 1 <<<"$output") == '  together: about 10 s' ]]
   # A simulated device has the time that it takes, unless it was given one.
   clprobe latency banks -d sim:gsi --dry-run
-  [[ $status -eq 0 && $output == *'points in 3 series, 256 MiB, each once'* && $output != *about* ]]
+  [[ $status -eq 0 && $output == *'points in 3 series, 256 MiB, each measured once'* && $output != *about* ]]
   clprobe latency banks -d sim:gsi --dry-run --time-budget 10s
   [[ $status -eq 0 && $output == *'about 5 s'* && $(tail -n 1 <<<"$output") == '  together: about 10 s' ]]
 }

@@ -100,18 +100,18 @@ kernel void k(global uint* a, uint n) { a[get_global_id(0)] = plus(a[0], n); }'
     ln "$file" "hard-$(basename "$file").json"
     for name in "hard-$(basename "$file").json" kept/included/launch.json; do
       clprobe profile --quick kept/included -o "$name"
-      fails_with 2 'would replace'
+      fails_with 2 'would overwrite the input'
     done
   done
   for file in k.cl k.json folder/plus.h folder/times.h; do
     ln -s "$file" link.json
     clprobe profile --quick --kernel-file k.cl --launch k.json -o link.json
-    fails_with 2 'would replace'
+    fails_with 2 'would overwrite the input'
     rm link.json
   done
   cp "$CLPROBE_SURVEYED" app.json
   clprobe profile --list -o app.json -- ./app.json headers "$PWD/folder"
-  fails_with 2 'would replace'
+  fails_with 2 'would overwrite the input'
 }
 
 @test "a bundle's text quotes no file outside of the bundle" {
@@ -214,7 +214,7 @@ end
   [ "$status" -eq 0 ]
   [[ $(finding equal_to_app add) == yes ]]
   clprobe profile --quick -- "$CLPROBE_SURVEYED" dies
-  [[ $status -eq 1 && $stderr == *"while its launches were captured 'clprobe_surveyed' was ended by signal 6 (Aborted)"* ]]
+  [[ $status -eq 1 && $stderr == *"while launches were captured, 'clprobe_surveyed' was ended by signal 6 (Aborted)"* ]]
 }
 
 @test "images, pipes, queues on the device and programs that cannot be made again are refused with the reason" {
@@ -233,14 +233,14 @@ end
     # The survey counts it all the same.
     grep --quiet --perl-regexp "^row\t$kernel\t" survey/*.survey
   done <<'end'
-opengl none draw its argument 0 is an object of OpenGL
-images samples gather it gets an image of several samples a pixel
-images levels gather it gets an image of several mip levels
-images pixels gather it gets an image of a format that is not known
-images unread gather it gets an image that cannot be read or copied
+opengl none draw its argument 0 is an OpenGL object
+images samples gather it takes an image with several samples per pixel
+images levels gather it takes an image with several mip levels
+images pixels gather it takes an image of an unknown format
+images unread gather it takes an image that cannot be read or copied
 pipe none add its argument 0 is a pipe
-il none add its program came in an intermediate language
-parts queue parts its argument 3 is a queue on the device
+il none add its program came as intermediate language (IL)
+parts queue parts its argument 3 is a device queue
 end
 }
 
@@ -249,9 +249,9 @@ end
   [ "$status" -eq 0 ]
   json_says '.ordinal == 7 and .survey.launches == 20' kept/add/launch.json
   clprobe profile --kernel add:21 -- "$CLPROBE_SURVEYED" many 20
-  [[ $status -eq 1 && $stderr == *"'add' is not captured: the program's second run launched nothing like it 21 times" ]]
+  [[ $status -eq 1 && $stderr == *"'add' is not captured: the program's second run did not make this launch 21 times" ]]
   clprobe profile --kernel nosuch -- "$CLPROBE_SURVEYED" many 20
-  [[ $status -eq 2 && $stderr == *"the program launches no kernel 'nosuch', but add" ]]
+  [[ $status -eq 2 && $stderr == *"the program does not launch 'nosuch'; it launches add" ]]
 }
 
 @test "a bundle that was changed is refused, and so is a folder that is none" {
@@ -260,7 +260,7 @@ end
   cp -r kept/add other
   printf ' ' >>other/*.cl
   clprobe profile other
-  fails_with 2 'is not what its name says'
+  fails_with 2 'does not have the SHA-256 of its name'
   rm -r other && cp -r kept/add other
   truncate --size=100 other/launch.json
   clprobe profile other
@@ -297,9 +297,9 @@ end
   # What is of another device, has no levels, or would be written to.
   jq '.device.name = "Mine"' found.json >other.json
   clprobe profile --quick --levels other.json --kernel-file k.cl --launch large.json
-  fails_with 2 "--levels: 'other.json' is of 'Mine', and not of "
+  fails_with 2 "--levels: 'other.json' was measured on 'Mine', not on "
   clprobe profile --quick --levels a.json --kernel-file k.cl --launch large.json
-  fails_with 2 "--levels: 'a.json' has no level whose capacity is known"
+  fails_with 2 "--levels: 'a.json' contains no level with a known capacity"
   clprobe profile --quick --levels found.json -o found.json --kernel-file k.cl --launch large.json
   fails_with 2 'found.json'
 }

@@ -76,7 +76,7 @@ setup() {
   fails_with 2 run.json 'clprobe report'
   echo '{"a": 1}' >foreign.json
   clprobe import foreign.json
-  fails_with 2 foreign.json 'no known tool'
+  fails_with 2 foreign.json 'not from a known tool'
   printf '1,2\n2,3\n' >list.csv
   clprobe import list.csv
   fails_with 2 list.csv '--size-unit B, KiB or MiB'
@@ -90,6 +90,6 @@ setup() {
 
 @test "a probe of which nothing can be measured says why by the commonest of its reasons" {
   clprobe --device sim:gsi launch
-  [[ $output == *'not supported: the simulator has no trace of launch'* ]]
+  [[ $output == *'not supported: the simulator has no trace for launch'* ]]
   [[ $output == *'the device has no out-of-order queues'* ]]
 }

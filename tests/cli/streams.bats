@@ -173,7 +173,7 @@ end_of() {
   [ -s piped ]
   # Nobody reads, and nobody is waited for without end.
   clprobe report a.json -o pipe.csv -o c.csv
-  fails_with 1 "cannot write 'pipe.csv': nobody reads this pipe"
+  fails_with 1 "cannot write 'pipe.csv': the pipe has no reader"
   [ -s c.csv ]
   [ -n "$output" ]
 }

@@ -14,7 +14,7 @@ setup() {
   fails_with 2 latensy latency
 }
 
-@test "an unknown flag names the nearest" {
+@test "an unknown option names the nearest" {
   clprobe --devise 0
   fails_with 2 --devise --device
 }
@@ -41,7 +41,7 @@ setup() {
   clprobe --device sim:gsi latency --sizes 1KiB -o runs/one.json
   echo '{}' >runs/other.json
   clprobe report runs
-  [[ $status -eq 0 && $output == *'simulated gsi'* && $stderr == *'clprobe import'*'left out'* ]]
+  [[ $status -eq 0 && $output == *'simulated gsi'* && $stderr == *'clprobe import'*'is skipped'* ]]
   clprobe report runs/one.json latensy
   fails_with 2 "no file 'latensy'" "the probe 'latency'"
   clprobe report runs/other.json
@@ -186,7 +186,7 @@ setup() {
   fails_with 2 other.json schema expected
   echo '{"schema": ' >cut.json
   clprobe report cut.json
-  fails_with 2 cut.json 'cut short'
+  fails_with 2 cut.json 'truncated'
   clprobe latency --device recorded:nosuch.json
   fails_with 2 nosuch.json
 }

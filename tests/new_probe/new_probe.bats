@@ -34,7 +34,7 @@ plain() {
   run ! grep -r '@ID@' tree
   run --separate-stderr "$new_probe" atomics tree
   [ "$status" -eq 2 ]
-  [[ $stderr == *'is there already'* ]]
+  [[ $stderr == *'already exists'* ]]
   run --separate-stderr "$new_probe" 'No Id' tree
   [ "$status" -eq 2 ]
 }

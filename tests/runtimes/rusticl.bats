@@ -47,7 +47,7 @@ setup() {
   [ "$status" -eq 1 ]
   json_says '[.warnings[].code] == ["device_failed"]'
   json_says '.warnings[0].facts | (.reason | startswith("--clock cpu-cycle-counter does not work here")) and
-    (.reason | test("ended itself with status 8, saying .*readcyclecounter|ended itself with status 8, saying .*InvalidFunctionCall"))'
+    (.reason | test("exited with status 8, printing .*readcyclecounter|exited with status 8, printing .*InvalidFunctionCall"))'
 }
 
 @test "a clock that does not build costs the device, and says so" {

@@ -293,8 +293,8 @@ TEST_CASE("a probe's time has a unit, or is one of milliseconds") {
       message = error.what();
     }
     CHECK(message == "'" + std::string(refused) +
-                         "' is no usable time: write 30ms to 10h, such as 500ms, 5s or 2min; a "
-                         "number without a unit is one of milliseconds");
+                         "' is not a valid time: write 30ms to 10h, such as 500ms, 5s or 2min; "
+                         "numbers without a unit are milliseconds");
   }
 }
 
@@ -331,41 +331,43 @@ TEST_CASE("what is not known is quoted, with the nearest word and what to do") {
       {{"latency", "ilst"}, "unknown probe 'ilst': `clprobe list` shows all probes"},
       {{"xyzzy"}, "unknown probe or command 'xyzzy': `clprobe list` shows all probes"},
       {{""}, "unknown probe or command '': `clprobe list` shows all probes"},
-      {{"latency", "list"}, "'list' is a command: write it before all other words"},
+      {{"latency", "list"}, "'list' is a command: write it as the first word"},
       {{"--sise", "1"},
-       "unknown flag '--sise': did you mean '--sizes'? `clprobe --help` shows all flags"},
+       "unknown option '--sise': did you mean '--sizes'? `clprobe --help` shows all options"},
       {{"--sise=1"},
-       "unknown flag '--sise': did you mean '--sizes'? `clprobe --help` shows all flags"},
-      {{"-json"}, "unknown flag '-json': did you mean '--json'? `clprobe --help` shows all flags"},
-      {{"-x"}, "unknown flag '-x': `clprobe --help` shows all flags"},
-      {{"-?"}, "unknown flag '-?': `clprobe --help` shows all flags"},
-      {{"--j"}, "unknown flag '--j': `clprobe --help` shows all flags"},
+       "unknown option '--sise': did you mean '--sizes'? `clprobe --help` shows all options"},
+      {{"-json"},
+       "unknown option '-json': did you mean '--json'? `clprobe --help` shows all options"},
+      {{"-x"}, "unknown option '-x': `clprobe --help` shows all options"},
+      {{"-?"}, "unknown option '-?': `clprobe --help` shows all options"},
+      {{"--j"}, "unknown option '--j': `clprobe --help` shows all options"},
       {{"--colour=auto"},
-       "unknown flag '--colour': did you mean '--color'? `clprobe --help` shows all flags"},
-      {{"-l"}, "unknown flag '-l': write `clprobe list`"},
+       "unknown option '--colour': did you mean '--color'? `clprobe --help` shows all options"},
+      {{"-l"}, "unknown option '-l': write `clprobe list`"},
       {{"--iterations", "5"},
-       "unknown flag '--iterations': clprobe repeats until an interval is small enough; --thorough "
-       "or --time-budget TIME measures longer"},
+       "unknown option '--iterations': clprobe repeats until the interval is narrow enough; use "
+       "--thorough or --time-budget TIME to measure longer"},
       {{"latency", "--size", "1MB"},
-       "unknown flag '--size': did you mean '--sizes'? `clprobe --help` shows all flags"},
+       "unknown option '--size': did you mean '--sizes'? `clprobe --help` shows all options"},
       {{"latency,stride"},
-       "unknown probe 'latency,stride': write probes apart, `clprobe latency stride`"},
-      {{"run", "latency"}, "unknown word 'run': leave it out, `clprobe PROBE...` measures"},
+       "unknown probe 'latency,stride': separate probes with spaces, as in `clprobe latency "
+       "stride`"},
+      {{"run", "latency"}, "unknown word 'run': leave it out; `clprobe PROBE...` measures"},
       {{"list-devices"}, "unknown word 'list-devices': write `clprobe list`"},
       {{"--list"},
        "--list belongs to profile, not to measuring: leave it out, or write `clprobe list`"},
       {{"-f", "jsno"},
-       "unknown word after --format 'jsno': did you mean 'json'? choose table, json, csv, "
+       "--format: unknown value 'jsno': did you mean 'json'? choose table, json, csv, "
        "findings, curves, markdown, html or svg"},
       {{"latency", "--series", "global,loacl"},
-       "unknown word after --series 'loacl': did you mean 'local'? choose global or local"},
+       "--series: unknown value 'loacl': did you mean 'local'? choose global or local"},
       {{"--generate", "tcsh"},
-       "unknown word after --generate 'tcsh': choose man, bash, zsh, fish or schema"},
+       "--generate: unknown value 'tcsh': choose man, bash, zsh, fish or schema"},
       {{"-o", "run.jsn"},
-       "--output: the ending of 'run.jsn' is no known format: did you mean '.json'? end the name "
-       "in .json, .csv, .md, .txt, .html or .svg"},
+       "--output: 'run.jsn' has no known file extension: did you mean '.json'? end the name in "
+       ".json, .csv, .md, .txt, .html or .svg"},
       {{"-o", "run"},
-       "--output: the ending of 'run' is no known format: end the name in .json, .csv, .md, "
+       "--output: 'run' has no known file extension: end the name in .json, .csv, .md, "
        ".txt, .html or .svg"},
   });
 }
@@ -373,35 +375,36 @@ TEST_CASE("what is not known is quoted, with the nearest word and what to do") {
 TEST_CASE("values that cannot be meant") {
   check_refused({
       {{"latency", "--sizes", "0"},
-       "--sizes: '0' is no usable size: write whole bytes above 0, such as 128, 64KiB or 1GiB"},
+       "--sizes: '0' is not a valid size: write a whole number of bytes above 0, such as 128, "
+       "64KiB or 1GiB"},
       {{"latency", "--sizes", "1M-1K"},
-       "--sizes: '1M-1K' runs downwards: write the smaller size first"},
+       "--sizes: '1M-1K' is in descending order: write the smaller size first"},
       {{"latency", "--sizes", "1K*2"},
        "--sizes: '1K*2' has a ratio but only one size: write a range such as 1KiB-1GiB*2"},
       {{"latency", "--sizes", "1K-1M*1"},
-       "--sizes: '1K-1M*1' has no usable ratio after '*': write a number above 1, such as 2 or "
-       "1.2"},
+       "--sizes: '1K-1M*1' needs a ratio above 1 after '*': write a number such as 2 or 1.2"},
       {{"latency", "--sizes", "1K-1G*1.001"},
        "--sizes: '1K-1G*1.001' has more than 1000 sizes: write a larger ratio after '*'"},
-      {{"latency", "--step", "20"}, "--step: '20' is no multiple of 8 bytes: write one such as 64"},
+      {{"latency", "--step", "20"},
+       "--step: '20' is not a multiple of 8 bytes: write one such as 64"},
       {{"latency", "--unroll", "65"},
-       "--unroll: '65' is out of bounds or no number: write a whole number from 1 to 64"},
+       "--unroll: '65' is out of range: write a whole number from 1 to 64"},
       {{"--time-budget", "30"},
-       "--time-budget: '30' is no usable time: write up to 1000 hours above 0, such as 500ms, 30s, "
-       "2min or 1h"},
+       "--time-budget: '30' is not a valid time: write a time above 0 and up to 1000 hours, such "
+       "as 500ms, 30s, 2min or 1h"},
       {{"import", "a.txt", "--clock-rate", "1.98"},
-       "--clock-rate: '1.98' is no clock rate: write a number with its unit, such as 1.98GHz or "
-       "1980MHz"},
-      {{"--device="}, "--device: the value is empty: write a word of `clprobe list`"},
+       "--clock-rate: '1.98' is not a valid clock rate: write a number with its unit, such as "
+       "1.98GHz or 1980MHz"},
+      {{"--device="}, "--device: the value is empty: write a device of `clprobe list`"},
       {{"--device"}, "--device needs a value: write --device SEL"},
       {{"-o"}, "--output needs a value: write --output FILE"},
-      {{"bandwidth", "--grid", "1000"}, "--grid: 1000 is no power of two: choose 512 or 1024"},
+      {{"bandwidth", "--grid", "1000"}, "--grid: 1000 is not a power of two: choose 512 or 1024"},
       {{"-d", "--json"}, "--device needs a value: write --device SEL"},
       {{"--json=yes"}, "--json takes no value: leave out '=yes'"},
   });
   for (const char* rate : {"", "GHz", "0GHz", "999Hz", "1001GHz", "-1GHz", "1ghz", "1.98 Gz"}) {
     CAPTURE(rate);
-    CHECK(message_of({"import", "a.txt", "--clock-rate", rate}).find("no clock rate") !=
+    CHECK(message_of({"import", "a.txt", "--clock-rate", rate}).find("not a valid clock rate") !=
           std::string::npos);
   }
   for (const char* sizes : {"", ",", "1K,", "-", "1K-", "-1K", "1K-2K-3K", "1K-2K*", "1K-2K*nan",
@@ -427,8 +430,8 @@ TEST_CASE("what contradicts itself or would be ignored") {
       {{"--json", "-f", "csv"}, "--json contradicts --format 'csv': leave one out"},
       {{"--seed", "1", "--seed", "1"}, "--seed is given twice: leave one out"},
       {{"-o", "a.json", "-o", "./a.json"}, "--output names './a.json' twice: leave one out"},
-      {{"list", "latency"}, "list takes no words: leave out 'latency'"},
-      {{"version", "latency"}, "version takes no words: leave out 'latency'"},
+      {{"list", "latency"}, "list takes no arguments: leave out 'latency'"},
+      {{"version", "latency"}, "version takes no arguments: leave out 'latency'"},
       {{"help", "--json"},
        "--json belongs to measuring, list, report, compare, import or profile, not to help: leave "
        "it out"},
@@ -438,12 +441,13 @@ TEST_CASE("what contradicts itself or would be ignored") {
        "unknown probe or command 'hlep': did you mean 'help'? `clprobe list` shows all probes"},
       {{"explain", "--full"}, "--full needs a probe: write `clprobe explain PROBE --full`"},
       {{"report"},
-       "report needs files: write `clprobe report FILE... [PROBE...]` with what -o saved as JSON"},
-      {{"report", "a.json", "--sizes", "1K"}, "--sizes has no meaning with report: leave it out"},
+       "report needs files: write `clprobe report FILE... [PROBE...]` with JSON files saved by -o"},
+      {{"report", "a.json", "--sizes", "1K"}, "--sizes does not apply to report: leave it out"},
       {{"list", "-o", "a.json"},
        "--output belongs to measuring, report, compare, import or profile, not to list: leave it "
        "out"},
-      {{"--generate", "man", "latency"}, "--generate needs no more words: leave out 'latency'"},
+      {{"--generate", "man", "latency"},
+       "--generate takes no further arguments: leave out 'latency'"},
       {{"--generate", "man", "--quick"},
        "--quick belongs to measuring, compare --live or profile, not to --generate: leave it out"},
   });
@@ -507,8 +511,9 @@ TEST_CASE("compare --live has probes and their options, and two sides") {
   check_refused({
       {{"compare", "--live", "latency", "--grid", "64"},
        "--grid belongs to bandwidth: write it after `bandwidth`"},
-      {{"compare", "--live", "--b-env", "A"}, "--b-env: 'A' is no variable: write NAME=VALUE"},
-      {{"compare", "--live", "--a-env", "=1"}, "--a-env: '=1' is no variable: write NAME=VALUE"},
+      {{"compare", "--live", "--b-env", "A"}, "--b-env: 'A' has no '=': write NAME=VALUE"},
+      {{"compare", "--live", "--a-env", "=1"},
+       "--a-env: '=1' has no name before '=': write NAME=VALUE"},
       {{"compare", "--live", "--baseline", "a.json"},
        "--baseline belongs to compare, not to compare --live: leave it out"},
       {{"compare", "a.json", "--device", "1"},
@@ -518,7 +523,7 @@ TEST_CASE("compare --live has probes and their options, and two sides") {
        "--runs and -o both name 'a.json': write the runs to another file"},
       {{"latency", "--live"}, "--live belongs to compare, not to measuring: leave it out"},
       {{"compare", "--live", "latency", "--", "bandwidth"},
-       "-- has no meaning with compare --live: --b-device and --b-env say what side B is"},
+       "-- does not apply to compare --live: describe side B with --b-device and --b-env"},
   });
 }
 
@@ -537,18 +542,19 @@ TEST_CASE("profile has a program, whose words are its own") {
   // A program may take longer words than we do.
   CHECK(parsed({"profile", "--", "app", std::string(5000, 'x')}).app[1].size() == 5000);
   const std::string how =
-      "profile needs a program or what was kept of one: write `clprobe profile -- PROGRAM` or "
+      "profile needs a program or a captured launch: write `clprobe profile -- PROGRAM` or "
       "`clprobe profile FOLDER`";
   const std::string either =
-      "--kernel-file is a kernel without a program: leave the program or folder out";
+      "--kernel-file launches a kernel without a program: leave out the program or folder";
   check_refused({
       {{"profile"}, how},
       {{"profile", "--list"}, how},
       {{"profile", "--"}, how},
       {{"profile", "--", ""}, how},
-      {{"profile", "./app", "--fast"}, "unknown flag '--fast': `clprobe --help` shows all flags"},
+      {{"profile", "./app", "--fast"},
+       "unknown option '--fast': `clprobe --help` shows all options"},
       {{"profile", "--list", "app", "--", "-x"},
-       "'app' stands where -- should: write `clprobe profile -- app`"},
+       "'app' needs -- before it: write `clprobe profile -- app`"},
       {{"profile", "--list", "app"},
        "--list needs a program: write `clprobe profile --list ... -- PROGRAM`"},
       {{"profile", "--keep", "a", "b"},
@@ -556,27 +562,27 @@ TEST_CASE("profile has a program, whose words are its own") {
       {{"profile", "--kernel-file", "a.cl", "--launch", "b.json", "--", "app"}, either},
       {{"profile", "--kernel-file", "a.cl", "--launch", "b.json", "folder"}, either},
       {{"profile", "--kernel-file", "a.cl"},
-       "--kernel-file needs --launch FILE.json, which says how it is launched"},
+       "--kernel-file needs --launch FILE.json, which describes the launch"},
       {{"profile", "--launch", "b.json"},
        "--launch needs --kernel-file FILE.cl, the text of the kernel"},
       {{"profile", "--kernel", "sum:0", "--", "app"},
-       "--kernel: '0' is no number of a launch: write sum:1 for the first one"},
+       "--kernel: '0' is not a launch number: write sum:1 for the first launch"},
       {{"profile", "--kernel", ":2", "--", "app"},
        "--kernel: the name is empty: write NAME or NAME:N"},
       {{"profile", "--list", "-f", "html", "--", "app"},
-       "--format: profile --list writes table, json, csv and markdown, and not html"},
+       "--format: profile --list writes table, json, csv or markdown, not html"},
       {{"profile", "--list", "-o", "findings.csv", "--", "app"},
-       "--output: profile --list writes table, json, csv and markdown, and not findings"},
+       "--output: profile --list writes table, json, csv or markdown, not findings"},
       {{"profile", "--list", "--device", "0", "--", "app"},
-       "--device has no meaning with profile --list: leave one of them out"},
+       "--device does not apply to profile --list: leave one of them out"},
       {{"profile", "--list", "--levels", "l.json", "--", "app"},
-       "--levels has no meaning with profile --list: leave one of them out"},
+       "--levels does not apply to profile --list: leave one of them out"},
       {{"profile", "--max-memory", "1G", "--", "app"},
        "--max-memory belongs to measuring or compare --live, not to profile: leave it out"},
       {{"profile", "--sizes", "4K", "--", "app"},
-       "--sizes has no meaning with profile: leave it out"},
+       "--sizes does not apply to profile: leave it out"},
       {{"profile", "--lsit", "--", "app"},
-       "unknown flag '--lsit': did you mean '--list'? `clprobe --help` shows all flags"},
+       "unknown option '--lsit': did you mean '--list'? `clprobe --help` shows all options"},
       {{"report", "a.json", "--list"},
        "--list belongs to profile, not to report: leave it out, or write `clprobe list`"},
   });

@@ -50,7 +50,7 @@ TEST_CASE("whatever is found to be left, the share never falls and never is 1") 
 }
 
 TEST_CASE("what a driver is asked for is told in words, and what takes no time is not") {
-  CHECK(activity_of("try-clock") == "trying the clock");
+  CHECK(activity_of("try-clock") == "testing the clock");
   CHECK(activity_of("prepare") == "preparing");
   CHECK(activity_of("sample") == "measuring");
   CHECK(activity_of("core").empty());

@@ -93,7 +93,7 @@ TEST_CASE("an index, a platform and index, and a part of a name in any case") {
 TEST_CASE("a type means the devices of it, whatever their names hold") {
   CHECK(indexes("cpu") == Indexes{0});
   CHECK(indexes("Accelerator") == Indexes{3});
-  CHECK(complaint("gpu").find("'gpu' means several devices: choose one of 1 'NVIDIA A2', 2 ") !=
+  CHECK(complaint("gpu").find("'gpu' matches several devices: choose one of 1 'NVIDIA A2', 2 ") !=
         std::string::npos);
 }
 
@@ -133,11 +133,11 @@ TEST_CASE("all means all") { CHECK(indexes("all") == Indexes{0, 1, 2, 3}); }
 TEST_CASE("an empty word in a list means nothing, not everything") {
   for (const char* const selector : {",", "1,", ",1", "1,,2"}) {
     CAPTURE(selector);
-    CHECK(complaint(selector).find("a word of the list is empty") != std::string::npos);
+    CHECK(complaint(selector).find("an item of the list is empty") != std::string::npos);
   }
   DeviceList list;
   list.devices = {device(0, "0:0", "GPU", DeviceType::gpu, 8)};
-  CHECK(complaint(list, "0,").find("a word of the list is empty") != std::string::npos);
+  CHECK(complaint(list, "0,").find("an item of the list is empty") != std::string::npos);
 }
 
 TEST_CASE("an unknown word lists what there is") {
@@ -183,9 +183,7 @@ TEST_CASE("platforms without a device: which, and what was wrong with each") {
 TEST_CASE("a limit of memory is said, since drivers that do not fit seem not to be there") {
   DeviceList list;
   const std::string none = explain_no_device(list, mebibytes(195));
-  CHECK(none ==
-        "no OpenCL platform within the 195 MiB that this process may use: raise it with "
-        "ulimit -v");
+  CHECK(none == "no OpenCL platform within the memory limit of 195 MiB: raise it with ulimit -v");
   list.problems = {{"Clover", "no devices"}};
   const std::string text = explain_no_device(list, mebibytes(195));
   CHECK(text.find("'Clover': no devices") != std::string::npos);

@@ -66,11 +66,11 @@ TEST_CASE("how two probes disagree is told with either of them, what disturbed t
 
 TEST_CASE("what no run has is refused with what there is") {
   const std::vector<Run> runs{example_gpu_run()};
-  CHECK(refusal(runs, {"banks"}, "") == "no run has the probe 'banks': choose among 'latency'");
-  CHECK(
-      refusal(runs, {}, "globall")
-          .starts_with("no run has the series 'globall': choose among 'global, constant-argument"));
-  CHECK(refusal(runs, {}, "global,").starts_with("no run has the series ''"));
+  CHECK(refusal(runs, {"banks"}, "") == "no run contains the probe 'banks': choose from 'latency'");
+  CHECK(refusal(runs, {}, "globall")
+            .starts_with(
+                "no run contains the series 'globall': choose from 'global, constant-argument"));
+  CHECK(refusal(runs, {}, "global,").starts_with("no run contains the series ''"));
   CHECK(refusal(runs, {"latency"}, "global").empty());
 }
 

@@ -245,7 +245,7 @@ TEST_CASE("a device that is lost at a later pass takes nothing away from the fir
   CHECK(backend.visited().size() == 14);
   const ProbeResult result = measuring.result();
   CHECK(result.status == Status::failed);
-  CHECK(result.reason == "7 points failed when measured again, the first: the device is gone");
+  CHECK(result.reason == "7 points failed when measured again; first failure: the device is gone");
   CHECK(result.findings.size() == 7);
 }
 

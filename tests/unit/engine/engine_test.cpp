@@ -196,7 +196,7 @@ TEST_CASE("a point that fails at a later visit keeps the samples of the earlier 
   // What was measured before is believed, and nobody takes the run for a whole one.
   CHECK(find_point(result, 1)->failure.empty());
   CHECK(result.status == Status::failed);
-  CHECK(result.reason == "1 point failed when measured again, the first: lost");
+  CHECK(result.reason == "1 point failed when measured again; first failure: lost");
 }
 
 TEST_CASE("a probe of which all points fail has failed") {
@@ -693,7 +693,7 @@ TEST_CASE("no declared share of a bar is above the whole, whoever wrote it") {
   const Finding above = declared("stall", 1.07, 1.1);
   CHECK_FALSE(above.value);
   CHECK_FALSE(above.high);
-  CHECK(above.reason == "not known: unattributed would be more than the whole");
+  CHECK(above.reason == "unknown: unattributed would exceed the whole");
   CHECK_FALSE(declared("absorbed", 2.6, 4.0).value);
   const Finding whole = declared("stall", 1.0, 1.2);
   CHECK(whole.value == 1.0);

@@ -33,7 +33,7 @@ TEST_CASE("GpuMemLatency: a launch that failed is a point without a time") {
       hints());
   const std::vector<Point>& points = points_in(runs.at(0));
   REQUIRE(points.size() == 2);
-  CHECK(points[1].failure == "the tool gives no time");
+  CHECK(points[1].failure == "the tool reports no time");
   CHECK_FALSE(estimate(points[1], runs[0].device).has_value());
 }
 
@@ -41,7 +41,7 @@ TEST_CASE("Chips and Cheese: what cannot be read") {
   CHECK(refusal("Region,Latency (ns)\n2,x\n") ==
         "line 2: expected a size in KiB and a latency in ns, found '2,x'");
   CHECK(refusal("Region,Latency (ns)\nstopped early\n") ==
-        "document: expected a size and a latency behind the heading, found none");
+        "document: expected a size and a latency after the heading, found none");
 }
 
 }  // namespace clprobe

@@ -91,11 +91,12 @@ TEST_CASE("clpeak 3 as JSON, 2 as CSV, and the printed text") {
 }
 
 TEST_CASE("broken files of clpeak are refused on one line") {
-  CHECK(refusal("<clpeak/>") == "document: expected results of clpeak, found no device with any");
+  CHECK(refusal("<clpeak/>") ==
+        "document: expected results of clpeak, found no device with results");
   CHECK(refusal(R"({"entries":[]})").starts_with("document: expected clpeak's \"format_version\""));
   CHECK(refusal(R"({"format_version":2,"entries":7})").starts_with("document: expected results"));
   CHECK(refusal(R"({"schema":"clpeak/run","format_version":4})") ==
-        "format_version: clpeak's formats 2 and 3 are read, found 4: write its XML");
+        "format_version: expected clpeak's format 2 or 3, found 4: save results as XML");
   CHECK(refusal(R"({"format_version":2,"entries":[7]})") == "entries[0]: expected an object");
   CHECK(refusal(R"({"format_version":2,"entries":[{"test":"a"}]})")
             .starts_with("entries[0]: expected a value"));

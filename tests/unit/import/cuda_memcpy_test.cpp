@@ -40,7 +40,7 @@ TEST_CASE("cuda-memcpy: what is no row") {
         "Device: 0  2e12kB  0.02ms  3.28GB/s  1%"}) {
     CAPTURE(wrong);
     CHECK(refusal(row + wrong) ==
-          "line 2: expected a size from 1 kB and a bandwidth that a link can have");
+          "line 2: expected a size from 1 to 10^12 kB and a bandwidth up to 10^6 GB/s");
   }
 }
 

@@ -42,8 +42,10 @@ TEST_CASE("gpu-latency: the person's clock and series count, and a clock that ch
 TEST_CASE("five numbers that do not follow from each other are no row of gpu-latency") {
   CHECK(import_runs("1000000 2000 1 18.0 39.0\n", hints()).at(0).imported->format == "gpu-latency");
   // Cycles that the clock contradicts: a list, which says what it takes.
-  CHECK(refusal("1000000 2000 1 18.0 41.0\n").starts_with("line 1: no header gives the sizes'"));
-  CHECK(refusal("1000000 2000 1 18.0 32.0\n").starts_with("line 1: no header gives the sizes'"));
+  CHECK(refusal("1000000 2000 1 18.0 41.0\n")
+            .starts_with("line 1: no header gives the unit of sizes"));
+  CHECK(refusal("1000000 2000 1 18.0 32.0\n")
+            .starts_with("line 1: no header gives the unit of sizes"));
   CHECK(refusal("1000000 2000 1 18.0 36.0\n1000000 0 1 18.0 36.0\n") ==
         "line 2: expected loads, MHz, KiB, ms and cycles, found '1000000 0 1 18.0 36.0'");
 }

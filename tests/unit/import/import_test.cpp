@@ -77,29 +77,27 @@ TEST_CASE("a hint that a format has no use for is refused") {
   ImportHints cycles = hints();
   cycles.in_cycles = true;
   const std::string peak = example_file("clpeak-2.json");
-  CHECK(refusal(peak, series) == "--series says nothing about results of clpeak: leave it out");
+  CHECK(refusal(peak, series) == "--series does not apply to results of clpeak: leave it out");
   CHECK(refusal(peak, clock_hints(1e9)).starts_with("--clock-rate says nothing"));
   CHECK(refusal(peak, hints(kibi)).starts_with("--size-unit says nothing"));
   const std::string mt4g = example_file("mt4g.json");
-  CHECK(refusal(mt4g, series).starts_with("--series says nothing about results of mt4g"));
+  CHECK(refusal(mt4g, series).starts_with("--series does not apply to results of mt4g"));
   CHECK(refusal(mt4g, clock_hints(1e9)) == "accepted");
   const std::string chase = example_file("gpu-latency-5.txt");
   CHECK(refusal(chase, series) == "accepted");
   CHECK(refusal(chase, clock_hints(1e9)) == "accepted");
-  CHECK(
-      refusal(chase, cycles).starts_with("--time-unit says nothing about results of gpu-latency"));
+  CHECK(refusal(chase, cycles).starts_with("--time-unit does not apply to results of gpu-latency"));
   CHECK(refusal(chase, hints(0.0, 1.0)).starts_with("--time-unit says nothing"));
 }
 
 TEST_CASE("what is of no known tool is refused with those that are read") {
   const std::string refused = refusal("hello\n");
-  CHECK(refused.starts_with(
-      "document: expected what is printed by clpeak, nvbandwidth, clmempatterns, "));
+  CHECK(refused.starts_with("document: expected output of clpeak, nvbandwidth, clmempatterns, "));
   CHECK(refused.ends_with(" or a pointer chase (lines with a size and a latency), found none"));
   CHECK(refusal("") == refused);
   CHECK(refusal("{}") ==
-        "it is JSON of no known tool: expected that of clpeak, mt4g or nvbandwidth");
-  CHECK(refusal("[1, 2]").starts_with("it is JSON of no known tool"));
+        "the JSON is not from a known tool: expected results of clpeak, mt4g or nvbandwidth");
+  CHECK(refusal("[1, 2]").starts_with("the JSON is not from a known tool"));
   CHECK(refusal("[Bandwidth Test] - Starting...\n done\n") == refused);
   CHECK(refusal("<other/>") == "document: expected XML of clpeak, found another root");
   CHECK(refusal("<clpeak><platform>").starts_with("document: expected XML, found an error at"));

@@ -47,7 +47,7 @@ TEST_CASE("mt4g: what `latency` finds as well are levels of it, by the clock of 
   CHECK(level(run, "constant-program", 1, "latency").value == doctest::Approx(10e-9).scale(0));
   const Finding& beyond = level(run, "constant-program", 2, "capacity");
   CHECK_FALSE(beyond.value.has_value());
-  CHECK(beyond.reason == "mt4g has no confidence in its 65537 bytes");
+  CHECK(beyond.reason == "mt4g reports no confidence in its 65537 bytes");
   CHECK(level(run, "local", 1, "latency").value == doctest::Approx(15e-9).scale(0));
   CHECK(level(run, "image", 1, "latency").value == doctest::Approx(20e-9).scale(0));
 }
@@ -119,8 +119,7 @@ TEST_CASE("mt4g: the person's clock counts, and without one there are no seconds
   CHECK(level(runs.at(0), "global", 1, "latency").value == doctest::Approx(15e-9).scale(0));
   CHECK(refusal(with_l1(R"({"latency":{"p50":30.0,"unit":"ns"}})")) ==
         "memory: expected latencies in cycles, found 'ns'");
-  CHECK(refusal(with_l1("{}")) ==
-        "memory: expected what mt4g measured of l1, l2 or main, found none");
+  CHECK(refusal(with_l1("{}")) == "memory: expected mt4g's results for l1, l2 or main, found none");
 }
 
 }  // namespace clprobe

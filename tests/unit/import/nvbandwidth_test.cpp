@@ -143,13 +143,13 @@ TEST_CASE("nvbandwidth: rows of several matrices are ways of a copy, not GPUs, i
       refusal(
           R"x({"nvbandwidth":{"testcases":[{"name":"t","bandwidth_description":)x"
           R"x("GPU(row) GPU(column) (GB/s)","bandwidth_matrix":[["1","2"],["3","4"],["5","6"]]}]}})x") ==
-      "nvbandwidth.testcases: 3 rows of 2 columns are no whole matrices");
+      "nvbandwidth.testcases: 3 rows of 2 columns are not a whole number of matrices");
 }
 
 TEST_CASE("nvbandwidth: what cannot be read") {
   CHECK(refusal(R"({"nvbandwidth":{}})") ==
         "nvbandwidth.testcases: expected a list of tests, found none");
-  CHECK(refusal(R"({"nvbandwidth":{"error":"no CUDA"}})") == "nvbandwidth: it failed: no CUDA");
+  CHECK(refusal(R"({"nvbandwidth":{"error":"no CUDA"}})") == "nvbandwidth failed: no CUDA");
   CHECK(refusal(R"({"nvbandwidth":{"testcases":[7]}})") ==
         "nvbandwidth.testcases[0]: expected the name of a test");
   CHECK(refusal(R"({"nvbandwidth":{"testcases":[{"name":"t","bandwidth_matrix":[7]}]}})") ==

@@ -89,8 +89,8 @@ TEST_CASE("whole text: what is not there becomes an #error, and is told of once"
       {{"a.h", "A", {}}});
   CHECK(made.missing == Strings{"<metal>", "M(it's)", "\"a.h\""});
   CHECK(made.text ==
-        "#if 0\n#error not at hand: <metal>\n#error not at hand: <metal>\n#endif\n"
-        "#error not at hand: M(it s)\n#error not at hand: a.h\n#error not at hand: a.h");
+        "#if 0\n#error missing header: <metal>\n#error missing header: <metal>\n#endif\n#error "
+        "missing header: M(it s)\n#error missing header: a.h\n#error missing header: a.h");
 }
 
 TEST_CASE("whole text: headers without guards are put in as often as they are included") {
@@ -191,7 +191,7 @@ TEST_CASE("whole text: conditions in conditions end") {
   std::string text;
   for (int i = 0; i < 256; ++i) text += "#if 1\n";
   CHECK(whole_text(text, "", {}).refusal == "");
-  CHECK(whole_text(text + "#if 1\n", "", {}).refusal == "has hundreds of conditions in each other");
+  CHECK(whole_text(text + "#if 1\n", "", {}).refusal == "nests hundreds of conditional directives");
   CHECK(whole_text("#endif\n#else\n#endif", "", {}).refusal == "");
 }
 

@@ -105,7 +105,7 @@ TEST_CASE("launch.json: what is not a launch is refused with its place") {
       {described("[1024, 2]", "[]"), "global: expected an array of 1 to 3 sizes"},
       {described("[1024, 2]", "[1, 1, 1, 1]"), "global: expected an array of 1 to 3 sizes"},
       {described("[1024, 2]", "[0, 2]"), "global[0]: expected an integer from 1"},
-      {described("[64, 1]", "[64]"), "local: expected as many sizes as in global, 2"},
+      {described("[64, 1]", "[64]"), "local: expected as many sizes as in global: 2"},
       {described("{\"buffer\": \"a\"}", "{\"buffer\": \"../a\"}"), "arguments[0].buffer: expected"},
       {described("{\"buffer\": \"a\"}", "{\"buffer\": \"a\", \"null\": true}"),
        "arguments[0]: expected one of"},
@@ -233,13 +233,13 @@ TEST_CASE("launch.json: images and samplers") {
 
 TEST_CASE("launch.json: images that are none, too large, or beyond their memory") {
   const Refusals cases{
-      {drawn("\"1d_array\"", "\"2d_msaa\""), "objects[0].layout.kind: expected a kind of images"},
+      {drawn("\"1d_array\"", "\"2d_msaa\""), "objects[0].layout.kind: expected an image kind"},
       {drawn("\"1d_array\"", "\"1d_buffer\""), "objects[0].layout.pixels: expected an array of 1"},
       {drawn("\"1d_array\", \"order\": \"r\", \"type\": \"float\",\n      \"access\": "
              "\"write_only\", \"pixels\": [10, 3]",
              "\"1d_buffer\", \"order\": \"r\", \"type\": \"float\", \"access\": "
              "\"write_only\", \"pixels\": [30]"),
-       "objects[0].layout: expected an image with memory of its own"},
+       "objects[0].layout: expected an image kind with its own memory"},
       {drawn("[10, 3]", "[10]"), "objects[0].layout.pixels: expected an array of 2 sizes"},
       {drawn("[10, 3]", "[10, 3, 1]"), "objects[0].layout.pixels: expected an array of 2 sizes"},
       {drawn("[10, 3]", "[10, 0]"), "objects[0].layout.pixels[1]: expected an integer from 1"},
@@ -247,8 +247,8 @@ TEST_CASE("launch.json: images that are none, too large, or beyond their memory"
       {drawn("[10, 3]", "[4294967296, 4294967296]"), "objects[0].layout: expected at most"},
       {drawn("[10, 3]", "[10, 2]"), "objects[0].bytes: expected the 80 bytes of its pixels"},
       {drawn("\"bytes\": 120", "\"bytes\": 121"), "objects[0].bytes: expected the 120 bytes"},
-      {drawn("\"r\"", "\"q\""), "objects[0].layout.order: expected an order of channels"},
-      {drawn("\"float\"", "\"double\""), "objects[0].layout.type: expected a type of channels"},
+      {drawn("\"r\"", "\"q\""), "objects[0].layout.order: expected a channel order"},
+      {drawn("\"float\"", "\"double\""), "objects[0].layout.type: expected a channel type"},
       {drawn("\"write_only\"", "\"none\""), "objects[0].layout.access: expected an access"},
       {drawn("[10, 3]", "[10, 3], \"row_bytes\": 40"), "objects[0].layout: expected no row_bytes"},
       {drawn("\"bytes\": 120, \"sha256\": \"HASH\"", "\"fill\": \"zero\""),
@@ -256,7 +256,7 @@ TEST_CASE("launch.json: images that are none, too large, or beyond their memory"
       {drawn("\"image\": \"i\", \"layout\"", "\"buffer\": \"i\", \"layout\""),
        "objects[0].layout: expected nothing"},
       {drawn("\"image\": \"i\", \"layout\"", "\"image\": \"i\", \"buffer\": \"i\", \"layout\""),
-       "objects[0]: expected one of buffer and image"},
+       "objects[0]: expected either buffer or image"},
       {drawn("{\"image\": \"i\"}", "{\"buffer\": \"i\"}"),
        "arguments[0].buffer: expected a buffer"},
       {drawn("{\"image\": \"i\"}", "{\"image\": \"i\", \"origin\": 0}"),
@@ -279,7 +279,7 @@ TEST_CASE("launch.json: images that are none, too large, or beyond their memory"
       {drawn("\"nearest\"", "\"cubic\""), "arguments[2].sampler.filter: expected a filter"},
       {drawn("\"normalized\": false, ", ""), "arguments[2].sampler.normalized"},
       {drawn("[{\"image\": \"i\", \"sha256\"", "[{\"buffer\": \"i\", \"sha256\""),
-       "epilogue[0].buffer: expected an object of that kind"},
+       "epilogue[0].buffer: expected an object of this kind"},
   };
   check_refusals(cases);
 }

@@ -81,24 +81,24 @@ TEST_CASE("bundle: another text, size or hash, a missing file and a link are ref
   SUBCASE("another text") {
     const TestBundle made;
     made.write(text_file(sha256_of(text)), "kernel void k() {}");
-    CHECK(has(made.refusal(), "is not what its name says"));
+    CHECK(has(made.refusal(), "does not have the SHA-256 of its name"));
   }
   SUBCASE("other bytes") {
     const TestBundle made;
     made.write(object_file(sha256_of(bytes)), std::string(64, 'y'));
-    CHECK(has(made.refusal(), "is not what its name says"));
+    CHECK(has(made.refusal(), "does not have the SHA-256 of its name"));
   }
   SUBCASE("more bytes than it says") {
     const TestBundle made;
     made.write(object_file(sha256_of(bytes)), std::string(65, 'x'));
-    CHECK(has(made.refusal(), "has 65 bytes and not 64"));
+    CHECK(has(made.refusal(), "has 65 bytes instead of 64"));
     CHECK_THROWS_AS(read_bundle(made.folder()), FormatError);  // before anything is measured
   }
   SUBCASE("another size in the launch") {
     TestBundle made;
     made.launch.objects.front().bytes = 65;
     made.save();
-    CHECK(has(made.refusal(), "has 64 bytes and not 65"));
+    CHECK(has(made.refusal(), "has 64 bytes instead of 65"));
   }
   SUBCASE("a missing file") {
     const TestBundle made;
@@ -179,7 +179,7 @@ TEST_CASE("bundle: headers are in the text, and their folders in no option") {
   REQUIRE(bundle.texts.size() == 1);
   CHECK(has(bundle.texts.front(), "\nB\n"));
   CHECK(has(bundle.texts.front(), "\nA\n"));
-  CHECK(has(bundle.texts.front(), "#error not at hand: <none.h>"));
+  CHECK(has(bundle.texts.front(), "#error missing header: <none.h>"));
   CHECK(bundle.missing == std::vector<std::string>{"<none.h>"});
   CHECK(bundle.options == std::vector<std::string>{"-DN=1 -w"});
   CHECK(bundle.launch == made.launch);
@@ -194,7 +194,7 @@ TEST_CASE("bundle: headers that are not what their names say, too large, or doub
   add_headers(made);
   SUBCASE("another text") {
     made.write(text_file(sha256_of("B\n")), "C\n");
-    CHECK(has(made.refusal(), "is not what its name says"));
+    CHECK(has(made.refusal(), "does not have the SHA-256 of its name"));
   }
   SUBCASE("a missing file") {
     fs::remove(made.path_of(text_file(sha256_of("B\n"))));

@@ -64,10 +64,10 @@ constexpr std::array broken{
         "it is a survey of a program's kernels (profile --list), which no command reads; profile "
         "without --list writes runs"},
     Broken{R"("schema":"clprobe-run")", R"("schema":"clprobe-launch")",
-           "it is a launch of a kernel, and no run: profile FOLDER replays the one in that folder"},
+           "it is a launch of a kernel, not a run: `clprobe profile FOLDER` replays it"},
     Broken{
         R"("schema":"clprobe-run",)", "",
-        R"(schema: expected "clprobe-run", as every run of clprobe has; `clprobe import` reads other tools' files, found nothing)"},
+        R"(schema: expected "clprobe-run", as in every run of clprobe (`clprobe import` reads other tools' files), found nothing)"},
     Broken{R"("schema_version":2)", R"("schema_version":3)",
            "schema_version: expected at most 2 (a newer clprobe wrote this file), found 3"},
     Broken{R"("schema_version":2)", R"("schema_version":0)",
@@ -143,7 +143,7 @@ constexpr std::array broken{
     Broken{R"("level":1)", R"("level":0)",
            "results[0].findings[0].level: expected an integer from 1, found 0"},
     Broken{R"("value":1.616e-08)", R"("value":NaN)",
-           "results[0].findings[0].value: expected JSON, found something else at line 1, column "},
+           "results[0].findings[0].value: expected JSON, found a syntax error at line 1, column "},
     Broken{R"("source":"derived")", R"("source":"guessed")",
            "results[0].findings[0].source: expected one of measured, reported, derived, found the "
            R"(string "guessed")"},
@@ -272,13 +272,13 @@ TEST_CASE("what is no document is refused") {
   CHECK(refusal("null").starts_with("document: expected a run"));
   CHECK(
       refusal("{}") ==
-      R"(schema: expected "clprobe-run", as every run of clprobe has; `clprobe import` reads other tools' files, found nothing)");
+      R"(schema: expected "clprobe-run", as in every run of clprobe (`clprobe import` reads other tools' files), found nothing)");
   CHECK(refusal("[7]") == "[0]: expected an object, found 7");
   CHECK(refusal("{\n  oops") ==
-        "document: expected JSON, found something else at line 2, column 3");
-  CHECK(refusal(good + "{}").starts_with("document: expected JSON, found something else"));
+        "document: expected JSON, found a syntax error at line 2, column 3");
+  CHECK(refusal(good + "{}").starts_with("document: expected JSON, found a syntax error"));
   CHECK(refusal(good.substr(0, good.find("\"failure\""))) ==
-        "results[0].points[1].samples: expected the rest of the JSON, found its end (cut short?)");
+        "results[0].points[1].samples: expected the rest of the JSON, found its end (truncated?)");
   CHECK(refusal("[" + good + "," + replaced(good, "\"seed\":42", "\"seed\":[]") + "]") ==
         "[1].seed: expected a non-negative integer, found an array");
   CHECK(refusal(std::string(100'000, '[')).ends_with("expected at most 16 levels of nesting"));

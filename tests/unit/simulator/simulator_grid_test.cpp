@@ -319,9 +319,9 @@ TEST_CASE("units that wait for each other for ever are told") {
   }
   Options options;
   options.max_cycles = 100000;
-  CHECK_THROWS_WITH_AS(
-      simulate_units(machine, trace, 2, options),
-      "no progress after cycle 100000: warp 0 stands at instruction 3 of program 0", Deadlock);
+  CHECK_THROWS_WITH_AS(simulate_units(machine, trace, 2, options),
+                       "no progress after cycle 100000: warp 0 waits at instruction 3 of program 0",
+                       Deadlock);
 }
 
 TEST_CASE("the first of several warps that end with a lock is told") {
@@ -341,7 +341,7 @@ TEST_CASE("the first of several warps that end with a lock is told") {
   } catch (const Deadlock& deadlock) {
     fault = deadlock.what();
   }
-  CHECK(fault.starts_with("warp 2 ends with a lock"));
+  CHECK(fault.starts_with("warp 2 holds a lock when it ends"));
 }
 
 TEST_CASE(

@@ -123,14 +123,14 @@ TEST_CASE("a file says what translates addresses only where that takes time") {
 }
 
 TEST_CASE("an unknown preset is answered with the list and the nearest") {
-  CHECK_THROWS_WITH_AS(static_cast<void>(preset("fermi-m2050")),
-                       "no machine 'fermi-m2050' (did you mean fermi-m2070?); there are "
-                       "fermi-m2070, fermi-m2070-units, kepler-k20-pool, kepler-k20-prt, "
-                       "gtx-780-ti, gsi, hopper-like",
-                       MachineError);
+  CHECK_THROWS_WITH_AS(
+      static_cast<void>(preset("fermi-m2050")),
+      "no machine is called 'fermi-m2050' (did you mean fermi-m2070?); available: fermi-m2070, "
+      "fermi-m2070-units, kepler-k20-pool, kepler-k20-prt, gtx-780-ti, gsi, hopper-like",
+      MachineError);
   CHECK_THROWS_WITH_AS(
       static_cast<void>(preset("zzzzzz")),
-      "no machine 'zzzzzz'; there are fermi-m2070, fermi-m2070-units, kepler-k20-pool, "
+      "no machine is called 'zzzzzz'; available: fermi-m2070, fermi-m2070-units, kepler-k20-pool, "
       "kepler-k20-prt, gtx-780-ti, gsi, hopper-like",
       MachineError);
 }
@@ -139,7 +139,7 @@ TEST_CASE("a machine file with a fault is refused with its path") {
   const std::string good = to_json_line(preset("gsi"));
   CHECK(refusal_of(good) == "accepted");
   CHECK(refusal_of("[]") == "document: expected an object, found an array");
-  CHECK(refusal_of("{") == "document: expected the rest of the JSON, found its end (cut short?)");
+  CHECK(refusal_of("{") == "document: expected the rest of the JSON, found its end (truncated?)");
   CHECK(refusal_of(with(good, R"("entries":32)", R"("entries":"32")")) ==
         R"(pending.entries: expected a non-negative integer, found the string "32")");
   CHECK(refusal_of(with(good, R"("entries":32)", R"("entries":-1)")) ==
@@ -159,7 +159,7 @@ TEST_CASE("a machine file with a fault is refused with its path") {
   CHECK(refusal_of(with(good, R"("keeps_loads":true)", R"("keeps_loads":1)")) ==
         "l1.keeps_loads: expected true or false, found 1");
   CHECK(refusal_of(with(good, R"({"low":29,"high":61})", R"({"low":62,"high":61})")) ==
-        "l2.latency_cycles.high: expected no less than low, found 61");
+        "l2.latency_cycles.high: expected at least low, found 61");
   CHECK(refusal_of(with(good, R"("store_buffer":{"entries":32})", R"("store_buffer":32)")) ==
         "store_buffer: expected an object, found 32");
 }

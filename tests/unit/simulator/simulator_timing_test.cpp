@@ -336,9 +336,9 @@ TEST_CASE("what cannot be simulated is refused") {
   CHECK(refusal(one_group(machine, {repeat(0, 5)}, 1)) ==
         "programs[0][0]: expected a body before the repeat");
   CHECK(refusal(one_group(machine, {alu(1), repeat(0, 0)}, 1)) ==
-        "programs[0][1]: expected to repeat at least once");
+        "programs[0][1]: expected at least one repetition");
   CHECK(refusal(one_group(machine, {load(1, {.table = 3})}, 1)) ==
-        "programs[0][0]: expected one of 0 tables that are not empty");
+        "programs[0][0]: expected one of 0 tables, and not an empty one");
   CHECK(refusal(one_group(machine, {}, 1)) == "programs[0]: expected instructions");
   CHECK(refusal(one_group(machine, {alu(1)}, 32 * 49)) ==
         "groups[0]: expected at most 48 warps, found 49");

@@ -148,35 +148,37 @@ TEST_CASE("what is no trace is refused with the line and what was expected") {
   };
   const std::string head = "clprobe-trace 1\n";
   const std::vector<Refused> all{
-      {"", "line 1: no trace: its first line has to be 'clprobe-trace 1'"},
-      {"clprobe-trace 2\n", "line 1: expected the version, which is a number from 1 to 1, found "},
-      {head, "line 1: expected a group of warps before the file's end"},
+      {"", "line 1: not a trace: the first line must be 'clprobe-trace 1'"},
+      {"clprobe-trace 2\n", "line 1: expected a version number from 1 to 1, found "},
+      {head, "line 1: expected a group of warps before the end of the file"},
       {head + "kernel a/b\n", "line 2: expected a name of at most 64 letters"},
       {head + "groups device\n", "line 2: expected unit or launch, found 'device'"},
-      {head + "alu r1\n", "line 2: 'alu' stands in a program: write 'program 0' before it"},
-      {head + "jump r1\n", "line 2: 'jump' begins no line of a trace"},
-      {head + "program 1\n", "line 2: the next program has the number 0"},
-      {head + "table 1 5\n", "line 2: the next table has the number 0"},
+      {head + "alu r1\n", "line 2: 'alu' belongs to a program: write 'program 0' before it"},
+      {head + "jump r1\n", "line 2: 'jump' does not begin a line of a trace"},
+      {head + "program 1\n", "line 2: expected 0 as the number of the next program"},
+      {head + "table 1 5\n", "line 2: expected 0 as the number of the next table"},
       {head + "lock at=1 held=5-3\n", "line 2: held= expects cycles, LOW-HIGH"},
       {head + "resident l3 bytes=1\n", "line 2: expected l1 or l2, found 'l3'"},
       {head + "resident l2 bytes=268435456\nresident l2 bytes=1\n", "line 3: more than 268435456"},
-      {head + "program 0\ngroup\n", "line 3: expected instructions before it"},
+      {head + "program 0\ngroup\n", "line 3: expected instructions before this line"},
       {head + "program 0\nrepeat 2\nend\n", "line 4: expected instructions between repeat and end"},
       {head + "program 0\nend\n", "line 3: 'end' without a repeat"},
       {head + "program 0\nrepeat 2\nalu r1\ngroup\n", "line 5: expected 'end' before it"},
       {head + "program 0\nrepeat 2\nalu r1\n", "line 4: expected 'end' before it"},
-      {head + "program 0\nrepeat 0\n", "line 3: expected how often from 1 to 100000000, found '0'"},
-      {head + "program 0\nalu r1\nwarp program=0 lanes=1\n", "line 4: a warp stands in a group"},
-      {head + "group\nwarp program=0 lanes=1\n", "line 3: expected a program before it"},
+      {head + "program 0\nrepeat 0\n",
+       "line 3: expected a repeat count from 1 to 100000000, found '0'"},
+      {head + "program 0\nalu r1\nwarp program=0 lanes=1\n", "line 4: a warp belongs to a group"},
+      {head + "group\nwarp program=0 lanes=1\n", "line 3: expected a program before this line"},
       {head + "program 0\nalu r1\ngroup\ngroup\n",
-       "line 5: expected a warp of the group before it"},
+       "line 5: expected a warp in the group before this line"},
       {head + "program 0\nalu r1\ngroup\nwarp program=1 lanes=1\n",
        "line 5: program= expects a whole number from 0 to 0, found '1'"},
       {head + "program 0\nalu r1\ngroup\nwarp program=0 lanes=65\n", "from 1 to 64, found '65'"},
       {head + "program 0\nalu r1\ngroup\nwarp program=0\n", "line 5: expected lanes= after 'warp'"},
       {head + "program 0\nrepeat 100000000\nalu r1\nend\ngroup\nwarp program=0 lanes=1 count=2\n",
        "line 7: more than 100000000 warp instructions in all"},
-      {head + "program 0\nrepeat 10000\nrepeat 10001\nalu r1\n", "line 4: loops of more than"},
+      {head + "program 0\nrepeat 10000\nrepeat 10001\nalu r1\n",
+       "line 4: more than 100000000 loop iterations"},
   };
   for (const Refused& each : all) {
     CAPTURE(each.text);
@@ -197,8 +199,8 @@ TEST_CASE("an instruction that cannot be is refused with what was expected") {
       {"alu r64", "expected a register, r0 to r63, found 'r64'"},
       {"alu 1", "expected a register, r0 to r63, found '1'"},
       {"alu r1 needs=r1,", "expected a register, r0 to r63, found ''"},
-      {"alu r1 at=5", "'at=5' has no meaning after 'alu'"},
-      {"alu r1 r2", "'r2' has no meaning after 'alu'"},
+      {"alu r1 at=5", "'at=5' is not allowed after 'alu'"},
+      {"alu r1 r2", "'r2' is not allowed after 'alu'"},
       {"store at=0x1 at=0x2", "at= is given twice: leave one out"},
       {"store at=-1", "at= expects a whole number, found '-1'"},
       {"store at=18446744073709551616", "at= expects a whole number"},
@@ -209,12 +211,12 @@ TEST_CASE("an instruction that cannot be is refused with what was expected") {
       {"store lane_group=0", "lane_group= expects a whole number from 1 to 64"},
       {"store mask=0", "mask= expects a whole number from 1 to"},
       {"store mask=1 table=0", "addresses=, mask= and table= exclude each other"},
-      {"store mask=5 active=2", "active= is how many lanes addresses= or mask= has"},
+      {"store mask=5 active=2", "addresses= and mask= define the active lanes"},
       {"store addresses=1,,2", "addresses= expects a whole number, found ''"},
       {"store table=1", "table= expects a whole number from 0 to 0, found '1'"},
-      {"store table_lane=1", "'table_lane=1' has no meaning after 'store'"},
-      {"atomic r1 mapped", "'mapped' has no meaning after 'atomic'"},
-      {"store skips_l1", "'skips_l1' has no meaning after 'store'"},
+      {"store table_lane=1", "'table_lane=1' is not allowed after 'store'"},
+      {"atomic r1 mapped", "'mapped' is not allowed after 'atomic'"},
+      {"store skips_l1", "'skips_l1' is not allowed after 'store'"},
       {"acquire 1", "expected a lock from 0 to 0, found '1'"},
       {"copy_in 1", "expected size= after 'copy_in'"},
       {"copy_in 1 size=16777217", "size= expects a whole number from 1 to 16777216"},
@@ -232,7 +234,7 @@ TEST_CASE("an instruction that cannot be is refused with what was expected") {
   CHECK(refusal(with_instruction(list)) == "line 5: more than 64 addresses");
   std::string nested;
   for (int i = 0; i < 17; ++i) nested += "repeat 1\n";
-  CHECK(refusal(with_instruction(nested)) == "line 21: more than 16 loops within each other");
+  CHECK(refusal(with_instruction(nested)) == "line 21: more than 16 nested loops");
 }
 
 TEST_CASE("warps are written as one line only where their numbers go on") {

@@ -82,7 +82,7 @@ TEST_CASE("power: of a CPU, why there is none") {
   CHECK(find_power_meter({.is_cpu = true}, made.places()).reason == "the system has no RAPL");
   made.write("class/powercap/intel-rapl:0/name", "package-0");
   const PowerMeter meter = find_power_meter({.is_cpu = true}, made.places());
-  CHECK(meter.reason == "RAPL can be read by root only");
+  CHECK(meter.reason == "only root can read RAPL");
   CHECK(meter.name.empty());
   CHECK_FALSE(meter.read);
 }
@@ -92,9 +92,9 @@ TEST_CASE("power: a GPU's driver reports energy or power in its hwmon folder") {
   const std::string folder = std::string("bus/pci/devices/") + address + "/hwmon/";
   const PowerTarget target{.pci = address};
   CHECK(find_power_meter(target, made.places()).reason ==
-        "no NVML library; no power in a hwmon folder of 0000:01:00.0");
+        "no NVML library; no hwmon folder reports power for 0000:01:00.0");
   CHECK(find_power_meter({}, made.places()).reason ==
-        "no NVML library; no PCI address to find its hwmon folder by");
+        "no NVML library; no PCI address, so its hwmon folder is unknown");
   made.write(folder + "hwmon2/temp1_input", "50000");
   CHECK(find_power_meter(target, made.places()).name.empty());
   made.write(folder + "hwmon3/power1_average", "71500000");
@@ -136,10 +136,10 @@ TEST_CASE("power: what NVML lacks is looked for elsewhere, or is the reason") {
   const MadeSystem made;
   const PowerTarget target{.pci = address};
   const auto reason = [&] { return find_power_meter(target, with_nvml(made)).reason; };
-  const std::string otherwise = "; no power in a hwmon folder of 0000:01:00.0";
+  const std::string otherwise = "; no hwmon folder reports power for 0000:01:00.0";
   {
     const Broken broken("start");
-    CHECK(reason() == "NVML does not start" + otherwise);
+    CHECK(reason() == "NVML cannot be initialized" + otherwise);
   }
   {
     const Broken broken("device");
@@ -147,7 +147,7 @@ TEST_CASE("power: what NVML lacks is looked for elsewhere, or is the reason") {
   }
   {
     const Broken broken("energy,power");
-    CHECK(reason() == "NVML reports no power of the device" + otherwise);
+    CHECK(reason() == "NVML reports no power for the device" + otherwise);
   }
   {
     const Broken broken("energy");

@@ -118,14 +118,14 @@ TEST_CASE("a line is redrawn with what goes on, and how long") {
   line.redraw(start);
   CHECK(screen.take_written().empty());
   line.show({.title = "trying a device"}, start);
-  line.tell("trying the clock", start + milliseconds(1000));
-  line.tell("trying the clock", start + milliseconds(1900));
+  line.tell("testing the clock", start + milliseconds(1000));
+  line.tell("testing the clock", start + milliseconds(1900));
   CHECK(screen.take_written() == "\r\x1b[Ktrying a device  0:00");
   line.redraw(start + milliseconds(4000));
-  CHECK(screen.take_written() == "\r\x1b[Ktrying a device: trying the clock (3 s)  0:04");
+  CHECK(screen.take_written() == "\r\x1b[Ktrying a device: testing the clock (3 s)  0:04");
   // Shown again it is still the same wait; with a share it is over.
   line.show({.title = "trying a device"}, start + milliseconds(5000));
-  CHECK(screen.take_written() == "\r\x1b[Ktrying a device: trying the clock (4 s)  0:05");
+  CHECK(screen.take_written() == "\r\x1b[Ktrying a device: testing the clock (4 s)  0:05");
   line.tell("", start + milliseconds(5000));
   line.show({.title = "latency", .done_share = 0.5}, start + milliseconds(6000));
   CHECK(screen.take_written().find("latency  [") != std::string::npos);

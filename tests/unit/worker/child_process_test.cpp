@@ -241,14 +241,14 @@ TEST_CASE("half an answer is no answer") {
   ChildProcess child;
   CHECK(has(loss(child, "half {\"work\":;exit 3"), "status 3"));
   ChildProcess hanging;
-  CHECK(has(loss(hanging, "half {\"work\":", brief), "did not answer"));
+  CHECK(has(loss(hanging, "half {\"work\":", brief), "did not respond"));
 }
 
 TEST_CASE("a child that hangs is given up after the time that it has, and killed") {
   ChildProcess child;
   const pid_t pid = std::stoi(ask(child, "pid"));
   const std::string how = loss(child, "hang", brief);
-  CHECK(has(how, "did not answer within 0.2 s"));
+  CHECK(has(how, "did not respond within 0.2 s"));
   CHECK(has(how, "--timeout"));
   CHECK(is_gone(pid));
 }
@@ -257,7 +257,7 @@ TEST_CASE("a child that no longer reads is given up as well") {
   ChildProcess child;
   CHECK(ask(child, "deaf") == "deaf");
   // More than a socket holds.
-  CHECK(has(loss(child, "echo " + std::string(8U << 20U, 'z'), brief), "did not answer"));
+  CHECK(has(loss(child, "echo " + std::string(8U << 20U, 'z'), brief), "did not respond"));
   CHECK(has_no_children());
 }
 
@@ -396,8 +396,9 @@ TEST_CASE("answers that cannot be read are the device's error, when it is listed
   for (const char* const text : broken_answers) {
     CAPTURE(text);
     const Answers answers(text);
-    CHECK(has(complaint([] { list_devices(patient()); }), "gave a broken answer"));
-    CHECK(has(complaint([] { remote_backend(0, patient(), nullptr); }), "gave a broken answer"));
+    CHECK(has(complaint([] { list_devices(patient()); }), "sent an invalid response"));
+    CHECK(
+        has(complaint([] { remote_backend(0, patient(), nullptr); }), "sent an invalid response"));
   }
 }
 
@@ -408,7 +409,7 @@ TEST_CASE("answers that cannot be read while a device is tried cost a warning ea
   const auto warnings = backend->warnings();
   REQUIRE(warnings.size() == 3);
   CHECK(warnings[0].code == "event_times_false");
-  CHECK(has(warnings[0].facts.text_or("reason", ""), "gave a broken answer"));
+  CHECK(has(warnings[0].facts.text_or("reason", ""), "sent an invalid response"));
 }
 
 TEST_CASE("answers that cannot be read while measuring are the point's failure") {
@@ -418,7 +419,7 @@ TEST_CASE("answers that cannot be read while measuring are the point's failure")
     const Answers answers(tried + text);
     const auto backend = remote_backend(0, patient(), nullptr);
     REQUIRE(backend->warnings().empty());
-    CHECK(has(complaint([&] { backend->prepare(Probe{}, Point{}); }), "gave a broken answer"));
+    CHECK(has(complaint([&] { backend->prepare(Probe{}, Point{}); }), "sent an invalid response"));
   }
   const std::string prepared = json::one_line({{"work", json::encode(Work{})}});
   for (const char* const text : {"no JSON", "{}", "{\"sample\": {\"ticks\": \"many\"}}"}) {
@@ -427,7 +428,7 @@ TEST_CASE("answers that cannot be read while measuring are the point's failure")
     const auto backend = remote_backend(0, patient(), nullptr);
     const Work work = backend->prepare(Probe{}, Point{});
     CHECK(has(complaint([&] { work.sample({}, [](const Sample&, const Parameters&) {}); }),
-              "gave a broken answer"));
+              "sent an invalid response"));
     CHECK(has_no_children());
   }
 }
