@@ -107,15 +107,15 @@ struct RunDigest {
 
 /// Why one run a side on the CPU of a virtual machine tells no change, in the middle of a sentence.
 inline constexpr std::string_view others_on_host =
-    "other virtual machines on the host may cause this for a whole run";
+    "other tenants of the virtual machine's host may cause this throughout a run";
 
 /// In the place of a probe: what holds for the run as a whole, the rate of the core's clock.
 inline constexpr std::string_view clock_section = "core clock";
 
 RunDigest digest(const Run& run, std::string_view file);
 
-/// What two runs differ in besides their results: "another card of this model", "driver 2 in place
-/// of 1"; empty where nothing is known.
+/// What two runs differ in besides their results: "another card of the same model: UUID bb instead
+/// of aa", "driver 2 instead of 1"; empty where nothing is known.
 std::vector<std::string> differing_origins(const RunDigest& baseline, const RunDigest& other);
 
 /// Whether the two measured the same thing: by the versions of their methods; where an older

@@ -144,7 +144,9 @@ Judgement judge_difference(const ComparedFinding& baseline, const ComparedFindin
   judged.is_coarse = !a.has_interval || !b.has_interval;
   const double coarse = scale.on_line(std::max(threshold, coarse_change));
   const double bound = judged.is_coarse ? coarse : scale.on_line(threshold);
-  const double far = judged.is_coarse ? std::max(apart.farthest(), coarse) : apart.farthest();
+  // Equal counts have intervals without width: nobody would say that a change of 1e-14 is excluded.
+  const double finest = judged.is_coarse ? coarse : scale.on_line(1e-4);
+  const double far = std::max(apart.farthest(), finest);
   if (std::isfinite(far)) judged.resolution = scale.from_line(far);
   if (judged.is_coarse) {
     // Nobody knows the error: 25 % is taken for the half width of the interval that is missing.

@@ -130,10 +130,10 @@ void leave_to_several_runs(const ComparedFinding& baseline, const ComparedFindin
   if (!is_change(judged.verdict) || !is_of_single_runs(baseline, other)) return;
   if (passes_with_run(baseline, other)) {
     judged.verdict = Verdict::unclear;
-    judged.reason += "; but such values vary from run to run: compare several runs of each";
+    judged.reason += "; but such values vary from run to run: compare several runs per side";
   } else if (may_be_of_others(baseline, other, judged)) {
     judged.left_open = std::exchange(judged.verdict, Verdict::unclear);
-    judged.reason += fmt::format("; but {}: compare several runs of each", others_on_host);
+    judged.reason += fmt::format("; but {}: compare several runs per side", others_on_host);
   }
 }
 

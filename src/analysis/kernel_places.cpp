@@ -185,7 +185,7 @@ std::optional<Starting> find_starting(const Visits& kernel_ns, const Visits& one
                      .share_interval = {std::min(1.0, 1.0 - beyond.share_interval.high),
                                         std::min(1.0, 1.0 - beyond.share_interval.low)}};
   if (all_ns.empty()) {
-    starting.groups = not_present("the launch has one work-group");
+    starting.groups = not_present("the launch has only one work-group");
     return starting;
   }
   starting.groups = cost_between(all_ns, one_ns, whole_ns, "all groups start as fast as one");

@@ -89,7 +89,7 @@ void doubt_single_runs(ComparedCell& cell) {
   judged.reason += is_bracket(cell.finding->finding)
                        ? "; but capacities are not compared live: compare two stored runs"
                        : "; but it rests on one run per side, and no single point shows it: "
-                         "compare several runs";
+                         "compare several runs per side";
 }
 
 }  // namespace

@@ -85,8 +85,7 @@ SubGroupLoads find_sub_group_loads(std::span<const CurveFinding> curves) {
     if (!is_own_limit(curves, found)) {
       all.reason = fmt::format(
           "{} loads of a few work-items wait for each other, but the limit may be that of the "
-          "compute "
-          "unit, which never had more loads in flight",
+          "compute unit, which never had more loads in flight",
           found.range->high + 1);
       continue;
     }

@@ -33,7 +33,7 @@ Unresolved unresolved_shares() {
 }
 
 Unresolved unresolved_passing() {
-  return {"passing values", "such values vary from run to run; compare several runs of each"};
+  return {"passing values", "such values vary from run to run; compare several runs per side"};
 }
 
 }  // namespace clprobe

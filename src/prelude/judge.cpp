@@ -69,13 +69,13 @@ std::optional<std::string> defined_anywhere(const Reach& reach, const Names& nam
   return std::nullopt;
 }
 
-/// A file that is included and not at hand may hold anything.
+/// A file that is included and missing may hold anything.
 std::optional<std::string> missing_header(const Program& program, const Reach& reach) {
   for (const Lexed& lexed : reach.texts()) {
     for (const std::string_view name : lexed.includes) {
       if (name.empty()) return "it includes a file that a macro names";
       if (!program.headers.contains(std::string(name))) {
-        return fmt::format("it includes {}, which is not at hand", name);
+        return fmt::format("it includes {}, which is missing", name);
       }
     }
   }

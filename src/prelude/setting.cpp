@@ -28,7 +28,7 @@ constexpr Field fences_field{30, 1};
 // The masks of the prelude have 31 bits.
 constexpr std::uint64_t max_groups = (std::uint64_t{1} << no_folding) - 1;
 
-constexpr const char* driver_chooses = "the driver chooses the size of a work-group";
+constexpr const char* driver_chooses = "the driver chooses the work-group size";
 
 std::uint64_t packed(Field field, std::uint64_t value) { return value << field.at; }
 

@@ -31,8 +31,8 @@ std::string full_text(const Finding* finding) {
 }
 
 std::string findings_table(const std::vector<Finding>& findings) {
-  if (findings.empty()) return {};
   const FindingGrid grid = arrange(findings);
+  if (grid.rows.empty()) return {};  // advice stands below the table
   std::vector<std::string> titles{"series", "level"};
   for (const std::string& name : grid.names) titles.push_back(escape_markdown(words(name)));
   std::string text = markdown_row(titles) + markdown_rule(titles.size(), 1);

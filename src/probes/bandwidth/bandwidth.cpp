@@ -50,6 +50,7 @@ constexpr FindingSpec finding_specs[]{
     // The bandwidth in another form: compared as well, one change would count twice.
     {.name = "unit_bandwidth", .unit = "bytes_per_cycle|bytes_per_second", .role = Role::remark},
     {.name = "capacity", .unit = "bytes", .better = Better::more},
+    {.name = "beyond", .unit = "bytes_per_second", .role = Role::remark},
     {.name = "scaling", .unit = "share", .better = Better::more},
     {.name = "limit"},
     {.name = "bytes_in_flight", .unit = "bytes", .role = Role::remark},

@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "probes/bandwidth/series.hpp"
@@ -51,25 +53,40 @@ std::string text_of(const ProbeResult& result, std::string_view series) {
   return text;
 }
 
-/// Where the first level begins, as far as anybody knows. 0 of a document without points.
-double smallest_set(const ProbeResult& result) {
-  double smallest = 0.0;
+/// The smallest and the largest set that was read, as far as anybody knows. 0 of a document without
+/// points.
+std::pair<double, double> ends_of_sets(const ProbeResult& result) {
+  std::pair<double, double> ends{0.0, 0.0};
   for (const Point& point : result.points) {
-    if (point.series != read_series) continue;
+    if (point.series != read_series || point.samples.empty()) continue;
     const auto size = static_cast<double>(point.parameters.integer_or("working_set_bytes", 0));
-    if (size > 0.0 && (smallest == 0.0 || size < smallest)) smallest = size;
+    if (size > 0.0 && (ends.first == 0.0 || size < ends.first)) ends.first = size;
+    ends.second = std::max(ends.second, size);
   }
-  return smallest;
+  return ends;
+}
+
+/// "32.7 GB/s at 128 MiB", behind the last plateau; empty where the curve ends in one.
+std::string beyond_text(const ProbeResult& result) {
+  const Finding* const beyond = find_value(result.findings, "beyond", read_series);
+  const double largest = ends_of_sets(result).second;
+  if (beyond == nullptr || largest == 0.0) return {};
+  return fmt::format("{} at {}", format_rate(*beyond->value), size_text(largest));
 }
 
 /// What all units read, level by level, until one whose end is not known.
 std::vector<CardPlateau> plateaus_of(const ProbeResult& result) {
   std::vector<CardPlateau> plateaus;
-  double from = smallest_set(result);
+  const auto [smallest, largest] = ends_of_sets(result);
+  double from = smallest;
   for (int level = 1;; ++level) {
     const Finding* const rate = of_level(result, "bandwidth", read_series, level);
     const Finding* const size = of_level(result, "capacity", read_series, level);
-    if (rate == nullptr || size == nullptr) return plateaus;
+    if (rate == nullptr || size == nullptr) {
+      const std::string beyond = beyond_text(result);
+      if (!beyond.empty()) plateaus.push_back({from, largest, true, beyond});
+      return plateaus;
+    }
     const bool is_open = !size->value.has_value();
     const double to = is_open ? size->low.value_or(0.0) : *size->value;
     if (rate->value) plateaus.push_back({from, to, is_open, format_rate(*rate->value)});
@@ -88,6 +105,7 @@ std::string text_of_unit(const Finding& rate) {
 Card card(const ProbeResult& result) {
   Card card;
   std::string text = text_of(result, read_series);
+  append(text, ", ", beyond_text(result));
   const Finding* const unit = of_level(result, "unit_bandwidth", one_unit_series, 1);
   if (!text.empty() && unit != nullptr && unit->value) {
     text += fmt::format("; one compute unit {}", text_of_unit(*unit));

@@ -116,7 +116,7 @@ TEST_CASE("bandwidth: each level with what all units read, what one does, and it
   CHECK(*capacity.high >= 131072.0);
   const Finding& memory = of(found, "capacity", "read", 3);
   CHECK_FALSE(memory.value.has_value());
-  CHECK(memory.reason.find("extends to at least") != std::string::npos);
+  CHECK(memory.reason.find("the end was not reached: it is beyond ") != std::string::npos);
   DeviceInfo without_clock = device_of_10();
   without_clock.clock = {};
   without_clock.timer = Timer::event;
@@ -360,6 +360,32 @@ TEST_CASE("bandwidth: a level in which one unit was not measured says why it has
   CHECK(scaling->level == 1);
   CHECK_FALSE(scaling->value.has_value());
   CHECK(scaling->reason == "one compute unit was not measured at any size of this level");
+}
+
+TEST_CASE("bandwidth: where no plateau follows, the card has the rate of the largest set") {
+  std::vector<Point> points = curve_of("read", {});
+  std::erase_if(points, [](const Point& each) {
+    return shape_of<Shape>(each).working_set_bytes > mebibytes(9).count;
+  });
+  const double falling[]{300.0, 180.0, 110.0, 60.0};  // GB/s of 16, 32, 64 and 128 MiB
+  for (std::size_t i = 0; i < std::size(falling); ++i) {
+    points.push_back(measured("read", std::exp2(24.0 + static_cast<double>(i)), falling[i]));
+  }
+  ProbeResult result{.probe = "bandwidth", .unit = Unit::bytes_per_second, .points = points};
+  analyse_again(probe, device_of_10(), result);
+  result.card = probe.card(result);
+  const Finding* const beyond = find_finding(result.findings, "beyond", "read");
+  REQUIRE(beyond != nullptr);
+  CHECK(*beyond->value == doctest::Approx(60e9));
+  CHECK(*beyond->low == doctest::Approx(60e9));
+  CHECK(*beyond->high == doctest::Approx(110e9));  // the bracket of the last end goes to 64 MiB
+  CHECK(beyond->reason == "no plateau beyond 64 MiB: 110 GB/s there, 60.0 GB/s at 128 MiB");
+  const CardColumn& column = result.card.columns.at(0);
+  CHECK(column.plateaus.back().is_open);
+  CHECK(column.plateaus.back().text == "60.0 GB/s at 128 MiB");
+  CHECK(column.alone.text.find(", 60.0 GB/s at 128 MiB") != std::string::npos);
+  const Findings level = analyse(device_of_10(), curve_of("read", {}));
+  CHECK(find_finding(level.findings, "beyond", "read") == nullptr);
 }
 
 TEST_CASE("bandwidth: the card has the levels that all units read, and one unit's") {

@@ -99,7 +99,7 @@ TEST_CASE("what is asked of the device and cannot be is one line with the valid 
   CHECK(said(wave64(), {{"sub-groups", Ints{5}}}).find("choose 1 to 4") != std::string::npos);
   CHECK(said(gpu(), {{"strides", Ints{65}}}).empty());
   const Options wide{{"words", Words{"16"}}, {"strides", Ints{100}}};
-  CHECK(said(gpu(), wide).find("--strides: 100") == 0);
+  CHECK(said(gpu(), wide).find("--strides: a distance of 100 words of 16 bytes needs") == 0);
   CHECK(said(gpu(), wide).find("choose 0 to 82") != std::string::npos);
   // The plan says that there is no local memory.
   CHECK(said(bare(), {{"strides", Ints{64}}}).empty());

@@ -13,6 +13,7 @@
 #include "probes/shared/card_parts.hpp"
 #include "probes/shared/finding.hpp"
 #include "probes/shared/launch_size.hpp"
+#include "probes/shared/reference_sets.hpp"
 #include "probes/shared/wanted_series.hpp"
 
 namespace clprobe::clock {
@@ -84,7 +85,7 @@ std::uint64_t slot_of(std::uint64_t load) {
 }
 
 Bytes buffer_size(const DeviceInfo& device, const Request& request) {
-  Bytes size = runs_items_in_turn(device) ? mebibytes(64) : mebibytes(512);
+  Bytes size = runs_items_in_turn(device) ? beyond_caches(device) : mebibytes(512);
   if (device.max_allocation.count != 0) size = std::min(size, device.max_allocation);
   if (device.global_memory.count != 0) size = std::min(size, device.global_memory / 4);
   if (request.max_memory.count != 0) size = std::min(size, request.max_memory / 2);
@@ -195,6 +196,7 @@ const Probe probe{
     .id = "clock",
     .title = "Clock under load",
     .question = "What clock do the cores sustain, idle and under load?",
+    .method = 2,
     .unit = Unit::hertz,
     .options = options,
     .series = declared_series,

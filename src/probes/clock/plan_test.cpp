@@ -138,7 +138,10 @@ TEST_CASE("clock: what is read is as large as the device and the request allow")
     return shapes_by_series<Shape>(probe.plan(device, request)).at("stream").front().buffer_bytes;
   };
   CHECK(bytes(gpu(), {}) == mebibytes(512).count);
-  CHECK(bytes(processor(), {}) == mebibytes(64).count);
+  CHECK(bytes(processor(), {}) == mebibytes(256).count);
+  DeviceInfo large = processor();
+  large.reported.set("cache_bytes", std::int64_t{300} << 20U);
+  CHECK(bytes(large, {}) == mebibytes(600).count);
   Request request;
   request.max_memory = mebibytes(16);
   CHECK(bytes(gpu(), request) == mebibytes(8).count);

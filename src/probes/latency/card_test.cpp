@@ -194,7 +194,7 @@ TEST_CASE("a row says how far the nearest level is from that of global memory") 
   CHECK(row(2.0, 1.9, 2.1, "") == "10.0 ns to 1 KiB; 2 times L1");
   CHECK(row(1.05, 1.0, 1.1, "") == "10.0 ns to 1 KiB; like L1");
   CHECK(row(0.95, 0.9, 1.0, "") == "10.0 ns to 1 KiB; like L1");
-  CHECK(row(1.05, 1.04, 1.1, "as global") == "10.0 ns to 1 KiB; as global");
+  CHECK(row(1.05, 1.04, 1.1, "as global") == "10.0 ns to 1 KiB; same as global");
 }
 
 TEST_CASE("a row says that memory of the host lies in that of the device") {

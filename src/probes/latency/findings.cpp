@@ -49,7 +49,7 @@ Finding capacity_finding(std::string_view series, int number, const Level& level
   } else {
     finding.low = largest_bytes;
     finding.reason =
-        fmt::format("the level extends to at least {}, the largest working set measured",
+        fmt::format("the end was not reached: it is beyond {}, the largest measured working set",
                     format_bytes({static_cast<std::uint64_t>(largest_bytes)}));
   }
   return finding;

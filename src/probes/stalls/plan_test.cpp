@@ -380,7 +380,8 @@ TEST_CASE("all memory of the probe together is what a person allows, or less") {
   CHECK(none.points.empty());
   REQUIRE(none.findings.size() == 9);
   CHECK(none.findings.front().series == "memory-bound");
-  CHECK(none.findings.front().reason.starts_with("--max-memory: 16 KiB are not enough"));
+  CHECK(none.findings.front().reason.starts_with(
+      "--max-memory: 16 KiB is too little; the kernels need at least"));
 }
 
 TEST_CASE("a simulated machine is for gsi") {

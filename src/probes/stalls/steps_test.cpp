@@ -66,7 +66,7 @@ TEST_CASE("what a level adds to a load stands beside what latency found") {
   CHECK(verdict->label == "agree");
   CHECK(verdict->reason.find("L2 minus L1: 12") == 0);
   CHECK(verdict->reason.find("; main memory minus L2: 19") != std::string::npos);
-  CHECK(verdict->reason.find("by latency 190 ns") != std::string::npos);
+  CHECK(verdict->reason.find(" ns per load, 190 ns by the latency probe") != std::string::npos);
 }
 
 TEST_CASE("more than a tenth beside the intervals is a doubt") {

@@ -61,7 +61,8 @@ TEST_CASE("cases that wait for a unit run where they are named, and where time i
   named.own.set("case", std::vector<std::string>{"release", "barrier"});
   CHECK(cases_planned(named) == std::set<std::string>{"barrier", "release"});
   CHECK(probe.options.front().details.ends_with(
-      "without --thorough all but `uncoalesced-loads`, `uncoalesced-stores`, `store-bound`, "
+      "Default: all with --thorough, otherwise all except `uncoalesced-loads`, "
+      "`uncoalesced-stores`, `store-bound`, "
       "`release`, `function-unit`."));
 }
 

@@ -217,7 +217,7 @@ TEST_CASE("too few strides and gaps are said") {
         std::string::npos);
   std::vector<CurvePoint> gap = curve_of(r9_nano);
   gap.erase(gap.begin() + 3);
-  CHECK(judge_curve(gap, 64.0).unclear_reason.find("missing") != std::string::npos);
+  CHECK(judge_curve(gap, 64.0).unclear_reason.find("have gaps") != std::string::npos);
 }
 
 TEST_CASE("a single slow stride is a dip, unless its samples say that it is noise") {

@@ -153,7 +153,7 @@ void add_bandwidth(Findings& found, const DeviceInfo& device, const SeriesCurve&
     stride.high = std::max(stride.high.value_or(*stride.value), point.stride_bytes);
   }
   if (stride.low != stride.high) {
-    stride.reason = fmt::format("several strides from {} to {} are equally fast",
+    stride.reason = fmt::format("several strides are equally fast: {} to {}",
                                 bytes_text(*stride.low), bytes_text(*stride.high));
     stride.value.reset();
   }

@@ -196,7 +196,8 @@ TEST_CASE("transfer: what takes the time of both ways goes through the host") {
 TEST_CASE("transfer: a path is told where the links of both are known, and where there is one") {
   Points points = behind_link_of_own();
   add_peer(points, 1, 390.0, "another card");
-  CHECK(path_by(one_of(2, "0:0"), points).reason.starts_with("the other device is another one"));
+  CHECK(path_by(one_of(2, "0:0"), points)
+            .reason.starts_with("the other device is a different model"));
   points.clear();
   add_peer(points, 1, 390.0);
   CHECK(path_by(one_of(2, "0:0"), points).reason ==

@@ -166,7 +166,7 @@ TEST_CASE("a kernel of one group has none to start, and few start as fast as one
   const auto alone = find_starting(around(64e3, 1), around(5e3, 2), {});
   REQUIRE(alone);
   CHECK(alone->groups.state == CauseState::not_present);
-  CHECK(alone->groups.reason == "the launch has one work-group");
+  CHECK(alone->groups.reason == "the launch has only one work-group");
   const auto few = find_starting(around(64e3, 1), around(5e3, 2), around(5e3, 3));
   CHECK(few->groups.state == CauseState::not_resolved);
   CHECK(few->groups.reason == "not resolved: within two sigma of 0");

@@ -77,9 +77,10 @@ const std::array losses{
          [](RunDigest& run) { end_latency(run, Status::unobservable, ""); }, "latency", "",
          "unobservable"},
     Loss{"no points, though findings were left",
-         [](RunDigest& run) { run.results[0].curves.clear(); }, "latency", "", "no point of it"},
+         [](RunDigest& run) { run.results[0].curves.clear(); }, "latency", "",
+         "no point was measured"},
     Loss{"a series is missing", [](RunDigest& run) { run.results[0].curves.pop_back(); }, "latency",
-         "local", "no point of it"},
+         "local", "no point was measured"},
     Loss{"a series is refused",
          [](RunDigest& run) {
            run.results[0].curves.pop_back();
@@ -89,7 +90,7 @@ const std::array losses{
          "latency", "local", "no local memory"},
     Loss{"findings without a value where there never were points",
          [](RunDigest& run) { run.results[1].findings[0].finding.value.reset(); }, "clpeak", "",
-         "no point of it"},
+         "no point was measured"},
 };
 
 }  // namespace
@@ -302,8 +303,8 @@ TEST_CASE("one bad run of a side is a gap of the side") {
   CHECK(reasons_between(baseline, pool(std::vector<RunDigest>{good, good, bad})) ==
         "failed: global: the largest size is 0.3 times the baseline's in bad.json\n");
   // Of a baseline as well.
-  CHECK(reasons_between(pool(std::vector<RunDigest>{good, bad, good}), good).find("the baseline") ==
-        0);
+  CHECK(reasons_between(pool(std::vector<RunDigest>{good, bad, good}), good)
+            .find("baseline failed: ") == 0);
 }
 
 TEST_CASE("what two runs of one model differ in besides is said") {
@@ -317,8 +318,8 @@ TEST_CASE("what two runs of one model differ in besides is said") {
   other.uuid = "bb";
   baseline.platform = other.platform = "P";
   CHECK(differing_origins(baseline, other) ==
-        std::vector<std::string>{"another card of the same model: UUID bb in place of aa",
-                                 "driver 2 in place of 1"});
+        std::vector<std::string>{"another card of the same model: UUID bb instead of aa",
+                                 "driver 2 instead of 1"});
   other.device = "another device";
   CHECK(differing_origins(baseline, other).empty());
 }

@@ -51,7 +51,7 @@ TEST_CASE("of clocks at two rates a change counts that is one in cycles and in s
   // At 1.5 GHz they are 73 ns: worse by the one, better by the other.
   const Judgement both = of_one_device(baseline, finding_of(110.0, "cycles", clock_of(1.5e9)));
   CHECK(both.verdict == Verdict::unclear);
-  CHECK(both.reason.find("; in seconds: ") != std::string::npos);
+  CHECK(both.reason.find("; but in seconds: ") != std::string::npos);
   // At 1.1 GHz they are 100 ns: memory does not follow the core's clock.
   const Judgement same = of_one_device(baseline, finding_of(110.0, "cycles", clock_of(1.1e9)));
   CHECK(same.verdict == Verdict::same);
@@ -177,7 +177,7 @@ TEST_CASE("of what passes with a run only several runs a side tell a change") {
   CHECK(judged(2e-6, many, normal_degrees).verdict == Verdict::unclear);
   const Judgement of_one = judged(2e-6, normal_degrees, normal_degrees);
   CHECK(of_one.verdict == Verdict::unclear);
-  CHECK(of_one.reason.ends_with("compare several runs of each"));
+  CHECK(of_one.reason.ends_with("compare several runs per side"));
   CHECK(judged(1.01e-6, normal_degrees, normal_degrees).verdict == Verdict::same);
   // Two devices may well differ.
   CHECK(judge(passing(1e-6, normal_degrees), passing(2e-6, normal_degrees), threshold).verdict ==
@@ -195,7 +195,7 @@ TEST_CASE("on the CPU of a virtual machine one run a side tells no change that o
     return of_one_device(before, after);
   };
   CHECK(judged(9.9e-6, true, true).verdict == Verdict::unclear);
-  CHECK(judged(9.9e-6, true, true).reason.ends_with("compare several runs of each"));
+  CHECK(judged(9.9e-6, true, true).reason.ends_with("compare several runs per side"));
   CHECK(judged(9.9e-6, true, true).left_open == Verdict::worse);
   CHECK(judged(0.101e-6, true, true).verdict == Verdict::unclear);
   CHECK(judged(0.101e-6, true, true).left_open == Verdict::better);

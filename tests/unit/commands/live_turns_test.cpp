@@ -132,7 +132,7 @@ TEST_CASE("a cache of half the size is no verdict of turns, and it is said how t
   CHECK(first.reason.ends_with("capacities are not compared live: compare two stored runs"));
   CHECK(judged(comparison, "capacity", 2).verdict == Verdict::same);
   CHECK(judged(comparison, "latency", 1).verdict == Verdict::same);
-  CHECK(judged(comparison, "latency", 1).reason.find("rounds of turns") != std::string::npos);
+  CHECK(judged(comparison, "latency", 1).reason.find(" alternating passes: ") != std::string::npos);
   CHECK(cell_of(comparison, "latency", 1).finding->finding.method == "turns");
 }
 

@@ -104,9 +104,9 @@ TEST_CASE("a number is an index first, and a number of a name where there is no 
   CHECK(indexes("74") == Indexes{0});
   CHECK(indexes("200,0") == Indexes{2, 0});
   // Digits within a number are no part of a name: one more index than there are devices is a slip.
-  CHECK(complaint("4").starts_with("no device '4'"));
-  CHECK(complaint("20").starts_with("no device '20'"));
-  CHECK(complaint("2000").starts_with("no device '2000'"));
+  CHECK(complaint("4").starts_with("no device matches '4'"));
+  CHECK(complaint("20").starts_with("no device matches '20'"));
+  CHECK(complaint("2000").starts_with("no device matches '2000'"));
 }
 
 TEST_CASE("a number that several names have is answered by those") {
@@ -116,7 +116,7 @@ TEST_CASE("a number that several names have is answered by those") {
                   device(2, "0:2", "GeForce RTX 3090", DeviceType::gpu, 82)};
   CHECK(indexes(list, "3090") == Indexes{2});
   const std::string text = complaint(list, "4090");
-  CHECK(text.find("'4090' means several devices") != std::string::npos);
+  CHECK(text.find("'4090' matches several devices") != std::string::npos);
   CHECK(text.find("1 'GeForce RTX 4090'") != std::string::npos);
   CHECK(text.find("3090'") == std::string::npos);
   CHECK(is_one_plain_line(text));
@@ -142,7 +142,7 @@ TEST_CASE("an empty word in a list means nothing, not everything") {
 
 TEST_CASE("an unknown word lists what there is") {
   const std::string text = complaint("radeon");
-  CHECK(text.starts_with("no device 'radeon'"));
+  CHECK(text.starts_with("no device matches 'radeon'"));
   for (const char* const name : {"0 'AMD EPYC 9V74'", "2 'NVIDIA H200'", "3 'FPGA board'"}) {
     CHECK(text.find(name) != std::string::npos);
   }

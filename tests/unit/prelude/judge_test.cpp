@@ -129,7 +129,7 @@ TEST_CASE("of a kernel whose text is not all here nothing is known, but it may b
   CHECK(unseen("#define NAME(a) a\nkernel void NAME(k)(global int* a) { a[0] = 1; }")
             .starts_with("no kernel k in the program's text: its name comes out of a macro"));
   CHECK(unseen("#include \"x.h\"\nkernel void k(global int* a) { }") ==
-        "it includes x.h, which is not at hand");
+        "it includes x.h, which is missing");
   CHECK(unseen("#include FILE\nkernel void k(global int* a) { }") ==
         "it includes a file that a macro names");
   // What stands in the way of the prelude does so without the kernel, too.

@@ -146,7 +146,7 @@ TEST_CASE("what cannot be encoded is refused with the reason") {
         "dimension 0 has 15 whole groups, and group 15 was asked for");
   CHECK(refusal({.dimensions = 1, .global = {64, 1, 1}},
                 {.exponents = {1, no_folding, no_folding}}) ==
-        "the driver chooses the size of a work-group");
+        "the driver chooses the work-group size");
   CHECK(refusal({.dimensions = 1, .global = {64, 1, 1}}) == "");
   CHECK(refusal({.dimensions = 0, .global = {64, 1, 1}}) == "a launch of 0 dimensions");
   CHECK(refusal({.dimensions = 1, .global = {64, 2, 1}}) ==

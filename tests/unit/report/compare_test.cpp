@@ -394,7 +394,7 @@ TEST_CASE("curves are matched by the parameters that vary, whatever the order of
   CHECK(global->median_ratio == doctest::Approx(2.0).epsilon(0.001));
   CHECK(global->only_baseline == 1);
   CHECK(global->only_here == 0);
-  CHECK(global->note == "step_bytes 64, in the baseline 128");
+  CHECK(global->note == "step_bytes 64 (baseline: 128)");
 }
 
 TEST_CASE("a CPU is known to be a virtual machine's, and a GPU is nobody else's") {

@@ -84,7 +84,7 @@ TEST_CASE("tables have a row for each part, and pages what their script draws") 
   const Run run = parts_run();
   const auto tables = report::share_tables(run.results[0].findings);
   REQUIRE(tables.size() == 3);
-  CHECK(has(tables[2].title, "a, b: over the time"));
+  CHECK(has(tables[2].title, "a, b: over time"));
   CHECK(tables[2].head == std::vector<std::string>{"", "no stall", "memory data"});
   CHECK(tables[2].rows[1] == std::vector<std::string>{"cycles 8 to 15", "25.0", "75.0"});
   const auto chart = report::stacks_chart(std::span(&run, 1), "gsi");

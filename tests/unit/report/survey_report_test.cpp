@@ -115,7 +115,7 @@ TEST_CASE("of a long name the beginning and the end are shown") {
 TEST_CASE("how a program ended is said") {
   SurveyedApp app = example();
   app.status = 3;
-  CHECK(in_one_line(render_survey_table(app, {})).find("; it ended with status 3") !=
+  CHECK(in_one_line(render_survey_table(app, {})).find("; the program ended with status 3") !=
         std::string::npos);
   CHECK(nlohmann::json::parse(render_survey_json(app)).at("status") == 3);
   app.signal = 11;

@@ -283,8 +283,8 @@ TEST_CASE("an interrupt ends the wait and the child") {
 TEST_CASE("a child that is gone stays gone, and says so at once") {
   ChildProcess child;
   CHECK(has(loss(child, "exit 1"), "status 1"));
-  CHECK(has(loss(child, "echo one"), "gone"));
-  CHECK(has(loss(child, "echo one"), "gone"));
+  CHECK(has(loss(child, "echo one"), "process has ended"));
+  CHECK(has(loss(child, "echo one"), "process has ended"));
 }
 
 TEST_CASE("a child that dies between two questions is told at the next") {
