@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -17,7 +18,10 @@ namespace clprobe {
 inline constexpr std::string_view at_one_size = "at ";
 
 inline bool is_at_one_size(const Finding& finding) {
-  return finding.value && !finding.level && finding.method.starts_with(at_one_size);
+  const std::string& method = finding.method;
+  const bool names_size = method.starts_with(at_one_size) && method.size() > at_one_size.size() &&
+                          std::isdigit(static_cast<unsigned char>(method[at_one_size.size()])) != 0;
+  return finding.value && !finding.level && names_size;
 }
 
 /// "at 1 GiB (one size; no plateau)": the advice in the reason is left out.

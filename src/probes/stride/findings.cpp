@@ -182,7 +182,7 @@ void add_knee(Findings& found, const SeriesCurve& curve, const CurveVerdict& ver
   const bool rises = verdict.kind == CurveClass::gpu_coalescing;
   if (rises) {
     Finding knee =
-        bracket(curve, "knee", *verdict.knee, "at least 90 % of the best bandwidth from here on");
+        bracket(curve, "knee", *verdict.knee, "90 % or more of the best bandwidth from here on");
     if (verdict.sub_knee) {
       knee.method +=
           fmt::format(", 60 % from {}", bytes_text(curve.points[*verdict.sub_knee].stride_bytes));
@@ -190,7 +190,7 @@ void add_knee(Findings& found, const SeriesCurve& curve, const CurveVerdict& ver
     found.findings.push_back(std::move(knee));
   } else if (verdict.kind != CurveClass::unclear) {
     found.findings.push_back(
-        without_value("knee", curve.name, "at least 90 % of the best bandwidth from here on",
+        without_value("knee", curve.name, "90 % or more of the best bandwidth from here on",
                       "not visible: the bandwidth does not rise with the stride", "bytes"));
   }
 }
