@@ -208,7 +208,7 @@ Agreement compare_with_noise(const Ablation& ablation, std::span<const Resource>
                                     ablation.factors.size(), resources.size()));
   }
   const std::optional<std::size_t> first = first_factor(ablation);
-  if (!first) return {NoiseVerdict::untested, "no cause is resolved"};
+  if (!first) return {NoiseVerdict::untested, "not resolved: no cause differs from 0"};
   if (noise.empty()) return {NoiseVerdict::untested, "no noise was injected"};
   const Resource loaded = resources[*first];
   const Absorption* const own = absorption_of(noise, loaded);

@@ -53,7 +53,7 @@ std::string probe_page(const Probe& probe, bool is_whole, const PageStyle& style
   const std::string_view page = embedded_file(std::string(probe.id) + ".md");
   if (is_whole) return page_text(page, style);
   return short_page_text(page, style) +
-         fmt::format("\n`clprobe explain {} --full` shows the whole page\n", probe.id);
+         fmt::format("\nThe whole page: `clprobe explain {} --full`\n", probe.id);
 }
 
 std::string paragraph(const std::string& text, int width) {

@@ -189,7 +189,7 @@ void look_first(const cli::Options& options, const LiveObserver& live, Sides& si
         way.measuring.pass();
         ProbeResult& result = way.side->run.results[way.result] = way.measuring.result();
         if (is_done(way) && result.status == Status::failed) {
-          live.say(fmt::format("{}: {}: {}; results measured until then are kept", way.side->name,
+          live.say(fmt::format("{}: {}: {}; the other results are kept", way.side->name,
                                result.probe, result.reason));
         }
         live.save();

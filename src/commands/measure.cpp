@@ -204,7 +204,7 @@ class MeasuringAll {
     if (result.status != Status::failed) return;
     any_failed_ = true;
     // On stderr too: stdout may go where nobody reads before the exit code is seen.
-    say(fmt::format("{}: {}; results measured until then are kept", result.probe, result.reason));
+    say(fmt::format("{}: {}; the other results are kept", result.probe, result.reason));
   }
 
   /// The newest run has all that it will have.

@@ -48,8 +48,9 @@ void drop_insane(Finding& finding) {
 void drop_above_whole(Finding& finding) {
   if (!is_share_of_bar(finding) || !finding.value) return;
   if (*finding.value > 1.0) {
-    finding.reason = fmt::format("unknown: {} would have a share of {:.1f} %, which is above 100 %",
-                                 finding.label, 100.0 * *finding.value);
+    finding.reason =
+        fmt::format("not known: {} would have a share of {:.1f} %, which is above 100 %",
+                    finding.label, 100.0 * *finding.value);
     finding.value.reset();
     finding.low.reset();
     finding.high.reset();

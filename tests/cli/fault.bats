@@ -32,7 +32,7 @@ while_measuring() {
 # failed_points FILTER FILE: exit 1, one line that says so, the number of failed points passes the
 # filter, and the others have their samples.
 failed_points() {
-  fails_with 1 'latency: ' 'points failed' 'is kept' || return 1
+  fails_with 1 'latency: ' 'points failed' 'results are kept' || return 1
   json_says '.results[0].status == "failed"' "$2" &&
     json_says "[.results[].points[] | select((.failure // \"\") != \"\")] | length | $1" "$2" &&
     json_says '[.results[].points[] | select((.failure // "") == "")] |
@@ -220,7 +220,7 @@ failed_points() {
 
 @test "a wrong bit in what is read back fails, and does not look fast" {
   while_measuring wrong@clEnqueueReadBuffer latency "${few_sizes[@]}" -o a.json
-  fails_with 1 'wrong result' 'its time does not count'
+  fails_with 1 'wrong result' 'so its time is invalid'
   json_says '[.results[].points[] | select(.failure | startswith("wrong result"))] | length > 0' \
     a.json
   json_says '[.results[].points[].samples[]] | length == 0' a.json

@@ -179,7 +179,7 @@ until_there() {
 @test "a machine's file is not replaced either" {
   echo '{}' >machine.json
   clprobe -d sim:machine.json latency -o machine.json
-  fails_with 2 would replace
+  fails_with 2 would overwrite
   [ "$(<machine.json)" = '{}' ]
 }
 

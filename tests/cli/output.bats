@@ -230,7 +230,7 @@ setup() {
 @test "banks in every format: no banks of a processor, and the reason" {
   clprobe banks --quick --time-budget 60s --series load-latency --words 4 -o a.json -o a.csv -o a.md
   [ "$status" -eq 0 ]
-  [[ $output == *'not visible'* && $output == *'across stride words'* ]]
+  [[ $output == *'not visible'* && $output == *'columns: stride words'* ]]
   json_says '[.results[0].findings[] | select(.name == "banks")] | length == 1 and (.[0] | .value == null and (.reason | test("^not visible")))' a.json
   json_says '[.results[0].findings[] | select(.name == "bank_width" or .name == "c1" or .name == "cost_per_way")] == []' a.json
   json_says '[.results[0].points[] | select((.failure // "") != "")] == []' a.json

@@ -202,8 +202,8 @@ kernel void k(global uint* a, uint n) { a[get_global_id(0)] = plus(a[0], n); }'
     capture "$mode"
     [[ $status -eq 1 && $stderr == *"is not captured: $reason"* && ! -e kept ]]
   done <<'end'
-held-back what the program has launched does not end
-polls what the program has launched does not end
+held-back earlier launches did not end while
+polls earlier launches did not end while
 gaps its argument 0 is a pointer to shared virtual memory
 binary its program came as a binary
 end

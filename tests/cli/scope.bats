@@ -85,7 +85,7 @@ setup() {
 @test "a clock that was asked for and does not work is a failure" {
   clprobe latency --device 0 --clock nvidia-clock64 --sizes 4KiB --series global
   [ "$status" -eq 1 ]
-  [[ $stderr == *'--clock nvidia-clock64 does not work here'* ]]
+  [[ $stderr == *'--clock nvidia-clock64 does not work on this device'* ]]
 }
 
 @test "a probe of which nothing can be measured says why by the commonest of its reasons" {

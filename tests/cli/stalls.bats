@@ -128,7 +128,7 @@ most_threads() {
     | length == 2' run.json
   clprobe report run.json -v
   [ "$status" -eq 0 ]
-  [[ "$output" == *"the compute unit that has most of it"* ]]
+  [[ "$output" == *"maximum over the compute units"* ]]
   clprobe --device sim:gsi gsi --case implicit --nodes 60
   fails_with 2 '--nodes: applies only to uts and utsd'
   clprobe --device sim:gsi gsi --case uts --priority luck

@@ -41,8 +41,8 @@ std::string impossible(std::string_view label, std::string_view verb, const Cost
                        double all_ns) {
   const double percent = 100.0 / all_ns;
   const std::string_view what = cost.ns < 0.0 ? "below 0 %" : "above 100 %";
-  return fmt::format("{} would {} {:.1f} ±{:.1f} % of the time, which is {}", label, verb,
-                     cost.ns * percent, cost.sigma_ns * percent, what);
+  return fmt::format("not known: {} would {} {:.1f} ±{:.1f} % of the time, which is {}", label,
+                     verb, cost.ns * percent, cost.sigma_ns * percent, what);
 }
 
 /// The cost as a part of `all_ns`.
@@ -60,7 +60,7 @@ Finding within_whole(Finding finding, std::string_view label, std::string_view v
                      const Cost& cost, double all_ns) {
   if (!is_possible(cost, all_ns)) {
     finding.label = label;
-    finding.reason = "unknown: " + impossible(label, verb, cost, all_ns);
+    finding.reason = impossible(label, verb, cost, all_ns);
     return finding;
   }
   finding = with_interval(std::move(finding), label, cost, all_ns);

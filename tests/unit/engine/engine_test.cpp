@@ -694,7 +694,7 @@ TEST_CASE("no declared share of a bar is above the whole, whoever wrote it") {
   CHECK_FALSE(above.value);
   CHECK_FALSE(above.high);
   CHECK(above.reason ==
-        "unknown: unattributed would have a share of 107.0 %, which is above 100 %");
+        "not known: unattributed would have a share of 107.0 %, which is above 100 %");
   CHECK_FALSE(declared("absorbed", 2.6, 4.0).value);
   const Finding whole = declared("stall", 1.0, 1.2);
   CHECK(whole.value == 1.0);
