@@ -47,12 +47,12 @@ constexpr std::array commands{
                    "those before it are baseline runs and those after it are new runs, and the "
                    "verdicts account for run-to-run variation. If probes are named, only these are "
                    "compared. `-v` adds the reason of every verdict."},
-    CommandRow{
-        .word = "compare --live",
-        .arguments = "[PROBE [ITS OPTIONS]]...",
-        .command = Command::live,
-        .summary = "measure two devices, or one under two drivers, alternately",
-        .details = "Measure two sides and compare their headlines. Side A, the baseline, is "
+    CommandRow{.word = "compare --live",
+               .arguments = "[PROBE [ITS OPTIONS]]...",
+               .command = Command::live,
+               .summary = "measure two devices, or one under two drivers, alternately",
+               .details =
+                   "Measure two sides and compare their headlines. Side A, the baseline, is "
                    "`--device` with `--a-env`; side B is `--b-device` with `--b-env`. Each side is "
                    "measured once, by default as with `--quick`; then the two sides are measured "
                    "alternately until every headline is decided or `--time-budget` is used up. "
