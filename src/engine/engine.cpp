@@ -5,23 +5,76 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <numeric>
 #include <random>
+#include <set>
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "clprobe/estimate.hpp"
 #include "clprobe/expected_time.hpp"
+#include "clprobe/point_facts.hpp"
+#include "clprobe/run.hpp"
 #include "clprobe/scatter.hpp"
 #include "engine/conclude.hpp"
 #include "engine/references.hpp"
 #include "engine/sampler.hpp"
-#include "engine/visit_order.hpp"
 
 namespace clprobe {
 namespace {
 
 using Seconds = std::chrono::duration<double>;
 using Steady = std::chrono::steady_clock;
+
+/// `first` and what follows it of so many.
+std::vector<std::size_t> indices_from(std::size_t first, std::size_t count) {
+  std::vector<std::size_t> order(count - first);
+  std::iota(order.begin(), order.end(), first);
+  return order;
+}
+
+/// A point of each series before all others, else in the order given: where time runs out, none of
+/// them is missing.
+std::vector<std::size_t> each_series_first(std::span<const Point> points,
+                                           const std::vector<std::size_t>& order) {
+  std::set<std::string_view> seen;
+  std::vector<std::size_t> first;
+  std::vector<std::size_t> rest;
+  for (const std::size_t index : order) {
+    (seen.insert(points[index].series).second ? first : rest).push_back(index);
+  }
+  first.insert(first.end(), rest.begin(), rest.end());
+  return first;
+}
+
+/// How many times as often as others the point is visited in a round.
+int visits_in_round(const Point& point) {
+  constexpr std::int64_t max_visits = 16;  // a document may say anything
+  return static_cast<int>(
+      std::clamp(point.facts.integer_or(visited_often, 1), std::int64_t{1}, max_visits));
+}
+
+/// The order with those points several times that are visited often: again and again in as many
+/// equal parts of the round.
+std::vector<std::size_t> with_repeats(std::span<const Point> points,
+                                      const std::vector<std::size_t>& order) {
+  // What is visited behind the first, second, ... of the order.
+  std::vector<std::vector<std::size_t>> behind(order.size());
+  for (std::size_t place = 0; place < order.size(); ++place) {
+    const auto times = static_cast<std::size_t>(visits_in_round(points[order[place]]));
+    for (std::size_t time = 0; time < times; ++time) {
+      behind[(place + time * order.size() / times) % order.size()].push_back(order[place]);
+    }
+  }
+  std::vector<std::size_t> all;
+  for (const std::vector<std::size_t>& each : behind) {
+    all.insert(all.end(), each.begin(), each.end());
+  }
+  return all;
+}
 
 // Of so many the two least and the two most are beyond a 95 % interval of their median: one moment
 // in which a host was fast or slow is then no end of it.

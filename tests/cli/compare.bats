@@ -328,7 +328,7 @@ slower() {
   clprobe import bare.txt --size-unit KiB --time-unit cycles --clock-rate 2GHz
   [ "$status" -eq 0 ]
   clprobe import "$source/tests/import/mt4g.json" --series local
-  fails_with 2 mt4g.json '--series says nothing' 'leave it out'
+  fails_with 2 mt4g.json '--series does not apply' 'leave it out'
 }
 
 @test "import: what it cannot read is said with the line" {

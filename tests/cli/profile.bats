@@ -66,7 +66,7 @@ all_timed() {
   json_says '.launches == 20000 and .timed >= 1000 and .timed < 10000 and .kernels[0].estimated == .estimated'
   json_says '.kernels[0] | .total_ns >= .launches * .min_ns and .total_ns <= .launches * .max_ns'
   clprobe profile --list -- "$CLPROBE_SURVEYED" many 20000 64
-  [[ $output == *'estimated: '*' launches are untimed, to keep the app fast; each counts as the mean of '* ]]
+  [[ $output == *'estimated: '*' launches are untimed, '* ]]
   unchanged many 1000 64
   json_says '.launches == 1000 and .timed == 1000 and .estimated == 0'
 }
