@@ -55,8 +55,9 @@ bool is_same_method(const ComparedResult& baseline, const ComparedResult& other)
 }
 
 std::string differing_methods(const RunDigest& baseline, const RunDigest& other) {
-  return fmt::format("measured with another method ({}; baseline: {}); measure the baseline again",
-                     other.tool, baseline.tool);
+  return fmt::format(
+      "measured by another version of the method ({}; baseline: {}); measure both with one clprobe",
+      other.tool, baseline.tool);
 }
 
 std::string doubt_of_clock(const Finding& baseline, const Finding& other) {

@@ -334,7 +334,7 @@ Judgement judge(const ComparedFinding& baseline, const ComparedFinding& other, d
   }
   if (baseline.whole > 0.0 && other.whole > 0.0) return judge_parts(baseline, other, threshold);
   if (!is_share(a) && (!(*a.value > 0.0) || !(*b.value > 0.0))) {
-    return without_number(Verdict::unclear, "no ratio: not both values are above 0");
+    return without_number(Verdict::unclear, "no ratio: a value is 0 or negative");
   }
   Judgement judged = judge_numbers(baseline, other, threshold);
   if (is_change(judged.verdict) && is_lower_bound(b)) {

@@ -76,8 +76,9 @@ constexpr std::array commands{
             "Run a program and find the kernels that it launches through OpenCL, on any device; "
             "with `--list`, list them by device time. Without it, run the program once more, "
             "capture a launch of each important kernel, and replay and measure these launches. The "
-            "program needs no change, but a loader that supports layers: ocl-icd 2.3 or newer, or "
-            "Khronos'. Its stdout goes to stderr. FOLDER is a launch stored by `--keep`. `clprobe "
+            "program runs unmodified, with an OpenCL loader that supports layers (ocl-icd from 2.3 "
+            "or Khronos'). The program's stdout goes to stderr. FOLDER is a launch stored by "
+            "`--keep`. `clprobe "
             "explain profile` describes the method and its limits."},
     CommandRow{.word = "help",
                .arguments = "[COMMAND|PROBE]",

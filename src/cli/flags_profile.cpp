@@ -70,7 +70,7 @@ constexpr std::array profile_rows{
          .kind = ValueKind::file,
          .category = Category::profiling,
          .commands = profiling,
-         .summary = "mark the memory levels found by this run of latency",
+         .summary = "saved run of latency on this device, to name memory levels",
          .details = "A run of `latency` on the same device (`clprobe latency -o FILE.json`). The "
                     "report then names the level that holds a kernel's buffers and the number of "
                     "groups at which a faster level holds them, and marks the levels in its curve.",

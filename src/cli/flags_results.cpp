@@ -98,7 +98,7 @@ constexpr std::array result_rows{
          .kind = ValueKind::text,
          .category = Category::results,
          .commands = measuring | bit(Command::report) | bit(Command::compare) | importing,
-         .summary = "name of a run, shown instead of its device's; once per run",
+         .summary = "name to show for a run instead of its device",
          .details = "Name of a run, stored in its document and shown instead of its device's name. "
                     "May be given once per device or stored run, in their order.",
          .is_repeatable = true,
@@ -150,9 +150,9 @@ constexpr std::array result_rows{
          .short_name = 'v',
          .category = Category::results,
          .commands = with_results | profiling,
-         .summary = "show every point and all that the driver reported",
-         .details = "Show every point, and everything that the driver reported. With `profile`, "
-                    "show every kernel instead of the first 20 rows.",
+         .summary = "show more: every point or kernel, every reason",
+         .details = "Show every point, and everything that the driver reported. With `compare`, "
+                    "show all findings with reasons; with `profile`, every kernel and size.",
          .update = update_verbose},
     Flag{.name = "quiet",
          .short_name = 'q',

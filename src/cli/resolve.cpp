@@ -227,12 +227,13 @@ UsageError unknown_word(std::string_view kind, std::string_view word,
 void check_contradictions(const Typed& typed) {
   for (const auto& [one, other] : contradictions) {
     if (typed_value(typed, one) != nullptr && typed_value(typed, other) != nullptr) {
-      throw UsageError(fmt::format("--{} contradicts --{}: leave one out", one, other));
+      throw UsageError(fmt::format("--{} and --{} cannot be combined: choose one", one, other));
     }
   }
   const std::string* const format = typed_value(typed, "format");
   if (typed_value(typed, "json") != nullptr && format != nullptr && *format != "json") {
-    throw UsageError(fmt::format("--json contradicts --format {}: leave one out", quote(*format)));
+    throw UsageError(
+        fmt::format("--json and --format {} cannot be combined: choose one", quote(*format)));
   }
 }
 

@@ -201,8 +201,9 @@ std::vector<int> parse_wholes(std::string_view text, std::uint64_t least, std::u
     const std::uint64_t first = parse_whole(part.substr(0, dash), least, most);
     const std::uint64_t last =
         dash == std::string_view::npos ? first : parse_whole(part.substr(dash + 1), least, most);
-    if (last < first)
+    if (last < first) {
       refuse("{} is in descending order: write the smaller number first", quote(part));
+    }
     for (std::uint64_t number = first; number <= last; ++number) {
       const int added = static_cast<int>(number);
       if (std::find(numbers.begin(), numbers.end(), added) == numbers.end()) {

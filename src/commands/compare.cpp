@@ -137,17 +137,17 @@ Files select_files(const cli::Options& options) {
 /// The mean of runs that differ in more than their time would be that of nothing.
 void refuse_to_pool(const RunDigest& first, const RunDigest& run) {
   std::vector<std::string> reasons = differing_origins(first, run);
-  if (run.device != first.device) reasons.emplace_back("another device");
+  if (run.device != first.device) reasons.emplace_back("different devices");
   for (const ComparedResult& one : first.results) {
     for (const ComparedResult& other : run.results) {
       if (one.probe != other.probe || is_same_method(one, other)) continue;
       reasons.push_back(
-          fmt::format("another method of {} ({} and {})", one.probe, first.tool, run.tool));
+          fmt::format("different versions of {} ({} and {})", one.probe, first.tool, run.tool));
     }
   }
   if (reasons.empty()) return;
   throw cli::UsageError(
-      fmt::format("{} and {} cannot be runs of one side: {}; compare them one by one",
+      fmt::format("{} and {} cannot be combined as runs of one side: {}; compare them one by one",
                   quote(first.file), quote(run.file), reasons.front()));
 }
 

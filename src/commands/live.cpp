@@ -56,8 +56,8 @@ class LiveComparison {
     open_sides(options_, arguments_, observer_, sides_);
     results_.check_stdout();
     if (are_alike(options_, sides_)) {
-      say("both sides are the same device in the same environment: any change would be a false "
-          "one");
+      say("both sides are the same device in the same environment: any reported change is a false "
+          "positive");
     }
     look_first(options_, observer_, sides_);
     std::vector<RunDigest> digests = digest_sides();

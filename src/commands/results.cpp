@@ -78,10 +78,9 @@ std::string pictured_probe(std::string_view path, std::span<const std::string> p
   }
   if (!found.empty()) return std::string(found);
   throw cli::UsageError(
-      fmt::format("an SVG shows one probe, but there are {}: name one, as in `clprobe report FILE "
-                  "{}`, or begin the file name with a probe, as in -o {}.svg or -o {}-2.svg",
-                  quote(fmt::format("{}", fmt::join(probes, ", "))), probes.front(), probes.front(),
-                  probes.front()));
+      fmt::format("an SVG holds one probe, and this run has several ({}): name one, as in `clprobe "
+                  "report FILE {}`, or start the file name with it, as in -o {}.svg or -o {}-2.svg",
+                  fmt::join(probes, ", "), probes.front(), probes.front(), probes.front()));
 }
 
 Results::Results(const cli::Options& options, Complain complain)

@@ -242,8 +242,17 @@ std::string short_reason(const Finding& finding) {
 }
 
 std::string words(std::string_view name) {
-  if (name == "asked") return "requested loads";
-  if (name == "sub_group") return "sub-group size";
+  struct Title {
+    std::string_view name;
+    std::string_view words;
+  };
+  constexpr std::array titles{
+      Title{"asked", "requested loads"}, Title{"sub_group", "sub-group size"},
+      Title{"class", "access pattern"}, Title{"beside_global", "ratio to global"},
+      Title{"slow_round_trip", "99th percentile round trip"}};
+  const auto* const title = std::find_if(titles.begin(), titles.end(),
+                                         [&](const Title& each) { return each.name == name; });
+  if (title != titles.end()) return std::string(title->words);
   std::string text(name);
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == '_' || c == '-'; }, ' ');

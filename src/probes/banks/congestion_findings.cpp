@@ -242,7 +242,7 @@ std::vector<CardPlot> model_plots(const ProbeResult& result) {
       const WantedAccesses accesses = accesses_of(point, *shape, model_for(result, *shape));
       plot.points.push_back({i, accesses.product(), accesses.count()});
     }
-    plot.trends.push_back({std::string(kind.name), *c1->value, *c2->value, "c1 x product + c2"});
+    plot.trends.push_back({std::string(kind.name), *c1->value, *c2->value, "model: c1·w·l·k + c2"});
     plots.push_back(std::move(plot));
   }
   return plots;

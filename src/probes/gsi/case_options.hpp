@@ -182,7 +182,7 @@ inline constexpr Option case_options[]{
      .value = Choices{stall_words}},
     {.name = "view",
      .value_name = "LIST",
-     .summary = "extra bars per kernel: units, sub-groups or timeline",
+     .summary = "extra bars per kernel",
      .details = "Comma-separated list of extra bars per kernel: one for each compute unit "
                 "(`units`), for each sub-group (`sub-groups`), or for each of 24 to 48 consecutive "
                 "time windows (`timeline`). Default: none.",

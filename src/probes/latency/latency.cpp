@@ -73,7 +73,7 @@ constexpr Option options[]{
      .value = Choice{address_words}},
     {.name = "order",
      .value_name = "ORDER",
-     .summary = "order of addresses: random, or fixed to measure address order at all sizes, too",
+     .summary = "order in which addresses are visited",
      .details = "Order of the nodes in global memory. By default the order is random, and only a "
                 "few sizes are also measured in address order. `fixed` measures as many sizes in "
                 "address order as in random order, so that the levels of both are found (series "

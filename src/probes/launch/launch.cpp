@@ -86,7 +86,7 @@ constexpr Option options[]{
      .value = Numbers{1, 65536}},
     {.name = "idle",
      .value_name = "MS",
-     .summary = "idle milliseconds before each launch of after-idling",
+     .summary = "idle time before each launch of after-idling, in ms",
      .details = "Idle time of the device before each launch of the series `after-idling`, in "
                 "milliseconds. Default: 100, and 2000 with --thorough.",
      .value = Number{1, 60000}},

@@ -424,10 +424,10 @@ TEST_CASE("values that cannot be meant") {
 
 TEST_CASE("what contradicts itself or would be ignored") {
   check_refused({
-      {{"--quick", "--thorough"}, "--quick contradicts --thorough: leave one out"},
-      {{"-q", "-v"}, "--quiet contradicts --verbose: leave one out"},
-      {{"-vq"}, "--quiet contradicts --verbose: leave one out"},
-      {{"--json", "-f", "csv"}, "--json contradicts --format 'csv': leave one out"},
+      {{"--quick", "--thorough"}, "--quick and --thorough cannot be combined: choose one"},
+      {{"-q", "-v"}, "--quiet and --verbose cannot be combined: choose one"},
+      {{"-vq"}, "--quiet and --verbose cannot be combined: choose one"},
+      {{"--json", "-f", "csv"}, "--json and --format 'csv' cannot be combined: choose one"},
       {{"--seed", "1", "--seed", "1"}, "--seed is given twice: leave one out"},
       {{"-o", "a.json", "-o", "./a.json"}, "--output names './a.json' twice: leave one out"},
       {{"list", "latency"}, "list takes no arguments: leave out 'latency'"},
