@@ -274,8 +274,9 @@ class ComparisonPage {
     bool is_first = true;
     for (const CurveSummary& curve : comparison_.curves) {
       if (curve.probe != probe) continue;
-      if (is_first)
+      if (is_first) {
         page_.prose(" ", "curves compared with the baseline, point by point:", Ink::faint);
+      }
       is_first = false;
       page_.prose(fmt::format(" {}  ", run_letter(curve.run)), curve_text(curve), Ink::plain);
     }

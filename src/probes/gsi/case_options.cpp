@@ -137,8 +137,9 @@ std::string find_idle_option(const CaseOptions& read) {
                              std::pair("store-buffer", read.store_entries.has_value())};
   for (const auto& [name, is_typed] : of_memory) {
     if (!is_typed || searches || has(implicit_case)) continue;
-    if (read.cases.empty())
+    if (read.cases.empty()) {
       return fmt::format("--{}: does not apply to traces, which use the machine's own value", name);
+    }
     return fmt::format("--{}: does not apply to {}, which uses no memory", name, compute_case);
   }
   return {};

@@ -68,8 +68,9 @@ class Replays {
 
   const bundle::Bundle& bundle(const std::string& id) const {
     const auto found = bundles_.find(id);
-    if (found == bundles_.end())
+    if (found == bundles_.end()) {
       throw DeviceError(fmt::format("the bundle {} no longer exists", id));
+    }
     return found->second;
   }
 

@@ -22,8 +22,9 @@ std::string_view pattern_of(const Finding* kind) {
   if (word == word_in(class_words, CurveClass::gpu_coalescing)) {
     return "coalesced";
   }
-  if (word == word_in(class_words, CurveClass::cpu_serial))
+  if (word == word_in(class_words, CurveClass::cpu_serial)) {
     return "one contiguous run per work-item";
+  }
   if (word == word_in(class_words, CurveClass::flat)) return "at any stride";
   return {};
 }

@@ -122,8 +122,9 @@ bool has_svm(const DeviceInfo& device) {
 
 /// Why the device has no such elements or buffers; empty when it has.
 std::string find_missing(const DeviceInfo& device, const Kind& kind) {
-  if (kind.type == ElementType::float64 && !has_double(device))
+  if (kind.type == ElementType::float64 && !has_double(device)) {
     return "the device does not support double";
+  }
   if (kind.buffer == BufferKind::svm && !has_svm(device)) {
     return "the device has no shared virtual memory";
   }
