@@ -47,7 +47,11 @@ std::vector<Run> read_runs(const std::string& path) {
   try {
     runs = analysed_runs_from_json(text);
   } catch (const RunFormatError& error) {
-    throw RunFormatError(fmt::format("{}: {}", quote(path), error.what()));
+    const std::string problem = error.what();
+    const bool is_no_json = problem.starts_with("document: expected JSON");
+    throw RunFormatError(
+        fmt::format("{}: {}{}", quote(path), problem,
+                    is_no_json ? "; `clprobe import` reads other tools' files" : ""));
   }
   if (runs.empty()) refuse(path, "it contains no run", run_hint);
   return runs;

@@ -151,7 +151,7 @@ slower() {
   fails_with 2 baseline --
   jq '.device.name = "another"' old.json >another.json
   clprobe compare old.json another.json -- slow1.json
-  fails_with 2 another.json 'another device'
+  fails_with 2 another.json 'different devices'
 }
 
 @test "folders stand for the files in them, and of many runs those that stand out are named" {
@@ -204,6 +204,11 @@ slower() {
   rm deep.json
   clprobe compare old.json /dev/zero
   fails_with 2 /dev/zero 'larger than 128 MiB'
+}
+
+@test "text of another tool is pointed to import" {
+  clprobe report "$source/tests/import/clpeak.txt"
+  fails_with 2 clpeak.txt 'expected JSON' '`clprobe import` reads'
 }
 
 @test "an object with a million keys is refused at once" {

@@ -76,7 +76,7 @@ setup() {
 
 @test "a size above the device's memory" {
   clprobe latency --device 0 --sizes 60000GiB
-  fails_with 2 --sizes 'is more than' 'choose at most'
+  fails_with 2 --sizes 'exceeds the largest buffer' 'choose at most'
   clprobe latency --device 0 --max-memory 60000GiB
   fails_with 2 --max-memory 'is more than'
   clprobe latency --device 0 --sizes 60000GiB --dry-run
