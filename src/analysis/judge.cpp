@@ -226,7 +226,8 @@ Judgement judge_brackets(const ComparedFinding& baseline, const ComparedFinding&
   constexpr double near = 0.1;
   const bool is_near = far <= std::log1p(near);
   judged.verdict = far <= bound || is_near ? Verdict::same : Verdict::unclear;
-  judged.reason += fmt::format(", but {} (neighbouring measured sizes are {} apart)",
+  judged.reason += fmt::format(", {} {} (neighbouring measured sizes are {} apart)",
+                               judged.verdict == Verdict::same ? "and" : "but",
                                gap <= 0.0 ? "the brackets overlap" : "the brackets are adjacent",
                                scale.text(step));
   return judged;

@@ -83,7 +83,7 @@ constexpr std::array commands{
     CommandRow{.word = "help",
                .arguments = "[COMMAND|PROBE]",
                .command = Command::help,
-               .summary = "show all options, or those of a command or a probe",
+               .summary = "show the shared options, or those of a command or probe",
                .details = "Print a summary of the manual, or the help of a command or a probe. "
                           "`--help` does the same."},
     CommandRow{.word = "version",

@@ -32,8 +32,8 @@ constexpr std::array result_rows{
          .kind = ValueKind::choice,
          .category = Category::comparing,
          .commands = comparing,
-         .summary = "exit with code 4 if any finding is worse or has changed, all findings tested "
-                    "jointly at 5 % (default never)",
+         .summary = "exit with code 4 if a finding is worse, or for `changed` different at all; "
+                    "tested jointly at 5 % (default never)",
          .details = "Exit with code 4 if a finding is worse (`worse`), or better, worse or "
                     "different (`changed`); by default `never`. All findings that both sides have "
                     "are tested jointly at 5 %, by Holm's procedure, or with several runs per side "

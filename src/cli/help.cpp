@@ -120,7 +120,7 @@ std::string probe_help(const Probe& probe) {
   if (!own.flags.empty()) text += fmt::format("\nOptions of {}:\n", probe.id);
   for (const Flag& flag : own.flags) text += flag_entry(flag);
   return text + fmt::format(
-                    "\n`clprobe explain {}` describes the probe, `clprobe --help` lists "
+                    "\n`clprobe explain {}` describes the probe; `clprobe --help` lists "
                     "the\noptions that all probes share.\n",
                     probe.id);
 }

@@ -15,7 +15,7 @@
 namespace clprobe::cli {
 namespace {
 
-constexpr std::string_view help_advice = "`clprobe --help` shows all options";
+constexpr std::string_view help_advice = "`clprobe help` and `clprobe help PROBE` list them";
 
 /// cxxopts matches each word with std::regex, whose recursion overflows the stack on very long
 /// ones.

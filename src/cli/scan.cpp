@@ -77,7 +77,8 @@ UsageError unknown_option(std::string_view argument, Probes probes,
   if (!meant) meant = nearest(typed, names);
   const std::string guess = meant ? fmt::format("did you mean '--{}'? ", *meant) : std::string();
   return UsageError(
-      fmt::format("unknown option {}: {}`clprobe --help` shows all options", quote(typed), guess));
+      fmt::format("unknown option {}: {}`clprobe help` and `clprobe help PROBE` list them",
+                  quote(typed), guess));
 }
 
 /// "--grid belongs to stride: write it after `stride`".

@@ -189,7 +189,7 @@ class Charts(PageTest):
         self.assertEqual(self.js(names, canvas), [f"utsd, ownership, unit {i}" for i in range(3)])
         for end in self.ends_of_bars(canvas):
             self.assertAlmostEqual(end, 1.0, places=3)
-        next(box for text, box in toggles.items() if "over the time" in text).click()
+        next(box for text, box in toggles.items() if "over time" in text).click()
         self.assertEqual(self.js(axis, canvas), "x")
         windows = self.js(names, canvas)
         self.assertIn(len(windows), range(24, 49))

@@ -90,7 +90,7 @@ side_b() {
   live --b-device sim:nothing latency
   fails_with 2 "side B: --device: no machine is called 'nothing'"
   live --device sim:gsi,sim:fermi-m2070 latency
-  fails_with 2 'side A has 2 devices'
+  fails_with 2 'side A selects 2 devices'
 }
 
 @test "what is typed means something or is refused" {

@@ -333,22 +333,27 @@ TEST_CASE("what is not known is quoted, with the nearest word and what to do") {
       {{""}, "unknown probe or command '': `clprobe list` shows all probes"},
       {{"latency", "list"}, "'list' is a command: write it as the first word"},
       {{"--sise", "1"},
-       "unknown option '--sise': did you mean '--sizes'? `clprobe --help` shows all options"},
+       "unknown option '--sise': did you mean '--sizes'? `clprobe help` and `clprobe help PROBE` "
+       "list them"},
       {{"--sise=1"},
-       "unknown option '--sise': did you mean '--sizes'? `clprobe --help` shows all options"},
+       "unknown option '--sise': did you mean '--sizes'? `clprobe help` and `clprobe help PROBE` "
+       "list them"},
       {{"-json"},
-       "unknown option '-json': did you mean '--json'? `clprobe --help` shows all options"},
-      {{"-x"}, "unknown option '-x': `clprobe --help` shows all options"},
-      {{"-?"}, "unknown option '-?': `clprobe --help` shows all options"},
-      {{"--j"}, "unknown option '--j': `clprobe --help` shows all options"},
+       "unknown option '-json': did you mean '--json'? `clprobe help` and `clprobe help PROBE` "
+       "list them"},
+      {{"-x"}, "unknown option '-x': `clprobe help` and `clprobe help PROBE` list them"},
+      {{"-?"}, "unknown option '-?': `clprobe help` and `clprobe help PROBE` list them"},
+      {{"--j"}, "unknown option '--j': `clprobe help` and `clprobe help PROBE` list them"},
       {{"--colour=auto"},
-       "unknown option '--colour': did you mean '--color'? `clprobe --help` shows all options"},
+       "unknown option '--colour': did you mean '--color'? `clprobe help` and `clprobe help PROBE` "
+       "list them"},
       {{"-l"}, "unknown option '-l': write `clprobe list`"},
       {{"--iterations", "5"},
        "unknown option '--iterations': clprobe repeats until the interval is narrow enough; use "
        "--thorough or --time-budget TIME to measure longer"},
       {{"latency", "--size", "1MB"},
-       "unknown option '--size': did you mean '--sizes'? `clprobe --help` shows all options"},
+       "unknown option '--size': did you mean '--sizes'? `clprobe help` and `clprobe help PROBE` "
+       "list them"},
       {{"latency,stride"},
        "unknown probe 'latency,stride': separate probes with spaces, as in `clprobe latency "
        "stride`"},
@@ -552,7 +557,7 @@ TEST_CASE("profile has a program, whose words are its own") {
       {{"profile", "--"}, how},
       {{"profile", "--", ""}, how},
       {{"profile", "./app", "--fast"},
-       "unknown option '--fast': `clprobe --help` shows all options"},
+       "unknown option '--fast': `clprobe help` and `clprobe help PROBE` list them"},
       {{"profile", "--list", "app", "--", "-x"},
        "'app' needs -- before it: write `clprobe profile -- app`"},
       {{"profile", "--list", "app"},
@@ -582,7 +587,8 @@ TEST_CASE("profile has a program, whose words are its own") {
       {{"profile", "--sizes", "4K", "--", "app"},
        "--sizes does not apply to profile: leave it out"},
       {{"profile", "--lsit", "--", "app"},
-       "unknown option '--lsit': did you mean '--list'? `clprobe --help` shows all options"},
+       "unknown option '--lsit': did you mean '--list'? `clprobe help` and `clprobe help PROBE` "
+       "list them"},
       {{"report", "a.json", "--list"},
        "--list belongs to profile, not to report: leave it out, or write `clprobe list`"},
   });
