@@ -78,7 +78,7 @@ setup() {
   clprobe latency --device 0 --sizes 60000GiB
   fails_with 2 --sizes 'exceeds the largest buffer' 'choose at most'
   clprobe latency --device 0 --max-memory 60000GiB
-  fails_with 2 --max-memory 'is more than'
+  fails_with 2 --max-memory 'exceeds the largest buffer'
   clprobe latency --device 0 --sizes 60000GiB --dry-run
   fails_with 2 --sizes
 }
