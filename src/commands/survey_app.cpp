@@ -67,10 +67,11 @@ bool takes_layers(std::string_view loader) {
   return loader.find("OPENCL_LAYERS") != std::string_view::npos;
 }
 
-/// For what a library was built: its class (32 or 64 bits) to its machine. Empty: no library.
-std::string_view architecture(std::string_view library) {
-  constexpr std::size_t end = offsetof(Elf64_Ehdr, e_machine) + sizeof(Elf64_Half);
-  return library.substr(0, library.size() < end ? 0 : end);
+/// For what a library was built: its class (32 or 64 bits) and its machine. Empty: no library.
+std::string architecture(std::string_view library) {
+  constexpr std::size_t machine = offsetof(Elf64_Ehdr, e_machine);
+  if (library.size() < machine + sizeof(Elf64_Half)) return "";
+  return library[EI_CLASS] + std::string(library.substr(machine, sizeof(Elf64_Half)));
 }
 
 /// Where distributions put it.
@@ -98,8 +99,6 @@ OtherLoader loader_with_layers() {
   }
   return {};
 }
-
-namespace fs = std::filesystem;
 
 constexpr std::string_view layer_file = "libclprobe_layer.so";
 
