@@ -334,6 +334,9 @@ Judgement judge(const ComparedFinding& baseline, const ComparedFinding& other, d
     return judged;
   }
   if (baseline.whole > 0.0 && other.whole > 0.0) return judge_parts(baseline, other, threshold);
+  if (*a.value == 0.0 && *b.value == 0.0 && !is_share(a)) {
+    return without_number(Verdict::same, "both are 0");
+  }
   if (!is_share(a) && (!(*a.value > 0.0) || !(*b.value > 0.0))) {
     return without_number(Verdict::unclear, "no ratio: a value is 0 or negative");
   }

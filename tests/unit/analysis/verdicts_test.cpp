@@ -161,6 +161,17 @@ TEST_CASE("what is a part of another finding is judged as a share of it, also wh
   CHECK(judge(part(0.0, 3e-8, 0.0), part(0.0, 4e-8, 1e-6), threshold).verdict == Verdict::unclear);
 }
 
+TEST_CASE("two zeros are the same, and a zero beside a value has no ratio") {
+  ComparedFinding none;
+  none.finding.value = 0.0;
+  none.finding.unit = "seconds";
+  ComparedFinding also_none = none;
+  also_none.finding.high = 0.1;
+  CHECK(judge(none, also_none, threshold).verdict == Verdict::same);
+  also_none.finding.value = 0.05;
+  CHECK(judge(none, also_none, threshold).verdict == Verdict::unclear);
+}
+
 TEST_CASE("of what passes with a run only several runs a side tell a change") {
   constexpr std::size_t many = 1000;
   const auto passing = [](double value, std::size_t degrees) {
