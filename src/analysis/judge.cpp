@@ -334,7 +334,8 @@ Judgement judge(const ComparedFinding& baseline, const ComparedFinding& other, d
     return judged;
   }
   if (baseline.whole > 0.0 && other.whole > 0.0) return judge_parts(baseline, other, threshold);
-  if (*a.value == 0.0 && *b.value == 0.0 && !is_share(a)) {
+  const bool are_parts = baseline.whole > 0.0 || other.whole > 0.0;
+  if (*a.value == 0.0 && *b.value == 0.0 && !is_share(a) && !are_parts) {
     return without_number(Verdict::same, "both are 0");
   }
   if (!is_share(a) && (!(*a.value > 0.0) || !(*b.value > 0.0))) {
