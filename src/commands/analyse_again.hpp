@@ -15,8 +15,7 @@ void adopt_former_names(Run& run);
 /// Makes the card of a result from its findings, whose intervals it shows as they are now.
 void make_card(ProbeResult& result);
 
-/// What the results of a run say together: what disturbed it, and whether its probes agree. Then
-/// their cards.
+/// Finds what disturbed a run and whether its probes agree, then makes their cards.
 void conclude(Run& run);
 
 /// The findings of a stored run by this version's analysis, under the names that probes and series

@@ -38,8 +38,8 @@ std::string beginning_of(std::string_view text) {
   return beginning;
 }
 
-/// Whether a text that is no JSON was meant to be: results of tools are objects, and other text has
-/// brackets, too: "[Bandwidth Test] - Starting...".
+/// True if a text that is not valid JSON was meant to be: results of tools are objects, and other
+/// text has brackets, too: "[Bandwidth Test] - Starting...".
 bool is_meant_as_json(std::string_view beginning) {
   constexpr std::array<std::string_view, 5> beginnings{"{\"", "{}", "[{", "[[", "{"};
   return std::find(beginnings.begin(), beginnings.end(), beginning) != beginnings.end();

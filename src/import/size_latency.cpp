@@ -130,8 +130,8 @@ class Reader {
     return cells_of(line, notation_.separator);
   }
 
-  /// What the words before a row say of so many columns: the last line that names a size and a
-  /// latency, or the last two as one.
+  /// The columns that the words before a row name: by the last line with a size and a latency, or
+  /// the last two as one.
   std::optional<Layout> find_header(std::size_t columns) {
     std::optional<Layout> found;
     std::vector<std::string> above;

@@ -34,7 +34,7 @@ struct AtomicCall {
   std::string_view name{};
   AtomicKind kind{AtomicKind::unknown};
   std::string_view target{};  ///< the name of the memory; empty where it is not clear
-  /// Whether a statement does more with it than this call; a macro's is taken to be used.
+  /// True if a statement uses the result of this call; results in macros count as used.
   bool is_result_used{true};
 };
 
@@ -64,8 +64,7 @@ AtomicKind kind_of(std::string_view name) {
   return operation == "work_item_fence" ? AtomicKind::fence : AtomicKind::unknown;
 }
 
-/// Whether nothing is done with the value of the call between `name` and `close`: it is a
-/// statement.
+/// True if the call between `name` and `close` is a statement, so that its value is dropped.
 bool is_statement(Tokens body, std::size_t name, std::size_t close) {
   if (close + 1 >= body.size() || !body[close + 1].is(";") || name == 0) return false;
   const Token& before = body[name - 1];

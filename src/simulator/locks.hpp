@@ -45,7 +45,7 @@ class Locks {
       : locks_(locks), far_(far), seed_(seed), states_(locks.size()) {}
 
   void send(std::uint64_t now, LockRequest request) {
-    // What arrives in this cycle is served in the next.
+    // A request that arrives in this cycle is served in the next.
     next_ = std::min(next_, std::max(request.way.arrival, now + 1));
     request.order = ++order_;
     requests_.push_back(request);

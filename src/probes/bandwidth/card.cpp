@@ -67,9 +67,8 @@ std::pair<double, double> ends_of_sets(const ProbeResult& result) {
 }
 
 /// "32.7 GB/s at 128 MiB", behind the last plateau; empty where the curve ends in one.
-std::string beyond_text(const ProbeResult& result) {
+std::string beyond_text(const ProbeResult& result, double largest) {
   const Finding* const beyond = find_value(result.findings, "beyond", read_series);
-  const double largest = ends_of_sets(result).second;
   if (beyond == nullptr || largest == 0.0) return {};
   return fmt::format("{} at {}", format_rate(*beyond->value), size_text(largest));
 }
@@ -83,7 +82,7 @@ std::vector<CardPlateau> plateaus_of(const ProbeResult& result) {
     const Finding* const rate = of_level(result, "bandwidth", read_series, level);
     const Finding* const size = of_level(result, "capacity", read_series, level);
     if (rate == nullptr || size == nullptr) {
-      const std::string beyond = beyond_text(result);
+      const std::string beyond = beyond_text(result, largest);
       if (!beyond.empty()) plateaus.push_back({from, largest, true, beyond});
       return plateaus;
     }
@@ -105,7 +104,7 @@ std::string text_of_unit(const Finding& rate) {
 Card card(const ProbeResult& result) {
   Card card;
   std::string text = text_of(result, read_series);
-  append(text, ", ", beyond_text(result));
+  append(text, ", ", beyond_text(result, ends_of_sets(result).second));
   const Finding* const unit = of_level(result, "unit_bandwidth", one_unit_series, 1);
   if (!text.empty() && unit != nullptr && unit->value) {
     text += fmt::format("; one compute unit {}", text_of_unit(*unit));

@@ -66,46 +66,6 @@ Finding unit_finding(const SeriesSpec& series, int number, const Level& level,
   return finding;
 }
 
-Finding capacity_finding(std::string_view series, int number, const Level& level,
-                         double largest_bytes) {
-  Finding finding = of_level("capacity", series, number, "bytes");
-  if (level.capacity) {
-    finding.value = level.capacity->bytes;
-    finding.low = level.capacity->low;
-    finding.high = level.capacity->high;
-  } else {
-    finding.low = largest_bytes;
-    finding.reason =
-        fmt::format("the end was not reached: it is beyond {}, the largest measured working set",
-                    format_bytes({static_cast<std::uint64_t>(largest_bytes)}));
-  }
-  return finding;
-}
-
-/// What follows the last plateau where the bandwidth falls on: no level, and all that is known of
-/// memory.
-void add_beyond(Findings& found, const Level& last, std::span<const CurvePoint> curve) {
-  if (!last.capacity) return;
-  const auto first = std::find_if(curve.begin(), curve.end(), [&](const CurvePoint& point) {
-    return point.working_set_bytes > last.capacity->high;
-  });
-  if (first == curve.end()) return;
-  const auto rate = [](const CurvePoint& point) { return ns_per_second / point.latency; };
-  const auto [fastest, slowest] = std::minmax_element(
-      first, curve.end(),
-      [](const CurvePoint& a, const CurvePoint& b) { return a.latency < b.latency; });
-  Finding finding = finding_of("beyond", read_series, rate_unit, method);
-  finding.value = rate(curve.back());
-  finding.low = rate(*slowest);
-  finding.high = rate(*fastest);
-  finding.reason =
-      fmt::format("no plateau beyond {}: {} there, {} at {}",
-                  format_bytes({static_cast<std::uint64_t>(first->working_set_bytes)}),
-                  format_rate(rate(*first)), format_rate(*finding.value),
-                  format_bytes({static_cast<std::uint64_t>(curve.back().working_set_bytes)}));
-  found.findings.push_back(std::move(finding));
-}
-
 void add_levels(Findings& found, const SeriesSpec& series, const DeviceInfo& device,
                 std::span<const Point> points, std::span<const CurvePoint> curve,
                 const std::vector<Level>& levels) {
@@ -128,9 +88,13 @@ void add_levels(Findings& found, const SeriesSpec& series, const DeviceInfo& dev
     }
     if (series.operation == Operation::local) continue;
     found.findings.push_back(
-        capacity_finding(series.name, number, levels[i], curve.back().working_set_bytes));
+        with_end(of_level("capacity", series.name, number, "bytes"), levels[i], curve));
   }
-  if (series.name == read_series) add_beyond(found, levels.back(), curve);
+  if (series.name != read_series) return;
+  Finding beyond = finding_of("beyond", series.name, rate_unit, method);
+  if (auto rest = beyond_last(std::move(beyond), levels.back(), curve)) {
+    found.findings.push_back(std::move(*rest));
+  }
 }
 
 /// A set that is a little too large for a cache still has a part of it there. On an H100 and an

@@ -39,22 +39,6 @@ Finding of_level(std::string_view name, std::string_view series, int level, std:
   return finding;
 }
 
-Finding capacity_finding(std::string_view series, int number, const Level& level,
-                         double largest_bytes) {
-  Finding finding = of_level("capacity", series, number, "bytes");
-  if (level.capacity) {
-    finding.value = level.capacity->bytes;
-    finding.low = level.capacity->low;
-    finding.high = level.capacity->high;
-  } else {
-    finding.low = largest_bytes;
-    finding.reason =
-        fmt::format("the end was not reached: it is beyond {}, the largest measured working set",
-                    format_bytes({static_cast<std::uint64_t>(largest_bytes)}));
-  }
-  return finding;
-}
-
 Finding step_finding(std::string_view series, int number, const Level& level, const Level& next,
                      std::span<const CurvePoint> pages, double largest_bytes) {
   Finding finding = of_level("step", series, number, "");
@@ -76,30 +60,6 @@ Finding step_finding(std::string_view series, int number, const Level& level, co
     finding.reason = "the one-node-per-page chase is inconclusive";
   }
   return finding;
-}
-
-/// What follows the last plateau where the latency rises on: pages whose translations no longer
-/// fit, or a cache that others use as well. It is no level, and all that is known of memory.
-void add_beyond(Findings& found, std::string_view series, const Level& last,
-                std::span<const CurvePoint> curve) {
-  if (!last.capacity) return;
-  const auto first = std::find_if(curve.begin(), curve.end(), [&](const CurvePoint& point) {
-    return point.working_set_bytes > last.capacity->high;
-  });
-  if (first == curve.end()) return;
-  const auto [least, most] = std::minmax_element(
-      first, curve.end(),
-      [](const CurvePoint& a, const CurvePoint& b) { return a.latency < b.latency; });
-  Finding finding = finding_of("beyond", series, "seconds", "segmentation");
-  finding.value = curve.back().latency / ns_per_second;
-  finding.low = least->latency / ns_per_second;
-  finding.high = most->latency / ns_per_second;
-  finding.reason =
-      fmt::format("no plateau beyond {}: {} there, {} at {}",
-                  format_bytes({static_cast<std::uint64_t>(first->working_set_bytes)}),
-                  format_seconds(first->latency / ns_per_second), format_seconds(*finding.value),
-                  format_bytes({static_cast<std::uint64_t>(curve.back().working_set_bytes)}));
-  found.findings.push_back(std::move(finding));
 }
 
 void add_levels(Findings& found, const SeriesSpec& spec, const DeviceInfo& device,
@@ -133,15 +93,18 @@ void add_levels(Findings& found, const SeriesSpec& spec, const DeviceInfo& devic
       cycles.holds_scatter = true;
       found.findings.push_back(std::move(cycles));
     }
-    found.findings.push_back(
-        capacity_finding(series, number, level, curve.back().working_set_bytes));
+    found.findings.push_back(with_end(of_level("capacity", series, number, "bytes"), level, curve));
     const bool has_steps = spec.space == Space::global && !spec.is_on_host && !spec.is_in_order;
     if (level.capacity && i + 1 < levels.size() && has_steps) {
       found.findings.push_back(step_finding(series, number, level, levels[i + 1], pages,
                                             curve.back().working_set_bytes));
     }
   }
-  if (series == global_series) add_beyond(found, series, levels.back(), curve);
+  if (series != global_series) return;
+  Finding beyond = finding_of("beyond", series, "seconds", "segmentation");
+  if (auto rest = beyond_last(std::move(beyond), levels.back(), curve)) {
+    found.findings.push_back(std::move(*rest));
+  }
 }
 
 /// No load takes less: one cycle of the device's clock, and two at 7 GHz where none is known. The

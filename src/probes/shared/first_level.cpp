@@ -39,6 +39,41 @@ std::optional<Finding> lost_first_level(std::span<const CurvePoint> curve,
   return first;
 }
 
+Finding with_end(Finding made, const Level& level, std::span<const CurvePoint> curve) {
+  if (level.capacity) {
+    made.value = level.capacity->bytes;
+    made.low = level.capacity->low;
+    made.high = level.capacity->high;
+    return made;
+  }
+  made.low = curve.back().working_set_bytes;
+  made.reason =
+      fmt::format("the end was not reached: it is beyond {}, the largest measured working set",
+                  size_text(*made.low));
+  return made;
+}
+
+std::optional<Finding> beyond_last(Finding made, const Level& last,
+                                   std::span<const CurvePoint> curve) {
+  if (!last.capacity) return std::nullopt;
+  const auto first = std::find_if(curve.begin(), curve.end(), [&](const CurvePoint& point) {
+    return point.working_set_bytes > last.capacity->high;
+  });
+  if (first == curve.end()) return std::nullopt;
+  const auto [fastest, slowest] = std::minmax_element(
+      first, curve.end(),
+      [](const CurvePoint& a, const CurvePoint& b) { return a.latency < b.latency; });
+  const auto show = made.unit == "seconds" ? format_seconds : format_rate;
+  made.value = in_unit(made, curve.back().latency);
+  made.low = std::min(in_unit(made, fastest->latency), in_unit(made, slowest->latency));
+  made.high = std::max(in_unit(made, fastest->latency), in_unit(made, slowest->latency));
+  made.reason =
+      fmt::format("no plateau beyond {}: {} there, {} at {}", size_text(first->working_set_bytes),
+                  show(in_unit(made, first->latency)), show(*made.value),
+                  size_text(curve.back().working_set_bytes));
+  return made;
+}
+
 Finding at_largest_size(Finding made, std::span<const Point> points, const DeviceInfo& device) {
   double largest = 0.0;
   std::size_t sizes = 0;

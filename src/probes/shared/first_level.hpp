@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a curve shows where it has no plateau: at its largest size, or before its first level. Pure.
+// The ends of a curve's levels, and what it shows before the first and behind the last. Pure.
 #pragma once
 
 #include <optional>
@@ -17,6 +17,15 @@ int number_of_first(std::span<const CurvePoint> curve, std::span<const Level> le
 /// took, as an interval, and no value. Nothing where none was lost.
 std::optional<Finding> lost_first_level(std::span<const CurvePoint> curve,
                                         std::span<const Level> levels, Finding first);
+
+/// `made` with the bracket of the level's end, or with the largest set as its bound.
+Finding with_end(Finding made, const Level& level, std::span<const CurvePoint> curve);
+
+/// `made` with the value of the largest set where the curve goes on behind the last plateau without
+/// a further one, and with the extremes there: pages whose translations no longer fit, or a cache
+/// that others use as well. It is no level, and all that is known of memory. Its unit is as below.
+std::optional<Finding> beyond_last(Finding made, const Level& last,
+                                   std::span<const CurvePoint> curve);
 
 /// The value of a series without levels at its largest size, with the interval of that point. The
 /// unit of `made` is "seconds", or "bytes_per_second" of points in ns a byte. At least one point of
