@@ -51,7 +51,9 @@ std::vector<DeviceStack> all_stacks(std::span<const Run> runs, std::string_view 
   for (std::size_t run = 0; run < runs.size(); ++run) {
     const ProbeResult* const result = find_result(runs[run], probe);
     if (result == nullptr) continue;
-    for (Stack& stack : stacks_in(result->findings)) all.push_back({run, std::move(stack)});
+    for (Stack& stack : drawn_stacks(stacks_in(result->findings))) {
+      all.push_back({run, std::move(stack)});
+    }
   }
   return all;
 }
@@ -63,7 +65,7 @@ double to_thousandths(double share) { return std::round(share * 1e5) / 1e5; }
 /// Accounts of cycles say where time goes, and not what is saved.
 std::string app_text(const Stack& stack, const StackPart& part) {
   const bool is_cause = stack.view == stack_view_shapley && part.label != stack_remainder &&
-                        part.is_resolved && part.share > 0.0;
+                        part.label != stack_not_resolved && part.share > 0.0;
   if (!stack.app_share || !is_cause) return {};
   const std::string_view bound = part.reason.starts_with("at least") ? "at least" : "at most";
   return fmt::format("saves {} {} of the app's device time", bound,

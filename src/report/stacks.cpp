@@ -79,6 +79,19 @@ std::vector<std::vector<Stack>> by_kernel(const std::vector<Stack>& stacks) {
   return kernels;
 }
 
+std::vector<Stack> drawn_stacks(std::span<const Stack> stacks) {
+  std::vector<Stack> drawn(stacks.begin(), stacks.end());
+  for (Stack& stack : drawn) {
+    StackPart rest{.label = std::string(stack_not_resolved)};
+    for (const StackPart& part : stack.parts) {
+      if (!part.is_resolved) rest.share += part.share;
+    }
+    std::erase_if(stack.parts, [](const StackPart& part) { return !part.is_resolved; });
+    if (rest.share != 0.0) stack.parts.push_back(std::move(rest));
+  }
+  return drawn;
+}
+
 std::vector<std::string> category_names(std::span<const std::string> labels) {
   std::vector<std::string> names;
   for (const std::string& label : labels) {

@@ -44,7 +44,7 @@ inline constexpr std::array shares_beside{
 };
 
 /// The causes that GSI has names for, in the order in which they are stacked.
-inline constexpr std::array<std::string_view, 10> known_categories{"no stall",
+inline constexpr std::array<std::string_view, 11> known_categories{"no stall",
                                                                    "compute structural",
                                                                    "compute data",
                                                                    "memory structural",
@@ -53,12 +53,17 @@ inline constexpr std::array<std::string_view, 10> known_categories{"no stall",
                                                                    "control",
                                                                    "idle",
                                                                    "end-of-kernel flush",
-                                                                   stack_remainder};
+                                                                   stack_remainder,
+                                                                   stack_not_resolved};
 
 /// A number for each category, by which pictures and pages fill it: of a known one its place among
 /// them, so that a cause looks the same whatever stands beside it; of others the numbers after
 /// those.
 std::vector<std::size_t> category_numbers(std::span<const std::string> categories);
+
+/// Stacks as they are drawn: parts of a bar that are not resolved, which tables leave blank, are
+/// one part `stack_not_resolved` of their total share.
+std::vector<Stack> drawn_stacks(std::span<const Stack> stacks);
 
 /// The categories of labels, in their order.
 std::vector<std::string> category_names(std::span<const std::string> labels);

@@ -20,7 +20,7 @@ namespace clprobe::report {
 namespace {
 
 /// Of the known categories.
-constexpr std::string_view letters = "#cdMDSb.fu";
+constexpr std::string_view letters = "#cdMDSb.fu?";
 static_assert(letters.size() == known_categories.size());
 
 }  // namespace
@@ -226,14 +226,15 @@ void draw_stacks(Page& page, std::span<const Finding> findings, Form form) {
       draw_parts(page, stacks);
       continue;
     }
-    const std::vector<std::string> labels = stack_labels(stacks);
+    const std::vector<Stack> drawn = drawn_stacks(stacks);
+    const std::vector<std::string> labels = stack_labels(drawn);
     const std::vector<std::string> categories = category_names(labels);
     const std::string marks = letters_of(categories);
-    draw_bars(page, stacks, labels, marks);
+    draw_bars(page, drawn, labels, marks);
     draw_legend(page, categories, marks);
     if (form == Form::brief) return;
     page.blank();
-    draw_table(page, stacks, labels, numbers_of(stacks, {stacks}));
+    draw_table(page, stacks, stack_labels(stacks), numbers_of(stacks, {stacks}));
     if (form == Form::whole) draw_remarks(page, stacks);
   }
   if (form != Form::whole) return;

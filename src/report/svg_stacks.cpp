@@ -17,10 +17,10 @@ namespace {
 
 // By the numbers of the categories. Any two that may be neighbours also differ without colour, and
 // what is not attributed is the lightest. Pages have the
-// same (report.css, --f0 to --f9).
-constexpr std::array<std::string_view, 10> fills{"#d3dce5", "#2b2926", "#c98a55", "#0a5fae",
+// same (report.css, --f0 to --f10).
+constexpr std::array<std::string_view, 11> fills{"#d3dce5", "#2b2926", "#c98a55", "#0a5fae",
                                                  "#7cc4bb", "#b84fae", "#e3cf5a", "#3a4a1a",
-                                                 "#efb4b8", "#f4efe6"};
+                                                 "#efb4b8", "#f4efe6", "#9aa1a9"};
 static_assert(fills.size() == known_categories.size());
 constexpr double row_height = 26;
 constexpr double bar_height = 18;
@@ -105,7 +105,8 @@ std::string axis_at(double y, const Reach& reach) {
 
 }  // namespace
 
-std::string draw_stacks(std::span<const Stack> stacks, const PictureText& text) {
+std::string draw_stacks(std::span<const Stack> all, const PictureText& text) {
+  const std::vector<Stack> stacks = drawn_stacks(all);
   const std::vector<std::string> labels = stack_labels(stacks);
   const std::vector<std::string> categories = category_names(labels);
   const std::vector<std::size_t> numbers = category_numbers(categories);

@@ -69,7 +69,7 @@ std::string chains_text(const ProbeResult& result) {
     const Finding* const time = find_value(result.findings, "latency", series);
     if (time == nullptr) continue;
     std::string one =
-        fmt::format("{}: {}", series.substr(0, series.find('-')), format_seconds(*time->value));
+        fmt::format("{}: {} a hop", series.substr(0, series.find('-')), format_seconds(*time->value));
     if (const Finding* const many = find_value(result.findings, "in_flight", series)) {
       one += fmt::format(", {:.0f} in flight", *many->value);
     }

@@ -68,7 +68,7 @@ void describe_level(CardLevel& level, const std::string& step) {
   }
 }
 
-/// Calls levels L1, L2, ... and memory. A "?" marks those whose number or nature is not certain.
+/// Calls levels L1, L2, ... and memory, as a comparison does. A "?" marks those whose number or nature is not certain.
 void name_levels(std::vector<CardLevel>& levels) {
   const bool has_memory = is_memory_last(levels);
   int number = 0;
@@ -87,13 +87,15 @@ void name_levels(std::vector<CardLevel>& levels) {
       const bool is_cache = step == to_word(StepKind::cache);
       const bool is_half = step == to_word(StepKind::cache_or_far);
       is_sure = is_sure && (is_cache || is_half);
-      level.name = fmt::format("L{}{}", ++number, is_sure ? "" : "?");
+      const bool is_far = is_cache && follows_half;
+      if (!is_far) ++number;
+      level.name = fmt::format("{}L{}{}", is_far ? "far " : "", number, is_sure ? "" : "?");
       if (!is_cache) describe_level(level, step);
-      if (is_cache && follows_half) {
-        level.what = fmt::format("or far half of L{}", number - 1);
-        level.short_what = "or far half";
+      if (is_far) {
+        level.what = fmt::format("far half of L{}, or L{}", number, number + 1);
+        level.short_what = fmt::format("or L{}", number + 1);
       }
-      follows_half = is_half;
+      follows_half = is_half && !is_far;
       is_sure = is_sure && is_cache;
     }
   }
