@@ -221,7 +221,7 @@ Agreement compare_with_noise(const Ablation& ablation, std::span<const Resource>
                              is_saturated(other);
     if (!is_tighter) continue;
     return {NoiseVerdict::inconclusive,
-            fmt::format("ablation ranks {} first, but noise shows {} busy all the time",
+            fmt::format("removing causes ranks {} first, but noise shows {} busy all the time",
                         name_of(loaded), name_of(each.resource))};
   }
   if (own == nullptr && loaded != Resource::waiting) {
@@ -229,8 +229,9 @@ Agreement compare_with_noise(const Ablation& ablation, std::span<const Resource>
             fmt::format("no noise was measured that loads {}", name_of(loaded))};
   }
   if (own != nullptr && is_saturated(*own)) {
-    return {NoiseVerdict::agree,
-            fmt::format("ablation and noise show {} busy all the time", name_of(loaded))};
+    return {
+        NoiseVerdict::agree,
+        fmt::format("removing causes and noise both show {} busy all the time", name_of(loaded))};
   }
   return {NoiseVerdict::agree, "noise shows no other resource busy all the time"};
 }

@@ -56,7 +56,8 @@ bool is_same_method(const ComparedResult& baseline, const ComparedResult& other)
 
 std::string differing_methods(const RunDigest& baseline, const RunDigest& other) {
   return fmt::format(
-      "measured by another version of the method ({}; baseline: {}); measure both with one clprobe",
+      "measured by another version of the method ({}; baseline: {}); measure both with the same "
+      "clprobe",
       other.tool, baseline.tool);
 }
 

@@ -97,7 +97,8 @@ PlaceCost cost_of_last_wave(std::uint64_t groups, const Tail& tail, std::uint64_
     return not_present(fmt::format("{} groups fill whole waves of {}", groups, resident_groups));
   }
   if (tail.whole_waves >= max_waves) {
-    return not_present(fmt::format("the last wave is one of {}", tail.whole_waves + 1));
+    return not_present(
+        fmt::format("the last of {} waves takes too small a share", tail.whole_waves + 1));
   }
   if (whole_ns.empty() || all_ns.empty()) {
     return {.state = CauseState::refused, .reason = "not all required launches were measured"};

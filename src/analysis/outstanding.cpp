@@ -45,7 +45,8 @@ std::string of_curves(std::size_t count, std::size_t all) {
 std::string describe_pool(std::span<const CurveFinding> curves, const Hypothesis& pool,
                           std::size_t spikes) {
   if (!pool.range) {
-    return "A pool of requests explains no spike: none is where additional lines are requested";
+    return "A pool of requests explains no spike: no spike occurs where additional lines are "
+           "requested";
   }
   std::string text = "A pool of " + words(*pool.range) + " requests explains " +
                      of_curves(pool.supporters.size(), spikes);

@@ -84,8 +84,8 @@ SubGroupLoads find_sub_group_loads(std::span<const CurveFinding> curves) {
     all.open = found.range;
     if (!is_own_limit(curves, found)) {
       all.reason = fmt::format(
-          "{} loads of a few work-items wait for each other, but the limit may be that of the "
-          "compute unit, which never had more loads in flight",
+          "{} loads of a few work-items wait for each other, but the compute unit never had more "
+          "loads in flight, so the limit may be its own",
           found.range->high + 1);
       continue;
     }
@@ -96,7 +96,7 @@ SubGroupLoads find_sub_group_loads(std::span<const CurveFinding> curves) {
   if (range) range->low = std::max<std::int64_t>(range->low, all.at_least);
   if (range && range->low > range->high) {
     all.reason =
-        "the targets disagree: one serves as many loads at once as wait for each other in another";
+        "the targets disagree: loads that one serves at once wait for each other in another";
     all.at_least = 0;
   } else if (range) {
     all.loads = range;

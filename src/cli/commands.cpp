@@ -24,9 +24,9 @@ constexpr std::array commands{
                .command = Command::explain,
                .summary = "explain a probe, a page or a word of the output",
                .details = "Print what a probe measures, what its findings mean and what can fool "
-                          "it; with `--full`, also its method. Or print what a word of the reports "
-                          "means (`clprobe explain knee`, `clprobe explain cache or far`), or "
-                          "another page (`clprobe explain method`). Without a word, list all "
+                          "it; `--full` adds its method. The argument may also be a word of the "
+                          "reports (`clprobe explain knee`, `clprobe explain cache or far`) or "
+                          "another page (`clprobe explain method`). Without an argument, list all "
                           "probes, pages and terms. On a terminal, `$PAGER` shows the text."},
     CommandRow{
         .word = "report",

@@ -43,7 +43,7 @@ function __clprobe_has_probe
     end
     return 1
 end
-# A comma list of the arguments; what it has already is not offered again.
+# Offers the arguments that a comma list does not contain yet.
 function __clprobe_list
     set -l token (string replace -r '^--[a-z-]+=' '' -- (commandline -ct))
     set -l before (string match -r '^.*,' -- $token)

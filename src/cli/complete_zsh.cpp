@@ -67,7 +67,7 @@ _clprobe_words() {{
     report) [[ ${{words[CURRENT-1]}} == report ]] || compadd - {probes}
       _files ;;
     compare|import|profile) _files ;;
-    # A term may have several words, which explain takes as they are.
+    # A term may have several words; explain takes them unquoted.
     explain) compadd -Q - {probes} {terms} ;;
     help) compadd - {commands} {probes} ;;
     list|version) ;;

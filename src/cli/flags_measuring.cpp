@@ -31,7 +31,7 @@ constexpr std::array selection_rows{
          .commands = with_probes,
          .summary = "maximum device memory for buffers",
          .details = "Maximum device memory for buffers. Default: a quarter of the device's memory; "
-                    "for `latency` also at most 1 GiB and the largest buffer.",
+                    "for `latency` also at most 1 GiB and at most the largest buffer.",
          .update = update_max_memory},
 };
 
@@ -43,10 +43,10 @@ constexpr std::array effort_rows{
          .commands = with_probes | profiling,
          .summary = "approximate time for all probes of a device, such as 500ms, 30s, 2min, 1h",
          .details = "Approximate time for all probes of one device together: `500ms`, `30s`, "
-                    "`2min` or `1h`. Points that reach their precision end earlier. Without it, a "
-                    "simulated device takes the time that all of its points need. With `compare "
-                    "--live`, the time for alternating once each side was measured; by default "
-                    "until a minute after the start, but at least 20s.",
+                    "`2min` or `1h`. Points that reach their precision end earlier. Without a "
+                    "budget, a simulated device measures all of its points. With `compare --live`, "
+                    "the budget is the time for alternating after each side was measured once. By "
+                    "default, alternating ends a minute after the start, but lasts at least 20s.",
          .update = update_time_budget},
     Flag{.name = "quick",
          .category = Category::effort,
@@ -65,8 +65,8 @@ constexpr std::array effort_rows{
          .kind = ValueKind::text,
          .category = Category::effort,
          .commands = with_devices | profiling,
-         .summary = "longest wait for a response of the driver (default 30s)",
-         .details = "Longest wait for a response of the driver. After it, clprobe ends the "
+         .summary = "longest wait for a response from the driver (default 30s)",
+         .details = "Longest wait for a response from the driver. After it, clprobe ends the "
                     "driver's process and counts the point as failed. Default: 30s.",
          .update = update_timeout},
     Flag{.name = "clock",
@@ -76,7 +76,7 @@ constexpr std::array effort_rows{
          .commands = with_probes | profiling,
          .summary = "clock to read inside kernels",
          .details = "Clock that kernels read. `auto` takes the best clock of the device that "
-                    "passes its self-test. Another word tries only that clock. `none` uses the "
+                    "passes its self-test. Any other value tries only that clock. `none` uses the "
                     "times of launches instead.",
          .choices = clock_words,
          .update = update_clock},
@@ -86,8 +86,8 @@ constexpr std::array effort_rows{
          .category = Category::effort,
          .commands = with_probes | profiling,
          .summary = "seed of all random orders (default 42)",
-         .details =
-             "Seed of all random orders: of the points and of the cycles in memory. Default: 42.",
+         .details = "Seed of all random orders: of the points and of the addresses of a chase. "
+                    "Default: 42.",
          .update = update_seed},
     Flag{.name = "dry-run",
          .category = Category::effort,

@@ -43,9 +43,10 @@ constexpr std::array profile_rows{
          .commands = profiling,
          .summary = "let replayed kernels include files below this folder",
          .details =
-             "A replayed kernel may include only the headers of its bundle, or those below the "
-             "folder of `--kernel-file`: its text may come from someone else, and compilers quote "
-             "the files that it includes. This option adds the files below FOLDER.",
+             "Let replayed kernels also include the files below FOLDER. Without this option, they "
+             "may include only the headers of their bundle, or those below the folder of "
+             "`--kernel-file`: a kernel's text may come from someone else, and compilers quote "
+             "included files in their messages.",
          .update = update_headers},
     Flag{.name = "kernel-file",
          .value_name = "FILE.cl",
@@ -73,7 +74,7 @@ constexpr std::array profile_rows{
          .summary = "saved run of latency on this device, to name memory levels",
          .details = "A run of `latency` on the same device (`clprobe latency -o FILE.json`). The "
                     "report then names the level that holds a kernel's buffers and the number of "
-                    "groups at which a faster level holds them, and marks the levels in its curve.",
+                    "groups at which a faster level holds them. Its curve marks the levels.",
          .update = update_levels},
     Flag{.name = "with-secrets",
          .category = Category::profiling,

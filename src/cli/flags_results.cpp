@@ -40,8 +40,8 @@ constexpr std::array result_rows{
                     "by Benjamini and Hochberg's. The findings that meet the condition are named "
                     "on stderr; unclear findings do not count. Otherwise exit with code 5 if a "
                     "probe or a series of the baseline is missing in a run, failed or was "
-                    "interrupted there, or if one run per side cannot separate a change from "
-                    "disturbances by other tenants of a virtual machine's host.",
+                    "interrupted there. Also exit with code 5 if one run per side cannot separate "
+                    "a change from disturbances by other tenants of a virtual machine's host.",
          .choices = fail_on_words,
          .update = update_fail_on},
     Flag{.name = "device-name",
@@ -111,13 +111,15 @@ constexpr std::array result_rows{
          .commands = with_results | profiling,
          .summary = "also write FILE: .json .csv .md .txt .html .svg; - is stdout",
          .details =
-             "Also write the results to FILE, in the format of its extension: `.json`, `.csv` (one "
-             "row per sample; per finding if the name ends in `findings.csv`, per point if it ends "
-             "in `curves.csv`), `.md`, `.txt`, `.html` (one page with interactive charts and the "
-             "raw data) or `.svg` (one chart; with several probes, the file name begins with the "
-             "probe to draw, as in `latency.svg`). `-` is stdout; it and devices such as "
-             "`/dev/null` take the format of `--format`. A file is replaced as a whole after each "
-             "probe, so an interrupted run leaves the results until then.",
+             "Also write the results to FILE, in the format of its extension: `.json`, `.csv`, "
+             "`.md`, `.txt`, `.html` or `.svg`. A `.csv` file has one row per sample; per finding "
+             "if its name ends in `findings.csv`, per point if it ends in `curves.csv`. An `.html` "
+             "file is one page with interactive charts and the raw data. An `.svg` file is one "
+             "chart; with several probes, its name begins with the probe to draw, as in "
+             "`latency.svg`. "
+             "`-` is stdout; it and devices such as `/dev/null` take the format of `--format`. A "
+             "file is replaced as a whole after each probe, so an interrupted run leaves the "
+             "results until then.",
          .is_repeatable = true,
          .update = update_output},
     Flag{.name = "format",

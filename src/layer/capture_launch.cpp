@@ -131,7 +131,7 @@ void CaptureLaunch::take_program(const KnownKernel& kernel) {
   if (kernel.program == nullptr) throw Refusal("its program was created by an extension");
   if (!kernel.program->problem.empty()) throw Refusal(kernel.program->problem);
   if (kernel.program->units.size() > bundle::max_units) {
-    throw Refusal("its program has too many units");
+    throw Refusal("its program has too many compilation units");
   }
   for (const KnownProgram::Unit& unit : kernel.program->units) {
     const std::size_t first = launch_.program.headers.size();
@@ -270,7 +270,7 @@ std::string CaptureLaunch::read_buffer(cl_mem buffer, std::uint64_t bytes) const
   cl_int error = read_all(buffer);
   if (error == CL_INVALID_OPERATION) {
     cl_mem copy = below.clCreateBuffer(context_, CL_MEM_READ_WRITE, held.size(), nullptr, &error);
-    if (copy == nullptr) throw Refusal("there is no memory for a copy of a buffer");
+    if (copy == nullptr) throw Refusal("too little memory for a copy of a buffer");
     error = below.clEnqueueCopyBuffer(queue_, buffer, copy, 0, 0, held.size(), 0, nullptr, nullptr);
     if (error == CL_SUCCESS) error = below.clFinish(queue_);
     if (error == CL_SUCCESS) error = read_all(copy);

@@ -102,7 +102,7 @@ std::optional<CaptureLaunch> Captures::begin_capture(cl_command_queue queue, cl_
   } catch (const Refusal& refusal) {
     if (capture) capture->refuse(refusal.what());
   } catch (const std::bad_alloc&) {
-    if (capture) capture->refuse("there is no memory for its buffers");
+    if (capture) capture->refuse("too little memory for its buffers");
   } catch (...) {
     if (capture) capture->refuse("an unexpected error occurred");
   }
@@ -122,7 +122,7 @@ cl_int Captures::launch(cl_command_queue queue, cl_kernel kernel, const bundle::
   } catch (const Refusal& refusal) {
     capture->refuse(refusal.what());
   } catch (...) {
-    capture->refuse("there is no memory for its buffers");
+    capture->refuse("too little memory for its buffers");
   }
   if (own != nullptr) State::below().clReleaseEvent(own);
   return error;

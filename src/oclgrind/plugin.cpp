@@ -67,7 +67,7 @@ std::optional<Settings> settings_of_environment() {
           : whole_number(std::string_view(kernel).substr(colon + 1), ~std::size_t{0});
   const auto width = whole_number(variable("CLPROBE_TRACE_WIDTH", "32"), 64);
   if (!launch) say("CLPROBE_TRACE_KERNEL expects NAME or NAME:N, with N from 1");
-  if (!width) say("CLPROBE_TRACE_WIDTH expects work-items of a sub-group, 1 to 64");
+  if (!width) say("CLPROBE_TRACE_WIDTH expects the work-items per sub-group, 1 to 64");
   if (!launch || !width) return std::nullopt;
   settings.launch = *launch;
   settings.width = *width;
@@ -97,7 +97,7 @@ class LaunchTrace {
                              .number = warps_++});
     }
     if (!group.warps.empty()) text_ += simulator::group_text(group);
-    if (text_.size() > max_bytes) refuse("it has more than a trace may have: launch fewer groups");
+    if (text_.size() > max_bytes) refuse("its trace would be too large: launch fewer groups");
   }
 
   void refuse(std::string_view problem) {

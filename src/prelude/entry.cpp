@@ -19,7 +19,7 @@ std::string entry_text(const NdRange& launch, bool with_noise) {
   const std::array<std::uint64_t, 3> groups = count_groups(launch);
   for (std::size_t d = 0; d < 3; ++d) {
     if (launch.global.at(d) % launch.local.at(d) == 0) continue;
-    throw SettingError(fmt::format("its last groups of dimension {} are smaller", d));
+    throw SettingError(fmt::format("its last groups in dimension {} are smaller", d));
   }
   // Each factor alone first: their product may be beyond 64 bits.
   // Half: with noise there are twice as many.

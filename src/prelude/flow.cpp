@@ -210,7 +210,7 @@ class Flow {
       }
       if (memory_.size() + values_.size() == before) return std::nullopt;
     }
-    return "it is not clear what decides on addresses";
+    return "it is unclear what determines addresses";
   }
 
  private:
@@ -302,7 +302,9 @@ class Flow {
   }
 
   void decide(std::string_view name, std::string_view what) {
-    if (control_.empty()) control_ = fmt::format("{} decides on {}", name, what);
+    if (control_.empty()) {
+      control_ = fmt::format("a wrong value of {} would determine {}", name, what);
+    }
   }
 
   void check(Tokens tokens, std::string_view what) {

@@ -16,8 +16,8 @@
 
 namespace clprobe::prelude {
 
-/// The first place at which a load of `memory` decides: "`count` decides on an address". Nothing
-/// where none does. The same of what `functions` return.
+/// The first place at which a load of `memory` decides: "a wrong value of count would determine an
+/// address". Nothing where none does. The same of what `functions` return.
 std::optional<std::string> find_control(const Reach& reach,
                                         const std::set<std::string_view>& memory,
                                         const std::set<std::string_view>& functions = {});

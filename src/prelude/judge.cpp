@@ -168,7 +168,7 @@ std::optional<std::string> defined_anywhere(const Reach& reach, const Names& nam
 std::optional<std::string> missing_header(const Program& program, const Reach& reach) {
   for (const Lexed& lexed : reach.texts()) {
     for (const std::string_view name : lexed.includes) {
-      if (name.empty()) return "it includes a file that a macro names";
+      if (name.empty()) return "it includes a file whose name comes from a macro";
       if (!program.headers.contains(std::string(name))) {
         return fmt::format("it includes {}, which is missing", name);
       }
@@ -233,7 +233,7 @@ std::optional<std::string> find_unseen(const Program& program, const Reach& reac
   if (auto missing = missing_header(program, reach)) return missing;
   if (!reach.parts().empty()) return std::nullopt;
   return fmt::format(
-      "no kernel {} in the program's text: its name comes out of a macro, or brackets do not "
+      "no kernel {} in the program's text: its name comes from a macro, or brackets do not "
       "match in all branches of #if",
       kernel);
 }
@@ -246,7 +246,9 @@ std::string find_unknown_work(const Reach& reach) {
 Verdict judge_renaming(const Reach& reach) {
   if (const auto again = defined_again(reach, renamed)) return refused(*again);
   if (has_our_names(reach)) return refused("the program has names that begin with clp_");
-  if (is_hidden_call(reach, renamed)) return refused("it hides a work-item function from macros");
+  if (is_hidden_call(reach, renamed)) {
+    return refused("it calls a work-item function in a form that macros cannot replace");
+  }
   if (const std::string work = find_unknown_work(reach); !work.empty()) return refused(work);
   return {};
 }
@@ -268,7 +270,7 @@ Verdict judge_folding(const Reach& reach, const MemoryNames& names) {
         fmt::format("groups may wait for each other: {} is volatile global memory", *name));
   }
   if (has_assembly(reach, {"ctaid", "atom", "s_getreg"})) {
-    return refused("its assembly asks for the group, or has atomics");
+    return refused("its inline assembly depends on the group or contains atomics");
   }
   return {};
 }
@@ -277,7 +279,7 @@ Verdict judge_folding(const Reach& reach, const MemoryNames& names) {
 Verdict judge_entry(const Reach& reach) {
   if (const auto again = defined_again(reach, renamed_by_entry)) return refused(*again);
   if (is_hidden_call(reach, renamed_by_entry)) {
-    return refused("it hides a work-item function from macros");
+    return refused("it calls a work-item function in a form that macros cannot replace");
   }
   if (reach.parts().front().parameters.empty() || reach.parts().front().parameters[0] == "void") {
     return refused("the kernel has no arguments");
@@ -287,7 +289,7 @@ Verdict judge_entry(const Reach& reach) {
 
 Verdict judge_barriers(const Reach& reach, const MemoryNames& names) {
   const bool is_in_assembly = has_assembly(reach, {"bar.", "barrier.", "s_barrier"});
-  if (is_in_assembly) return refused("its barriers are assembly");
+  if (is_in_assembly) return refused("its barriers are in inline assembly");
   if (find_one_of(reach, barrier_names) == nullptr) {
     return {Possibility::not_present, "no barrier in the text"};
   }
@@ -302,7 +304,7 @@ Verdict judge_barriers(const Reach& reach, const MemoryNames& names) {
     racy.insert(written.begin(), written.end());
   }
   if (const auto control = find_control(reach, racy)) {
-    return refused(fmt::format("without barriers {}", *control));
+    return refused(fmt::format("without barriers, {}", *control));
   }
   return {};
 }
@@ -327,15 +329,15 @@ Verdict judge_atomics(const Reach& reach) {
     }
     if (call.is_result_used) return refused(fmt::format("the result of {} is used", call.name));
     if (call.name.starts_with("atom_") && has_wide_atomics(reach)) {
-      return refused(fmt::format("{} may be of 64-bit words", call.name));
+      return refused(fmt::format("{} may operate on 64-bit words", call.name));
     }
-    if (call.target.empty()) return refused("it is not clear what an atomic updates");
+    if (call.target.empty()) return refused("it is unclear what an atomic updates");
     racy.insert(call.target);
   }
-  if (has_assembly(reach, {"atom", "red."})) return refused("its atomics are assembly");
+  if (has_assembly(reach, {"atom", "red."})) return refused("its atomics are in inline assembly");
   if (!is_any) return {Possibility::not_present, "no atomic in the text"};
   if (const auto control = find_control(reach, racy)) {
-    return refused(fmt::format("with updates lost {}", *control));
+    return refused(fmt::format("with lost updates, {}", *control));
   }
   return {};
 }
@@ -345,25 +347,25 @@ Verdict judge_atomics(const Reach& reach) {
 Verdict judge_lanes(const Reach& reach, const MemoryNames& names) {
   if (const auto again = defined_anywhere(reach, renamed_without_lanes)) return refused(*again);
   if (is_hidden_call(reach, renamed_without_lanes)) {
-    return refused("it hides a work-item function from macros");
+    return refused("it calls a work-item function in a form that macros cannot replace");
   }
   const auto is_of_lanes = [](std::string_view word) {
     return word.find("sub_group") != std::string_view::npos;
   };
   if (const Token* const word = find_word(reach, is_of_lanes)) {
-    return refused(fmt::format("its lanes work together: {}", word->text));
+    return refused(fmt::format("its lanes cooperate: {}", word->text));
   }
   if (has_assembly(reach, {"tid", "lane", "shfl", "vote"})) {
-    return refused("its assembly asks for the lane");
+    return refused("its inline assembly depends on the lane");
   }
   for (const AtomicCall& call : find_atomics(reach)) {
     if (call.kind == AtomicKind::fence) continue;
-    return refused(fmt::format("its lanes would meet at one word: {}", call.name));
+    return refused(fmt::format("its lanes may update one word: {}", call.name));
   }
   std::set<std::string_view> left_out = find_written(reach);
   left_out.insert(names.local.begin(), names.local.end());
   if (const auto control = find_control(reach, left_out)) {
-    return refused(fmt::format("without what other lanes store {}", *control));
+    return refused(fmt::format("without the stores of other lanes, {}", *control));
   }
   return {};
 }
@@ -375,11 +377,11 @@ Verdict judge_fences(const Reach& reach, const MemoryNames& names,
     return {Possibility::not_present, "no fence in the text"};
   }
   if (const auto again = defined_anywhere(reach, fence_names)) return refused(*again);
-  if (assembly.is_any && !assembly.are_all) return refused("its assembly has more than fences");
+  if (assembly.is_any && !assembly.are_all) return refused("its assembly does more than fence");
   std::set<std::string_view> racy = find_written(reach);
   racy.insert(names.local.begin(), names.local.end());
   if (const auto control = find_control(reach, racy)) {
-    return refused(fmt::format("without fences {}", *control));
+    return refused(fmt::format("without fences, {}", *control));
   }
   return {};
 }
@@ -392,7 +394,7 @@ Verdict judge_functions(const Reach& reach) {
   if (const auto again = defined_anywhere(reach, special_functions)) return refused(*again);
   if (const auto control =
           find_control(reach, {}, {special_functions.begin(), special_functions.end()})) {
-    return refused(fmt::format("with another number {}", *control));
+    return refused(fmt::format("with a substitute function, {}", *control));
   }
   return {};
 }

@@ -106,7 +106,7 @@ std::optional<std::string_view> find_volatile_access(const Reach& reach, const M
       if (is_volatile_cast(body, i) &&
           !has_any(body.subspan(i, std::min<std::size_t>(8, body.size() - i)),
                    {"local", "__local"})) {
-        return "what a pointer is cast to";
+        return "the target of a pointer cast";
       }
       if (names.volatile_global.contains(body[i].text) && is_dereferenced(body, i)) {
         return body[i].text;

@@ -43,17 +43,16 @@ bool chooses_driver(const NdRange& launch) {
 
 void check_launch(const NdRange& launch) {
   if (launch.dimensions < 1 || launch.dimensions > 3) {
-    throw SettingError(fmt::format("a launch of {} dimensions", launch.dimensions));
+    throw SettingError(fmt::format("a launch with {} dimensions", launch.dimensions));
   }
   if (launch.offset[2] != 0) {
-    throw SettingError(
-        "the launch has an offset in dimension 2, where the setting would have to stand");
+    throw SettingError("the launch has an offset in dimension 2, which the instrumentation needs");
   }
   for (std::size_t d = 0; d < 3; ++d) {
     if (launch.global.at(d) == 0) throw SettingError("a launch without work-items");
     const bool is_behind = d >= launch.dimensions;
     if (is_behind && (launch.global.at(d) != 1 || launch.offset.at(d) != 0)) {
-      throw SettingError(fmt::format("sizes behind the last of {} dimensions", launch.dimensions));
+      throw SettingError(fmt::format("sizes after the last of {} dimensions", launch.dimensions));
     }
     if (launch.local.at(d) == 0 && !chooses_driver(launch)) {
       throw SettingError("a work-group without work-items");
@@ -77,7 +76,7 @@ void check_dimension(const NdRange& launch, const Setting& setting, std::size_t 
   const std::uint64_t whole = launch.global.at(d) / launch.local.at(d);
   const std::uint64_t last = first + (std::uint64_t{1} << exponent) - 1;
   if (last >= whole) {
-    throw SettingError(fmt::format("dimension {} has {} whole groups, and group {} was asked for",
+    throw SettingError(fmt::format("dimension {} has {} whole groups, but group {} was requested",
                                    d, whole, last));
   }
 }
@@ -89,8 +88,8 @@ void check_window(const Setting& setting) {
     throw SettingError("a window that cannot be packed");
   }
   const std::uint32_t exponent = setting.exponents.at(window.dimension);
-  if (exponent == no_folding) throw SettingError("a window in a dimension that is not folded");
-  if (window.shift < exponent) throw SettingError("a window that begins inside of another one");
+  if (exponent == no_folding) throw SettingError("a window in a dimension without reduction");
+  if (window.shift < exponent) throw SettingError("a window that begins inside another one");
 }
 
 void check_setting(const NdRange& launch, const Setting& setting) {

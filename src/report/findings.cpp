@@ -246,10 +246,20 @@ std::string words(std::string_view name) {
     std::string_view name;
     std::string_view words;
   };
-  constexpr std::array titles{
-      Title{"asked", "requested loads"}, Title{"sub_group", "sub-group size"},
-      Title{"class", "access pattern"}, Title{"beside_global", "ratio to global"},
-      Title{"slow_round_trip", "99th percentile round trip"}};
+  constexpr std::array titles{Title{"asked", "requested loads"},
+                              Title{"sub_group", "sub-group size"},
+                              Title{"class", "access pattern"},
+                              Title{"beside_global", "ratio to global"},
+                              Title{"slow_round_trip", "99th percentile round trip"},
+                              Title{"unit_bandwidth", "bandwidth per compute unit"},
+                              Title{"unit_operations", "operations per compute unit"},
+                              Title{"unit_share", "share of one compute unit"},
+                              Title{"one_way_bandwidth", "one-way bandwidth"},
+                              Title{"conflict_free", "conflict-free"},
+                              Title{"bic_margin", "BIC margin"},
+                              Title{"line_r2", "line R2"},
+                              Title{"model_r2", "model R2"},
+                              Title{"deviates_most", "largest deviation at"}};
   const auto* const title = std::find_if(titles.begin(), titles.end(),
                                          [&](const Title& each) { return each.name == name; });
   if (title != titles.end()) return std::string(title->words);

@@ -263,7 +263,7 @@ std::string lead_of(std::span<const Run> runs) {
   const std::string from = first->started.substr(0, 10);
   const std::string to = last->started.substr(0, 10);
   std::string text = runs.size() == 1
-                         ? "Characteristics of its memory system, as visible through OpenCL"
+                         ? "Characteristics of the memory system, as visible through OpenCL"
                          : names_of(runs);
   return text + fmt::format(". Measured {}{}.", from, from == to ? "" : " to " + to);
 }

@@ -104,10 +104,11 @@ constexpr std::array prose{
     Prose{"too_fast", "impossible times",
           "{series} takes {latency_ns} per access: no memory is that fast",
           "do not trust this series; please report it with the JSON file"},
-    Prose{"rate_too_high", "impossible rates",
-          "{series} moves {rate_bytes_per_second}, but the device's compute units at most "
-          "{max_bytes_per_second} at their clock",
-          "do not trust this series; please report it with the JSON file"},
+    Prose{
+        "rate_too_high", "impossible rates",
+        "{series} moves {rate_bytes_per_second}, but at their clock the device's compute units can "
+        "move at most {max_bytes_per_second}",
+        "do not trust this series; please report it with the JSON file"},
 };
 
 std::string normalised(std::string_view code) {

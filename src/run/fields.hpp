@@ -143,7 +143,7 @@ struct Fields<ImportInfo> {
   static constexpr std::string_view name = "import";
   static constexpr auto list =
       std::tuple(always("tool", &ImportInfo::tool), always("format", &ImportInfo::format),
-                 always("file", &ImportInfo::file, "without folders"));
+                 always("file", &ImportInfo::file, "name of the imported file, without folders"));
 };
 
 template <>
@@ -159,14 +159,14 @@ struct Fields<HostInfo> {
 template <>
 struct Fields<Sample> {
   static constexpr std::string_view name = "sample";
-  static constexpr auto list =
-      std::tuple(always("accesses", &Sample::accesses),
-                 if_any("ticks", &Sample::ticks,
-                        "ticks of the device clock; the empty clock pair is not subtracted"),
-                 if_any("event_ns", &Sample::event_ns, "time from START to END of the launch"),
-                 always("host_ns", &Sample::host_ns, "time from enqueue to finish"),
-                 always("witness", &Sample::witness, "64 bits, as the kernel computed it"),
-                 always("visit", &Sample::visit, "visit of the point that took the sample"));
+  static constexpr auto list = std::tuple(
+      always("accesses", &Sample::accesses),
+      if_any("ticks", &Sample::ticks,
+             "ticks of the device clock, including the overhead of reading it"),
+      if_any("event_ns", &Sample::event_ns, "time from the launch event's START to its END"),
+      always("host_ns", &Sample::host_ns, "host time from enqueueing the launch to its end"),
+      always("witness", &Sample::witness, "64-bit checksum that the kernel computed"),
+      always("visit", &Sample::visit, "number of the visit that took the sample, from 0"));
 };
 
 template <>
@@ -185,7 +185,8 @@ struct Fields<Finding> {
   static constexpr std::string_view name = "finding";
   static constexpr auto list = std::tuple(
       always("name", &Finding::name), always("series", &Finding::series),
-      if_any("level", &Finding::level, "1 is the nearest").from(1),
+      if_any("level", &Finding::level, "number of the level; 1 is nearest to the compute unit")
+          .from(1),
       if_any("value", &Finding::value), if_any("low", &Finding::low),
       if_any("high", &Finding::high), if_any("unit", &Finding::unit),
       if_any("label", &Finding::label, "the conclusion, if it is a word"),
@@ -218,24 +219,24 @@ template <>
 struct Fields<Moment> {
   static constexpr std::string_view name = "moment";
   static constexpr auto list =
-      std::tuple(always("at_seconds", &Moment::at_seconds, "since the run began"),
+      std::tuple(always("at_seconds", &Moment::at_seconds, "time since the start of the run"),
                  always("ns", &Moment::ns, "time of one access or byte"));
 };
 
 template <>
 struct Fields<Reference> {
   static constexpr std::string_view name = "reference";
-  static constexpr auto list = std::tuple(
-      always("kind", &Reference::kind, "kind of points that it represents"),
-      always("series", &Reference::series),
-      always("parameters", &Reference::parameters, "values that identify the point"),
-      always("moments", &Reference::moments, "its times during the run"),
-      if_any("is_rate", &Reference::is_rate,
-             "true if it is work of all compute units, measured per byte")
-          .since(2),
-      if_any("spent_seconds", &Reference::spent_seconds, "time spent on all moments together")
-          .between(0.0, max_magnitude)
-          .since(2));
+  static constexpr auto list =
+      std::tuple(always("kind", &Reference::kind, "kind of points that it represents"),
+                 always("series", &Reference::series),
+                 always("parameters", &Reference::parameters, "values that identify the point"),
+                 always("moments", &Reference::moments, "times of the point during the run"),
+                 if_any("is_rate", &Reference::is_rate,
+                        "true if it is work of all compute units, measured per byte")
+                     .since(2),
+                 if_any("spent_seconds", &Reference::spent_seconds, "total time of all moments")
+                     .between(0.0, max_magnitude)
+                     .since(2));
 };
 
 template <>
@@ -273,15 +274,15 @@ struct Fields<ProbeResult> {
   static constexpr std::string_view name = "result";
   static constexpr auto list = std::tuple(
       always("probe", &ProbeResult::probe),
-      if_any("method", &ProbeResult::method, "version of what the probe measures").from(1).since(2),
+      if_any("method", &ProbeResult::method, "version of the probe's method").from(1).since(2),
       always("quantity", &ProbeResult::unit).until(1),
       always("unit", &ProbeResult::unit, "unit of the points' values").since(2),
       always("view", &ProbeResult::view, "how its points are drawn").since(2),
       always("status", &ProbeResult::status),
-      if_any("reason", &ProbeResult::reason, "reason if the status is not ok"),
+      if_any("reason", &ProbeResult::reason, "reason for a status other than ok"),
       always("elapsed_seconds", &ProbeResult::elapsed_seconds).between(0.0, max_magnitude),
       if_any("others_share", &ProbeResult::others_share,
-             "share of a CPU's time that others took while the probe measured")
+             "share of the CPU's time that other processes used while the probe measured")
           .between(0.0, 1.0),
       always("findings", &ProbeResult::findings), always("warnings", &ProbeResult::warnings),
       always("kernels", &ProbeResult::kernels), always("points", &ProbeResult::points),
@@ -297,7 +298,7 @@ struct Fields<Clock> {
       always("kind", &Clock::kind), always("rate", &Clock::rate),
       always("overhead_ticks", &Clock::overhead_ticks),
       always("quantum_ticks", &Clock::quantum_ticks),
-      always("ticks_per_ns", &Clock::ticks_per_ns, "0 when not calibrated")
+      always("ticks_per_ns", &Clock::ticks_per_ns, "rate of the clock; 0 if it is not calibrated")
           .between(0.0, max_ticks_per_ns),
       always("ticks_per_ns_low", &Clock::ticks_per_ns_low)
           .between(-max_ticks_per_ns, max_ticks_per_ns),
@@ -310,13 +311,13 @@ struct Fields<DeviceInfo> {
   using Device = DeviceInfo;
   static constexpr std::string_view name = "device";
   static constexpr auto list = std::tuple(
-      always("index", &Device::index, "over all platforms, as in `clprobe list`"),
-      always("platform_index", &Device::platform_index, "platform:device"),
+      always("index", &Device::index, "index over all platforms, as in `clprobe list`"),
+      always("platform_index", &Device::platform_index, "indices as PLATFORM:DEVICE"),
       always("platform", &Device::platform), always("name", &Device::name),
       always("type", &Device::type), always("vendor", &Device::vendor),
       always("driver", &Device::driver), always("version", &Device::version),
       if_any("uuid", &Device::uuid), if_any("pci", &Device::pci),
-      if_any("isa", &Device::isa, "reported by the compiler's macros"),
+      if_any("isa", &Device::isa, "instruction set that the compiler's macros report"),
       always("compute_units", &Device::compute_units).up_to(max_parallel),
       always("sub_group_size", &Device::sub_group_size).up_to(max_sub_group),
       always("max_work_group_size", &Device::max_work_group_size).up_to(max_parallel),
@@ -324,8 +325,9 @@ struct Fields<DeviceInfo> {
       always("max_allocation_bytes", &Device::max_allocation),
       always("local_memory_bytes", &Device::local_memory),
       always("constant_buffer_bytes", &Device::constant_buffer),
-      always("cache_line_bytes", &Device::cache_line, "as reported; may be 0"),
-      always("image_buffer_pixels", &Device::image_buffer_pixels, "0 without images"),
+      always("cache_line_bytes", &Device::cache_line, "size that the driver reports; may be 0"),
+      always("image_buffer_pixels", &Device::image_buffer_pixels,
+             "maximum number of pixels; 0 without images"),
       always("pointers_stay_valid", &Device::pointers_stay_valid), always("clock", &Device::clock),
       always("timer", &Device::timer, "timer of accesses"),
       always("launch_timer", &Device::launch_timer, "timer of whole launches")
@@ -343,7 +345,8 @@ struct Fields<Run> {
       always("interrupted", &Run::interrupted),
       if_any("label", &Run::label, "name given by the user").since(2), always("host", &Run::host),
       if_any("imported", &Run::imported, "only in runs imported from another tool's results"),
-      always("device", &Run::device), always("warnings", &Run::warnings, "about the device"),
+      always("device", &Run::device),
+      always("warnings", &Run::warnings, "warnings about the device"),
       always("results", &Run::results),
       if_any("references", &Run::references, "reference points that belong to no probe").since(2),
       if_any("disturbances", &Run::disturbances, "disturbances shown by the references").since(2));

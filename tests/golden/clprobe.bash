@@ -3,7 +3,7 @@
 _clprobe_offer() {
   mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
 }
-# What a comma list has already is not offered again.
+# Offers the words that a comma list does not contain yet.
 _clprobe_list() {
   local before='' each
   local -a rest=()
@@ -17,7 +17,7 @@ _clprobe_list() {
 _clprobe_devices() {
   timeout 3 "${COMP_WORDS[0]}" list </dev/null 2>/dev/null | sed -n 's/^\([0-9][0-9]*\)  .*/\1/p'
 }
-# A term may have several words, which explain takes as they are.
+# A term may have several words; explain takes them unquoted.
 _clprobe_explain() {
   local IFS=$'\n'
   mapfile -t COMPREPLY < <(compgen -W 'latency

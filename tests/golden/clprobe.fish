@@ -35,7 +35,7 @@ function __clprobe_has_probe
     end
     return 1
 end
-# A comma list of the arguments; what it has already is not offered again.
+# Offers the arguments that a comma list does not contain yet.
 function __clprobe_list
     set -l token (string replace -r '^--[a-z-]+=' '' -- (commandline -ct))
     set -l before (string match -r '^.*,' -- $token)
@@ -70,7 +70,7 @@ complete -c clprobe -n '__clprobe_of measure live' -l max-memory -x -d 'maximum 
 complete -c clprobe -n '__clprobe_of measure live profile' -l time-budget -x -d 'approximate time for all probes of a device, such as 500ms, 30s, 2min, 1h'
 complete -c clprobe -n '__clprobe_of measure live profile' -l quick -d 'fewer sizes and samples, for a first look'
 complete -c clprobe -n '__clprobe_of measure live profile' -l thorough -d 'more sizes and samples, for publication'
-complete -c clprobe -n '__clprobe_of measure list live profile' -l timeout -x -d 'longest wait for a response of the driver (default 30s)'
+complete -c clprobe -n '__clprobe_of measure list live profile' -l timeout -x -d 'longest wait for a response from the driver (default 30s)'
 complete -c clprobe -n '__clprobe_of measure live profile' -l clock -x -a 'auto none khr-device khr-sub-group nvidia-clock64 amd-cycle-counter intel-cycle-counter cpu-cycle-counter' -d 'clock to read inside kernels'
 complete -c clprobe -n '__clprobe_of measure live profile' -l seed -x -d 'seed of all random orders (default 42)'
 complete -c clprobe -n '__clprobe_of measure' -l dry-run -d 'print the plan with its memory and time, and exit'

@@ -13,7 +13,7 @@ _clprobe_words() {
     report) [[ ${words[CURRENT-1]} == report ]] || compadd - latency bandwidth
       _files ;;
     compare|import|profile) _files ;;
-    # A term may have several words, which explain takes as they are.
+    # A term may have several words; explain takes them unquoted.
     explain) compadd -Q - latency bandwidth knee 'lanes together' 'local memory' ;;
     help) compadd - list explain report compare import profile help version latency bandwidth ;;
     list|version) ;;
@@ -37,7 +37,7 @@ _clprobe() {
       '--time-budget=[approximate time for all probes of a device, such as 500ms, 30s, 2min, 1h]:TIME: '
       '--quick[fewer sizes and samples, for a first look]'
       '--thorough[more sizes and samples, for publication]'
-      '--timeout=[longest wait for a response of the driver (default 30s)]:TIME: '
+      '--timeout=[longest wait for a response from the driver (default 30s)]:TIME: '
       '--clock=[clock to read inside kernels]:KIND:(auto none khr-device khr-sub-group nvidia-clock64 amd-cycle-counter intel-cycle-counter cpu-cycle-counter)'
       '--seed=[seed of all random orders (default 42)]:N: '
       '--dry-run[print the plan with its memory and time, and exit]'
@@ -61,7 +61,7 @@ _clprobe() {
     'list') own=(
       '--device=[device to measure\: an index, P\:D, gpu, cpu, part of a name, all, sim\:PRESET, or a comma list]:SEL:_clprobe_devices'
       '-d[device to measure\: an index, P\:D, gpu, cpu, part of a name, all, sim\:PRESET, or a comma list]:SEL:_clprobe_devices'
-      '--timeout=[longest wait for a response of the driver (default 30s)]:TIME: '
+      '--timeout=[longest wait for a response from the driver (default 30s)]:TIME: '
       '--format=[format of the results on stdout]:FORMAT:(table json csv findings curves markdown html svg)'
       '-f[format of the results on stdout]:FORMAT:(table json csv findings curves markdown html svg)'
       '--json[short for --format json]'
@@ -123,7 +123,7 @@ _clprobe() {
       '--time-budget=[approximate time for all probes of a device, such as 500ms, 30s, 2min, 1h]:TIME: '
       '--quick[fewer sizes and samples, for a first look]'
       '--thorough[more sizes and samples, for publication]'
-      '--timeout=[longest wait for a response of the driver (default 30s)]:TIME: '
+      '--timeout=[longest wait for a response from the driver (default 30s)]:TIME: '
       '--clock=[clock to read inside kernels]:KIND:(auto none khr-device khr-sub-group nvidia-clock64 amd-cycle-counter intel-cycle-counter cpu-cycle-counter)'
       '--seed=[seed of all random orders (default 42)]:N: '
       '--live[measure both sides now, alternately, instead of reading files]'
@@ -176,7 +176,7 @@ _clprobe() {
       '--time-budget=[approximate time for all probes of a device, such as 500ms, 30s, 2min, 1h]:TIME: '
       '--quick[fewer sizes and samples, for a first look]'
       '--thorough[more sizes and samples, for publication]'
-      '--timeout=[longest wait for a response of the driver (default 30s)]:TIME: '
+      '--timeout=[longest wait for a response from the driver (default 30s)]:TIME: '
       '--clock=[clock to read inside kernels]:KIND:(auto none khr-device khr-sub-group nvidia-clock64 amd-cycle-counter intel-cycle-counter cpu-cycle-counter)'
       '--seed=[seed of all random orders (default 42)]:N: '
       '--list[only list the program'\''s kernels with launches and device time]'

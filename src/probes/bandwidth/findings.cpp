@@ -212,7 +212,7 @@ Finding limit_finding(const Finding& scaling) {
   const bool may_be_less = *scaling.low < nearly_all;
   if (may_be_less && *scaling.high >= nearly_all) {
     limit.reason = fmt::format(
-        "{:.0f} % to {:.0f} %, the interval of the scaling, includes the threshold of 90 %",
+        "the interval of the scaling includes the threshold of 90 %: {:.0f} % to {:.0f} %",
         100.0 * *scaling.low, 100.0 * *scaling.high);
   } else {
     limit.label = may_be_less ? limited_by_level : limited_by_units;

@@ -85,10 +85,10 @@ inline constexpr Option case_options[]{
     {.name = "what-if",
      .value_name = "LIST",
      .summary = "hardware features that make synchronization cheaper in a search",
-     .details = "Comma-separated list of features to add to the machine for `uts` and `utsd`: the "
-                "first cache level serves locks that no other compute unit wants "
-                "(`owned-atomics`); stores after a release issue while the release flushes earlier "
-                "stores (`s-fifo`). Default: only the machine's own features.",
+     .details = "Comma-separated list of features to add to the machine for `uts` and `utsd`. "
+                "`owned-atomics`: the first cache level serves locks that no other compute unit "
+                "wants. `s-fifo`: stores after a release issue while the release flushes earlier "
+                "stores. Default: only the machine's own features.",
      .value = Choices{what_if_words}},
     {.name = "steps",
      .value_name = "N",

@@ -37,9 +37,9 @@ constexpr Option options[]{
      .value_name = "LIST",
      .summary = "work-items per work-group, such as 2-64 or 32,64,128",
      .details = "Number of work-items in the one work-group: numbers and ranges, at most 256 "
-                "values. Default: every second number up to two sub-groups, every eighth up to the "
-                "largest work-group (on hardware, one per four sub-groups beyond 256), and every "
-                "second around jumps.",
+                "values. Default: every second number up to two sub-groups and around jumps; every "
+                "eighth up to the largest work-group (on hardware, one per four sub-groups beyond "
+                "256).",
      .value = Numbers{1, 65536}},
     {.name = "loads",
      .value_name = "LIST",

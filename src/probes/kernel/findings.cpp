@@ -203,8 +203,9 @@ void add_witness(const Replayed& of, Findings& found) {
   const bool is_deterministic = facts.integer_or(deterministic_fact, 1) != 0;
   found.findings.push_back(word_of("deterministic", of.label, is_deterministic ? "yes" : "no"));
   if (facts.find(equal_fact) == nullptr) {
-    found.findings.push_back(without_value("equal_to_app", of.label, replay_method,
-                                           "not known: the launch was described by hand"));
+    found.findings.push_back(
+        without_value("equal_to_app", of.label, replay_method,
+                      "not known: a launch described by hand has no program to compare with"));
     return;
   }
   const bool is_equal = facts.integer_or(equal_fact, 1) != 0;

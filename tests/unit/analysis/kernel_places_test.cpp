@@ -138,7 +138,7 @@ TEST_CASE("launches without a part of a wave have no tail") {
   };
   CHECK(reason(100, 132) == "all groups run at once");
   CHECK(reason(264, 132) == "264 groups fill whole waves of 132");
-  CHECK(reason(64 * 132 + 1, 132) == "the last wave is one of 65");
+  CHECK(reason(64 * 132 + 1, 132) == "the last of 65 waves takes too small a share");
   CHECK(reason(63 * 132 + 1, 132) == "not all required launches were measured");
   CHECK(reason(133, 0) == "nothing");
   for (const std::uint64_t groups : {100U, 132U, 264U, 64U * 132U + 1U}) {

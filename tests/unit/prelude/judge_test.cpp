@@ -59,19 +59,21 @@ TEST_CASE("lanes may go where they neither work together nor decide on where the
   CHECK(lanes("tile[get_local_id(0)] = a[n]; barrier(CLK_LOCAL_MEM_FENCE); a[n] = tile[0];") ==
         "usable");
   CHECK(lanes("tile[get_local_id(0)] = n; barrier(CLK_LOCAL_MEM_FENCE); a[(int)tile[0]] = 1;") ==
-        "without what other lanes store tile decides on an address");
+        "without the stores of other lanes, a wrong value of tile would determine an address");
   // Local memory holds what lanes store, whatever stores it.
   CHECK(lanes("vstore4((float4)(n), get_local_id(0), tile); a[(int)tile[0]] = 1;") ==
-        "without what other lanes store tile decides on an address");
+        "without the stores of other lanes, a wrong value of tile would determine an address");
   CHECK(lanes("index[get_local_id(0)] = n; for (int i = 0; i < index[1]; ++i) a[i] = 1;") ==
-        "without what other lanes store index decides on how long a loop runs");
+        "without the stores of other lanes, a wrong value of index would determine how long a loop "
+        "runs");
   CHECK(lanes("for (int i = 0; i < index[1]; ++i) a[i] = 1;") == "usable");
-  CHECK(lanes("atomic_inc(&index[n]);") == "its lanes would meet at one word: atomic_inc");
+  CHECK(lanes("atomic_inc(&index[n]);") == "its lanes may update one word: atomic_inc");
   CHECK(lanes("a[0] = sub_group_broadcast(a[1], 0);") ==
-        "its lanes work together: sub_group_broadcast");
+        "its lanes cooperate: sub_group_broadcast");
   CHECK(lanes("uint l; asm(\"mov.u32 %0, %laneid;\" : \"=r\"(l)); a[l] = 1;") ==
-        "its assembly asks for the lane");
-  CHECK(lanes("int i = (get_local_id)(0);") == "it hides a work-item function from macros");
+        "its inline assembly depends on the lane");
+  CHECK(lanes("int i = (get_local_id)(0);") ==
+        "it calls a work-item function in a form that macros cannot replace");
   CHECK(words_of(judge_text("#define get_local_id(d) 0\n" + signature + "{ a[0] = 1; }").lanes) ==
         "the program defines get_local_id itself");
   // Where groups cannot be folded lanes cannot go either.
@@ -88,7 +90,7 @@ TEST_CASE("what the prelude cannot stand in front of is refused whole") {
         "the program defines get_global_id itself");
   CHECK(renaming("kernel void k() { int clp_a; }") == "the program has names that begin with clp_");
   CHECK(renaming("kernel void k() { int i = (get_global_id)(0); }") ==
-        "it hides a work-item function from macros");
+        "it calls a work-item function in a form that macros cannot replace");
   CHECK(renaming("kernel void k() { enqueue_kernel(q, f, r, ^{}); }") == "it calls enqueue_kernel");
   CHECK(judge({.sources = {"kernel void k() { }"}, .options = "-Dget_work_dim()=2"}, "k")
             .renaming.reason == "the program defines get_work_dim itself");
@@ -127,11 +129,11 @@ TEST_CASE("of a kernel whose text is not all here nothing is known, but it may b
     return judgement.folding.reason;
   };
   CHECK(unseen("#define NAME(a) a\nkernel void NAME(k)(global int* a) { a[0] = 1; }")
-            .starts_with("no kernel k in the program's text: its name comes out of a macro"));
+            .starts_with("no kernel k in the program's text: its name comes from a macro"));
   CHECK(unseen("#include \"x.h\"\nkernel void k(global int* a) { }") ==
         "it includes x.h, which is missing");
   CHECK(unseen("#include FILE\nkernel void k(global int* a) { }") ==
-        "it includes a file that a macro names");
+        "it includes a file whose name comes from a macro");
   // What stands in the way of the prelude does so without the kernel, too.
   CHECK(judge_text("#include FILE\n#define get_global_id(d) 0\n").renaming.reason ==
         "the program defines get_global_id itself");
@@ -186,11 +188,11 @@ TEST_CASE("groups that may depend on each other are not folded") {
   CHECK(folding("while (counter[0] == 0);") ==
         "groups may wait for each other: counter is volatile global memory");
   CHECK(folding("while (*(volatile global int*)index == 0);") ==
-        "groups may wait for each other: what a pointer is cast to is volatile global memory");
+        "groups may wait for each other: the target of a pointer cast is volatile global memory");
   CHECK(folding("asm(\"mov.u32 %0, %ctaid.x;\" : \"=r\"(n));") ==
-        "its assembly asks for the group, or has atomics");
+        "its inline assembly depends on the group or contains atomics");
   CHECK(folding("asm(\"global_atomic_add %0, %1, off\" : : \"v\"(a), \"v\"(n));") ==
-        "its assembly asks for the group, or has atomics");
+        "its inline assembly depends on the group or contains atomics");
   CHECK(folding("asm(\"bfe.u32 %0, %1, 2, 3;\" : \"=r\"(n) : \"r\"(n));") == "usable");
 }
 
@@ -237,60 +239,62 @@ TEST_CASE("barriers may go where local memory holds values alone") {
 }
 
 TEST_CASE("barriers stay where what is in local memory decides on addresses or loops") {
-  const std::string address = "without barriers tile decides on an address";
+  const std::string address = "without barriers, a wrong value of tile would determine an address";
   CHECK(barriers("barrier(1); a[(int)tile[0]] = 1;") == address);
   CHECK(barriers("barrier(1); a[index[(int)*tile]] = 1;") == address);
   CHECK(barriers("barrier(1); *(a + (int)tile[n]) = 1;") == address);
   CHECK(barriers("barrier(1); vstore4(v, (int)tile[n], a);") == address);
   CHECK(barriers("barrier(1); float4 v = vload4((int)tile[n], a);") == address);
   CHECK(barriers("int i = tile[0]; int j = i + 1; barrier(1); a[j] = 1;") ==
-        "without barriers j decides on an address");
+        "without barriers, a wrong value of j would determine an address");
   CHECK(barriers("barrier(1); for (int i = 0; i < tile[0]; ++i) a[i] = 1;") ==
-        "without barriers tile decides on how long a loop runs");
+        "without barriers, a wrong value of tile would determine how long a loop runs");
   CHECK(barriers("int end = tile[1]; while (n < end) { barrier(1); ++n; }") ==
-        "without barriers end decides on how long a loop runs");
+        "without barriers, a wrong value of end would determine how long a loop runs");
   CHECK(barriers("for (;;) { barrier(1); if (tile[0] > 0) { break; } }") ==
-        "without barriers tile decides on how long a loop runs");
+        "without barriers, a wrong value of tile would determine how long a loop runs");
   // By way of a variable that is only set where it is true.
   CHECK(barriers("int go = 1; while (go) { barrier(1); if (tile[0] > 0) go = 0; }") ==
-        "without barriers go decides on how long a loop runs");
+        "without barriers, a wrong value of go would determine how long a loop runs");
   CHECK(barriers("global float* p = a + (int)tile[n]; barrier(1); *p = 1;") ==
-        "without barriers p decides on an address");
+        "without barriers, a wrong value of p would determine an address");
   CHECK(barriers("private_copy[0] = tile[n]; barrier(1); a[private_copy[0]] = 1;") ==
-        "without barriers private_copy decides on an address");
+        "without barriers, a wrong value of private_copy would determine an address");
 }
 
 TEST_CASE("values go through functions, macros and global memory") {
   const auto verdict = [](const std::string& text) { return words_of(judge_text(text).barriers); };
   CHECK(verdict(R"(int load(local int* from) { return from[0]; }
     kernel void k(global int* a, local int* t) { barrier(1); int i = load(t); a[i] = 1; })") ==
-        "without barriers i decides on an address");
+        "without barriers, a wrong value of i would determine an address");
   CHECK(verdict(R"(int load(local int* from) { return from[0]; }
     kernel void k(global int* a, local int* t) { barrier(1); int i = load(&t[1]); a[i] = 1; })") ==
-        "without barriers i decides on an address");
+        "without barriers, a wrong value of i would determine an address");
   CHECK(verdict(R"(void store(global int* to, int at) { to[at] = 1; }
     kernel void k(global int* a, local int* t) { barrier(1); store(a, t[0]); })") ==
-        "without barriers at decides on an address");
+        "without barriers, a wrong value of at would determine an address");
   CHECK(verdict(R"(void put(int* to, local int* from) { *to = from[0]; }
     kernel void k(global int* a, local int* t) { int i; put(&i, t); barrier(1); a[i] = 1; })") ==
-        "without barriers i decides on an address");
+        "without barriers, a wrong value of i would determine an address");
   CHECK(verdict(R"(#define T(i) t[(i)]
     kernel void k(global int* a, local int* t) { barrier(1); a[T(1)] = 1; })") ==
-        "without barriers T decides on an address");
+        "without barriers, a wrong value of T would determine an address");
   CHECK(verdict(R"(#define A(i) a[(i)]
     kernel void k(global int* a, global int* b, local int* t) {
-      A(0) = t[0]; barrier(1); b[a[0]] = 1; })") == "without barriers a decides on an address");
+      A(0) = t[0]; barrier(1); b[a[0]] = 1; })") ==
+        "without barriers, a wrong value of a would determine an address");
   CHECK(verdict(R"(kernel void k(global int* a, local int* t) {
       barrier(1); vstore4(vload4(0, t), 0, a); int i = a[0]; a[i] = 1; })") ==
-        "without barriers i decides on an address");
+        "without barriers, a wrong value of i would determine an address");
   // What a function computes is of its arguments, each time that it is called.
   const std::string with_hash = R"(uint hash(uint x) { x ^= x >> 16; return x * 0x7feb352du; }
     uint twice(uint y) { uint z = hash(y); return hash(z); }
     kernel void k(global int* a, local int* t, int n) { barrier(1); )";
   CHECK(verdict(with_hash + "a[twice(n)] = hash(t[0]) + twice(t[1]); }") == "usable");
-  CHECK(verdict(with_hash + "a[twice(t[0])] = 1; }") == "without barriers t decides on an address");
+  CHECK(verdict(with_hash + "a[twice(t[0])] = 1; }") ==
+        "without barriers, a wrong value of t would determine an address");
   CHECK(verdict(with_hash + "int i = hash(t[0]); a[i] = 1; }") ==
-        "without barriers i decides on an address");
+        "without barriers, a wrong value of i would determine an address");
   // It may load, loop, or keep something.
   for (const std::string body :
        {"return table[x];", "for (uint i = 0; i < x; ++i) n += 2; return n;",
@@ -304,7 +308,7 @@ TEST_CASE("values go through functions, macros and global memory") {
   // What a barrier for global memory keeps in order counts as well.
   CHECK(verdict(R"(kernel void k(global int* a, global int* b) {
       a[get_local_id(0)] = 3; barrier(CLK_GLOBAL_MEM_FENCE); b[a[1]] = 1; })") ==
-        "without barriers a decides on an address");
+        "without barriers, a wrong value of a would determine an address");
   CHECK(verdict(R"(kernel void k(global int* a, global int* b) {
       a[get_local_id(0)] = 3; barrier(CLK_LOCAL_MEM_FENCE); b[b[1]] = 1; })") == "usable");
 }
@@ -324,24 +328,25 @@ TEST_CASE("images hold values as buffers do") {
   };
   CHECK(barriers_of(drawn + "float x = read_imagef(m, p).x; a[0] = x;") == "usable");
   CHECK(barriers_of(drawn + "int x = read_imagei(m, p).x; a[x] = 1;") ==
-        "without barriers x decides on an address");
+        "without barriers, a wrong value of x would determine an address");
   CHECK(barriers_of("barrier(CLK_LOCAL_MEM_FENCE); int x = tile[1]; write_imagef(m, x, v);") ==
-        "without barriers x decides on an address");
+        "without barriers, a wrong value of x would determine an address");
   CHECK(barriers_of(
             "barrier(CLK_LOCAL_MEM_FENCE); int x = tile[1]; a[0] = read_imagef(m, s, x).x;") ==
-        "without barriers x decides on an address");
+        "without barriers, a wrong value of x would determine an address");
   CHECK(barriers_of("barrier(CLK_LOCAL_MEM_FENCE); write_imagei(m, p, tile[1]); "
                     "int x = read_imagei(m, p).x; a[x] = 1;") ==
-        "without barriers x decides on an address");
+        "without barriers, a wrong value of x would determine an address");
 }
 
 TEST_CASE("barriers that are not ours to rename are refused") {
   CHECK(words_of(judge_text("#define barrier(x) f(x)\nkernel void k() { barrier(1); }").barriers) ==
         "the program defines barrier itself");
-  CHECK(barriers("asm volatile(\"bar.sync 0;\");") == "its barriers are assembly");
-  CHECK(barriers("asm volatile(\"nop; bar.sync 0;\");") == "its barriers are assembly");
-  CHECK(barriers("asm volatile(\"barrier.sync 0;\");") == "its barriers are assembly");
-  CHECK(barriers("asm volatile(\"membar.gl; bar.sync 0;\");") == "its barriers are assembly");
+  CHECK(barriers("asm volatile(\"bar.sync 0;\");") == "its barriers are in inline assembly");
+  CHECK(barriers("asm volatile(\"nop; bar.sync 0;\");") == "its barriers are in inline assembly");
+  CHECK(barriers("asm volatile(\"barrier.sync 0;\");") == "its barriers are in inline assembly");
+  CHECK(barriers("asm volatile(\"membar.gl; bar.sync 0;\");") ==
+        "its barriers are in inline assembly");
   // Of memory, and not of groups.
   CHECK(barriers("asm volatile(\"membar.gl;\");") == "no barrier in the text");
 }
@@ -357,16 +362,16 @@ TEST_CASE("atomics may lose updates where nobody looks at the result") {
   CHECK(atomics("atomic_xchg(index, 0);") == "it calls atomic_xchg");
   CHECK(atomics("atomic_fetch_add(p, 1);") == "it calls atomic_fetch_add");
   CHECK(atomics("atomic_inc(index); a[index[0]] = 1;") ==
-        "with updates lost index decides on an address");
+        "with lost updates, a wrong value of index would determine an address");
   CHECK(atomics("atomic_inc(index); while (index[0] < 5);") ==
-        "with updates lost index decides on how long a loop runs");
+        "with lost updates, a wrong value of index would determine how long a loop runs");
   // What a loop steps by is not what its body does.
   CHECK(atomics("for (int i = 0; i < n; i += 2) atomic_add(index, a[i]);") == "usable");
   CHECK(atomics("for (int i = 0; i < n; i += index[0]) atomic_add(index, a[i]);") ==
-        "with updates lost index decides on how long a loop runs");
+        "with lost updates, a wrong value of index would determine how long a loop runs");
   CHECK(words_of(judge_text("#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n"
                             "kernel void k(global long* p) { atom_inc(p); }")
-                     .atomics) == "atom_inc may be of 64-bit words");
+                     .atomics) == "atom_inc may operate on 64-bit words");
   CHECK(words_of(judge_text("void atomic_add(int* p, int v) { }\n"
                             "kernel void k() { int i; atomic_add(&i, 1); }")
                      .atomics) == "the program defines atomic_add itself");
@@ -379,9 +384,9 @@ TEST_CASE("fences may go where nothing that others store decides on anything") {
   CHECK(fences("atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_release, "
                "memory_scope_device);") == "usable");
   CHECK(fences("index[n] = 1; mem_fence(CLK_GLOBAL_MEM_FENCE); a[index[0]] = 1;") ==
-        "without fences index decides on an address");
+        "without fences, a wrong value of index would determine an address");
   CHECK(fences("tile[n] = 1; mem_fence(CLK_LOCAL_MEM_FENCE); a[(int)tile[0]] = 1;") ==
-        "without fences tile decides on an address");
+        "without fences, a wrong value of tile would determine an address");
   CHECK(fences("a[index[0]] = 1; mem_fence(CLK_GLOBAL_MEM_FENCE);") == "usable");
   CHECK(fences("while (counter[0] == 0) mem_fence(CLK_GLOBAL_MEM_FENCE);") ==
         "groups may wait for each other: counter is volatile global memory");
@@ -402,7 +407,7 @@ TEST_CASE("fences of assembly may go where there is no other assembly") {
   CHECK(fences("asm volatile(\"membar.gl;\" \"nop;\");") == "no fence in the text");
   CHECK(fences("asm volatile(\"nop;\");") == "no fence in the text");
   const std::string both = "asm volatile(\"membar.gl;\"); asm volatile(\"nop;\");";
-  CHECK(fences(both) == "its assembly has more than fences");
+  CHECK(fences(both) == "its assembly does more than fence");
   CHECK_FALSE(judge_text(signature + "{ asm volatile(\"nop;\"); }").has_fence_assembly);
 }
 
@@ -410,11 +415,12 @@ TEST_CASE("special functions may go where what they return decides on nothing") 
   CHECK(functions("a[n] = native_sin(a[n]);") == "usable");
   CHECK(functions("a[n] = sqrt(a[n]) + pow(a[n], 2.0f);") == "usable");
   CHECK(functions("a[n] = native_sinks(a[n]);") == "no special function in the text");
-  CHECK(functions("a[(int)sqrt(a[n])] = 1;") == "with another number sqrt decides on an address");
+  CHECK(functions("a[(int)sqrt(a[n])] = 1;") ==
+        "with a substitute function, a wrong value of sqrt would determine an address");
   CHECK(functions("float d = exp(a[n]); while (d > 1.0f) d -= 1.0f;") ==
-        "with another number d decides on how long a loop runs");
+        "with a substitute function, a wrong value of d would determine how long a loop runs");
   CHECK(functions("a[n] = log(a[n]); for (int i = 0; i < a[n]; ++i) a[i] = 1;") ==
-        "with another number a decides on how long a loop runs");
+        "with a substitute function, a wrong value of a would determine how long a loop runs");
   // What a function that only computes makes of it, and of other things.
   const std::string tools =
       "float root(float x) { return sqrt(x) + 1.0f; }\n"
@@ -424,7 +430,8 @@ TEST_CASE("special functions may go where what they return decides on nothing") 
   };
   CHECK(with_tools("a[twice(n)] = root(a[n]);") == "usable");
   CHECK(with_tools("float s = sqrt(a[n]); a[twice(n)] = twice(s);") == "usable");
-  CHECK(with_tools("a[(int)root(a[n])] = 1;") == "with another number root decides on an address");
+  CHECK(with_tools("a[(int)root(a[n])] = 1;") ==
+        "with a substitute function, a wrong value of root would determine an address");
   // A macro that another one is given.
   const std::string macros =
       "#define ROOT(f) f = native_sqrt(f);\n"
@@ -434,7 +441,8 @@ TEST_CASE("special functions may go where what they return decides on nothing") 
         judge_text(macros + signature + "{ float x = n, y = n;" + body + "}").functions);
   };
   CHECK(with_macros("DO(ROOT) a[n] = x;") == "usable");
-  CHECK(with_macros("DO(ROOT) a[(int)y] = 1;") == "with another number y decides on an address");
+  CHECK(with_macros("DO(ROOT) a[(int)y] = 1;") ==
+        "with a substitute function, a wrong value of y would determine an address");
   CHECK(words_of(judge_text("float sin(float x) { return x; }\n"
                             "kernel void k(global float* a) { a[0] = sin(a[1]); }")
                      .functions) == "the program defines sin itself");
@@ -458,7 +466,7 @@ TEST_CASE("an entry needs kernels whose groups do not work together, and ids tha
   CHECK(entry("kernel void k(global int* a) { while (atomic_xchg(a, 1)) ; }") ==
         "groups may wait for each other: atomic_xchg");
   CHECK(entry("kernel void k(global int* a) { a[(get_num_groups)(0)] = 1; }") ==
-        "it hides a work-item function from macros");
+        "it calls a work-item function in a form that macros cannot replace");
   CHECK(entry("#define get_global_size(d) 4\nkernel void k(global int* a) { }") ==
         "the program defines get_global_size itself");
   CHECK(entry("kernel void k() { }") == "the kernel has no arguments");

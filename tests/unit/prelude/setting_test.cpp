@@ -138,27 +138,26 @@ TEST_CASE("folding keeps squares of groups") {
 
 TEST_CASE("what cannot be encoded is refused with the reason") {
   CHECK(refusal({.dimensions = 3, .offset = {0, 0, 1}, .global = {2, 2, 2}, .local = {1, 1, 1}}) ==
-        "the launch has an offset in dimension 2, where the setting would have to stand");
+        "the launch has an offset in dimension 2, which the instrumentation needs");
   CHECK(refusal(line(1024, 64), {.exponents = {5, no_folding, no_folding}}) ==
-        "dimension 0 has 16 whole groups, and group 31 was asked for");
+        "dimension 0 has 16 whole groups, but group 31 was requested");
   // A smaller last group has not the work-items of the others.
   CHECK(refusal(line(1000, 64), {.exponents = {4, no_folding, no_folding}}) ==
-        "dimension 0 has 15 whole groups, and group 15 was asked for");
+        "dimension 0 has 15 whole groups, but group 15 was requested");
   CHECK(refusal({.dimensions = 1, .global = {64, 1, 1}},
                 {.exponents = {1, no_folding, no_folding}}) ==
         "the driver chooses the work-group size");
   CHECK(refusal({.dimensions = 1, .global = {64, 1, 1}}) == "");
-  CHECK(refusal({.dimensions = 0, .global = {64, 1, 1}}) == "a launch of 0 dimensions");
-  CHECK(refusal({.dimensions = 1, .global = {64, 2, 1}}) ==
-        "sizes behind the last of 1 dimensions");
+  CHECK(refusal({.dimensions = 0, .global = {64, 1, 1}}) == "a launch with 0 dimensions");
+  CHECK(refusal({.dimensions = 1, .global = {64, 2, 1}}) == "sizes after the last of 1 dimensions");
   CHECK(refusal(line(0, 1)) == "a launch without work-items");
   CHECK(refusal({.dimensions = 2, .global = {4, 4, 1}, .local = {4, 0, 1}}) ==
         "a work-group without work-items");
   CHECK(refusal(line(std::uint64_t{1} << 40U, 1)) == "too many groups in dimension 0");
   const Setting::Window window{.dimension = 0, .number = 1, .shift = 1};
   CHECK(refusal(line(64, 1), {.exponents = {2, no_folding, no_folding}, .window = window}) ==
-        "a window that begins inside of another one");
-  CHECK(refusal(line(64, 1), {.window = window}) == "a window in a dimension that is not folded");
+        "a window that begins inside another one");
+  CHECK(refusal(line(64, 1), {.window = window}) == "a window in a dimension without reduction");
   CHECK(refusal(line(64, 1), {.exponents = {32, 0, 0}}) == "more groups than a launch can have");
 }
 
@@ -196,7 +195,7 @@ TEST_CASE("launches with an entry have their groups in dimension 0") {
 TEST_CASE("an entry needs groups of one size, and few enough to be counted") {
   NdRange launch{.dimensions = 1, .global = {65, 1, 1}, .local = {8, 1, 1}};
   CHECK_THROWS_WITH_AS(static_cast<void>(entry_text(launch)),
-                       "its last groups of dimension 0 are smaller", SettingError);
+                       "its last groups in dimension 0 are smaller", SettingError);
   launch.local = {};
   CHECK_THROWS_AS(static_cast<void>(entry_text(launch)), SettingError);
   launch = {.dimensions = 3, .global = {1U << 20U, 1U << 10U, 1}, .local = {1, 1, 1}};
