@@ -41,6 +41,15 @@ struct Budgets {
   }
 };
 
+/// How the probes of a run share its time.
+struct SchedulePolicy {
+  /// The probes belong to one run: references of each show what disturbs the others, and cheap
+  /// probes are visited again while expensive ones are measured.
+  bool shares_run{true};
+  /// A quick run has no time to alternate: a probe makes all its passes at once.
+  bool is_quick{false};
+};
+
 /// What suits a probe that does not say otherwise.
 inline constexpr Budgets usual_budgets{.quick = {.probe_time = std::chrono::seconds(3),
                                                  .first_visit_time = std::chrono::seconds(1),

@@ -181,7 +181,27 @@ class HostMemory {
   Bytes size_;
 };
 
-/// In-process OpenCL backend. A driver that crashes takes the process with it: the worker runs it.
-std::unique_ptr<Backend> opencl_backend(Session& session);
+/// Prepares points on an opened device, in this process: a driver that crashes takes it along, so
+/// that the worker's child runs it.
+class PointPreparer {
+ public:
+  /// The session must outlive it.
+  explicit PointPreparer(Session& session);
+  PointPreparer(const PointPreparer&) = delete;
+  PointPreparer& operator=(const PointPreparer&) = delete;
+  PointPreparer(PointPreparer&&) = delete;
+  PointPreparer& operator=(PointPreparer&&) = delete;
+  ~PointPreparer();
+
+  /// The work is valid until the next call. Throws DeviceError; Unsupported.
+  Work prepare(const Probe& probe, const Point& point);
+  /// The same for a point that is prepared again and again: its buffers are kept until the memory
+  /// is needed.
+  Work prepare_kept(const Probe& probe, const Point& point);
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
 
 }  // namespace clprobe

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The measuring core: visits points in shuffled order, samples until the interval is narrow, checks
-// witnesses, follows what disturbs the run by reference points, and keeps what it has when
-// something breaks.
+// The measuring core: where points are measured (Backend), and the one loop that measures them in
+// the order of a schedule (Engine).
 #pragma once
 
 #include <chrono>
@@ -80,12 +79,11 @@ class Backend {
   virtual void build_ahead(const std::function<std::vector<Program>()>& /*programs*/) {}
   /// Points that will be prepared, in this order. What can be done of them at once may be begun.
   virtual void expect(const Probe& /*probe*/, const std::vector<const Point*>& /*points*/) {}
-  /// `point` has the samples that were taken of it so far. The returned Work is valid until the
-  /// next call. Throws DeviceError.
-  virtual Work prepare(const Probe& probe, const Point& point) = 0;
+  /// `point` has the samples that were taken of it so far. Throws DeviceError.
+  virtual PreparedPoint prepare(const Probe& probe, const Point& point) = 0;
   /// The same, for a point that will be prepared again and again: what that takes stays beside what
   /// `prepare` makes, until the memory is needed or `release` is called.
-  virtual Work prepare_kept(const Probe& probe, const Point& point) {
+  virtual PreparedPoint prepare_kept(const Probe& probe, const Point& point) {
     return prepare(probe, point);
   }
   /// Gives back what the device holds for former points, so that the next ones get other places in
@@ -102,66 +100,69 @@ class Backend {
   [[nodiscard]] virtual CoreUse core_use() const { return {}; }
 };
 
-/// What the engine tells while it works, and asks.
+/// What an engine reports while it measures, and asks.
 struct Observer {
-  /// `done` of `total` in seconds of estimated work; called at most every few milliseconds.
-  std::function<void(const Probe&, double done_share, double seconds_left)> progress{};
+  /// Share of a probe's work that is done, and an estimate of the seconds left. Probes are named by
+  /// their places in the engine.
+  std::function<void(std::size_t probe, double done_share, double seconds_left)> progress{};
   /// The point that is visited now.
-  std::function<void(const Probe&, const Point&)> visiting{};
-  /// Called between two points. What that takes is the run's time, and not the probe's.
-  std::function<void()> between_points{};
+  std::function<void(std::size_t probe, const Point&)> visiting{};
+  /// The probe has made a pass: Engine::result() has more than before.
+  std::function<void(std::size_t probe)> pass_over{};
   std::function<bool()> cancelled{};
-  /// Of the run; the moments of its references are told from it.
+  /// Start of the run, from which moments of references count.
   std::chrono::steady_clock::time_point began{std::chrono::steady_clock::now()};
 };
 
-/// The measuring of one probe in passes, so that those of several probes can take turns: what
-/// disturbs a device for some seconds then meets one visit of a point, and not all of them.
+/// A probe that an engine measures.
+struct EngineProbe {
+  const Probe* probe{nullptr};
+  Backend* backend{nullptr};
+  Budget budget{};
+  /// Asked once, when the probe is planned: what earlier probes found may be part of it.
+  std::function<Request()> request{};
+  /// Only the references of the plan that are kept are visited, from that time of the run on: they
+  /// show what disturbs the probes that are measured.
+  std::optional<std::chrono::duration<double>> controls_from{};
+  std::size_t group{0};  ///< probes of a group alternate; groups follow each other
+};
+
+/// Measures probes in the order of a Schedule.
 ///
 /// Never throws for what a device does: a failing point keeps its reason and ends nothing, a probe
 /// with any such point is `failed`, an interrupted one `interrupted`. Points that the device
 /// refuses (Unsupported) are no failures: a warning where only some of a series were, else a
 /// finding without a value. A driver that fails at a later visit takes nothing away from the
 /// earlier ones.
-class Measuring {
+class Engine {
  public:
-  /// All but the request must outlive it.
-  Measuring(const Probe& probe, Backend& backend, Request request, const Budget& budget,
-            const Observer& observer);
-  Measuring(const Measuring&) = delete;
-  Measuring& operator=(const Measuring&) = delete;
-  Measuring(Measuring&&) noexcept;
-  Measuring& operator=(Measuring&&) noexcept;
-  ~Measuring();
+  /// Backends and observer must outlive it.
+  Engine(std::vector<EngineProbe> probes, const SchedulePolicy& policy, const Observer& observer);
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+  Engine(Engine&&) = delete;
+  Engine& operator=(Engine&&) = delete;
+  ~Engine();
 
-  /// The first time plans, visits every point, and those with which the probe refines what it saw;
-  /// then visits once more every point that is not yet known well enough, a few that are left as
-  /// often as is allowed.
-  void pass();
-  /// Instead of passes: plans, and visits no point but the references, when it is asked to look
-  /// again: those alone that are kept, each for a hundredth of the time at most.
-  void watch();
-  /// Visits the points of a probe that is done once more, if that takes little of the run's time:
-  /// what took a second saw nothing of what disturbs a run of a minute. Returns whether it did.
-  bool visit_again();
-  /// Measures the reference points once more, if that was so long ago: what disturbs a run is seen
-  /// best where it is looked for all along. It takes nothing of the probe's time.
-  void look_again(std::chrono::seconds between);
-  /// The same, of those alone that are kept and need not be prepared anew.
-  void look_at_kept(std::chrono::milliseconds between);
-  /// What they took until now.
-  [[nodiscard]] const std::vector<Reference>& references() const;
-  /// Whether there is nothing left to do, or no time for it.
-  [[nodiscard]] bool is_done() const;
+  /// Until all probes are done, or the observer cancels.
+  void run();
+  /// Whether the probe has been planned.
+  [[nodiscard]] bool has_begun(std::size_t probe) const;
+  /// Visits of the probe's points so far.
+  [[nodiscard]] std::size_t visit_count(std::size_t probe) const;
+  /// Whether nothing is left to do for the probe, or no time for it.
+  [[nodiscard]] bool is_done(std::size_t probe) const;
   /// What was measured so far, and what follows from it; `interrupted` before it is done.
-  [[nodiscard]] ProbeResult result() const;
+  [[nodiscard]] ProbeResult result(std::size_t probe) const;
+  /// What the probe's references showed so far.
+  [[nodiscard]] const std::vector<Reference>& references(std::size_t probe) const;
 
  private:
-  class Passes;
-  std::unique_ptr<Passes> passes_;
+  class State;
+  std::unique_ptr<State> state_;
 };
 
-/// All passes of one probe in a row.
+/// Measures one probe by itself.
 ProbeResult measure(const Probe& probe, Backend& backend, const Request& request,
                     const Budget& budget, const Observer& observer);
 

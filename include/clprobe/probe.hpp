@@ -161,9 +161,14 @@ struct Work {
   KernelBuild build{};
   /// Runs the kernel once with so many iterations. Throws DeviceError.
   std::function<Measurement(std::uint64_t iterations)> run{};
-  /// Takes samples and hands each over as it comes; null where `run` serves. A launch that is a
-  /// question to another process costs more than many a launch does, so that all of a visit are
-  /// one question. Throws DeviceError.
+};
+
+/// A point that is ready to be sampled.
+struct PreparedPoint {
+  Parameters facts{};  ///< what was found while preparing: page kind, address form
+  KernelBuild build{};
+  /// Takes the samples of a visit and hands over each as it comes. Valid until the backend prepares
+  /// another point. Throws DeviceError; VoidedPoint when a witness is wrong.
   std::function<void(const Sampling&, const TakeSample&)> sample{};
 };
 

@@ -118,13 +118,6 @@ Run new_run(const cli::Options& options, const std::vector<std::string>& argumen
   return run;
 }
 
-/// A probe on its way on one side.
-struct Way {
-  Side* side;
-  std::size_t result;
-  Measuring measuring;
-};
-
 }  // namespace
 
 void open_sides(const cli::Options& options, const std::vector<std::string>& arguments,
@@ -154,52 +147,54 @@ bool are_alike(const cli::Options& options, const Sides& sides) {
 
 void look_first(const cli::Options& options, const LiveObserver& live, Sides& sides) {
   const cli::Options asked = without_time(options);
-  std::array<std::vector<const Probe*>, 2> wanted;
+  std::vector<EngineProbe> probes;
+  std::vector<std::size_t> side_of;  // by the place of a probe
   std::array<Known, 2> known;
-  std::size_t most = 0;
-  for (std::size_t i = 0; i < sides.size(); ++i) {
-    if (sides.at(i).backend) wanted.at(i) = wanted_probes(asked, sides.at(i).run.device);
-    most = std::max(most, wanted.at(i).size());
+  for (std::size_t side = 0; side < sides.size(); ++side) {
+    Side& at = sides.at(side);
+    if (!at.backend) continue;
+    const std::vector<const Probe*> wanted = wanted_probes(asked, at.run.device);
+    for (std::size_t k = 0; k < wanted.size(); ++k) {
+      const Probe* const probe = wanted[k];
+      side_of.push_back(side);
+      probes.push_back({.probe = probe,
+                        .backend = at.backend.get(),
+                        .budget = budget_of(*probe, asked, wanted.size()),
+                        .request =
+                            [&, side, probe] {
+                              Request request = cli::request_for(*probe, asked);
+                              request.known = known.at(side);
+                              return request;
+                            },
+                        .group = k});
+    }
   }
-  std::array<Observer, 2> observers;
-  for (std::size_t i = 0; i < sides.size(); ++i) {
-    observers.at(i).cancelled = live.cancelled;
-    // The sides take turns at every probe: the share of one pass would fall at the next.
-    observers.at(i).progress = [&live, i](const Probe& probe, double, double) {
-      live.progress({.title = fmt::format("side {}: {}", i == 0 ? "A" : "B", probe.title)});
-    };
-  }
-  for (std::size_t k = 0; k < most && !live.cancelled(); ++k) {
-    std::vector<Way> ways;
-    for (std::size_t i = 0; i < sides.size(); ++i) {
-      if (k >= wanted.at(i).size()) continue;
-      const Probe& probe = *wanted.at(i)[k];
-      Side& side = sides.at(i);
-      Request request = cli::request_for(probe, asked);
-      request.known = known.at(i);
-      side.run.results.emplace_back();
-      ways.push_back({&side, side.run.results.size() - 1,
-                      Measuring(probe, *side.backend, std::move(request),
-                                budget_of(probe, asked, wanted.at(i).size()), observers.at(i))});
+  std::optional<Engine> engine;
+  const auto keep = [&](std::size_t probe) -> ProbeResult& {
+    std::vector<ProbeResult>& results = sides.at(side_of[probe]).run.results;
+    if (probes[probe].group >= results.size()) results.resize(probes[probe].group + 1);
+    return results[probes[probe].group] = engine->result(probe);
+  };
+  Observer observer;
+  observer.cancelled = live.cancelled;
+  observer.progress = [&](std::size_t probe, double, double) {
+    live.progress({.title = fmt::format("side {}: {}", side_of[probe] == 0 ? "A" : "B",
+                                        probes[probe].probe->title)});
+  };
+  observer.pass_over = [&](std::size_t probe) {
+    const ProbeResult& result = keep(probe);
+    const std::size_t side = side_of[probe];
+    if (engine->is_done(probe) && result.status == Status::failed) {
+      live.say(fmt::format("{}: {}: {}; the other results are kept", sides.at(side).name,
+                           result.probe, result.reason));
     }
-    const auto is_done = [](const Way& way) { return way.measuring.is_done(); };
-    while (!std::all_of(ways.begin(), ways.end(), is_done)) {
-      for (Way& way : ways) {
-        if (is_done(way)) continue;
-        way.measuring.pass();
-        ProbeResult& result = way.side->run.results[way.result] = way.measuring.result();
-        if (is_done(way) && result.status == Status::failed) {
-          live.say(fmt::format("{}: {}: {}; the other results are kept", way.side->name,
-                               result.probe, result.reason));
-        }
-        live.save();
-      }
-    }
-    for (std::size_t i = 0; i < sides.size(); ++i) {
-      if (k >= wanted.at(i).size()) continue;
-      const Probe& probe = *wanted.at(i)[k];
-      if (probe.learn != nullptr) probe.learn(sides.at(i).run.results.back(), known.at(i));
-    }
+    if (probes[probe].probe->learn != nullptr) probes[probe].probe->learn(result, known.at(side));
+    live.save();
+  };
+  engine.emplace(probes, SchedulePolicy{.shares_run = false}, observer);
+  engine->run();
+  for (std::size_t i = 0; i < probes.size(); ++i) {
+    if (engine->has_begun(i) && !engine->is_done(i)) keep(i);  // interrupted
   }
   for (Side& side : sides) conclude(side.run);
 }

@@ -20,13 +20,13 @@
 #include "commands/analyse_again.hpp"
 #include "commands/commands.hpp"
 #include "commands/known_levels.hpp"
+#include "commands/measure_run.hpp"
 #include "commands/plan.hpp"
 #include "commands/provenance.hpp"
 #include "commands/read_runs.hpp"
 #include "commands/results.hpp"
 #include "commands/run_progress.hpp"
 #include "commands/selection.hpp"
-#include "commands/turns.hpp"
 #include "commands/worker_settings.hpp"
 #include "system/interrupt.hpp"
 #include "system/usable_cores.hpp"
@@ -158,28 +158,22 @@ class MeasuringAll {
     Observer observer;
     how_far_.begin_device(probe_seconds(probes, options_), devices_after_);
     observer.cancelled = is_interrupted;
-    observer.visiting = [&](const Probe& probe, const Point& point) {
-      point_ = describe_point(probe, point);
+    observer.visiting = [&](std::size_t probe, const Point& point) {
+      point_ = describe_point(*probes[probe], point);
       question_.clear();
       tell();
-      show_share(probe);
+      show_share(*probes[probe]);
     };
-    observer.progress = [&](const Probe& probe, double /*share of its points*/, double left) {
-      how_far_.set_left(place_of(probe.id, probes), left);
-      show_share(probe);
+    observer.progress = [&](std::size_t probe, double /*share of its points*/, double left) {
+      how_far_.set_left(probe, left);
+      show_share(*probes[probe]);
     };
-    const auto done = [&](const ProbeResult& result) {
-      how_far_.set_left(place_of(result.probe, probes), 0.0);
-      say_if_failed(result);
+    const auto done = [&](std::size_t probe) {
+      how_far_.set_left(probe, 0.0);
+      say_if_failed(run.results[probe]);
     };
     const auto save = [this] { results_.save(runs_); };
-    Turns(options_, backend, observer, run, {done, save}).measure(probes);
-  }
-
-  static std::size_t place_of(std::string_view id, const std::vector<const Probe*>& probes) {
-    const auto found = std::find_if(probes.begin(), probes.end(),
-                                    [&](const Probe* each) { return each->id == id; });
-    return static_cast<std::size_t>(found - probes.begin());
+    measure_run(options_, backend, observer, probes, run, {done, save});
   }
 
   void show(const terminal::Progress& progress) {

@@ -8,6 +8,7 @@
 
 #include "clprobe/engine.hpp"
 #include "engine/conclude.hpp"
+#include "engine/sampler.hpp"
 
 namespace clprobe {
 namespace {
@@ -55,7 +56,7 @@ class RecordedBackend final : public Backend {
     return plan;
   }
 
-  Work prepare(const Probe& probe, const Point& point) override {
+  PreparedPoint prepare(const Probe& probe, const Point& point) override {
     const Stored stored = find(probe, point);
     std::vector<Sample> samples = samples_of_visit(*stored.point, next_visit(point));
     Work work;
@@ -72,7 +73,7 @@ class RecordedBackend final : public Backend {
                 next = std::map<std::uint64_t, std::size_t>{}](std::uint64_t iterations) mutable {
       return replay(samples, iterations, next[iterations]);
     };
-    return work;
+    return prepared(std::move(work), run_.device);
   }
 
  private:

@@ -129,7 +129,16 @@ void take_samples(const Work& work, const DeviceInfo& device, const Sampling& sa
   for (int i = 0; i < count; ++i) tell(checked(work.run(fewer)));
 }
 
-void sample_visit(const Work& work, const DeviceInfo& device, const Budget& budget,
+PreparedPoint prepared(Work work, const DeviceInfo& device) {
+  PreparedPoint point{.facts = std::move(work.facts), .build = std::move(work.build)};
+  point.sample = [work = std::move(work), &device](const Sampling& sampling,
+                                                   const TakeSample& take) {
+    take_samples(work, device, sampling, take);
+  };
+  return point;
+}
+
+void sample_visit(const PreparedPoint& prepared, const DeviceInfo& device, const Budget& budget,
                   std::uint64_t visit, Point& point) {
   const Sampling sampling = sampling_of(point, device, budget);
   const auto keep = [&](Sample sample, const Parameters& facts) {
@@ -137,8 +146,7 @@ void sample_visit(const Work& work, const DeviceInfo& device, const Budget& budg
     point.samples.push_back(sample);
     for (const auto& [name, value] : facts) point.facts.set(name, value);
   };
-  if (work.sample) return work.sample(sampling, keep);
-  take_samples(work, device, sampling, keep);
+  prepared.sample(sampling, keep);
 }
 
 std::optional<double> speed_ns(const Point& reference, const DeviceInfo& device) {

@@ -14,6 +14,7 @@
 #include "clprobe/simulator.hpp"
 #include "clprobe/trace_file.hpp"
 #include "engine/ahead.hpp"
+#include "engine/sampler.hpp"
 
 namespace clprobe {
 namespace {
@@ -126,7 +127,7 @@ class SimulatedBackend final : public Backend {
     }
   }
 
-  Work prepare(const Probe& probe, const Point& point) override {
+  PreparedPoint prepare(const Probe& probe, const Point& point) override {
     if (probe.trace == nullptr) {
       throw Unsupported(fmt::format("the simulator has no trace for {}", probe.id));
     }
@@ -145,7 +146,7 @@ class SimulatedBackend final : public Backend {
     work.run = [this, key, simulated = std::move(simulated)](std::uint64_t iterations) {
       return launched(key, simulated, iterations).measurement;
     };
-    return work;
+    return prepared(std::move(work), device_);
   }
 
  private:

@@ -17,7 +17,7 @@ class PreparedSide {
  public:
   PreparedSide(const Probe& probe, const TurnSide& side, const Point& point)
       : side_(side),
-        work_(side.backend->prepare(probe, point)),
+        prepared_(side.backend->prepare(probe, point)),
         point_(point),
         visits_(visits_of(point)) {
     point_.samples.clear();
@@ -26,7 +26,7 @@ class PreparedSide {
   /// The logarithm of the time of an access, in ns, now; nothing where the samples give none.
   std::optional<double> visit(const Budget& budget) {
     point_.samples.clear();
-    sample_visit(work_, side_.device, budget, visits_++, point_);
+    sample_visit(prepared_, side_.device, budget, visits_++, point_);
     all_.insert(all_.end(), point_.samples.begin(), point_.samples.end());
     const auto found = estimate(point_, side_.device);
     if (!found || !(found->ns > 0.0)) return std::nullopt;
@@ -43,7 +43,7 @@ class PreparedSide {
   }
 
   const TurnSide& side_;
-  Work work_;
+  PreparedPoint prepared_;
   Point point_;
   std::uint64_t visits_;
   std::vector<Sample> all_{};

@@ -355,12 +355,10 @@ struct Fields<Run> {
 // What follows is in no document: the worker speaks of it.
 
 template <>
-struct Fields<Work> {
-  static constexpr std::string_view name = "work";
-  static constexpr auto list = std::tuple(
-      always("accesses_per_iteration", &Work::accesses_per_iteration),
-      always("iterations", &Work::iterations), always("max_iterations", &Work::max_iterations),
-      always("facts", &Work::facts), always("build", &Work::build));
+struct Fields<PreparedPoint> {
+  static constexpr std::string_view name = "prepared point";
+  static constexpr auto list =
+      std::tuple(always("facts", &PreparedPoint::facts), always("build", &PreparedPoint::build));
 };
 
 template <>

@@ -303,7 +303,7 @@ template Point decode(const Json&);
 template Warning decode(const Json&);
 template DeviceInfo decode(const Json&);
 template Clock decode(const Json&);
-template Work decode(const Json&);
+template PreparedPoint decode(const Json&);
 template Sampling decode(const Json&);
 template Run decode(const Json&);
 

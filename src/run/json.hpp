@@ -13,13 +13,13 @@
 
 namespace clprobe::json {
 
-/// A part of a document, or what the worker's protocol speaks of: of `Work` everything but the
-/// function that runs it. Throws std::invalid_argument when a number is not finite.
+/// A part of a document, or what the worker's protocol speaks of: of `PreparedPoint` all but the
+/// function that samples it. Throws std::invalid_argument when a number is not finite.
 template <typename T>
 Json encode(const T& value);
 
 /// What `encode` made, of the type asked for. Throws RunFormatError with the path within `value`.
-/// A `Work` comes back without its `run`.
+/// A `PreparedPoint` comes back without `sample`.
 template <typename T>
 T decode(const Json& value);
 

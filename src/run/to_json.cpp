@@ -86,7 +86,7 @@ template Json encode(const Sample&);
 template Json encode(const Point&);
 template Json encode(const Warning&);
 template Json encode(const DeviceInfo&);
-template Json encode(const Work&);
+template Json encode(const PreparedPoint&);
 template Json encode(const Sampling&);
 template Json encode(const Run&);
 

@@ -54,11 +54,11 @@ class RemoteBackend final : public Backend {
     builders_.emplace(device_, settings_, programs(), count);
   }
 
-  Work prepare(const Probe& probe, const Point& point) override {
+  PreparedPoint prepare(const Probe& probe, const Point& point) override {
     return prepare_in_child(probe, point, false);
   }
 
-  Work prepare_kept(const Probe& probe, const Point& point) override {
+  PreparedPoint prepare_kept(const Probe& probe, const Point& point) override {
     return prepare_in_child(probe, point, true);
   }
 
@@ -87,7 +87,7 @@ class RemoteBackend final : public Backend {
   /// at a reference, of 50 ms each: it took 20 s in place of 6.
   using Kind = std::pair<std::string_view, bool>;
 
-  Work prepare_in_child(const Probe& probe, const Point& point, bool is_kept) {
+  PreparedPoint prepare_in_child(const Probe& probe, const Point& point, bool is_kept) {
     if (lost_in_a_row_ >= max_lost_in_a_row) {
       throw DeviceError(fmt::format("given up after {} consecutive failures; last failure: {}",
                                     lost_in_a_row_, last_loss_));
@@ -104,12 +104,13 @@ class RemoteBackend final : public Backend {
       if (next) question["sampling"] = json::encode(*next);
       const Json answer = ask(question);
       under_way_ = next;
-      Work work = reading([&] { return json::decode<Work>(answer.at("work")); });
-      work.sample = [this, kind](const Sampling& sampling, const TakeSample& take) {
+      PreparedPoint prepared =
+          reading([&] { return json::decode<PreparedPoint>(answer.at("point")); });
+      prepared.sample = [this, kind](const Sampling& sampling, const TakeSample& take) {
         last_samplings_[kind] = sampling;
         sample(sampling, take);
       };
-      return work;
+      return prepared;
     });
   }
 

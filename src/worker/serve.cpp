@@ -137,7 +137,7 @@ class Server {
     if (known) device.info = json::decode<DeviceInfo>(request.at("known"));
     session_.emplace(device.device, std::move(device.info),
                      request.at("seed").get<std::uint64_t>());
-    backend_ = opencl_backend(*session_);
+    points_.emplace(*session_);
     Json clocks = Json::array();
     if (!known) {
       for (const ClockKind kind : candidate_clocks(*session_)) clocks.push_back(to_word(kind));
@@ -188,18 +188,20 @@ class Server {
     return Json::object();
   }
 
-  /// {"probe", "point"}: {"work": {...}}, and where the question has a "sampling", too, the lines
-  /// of "sample" behind it. "prepare-kept" is for a point that will be prepared again.
+  /// {"probe", "point"}: {"point": {"facts", "build"}}, and where the question has a "sampling",
+  /// too, the lines of "sample" behind it. "prepare-kept" is for a point that will be prepared
+  /// again.
   Json prepare(const Json& request) {
     const std::string id = request.at("probe").get<std::string>();
     const Probe* const probe = id == arithmetic_probe().id ? &arithmetic_probe() : find_probe(id);
-    if (probe == nullptr || backend_ == nullptr) throw DeviceError("cannot prepare " + id);
+    if (probe == nullptr || !points_) throw DeviceError("cannot prepare " + id);
     work_ = Work{};  // frees the former point's memory before the next one needs its own
     const auto point = json::decode<Point>(request.at("point"));
     leave_busy_core(point);
     const bool is_kept = request.at("do") == "prepare-kept";
-    work_ = is_kept ? backend_->prepare_kept(*probe, point) : backend_->prepare(*probe, point);
-    Json prepared{{"work", json::encode(work_)}};
+    work_ = is_kept ? points_->prepare_kept(*probe, point) : points_->prepare(*probe, point);
+    Json prepared{
+        {"point", json::encode(PreparedPoint{.facts = work_.facts, .build = work_.build})}};
     if (!request.contains("sampling")) return prepared;
     say(prepared);
     return sample(request);
@@ -268,7 +270,7 @@ class Server {
   }
 
   std::optional<Session> session_{};
-  std::unique_ptr<Backend> backend_{};
+  std::optional<PointPreparer> points_{};
   Work work_{};
   system::QuietCore quiet_core_{};
   std::optional<int> chosen_core_{};  // of a CPU

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "clprobe/engine.hpp"
+#include "engine/sampler.hpp"
 
 namespace clprobe {
 
@@ -48,7 +49,7 @@ class FakeBackend final : public Backend {
 
   [[nodiscard]] const DeviceInfo& device() const override { return info_; }
 
-  Work prepare(const Probe&, const Point& point) override {
+  PreparedPoint prepare(const Probe&, const Point& point) override {
     visited_.push_back(point.parameters.integer_or("working_set_bytes", 0));
     if (on_prepare_) on_prepare_(point);
     Work work;
@@ -61,10 +62,10 @@ class FakeBackend final : public Backend {
       wait(std::chrono::microseconds(1));
       return answer_(point, iterations);
     };
-    return work;
+    return prepared(std::move(work), info_);
   }
 
-  Work prepare_kept(const Probe& probe, const Point& point) override {
+  PreparedPoint prepare_kept(const Probe& probe, const Point& point) override {
     kept_.push_back(point);
     return prepare(probe, point);
   }

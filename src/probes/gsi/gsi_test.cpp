@@ -19,6 +19,7 @@
 #include "probes/gsi/case_points.hpp"
 #include "probes/gsi/case_runs.hpp"
 #include "probes/gsi/planned.hpp"
+#include "sample_once.hpp"
 
 namespace clprobe::gsi {
 
@@ -161,11 +162,10 @@ TEST_CASE("a search proves that it worked on every node once, on any preset") {
     CAPTURE(search.machine);
     CAPTURE(search.queues);
     const auto backend = simulated_backend(simulator::preset(search.machine), 1);
-    const Work work = backend->prepare(probe, search_point(search.queues, search.coherence));
-    const Measurement measurement = work.run(1);
-    CHECK(measurement.sample.witness == measurement.expected_witness);
-    CHECK(measurement.sample.witness != 0);
-    const auto account = account_in(work.facts);
+    const PreparedPoint prepared =
+        backend->prepare(probe, search_point(search.queues, search.coherence));
+    CHECK(sample_once(prepared).witness != 0);  // a wrong one would throw
+    const auto account = account_in(prepared.facts);
     REQUIRE(account);
     CHECK(account->gsi.of(simulator::Stall::none) > 0.0);
   }
@@ -202,8 +202,8 @@ TEST_CASE("samples that come again simulate nothing again, nor do visits") {
   CHECK(result.points.size() == 12);
   CHECK(result.points.front().samples.size() == 2);  // which agree
   CHECK(simulated == 12);
-  const Work again = backend->prepare(counting, result.points.front());
-  CHECK(again.run(again.iterations).sample.witness == result.points.front().samples[0].witness);
+  const PreparedPoint again = backend->prepare(counting, result.points.front());
+  CHECK(sample_once(again).witness == result.points.front().samples[0].witness);
   CHECK(simulated == 12);
 }
 
@@ -275,9 +275,9 @@ TEST_CASE(
     "single units of a bar: the one with least of a part, the median one, the one with most") {
   const auto backend = simulated_backend(simulator::preset("gsi"), 1);
   Point point = search_point("utsd", "gpu");
-  const Work work = backend->prepare(probe, point);
-  point.facts = work.facts;
-  point.samples.push_back(work.run(1).sample);
+  const PreparedPoint prepared = backend->prepare(probe, point);
+  point.facts = prepared.facts;
+  point.samples.push_back(sample_once(prepared));
   const std::vector<simulator::Breakdown> units = units_in(point.facts, 3);
   REQUIRE(units.size() == 3);
   const auto result = probe.analyse(backend->device(), {&point, 1});

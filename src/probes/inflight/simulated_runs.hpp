@@ -14,7 +14,9 @@
 #include "clprobe/registry.hpp"
 #include "clprobe/simulated.hpp"
 #include "clprobe/simulator.hpp"
+#include "engine/sampler.hpp"
 #include "random.hpp"
+#include "sample_once.hpp"
 
 namespace clprobe {
 
@@ -25,16 +27,18 @@ class NoisyBackend final : public Backend {
       : inner_(simulated_backend(machine, seed)), noise_(noise), random_(seed) {}
 
   [[nodiscard]] const DeviceInfo& device() const override { return inner_->device(); }
-  Work prepare(const Probe& probe, const Point& point) override {
-    Work work = inner_->prepare(probe, point);
-    work.run = [this, run = std::move(work.run)](std::uint64_t iterations) {
-      Measurement measurement = run(iterations);
+  PreparedPoint prepare(const Probe& probe, const Point& point) override {
+    PreparedPoint inner = inner_->prepare(probe, point);
+    Work work{.max_iterations = 1, .facts = inner.facts};
+    work.run = [this, sample = std::move(inner.sample)](std::uint64_t /*iterations*/) {
+      Measurement measurement{.sample = sample_once({.sample = sample})};
+      measurement.expected_witness = measurement.sample.witness;
       const auto ticks = static_cast<double>(measurement.sample.ticks.value_or(0));
       const double factor = std::max(0.5, 1.0 + noise_ * random_.normal());
       measurement.sample.ticks = static_cast<std::uint64_t>(std::llround(ticks * factor));
       return measurement;
     };
-    return work;
+    return prepared(std::move(work), device());
   }
 
  private:

@@ -13,6 +13,7 @@
 #include "clprobe/outstanding.hpp"
 #include "probes/inflight/shape.hpp"
 #include "probes/inflight/simulated_runs.hpp"
+#include "sample_once.hpp"
 
 namespace clprobe {
 namespace {
@@ -185,8 +186,8 @@ bool is_observable(const Trial& trial) {
     Point point;
     point.series = "cache-x1";
     write_shape(shape, point);
-    const Work work = backend->prepare(*find_probe("inflight"), point);
-    return static_cast<double>(*work.run(1).sample.ticks);
+    return static_cast<double>(
+        *sample_once(backend->prepare(*find_probe("inflight"), point)).ticks);
   };
   int visible = 0;
   for (const int loads : {1, 2, 3, 4, 8}) {

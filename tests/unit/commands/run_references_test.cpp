@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which reference points a run has, and that they reach the intervals of its document.
-#include "commands/turns.hpp"
+#include "commands/measure_run.hpp"
 
 #include <doctest/doctest.h>
 
@@ -55,7 +55,7 @@ Run run_of(const Probe& probe, DeviceInfo info, const Slower& slower,
   Observer observer;
   observer.began = backend.now();
   const std::vector<const Probe*> probes{&probe};
-  Turns(options, backend, observer, run, {[](const ProbeResult&) {}, [] {}}).measure(probes);
+  measure_run(options, backend, observer, probes, run, {[](std::size_t) {}, [] {}});
   return run;
 }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Probes that take turns: what each pass does, and what is there in between.
+// What the engine makes of a schedule: results after each pass, times and interrupts.
 #include <doctest/doctest.h>
 
 #include <chrono>
 #include <cstdint>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -26,124 +25,66 @@ Answer steady() {
   return [](const Point&, std::uint64_t iterations) { return launch_of(iterations, 1.0); };
 }
 
-TEST_CASE("each pass visits every point once, and between two of them others can be measured") {
+/// The engine's probe: fake_probe() with so many points.
+EngineProbe probe_of(const Probe& probe, Backend& backend, const Budget& budget,
+                     std::uint64_t points) {
+  return {.probe = &probe, .backend = &backend, .budget = budget, .request = [points] {
+            return request_of_points(points);
+          }};
+}
+
+TEST_CASE("after each pass a result has what was measured, and says whether it is all") {
   FakeBackend backend(steady());
   const Probe fake = fake_probe();
-  const Observer nobody;
-  Measuring three(fake, backend, request_of_points(3), three_visits(), nobody);
-  Measuring two(fake, backend, request_of_points(2), three_visits(), nobody);
-  CHECK_FALSE(three.is_done());
-  std::vector<std::size_t> visits;
-  while (!three.is_done() || !two.is_done()) {
-    for (Measuring* const each : {&three, &two}) {
-      each->pass();
-      visits.push_back(backend.visited().size());
-    }
-  }
-  CHECK(visits == std::vector<std::size_t>{3, 5, 8, 10, 13, 15});
-  for (const Measuring* const each : {&three, &two}) {
-    const ProbeResult result = each->result();
-    CHECK(result.status == Status::ok);
-    CHECK(result.warnings.empty());
-    for (const Point& point : result.points) CHECK(point.samples.back().visit == 2);
-  }
-}
-
-/// Forty points, of which the last two have series of their own.
-Plan three_series(const DeviceInfo&, const Request&) {
-  constexpr std::int64_t points = 40;
-  Plan plan;
-  for (std::int64_t id = 1; id <= points; ++id) {
-    const char* const series = id == points ? "third" : id == points - 1 ? "second" : "first";
-    plan.points.push_back(fake_point(series, id));
-  }
-  return plan;
-}
-
-TEST_CASE("a point of each series is visited before all others") {
-  for (const std::uint64_t seed : {1U, 2U, 3U}) {
-    FakeBackend backend(steady());
-    Probe fake = fake_probe();
-    fake.plan = three_series;
-    Budget budget = three_visits();
-    budget.seed = seed;
-    const Observer nobody;
-    Measuring measuring(fake, backend, {}, budget, nobody);
-    measuring.pass();
-    const auto& visited = backend.visited();
-    REQUIRE(visited.size() >= 40);
-    const std::set<std::int64_t> first(visited.begin(), visited.begin() + 3);
-    CHECK(first.count(39) == 1);
-    CHECK(first.count(40) == 1);
-    CHECK(std::set<std::int64_t>(visited.begin(), visited.end()).size() == 40);
-  }
-}
-
-TEST_CASE("the rounds of a few points that are left are made at once") {
-  const auto passes_with = [](std::int64_t noisy) {
-    FakeBackend backend([=, launch = 0](const Point& point, std::uint64_t iterations) mutable {
-      const bool is_noisy = point.parameters.integer("working_set_bytes") <= noisy;
-      return launch_of(iterations, is_noisy && launch++ % 3 != 0 ? 2.0 : 1.0);
-    });
-    Budget budget = three_visits();
-    budget.min_visits = 2;
-    budget.max_visits = 6;
-    const Probe fake = fake_probe();
-    const Observer nobody;
-    Measuring measuring(fake, backend, request_of_points(20), budget, nobody);
-    int passes = 0;
-    for (; !measuring.is_done(); ++passes) measuring.pass();
-    CHECK(measuring.result().points.front().samples.back().visit == 5);
-    return passes;
+  Observer observer;
+  std::vector<Status> statuses;
+  Engine* engine = nullptr;
+  observer.pass_over = [&](std::size_t probe) {
+    const ProbeResult result = engine->result(probe);
+    CHECK(result.points.size() == 3);
+    CHECK(result.findings.size() == 3);
+    CHECK(result == engine->result(probe));  // asking changes nothing
+    statuses.push_back(result.status);
   };
-  CHECK(passes_with(2) == 2);
-  CHECK(passes_with(3) == 6);
+  Engine one({probe_of(fake, backend, three_visits(), 3)}, {}, observer);
+  engine = &one;
+  CHECK_FALSE(one.has_begun(0));
+  one.run();
+  CHECK(statuses == std::vector{Status::interrupted, Status::interrupted, Status::ok});
+  CHECK(one.visit_count(0) == 9);
 }
 
-TEST_CASE("before its last pass a result has what was measured, and says that it is not all") {
-  FakeBackend backend(steady());
-  const Probe fake = fake_probe();
-  const Observer nobody;
-  Measuring measuring(fake, backend, request_of_points(3), three_visits(), nobody);
-  measuring.pass();
-  const ProbeResult result = measuring.result();
-  CHECK(result.status == Status::interrupted);
-  CHECK(result.points.size() == 3);
-  CHECK(result.findings.size() == 3);
-  measuring.pass();
-  measuring.pass();
-  CHECK(measuring.is_done());
-  CHECK(measuring.result().status == Status::ok);
-  CHECK(measuring.result() == measuring.result());  // asking changes nothing
-}
-
-TEST_CASE("what is interrupted is done, and what was complete before stays so") {
+TEST_CASE("an interrupt leaves what was complete, and says which probe is not") {
   FakeBackend backend(steady());
   const Probe fake = fake_probe();
   bool is_interrupted = false;
+  int passes = 0;
   Observer observer;
   observer.cancelled = [&] { return is_interrupted; };
-  Measuring complete(fake, backend, request_of_points(2), three_visits(), observer);
-  while (!complete.is_done()) complete.pass();
-  Measuring cut(fake, backend, request_of_points(2), three_visits(), observer);
-  cut.pass();
-  is_interrupted = true;
-  cut.pass();
-  CHECK(cut.is_done());
-  CHECK(cut.result().status == Status::interrupted);
-  CHECK(cut.result().points.size() == 2);
-  CHECK(complete.result().status == Status::ok);
+  observer.pass_over = [&](std::size_t) { is_interrupted = ++passes == 2; };
+  Budget once = three_visits();
+  once.min_visits = 1;
+  Engine engine({probe_of(fake, backend, once, 2), probe_of(fake, backend, three_visits(), 2),
+                 probe_of(fake, backend, once, 2)},
+                {}, observer);
+  engine.run();
+  CHECK(engine.result(0).status == Status::ok);
+  CHECK(engine.result(1).status == Status::interrupted);
+  CHECK(engine.result(1).points.size() == 2);
+  CHECK_FALSE(engine.has_begun(2));
 }
 
-TEST_CASE("the time of other probes' passes is not a probe's own") {
+TEST_CASE("the time of other probes' passes and of who listens is not a probe's own") {
   FakeBackend backend(steady());
   const Probe fake = fake_probe();
-  const Observer nobody;
-  Measuring measuring(fake, backend, request_of_points(1), three_visits(), nobody);
-  measuring.pass();
-  const double before = measuring.result().elapsed_seconds;
-  CHECK(before > 0.0);
-  CHECK(measuring.result().elapsed_seconds == before);
+  Observer observer;
+  observer.pass_over = [&](std::size_t) { backend.wait(std::chrono::seconds(100)); };
+  Engine engine(
+      {probe_of(fake, backend, three_visits(), 1), probe_of(fake, backend, three_visits(), 1)}, {},
+      observer);
+  engine.run();
+  CHECK(engine.result(0).elapsed_seconds > 0.0);
+  CHECK(engine.result(0).elapsed_seconds < 1.0);
 }
 
 TEST_CASE("a result says what others took of the cores while its probe measured") {
@@ -151,65 +92,12 @@ TEST_CASE("a result says what others took of the cores while its probe measured"
     FakeBackend backend(steady());
     backend.each_launch_takes(of_launch);
     const Probe fake = fake_probe();
-    const Observer nobody;
-    Measuring measuring(fake, backend, request_of_points(3), three_visits(), nobody);
-    while (!measuring.is_done()) measuring.pass();
-    return measuring.result().others_share;
+    return measure(fake, backend, request_of_points(3), three_visits(), {}).others_share;
   };
   CHECK(others({.own_s = 0.003, .busy_s = 0.005, .idle_s = 0.003}) == doctest::Approx(0.25));
   CHECK(others({.own_s = 0.003, .busy_s = 0.003, .idle_s = 0.001}) == 0.0);
   CHECK(others({.own_s = 0.003, .busy_s = 0.002, .idle_s = 0.001}) == 0.0);
   CHECK(others({}) == 0.0);
-}
-
-TEST_CASE("a probe that took little of the run's time is visited again, as often as is allowed") {
-  FakeBackend backend(steady());
-  const Probe fake = fake_probe();
-  Budget budget = three_visits();
-  budget.min_visits = 1;
-  Observer observer;
-  observer.began -= std::chrono::hours(1);
-  Measuring measuring(fake, backend, request_of_points(2), budget, observer);
-  CHECK_FALSE(measuring.visit_again());  // it has passes to make
-  measuring.pass();
-  REQUIRE(measuring.is_done());
-  CHECK(measuring.visit_again());
-  CHECK(measuring.visit_again());
-  CHECK_FALSE(measuring.visit_again());
-  CHECK(measuring.is_done());
-  for (const Point& point : measuring.result().points) CHECK(point.samples.back().visit == 2);
-  CHECK(backend.visited().size() == 6);
-}
-
-TEST_CASE("points whose intervals stay wide are visited a dozen times, where that takes little") {
-  FakeBackend backend([](const Point& point, std::uint64_t iterations) {
-    static std::uint64_t launches = 0;
-    const bool is_wide = point.parameters.integer("working_set_bytes") == 2;
-    return launch_of(iterations, is_wide && ++launches % 3 != 0 ? 2.0 : 1.0);
-  });
-  const Probe fake = fake_probe();
-  Observer observer;
-  observer.began -= std::chrono::hours(1);
-  Measuring measuring(fake, backend, request_of_points(2), three_visits(), observer);
-  while (!measuring.is_done()) measuring.pass();
-  int more = 0;
-  while (measuring.visit_again()) ++more;
-  CHECK(more == 12 - 3);
-  const ProbeResult result = measuring.result();
-  CHECK(result.points[1].samples.back().visit == 11);
-  CHECK(result.points[0].samples.back().visit < 3);
-}
-
-TEST_CASE("a probe that took most of the run's time is not visited again") {
-  FakeBackend backend(steady());
-  const Probe fake = fake_probe();
-  Budget budget = three_visits();
-  budget.min_visits = 1;
-  const Observer observer;
-  Measuring measuring(fake, backend, request_of_points(2), budget, observer);
-  measuring.pass();
-  REQUIRE(measuring.is_done());
-  CHECK_FALSE(measuring.visit_again());
 }
 
 TEST_CASE("each program that points need is named once, in their order") {
@@ -235,15 +123,12 @@ TEST_CASE("a device that is lost at a later pass takes nothing away from the fir
     if (is_gone) throw DeviceError("the device is gone");
   });
   const Probe fake = fake_probe();
-  const Observer nobody;
   Budget budget = three_visits();
   budget.min_time = std::chrono::hours(1);  // nor are they tried again and again
-  Measuring measuring(fake, backend, request_of_points(7), budget, nobody);
-  measuring.pass();
-  is_gone = true;
-  while (!measuring.is_done()) measuring.pass();
+  Observer observer;
+  observer.pass_over = [&](std::size_t) { is_gone = true; };
+  const ProbeResult result = measure(fake, backend, request_of_points(7), budget, observer);
   CHECK(backend.visited().size() == 14);
-  const ProbeResult result = measuring.result();
   CHECK(result.status == Status::failed);
   CHECK(result.reason == "7 points failed when measured again; first failure: the device is gone");
   CHECK(result.findings.size() == 7);

@@ -180,22 +180,6 @@ TEST_CASE("references keep what they have where that is an eighth of the device'
   CHECK(kept_of(gibibytes(1), gibibytes(1)).empty());
 }
 
-TEST_CASE("a reference that takes long is looked at for no more than a twentieth of the time") {
-  Probe probe = fake_probe();
-  probe.plan = with_references;
-  FakeBackend backend(noisy_points(0, 1.0));
-  backend.on_prepare([&](const Point& point) {
-    constexpr std::chrono::milliseconds long_time{40};
-    constexpr std::chrono::milliseconds usual{20};
-    backend.wait(id_of(point) == 1 ? long_time : usual);
-  });
-  const ProbeResult result = measure(probe, backend, request_of_points(20), ample_budget(), {});
-  REQUIRE(result.references.size() == 2);
-  // Both are due once; the slow one again after 0.8 s, as many as the 40 visits take.
-  CHECK(result.references[0].moments.size() == 1);
-  CHECK(result.references[1].moments.size() == 2);
-}
-
 /// Five points, of which the first two and the fourth are references; the last of these keeps
 /// nothing.
 Plan to_watch(const DeviceInfo& device, const Request&) {
@@ -206,69 +190,37 @@ Plan to_watch(const DeviceInfo& device, const Request&) {
   return plan;
 }
 
-TEST_CASE("who watches visits the references that are kept, and no point of the plan") {
-  Probe probe = fake_probe();
-  probe.plan = to_watch;
-  probe.unit = Unit::bytes_per_second;
-  DeviceInfo info = fake_info();
-  info.global_memory = gibibytes(1);
-  FakeBackend backend(noisy_points(0, 1.0), info);
-  const Observer observer;
-  Measuring measuring(probe, backend, {}, ample_budget(), observer);
-  measuring.watch();
-  CHECK(backend.visited().empty());
-  measuring.look_at_kept(std::chrono::milliseconds(300));
-  measuring.look_at_kept(std::chrono::milliseconds(300));  // too soon
-  CHECK(backend.visited() == std::vector<std::int64_t>{1, 2});
-  backend.wait(std::chrono::milliseconds(300));
-  measuring.look_at_kept(std::chrono::milliseconds(300));
-  CHECK(backend.visited() == std::vector<std::int64_t>{1, 2, 1, 2});
-  REQUIRE(measuring.references().size() == 3);
-  CHECK(measuring.references()[0].moments.size() == 2);
-  CHECK(measuring.references()[1].moments.size() == 2);
-  CHECK(measuring.references()[1].kind == ReferenceKind::memory);
-  CHECK(measuring.references()[1].is_rate);
-  CHECK(measuring.references()[2].moments.empty());
-}
-
-TEST_CASE("each reference that is watched takes a hundredth of the time, and says what it took") {
-  Probe probe = fake_probe();
-  probe.plan = to_watch;
+TEST_CASE("a control's kept references are visited beside other probes, and no point of its plan") {
+  Probe control = fake_probe();
+  control.plan = to_watch;
+  control.unit = Unit::bytes_per_second;
   DeviceInfo info = fake_info();
   info.global_memory = gibibytes(1);
   FakeBackend backend(noisy_points(0, 1.0), info);
   backend.on_prepare([&](const Point&) { backend.wait(std::chrono::milliseconds(5)); });
+  const Probe fake = fake_probe();
   const Observer observer;
-  Measuring measuring(probe, backend, {}, ample_budget(), observer);
-  measuring.watch();
-  // The first look lays out what is kept, which counts for what it took alone.
-  const auto look_after = [&](int ms) {
-    backend.wait(std::chrono::milliseconds(ms));
-    measuring.look_at_kept(std::chrono::milliseconds(300));
-    return measuring.references()[0].moments.size();
-  };
-  CHECK(look_after(0) == 1);
-  CHECK(look_after(300) == 2);
-  CHECK(look_after(300) == 3);  // 5 ms of 600
-  CHECK(look_after(300) == 3);  // 10 ms of 900
-  CHECK(look_after(300) == 4);
-  CHECK(measuring.references()[0].spent_seconds == doctest::Approx(4 * 5e-3).epsilon(0.05));
-}
-
-TEST_CASE("references are no nearer to each other than three tenths of a second") {
-  const auto moments = [](std::chrono::milliseconds each) {
-    Probe probe = fake_probe();
-    probe.plan = with_references;
-    FakeBackend backend(noisy_points(0, 1.0));
-    backend.on_prepare([&](const Point&) { backend.wait(each); });
-    return measure(probe, backend, request_of_points(40), ample_budget(), {})
-        .references.at(0)
-        .moments.size();
-  };
-  // Of 80 visits each sixteenth.
-  CHECK(moments(std::chrono::milliseconds(20)) == 5);
-  CHECK(moments(std::chrono::milliseconds(15)) == 3);
-  CHECK(moments(std::chrono::milliseconds(3)) == 1);
+  const auto no_points = [] { return request_of_points(9); };
+  Budget once = ample_budget();
+  once.max_visits = 1;
+  Engine engine({{.probe = &fake, .backend = &backend, .budget = once, .request = no_points},
+                 {.probe = &control,
+                  .backend = &backend,
+                  .budget = once,
+                  .request = [] { return Request{}; },
+                  .controls_from = std::chrono::seconds(0)}},
+                {}, observer);
+  engine.run();
+  const std::vector<Reference>& references = engine.references(1);
+  REQUIRE(references.size() == 3);
+  CHECK(references[0].moments.size() == 1);
+  CHECK(references[1].moments.size() == 1);
+  CHECK(references[1].kind == ReferenceKind::memory);
+  CHECK(references[1].is_rate);
+  CHECK(references[2].moments.empty());
+  CHECK(references[0].spent_seconds == doctest::Approx(5e-3).epsilon(0.05));
+  CHECK(backend.kept().size() == 2);
+  CHECK(engine.result(0).elapsed_seconds == doctest::Approx(9 * 5e-3).epsilon(0.05));
 }
 
 TEST_CASE("of a dear reference a moment has one visit, of others three") {
@@ -292,36 +244,6 @@ TEST_CASE("of a dear reference a moment has one visit, of others three") {
   constexpr std::chrono::milliseconds long_time{30};
   CHECK(launches_of_last(long_time) == launches_a_visit);
   CHECK(launches_of_last({}) >= 3 * launches_a_visit);
-}
-
-TEST_CASE("between points others may look at what is kept, in the run's time") {
-  Probe probe = fake_probe();
-  probe.plan = with_references_alone;
-  DeviceInfo info = fake_info();
-  info.global_memory = mebibytes(512);  // room for the first of them
-  FakeBackend backend(noisy_points(0, 1.0), info);
-  const Budget budget = ample_budget();
-  Observer observer;
-  Measuring other(probe, backend, {}, budget, observer);
-  other.pass();
-  const auto moments = [&] {
-    return std::pair{other.references().at(0).moments.size(),
-                     other.references().at(1).moments.size()};
-  };
-  const auto [kept, laid_out] = moments();
-  int calls = 0;
-  Observer looking;
-  constexpr std::chrono::milliseconds long_time{100};
-  looking.between_points = [&] {
-    if (++calls == 1) backend.wait(long_time);
-    other.look_at_kept(std::chrono::seconds(0));
-  };
-  const ProbeResult result = measure(fake_probe(), backend, request_of_points(4), budget, looking);
-  CHECK(calls == 8);  // four points, twice
-  CHECK(moments() == std::pair{kept + 8, laid_out});
-  CHECK(result.elapsed_seconds < 0.1);
-  other.look_at_kept(std::chrono::hours(1));
-  CHECK(moments() == std::pair{kept + 8, laid_out});
 }
 
 TEST_CASE("points that are visited once have no reference but the plan's") {

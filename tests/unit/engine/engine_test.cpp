@@ -548,29 +548,6 @@ TEST_CASE("a steady device has no drift, and a reference's samples are not its p
   for (const Point& point : result.points) CHECK(point.samples.size() == 4);
 }
 
-TEST_CASE("between its passes a probe's references are looked at, if that is long enough ago") {
-  Probe probe = fake_probe();
-  probe.plan = [](const DeviceInfo& device, const Request& request) {
-    Plan plan = fake_plan(device, request);
-    plan.references = {{ReferenceKind::core, 0}};
-    return plan;
-  };
-  FakeBackend backend(steady());
-  const Budget budget = ample_budget();
-  const Observer observer;
-  Measuring measuring(probe, backend, request_of_points(4), budget, observer);
-  measuring.pass();
-  const auto moments = [&] { return measuring.references().at(0).moments.size(); };
-  const std::size_t before = moments();
-  const double elapsed = measuring.result().elapsed_seconds;
-  measuring.look_again(std::chrono::hours(1));
-  CHECK(moments() == before);
-  measuring.look_again(std::chrono::seconds(0));
-  CHECK(moments() == before + 1);
-  // It is the run's time, and not the probe's.
-  CHECK(measuring.result().elapsed_seconds == elapsed);
-}
-
 TEST_CASE("a reference point that fails is given up") {
   FakeBackend backend(steady());
   backend.on_prepare([](const Point& point) {
@@ -601,8 +578,8 @@ TEST_CASE("progress is a share that reaches the end, and the time that is left")
   std::vector<double> shares;
   std::vector<double> left;
   Observer observer;
-  observer.progress = [&](const Probe& probe, double share, double seconds) {
-    CHECK(probe.id == "fake");
+  observer.progress = [&](std::size_t probe, double share, double seconds) {
+    CHECK(probe == 0);
     shares.push_back(share);
     left.push_back(seconds);
   };
@@ -618,7 +595,7 @@ TEST_CASE("what is left of a limit that nobody means to reach is told by the pac
   FakeBackend backend(steady());
   double most = 0.0;
   Observer observer;
-  observer.progress = [&](const Probe&, double, double seconds) { most = std::max(most, seconds); };
+  observer.progress = [&](std::size_t, double, double seconds) { most = std::max(most, seconds); };
   Budget budget = ample_budget();
   budget.probe_time = std::chrono::hours(24);
   CHECK(is_limit(budget));

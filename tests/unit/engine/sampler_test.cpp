@@ -43,11 +43,16 @@ Kernel uneven_kernel() {
   };
 }
 
+void visit_work(Work work, const DeviceInfo& device, const Budget& budget, std::uint64_t visit,
+                Point& point) {
+  sample_visit(prepared(std::move(work), device), device, budget, visit, point);
+}
+
 std::vector<Sample> visit(const Work& work, const DeviceInfo& device, int samples = 3) {
   Budget budget;
   budget.samples_per_visit = samples;
   Point taken;
-  sample_visit(work, device, budget, 7, taken);
+  visit_work(work, device, budget, 7, taken);
   return taken.samples;
 }
 
@@ -97,44 +102,44 @@ TEST_CASE("a whole launch that events time needs no partner, one that the host t
   Point launches;
   launches.parameters.set("timer", std::string("event"));
   // The device has a clock; the point's own timer is stronger.
-  sample_visit(work_of(1000, 1000, kernel_of(1000.0)), fake_info(), Budget{}, 0, launches);
+  visit_work(work_of(1000, 1000, kernel_of(1000.0)), fake_info(), Budget{}, 0, launches);
   CHECK(access_counts(launches.samples) == std::set<std::uint64_t>{1000});
   // Two that agree are enough here as well.
   CHECK(launches.samples.size() == 2);
   launches.samples.clear();
-  sample_visit(work_of(1000, 1000, uneven_kernel()), fake_info(), Budget{}, 0, launches);
+  visit_work(work_of(1000, 1000, uneven_kernel()), fake_info(), Budget{}, 0, launches);
   CHECK(launches.samples.size() == 3);
   launches.samples.clear();
   launches.parameters.set("timer", std::string("host"));
-  sample_visit(work_of(1000, 1000, kernel_of(1000.0)), fake_info(), Budget{}, 0, launches);
+  visit_work(work_of(1000, 1000, kernel_of(1000.0)), fake_info(), Budget{}, 0, launches);
   CHECK(access_counts(launches.samples) == std::set<std::uint64_t>{125, 1000});
 }
 
-TEST_CASE("work that samples by itself is told how, and its samples get the visit's number") {
-  Work work = work_of(1000, 1000, kernel_of(1000.0));
-  std::vector<Sampling> asked;
-  work.sample = [&](const Sampling& sampling, const TakeSample& take) {
-    asked.push_back(sampling);
+TEST_CASE("a backend is told how to sample, and its samples get the visit's number") {
+  PreparedPoint prepared;
+  std::vector<Sampling> requested;
+  prepared.sample = [&](const Sampling& sampling, const TakeSample& take) {
+    requested.push_back(sampling);
     take(launch_of(10, 1.0).sample, {{"seen", std::int64_t{5}}});
   };
   Budget budget;
   budget.samples_per_visit = 4;
   budget.relative_interval = 0.02;
   Point point;
-  sample_visit(work, fake_info(), budget, 7, point);
+  sample_visit(prepared, fake_info(), budget, 7, point);
   REQUIRE(point.samples.size() == 1);
   CHECK(point.samples.front().visit == 7);
   CHECK(point.facts.integer("seen") == 5);
   point.parameters.set("timer", std::string("host"));
-  sample_visit(work, fake_info(), budget, 8, point);
-  CHECK(asked ==
+  sample_visit(prepared, fake_info(), budget, 8, point);
+  CHECK(requested ==
         std::vector<Sampling>{{Timer::clock, 4, 0.005, false}, {Timer::host, 4, 0.005, true}});
 }
 
 TEST_CASE("samples are added to those that are there") {
   Point point;
   point.samples.resize(2);
-  sample_visit(work_of(1000, 1000, uneven_kernel()), fake_info(), Budget{}, 0, point);
+  visit_work(work_of(1000, 1000, uneven_kernel()), fake_info(), Budget{}, 0, point);
   CHECK(point.samples.size() == 5);
   CHECK(point.samples.front() == Sample{});
 }
@@ -178,8 +183,8 @@ TEST_CASE("a sample by the host's clock that is nearly long enough becomes a lit
     const auto longest_of = [&](std::uint64_t iterations) {
       Point point;
       point.parameters.set("timer", std::string(timer == Timer::host ? "host" : "wait"));
-      sample_visit(work_of(iterations, 0, kernel_of(1000.0)), device_with(Timer::host), Budget{}, 0,
-                   point);
+      visit_work(work_of(iterations, 0, kernel_of(1000.0)), device_with(Timer::host), Budget{}, 0,
+                 point);
       return *access_counts(point.samples).rbegin();
     };
     CHECK(longest_of(1000) == 1000);
@@ -253,7 +258,7 @@ TEST_CASE("a wrong witness fails at every launch, and the samples before it are 
     const std::vector<Sample>& samples = point.samples;
     std::string message;
     try {
-      sample_visit(work, fake_info(), Budget{}, 0, point);
+      visit_work(work, fake_info(), Budget{}, 0, point);
     } catch (const DeviceError& error) {
       message = error.what();
     }

@@ -14,6 +14,7 @@
 
 #include "clprobe/registry.hpp"
 #include "clprobe/simulator.hpp"
+#include "sample_once.hpp"
 
 namespace clprobe {
 namespace {
@@ -31,7 +32,7 @@ class OnBusyHost final : public Backend {
   explicit OnBusyHost(const Machine& machine) : backend_(simulated_backend(machine, 42)) {}
 
   [[nodiscard]] const DeviceInfo& device() const override { return backend_->device(); }
-  Work prepare(const Probe& probe, const Point& point) override {
+  PreparedPoint prepare(const Probe& probe, const Point& point) override {
     now_ += std::chrono::minutes(1);
     return backend_->prepare(probe, point);
   }
@@ -163,11 +164,11 @@ TEST_CASE("points that are simulated in threads are those that are simulated one
   for (const Point& point : result.points) {
     CAPTURE(point.series);
     Point other{.series = point.series, .parameters = point.parameters};
-    const Work work = alone->prepare(*probe, other);
-    const Sample sample = work.run(1).sample;
+    const PreparedPoint prepared = alone->prepare(*probe, other);
+    const Sample sample = sample_once(prepared);
     CHECK(sample.event_ns == point.samples.at(0).event_ns);
     CHECK(sample.witness == point.samples.at(0).witness);
-    CHECK(work.facts == point.facts);
+    CHECK(prepared.facts == point.facts);
   }
 }
 

@@ -414,20 +414,20 @@ TEST_CASE("answers that cannot be read while a device is tried cost a warning ea
 
 TEST_CASE("answers that cannot be read while measuring are the point's failure") {
   const std::string tried = opened() + '\n' + opened() + '\n' + opened() + '\n' + opened() + '\n';
-  for (const char* const text : {"no JSON", "[]", "{}", "{\"work\": []}", "{\"error\": []}"}) {
+  for (const char* const text : {"no JSON", "[]", "{}", "{\"point\": []}", "{\"error\": []}"}) {
     CAPTURE(text);
     const Answers answers(tried + text);
     const auto backend = remote_backend(0, patient(), nullptr);
     REQUIRE(backend->warnings().empty());
     CHECK(has(complaint([&] { backend->prepare(Probe{}, Point{}); }), "sent an invalid response"));
   }
-  const std::string prepared = json::one_line({{"work", json::encode(Work{})}});
+  const std::string prepared = json::one_line({{"point", json::encode(PreparedPoint{})}});
   for (const char* const text : {"no JSON", "{}", "{\"sample\": {\"ticks\": \"many\"}}"}) {
     CAPTURE(text);
     const Answers answers(tried + prepared + '\n' + text);
     const auto backend = remote_backend(0, patient(), nullptr);
-    const Work work = backend->prepare(Probe{}, Point{});
-    CHECK(has(complaint([&] { work.sample({}, [](const Sample&, const Parameters&) {}); }),
+    const PreparedPoint point = backend->prepare(Probe{}, Point{});
+    CHECK(has(complaint([&] { point.sample({}, [](const Sample&, const Parameters&) {}); }),
               "sent an invalid response"));
     CHECK(has_no_children());
   }
@@ -442,7 +442,7 @@ std::string line_of(std::uint64_t ticks) {
 TEST_CASE("the samples of a visit are one question, and those before an error are there") {
   std::string prepared;
   for (int i = 0; i < 4; ++i) prepared += opened() + '\n';
-  prepared += json::one_line({{"work", json::encode(Work{})}}) + '\n';
+  prepared += json::one_line({{"point", json::encode(PreparedPoint{})}}) + '\n';
   std::string with_facts = line_of(8);
   with_facts.insert(1, "\"facts\": {\"power_mw\": 70000}, ");
   const std::string two = line_of(7) + "|{\"slow\": true}|" + with_facts + '|';
@@ -456,11 +456,11 @@ TEST_CASE("the samples of a visit are one question, and those before an error ar
     CAPTURE(end.line);
     const Answers answers(fmt::format("{}{}{}", prepared, two, end.line));
     const auto backend = remote_backend(0, patient(), nullptr);
-    const Work work = backend->prepare(Probe{}, Point{});
+    const PreparedPoint point = backend->prepare(Probe{}, Point{});
     std::vector<std::uint64_t> taken;
     Parameters facts;
     const std::string said = complaint([&] {
-      work.sample({}, [&](const Sample& each, const Parameters& found) {
+      point.sample({}, [&](const Sample& each, const Parameters& found) {
         taken.push_back(*each.ticks);
         for (const auto& [name, value] : found) facts.set(name, value);
       });
@@ -484,8 +484,8 @@ class Visits {
   std::string visit(const Sampling& sampling) {
     std::string ticks;
     const std::string said = complaint([&] {
-      const Work work = backend_->prepare(Probe{}, Point{});
-      work.sample(sampling, [&](const Sample& each, const Parameters&) {
+      const PreparedPoint point = backend_->prepare(Probe{}, Point{});
+      point.sample(sampling, [&](const Sample& each, const Parameters&) {
         ticks += fmt::format("{} ", *each.ticks);
       });
     });
@@ -511,7 +511,7 @@ class Visits {
 };
 
 TEST_CASE("a later point is asked together with its samples, taken as the last ones were") {
-  const std::string prepared = json::one_line({{"work", json::encode(Work{})}});
+  const std::string prepared = json::one_line({{"point", json::encode(PreparedPoint{})}});
   const auto lines = [](std::uint64_t ticks) { return line_of(ticks) + "|{\"done\": true}"; };
   const Sampling three{.timer = Timer::host, .count = 3, .has_partners = true};
   const Sampling seven{.timer = Timer::host, .count = 7, .has_partners = true};

@@ -29,13 +29,13 @@ auto translated(const std::string& where, Action action) {
   }
 }
 
-class OpenClBackend final : public Backend {
+}  // namespace
+
+class PointPreparer::State {
  public:
-  explicit OpenClBackend(Session& session) : session_(session) {}
+  explicit State(Session& session) : session_(session) {}
 
-  [[nodiscard]] const DeviceInfo& device() const override { return session_.info(); }
-
-  Work prepare(const Probe& probe, const Point& point) override {
+  Work prepare(const Probe& probe, const Point& point) {
     const std::string where = checked_place(probe, point);
     if (!has_memory_of_its_own(session_.info())) close_others(probe);
     Work work;
@@ -54,7 +54,7 @@ class OpenClBackend final : public Backend {
     return translating(std::move(work), where);
   }
 
-  Work prepare_kept(const Probe& probe, const Point& point) override {
+  Work prepare_kept(const Probe& probe, const Point& point) {
     const auto kept = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& each) {
       return each.probe == &probe && each.point == point;
     });
@@ -112,10 +112,14 @@ class OpenClBackend final : public Backend {
   std::vector<Kept> kept_{};
 };
 
-}  // namespace
+PointPreparer::PointPreparer(Session& session) : state_(std::make_unique<State>(session)) {}
+PointPreparer::~PointPreparer() = default;
 
-std::unique_ptr<Backend> opencl_backend(Session& session) {
-  return std::make_unique<OpenClBackend>(session);
+Work PointPreparer::prepare(const Probe& probe, const Point& point) {
+  return state_->prepare(probe, point);
+}
+Work PointPreparer::prepare_kept(const Probe& probe, const Point& point) {
+  return state_->prepare_kept(probe, point);
 }
 
 }  // namespace clprobe

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// The schedule of a run: which point is visited next, and why. Pure: it sees no device and has no
+// clock of its own. docs/method.md has the picture.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "clprobe/budget.hpp"
+
+namespace clprobe {
+
+using Seconds = std::chrono::duration<double>;
+
+/// Why a point is visited.
+enum class Why {
+  urgent,     ///< the probe's headlines depend on it: before its other points
+  first,      ///< in the first pass
+  refined,    ///< the probe added it after its first pass
+  repeat,     ///< in a later pass
+  reference,  ///< a repeated control point, which shows what disturbs the run
+};
+
+struct Visit {
+  std::size_t probe{0};
+  std::size_t point{0};  ///< index of a point of the probe, or of a reference
+  Why why{Why::first};
+
+  friend bool operator==(const Visit&, const Visit&) = default;
+};
+
+/// What the schedule asks for.
+struct Step {
+  enum class Kind {
+    plan,       ///< call Schedule::plan() for the probe
+    refine,     ///< call Schedule::add_points() for the probe
+    visit,      ///< visit the point and call Schedule::record()
+    pass_over,  ///< the probe has made a pass: its result can be kept
+  };
+  Kind kind{Kind::visit};
+  Visit visit{};
+  /// Points of the probe that will be visited from here on, in this order; empty within a pass.
+  std::vector<std::size_t> expected{};
+};
+
+struct Outcome {
+  enum class Kind {
+    measured,
+    refused,  ///< the device does not support the point
+    failed,   ///< the point is not visited again
+  };
+  Kind kind{Kind::measured};
+  Seconds took{0.0};       ///< since the end of the step before
+  Seconds measuring{0.0};  ///< of a reference: without buffers that are laid out once
+  bool is_narrow{false};   ///< the point's interval meets the budget
+};
+
+struct PlannedPoint {
+  std::string series{};
+  int visits_per_pass{1};
+};
+
+/// A reference of a plan.
+struct PlannedControl {
+  bool is_kept{false};   ///< its buffers stay, so that a visit is cheap in passes of other probes
+  bool is_stored{true};  ///< false: it shows the drift of a short probe, which wants every visit
+};
+
+/// What the schedule knows of a probe's plan.
+struct PlannedProbe {
+  std::vector<PlannedPoint> points{};
+  bool is_ordered{false};
+  std::size_t urgent{0};
+  int min_urgent_visits{1};
+  int max_urgent_visits{2};
+  bool can_refine{false};
+  bool is_recorded{false};  ///< played back: visits are those of the recorded run
+  std::vector<PlannedControl> references{};
+};
+
+/// A probe as the schedule sees it before it is planned.
+struct ScheduledProbe {
+  Budget budget{};
+  bool has_limit{true};             ///< points are left out when the time is used up
+  bool is_simulated{false};         ///< each visit gives the same
+  bool provides_references{false};  ///< its references are also visited in others' passes
+  std::size_t group{0};             ///< probes of a group alternate; groups follow each other
+  std::optional<Seconds> controls_from{};  ///< only its kept references are visited, from then on
+};
+
+/// Decides in which order the points of all probes are visited.
+///
+/// A pass visits each point of a probe that is not yet known well enough, in random order, so that
+/// drift and bursts of noise do not follow the sizes. Passes of different probes alternate, so that
+/// a disturbance of some seconds meets one visit of a point and not all of them. References are
+/// visited between points.
+class Schedule {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  Schedule(std::vector<ScheduledProbe> probes, SchedulePolicy policy, Time began);
+
+  /// The next step; nothing when all probes are done.
+  std::optional<Step> next(Time now);
+  /// Answers Step::plan.
+  void plan(std::size_t probe, PlannedProbe planned, Time now, Seconds took);
+  /// Answers Step::refine.
+  void add_points(std::size_t probe, std::vector<PlannedPoint> points, Seconds took);
+  /// Answers Step::visit.
+  void record(const Visit& visit, const Outcome& outcome, Time now);
+
+  /// Whether no visit of the probe is left, or no time for one.
+  [[nodiscard]] bool is_done(std::size_t probe) const { return ways_[probe].is_done; }
+  /// Time of the probe's own steps.
+  [[nodiscard]] Seconds elapsed(std::size_t probe) const { return ways_[probe].elapsed; }
+  /// Number of visits of a point so far.
+  [[nodiscard]] int visits(std::size_t probe, std::size_t point) const {
+    return ways_[probe].points[point].visits;
+  }
+  /// Estimated share of the probe's work that is done.
+  [[nodiscard]] double done_share(std::size_t probe) const;
+  /// Estimated time until the probe is done.
+  [[nodiscard]] Seconds time_left(std::size_t probe) const;
+
+ private:
+  struct PointState {
+    std::string series{};
+    int visits_per_pass{1};
+    int visits{0};
+    bool is_done{false};
+    bool can_repeat{false};
+  };
+  struct Control {
+    PlannedControl planned{};
+    Time last{};
+    Seconds spent{0.0};
+    int visits{0};
+    bool has_failed{false};
+  };
+  /// A probe on its way.
+  struct Way {
+    ScheduledProbe probe{};
+    PlannedProbe plan{};  // without its points
+    std::vector<PointState> points{};
+    std::vector<Control> references{};
+    std::mt19937_64 random{};
+    bool is_planned{false};
+    bool is_done{false};
+    int passes{0};
+    int points_since_reference{0};
+    Time planned_at{};
+    Seconds elapsed{0.0};
+    std::optional<Seconds> first_visit{};
+  };
+  enum class Stage { begin, urgent, first, refined, rounds, settle, references, report, extra };
+  struct Pass {
+    std::size_t probe{0};
+    Stage stage{Stage::begin};
+  };
+  struct Queued {
+    std::size_t point{0};
+    Why why{Why::first};
+    int round{0};
+  };
+  struct Due {
+    std::size_t probe{0};
+    std::size_t reference{0};
+    Seconds at_least{0.0};  // since its last visit
+  };
+
+  std::optional<Step> plan_controls(Time now) const;
+  std::optional<Step> next_reference(Time now);
+  std::optional<Step> next_in_pass();
+  std::optional<Step> advance();
+  bool begin_pass(Time now);
+  bool begin_extra_pass(Time now);
+  bool begin_usual_pass();
+  void end_run();
+  void queue(std::vector<std::size_t> order, Why why);
+  void queue_first_visits();
+  void queue_urgent_visits();
+  void queue_settling_visits();
+  void queue_extra_visits();
+  [[nodiscard]] bool is_stopped(const Queued& next) const;
+  [[nodiscard]] bool is_wanted(const Queued& next) const;
+  void add_due(std::size_t probe, bool kept_only, Seconds at_least);
+  void add_due_between_points();
+  void judge(Way& way, std::size_t point, bool is_narrow) const;
+  [[nodiscard]] bool is_due(const Due& due, Time now) const;
+  [[nodiscard]] bool is_worth_extra_pass(const Way& way, Time now) const;
+  static std::vector<std::size_t> shuffled_from(Way& way, std::size_t first);
+  Way& current() { return ways_[pass_->probe]; }
+  [[nodiscard]] const Way& current() const { return ways_[pass_->probe]; }
+
+  std::vector<Way> ways_;
+  SchedulePolicy policy_;
+  Time began_;
+  std::size_t group_{0};
+  std::optional<std::size_t> last_{};  // probe whose pass was the last one
+  std::optional<Pass> pass_{};
+  std::deque<Queued> queue_{};
+  std::vector<std::size_t> expected_{};
+  std::deque<Due> due_{};
+  std::deque<std::size_t> extra_{};  // probes that may get an extra pass
+  bool is_ending_{false};
+};
+
+}  // namespace clprobe
