@@ -122,7 +122,9 @@ PlaceCost absorbed_of(const NoiseTimes& noise, const Visits& kernel_ns) {
   const double ratio = typical_ns(idle->visits_ns) / typical_ns(kernel_ns);
   if (!(ratio <= max_instrument_ratio && ratio >= 1.0 / max_instrument_ratio)) {
     return refused(
-        fmt::format("next to empty groups the kernel takes {:.2f} times as long", ratio));
+        fmt::format("adding idle work-groups alone makes the kernel take {:.2f} times as long, so "
+                    "noise would not describe the original",
+                    ratio));
   }
   const Absorption found = find_absorption(noise.points);
   PlaceCost free{.state = CauseState::found,

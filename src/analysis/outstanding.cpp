@@ -39,13 +39,13 @@ std::string words(const LoadPattern& pattern) {
 }
 
 std::string of_curves(std::size_t count, std::size_t all) {
-  return std::to_string(count) + " of " + std::to_string(all) + (all == 1 ? " spike" : " spikes");
+  return std::to_string(count) + " of " + std::to_string(all) + (all == 1 ? " jump" : " jumps");
 }
 
 std::string describe_pool(std::span<const CurveFinding> curves, const Hypothesis& pool,
                           std::size_t spikes) {
   if (!pool.range) {
-    return "A pool of requests explains no spike: no spike occurs where additional lines are "
+    return "A pool of requests explains no jump: no jump occurs where additional lines are "
            "requested";
   }
   std::string text = "A pool of " + words(*pool.range) + " requests explains " +
@@ -56,7 +56,7 @@ std::string describe_pool(std::span<const CurveFinding> curves, const Hypothesis
   if (!pool.is_possible()) text += ", but more requests were in flight";
   if (!pool.against.empty()) {
     const CurveFinding& other = curves[pool.against.front()];
-    text += "; it does not explain the spike of " + words(other.pattern) + " after " +
+    text += "; it does not explain the jump of " + words(other.pattern) + " after " +
             std::to_string(other.spike->gap.before) + " work-items";
   }
   return text;
@@ -67,11 +67,11 @@ std::string describe_table(std::span<const CurveFinding> curves, int sub_group,
   std::string text = table.range
                          ? "A table of " + words(*table.range) + " load instructions explains " +
                                of_curves(table.supporters.size(), spikes)
-                         : std::string("A table of load instructions explains no spike");
+                         : std::string("A table of load instructions explains no jump");
   if (table.range && !table.is_possible()) text += ", but more instructions were in flight";
   if (table.against.empty()) return text;
   const CurveFinding& other = curves[table.against.front()];
-  text += "; it does not explain the spike of " + words(other.pattern) + " after " +
+  text += "; it does not explain the jump of " + words(other.pattern) + " after " +
           std::to_string(other.spike->gap.before) + " work-items";
   if (!instruction_range(other, sub_group)) text += ", in the middle of a sub-group";
   return text;
@@ -80,7 +80,7 @@ std::string describe_table(std::span<const CurveFinding> curves, int sub_group,
 std::string describe_silence(const Hypothesis& hypothesis, std::string_view what) {
   const std::size_t curves = hypothesis.silent.size();
   return format_count(curves, "more curve") + " should show such a " + std::string(what) +
-         (curves == 1 ? " but has no spike" : " but have no spike");
+         (curves == 1 ? " but has no jump" : " but have no jump");
 }
 
 /// Spikes of targets that were not asked, since they agree on nothing.
@@ -96,7 +96,7 @@ std::string describe_others(std::span<const CurveFinding> all,
     ++spikes;
   }
   if (spikes == 0) return {};
-  return fmt::format("the {} of {} {} no common limit", spikes == 1 ? "spike" : "spikes",
+  return fmt::format("the {} of {} {} no common limit", spikes == 1 ? "jump" : "jumps",
                      fmt::join(others, ", "), spikes == 1 ? "fits" : "fit");
 }
 
@@ -116,11 +116,11 @@ std::string first_reason(const OutstandingLimit& limit, std::span<const CurveFin
   const std::size_t spikes = judgement.spikes;
   switch (limit.kind) {
     case OutstandingKind::ambiguous:
-      return spikes == 1 ? "One spike cannot distinguish a pool from a table"
-                         : "A pool and a table explain the spikes equally well: measure other "
+      return spikes == 1 ? "One jump cannot distinguish a pool from a table"
+                         : "A pool and a table explain the jumps equally well: measure other "
                            "numbers of loads or mergers";
     case OutstandingKind::neither:
-      return "The spikes agree on neither a number of requests nor a number of load instructions";
+      return "The jumps agree on neither a number of requests nor a number of load instructions";
     case OutstandingKind::unobservable:
       break;
     case OutstandingKind::request_pool:
@@ -128,9 +128,9 @@ std::string first_reason(const OutstandingLimit& limit, std::span<const CurveFin
       return {};
   }
   if (curves.empty()) return "No curve was measured";
-  if (spikes == 1) return "The only spike is missing in other curves that should show it";
+  if (spikes == 1) return "The only jump is missing in other curves that should show it";
   if (spikes > 1) {
-    return "No two spikes agree on a possible number of requests or load instructions: they are "
+    return "No two jumps agree on a possible number of requests or load instructions: they are "
            "scatter";
   }
   const bool is_anywhere_visible =
@@ -159,11 +159,11 @@ struct Published {
 
 constexpr std::array all_published{
     Published{{{{1, 128}, {2, 64}}},
-              "Lashgar et al. 2015 (Tesla M2070, spikes at the same numbers of work-items)",
+              "Lashgar et al. 2015 (Tesla M2070, jumps at the same numbers of work-items)",
               OutstandingKind::request_pool,
               128},
     Published{{{{2, 680}, {3, 454}}},
-              "Lashgar et al. 2015 (Tesla K20, spikes at the same numbers of work-items)",
+              "Lashgar et al. 2015 (Tesla K20, jumps at the same numbers of work-items)",
               OutstandingKind::request_table,
               45}};
 
@@ -382,15 +382,15 @@ std::string set_beside(const OutstandingLimit& limit, const OutstandingClaim& cl
   }
   if (own && !other) {
     return text +
-           (own->high >= claim.at_least ? "The spikes agree: " : "The spikes indicate less: ") +
+           (own->high >= claim.at_least ? "The jumps agree: " : "The jumps indicate less: ") +
            words(*own) + ".";
   }
   if (own) {
-    return text + "The spikes allow it (" + words(*own) + "), but also a " +
+    return text + "The jumps allow it (" + words(*own) + "), but also a " +
            (is_pool ? "table of " + words(*other) + " load instructions."
                     : "pool of " + words(*other) + " requests.");
   }
-  text += "The spikes exclude it";
+  text += "The jumps exclude it";
   if (!other) return text + ".";
   return text + ": they fit " +
          (is_pool ? "a table of " + words(*other) + " load instructions."

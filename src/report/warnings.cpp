@@ -60,7 +60,7 @@ constexpr std::array prose{
           "another program may use the device; intervals allow for a factor of {allowed_factor}"},
     Prose{"cores_shared", "shared cores",
           "other processes used {others_share} of the CPU while {probe} measured",
-          "close other programs; intervals of the rates of all cores are widened accordingly"},
+          "close other programs; clprobe widened the intervals of the affected results"},
     Prose{"end_not_shared", "levels that disagree",
           "{probe} sees a level end at {ends_at_bytes} ({series}); {other_probe} sees none nearby "
           "({other_series}, nearest: {nearest_bytes})",

@@ -50,14 +50,16 @@ std::vector<Wanted> wanted_from_text(std::string_view text) {
     const std::size_t end = text.find('\n');
     const std::string_view line = text.substr(0, end);
     if (end == std::string_view::npos || is_first != (line == first_line)) {
-      throw FormatError("a file is not a list of launches");
+      throw FormatError(
+          "the list of launches to capture is damaged: its header is missing or repeated, or its "
+          "last line is incomplete");
     }
     text.remove_prefix(end + 1);
     if (all.size() == max_wanted) throw FormatError("a list of launches is too long");
     if (!is_first) all.push_back(read_wanted(split(line)));
     is_first = false;
   }
-  if (is_first) throw FormatError("a file is not a list of launches");
+  if (is_first) throw FormatError("the list of launches to capture is empty");
   return all;
 }
 

@@ -59,7 +59,7 @@ TEST_CASE("the M2070 has a pool of 128 requests that merge 8, by spikes and by t
   REQUIRE(find(result, "bound_by") != nullptr);
   CHECK(find(result, "bound_by")->label == "capacity");
   CHECK(holds(find(result, "in_flight"), 128));
-  CHECK(mentions(advice_of(result), "a pool of at least 128 requests. The spikes agree"));
+  CHECK(mentions(advice_of(result), "a pool of at least 128 requests. The jumps agree"));
   const Finding* const device = find(result, "memory_parallelism", "device");
   REQUIRE(device != nullptr);
   CHECK(mentions(device->reason, "single compute unit"));
@@ -123,7 +123,7 @@ TEST_CASE("both readings of the K20 are told apart") {
   CHECK(holds(find(pool, "requests"), 1362));
   CHECK(holds(find(pool, "spike", "cache-x2"), 680));
   CHECK(holds(find(pool, "spike", "cache-x3"), 454));
-  CHECK(mentions(advice_of(pool), "a table of at least 45 load instructions. The spikes exclude"));
+  CHECK(mentions(advice_of(pool), "a table of at least 45 load instructions. The jumps exclude"));
   REQUIRE(find(pool, "spike", "cache-x1") != nullptr);
   CHECK_FALSE(find(pool, "spike", "cache-x1")->value);
   CHECK(find(pool, "spike", "cache-x1")->label == "none");

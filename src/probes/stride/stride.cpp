@@ -48,7 +48,7 @@ constexpr Option options[]{
     {.name = "work-group",
      .value_name = "N",
      .summary = "work-items per work-group, a power of two",
-     .details = "Work-items per work-group, a power of two, at most the grid. Default: 256.",
+     .details = "Work-items per work-group: a power of two, no larger than `--grid`. Default: 256.",
      .value = Count{}},
     {.name = "type",
      .value_name = "LIST",
@@ -72,9 +72,10 @@ constexpr Option options[]{
     {.name = "buffer",
      .value_name = "LIST",
      .summary = "memory that holds the buffers",
-     .details = "Comma-separated list of the memories that hold the buffers: that of the `device`, "
-                "memory that the driver allocates on the `host` (CL_MEM_ALLOC_HOST_PTR), or shared "
-                "virtual memory, `svm`. Default: `device`.",
+     .details =
+         "Comma-separated list of memories for the buffers. `device`: device memory. `host`: "
+         "host memory that the driver allocates (CL_MEM_ALLOC_HOST_PTR). `svm`: shared "
+         "virtual memory. Default: `device`.",
      .value = Choices{buffer_choices}},
     {.name = "timer",
      .value_name = "WORD",

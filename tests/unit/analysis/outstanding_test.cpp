@@ -156,7 +156,7 @@ TEST_CASE("M2070: with mergers across warps a pool of 128, 8 loads or more a lin
   CHECK_FALSE(limit.mergers->at_most);
   const OutstandingClaim claim{"Lashgar et al. 2015", OutstandingKind::request_pool, 128};
   CHECK(set_beside(limit, claim) ==
-        "Lashgar et al. 2015 infer a pool of at least 128 requests. The spikes agree: 128 to "
+        "Lashgar et al. 2015 infer a pool of at least 128 requests. The jumps agree: 128 to "
         "129.");
 }
 
@@ -180,13 +180,13 @@ TEST_CASE("K20: the spikes refute a table and fit a pool of 1362 or 1363") {
   CHECK(*limit.requests == CountRange{1362, 1363});
   bool is_said = false;
   for (const std::string& reason : limit.reasons) {
-    is_said = is_said || (mentions(reason, "A table of load instructions explains no spike") &&
+    is_said = is_said || (mentions(reason, "A table of load instructions explains no jump") &&
                           mentions(reason, "middle of a sub-group"));
   }
   CHECK(is_said);
   const OutstandingClaim claim{"Lashgar et al. 2015", OutstandingKind::request_table, 45};
   CHECK(set_beside(limit, claim) ==
-        "Lashgar et al. 2015 infer a table of at least 45 load instructions. The spikes "
+        "Lashgar et al. 2015 infer a table of at least 45 load instructions. The jumps "
         "exclude it: they fit a pool of 1362 to 1363 requests.");
 }
 
@@ -199,7 +199,7 @@ TEST_CASE("K20: a table of 44 or 45 would have other spikes") {
   REQUIRE(limit.instructions);
   CHECK(*limit.instructions == CountRange{44, 44});
   CHECK(set_beside(limit, {"A", OutstandingKind::request_table, 45}) ==
-        "A infer a table of at least 45 load instructions. The spikes indicate less: 44.");
+        "A infer a table of at least 45 load instructions. The jumps indicate less: 44.");
 }
 
 TEST_CASE("Merge lists that are full before the pool bound what a line takes") {
@@ -265,7 +265,7 @@ TEST_CASE("The paper's conclusion is told where the spikes are its own") {
   CHECK(kepler->at_least == 45);
   const std::string text = set_beside(infer_limit(k20(), warp), *kepler);
   CHECK(mentions(text, "K20"));
-  CHECK(mentions(text, "The spikes exclude it: they fit a pool of 1362 to 1363 requests."));
+  CHECK(mentions(text, "The jumps exclude it: they fit a pool of 1362 to 1363 requests."));
   // One of its two spikes is not enough, nor is one beside.
   CHECK_FALSE(claim_of_paper(std::vector{spike_after(128, 1, 1, MergerMode::within)}));
   CHECK_FALSE(claim_of_paper(std::vector{spike_after(130, 1, 1, MergerMode::within),
@@ -314,7 +314,7 @@ TEST_CASE("Spikes behind the same work-items whatever these load are the work-gr
   CHECK_FALSE(limit.requests);
   CHECK_FALSE(limit.instructions);
   REQUIRE(limit.reasons.size() >= 2);
-  CHECK(mentions(limit.reasons[1], "3 of 3 spikes follow 128 to 129 work-items"));
+  CHECK(mentions(limit.reasons[1], "3 of 3 jumps follow 128 to 129 work-items"));
   // Every such step, and behind them no limit is denied or claimed.
   std::vector<CurveFinding> two_steps = curves;
   two_steps.push_back(spike_after(256, 1, 1, MergerMode::within));
@@ -322,8 +322,8 @@ TEST_CASE("Spikes behind the same work-items whatever these load are the work-gr
   const OutstandingLimit open = infer_limit(two_steps, warp);
   CHECK(open.kind == OutstandingKind::unobservable);
   REQUIRE(open.reasons.size() >= 3);
-  CHECK(mentions(open.reasons[1], "3 of 5 spikes follow 128 to 129 work-items"));
-  CHECK(mentions(open.reasons[2], "2 of 5 spikes follow 256 to 257 work-items"));
+  CHECK(mentions(open.reasons[1], "3 of 5 jumps follow 128 to 129 work-items"));
+  CHECK(mentions(open.reasons[2], "2 of 5 jumps follow 256 to 257 work-items"));
   // A small table rounds down to as many sub-groups: there the place does not tell.
   const std::vector<CurveFinding> table{spike_after(64, 3, 1, MergerMode::within),
                                         spike_after(64, 4, 1, MergerMode::within)};
