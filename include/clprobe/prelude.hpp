@@ -9,7 +9,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -176,17 +175,16 @@ struct Judgement {
   std::string unknown_work{};
 };
 
-/// A program as its application gave it to OpenCL.
+/// A program's texts, with their headers in them (clprobe/includes.hpp).
 struct Program {
   std::vector<std::string> sources{};
-  std::map<std::string, std::string> headers{};  ///< by the name that #include has
-  std::string options{};                         ///< of the build: macros come from there as well
+  std::string options{};  ///< of the build: macros come from there as well
 };
 
 /// `kernel` as the program's text defines it, with all functions and macros that it reaches, in
 /// either branch of #if; a work-item function that it defines there is the compiler's to find
 /// (`without_redefinitions`). Refuses all but the renaming where there is no such kernel in the
-/// text, as where its name comes out of a macro, or where not all of the text is at hand.
+/// text, as where its name comes out of a macro.
 Judgement judge(const Program& program, std::string_view kernel);
 
 /// A parameter of a kernel.

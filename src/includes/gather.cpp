@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which files a text reaches.
+// Which files a text can include, whatever its conditions say.
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -7,63 +7,122 @@
 #include <utility>
 
 #include "clprobe/includes.hpp"
-#include "includes/directives.hpp"
-#include "includes/letters.hpp"
-#include "includes/macros.hpp"
-#include "includes/options.hpp"
+#include "includes/scan.hpp"
 
 namespace clprobe::includes {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// An #include of a text, as it is written, and what became of it.
-struct Wanted {
-  std::size_t from{0};  // 0: the text itself, else a header, from 1
-  std::string written{};
-  std::string name{};     // behind the macros; empty: not known yet
-  std::size_t header{0};  // from 1; 0: not found
+bool is_header_name(std::string_view text) {
+  if (text.size() < 3) return false;
+  const char close = text.front() == '"' ? '"' : text.front() == '<' ? '>' : '\0';
+  return close != '\0' && text.find(close, 1) == text.size() - 1;
+}
+
+/// What names stand for. A name with two meanings stands for nothing.
+class Definitions {
+ public:
+  /// `text` as it follows #define.
+  void define(std::string_view text) {
+    const std::string_view name = first_word(text);
+    if (name.empty()) return;
+    const std::string meaning(trimmed(text.substr(name.size())));
+    const auto [known, is_new] = meanings_.try_emplace(std::string(name), meaning);
+    if (!is_new && known->second != meaning) known->second.reset();
+  }
+
+  void undefine(std::string_view name) { meanings_[std::string(first_word(name))].reset(); }
+
+  /// The name of a file that an operand of #include comes to, in its quotes: `"a.h"`, NAME, or
+  /// MACRO(FOLDER/a.h). Of such a macro the argument, with its names replaced, is taken for a path.
+  [[nodiscard]] std::optional<std::string> header_name(std::string_view operand) const {
+    for (int depth = 0; depth < max_depth && !is_header_name(operand); ++depth) {
+      const std::string_view name = first_word(operand);
+      const std::string_view rest = trimmed(operand.substr(name.size()));
+      if (!name.empty() && rest.size() > 2 && rest.front() == '(' && rest.back() == ')') {
+        return '"' + replaced(trimmed(rest.substr(1, rest.size() - 2)), 0) + '"';
+      }
+      const std::string* const meaning = rest.empty() ? find(name) : nullptr;
+      if (meaning == nullptr) return std::nullopt;
+      operand = *meaning;
+    }
+    if (!is_header_name(operand)) return std::nullopt;
+    return std::string(operand);
+  }
+
+ private:
+  static constexpr int max_depth = 8;  // of names that stand for names
+
+  [[nodiscard]] const std::string* find(std::string_view name) const {
+    const auto found = meanings_.find(name);
+    return found == meanings_.end() || !found->second ? nullptr : &*found->second;
+  }
+
+  [[nodiscard]] std::string replaced(std::string_view text, int depth) const {
+    std::string made;
+    while (!text.empty() && made.size() <= max_written_bytes) {
+      const std::string_view word = first_word(text);
+      const std::string* const meaning = depth < max_depth ? find(word) : nullptr;
+      made += meaning != nullptr ? replaced(*meaning, depth + 1)
+                                 : text.substr(0, std::max<std::size_t>(word.size(), 1));
+      text.remove_prefix(std::max<std::size_t>(word.size(), 1));
+    }
+    return made;
+  }
+
+  std::map<std::string, std::optional<std::string>, std::less<>> meanings_{};
 };
 
 class Gathering {
  public:
   Gathering(std::string_view options, const Files& files)
       : options_(read_options(options)), files_(files) {
-    for (const std::string& each : options_.definitions) macros_.define(each);
+    for (const std::string& each : options_.definitions) definitions_.define(each);
   }
 
   Gathered run(std::string_view text) {
-    add_includes(0, text);
-    // A header that is found may define what the name of another one is made of.
-    while (look_for_headers()) continue;
-    return result();
+    read(0, text);
+    // Macros come last: a header that is found may define what the name of another one is made of.
+    while (look_for(false) || look_for(true)) continue;
+    return std::move(gathered_);
   }
 
  private:
-  void add_includes(std::size_t from, std::string_view text) {
+  /// An #include of the text itself (`from` is 0) or of a header, counted from 1.
+  struct Wanted {
+    std::size_t from{0};
+    std::string written{};
+    bool is_done{false};
+  };
+
+  void read(std::size_t from, std::string_view text) {
     std::set<std::string_view> seen;
     const Scanned scanned = scan(text);
     for (const Directive& each : scanned.directives) {
-      if (each.name == "define") macros_.define(each.rest);
-      if (each.name == "undef") macros_.undefine(each.rest);
-      const bool is_sane = seen.size() < max_includes && each.rest.size() <= max_written_bytes;
-      const bool is_new = each.name == "include" && is_sane && seen.insert(each.rest).second;
-      if (is_new) wanted_.push_back({from, each.rest, {}, 0});
+      if (each.name == "define") definitions_.define(each.rest);
+      if (each.name == "undef") definitions_.undefine(each.rest);
+      if (each.name != "include" || each.rest.size() > max_written_bytes) continue;
+      if (seen.size() == max_includes || !seen.insert(each.rest).second) continue;
+      wanted_.push_back({from, each.rest});
     }
   }
 
-  /// Whether there is anything new.
-  bool look_for_headers() {
+  /// Looks for the headers whose names are written down, or made `with_macros`. False: none is new.
+  bool look_for(bool with_macros) {
     bool is_any = false;
-    // Each that is found may add some.
-    for (std::size_t i = 0; i != wanted_.size(); ++i) {  // NOLINT(modernize-loop-convert)
-      if (!wanted_[i].name.empty()) continue;
-      std::optional<std::string> name = macros_.header_name(wanted_[i].written);
+    for (std::size_t i = 0; i != wanted_.size(); ++i) {
+      const Wanted each = wanted_[i];  // a header that is found adds others
+      if (each.is_done || is_header_name(each.written) == with_macros) continue;
+      const std::optional<std::string> name = definitions_.header_name(each.written);
       if (!name) continue;
-      wanted_[i].name = std::move(*name);
-      const std::size_t found = find(wanted_[i].name, wanted_[i].from);
-      wanted_[i].header = found;
-      is_any = true;
+      wanted_[i].is_done = is_any = true;
+      const std::optional<fs::path> path = find(*name, each.from);
+      const std::optional<std::size_t> header = path ? add(*path) : std::nullopt;
+      if (!header) continue;
+      std::vector<Include>& list =
+          each.from == 0 ? gathered_.includes : gathered_.headers[each.from - 1].includes;
+      list.push_back({each.written, *header});
     }
     return is_any;
   }
@@ -72,100 +131,65 @@ class Gathering {
     return (fs::path(files_.working_folder) / path).lexically_normal();
   }
 
-  /// From 1; 0 where there is none.
-  std::size_t find(const std::string& name, std::size_t from) {
+  /// `name` with its quotes or brackets.
+  std::optional<fs::path> find(const std::string& name, std::size_t from) {
     const std::string path = name.substr(1, name.size() - 2);
-    if (path.find('\0') != std::string::npos) return 0;
-    if (path.front() == '/') return header_at(absolute(path));
+    if (path.find('\0') != std::string::npos) return std::nullopt;
     const bool is_quoted = name.front() == '"';
+    if (path.front() == '/') return first_in({""}, path);
     if (is_quoted && from > 0) {
-      const std::size_t beside = header_at(absolute(paths_.at(from - 1).parent_path() / path));
-      if (beside > 0) return beside;
+      const std::string folder = paths_[from - 1].parent_path().string();
+      if (const auto found = first_in({folder}, path)) return found;
     }
-    std::size_t found = 0;
-    for (const std::string& folder : options_.folders) {
-      found = header_at(absolute(fs::path(folder) / path));
-      if (found > 0) break;
-    }
-    if (!is_quoted || from > 0) return found;
-    return agreed(path, found);
-  }
-
-  /// The header beside the text, wherever that is. Where it may be in several folders all must have
-  /// the same one, and the folders of options as well.
-  std::size_t agreed(const std::string& path, std::size_t in_options) {
-    std::size_t found = 0;
+    const std::optional<fs::path> in_options = first_in(options_.folders, path);
+    if (!is_quoted || from > 0) return in_options;
+    // The text may lie in several folders. All of them, and those of options, must agree.
+    std::optional<fs::path> chosen;
     for (const std::string& folder : files_.text_folders) {
-      const std::size_t here = header_at(absolute(fs::path(folder) / path));
-      if (here == 0) continue;
-      if (found > 0 && !have_one_text(here, found)) return 0;
-      if (found == 0) found = here;
+      const std::optional<fs::path> here = first_in({folder}, path);
+      if (here && chosen && text_at(*here) != text_at(*chosen)) return std::nullopt;
+      if (!chosen) chosen = here;
     }
-    if (found == 0) return in_options;
-    return in_options == 0 || have_one_text(found, in_options) ? found : 0;
+    if (!chosen || !in_options) return chosen ? chosen : in_options;
+    return text_at(*chosen) == text_at(*in_options) ? chosen : std::nullopt;
   }
 
-  [[nodiscard]] bool have_one_text(std::size_t a, std::size_t b) const {
-    return headers_.at(a - 1).text == headers_.at(b - 1).text;
+  std::optional<fs::path> first_in(const std::vector<std::string>& folders,
+                                   const std::string& path) {
+    for (const std::string& folder : folders) {
+      const fs::path here = absolute(fs::path(folder) / path);
+      if (text_at(here)) return here;
+    }
+    return std::nullopt;
   }
 
-  std::size_t header_at(const fs::path& path) {
-    const auto [known, is_new] = places_.try_emplace(path.string(), 0);
-    if (!is_new) return known->second;
-    if (headers_.size() == max_headers) return 0;
-    std::optional<std::string> text = files_.read(path.string(), max_header_bytes - bytes_);
-    if (!text) return 0;
-    bytes_ += text->size();
-    headers_.push_back({safe_name(path.string()), std::move(*text), {}});
+  /// Reads a file once.
+  const std::optional<std::string>& text_at(const fs::path& path) {
+    const auto [known, is_new] = texts_.try_emplace(path.string());
+    if (is_new) known->second = files_.read(path.string(), max_header_bytes - bytes_);
+    if (is_new && known->second) bytes_ += known->second->size();
+    return known->second;
+  }
+
+  /// The place among the headers of one that is there; nothing where there are too many.
+  std::optional<std::size_t> add(const fs::path& path) {
+    const auto known = std::find(paths_.begin(), paths_.end(), path);
+    const auto place = static_cast<std::size_t>(known - paths_.begin());
+    if (known != paths_.end()) return place;
+    if (place == max_headers) return std::nullopt;
     paths_.push_back(path);
-    const std::size_t place = headers_.size();
-    known->second = place;
-    add_includes(place, headers_.back().text);
+    gathered_.headers.push_back({safe_name(path.string()), *text_at(path), {}});
+    read(place + 1, *text_at(path));
     return place;
-  }
-
-  /// What is still so now that all is known, without what nobody includes.
-  Gathered result() {
-    Gathered all;
-    all.headers = headers_;
-    for (const Wanted& each : wanted_) {
-      if (each.header == 0 || macros_.header_name(each.written) != each.name) continue;
-      std::vector<Include>& list =
-          each.from == 0 ? all.includes : all.headers.at(each.from - 1).includes;
-      list.push_back({each.written, each.header - 1});
-    }
-    return only_reached(all);
-  }
-
-  static Gathered only_reached(const Gathered& all) {
-    Gathered kept;
-    std::map<std::size_t, std::size_t> places;
-    std::vector<std::size_t> order;
-    const auto renumbered = [&](std::vector<Include> list) {
-      for (Include& each : list) {
-        const auto [place, is_new] = places.try_emplace(each.header, places.size());
-        if (is_new) order.push_back(each.header);
-        each.header = place->second;
-      }
-      return list;
-    };
-    kept.includes = renumbered(all.includes);
-    // Each header may add some.
-    for (std::size_t i = 0; i != order.size(); ++i) {  // NOLINT(modernize-loop-convert)
-      Header header = all.headers.at(order[i]);
-      header.includes = renumbered(std::move(header.includes));
-      kept.headers.push_back(std::move(header));
-    }
-    return kept;
   }
 
   Options options_;
   const Files& files_;
-  Macros macros_{};
+  Definitions definitions_{};
   std::vector<Wanted> wanted_{};
-  std::vector<Header> headers_{};
-  std::vector<fs::path> paths_{};                             // of the headers
-  std::map<std::string, std::size_t, std::less<>> places_{};  // of the headers, from 1, by path
+  Gathered gathered_{};
+  std::vector<fs::path> paths_{};  // of the headers
+  std::map<std::string, std::optional<std::string>, std::less<>> texts_{};
   std::size_t bytes_{0};
 };
 

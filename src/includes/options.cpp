@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "includes/options.hpp"
-
+// The options of a build, as far as they name files, and names of files.
 #include <algorithm>
 #include <array>
 #include <string_view>
 
 #include "clprobe/includes.hpp"
-#include "includes/letters.hpp"
+#include "includes/scan.hpp"
 
 namespace clprobe::includes {
 namespace {

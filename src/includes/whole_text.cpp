@@ -2,7 +2,6 @@
 // A text with its headers in it.
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -11,102 +10,58 @@
 #include <vector>
 
 #include "clprobe/includes.hpp"
-#include "includes/directives.hpp"
-#include "includes/letters.hpp"
-#include "includes/options.hpp"
+#include "includes/scan.hpp"
 
 namespace clprobe::includes {
 namespace {
 
-bool is_if(const Directive& directive) {
-  return directive.name == "if" || directive.name == "ifdef" || directive.name == "ifndef";
-}
-
-/// What a header says of itself.
-struct Guard {
-  bool is_once{false};  ///< has #pragma once outside of all conditions
-  std::string macro{};  ///< that the whole of it stands behind; empty: none
-  [[nodiscard]] bool is_any() const { return is_once || !macro.empty(); }
-};
+bool is_if(const Directive& directive) { return directive.name.starts_with("if"); }
 
 /// The macro without which a condition holds: of `#ifndef A`, `#if !defined A`, `#if !defined(A)`.
-std::string_view unless_defined(const Directive& directive) {
-  std::string_view rest = directive.rest;
+std::string unless_defined(const Directive& directive) {
+  std::string condition = directive.rest;
   if (directive.name == "if") {
-    if (rest.empty() || rest.front() != '!') return {};
-    rest = trimmed(rest.substr(1));
-    if (first_word(rest) != "defined") return {};
-    rest = trimmed(rest.substr(std::string_view("defined").size()));
-    if (!rest.empty() && rest.front() == '(' && rest.back() == ')') {
-      rest = trimmed(rest.substr(1, rest.size() - 2));
-    }
+    constexpr std::string_view question = "!defined";
+    std::erase_if(condition, [](char c) { return is_space(c) || c == '(' || c == ')'; });
+    if (!condition.starts_with(question)) return {};
+    condition.erase(0, question.size());
   } else if (directive.name != "ifndef") {
     return {};
   }
-  return first_word(rest) == rest ? rest : std::string_view();
+  return first_word(condition) == condition ? condition : std::string();
 }
 
 /// Whether the condition at the beginning is open to the last directive, and has one branch.
 bool is_around_all(const std::vector<Directive>& directives) {
   std::size_t depth = 0;
-  for (std::size_t i = 0; i < directives.size(); ++i) {
-    const Directive& each = directives[i];
+  for (const Directive& each : directives) {
     if (is_if(each)) ++depth;
-    const bool is_branch = each.name.starts_with("el");
-    if (is_branch && depth == 1) return false;
-    if (each.name == "endif" && depth > 0 && --depth == 0) return i + 1 == directives.size();
+    if (each.name.starts_with("el") && depth == 1) return false;
+    if (each.name == "endif" && depth > 0 && --depth == 0) return &each == &directives.back();
   }
   return false;
 }
 
-Guard find_guard(const Scanned& header) {
-  Guard guard;
+/// The macro that guards a whole header; empty: none.
+std::string guard_of(const Scanned& header) {
   const std::vector<Directive>& all = header.directives;
+  if (all.size() < 3 || header.ends_with_code || all[0].follows_code || all[1].follows_code) {
+    return {};
+  }
+  std::string macro = unless_defined(all[0]);
+  const bool is_defined_at_once = all[1].name == "define" && first_word(all[1].rest) == macro;
+  return is_defined_at_once && is_around_all(all) ? macro : std::string();
+}
+
+/// Whether a header has #pragma once outside of all conditions.
+bool is_once(const Scanned& header) {
   std::size_t depth = 0;
-  for (const Directive& each : all) {
+  for (const Directive& each : header.directives) {
     if (is_if(each)) ++depth;
     if (each.name == "endif" && depth > 0) --depth;
-    if (depth == 0 && each.name == "pragma" && each.rest == "once") guard.is_once = true;
+    if (depth == 0 && each.name == "pragma" && each.rest == "once") return true;
   }
-  if (all.size() < 3 || header.ends_with_code) return guard;
-  const std::string_view macro = unless_defined(all[0]);
-  const bool is_defined_at_once = all[1].name == "define" && first_word(all[1].rest) == macro;
-  const bool follows_code = all[0].follows_code || all[1].follows_code;
-  if (!macro.empty() && is_defined_at_once && !follows_code && is_around_all(all)) {
-    guard.macro = macro;
-  }
-  return guard;
-}
-
-/// Who defines and who undefines a macro, among all texts of a program.
-class Definers {
- public:
-  void add(const Scanned& text);
-  void add_name(std::string_view name);
-
-  /// Whether the macro is defined in one text alone, and nowhere undefined: where it is defined,
-  /// the header that it guards has been read.
-  [[nodiscard]] bool is_trusted(std::string_view macro) const;
-
- private:
-  std::map<std::string, std::size_t, std::less<>> texts_{};
-  std::set<std::string, std::less<>> undefined_{};
-};
-
-void Definers::add(const Scanned& text) {
-  std::set<std::string_view> names;
-  for (const Directive& each : text.directives) {
-    if (each.name == "define") names.insert(first_word(each.rest));
-    if (each.name == "undef") undefined_.emplace(first_word(each.rest));
-  }
-  for (const std::string_view name : names) add_name(name);
-}
-
-void Definers::add_name(std::string_view name) { ++texts_[std::string(name)]; }
-
-bool Definers::is_trusted(std::string_view macro) const {
-  const auto found = texts_.find(macro);
-  return found != texts_.end() && found->second == 1 && !undefined_.contains(macro);
+  return false;
 }
 
 constexpr std::string_view trigraph_backslash = "\?\?/";
@@ -177,43 +132,31 @@ void disarm_includes(std::string& text) {
   }
 }
 
-/// The branches of conditions that a place in the text is in, from the outermost one.
-using Branches = std::vector<std::uint64_t>;
-
-bool is_within(const Branches& inner, const Branches& outer) {
-  return inner.size() >= outer.size() && std::equal(outer.begin(), outer.end(), inner.begin());
-}
-
-/// Why there is no text.
-struct Refusal {
-  std::string reason{};
-};
-
-// Of conditions in conditions; and of places that a header is remembered at. Of what people write
-// neither is ever reached.
-constexpr std::size_t max_branches = 256;
-constexpr std::size_t max_places = 16;
+/// The text would pass `max_whole_bytes`.
+struct TooLarge {};
 
 class Inlining {
  public:
   Inlining(std::string_view text, std::string_view options, const Gathered& gathered)
-      : text_{text, &gathered.includes, scan(text), {}, {}} {
-    Definers definers;
+      : text_{text, &gathered.includes, scan(text)} {
     for (const std::string& each : read_options(options).definitions) {
-      definers.add_name(first_word(each));
+      ++mentions_[std::string(first_word(each))];
     }
-    definers.add(text_.scanned);
+    count_mentions(text_);
     for (const Header& each : gathered.headers) {
-      headers_.push_back({each.text, &each.includes, scan(each.text), {}, {}});
-      definers.add(headers_.back().scanned);
+      Part header{each.text, &each.includes, scan(each.text)};
+      header.guard = guard_of(header.scanned);
+      header.is_once = is_once(header.scanned);
+      count_mentions(header);
+      headers_.push_back(std::move(header));
     }
+    // Where somebody else defines or undefines a guard it does not tell that its header was read.
     for (Part& each : headers_) {
-      each.guard = find_guard(each.scanned);
-      if (!definers.is_trusted(each.guard.macro)) each.guard.macro.clear();
+      if (mentions_[each.guard] != 1) each.guard.clear();
     }
   }
 
-  /// Throws Refusal.
+  /// Throws TooLarge.
   Whole run() {
     append(text_, 0);
     disarm_includes(whole_.text);
@@ -225,54 +168,49 @@ class Inlining {
     std::string_view text{};
     const std::vector<Include>* includes{nullptr};
     Scanned scanned{};
-    Guard guard{};
-    std::vector<Branches> read_in{};  // where it was put in before
-    bool is_open{false};              // it is being put in
+    std::string guard{};    // the macro that is defined where the header was read; empty: none
+    bool is_once{false};    // by #pragma once
+    bool is_read{false};    // outside of all conditions
+    bool is_put_in{false};  // at the moment
   };
 
-  void add(std::string_view text) {
-    if (whole_.text.size() + text.size() > max_whole_bytes) {
-      throw Refusal{"has more than " + std::to_string(max_whole_bytes) + " bytes with its headers"};
+  /// Each text counts once for what it defines, and each #undef besides.
+  void count_mentions(const Part& part) {
+    std::set<std::string_view> defined;
+    for (const Directive& each : part.scanned.directives) {
+      const std::string_view name = first_word(each.rest);
+      const bool is_first = each.name == "define" && defined.insert(name).second;
+      if (is_first || each.name == "undef") ++mentions_[std::string(name)];
     }
+  }
+
+  void add(std::string_view text) {
+    if (whole_.text.size() + text.size() > max_whole_bytes) throw TooLarge{};
     whole_.text += text;
   }
 
   void append(const Part& part, std::size_t depth) {
     std::size_t done = 0;
-    for (const Directive& each : part.scanned.directives) {
-      const bool is_guard =
-          !part.guard.macro.empty() &&
-          (&each == &part.scanned.directives.front() || &each == &part.scanned.directives.back());
+    const std::vector<Directive>& all = part.scanned.directives;
+    for (const Directive& each : all) {
       // Inside the guard of a header is where the header is.
-      if (!is_guard) follow_condition(each);
-      const bool is_once = each.name == "pragma" && each.rest == "once";
+      const bool is_guard = !part.guard.empty() && (&each == &all.front() || &each == &all.back());
+      if (is_if(each) && !is_guard) ++conditions_;
+      if (each.name == "endif" && !is_guard && conditions_ > 0) --conditions_;
+      const bool is_pragma_once = each.name == "pragma" && each.rest == "once";
       const bool is_include =
           each.name == "include" || each.name == "include_next" || each.name == "import";
-      if (!is_once && !is_include) continue;
+      if (!is_pragma_once && !is_include) continue;
       add(part.text.substr(done, each.begin - done));
       done = each.end;
-      // No line of its own: the text may be the main one, of which compilers do not like to read
-      // it.
       if (is_include) {
         append_header(part, each, depth);
       } else {
+        // Compilers warn of #pragma once in a main text.
         add(std::string(each.last_line - each.first_line, '\n'));
       }
     }
     add(part.text.substr(done));
-  }
-
-  void follow_condition(const Directive& directive) {
-    if (is_if(directive)) {
-      if (branches_.size() == max_branches) {
-        throw Refusal{"nests hundreds of conditional directives"};
-      }
-      branches_.push_back(++last_branch_);
-    } else if (directive.name.starts_with("el") && !branches_.empty()) {
-      branches_.back() = ++last_branch_;
-    } else if (directive.name == "endif" && !branches_.empty()) {
-      branches_.pop_back();
-    }
   }
 
   [[nodiscard]] static std::optional<std::size_t> find(const Part& part,
@@ -288,35 +226,29 @@ class Inlining {
   void append_header(const Part& part, const Directive& directive, std::size_t depth) {
     const std::optional<std::size_t> place = find(part, directive);
     Part* const header = place ? &headers_.at(*place) : nullptr;
+    const bool is_guarded = header != nullptr && (header->is_once || !header->guard.empty());
     const std::string lines(directive.last_line - directive.first_line, '\n');
-    if (header != nullptr && header->guard.is_any() && is_read(*header)) {
+    if (is_guarded && (header->is_read || header->is_put_in)) {
       add(lines);
       return;
     }
-    if (header == nullptr || header->is_open || header->scanned.is_open || depth == max_depth) {
+    if (header == nullptr || header->is_put_in || header->scanned.is_open || depth == max_depth) {
       append_error(directive);
       add(lines);
       return;
     }
-    if (header->read_in.size() < max_places) header->read_in.push_back(branches_);
-    header->is_open = true;
-    const Branches before = branches_;
-    // Where a compiler would not do without: whether an earlier place was read only it knows.
+    header->is_read = header->is_read || conditions_ == 0;
+    header->is_put_in = true;
+    const std::size_t conditions = conditions_;
+    // Only the compiler knows whether an earlier place, in a condition, was read.
     const std::string macro = "CLPROBE_ONCE_" + std::to_string(*place);
-    if (header->guard.is_once) add("\n#ifndef " + macro + "\n#define " + macro);
+    if (header->is_once) add("\n#ifndef " + macro + "\n#define " + macro);
     add("\n#line 1\n");
     append(*header, depth + 1);
-    if (header->guard.is_once) add("\n#endif");
+    if (header->is_once) add("\n#endif");
     add("\n#line " + std::to_string(directive.last_line + 1));
-    branches_ = before;
-    header->is_open = false;
-  }
-
-  /// Whether it is certain that the header has been read wherever this place is.
-  [[nodiscard]] bool is_read(const Part& header) const {
-    return header.is_open ||
-           std::any_of(header.read_in.begin(), header.read_in.end(),
-                       [&](const Branches& each) { return is_within(branches_, each); });
+    conditions_ = conditions;
+    header->is_put_in = false;
   }
 
   void append_error(const Directive& directive) {
@@ -332,8 +264,8 @@ class Inlining {
 
   Part text_;
   std::vector<Part> headers_{};
-  Branches branches_{};
-  std::uint64_t last_branch_{0};
+  std::map<std::string, std::size_t, std::less<>> mentions_{};  // of macros
+  std::size_t conditions_{0};                                   // that are open
   Whole whole_{};
   std::set<std::string> missing_{};
 };
@@ -343,8 +275,9 @@ class Inlining {
 Whole whole_text(std::string_view text, std::string_view options, const Gathered& gathered) {
   try {
     return Inlining(text, options, gathered).run();
-  } catch (const Refusal& refusal) {
-    return {.refusal = refusal.reason};
+  } catch (const TooLarge&) {
+    return {.refusal =
+                "has more than " + std::to_string(max_whole_bytes) + " bytes with its headers"};
   }
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What buffers hold that a person describes.
+#include <bit>
+#include <cstring>
 #include <numeric>
 #include <random>
 
@@ -7,7 +9,17 @@
 #include "launch/scalar.hpp"
 
 namespace clprobe::bundle {
+
+static_assert(std::endian::native == std::endian::little, "OpenCL devices here are, too");
+
 namespace {
+
+template <typename Number>
+std::string bytes_of_number(Number number) {
+  std::string bytes(sizeof number, '\0');
+  std::memcpy(bytes.data(), &number, sizeof number);
+  return bytes;
+}
 
 /// Repeats `pattern`, by doubling: a gigabyte is a few copies.
 std::string repeated(const std::string& pattern, std::uint64_t bytes) {
@@ -46,6 +58,20 @@ std::string drawn(const Contents& contents, std::uint64_t seed) {
 }
 
 }  // namespace
+
+bool is_floating(Type type) { return type == Type::float32 || type == Type::float64; }
+
+std::string integer_of(Type type, std::uint64_t bits) {
+  return bytes_of_number(bits).substr(0, bytes_of(type));
+}
+
+std::string scalar_of(Type type, double number) {
+  if (type == Type::float32) return bytes_of_number(static_cast<float>(number));
+  if (type == Type::float64) return bytes_of_number(number);
+  const bool is_negative = number < 0.0;
+  const auto magnitude = static_cast<std::uint64_t>(is_negative ? -number : number);
+  return integer_of(type, is_negative ? ~magnitude + 1 : magnitude);
+}
 
 std::uint64_t object_bytes(const Launch& launch) {
   return std::accumulate(launch.objects.begin(), launch.objects.end(), std::uint64_t{0},

@@ -14,7 +14,6 @@
 
 #include "clprobe/launch.hpp"
 #include "clprobe/launch_image.hpp"
-#include "launch/json_parts.hpp"
 #include "launch/scalar.hpp"
 #include "run/cursor.hpp"
 #include "run/json.hpp"
@@ -23,6 +22,46 @@ namespace clprobe::bundle {
 namespace {
 
 using json::Cursor;
+
+std::uint64_t number_up_to(const Cursor& cursor, std::uint64_t least, std::uint64_t most) {
+  const std::uint64_t number = cursor.natural();
+  if (number < least || number > most) {
+    cursor.refuse(fmt::format("an integer from {} to {}", least, most));
+  }
+  return number;
+}
+
+constexpr std::size_t max_options_bytes = std::size_t{64} << 10U;
+constexpr std::size_t sha256_digits = 64;
+
+/// Without zeros.
+std::string text_of(const Cursor& cursor, std::size_t max_bytes = max_name_bytes) {
+  std::string text = cursor.text();
+  if (text.size() > max_bytes) cursor.refuse(fmt::format("at most {} bytes", max_bytes));
+  if (text.find('\0') != std::string::npos) cursor.refuse("a string without null characters");
+  return text;
+}
+
+std::string hash_in(const Cursor& cursor) {
+  std::string text = text_of(cursor);
+  const bool is_hash = text.size() == sha256_digits &&
+                       text.find_first_not_of("0123456789abcdef") == std::string::npos;
+  if (!is_hash) cursor.refuse("a SHA-256 in 64 lower-case hexadecimal digits");
+  return text;
+}
+
+/// `read` of each element. The message says how many there may be.
+template <typename Read>
+auto read_each(const Cursor& cursor, std::size_t max_count, Read read) {
+  std::vector<decltype(read(cursor))> values;
+  cursor.for_each_element([&](const Cursor& each) {
+    if (values.size() == max_count) {
+      each.refuse("at most " + std::to_string(max_count) + " elements");
+    }
+    values.push_back(read(each));
+  });
+  return values;
+}
 
 /// What the word stands for; `from_word` knows all words of one kind.
 template <typename FromWord>
@@ -95,10 +134,81 @@ Sampler read_sampler(const Cursor& sampler) {
   return read;
 }
 
+bool is_signed(Type type) {
+  return type == Type::int8 || type == Type::int16 || type == Type::int32 || type == Type::int64;
+}
+
+std::string unsigned_in(const Cursor& cursor, Type type) {
+  const std::uint64_t number = cursor.natural();
+  const auto bits = static_cast<unsigned>(8 * bytes_of(type));
+  if (bits < 64 && number >> bits != 0) cursor.refuse(fmt::format("a {}", to_word(type)));
+  return integer_of(type, number);
+}
+
+std::string signed_in(const Cursor& cursor, Type type) {
+  const std::int64_t number = cursor.integer();
+  const auto bits = static_cast<unsigned>(8 * bytes_of(type));
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max() >> (64 - bits);
+  if (number > most || number < -most - 1) cursor.refuse(fmt::format("a {}", to_word(type)));
+  return integer_of(type, static_cast<std::uint64_t>(number));
+}
+
+int digit_of(char letter) {
+  if (letter >= '0' && letter <= '9') return letter - '0';
+  if (letter >= 'a' && letter <= 'f') return letter - 'a' + 10;
+  return -1;
+}
+
+Type type_in(const Cursor& cursor) {
+  const std::optional<Type> type = type_from_word(cursor.text());
+  if (!type) {
+    cursor.refuse("one of char, uchar, short, ushort, int, uint, long, ulong, float, double");
+  }
+  return *type;
+}
+
+std::string scalar_in(const Cursor& cursor, Type type) {
+  if (!is_floating(type)) {
+    return is_signed(type) ? signed_in(cursor, type) : unsigned_in(cursor, type);
+  }
+  const double number = cursor.number();
+  constexpr auto most = static_cast<double>(std::numeric_limits<float>::max());
+  if (type == Type::float32 && (number > most || number < -most)) {
+    cursor.refuse("a number that fits float");
+  }
+  return scalar_of(type, number);
+}
+
+std::string vector_in(const Cursor& value, const Cursor& type) {
+  const Type element = type_in(type);
+  if (value.is_number()) return scalar_in(value, element);
+  constexpr std::size_t max_elements = 16;
+  std::string bytes;
+  value.for_each_element([&](const Cursor& each) {
+    if (bytes.size() == max_elements * bytes_of(element)) each.refuse("at most 16 elements");
+    bytes += scalar_in(each, element);
+  });
+  if (bytes.empty()) value.refuse("a number or an array of numbers");
+  return bytes;
+}
+
+std::string bytes_in(const Cursor& hex) {
+  const std::string digits = hex.text();
+  std::string bytes;
+  if (digits.empty() || digits.size() % 2 != 0 || digits.size() > 2 * max_value_bytes) {
+    hex.refuse(fmt::format("1 to {} bytes, two hexadecimal digits each", max_value_bytes));
+  }
+  for (std::size_t i = 0; i < digits.size(); i += 2) {
+    const int high = digit_of(digits[i]);
+    const int low = digit_of(digits[i + 1]);
+    if (high < 0 || low < 0) hex.refuse("lower-case hexadecimal digits");
+    bytes += static_cast<char>(high * 16 + low);
+  }
+  return bytes;
+}
+
 /// The places of the objects by their names.
 using Places = std::map<std::string, std::size_t, std::less<>>;
-
-using json::Cursor;
 
 std::size_t place_in(const Cursor& name, const Places& places) {
   const auto found = places.find(name.text());
@@ -176,8 +286,6 @@ Argument read_argument(const Cursor& cursor, const Places& places,
   if (!null.boolean()) null.refuse("true");
   return {.kind = ArgumentKind::null};
 }
-
-using json::Cursor;
 
 /// What a kernel and a buffer may be called.
 std::string identifier_in(const Cursor& cursor) {
@@ -281,6 +389,63 @@ Surveyed read_survey(const Cursor& cursor) {
   const auto [launches, share, mean] = cursor.members(keys);
   constexpr double year_ns = 3.2e16;
   return {launches.natural(), sane_number(share, 1.0), sane_number(mean, year_ns)};
+}
+
+/// Each text is one once; a header that there is none of would be read beyond the list.
+std::vector<includes::Include> read_includes(const Cursor& cursor, std::size_t headers) {
+  if (cursor.is_missing()) return {};
+  std::set<std::string> seen;
+  return read_each(cursor, includes::max_includes, [&](const Cursor& each) {
+    constexpr std::array<std::string_view, 2> keys{"written", "header"};
+    const auto [written, header] = each.members(keys);
+    includes::Include include{.written = text_of(written, includes::max_written_bytes)};
+    if (!seen.insert(include.written).second) written.refuse("each text only once");
+    if (headers == 0) header.refuse("no header (the program has none)");
+    include.header = number_up_to(header, 0, headers - 1);
+    return include;
+  });
+}
+
+Unit read_unit(const Cursor& cursor, std::size_t header_count) {
+  constexpr std::array<std::string_view, 3> keys{"sha256", "options", "includes"};
+  const auto [hash, options, list] = cursor.members(keys);
+  Unit unit;
+  if (!hash.is_missing()) unit.sha256 = hash_in(hash);
+  if (!options.is_missing()) unit.options = text_of(options, max_options_bytes);
+  unit.includes = read_includes(list, header_count);
+  return unit;
+}
+
+Header read_header(const Cursor& cursor, std::size_t header_count) {
+  constexpr std::array<std::string_view, 3> keys{"name", "sha256", "includes"};
+  const auto [name, hash, list] = cursor.members(keys);
+  Header header{.name = text_of(name)};
+  if (!includes::is_safe_name(header.name)) {
+    name.refuse("a file name of letters, digits, '.', '-' and '_'");
+  }
+  header.sha256 = hash_in(hash);
+  header.includes = read_includes(list, header_count);
+  return header;
+}
+
+/// The texts that a program was made from; of one that is not described, a unit without a hash.
+Program read_program(const Cursor& cursor) {
+  if (cursor.is_missing()) return {.units = {Unit{}}};
+  constexpr std::array<std::string_view, 3> keys{"units", "link_options", "headers"};
+  const auto [units, link_options, headers] = cursor.members(keys);
+  Program program;
+  std::size_t header_count = 0;
+  if (!headers.is_missing()) {
+    header_count = headers.size_hint();
+    program.headers = read_each(headers, includes::max_headers, [&](const Cursor& each) {
+      return read_header(each, header_count);
+    });
+  }
+  program.units = read_each(units, max_units,
+                            [&](const Cursor& each) { return read_unit(each, header_count); });
+  if (program.units.empty()) units.refuse("at least one unit");
+  if (!link_options.is_missing()) program.link_options = text_of(link_options, max_options_bytes);
+  return program;
 }
 
 std::vector<Object> read_objects(const Cursor& cursor, Places& places) {

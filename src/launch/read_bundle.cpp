@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -110,6 +111,15 @@ includes::Gathered gathered_of(const Program& program, const Unit& unit,
   return gathered;
 }
 
+std::string read_text(const Unit& unit, const std::string& folder, const std::string& path) {
+  if (unit.sha256.empty()) {
+    throw FormatError(
+        fmt::format("{} names no kernel text: supply it with --kernel-file FILE.cl --launch {}",
+                    quote(path), quote(path)));
+  }
+  return read_hashed(path_in(folder, text_file(unit.sha256)), unit.sha256, max_text_bytes);
+}
+
 /// Adds a unit as it is built.
 void add_unit(const std::string& text, const std::string& options,
               const includes::Gathered& gathered, Bundle& bundle) {
@@ -179,55 +189,50 @@ includes::Gathered with_files(const std::vector<std::string>& folders, const std
   return gathered;
 }
 
-}  // namespace
-
-Bundle read_bundle(const std::string& folder, const std::string& headers) {
-  Bundle bundle{.folder = folder};
-  const std::string path = path_in(folder, std::string(launch_file));
-  bundle.launch = read_launch_file(path);
-  bundle.files = files_of(bundle.launch, path, folder);
-  check_objects(bundle.launch, folder);
-  const Program& program = bundle.launch.program;
-  const std::vector<std::string> texts = read_headers(program, folder);
-  std::vector<std::string> folders;
-  if (!headers.empty()) folders.push_back(headers);
-  for (const Unit& unit : program.units) {
-    if (unit.sha256.empty()) {
-      throw FormatError(
-          fmt::format("{} names no kernel text: supply it with --kernel-file FILE.cl --launch {}",
-                      quote(path), quote(path)));
-    }
-    const std::string text =
-        read_hashed(path_in(folder, text_file(unit.sha256)), unit.sha256, max_text_bytes);
-    add_unit(
-        text, unit.options,
-        with_files(folders, text, unit.options, gathered_of(program, unit, texts), bundle.files),
-        bundle);
-  }
-  bundle.id = id_of(bundle.launch, bundle.texts);
-  return bundle;
+/// Removes the text up to the separator, and returns what stood before it.
+std::string take(std::string_view& text, char separator) {
+  const std::size_t end = text.find(separator);
+  std::string part(text.substr(0, end));
+  text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+  return part;
 }
 
-Bundle read_described(const std::string& text_path, const std::string& launch_path,
-                      const std::string& headers) {
-  const std::string folder = fs::path(launch_path).parent_path().string();
-  Bundle bundle{.launch = read_launch_file(launch_path), .folder = folder};
-  bundle.files = files_of(bundle.launch, launch_path, folder);
+void check_path(const std::string& path) {
+  if (path.find_first_of("\n\t") == std::string::npos) return;
+  throw FormatError("a path contains a line break or a tab: rename the folder");
+}
+
+}  // namespace
+
+Bundle read_source(const Source& source) {
+  const bool is_described = !source.kernel_file.empty();
+  const std::string path =
+      is_described ? source.launch : path_in(source.launch, std::string(launch_file));
+  const std::string folder = is_described ? fs::path(path).parent_path().string() : source.launch;
+  Bundle bundle{.launch = read_launch_file(path), .folder = folder};
+  bundle.files = files_of(bundle.launch, path, folder);
   check_objects(bundle.launch, folder);
-  bundle.files.push_back(text_path);
+  std::vector<std::string> folders;
   Program& program = bundle.launch.program;
-  if (program.units.size() != 1) {
-    throw FormatError(
-        fmt::format("{} has several kernel texts: leave out --kernel-file", quote(launch_path)));
+  if (is_described) {
+    bundle.files.push_back(source.kernel_file);
+    folders.push_back(fs::path(source.kernel_file).parent_path().string());
+    if (program.units.size() != 1) {
+      throw FormatError(
+          fmt::format("{} has several kernel texts: leave out --kernel-file", quote(path)));
+    }
   }
-  Unit& unit = program.units.front();
-  const std::string text = read_plain(text_path, max_text_bytes);
-  std::vector<std::string> folders{fs::path(text_path).parent_path().string()};
-  if (!headers.empty()) folders.push_back(headers);
-  const includes::Gathered gathered = gathered_of(program, unit, read_headers(program, folder));
-  add_unit(text, unit.options, with_files(folders, text, unit.options, gathered, bundle.files),
-           bundle);
-  unit.sha256 = sha256_of(text);
+  if (!source.headers.empty()) folders.push_back(source.headers);
+  const std::vector<std::string> headers = read_headers(program, folder);
+  for (Unit& unit : program.units) {
+    const std::string text = is_described ? read_plain(source.kernel_file, max_text_bytes)
+                                          : read_text(unit, folder, path);
+    add_unit(
+        text, unit.options,
+        with_files(folders, text, unit.options, gathered_of(program, unit, headers), bundle.files),
+        bundle);
+    if (is_described) unit.sha256 = sha256_of(text);
+  }
   bundle.id = id_of(bundle.launch, bundle.texts);
   return bundle;
 }
@@ -239,6 +244,37 @@ std::string read_object(const Bundle& bundle, const Object& object, std::uint64_
   if (bytes.size() == object.bytes) return bytes;
   throw FormatError(
       fmt::format("{} has {} bytes instead of {}", quote(path), bytes.size(), object.bytes));
+}
+
+Bundle read_bundle(const std::string& folder, const std::string& headers) {
+  return read_source({.launch = folder, .headers = headers});
+}
+
+Bundle read_described(const std::string& text_path, const std::string& launch_path,
+                      const std::string& headers) {
+  return read_source({.launch = launch_path, .kernel_file = text_path, .headers = headers});
+}
+
+std::string to_environment(const std::vector<Source>& sources) {
+  std::string text;
+  for (const Source& each : sources) {
+    for (const std::string& path : {each.launch, each.kernel_file, each.headers}) check_path(path);
+    text += each.launch + '\t' + each.kernel_file + '\t' + each.headers + '\n';
+  }
+  return text;
+}
+
+std::vector<Source> sources_of_environment() {
+  const char* const value = std::getenv(sources_variable.data());
+  std::vector<Source> sources;
+  for (std::string_view text = value == nullptr ? "" : value; !text.empty();) {
+    Source source;
+    source.launch = take(text, '\t');
+    source.kernel_file = take(text, '\t');
+    source.headers = take(text, '\n');
+    sources.push_back(std::move(source));
+  }
+  return sources;
 }
 
 }  // namespace clprobe::bundle

@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "clprobe/launch.hpp"
-#include "layer/bundle_files.hpp"
 #include "layer/state.hpp"
 
 namespace clprobe::layer {

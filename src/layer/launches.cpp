@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layer/wraps.hpp"
-
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string_view>
 
-#include "layer/state.hpp"
 #include "layer/wrap.hpp"
 
 namespace clprobe::layer {
@@ -28,11 +25,11 @@ void finish_launch(cl_int error, cl_command_queue queue, cl_kernel kernel,
       {.event = own, .began = began, .ended = std::chrono::steady_clock::now()});
 }
 
-/// `enqueue` launches with the event that it is given, which is the application's own or none where
-/// the launch is not timed.
+/// Counts a launch, and times it where it is its turn. `enqueue` launches with the event that it is
+/// given, which is the application's own or none where the launch is not timed.
 template <typename Enqueue>
-cl_int launch(cl_command_queue queue, cl_kernel kernel, const survey::Shape& shape, cl_event* event,
-              const Enqueue& enqueue) {
+cl_int count_launch(cl_command_queue queue, cl_kernel kernel, const survey::Shape& shape,
+                    cl_event* event, const Enqueue& enqueue) {
   const std::optional<std::size_t> untimed = State::get().count_untimed(queue, kernel, shape);
   if (untimed) {
     const cl_int error = enqueue(event);
@@ -49,16 +46,29 @@ cl_int launch(cl_command_queue queue, cl_kernel kernel, const survey::Shape& sha
   return error;
 }
 
+/// Counts a launch, and captures it where it is wanted.
+template <typename Enqueue>
+cl_int launch(cl_command_queue queue, cl_kernel kernel, const bundle::NdRange& range,
+              cl_event* event, const Enqueue& enqueue) {
+  const survey::Shape shape{range.dimensions, range.global, range.local};
+  const auto count = [&](cl_event* used) {
+    return count_launch(queue, kernel, shape, used, enqueue);
+  };
+  if (!Captures::is_on()) return count(event);
+  return Captures::get().launch(queue, kernel, range, event, count);
+}
+
 cl_int CL_API_CALL enqueue_kernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
                                   const std::size_t* offset, const std::size_t* global,
                                   const std::size_t* local, cl_uint waits, const cl_event* awaited,
                                   cl_event* event) {
-  survey::Shape shape{.dimensions = std::min<cl_uint>(dimensions, 3)};
-  for (std::size_t i = 0; i < shape.dimensions; ++i) {
-    shape.global.at(i) = global == nullptr ? 0 : global[i];
-    shape.local.at(i) = local == nullptr ? 0 : local[i];
+  bundle::NdRange range{.dimensions = std::min<cl_uint>(dimensions, 3)};
+  for (std::size_t i = 0; i < range.dimensions; ++i) {
+    range.offset.at(i) = offset == nullptr ? 0 : offset[i];
+    range.global.at(i) = global == nullptr ? 0 : global[i];
+    range.local.at(i) = local == nullptr ? 0 : local[i];
   }
-  return launch(queue, kernel, shape, event, [&](cl_event* used) {
+  return launch(queue, kernel, range, event, [&](cl_event* used) {
     return State::below().clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local,
                                                  waits, awaited, used);
   });
@@ -66,7 +76,7 @@ cl_int CL_API_CALL enqueue_kernel(cl_command_queue queue, cl_kernel kernel, cl_u
 
 cl_int CL_API_CALL enqueue_task(cl_command_queue queue, cl_kernel kernel, cl_uint waits,
                                 const cl_event* awaited, cl_event* event) {
-  constexpr survey::Shape one{.dimensions = 1, .global = {1}, .local = {1}};
+  constexpr bundle::NdRange one{.dimensions = 1, .offset = {}, .global = {1}, .local = {1}};
   return launch(queue, kernel, one, event, [&](cl_event* used) {
     return State::below().clEnqueueTask(queue, kernel, waits, awaited, used);
   });

@@ -4,12 +4,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "layer/captures.hpp"
-#include "layer/opencl.hpp"
-#include "layer/programs.hpp"
-#include "layer/state.hpp"
-#include "layer/survey_file.hpp"
-#include "layer/wraps.hpp"
+#include "layer/wrap.hpp"
 
 namespace clprobe::layer {
 namespace {
@@ -69,10 +64,11 @@ clInitLayer(cl_uint num_entries, const cl_icd_dispatch* target_dispatch, cl_uint
   std::memcpy(&below, target_dispatch, shared * sizeof(void*));
   State::set_below(below);
   if (!survey_folder().empty()) {
+    Captures::begin();
     wrap_queues(own_table());
     wrap_programs(own_table());
     wrap_launches(own_table());
-    if (!capture_folder().empty()) wrap_capture(own_table());
+    if (Captures::is_on()) wrap_objects(own_table());
     State::get().begin();
   }
   *num_entries_ret = static_cast<cl_uint>(shared);

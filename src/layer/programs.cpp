@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layer/programs.hpp"
+// Programs, and the kernels made from them.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <system_error>
+#include <utility>
 
-#include "layer/state.hpp"
+#include "clprobe/includes.hpp"
 #include "layer/wrap.hpp"
 
 namespace clprobe::layer {
@@ -16,16 +25,6 @@ using survey::Program;
 using survey::ProgramKind;
 using survey::Recorder;
 
-void note_program(cl_program program, Program what) {
-  State::get().record([&](Recorder& recorder) { recorder.note_program(program, what); });
-}
-
-Program program_of(cl_program program) {
-  Program found;
-  State::get().record([&](const Recorder& recorder) { found = recorder.program_of(program); });
-  return found;
-}
-
 std::string_view bytes_of(const void* begin, std::size_t count) {
   return begin == nullptr ? std::string_view()
                           : std::string_view(static_cast<const char*>(begin), count);
@@ -35,53 +34,129 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t other) {
   return hash_text(bytes_of(&other, sizeof(other)), hash);
 }
 
-cl_program CL_API_CALL create_from_source(cl_context context, cl_uint count, const char** strings,
-                                          const std::size_t* lengths, cl_int* result) {
-  cl_program program =
-      State::below().clCreateProgramWithSource(context, count, strings, lengths, result);
-  if (program == nullptr) return program;
-  std::uint64_t hash = hash_text("");
-  for (cl_uint i = 0; i < count; ++i) hash = hash_text(source_at(strings, lengths, i), hash);
-  note_program(program, {hash, ProgramKind::source});
-  return program;
+/// A plain file's bytes; nothing of anything else: a pipe without a writer would hold the
+/// application up.
+std::optional<std::string> read_header(const std::string& path, std::size_t max_bytes) {
+  const auto close = [](const int* descriptor) { ::close(*descriptor); };
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) return std::nullopt;
+  const std::unique_ptr<const int, decltype(close)> closed_at_end(&descriptor);
+  struct stat what {};
+  if (::fstat(descriptor, &what) != 0 || !S_ISREG(what.st_mode)) return std::nullopt;
+  const auto bytes = static_cast<std::size_t>(what.st_size);
+  if (bytes > max_bytes) return std::nullopt;
+  std::string text(bytes, '\0');
+  for (std::size_t at = 0; at < bytes;) {
+    const ssize_t got = ::read(descriptor, text.data() + at, bytes - at);
+    if (got <= 0) return std::nullopt;
+    at += static_cast<std::size_t>(got);
+  }
+  return text;
 }
 
-cl_program CL_API_CALL create_from_binary(cl_context context, cl_uint count,
-                                          const cl_device_id* devices, const std::size_t* lengths,
-                                          const unsigned char** binaries, cl_int* status,
-                                          cl_int* result) {
-  cl_program program = State::below().clCreateProgramWithBinary(context, count, devices, lengths,
-                                                                binaries, status, result);
-  if (program == nullptr) return program;
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? std::string() : value;
+}
+
+/// PoCL compiles a text where it keeps its builds.
+std::string pocl_folder() {
+  if (std::string folder = variable("POCL_CACHE_DIR"); !folder.empty()) return folder;
+  if (const std::string caches = variable("XDG_CACHE_HOME"); !caches.empty()) {
+    return caches + "/pocl/kcache";
+  }
+  return variable("HOME") + "/.cache/pocl/kcache";
+}
+
+/// The headers that the text reaches, read now: later the application may be in another folder.
+/// None where they would make too long a text. Throws std::bad_alloc.
+includes::Gathered find_headers(const std::string& text, const std::string& options) {
+  if (text.find("include") == std::string::npos) return {};
+  std::error_code error;
+  const std::string here = std::filesystem::current_path(error).string();
+  const includes::Files files{
+      .read = read_header, .working_folder = here, .text_folders = {here, pocl_folder()}};
+  includes::Gathered found = includes::gather(text, options, files);
+  if (!includes::whole_text(text, options, found).refusal.empty()) return {};
+  return found;
+}
+
+/// What a capture needs to make the program again.
+void keep_program(cl_program program, KnownProgram known_program) {
+  if (!Captures::is_on()) return;
+  const auto kept = std::make_shared<const KnownProgram>(std::move(known_program));
+  Captures::note([&](Known& known) { known.programs[program] = kept; });
+}
+
+/// What the survey counts a program's launches under.
+void count_program(cl_program program, Program what) {
+  State::get().record([&](Recorder& recorder) { recorder.note_program(program, what); });
+}
+
+void note_program(cl_program program, Program what, KnownProgram known_program) {
+  count_program(program, what);
+  keep_program(program, std::move(known_program));
+}
+
+Program program_of(cl_program program) {
+  Program found;
+  State::get().record([&](const Recorder& recorder) { found = recorder.program_of(program); });
+  return found;
+}
+
+KnownProgram known_program_of(cl_program program) {
+  if (!Captures::is_on()) return {};
+  const auto found = Captures::find(&Known::programs, program);
+  return found ? **found : KnownProgram{.problem = "its program was created by an extension"};
+}
+
+/// The text in this place: a length of 0, or none, is that of a C string.
+std::string_view source_at(const char** strings, const std::size_t* lengths, std::size_t place) {
+  const bool has_length = lengths != nullptr && lengths[place] != 0;
+  return has_length ? std::string_view(strings[place], lengths[place])
+                    : std::string_view(strings[place]);
+}
+
+void note_source(cl_program program, cl_uint count, const char** strings,
+                 const std::size_t* lengths) {
+  std::string text;
+  std::uint64_t hash = hash_text("");
+  for (cl_uint i = 0; i < count; ++i) {
+    const std::string_view source = source_at(strings, lengths, i);
+    hash = hash_text(source, hash);
+    if (Captures::is_on()) text += source;
+  }
+  note_program(program, {hash, ProgramKind::source}, {.units = {{std::move(text), {}}}});
+}
+
+void note_binary(cl_program program, cl_uint count, const std::size_t* lengths,
+                 const unsigned char** binaries) {
   std::uint64_t hash = hash_text("");
   for (cl_uint i = 0; i < count; ++i) hash = hash_text(bytes_of(binaries[i], lengths[i]), hash);
-  note_program(program, {hash, ProgramKind::binary});
-  return program;
+  note_program(program, {hash, ProgramKind::binary},
+               {.problem = "its program came as a binary, without source text"});
 }
 
-cl_program CL_API_CALL create_from_il(cl_context context, const void* text, std::size_t length,
-                                      cl_int* result) {
-  cl_program program = State::below().clCreateProgramWithIL(context, text, length, result);
-  if (program != nullptr) {
-    note_program(program, {hash_text(bytes_of(text, length)), ProgramKind::intermediate});
+/// The same text with other options, or headers in memory, makes other kernels.
+void note_options(cl_program program, const char* options, cl_uint headers = 0,
+                  const cl_program* header_programs = nullptr) noexcept {
+  try {
+    Program what = program_of(program);
+    if (options != nullptr) what.hash = hash_text(options, what.hash);
+    for (cl_uint i = 0; header_programs != nullptr && i < headers; ++i) {
+      what.hash = mix(what.hash, program_of(header_programs[i]).hash);
+    }
+    count_program(program, what);
+    KnownProgram known = known_program_of(program);
+    for (KnownProgram::Unit& unit : known.units) {
+      unit.options = options == nullptr ? "" : options;
+      unit.headers = find_headers(unit.text, unit.options);
+    }
+    if (headers > 0) known.problem = "its program is compiled with headers in memory";
+    keep_program(program, std::move(known));
+  } catch (...) {
+    note_gap(survey::Gap::lost);
   }
-  return program;
-}
-
-cl_program CL_API_CALL create_from_built_in(cl_context context, cl_uint count,
-                                            const cl_device_id* devices, const char* names,
-                                            cl_int* result) {
-  cl_program program =
-      State::below().clCreateProgramWithBuiltInKernels(context, count, devices, names, result);
-  if (program != nullptr) note_program(program, {hash_text(names), ProgramKind::built_in});
-  return program;
-}
-
-/// The same text with other options makes other kernels.
-void note_options(cl_program program, const char* options) {
-  Program what = program_of(program);
-  if (options != nullptr) what.hash = hash_text(options, what.hash);
-  note_program(program, what);
 }
 
 cl_int CL_API_CALL build(cl_program program, cl_uint count, const cl_device_id* devices,
@@ -95,43 +170,37 @@ cl_int CL_API_CALL compile(cl_program program, cl_uint count, const cl_device_id
                            const char* options, cl_uint headers, const cl_program* header_programs,
                            const char** header_names, void(CL_CALLBACK* done)(cl_program, void*),
                            void* user) {
-  note_options(program, options);
-  Program what = program_of(program);
-  for (cl_uint i = 0; header_programs != nullptr && i < headers; ++i) {
-    what.hash = mix(what.hash, program_of(header_programs[i]).hash);
-  }
-  note_program(program, what);
+  note_options(program, options, headers, header_programs);
   return State::below().clCompileProgram(program, count, devices, options, headers, header_programs,
                                          header_names, done, user);
 }
 
-cl_program CL_API_CALL link(cl_context context, cl_uint count, const cl_device_id* devices,
-                            const char* options, cl_uint inputs, const cl_program* input_programs,
-                            void(CL_CALLBACK* done)(cl_program, void*), void* user,
-                            cl_int* result) {
-  cl_program program = State::below().clLinkProgram(context, count, devices, options, inputs,
-                                                    input_programs, done, user, result);
-  if (program == nullptr || input_programs == nullptr) return program;
-  Program what{hash_text(options == nullptr ? "" : options), ProgramKind::source};
+void note_link(cl_program program, const char* options, cl_uint inputs,
+               const cl_program* input_programs) {
+  if (input_programs == nullptr) return;
+  const std::string given = options == nullptr ? "" : options;
+  Program what{hash_text(given), ProgramKind::source};
+  KnownProgram whole{.link_options = given};
   for (cl_uint i = 0; i < inputs; ++i) {
     const Program input = program_of(input_programs[i]);
     what.hash = mix(what.hash, input.hash);
     if (input.kind != ProgramKind::source) what.kind = input.kind;
+    const KnownProgram known = known_program_of(input_programs[i]);
+    whole.units.insert(whole.units.end(), known.units.begin(), known.units.end());
+    if (!known.problem.empty()) whole.problem = known.problem;
   }
-  note_program(program, what);
-  return program;
+  note_program(program, what, std::move(whole));
 }
 
 void note_kernel(cl_kernel kernel, std::string_view name, cl_program program) {
   State::get().record([&](Recorder& recorder) {
     recorder.note_kernel(kernel, name, recorder.program_of(program));
   });
-}
-
-cl_kernel CL_API_CALL create_kernel(cl_program program, const char* name, cl_int* result) {
-  cl_kernel kernel = State::below().clCreateKernel(program, name, result);
-  if (kernel != nullptr) note_kernel(kernel, name, program);
-  return kernel;
+  Captures::note([&](Known& known) {
+    const auto found = known.programs.find(program);
+    known.kernels[kernel] = {.name = std::string(name),
+                             .program = found == known.programs.end() ? nullptr : found->second};
+  });
 }
 
 cl_int CL_API_CALL create_kernels(cl_program program, cl_uint count, cl_kernel* kernels,
@@ -140,20 +209,49 @@ cl_int CL_API_CALL create_kernels(cl_program program, cl_uint count, cl_kernel* 
   const cl_int error = State::below().clCreateKernelsInProgram(program, count, kernels, &made);
   if (found != nullptr) *found = made;
   for (cl_uint i = 0; error == CL_SUCCESS && kernels != nullptr && i < made; ++i) {
-    std::array<char, 1024> name{};
-    State::below().clGetKernelInfo(kernels[i], CL_KERNEL_FUNCTION_NAME, name.size() - 1,
-                                   name.data(), nullptr);
-    note_kernel(kernels[i], name.data(), program);
+    note_kernel(kernels[i], kernel_name(kernels[i]).data(), program);
   }
   return error;
 }
 
-cl_kernel CL_API_CALL clone_kernel(cl_kernel kernel, cl_int* result) {
-  cl_kernel copy = State::below().clCloneKernel(kernel, result);
-  if (copy != nullptr) {
-    State::get().record([&](Recorder& recorder) { recorder.note_clone(kernel, copy); });
+void note_clone(cl_kernel copy, cl_kernel kernel) {
+  State::get().record([&](Recorder& recorder) { recorder.note_clone(kernel, copy); });
+  Captures::note([&](Known& known) {
+    const auto found = known.kernels.find(kernel);
+    if (found == known.kernels.end()) return;
+    KnownKernel same = found->second;
+    known.kernels[copy] = std::move(same);
+  });
+}
+
+void note_argument(cl_kernel kernel, cl_uint index, KnownArgument argument) {
+  // OpenCL's own kernels have some dozens at most, and a wild index must not take all memory.
+  constexpr cl_uint max_arguments = 1024;
+  Captures::note([&](Known& known) {
+    const auto found = known.kernels.find(kernel);
+    if (found == known.kernels.end() || index >= max_arguments) return;
+    auto& arguments = found->second.arguments;
+    if (arguments.size() <= index) arguments.resize(std::size_t{index} + 1);
+    arguments[index] = std::move(argument);
+  });
+}
+
+cl_int CL_API_CALL set_argument(cl_kernel kernel, cl_uint index, std::size_t bytes,
+                                const void* value) {
+  const cl_int error = State::below().clSetKernelArg(kernel, index, bytes, value);
+  if (error != CL_SUCCESS) return error;
+  try {
+    KnownArgument argument{.bytes = bytes, .has_value = value != nullptr};
+    if (bytes > bundle::max_value_bytes && value != nullptr) {
+      argument.problem = "a value that is too large";
+    } else if (value != nullptr) {
+      argument.value.assign(static_cast<const char*>(value), bytes);
+    }
+    note_argument(kernel, index, std::move(argument));
+  } catch (...) {
+    note_gap(survey::Gap::lost);
   }
-  return copy;
+  return error;
 }
 
 void note_svm(cl_kernel kernel) {
@@ -162,32 +260,63 @@ void note_svm(cl_kernel kernel) {
 
 cl_int CL_API_CALL set_svm_argument(cl_kernel kernel, cl_uint index, const void* pointer) {
   const cl_int error = State::below().clSetKernelArgSVMPointer(kernel, index, pointer);
-  if (error == CL_SUCCESS) note_svm(kernel);
+  if (error != CL_SUCCESS) return error;
+  note_svm(kernel);
+  note_argument(kernel, index, {.problem = "a pointer to shared virtual memory"});
   return error;
 }
 
 cl_int CL_API_CALL set_exec_info(cl_kernel kernel, cl_kernel_exec_info name, std::size_t size,
                                  const void* value) {
   const cl_int error = State::below().clSetKernelExecInfo(kernel, name, size, value);
-  if (error == CL_SUCCESS && name == CL_KERNEL_EXEC_INFO_SVM_PTRS) note_svm(kernel);
+  if (error != CL_SUCCESS || name != CL_KERNEL_EXEC_INFO_SVM_PTRS) return error;
+  note_svm(kernel);
+  Captures::note([&](Known& known) {
+    const auto found = known.kernels.find(kernel);
+    if (found != known.kernels.end()) found->second.problem = "it uses shared virtual memory";
+  });
   return error;
 }
 
 }  // namespace
 
 void wrap_programs(cl_icd_dispatch& table) {
-  wrap<&cl_icd_dispatch::clCreateProgramWithSource>(table, create_from_source);
-  wrap<&cl_icd_dispatch::clCreateProgramWithBinary>(table, create_from_binary);
-  wrap<&cl_icd_dispatch::clCreateProgramWithIL>(table, create_from_il);
-  wrap<&cl_icd_dispatch::clCreateProgramWithBuiltInKernels>(table, create_from_built_in);
-  wrap<&cl_icd_dispatch::clBuildProgram>(table, build);
-  wrap<&cl_icd_dispatch::clCompileProgram>(table, compile);
-  wrap<&cl_icd_dispatch::clLinkProgram>(table, link);
-  wrap<&cl_icd_dispatch::clCreateKernel>(table, create_kernel);
-  wrap<&cl_icd_dispatch::clCreateKernelsInProgram>(table, create_kernels);
-  wrap<&cl_icd_dispatch::clCloneKernel>(table, clone_kernel);
-  wrap<&cl_icd_dispatch::clSetKernelArgSVMPointer>(table, set_svm_argument);
-  wrap<&cl_icd_dispatch::clSetKernelExecInfo>(table, set_exec_info);
+  using Table = cl_icd_dispatch;
+  wrap_creation<&Table::clCreateProgramWithSource>(
+      table,
+      [](cl_program program, cl_context, cl_uint count, const char** strings,
+         const std::size_t* lengths, cl_int*) { note_source(program, count, strings, lengths); });
+  wrap_creation<&Table::clCreateProgramWithBinary>(
+      table, [](cl_program program, cl_context, cl_uint count, const cl_device_id*,
+                const std::size_t* lengths, const unsigned char** binaries,
+                auto...) { note_binary(program, count, lengths, binaries); });
+  wrap_creation<&Table::clCreateProgramWithIL>(
+      table, [](cl_program program, cl_context, const void* text, std::size_t length, cl_int*) {
+        note_program(program, {hash_text(bytes_of(text, length)), ProgramKind::intermediate},
+                     {.problem = "its program came as intermediate language (IL)"});
+      });
+  wrap_creation<&Table::clCreateProgramWithBuiltInKernels>(
+      table,
+      [](cl_program program, cl_context, cl_uint, const cl_device_id*, const char* names, cl_int*) {
+        note_program(program, {hash_text(names), ProgramKind::built_in},
+                     {.problem = "its program is built into the driver"});
+      });
+  wrap<&Table::clBuildProgram>(table, build);
+  wrap<&Table::clCompileProgram>(table, compile);
+  wrap_creation<&Table::clLinkProgram>(
+      table, [](cl_program program, cl_context, cl_uint, const cl_device_id*, const char* options,
+                cl_uint inputs, const cl_program* input_programs,
+                auto...) { note_link(program, options, inputs, input_programs); });
+  wrap_creation<&Table::clCreateKernel>(
+      table, [](cl_kernel kernel, cl_program program, const char* name, cl_int*) {
+        note_kernel(kernel, name, program);
+      });
+  wrap<&Table::clCreateKernelsInProgram>(table, create_kernels);
+  wrap_creation<&Table::clCloneKernel>(
+      table, [](cl_kernel copy, cl_kernel kernel, cl_int*) { note_clone(copy, kernel); });
+  if (Captures::is_on()) wrap<&Table::clSetKernelArg>(table, set_argument);
+  wrap<&Table::clSetKernelArgSVMPointer>(table, set_svm_argument);
+  wrap<&Table::clSetKernelExecInfo>(table, set_exec_info);
 }
 
 }  // namespace clprobe::layer

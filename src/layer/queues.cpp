@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layer/wraps.hpp"
-
 #include <cstring>
 #include <exception>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "layer/state.hpp"
 #include "layer/wrap.hpp"
 
 namespace clprobe::layer {

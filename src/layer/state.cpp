@@ -2,6 +2,7 @@
 #include "layer/state.hpp"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -9,12 +10,11 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <thread>
 #include <utility>
-
-#include "layer/event_time.hpp"
 
 namespace clprobe::layer {
 namespace {
@@ -63,14 +63,85 @@ EventTime look_at(cl_event event) {
   return time_of(event);
 }
 
-std::string device_name(cl_device_id device) {
-  std::array<char, 256> name{};
-  const cl_int error =
-      State::below().clGetDeviceInfo(device, CL_DEVICE_NAME, name.size() - 1, name.data(), nullptr);
-  return error == CL_SUCCESS ? name.data() : "unknown device";
+/// When the command was enqueued by the driver's event clock; 0: unknown.
+std::uint64_t enqueued_at(cl_event event) {
+  cl_ulong queued = 0;
+  const cl_int error = State::below().clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_QUEUED,
+                                                              sizeof(queued), &queued, nullptr);
+  return error == CL_SUCCESS ? queued : 0;
+}
+
+bool write_all(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = ::write(descriptor, text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
+/// The name of this process that nobody has yet: after exec() the same process is another program.
+std::string reserve_name(const std::string& folder) {
+  constexpr int max_programs = 1000;
+  for (int i = 0; i < max_programs; ++i) {
+    std::string path =
+        folder + '/' + std::to_string(::getpid()) + '-' + std::to_string(i) + ".survey";
+    const int descriptor = ::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+    if (descriptor >= 0) {
+      ::close(descriptor);
+      return path;
+    }
+    if (errno != EEXIST) break;
+  }
+  return {};
 }
 
 }  // namespace
+
+std::string survey_folder() {
+  const char* const folder = std::getenv("CLPROBE_SURVEY");
+  return folder == nullptr ? "" : folder;
+}
+
+bool write_file(const std::string& path, std::string_view bytes) {
+  const std::string fresh = path + ".new";
+  const int descriptor = ::open(fresh.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
+  if (descriptor < 0) return false;
+  const bool is_whole = write_all(descriptor, bytes);
+  ::close(descriptor);
+  if (is_whole && std::rename(fresh.c_str(), path.c_str()) == 0) return true;
+  ::unlink(fresh.c_str());
+  return false;
+}
+
+EventTime time_of(cl_event event) {
+  const auto ask = State::below().clGetEventProfilingInfo;
+  cl_ulong start = 0;
+  cl_ulong end = 0;
+  cl_int error = ask(event, CL_PROFILING_COMMAND_START, sizeof(start), &start, nullptr);
+  if (error == CL_SUCCESS) {
+    error = ask(event, CL_PROFILING_COMMAND_END, sizeof(end), &end, nullptr);
+  }
+  if (error != CL_SUCCESS) return {.gap = survey::Gap::no_profiling};
+  // A kernel of a year is a driver that has not written one of the two.
+  constexpr cl_ulong year_ns = 31'536'000'000'000'000;
+  if (end < start || end - start > year_ns) return {.gap = survey::Gap::bad_times};
+  return {.ns = end - start};
+}
+
+std::string device_text(cl_device_id device, cl_device_info name) {
+  std::array<char, 256> text{};
+  State::below().clGetDeviceInfo(device, name, text.size() - 1, text.data(), nullptr);
+  return text.data();
+}
+
+std::string kernel_name(cl_kernel kernel) {
+  std::array<char, 1024> name{};
+  State::below().clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, name.size() - 1, name.data(),
+                                 nullptr);
+  return name.data();
+}
 
 void State::set_below(const cl_icd_dispatch& table) { table_below() = table; }
 
@@ -106,7 +177,8 @@ void State::end_process() noexcept {
 
 void State::note_queue(cl_command_queue queue, cl_device_id device, Queue how) noexcept {
   try {
-    const std::string name = device_name(device);
+    std::string name = device_text(device, CL_DEVICE_NAME);
+    if (name.empty()) name = "unknown device";
     if (how.references > 0) below().clRetainCommandQueue(queue);
     record([&](survey::Recorder& recorder) {
       how.is_known = true;
@@ -198,9 +270,8 @@ void State::note_foreign(cl_command_queue queue, cl_kernel kernel) noexcept {
     note_queue(queue, device, {.asked_for_profiling = true});
   }
   if (!knows_kernel) {
-    std::array<char, 1024> name{};
-    below().clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, name.size() - 1, name.data(), nullptr);
-    record([&](survey::Recorder& recorder) { recorder.note_kernel(kernel, name.data(), {}); });
+    record(
+        [&](survey::Recorder& recorder) { recorder.note_kernel(kernel, kernel_name(kernel), {}); });
   }
 }
 
@@ -360,7 +431,8 @@ survey::Survey State::survey() {
 void State::write() noexcept {
   try {
     const std::lock_guard alone(file_mutex_);
-    file_.write(survey());
+    if (path_.empty()) path_ = reserve_name(survey_folder());
+    if (!path_.empty()) static_cast<void>(write_file(path_, survey::to_text(survey())));
   } catch (...) {
     lost_.fetch_add(1, std::memory_order_relaxed);
   }

@@ -11,14 +11,32 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "layer/opencl.hpp"
-#include "layer/survey_file.hpp"
 #include "survey/recorder.hpp"
 
 namespace clprobe::layer {
+
+/// The folder that CLPROBE_SURVEY names; empty: nobody asked for a survey.
+std::string survey_folder();
+
+/// Replaces the file as a whole; whether that went well.
+bool write_file(const std::string& path, std::string_view bytes);
+
+/// END - START of a launch, or why it is not known.
+struct EventTime {
+  std::optional<std::uint64_t> ns{};
+  std::optional<survey::Gap> gap{};
+};
+
+/// Of a launch that has ended.
+EventTime time_of(cl_event event);
+
+std::string device_text(cl_device_id device, cl_device_info name);
+std::string kernel_name(cl_kernel kernel);
 
 /// How the application made a queue, and what we made of it.
 struct Queue {
@@ -146,7 +164,11 @@ class State {
   survey::ClockCheck clock_{};
   std::atomic<std::uint64_t> lost_{0};
   std::mutex file_mutex_{};
-  SurveyFile file_{};
+  std::string path_{};  // of the file; empty until the first time
 };
+
+inline void note_gap(survey::Gap gap) {
+  State::get().record([gap](survey::Recorder& recorder) { recorder.add_gap(gap); });
+}
 
 }  // namespace clprobe::layer

@@ -2,7 +2,7 @@
 // Whether what is in some memory decides on addresses or on how long a kernel runs.
 //
 // By names, without types, order or scopes: a name stands for all things of that name in all that
-// is reached (but in functions that compute alone, arithmetic.hpp), and whatever is assigned once
+// is reached (but in functions that compute alone), and whatever is assigned once
 // is so for ever. That errs on one side only, as long as
 // the text says what it does: it finds more than there is.
 #pragma once
@@ -24,5 +24,18 @@ std::optional<std::string> find_control(const Reach& reach,
 
 /// The names of memory that is stored to, by a subscript or a pointer.
 std::set<std::string_view> find_written(const Reach& reach);
+
+/// Which names of a text are of which memory, by their declarations.
+struct MemoryNames {
+  std::set<std::string_view> local{};
+  std::set<std::string_view> volatile_global{};
+};
+
+/// In all functions that are reached, put together: one name is one thing.
+MemoryNames find_memory_names(const Reach& reach);
+
+/// A name of volatile global memory that is loaded or stored otherwise than by an atomic, or the
+/// type that a pointer is cast to for that.
+std::optional<std::string_view> find_volatile_access(const Reach& reach, const MemoryNames& names);
 
 }  // namespace clprobe::prelude

@@ -12,11 +12,8 @@
 #include <vector>
 
 #include "prelude/flow.hpp"
-#include "prelude/memory_names.hpp"
+#include "prelude/names.hpp"
 #include "prelude/reach.hpp"
-#include "prelude/renamed.hpp"
-#include "prelude/special.hpp"
-#include "prelude/words.hpp"
 
 namespace clprobe::prelude {
 namespace {
@@ -113,6 +110,8 @@ std::vector<AtomicCall> find_atomics(const Reach& reach) {
   return calls;
 }
 
+constexpr std::array<std::string_view, 4> fence_names{"mem_fence", "read_mem_fence",
+                                                      "write_mem_fence", "atomic_work_item_fence"};
 constexpr std::array<std::string_view, 2> barrier_names{"barrier", "work_group_barrier"};
 // Of a setting without lanes, besides.
 constexpr std::array<std::string_view, 2> renamed_without_lanes{"get_local_id",
@@ -125,6 +124,52 @@ constexpr std::array<std::string_view, 7> handing{"enqueue_kernel",
                                                   "reserve_read_pipe",
                                                   "reserve_write_pipe",
                                                   "work_group_reserve_read_pipe"};
+
+/// "membar.gl;", with its quotes: one instruction.
+bool is_fence(std::string_view quoted) {
+  if (quoted.size() < 2) return false;
+  quoted = quoted.substr(1, quoted.size() - 2);
+  const std::size_t begin = quoted.find_first_not_of(' ');
+  if (begin == std::string_view::npos) return false;
+  quoted.remove_prefix(begin);
+  const bool is_named = quoted.starts_with("membar.") || quoted.starts_with("fence.");
+  return is_named && quoted.find(';') >= quoted.size() - 1;
+}
+
+bool is_assembly(const Token& token) {
+  return token.is("asm") || token.is("__asm") || token.is("__asm__");
+}
+
+/// Whether what stands between the parentheses behind the word at `i` is a fence alone.
+bool is_fence_at(Tokens body, std::size_t i) {
+  const auto is_qualifier = [](const Token& token) {
+    return token.is("volatile") || token.is("__volatile__") || token.is("__volatile");
+  };
+  std::size_t open = i + 1;
+  while (open < body.size() && is_qualifier(body[open])) ++open;
+  if (open + 2 >= body.size() || !body[open].is("(")) return false;
+  // Words side by side are one text.
+  return body[open + 1].kind == TokenKind::quoted && is_fence(body[open + 1].text) &&
+         body[open + 2].kind != TokenKind::quoted;
+}
+
+/// Of the statements of assembly that are reached.
+struct FencesInAssembly {
+  bool is_any{false};  ///< one is a fence of PTX, and nothing besides
+  bool are_all{true};  ///< there is no other one
+};
+FencesInAssembly find_fences_in_assembly(const Reach& reach) {
+  FencesInAssembly found;
+  for (const Part& part : reach.parts()) {
+    for (std::size_t i = 0; i < part.body.size(); ++i) {
+      if (!is_assembly(part.body[i])) continue;
+      const bool is_one = is_fence_at(part.body, i);
+      found.is_any = found.is_any || is_one;
+      found.are_all = found.are_all && is_one;
+    }
+  }
+  return found;
+}
 
 Verdict refused(std::string reason) { return {Possibility::refused, std::move(reason)}; }
 
@@ -141,38 +186,17 @@ const Token* find_word(const Reach& reach, Test test) {
 
 template <typename Names>
 const Token* find_one_of(const Reach& reach, const Names& names) {
-  return find_word(reach, [&](std::string_view word) {
-    return std::find(names.begin(), names.end(), word) != names.end();
-  });
+  return find_word(reach, [&](std::string_view word) { return is_among(names, word); });
 }
 
-/// In a branch that the compiler may leave out: where it does not, no text builds behind ours
-/// (without_redefinitions).
+/// `is_always`: in no branch that the compiler may leave out. Where it takes such a branch, no text
+/// builds with ours before it (without_redefinitions).
 template <typename Names>
-std::optional<std::string> defined_again(const Reach& reach, const Names& names) {
+std::optional<std::string> find_definition(const Reach& reach, const Names& names,
+                                           bool is_always = false) {
   for (const std::string_view name : names) {
-    if (reach.defines_always(name)) return fmt::format("the program defines {} itself", name);
-  }
-  return std::nullopt;
-}
-
-template <typename Names>
-std::optional<std::string> defined_anywhere(const Reach& reach, const Names& names) {
-  for (const std::string_view name : names) {
-    if (reach.defines(name)) return fmt::format("the program defines {} itself", name);
-  }
-  return std::nullopt;
-}
-
-/// A file that is included and missing may hold anything.
-std::optional<std::string> missing_header(const Program& program, const Reach& reach) {
-  for (const Lexed& lexed : reach.texts()) {
-    for (const std::string_view name : lexed.includes) {
-      if (name.empty()) return "it includes a file whose name comes from a macro";
-      if (!program.headers.contains(std::string(name))) {
-        return fmt::format("it includes {}, which is missing", name);
-      }
-    }
+    const bool is_defined = is_always ? reach.defines_always(name) : reach.defines(name);
+    if (is_defined) return fmt::format("the program defines {} itself", name);
   }
   return std::nullopt;
 }
@@ -182,9 +206,8 @@ template <typename Names>
 bool is_hidden_call(const Reach& reach, const Names& names) {
   for (const Part& part : reach.parts()) {
     for (std::size_t i = 1; i + 1 < part.body.size(); ++i) {
-      const bool is_renamed =
-          std::find(names.begin(), names.end(), part.body[i].text) != names.end();
-      if (is_renamed && part.body[i - 1].is("(") && part.body[i + 1].is(")")) return true;
+      const bool is_named = is_among(names, part.body[i].text);
+      if (is_named && part.body[i - 1].is("(") && part.body[i + 1].is(")")) return true;
     }
   }
   return false;
@@ -226,11 +249,9 @@ bool has_assembly(const Reach& reach, std::initializer_list<std::string_view> na
   });
 }
 
-/// Why it is not known what the kernel does: not all of its text is here. Behind the prelude that
-/// renames nothing it may still be built, and has to leave what it left without it.
-std::optional<std::string> find_unseen(const Program& program, const Reach& reach,
-                                       std::string_view kernel) {
-  if (auto missing = missing_header(program, reach)) return missing;
+/// Why it is not known what the kernel does. With the instrumentation that renames nothing it may
+/// still be built, and has to leave what it left without it.
+std::optional<std::string> find_unseen(const Reach& reach, std::string_view kernel) {
   if (!reach.parts().empty()) return std::nullopt;
   return fmt::format(
       "no kernel {} in the program's text: its name comes from a macro, or brackets do not "
@@ -244,7 +265,7 @@ std::string find_unknown_work(const Reach& reach) {
 }
 
 Verdict judge_renaming(const Reach& reach) {
-  if (const auto again = defined_again(reach, renamed)) return refused(*again);
+  if (const auto again = find_definition(reach, renamed, true)) return refused(*again);
   if (has_our_names(reach)) return refused("the program has names that begin with clp_");
   if (is_hidden_call(reach, renamed)) {
     return refused("it calls a work-item function in a form that macros cannot replace");
@@ -277,7 +298,7 @@ Verdict judge_folding(const Reach& reach, const MemoryNames& names) {
 
 /// Groups may not be told from others by anything but ids.
 Verdict judge_entry(const Reach& reach) {
-  if (const auto again = defined_again(reach, renamed_by_entry)) return refused(*again);
+  if (const auto again = find_definition(reach, renamed_by_entry, true)) return refused(*again);
   if (is_hidden_call(reach, renamed_by_entry)) {
     return refused("it calls a work-item function in a form that macros cannot replace");
   }
@@ -293,7 +314,7 @@ Verdict judge_barriers(const Reach& reach, const MemoryNames& names) {
   if (find_one_of(reach, barrier_names) == nullptr) {
     return {Possibility::not_present, "no barrier in the text"};
   }
-  if (const auto again = defined_anywhere(reach, barrier_names)) return refused(*again);
+  if (const auto again = find_definition(reach, barrier_names)) return refused(*again);
   std::set<std::string_view> racy = names.local;
   // A barrier for global memory keeps what the kernel writes there in order as well.
   const auto is_global_fence = [](std::string_view word) {
@@ -345,7 +366,7 @@ Verdict judge_atomics(const Reach& reach) {
 /// Where a sub-group does what one lane does, nothing of what the others would have stored is
 /// there, and they all store to one place.
 Verdict judge_lanes(const Reach& reach, const MemoryNames& names) {
-  if (const auto again = defined_anywhere(reach, renamed_without_lanes)) return refused(*again);
+  if (const auto again = find_definition(reach, renamed_without_lanes)) return refused(*again);
   if (is_hidden_call(reach, renamed_without_lanes)) {
     return refused("it calls a work-item function in a form that macros cannot replace");
   }
@@ -376,7 +397,7 @@ Verdict judge_fences(const Reach& reach, const MemoryNames& names,
   if (find_one_of(reach, fence_names) == nullptr && !assembly.is_any) {
     return {Possibility::not_present, "no fence in the text"};
   }
-  if (const auto again = defined_anywhere(reach, fence_names)) return refused(*again);
+  if (const auto again = find_definition(reach, fence_names)) return refused(*again);
   if (assembly.is_any && !assembly.are_all) return refused("its assembly does more than fence");
   std::set<std::string_view> racy = find_written(reach);
   racy.insert(names.local.begin(), names.local.end());
@@ -391,7 +412,7 @@ Verdict judge_functions(const Reach& reach) {
   if (find_one_of(reach, special_functions) == nullptr) {
     return {Possibility::not_present, "no special function in the text"};
   }
-  if (const auto again = defined_anywhere(reach, special_functions)) return refused(*again);
+  if (const auto again = find_definition(reach, special_functions)) return refused(*again);
   if (const auto control =
           find_control(reach, {}, {special_functions.begin(), special_functions.end()})) {
     return refused(fmt::format("with a substitute function, {}", *control));
@@ -421,7 +442,7 @@ Judgement judge(const Program& program, std::string_view kernel) {
     judged.unknown_work = find_unknown_work(reach);
     return judged;
   }
-  if (const auto unseen = find_unseen(program, reach, kernel)) {
+  if (const auto unseen = find_unseen(reach, kernel)) {
     Judgement judged = all_judged(refused(*unseen));
     judged.renaming = renaming;
     return judged;

@@ -5,49 +5,16 @@
 #include <array>
 #include <utility>
 
+#include "includes/scan.hpp"
+
 namespace clprobe::prelude {
 namespace {
 
-bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-// Bytes beyond ASCII are letters: names that a compiler would refuse are no business of ours.
-bool starts_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' ||
-         static_cast<unsigned char>(c) >= 0x80;
-}
-bool continues_word(char c) { return starts_word(c) || is_digit(c); }
-
-/// A text whose continued lines are one, and where its parts were.
-struct Spliced {
-  std::string text{};
-  /// From this place on (in `text`) so many bytes are missing before it, in order.
-  std::vector<std::pair<std::size_t, std::size_t>> gaps{{0, 0}};
-
-  [[nodiscard]] std::size_t original(std::size_t place) const {
-    const auto behind =
-        std::upper_bound(gaps.begin(), gaps.end(), place,
-                         [](std::size_t at, const auto& gap) { return at < gap.first; });
-    return place + std::prev(behind)->second;
-  }
-};
-
-Spliced splice(std::string_view text) {
-  Spliced spliced;
-  spliced.text.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\') {
-      const std::size_t end = text.substr(i + 1, 2) == "\r\n" ? 2 : 1;
-      if (end == 2 || text.substr(i + 1, 1) == "\n") {
-        i += end;
-        const std::size_t missing = spliced.gaps.back().second + end + 1;
-        spliced.gaps.emplace_back(spliced.text.size(), missing);
-        continue;
-      }
-    }
-    spliced.text += text[i];
-  }
-  return spliced;
-}
+using includes::continues_word;
+using includes::is_digit;
+using includes::is_space;
+using includes::Spliced;
+using includes::starts_word;
 
 class Lexer {
  public:
@@ -82,16 +49,9 @@ class Lexer {
   }
 
   bool skip_comment() {
-    const std::string_view begin = text_.substr(at_, 2);
-    if (begin == "//") {
-      at_ = std::min(text_.find('\n', at_), text_.size());
-    } else if (begin == "/*") {
-      const std::size_t end = text_.find("*/", at_ + 2);
-      at_ = end == std::string_view::npos ? text_.size() : end + 2;
-    } else {
-      return false;
-    }
-    return true;
+    const std::size_t begin = at_;
+    at_ = std::min(includes::comment_end(text_, at_), text_.size());
+    return at_ != begin;
   }
 
   /// To the next token of this line; false at its end.
@@ -112,7 +72,9 @@ class Lexer {
     const bool is_number =
         is_digit(first) || (first == '.' && at_ + 1 < text_.size() && is_digit(text_[at_ + 1]));
     if (is_number) return take(TokenKind::number, number_size());
-    if (first == '"' || first == '\'') return take(TokenKind::quoted, quoted_size());
+    if (first == '"' || first == '\'') {
+      return take(TokenKind::quoted, includes::quoted_end(text_, at_) - at_);
+    }
     return take(TokenKind::sign, sign_size());
   }
 
@@ -146,17 +108,6 @@ class Lexer {
     return end - at_;
   }
 
-  /// Up to the end of its line where nothing closes it.
-  [[nodiscard]] std::size_t quoted_size() const {
-    std::size_t end = at_ + 1;
-    while (end < text_.size() && text_[end] != '\n') {
-      if (text_[end] == text_[at_]) return end + 1 - at_;
-      const bool is_escape = text_[end] == '\\' && end + 1 < text_.size() && text_[end + 1] != '\n';
-      end += is_escape ? 2U : 1U;
-    }
-    return end - at_;
-  }
-
   [[nodiscard]] std::size_t sign_size() const {
     // Longer ones first.
     static constexpr std::array<std::string_view, 22> signs{
@@ -177,8 +128,6 @@ class Lexer {
     if (line.size() < 2) return;
     if (line[0].is("define")) {
       read_macro(line);
-    } else if (line[0].is("include")) {
-      read_include(line);
     } else if (line[0].is("pragma")) {
       // Extensions are named there, which says what a program can do.
       lexed_.pragmas.insert(lexed_.pragmas.end(), line.begin() + 1, line.end());
@@ -200,17 +149,6 @@ class Lexer {
       macro.body.assign(line.begin() + static_cast<std::ptrdiff_t>(body), line.end());
     }
     lexed_.macros.push_back(std::move(macro));
-  }
-
-  void read_include(const std::vector<Token>& line) {
-    std::string_view name;
-    if (line[1].kind == TokenKind::quoted && line[1].text.size() > 2) {
-      name = line[1].text.substr(1, line[1].text.size() - 2);
-    } else if (line[1].is("<") && line.back().is(">")) {
-      const char* const begin = line[1].text.data() + 1;
-      name = {begin, static_cast<std::size_t>(line.back().text.data() - begin)};
-    }
-    lexed_.includes.push_back(name);
   }
 
   const Spliced& spliced_;
@@ -246,26 +184,10 @@ void pair_brackets(std::vector<Token>& tokens) {
   }
 }
 
-/// The end of a word of a command line that begins at `at`: quotes keep spaces in.
-std::size_t option_end(std::string_view options, std::size_t at) {
-  char quote = 0;
-  for (; at < options.size(); ++at) {
-    const char c = options[at];
-    if (quote != 0) {
-      if (c == quote) quote = 0;
-    } else if (c == '"' || c == '\'') {
-      quote = c;
-    } else if (is_space(c)) {
-      break;
-    }
-  }
-  return at;
-}
-
 }  // namespace
 
 Lexed lex(std::string_view text) {
-  Spliced spliced = splice(text);
+  Spliced spliced = includes::splice(text);
   const auto held = std::make_shared<const std::string>(std::move(spliced.text));
   Lexed lexed = Lexer(spliced, *held).run();
   pair_brackets(lexed.code);
@@ -282,28 +204,51 @@ std::size_t closing_bracket(Tokens tokens, std::size_t open) {
 
 std::string definitions_in(std::string_view options) {
   std::string lines;
-  std::size_t at = 0;
-  while (at < options.size()) {
-    if (is_space(options[at])) {
-      ++at;
-      continue;
-    }
-    std::size_t end = option_end(options, at);
-    std::string word(options.substr(at, end - at));
-    if (word == "-D") {
-      while (end < options.size() && is_space(options[end])) ++end;
-      const std::size_t begin = end;
-      end = option_end(options, begin);
-      word += options.substr(begin, end - begin);
-    }
-    at = end;
-    if (!word.starts_with("-D")) continue;
-    std::erase_if(word, [](char c) { return c == '"' || c == '\'' || c == '\n' || c == '\\'; });
-    const std::size_t equals = word.find('=');
-    lines += "#define " + word.substr(2, equals == std::string::npos ? equals : equals - 2) + ' ' +
-             (equals == std::string::npos ? "1" : word.substr(equals + 1)) + '\n';
+  for (const std::string& each : includes::read_options(options).definitions) {
+    lines += "#define " + each + '\n';
   }
   return lines;
+}
+
+bool is_keyword(std::string_view word) {
+  static constexpr std::array<std::string_view, 38> words{
+      "global",     "__global",  "local",    "__local",  "constant", "__constant", "private",
+      "__private",  "const",     "volatile", "restrict", "unsigned", "signed",     "struct",
+      "union",      "void",      "bool",     "size_t",   "static",   "inline",     "return",
+      "else",       "do",        "if",       "while",    "for",      "switch",     "case",
+      "__restrict", "sizeof",    "goto",     "break",    "continue", "ptrdiff_t",  "uintptr_t",
+      "generic",    "__generic", "enum"};
+  if (std::find(words.begin(), words.end(), word) != words.end()) return true;
+  static constexpr std::array<std::string_view, 11> scalars{"char", "uchar", "short", "ushort",
+                                                            "int",  "uint",  "long",  "ulong",
+                                                            "half", "float", "double"};
+  return std::any_of(scalars.begin(), scalars.end(), [&](std::string_view scalar) {
+    if (!word.starts_with(scalar)) return false;
+    const std::string_view width = word.substr(scalar.size());
+    return std::all_of(width.begin(), width.end(), [](char c) { return c >= '0' && c <= '9'; });
+  });
+}
+
+std::string_view find_root(Tokens expression) {
+  for (const Token& token : expression) {
+    if (token.kind == TokenKind::word && !is_keyword(token.text)) return token.text;
+  }
+  return {};
+}
+
+bool is_atomic(std::string_view word) {
+  return word.starts_with("atomic_") || word.starts_with("atom_");
+}
+
+bool has_condition(const Token& token) {
+  return token.is("if") || token.is("while") || token.is("for");
+}
+
+bool has_any(Tokens tokens, std::initializer_list<std::string_view> words) {
+  return std::any_of(tokens.begin(), tokens.end(), [&](const Token& token) {
+    return std::any_of(words.begin(), words.end(),
+                       [&](std::string_view word) { return token.is(word); });
+  });
 }
 
 }  // namespace clprobe::prelude

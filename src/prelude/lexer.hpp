@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
@@ -43,7 +44,6 @@ struct Lexed {
   std::shared_ptr<const std::string> text{};
   std::vector<Token> code{};  ///< of all branches of #if, without preprocessor lines
   std::vector<Macro> macros{};
-  std::vector<std::string_view> includes{};  ///< names; empty where a macro names the file
   std::vector<Token> pragmas{};              ///< what stands behind #pragma
 };
 
@@ -56,5 +56,20 @@ std::size_t closing_bracket(Tokens tokens, std::size_t open);
 
 /// A build's options -D as lines of #define.
 std::string definitions_in(std::string_view options);
+
+/// Whether the word is a type's or a qualifier's, or a keyword.
+bool is_keyword(std::string_view word);
+
+/// The first word that is no type and no qualifier: of `&((global int*)a)[i]` that is `a`.
+std::string_view find_root(Tokens expression);
+
+/// Whether it may be the name of an atomic.
+bool is_atomic(std::string_view word);
+
+/// Whether a condition in parentheses stands behind it.
+bool has_condition(const Token& token);
+
+/// Whether one of the words, or signs, is among the tokens.
+bool has_any(Tokens tokens, std::initializer_list<std::string_view> words);
 
 }  // namespace clprobe::prelude

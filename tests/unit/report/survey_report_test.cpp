@@ -6,7 +6,6 @@
 #include <string>
 
 #include "clprobe/survey_report.hpp"
-#include "report/survey_words.hpp"
 #include "text/text.hpp"
 #include "unit/golden.hpp"
 #include "unit/hidden_text.hpp"

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "clprobe/launch_image.hpp"
+// Words, names and the hash of a bundle.
+#include <nettle/sha2.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 
 #include "clprobe/launch.hpp"
 #include "clprobe/words.hpp"
@@ -9,6 +12,13 @@
 namespace clprobe::bundle {
 namespace {
 
+constexpr std::array type_words{Word{Type::int8, "char"},     Word{Type::uint8, "uchar"},
+                                Word{Type::int16, "short"},   Word{Type::uint16, "ushort"},
+                                Word{Type::int32, "int"},     Word{Type::uint32, "uint"},
+                                Word{Type::int64, "long"},    Word{Type::uint64, "ulong"},
+                                Word{Type::float32, "float"}, Word{Type::float64, "double"}};
+constexpr std::array fill_words{Word{Fill::zero, "zero"}, Word{Fill::iota, "iota"},
+                                Word{Fill::random, "random"}, Word{Fill::value, "value"}};
 constexpr std::array kind_words{Word{ImageKind::image_1d, "1d"},
                                 Word{ImageKind::image_1d_array, "1d_array"},
                                 Word{ImageKind::image_1d_buffer, "1d_buffer"},
@@ -88,6 +98,50 @@ std::optional<std::uint64_t> product(std::uint64_t one, std::uint64_t other) {
 }
 
 }  // namespace
+
+std::string_view to_word(Type type) { return word_in(type_words, type); }
+std::string_view to_word(Fill fill) { return word_in(fill_words, fill); }
+
+std::optional<Type> type_from_word(std::string_view word) { return value_in(type_words, word); }
+std::optional<Fill> fill_from_word(std::string_view word) { return value_in(fill_words, word); }
+
+std::uint64_t bytes_of(Type type) {
+  switch (type) {
+    case Type::int8:
+    case Type::uint8:
+      return 1;
+    case Type::int16:
+    case Type::uint16:
+      return 2;
+    case Type::int32:
+    case Type::uint32:
+    case Type::float32:
+      return 4;
+    case Type::int64:
+    case Type::uint64:
+    case Type::float64:
+      break;
+  }
+  return 8;
+}
+
+std::string sha256_of(std::string_view bytes) {
+  sha256_ctx state{};
+  sha256_init(&state);
+  sha256_update(&state, bytes.size(), reinterpret_cast<const std::uint8_t*>(bytes.data()));
+  std::array<std::uint8_t, SHA256_DIGEST_SIZE> digest{};
+  sha256_digest(&state, digest.size(), digest.data());
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  for (const unsigned byte : digest) {
+    text += digits[byte >> 4U];
+    text += digits[byte & 0xfU];
+  }
+  return text;
+}
+
+std::string text_file(std::string_view sha256) { return std::string(sha256) + ".cl"; }
+std::string object_file(std::string_view sha256) { return std::string(sha256) + ".bin"; }
 
 std::string_view to_word(ImageKind kind) { return word_in(kind_words, kind); }
 std::string_view to_word(ChannelOrder order) { return word_in(order_words, order); }

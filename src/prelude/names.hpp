@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fences and special functions in a text.
+// Functions of OpenCL C that the instrumentation renames or replaces.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <string_view>
 
-#include "prelude/reach.hpp"
-
 namespace clprobe::prelude {
 
-inline constexpr std::array<std::string_view, 4> fence_names{
-    "mem_fence", "read_mem_fence", "write_mem_fence", "atomic_work_item_fence"};
+/// Work-item functions that cl/prelude.clh renames.
+inline constexpr std::array<std::string_view, 5> renamed{
+    "get_group_id", "get_global_id", "get_global_offset", "get_global_linear_id", "get_work_dim"};
+/// Work-item functions that an entry (cl/entry.clh) renames besides.
+inline constexpr std::array<std::string_view, 2> renamed_by_entry{"get_num_groups",
+                                                                  "get_global_size"};
 
-/// Those that GPUs have a unit for, those of two arguments last. A division by `/` is none of them.
+/// Special functions, which GPUs have a unit for; those of two arguments last. A division by `/` is
+/// none of them.
 inline constexpr std::array<std::string_view, 41> special_functions{
     "sin",         "cos",          "tan",         "exp",           "exp2",         "exp10",
     "log",         "log2",         "log10",       "sqrt",          "rsqrt",        "native_sin",
@@ -24,12 +27,5 @@ inline constexpr std::array<std::string_view, 41> special_functions{
     "powr",        "native_powr",  "half_powr",   "native_divide", "half_divide"};
 
 inline constexpr std::size_t functions_of_two = 6;
-
-/// Of the statements of assembly that are reached.
-struct FencesInAssembly {
-  bool is_any{false};  ///< one is a fence of PTX, and nothing besides
-  bool are_all{true};  ///< there is no other one
-};
-FencesInAssembly find_fences_in_assembly(const Reach& reach);
 
 }  // namespace clprobe::prelude

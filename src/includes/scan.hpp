@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lines of a text that are the preprocessor's, and the options of a build as far as headers are
+// concerned. Any bytes are accepted.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace clprobe::includes {
+
+inline bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+// Bytes beyond ASCII are letters: names that a compiler would refuse are no business of ours.
+inline bool starts_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' ||
+         static_cast<unsigned char>(c) >= 0x80;
+}
+inline bool continues_word(char c) { return starts_word(c) || is_digit(c); }
+
+inline std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+/// The word that the text begins with; empty where it begins with none.
+inline std::string_view first_word(std::string_view text) {
+  if (text.empty() || !starts_word(text.front())) return {};
+  std::size_t size = 1;
+  while (size < text.size() && continues_word(text[size])) ++size;
+  return text.substr(0, size);
+}
+
+/// A text whose continued lines are joined, with the original places of its parts.
+struct Spliced {
+  std::string text{};
+  /// From the first place on (in `text`), the second number of bytes is missing; in order.
+  std::vector<std::pair<std::size_t, std::size_t>> gaps{{0, 0}};
+
+  [[nodiscard]] std::size_t original(std::size_t place) const;
+};
+
+Spliced splice(std::string_view text);
+
+/// Where the comment at `at` ends; `at` if none begins there, and beyond the text if it is open.
+std::size_t comment_end(std::string_view text, std::size_t at);
+
+/// Where the quotation that begins at `at` ends: with its line, if nothing closes it.
+std::size_t quoted_end(std::string_view text, std::size_t at);
+
+/// A line that begins with #, with the lines that continue it.
+struct Directive {
+  std::size_t begin{0};  ///< place of the #, in bytes
+  std::size_t end{0};    ///< place of the line end, or the size of the text
+  std::size_t first_line{1};
+  std::size_t last_line{1};
+  std::string name{};        ///< "include"
+  std::string rest{};        ///< text after the name: trimmed, each comment a space
+  bool follows_code{false};  ///< anything but comments precedes it, up to the previous directive
+};
+
+struct Scanned {
+  std::vector<Directive> directives{};
+  bool ends_with_code{false};  ///< anything but comments follows the last directive
+  /// A comment, or a line that goes on, is open at the end and would swallow a following text.
+  bool is_open{false};
+};
+
+/// Linear in the size of `text`.
+Scanned scan(std::string_view text);
+
+/// What a build's options say of headers.
+struct Options {
+  std::vector<std::string> folders{};      ///< of -I, in their order
+  std::vector<std::string> definitions{};  ///< of -D, as they would follow #define
+};
+
+Options read_options(std::string_view options);
+
+}  // namespace clprobe::includes

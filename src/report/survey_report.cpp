@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: Apache-2.0
+// A survey as a table, JSON, CSV and Markdown.
+#include "clprobe/survey_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "report/page.hpp"
+#include "report/safe_text.hpp"
+#include "text/text.hpp"
+
+namespace clprobe {
+namespace {
+
+using report::Column;
+using report::csv_cell;
+using report::escape_markdown;
+using report::Ink;
+using report::markdown_row;
+using report::Page;
+using survey::Row;
+using survey::Survey;
+using Json = nlohmann::ordered_json;
+
+std::string_view made_from(survey::ProgramKind kind) {
+  switch (kind) {
+    case survey::ProgramKind::source:
+      return "";
+    case survey::ProgramKind::binary:
+      return "from a binary";
+    case survey::ProgramKind::intermediate:
+      return "from IL";
+    case survey::ProgramKind::built_in:
+      return "built in";
+    case survey::ProgramKind::unknown:
+      return "from an unknown program";
+  }
+  return "";
+}
+
+/// "1024x64"; "various" where there are too many to tell apart.
+std::string sizes_text(const survey::Signature& of, const survey::Sizes& sizes) {
+  if (of.dimensions == 0) return "various";
+  if (sizes == survey::Sizes{}) return "-";
+  return fmt::format(
+      "{}",
+      fmt::join(sizes.begin(), sizes.begin() + std::min<std::uint32_t>(of.dimensions, 3), "x"));
+}
+
+std::string program_text(const survey::Program& program) {
+  return fmt::format("{:016x}", program.hash);
+}
+
+/// "12.3 %"; "-" where no launch was timed.
+std::string share_text(const Row& row, const survey::Sum& total) {
+  return row.sum.timed == 0 ? "-" : fmt::format("{:.1f} %", 100.0 * row.sum.share_of(total));
+}
+
+std::string total_time(const survey::Sum& sum) {
+  if (sum.timed == 0) return "-";
+  return format_seconds(static_cast<double>(sum.total_ns) / ns_per_second);
+}
+
+/// "0.21 s of device time in 1000 launches of 2 kernels"
+std::string survey_summary(const SurveyedApp& app) {
+  const survey::Sum total = app.survey.total();
+  std::set<std::pair<std::string, survey::Program>> kernels;
+  for (const Row& row : app.survey.rows) {
+    kernels.emplace(row.signature.kernel, row.signature.program);
+  }
+  if (total.launches == 0) return "no kernel launch";
+  return fmt::format("{} of device time in {} of {}",
+                     format_seconds(static_cast<double>(total.total_ns) / ns_per_second),
+                     total.launches == 1 ? "1 launch" : fmt::format("{} launches", total.launches),
+                     format_count(kernels.size(), "kernel"));
+}
+
+/// "3 launches in queues without profiling": of launches in the rows, or of the rest.
+std::vector<std::string> gap_texts(const Survey& survey, bool of_launches) {
+  std::vector<std::string> texts;
+  for (const survey::GapRow& row : survey::all_gaps()) {
+    const auto found = survey.gaps.find(row.gap);
+    const bool is_there = found != survey.gaps.end() && found->second > 0;
+    if (!is_there || survey::is_of_launches(row.gap) != of_launches) continue;
+    const std::string count = found->second == 1 ? fmt::format("1 {}", row.noun)
+                                                 : fmt::format("{} {}", found->second, row.plural);
+    texts.push_back(fmt::format("{} {}", count, row.reason));
+  }
+  return texts;
+}
+
+/// How many launches were estimated; empty: none.
+std::string estimated_text(const Survey& survey) {
+  const std::uint64_t count = survey.total().estimated;
+  if (count == 0) return "";
+  return fmt::format("{} untimed, to keep the app fast; each counts as the mean of its row",
+                     count == 1 ? "1 launch is" : fmt::format("{} launches are", count));
+}
+
+/// Why the times are not to be believed; empty where they are.
+std::string doubt_text(const Survey& survey) {
+  if (!survey::has_doubtful_times(survey)) return "";
+  const double factor = survey::event_clock_factor(survey.clock);
+  if (factor != 1.0) {
+    return fmt::format(
+        "times are {:.2g}x too {}: during {} of the host's clock the driver's event "
+        "clock advanced {}; shares are unaffected",
+        factor > 1.0 ? factor : 1.0 / factor, factor > 1.0 ? "short" : "long",
+        format_seconds(static_cast<double>(survey.clock.host_min_ns) / ns_per_second),
+        format_seconds(static_cast<double>(survey.clock.event_ns) / ns_per_second));
+  }
+  return fmt::format(
+      "no launch took longer than {} by the driver's events, so times and shares are meaningless",
+      format_seconds(static_cast<double>(survey.total().max_ns) / ns_per_second));
+}
+
+/// The names that kernels of several programs have.
+std::set<std::string> shared_names(const Survey& survey) {
+  std::map<std::string, survey::Program> programs;
+  std::set<std::string> shared;
+  for (const Row& row : survey.rows) {
+    const auto [found, is_new] = programs.emplace(row.signature.kernel, row.signature.program);
+    if (!is_new && found->second != row.signature.program) shared.insert(found->first);
+  }
+  return shared;
+}
+
+/// Which program a kernel is of, if others have its name; what that was made from, if not from a
+/// text; and whether it has pointers to shared virtual memory.
+std::string remark_of(const Row& row, const std::set<std::string>& shared) {
+  std::vector<std::string> parts;
+  if (shared.contains(row.signature.kernel)) {
+    constexpr std::size_t enough_digits = 8;  // as in the short hash of a commit
+    parts.push_back("program " + program_text(row.signature.program).substr(0, enough_digits));
+  }
+  const std::string_view from = made_from(row.signature.program.kind);
+  if (!from.empty()) parts.emplace_back(from);
+  if (row.uses_svm) parts.emplace_back("SVM");
+  if (row.sum.estimated > 0) parts.push_back(fmt::format("{} estimated", row.sum.estimated));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::vector<std::string> devices_of(const Survey& survey) {
+  std::vector<std::string> devices;
+  for (const Row& row : survey.rows) {
+    const std::string& device = row.signature.device;
+    if (std::find(devices.begin(), devices.end(), device) == devices.end()) {
+      devices.push_back(device);
+    }
+  }
+  return devices;
+}
+
+// A screen; what comes behind them hardly counts.
+constexpr std::size_t usual_lines = 20;
+
+std::string mean_time(const survey::Sum& sum) {
+  if (sum.timed == 0) return "-";
+  return format_seconds(sum.mean_ns() / ns_per_second);
+}
+
+/// Names may be as long as a compiler makes them, and differ at their ends.
+std::string short_name(const Page& page, const std::string& name, int columns) {
+  std::string shown = page.show(name);
+  if (display_width(shown) <= columns) return shown;
+  const std::string_view mark = page.is_unicode() ? "…" : "...";
+  const int tail_columns = (columns - display_width(mark)) / 2;
+  std::string tail;
+  std::vector<std::string> letters = characters(shown);
+  while (display_width(letters.back() + tail) <= tail_columns) {
+    tail.insert(0, letters.back());
+    letters.pop_back();
+  }
+  return cut_to_width(shown, columns - display_width(tail), mark) + tail;
+}
+
+/// What the table shows in one line: a row of the survey, or all rows of one kernel.
+struct Line {
+  Row row{};
+  std::size_t sizes{1};
+  bool is_main{false};
+};
+
+std::vector<Line> lines_of_rows(const Survey& survey) {
+  const std::vector<survey::KernelShare> shares = survey::kernel_shares(survey.rows);
+  std::vector<Line> lines;
+  for (std::size_t i = 0; i < survey.rows.size(); ++i) {
+    lines.push_back({survey.rows[i], 1, shares[i].is_main});
+  }
+  return lines;
+}
+
+std::vector<Line> lines_of_kernels(const Survey& survey) {
+  const std::vector<survey::Kernel> kernels = survey::kernels_of(survey.rows);
+  const std::size_t main_kernels = survey::count_main_kernels(kernels);
+  std::vector<Line> lines;
+  for (const survey::Kernel& kernel : kernels) {
+    Line line{survey.rows[kernel.rows.front()], kernel.rows.size(), lines.size() < main_kernels};
+    line.row.sum = kernel.sum;
+    for (const std::size_t i : kernel.rows) {
+      const Row& other = survey.rows[i];
+      line.row.uses_svm |= other.uses_svm;
+      if (other.signature.local != line.row.signature.local) line.row.signature.local = {};
+    }
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+std::vector<std::string> cells_of(const Page& page, const Line& line, const survey::Sum& total) {
+  const Row& row = line.row;
+  return {line.is_main ? "*" : "",
+          share_text(row, total),
+          page.show(total_time(row.sum)),
+          fmt::format("{}", row.sum.launches),
+          page.show(mean_time(row.sum)),
+          line.sizes == 1 ? sizes_text(row.signature, row.signature.global)
+                          : fmt::format("{} sizes", line.sizes),
+          sizes_text(row.signature, row.signature.local)};
+}
+
+void add_lines(Page& page, const Survey& survey, std::span<const Line> lines) {
+  constexpr int min_name_columns = 12;
+  const survey::Sum total = survey.total();
+  const bool has_devices = devices_of(survey).size() > 1;
+  std::vector<Column> columns{
+      {""},           {"share", true, 1}, {"time", true}, {"launches", true},
+      {"each", true}, {"global"},         {"local"}};
+  std::vector<report::Row> rows;
+  for (const Line& line : lines) rows.push_back({cells_of(page, line, total)});
+  constexpr int gaps = 4;  // before the name, and before the remark
+  const int room = page.width() - Page::table_width(columns, rows, 0) - gaps;
+  columns.push_back({"kernel"});
+  columns.push_back({""});
+  const std::set<std::string> shared = shared_names(survey);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const Row& row = lines[i].row;
+    rows[i].cells.push_back(
+        short_name(page, row.signature.kernel, std::max(room, min_name_columns)));
+    std::string remark = remark_of(row, shared);
+    if (has_devices) remark += (remark.empty() ? "on " : ", on ") + row.signature.device;
+    rows[i].remark = page.show(remark);
+  }
+  page.table(columns, rows, 0);
+}
+
+/// What is not in the table: kernels behind the last line, and the sizes of those that have
+/// several.
+void add_rest(Page& page, const Survey& survey, std::span<const Line> shown,
+              std::span<const Line> hidden) {
+  double rest = 0.0;
+  for (const Line& line : hidden) rest += line.row.sum.share_of(survey.total());
+  std::vector<std::string> parts;
+  if (!hidden.empty()) {
+    parts.push_back(fmt::format("{} more, {:.1f} % of the device time",
+                                format_count(hidden.size(), "kernel"), 100.0 * rest));
+  }
+  if (std::any_of(shown.begin(), shown.end(), [](const Line& line) { return line.sizes > 1; })) {
+    parts.emplace_back("a row for each size");
+  }
+  if (parts.empty()) return;
+  page.prose("", fmt::format("-v shows {}", fmt::join(parts, ", and ")), Ink::plain);
+}
+
+void add_main_share(Page& page, const Survey& survey) {
+  const std::vector<survey::Kernel> kernels = survey::kernels_of(survey.rows);
+  const std::size_t count = survey::count_main_kernels(kernels);
+  double main_share = 0.0;
+  for (std::size_t i = 0; i < count; ++i) main_share += kernels[i].sum.share_of(survey.total());
+  if (count > 0) {
+    page.prose("", fmt::format("* in total {:.0f} % of the device time", 100.0 * main_share),
+               Ink::plain);
+  }
+}
+
+void add_notes(Page& page, const Survey& survey) {
+  const std::string doubt = doubt_text(survey);
+  if (!doubt.empty()) page.prose("warning: ", doubt, Ink::caution);
+  const std::string estimated = estimated_text(survey);
+  if (!estimated.empty()) page.prose("estimated: ", estimated, Ink::plain);
+  const std::vector<std::string> untimed = gap_texts(survey, true);
+  if (!untimed.empty()) {
+    page.prose("not timed: ", fmt::format("{}", fmt::join(untimed, "; ")), Ink::caution);
+  }
+  const std::vector<std::string> unseen = gap_texts(survey, false);
+  if (!unseen.empty()) {
+    page.prose("not counted: ", fmt::format("{}", fmt::join(unseen, "; ")), Ink::caution);
+  }
+}
+
+Json sizes_json(const survey::Signature& of, const survey::Sizes& sizes) {
+  if (of.dimensions == 0 || sizes == survey::Sizes{}) return nullptr;
+  Json list = Json::array();
+  for (std::uint32_t i = 0; i < of.dimensions; ++i) list.push_back(sizes.at(i));
+  return list;
+}
+
+Json row_json(const Row& row, const survey::Sum& total, const survey::KernelShare& kernel) {
+  const survey::Signature& of = row.signature;
+  const bool is_timed = row.sum.timed > 0;
+  return {{"kernel", of.kernel},
+          {"program", program_text(of.program)},
+          {"program_kind", to_word(of.program.kind)},
+          {"device", of.device},
+          {"global", sizes_json(of, of.global)},
+          {"local", sizes_json(of, of.local)},
+          {"uses_svm", row.uses_svm},
+          {"launches", row.sum.launches},
+          {"timed", row.sum.timed},
+          {"estimated", row.sum.estimated},
+          {"total_ns", is_timed ? Json(row.sum.total_ns) : Json()},
+          {"min_ns", is_timed ? Json(row.sum.min_ns) : Json()},
+          {"max_ns", is_timed ? Json(row.sum.max_ns) : Json()},
+          {"share", is_timed ? Json(row.sum.share_of(total)) : Json()},
+          {"kernel_share", is_timed ? Json(kernel.of_time) : Json()},
+          {"is_main", kernel.is_main}};
+}
+
+Json gaps_json(const survey::Survey& survey, bool of_launches) {
+  Json list = Json::array();
+  for (const survey::GapRow& row : survey::all_gaps()) {
+    const auto found = survey.gaps.find(row.gap);
+    if (found == survey.gaps.end() || survey::is_of_launches(row.gap) != of_launches) continue;
+    list.push_back({{"reason", row.word}, {"count", found->second}});
+  }
+  return list;
+}
+
+std::string sizes_cells(const survey::Sizes& sizes) {
+  return fmt::format("{},{},{}", sizes[0], sizes[1], sizes[2]);
+}
+
+/// Empty where nothing was timed.
+std::string times_cells(const Row& row, const survey::Sum& total) {
+  if (row.sum.timed == 0) return ",,,";
+  return fmt::format("{},{},{},{}", row.sum.total_ns, row.sum.min_ns, row.sum.max_ns,
+                     row.sum.share_of(total));
+}
+
+}  // namespace
+
+std::string end_text(const SurveyedApp& app) {
+  if (app.signal != 0) {
+    return fmt::format("was ended by signal {} ({})", app.signal, ::strsignal(app.signal));
+  }
+  return app.status == 0 ? "" : fmt::format("ended with status {}", app.status);
+}
+
+std::string render_survey_table(const SurveyedApp& app, const TableStyle& style) {
+  Page page(style);
+  const std::string name = app.words.empty() ? "" : app.words.front();
+  const std::string end = end_text(app);
+  page.prose("",
+             fmt::format("{}: {}, {}{}", name, format_seconds(app.wall_s), survey_summary(app),
+                         end.empty() ? "" : fmt::format("; the program {}", end)),
+             Ink::heading);
+  const std::vector<std::string> devices = devices_of(app.survey);
+  for (const std::string& device : devices) page.prose("on ", device, Ink::faint);
+  if (app.survey.processes.size() > 1) {
+    page.line({{fmt::format("{} processes", app.survey.processes.size()), Ink::faint}});
+  }
+  if (!app.survey.rows.empty()) {
+    const std::vector<Line> lines =
+        style.all_points ? lines_of_rows(app.survey) : lines_of_kernels(app.survey);
+    const std::size_t shown = style.all_points ? lines.size() : std::min(usual_lines, lines.size());
+    const std::span<const Line> all = lines;
+    page.blank();
+    add_lines(page, app.survey, all.first(shown));
+    add_main_share(page, app.survey);
+    add_rest(page, app.survey, all.first(shown), all.subspan(shown));
+  }
+  add_notes(page, app.survey);
+  return page.text();
+}
+
+std::string render_survey_json(const SurveyedApp& app) {
+  const survey::Survey& survey = app.survey;
+  const survey::Sum total = survey.total();
+  Json document{{"schema", "clprobe-survey"},
+                {"schema_version", 1},
+                {"tool",
+                 {{"version", app.tool.version},
+                  {"commit", app.tool.commit},
+                  {"compiler", app.tool.compiler}}},
+                {"started", app.started},
+                {"app", app.words},
+                {"status", app.signal == 0 ? Json(app.status) : Json()},
+                {"signal", app.signal == 0 ? Json() : Json(app.signal)},
+                {"interrupted", app.interrupted},
+                {"wall_s", app.wall_s},
+                {"device_ns", total.total_ns},
+                {"launches", total.launches},
+                {"timed", total.timed},
+                {"estimated", total.estimated},
+                {"has_doubtful_times", survey::has_doubtful_times(survey)},
+                {"processes", Json::array()},
+                {"kernels", Json::array()},
+                {"not_timed", gaps_json(survey, true)},
+                {"not_counted", gaps_json(survey, false)}};
+  for (const survey::Process& process : survey.processes) {
+    document["processes"].push_back({{"id", process.id}, {"name", process.name}});
+  }
+  const std::vector<survey::KernelShare> shares = survey::kernel_shares(survey.rows);
+  for (std::size_t i = 0; i < survey.rows.size(); ++i) {
+    document["kernels"].push_back(row_json(survey.rows[i], total, shares[i]));
+  }
+  return document.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
+}
+
+std::string render_survey_csv(const SurveyedApp& app) {
+  std::string csv =
+      "kernel,program,program_kind,device,dimensions,global_0,global_1,global_2,local_0,local_1,"
+      "local_2,uses_svm,launches,timed,estimated,total_ns,min_ns,max_ns,share,is_main\n";
+  const survey::Sum total = app.survey.total();
+  const std::vector<survey::KernelShare> shares = survey::kernel_shares(app.survey.rows);
+  for (std::size_t i = 0; i < app.survey.rows.size(); ++i) {
+    const Row& row = app.survey.rows[i];
+    const survey::Signature& of = row.signature;
+    csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(of.kernel),
+                       program_text(of.program), to_word(of.program.kind), csv_cell(of.device),
+                       of.dimensions, sizes_cells(of.global), sizes_cells(of.local),
+                       row.uses_svm ? 1 : 0, row.sum.launches, row.sum.timed, row.sum.estimated,
+                       times_cells(row, total), shares[i].is_main ? 1 : 0);
+  }
+  return csv;
+}
+
+std::string render_survey_markdown(const SurveyedApp& app) {
+  const survey::Survey& survey = app.survey;
+  const survey::Sum total = survey.total();
+  const std::string name = app.words.empty() ? "" : app.words.front();
+  const std::string end = end_text(app);
+  std::string text =
+      fmt::format("**{}**: {}, {}{}\n\n", escape_markdown(name), format_seconds(app.wall_s),
+                  survey_summary(app), end.empty() ? "" : fmt::format("; the program {}", end));
+  text += markdown_row({"kernel", "global", "local", "share", "device time", "launches", ""});
+  text += "| :--- | :--- | :--- | ---: | ---: | ---: | :--- |\n";
+  const std::set<std::string> shared = shared_names(survey);
+  for (const Row& row : survey.rows) {
+    text += markdown_row({escape_markdown(row.signature.kernel),
+                          sizes_text(row.signature, row.signature.global),
+                          sizes_text(row.signature, row.signature.local), share_text(row, total),
+                          total_time(row.sum), fmt::format("{}", row.sum.launches),
+                          escape_markdown(remark_of(row, shared))});
+  }
+  for (const std::string& device : devices_of(survey)) {
+    text += fmt::format("\non {}\n", escape_markdown(device));
+  }
+  const std::string doubt = doubt_text(survey);
+  if (!doubt.empty()) text += fmt::format("\nwarning: {}\n", doubt);
+  const std::string estimated = estimated_text(survey);
+  if (!estimated.empty()) text += fmt::format("\nestimated: {}\n", estimated);
+  for (const bool of_launches : {true, false}) {
+    for (const std::string& gap : gap_texts(survey, of_launches)) {
+      text += fmt::format("\n{}: {}\n", of_launches ? "not timed" : "not counted", gap);
+    }
+  }
+  return text;
+}
+
+}  // namespace clprobe
