@@ -75,7 +75,7 @@ struct Whole {
 /// Puts each header where it is included; of one with a guard or #pragma once what is certain to be
 /// left out is left out. Lines have the numbers of their own files. A text without #include is
 /// itself. No other file is included by it, on no driver. Refused where it would pass
-/// `max_whole_bytes`, or has hundreds of conditions in each other.
+/// `max_whole_bytes`.
 Whole whole_text(std::string_view text, std::string_view options, const Gathered& gathered);
 
 /// The options of a build without those that may name files or folders.

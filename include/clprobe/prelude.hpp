@@ -67,9 +67,6 @@ class SettingError : public std::runtime_error {
 /// known group size, groups that exist), or the launch uses the offset itself.
 NdRange encode(const NdRange& launch, const Setting& setting);
 
-/// The setting of a launch that `encode` made; special functions are not told by it.
-Setting decode(const NdRange& launched);
-
 /// Groups of each dimension, a smaller last one included. Throws SettingError where the driver
 /// chooses their size.
 std::array<std::uint64_t, 3> count_groups(const NdRange& launch);

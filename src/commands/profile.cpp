@@ -21,6 +21,7 @@
 
 #include "cli/options.hpp"
 #include "cli/without_folders.hpp"
+#include "clprobe/includes.hpp"
 #include "clprobe/launch.hpp"
 #include "clprobe/survey.hpp"
 #include "clprobe/survey_report.hpp"
@@ -383,17 +384,6 @@ int list_app(const cli::Options& options) {
   return run.problem.empty() ? written : exit_failed;
 }
 
-/// A folder's name of a kernel's, which may have any letter where a program made it up.
-std::string folder_name(const std::string& kernel) {
-  std::string name = kernel.substr(0, 100);
-  for (char& letter : name) {
-    const bool is_plain = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-                          (letter >= '0' && letter <= '9') || letter == '_';
-    if (!is_plain) letter = '_';
-  }
-  return name.empty() ? "kernel" : name;
-}
-
 /// Takes what may be secret out of the build options. The compiler refuses what is put in its place
 /// where a kernel needs it.
 void hide_secrets(const std::string& path) {
@@ -412,7 +402,7 @@ void hide_secrets(const std::string& path) {
 
 /// Copies the bundle below the folder, under a name that is not there yet.
 void keep(const Captured& captured, const std::string& folder, bool with_secrets) {
-  const std::string name = folder_name(captured.wanted.kernel);
+  const std::string name = includes::safe_name(captured.wanted.kernel);
   fs::path path = fs::path(folder) / name;
   for (int i = 2; fs::exists(path); ++i) path = fs::path(folder) / fmt::format("{}-{}", name, i);
   try {

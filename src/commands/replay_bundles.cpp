@@ -46,27 +46,12 @@ std::string device_of(const bundle::Launch& launch, const cli::Options& options)
   return {};
 }
 
-std::uint64_t bytes_of(const bundle::Launch& launch) {
-  std::uint64_t bytes = 0;
-  for (const bundle::Object& each : launch.objects) bytes += each.bytes;
-  return bytes;
-}
-
-std::vector<bundle::Launch> launches_in(const std::vector<AskedLaunch>& asked) {
-  std::vector<bundle::Launch> launches;
-  launches.reserve(asked.size());
-  for (const AskedLaunch& each : asked) launches.push_back(each.bundle.launch);
-  return launches;
-}
-
 }  // namespace
 
-std::chrono::milliseconds reading_time(const std::vector<bundle::Launch>& launches) {
+std::chrono::milliseconds reading_time(const bundle::Launch& launch) {
   constexpr std::uint64_t bytes_per_second = std::uint64_t{32} << 20U;
   constexpr std::uint64_t milliseconds = 1000;
-  std::uint64_t most = 0;
-  for (const bundle::Launch& each : launches) most = std::max(most, bytes_of(each));
-  return std::chrono::milliseconds(most * milliseconds / bytes_per_second);
+  return std::chrono::milliseconds(object_bytes(launch) * milliseconds / bytes_per_second);
 }
 
 int replay_bundles(const cli::Options& options, const std::vector<bundle::Source>& sources,
@@ -80,7 +65,11 @@ int replay_bundles(const cli::Options& options, const std::vector<bundle::Source
   } catch (const bundle::FormatError& error) {
     throw cli::UsageError(error.what());
   }
-  replay.timeout += reading_time(launches_in(replay.launches));
+  std::chrono::milliseconds longest{0};
+  for (const AskedLaunch& each : replay.launches) {
+    longest = std::max(longest, reading_time(each.bundle.launch));
+  }
+  replay.timeout += longest;
   if (replay.device.empty()) {
     replay.device = device_of(replay.launches.front().bundle.launch, replay);
   }

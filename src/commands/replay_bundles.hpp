@@ -11,9 +11,9 @@
 
 namespace clprobe::commands {
 
-/// Besides `--timeout`, for the largest launch: before the first one all of its objects are read,
-/// hashed, and several times copied and compared, on a busy machine at some 32 MiB a second.
-std::chrono::milliseconds reading_time(const std::vector<bundle::Launch>& launches);
+/// Time besides `--timeout` before a launch: all of its objects are read, hashed, and several times
+/// copied and compared, on a busy machine at some 32 MiB a second.
+std::chrono::milliseconds reading_time(const bundle::Launch& launch);
 
 /// Reads the bundles, and measures their launches on the device that was asked for, else on the one
 /// that the first was captured on, else on the best. Returns the exit code. Throws as measure().

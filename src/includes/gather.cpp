@@ -37,11 +37,12 @@ class Definitions {
   /// The name of a file that an operand of #include comes to, in its quotes: `"a.h"`, NAME, or
   /// MACRO(FOLDER/a.h). Of such a macro the argument, with its names replaced, is taken for a path.
   [[nodiscard]] std::optional<std::string> header_name(std::string_view operand) const {
-    for (int depth = 0; depth < max_depth && !is_header_name(operand); ++depth) {
+    for (int i = 0; i < max_replaced && !is_header_name(operand); ++i) {
       const std::string_view name = first_word(operand);
       const std::string_view rest = trimmed(operand.substr(name.size()));
       if (!name.empty() && rest.size() > 2 && rest.front() == '(' && rest.back() == ')') {
-        return '"' + replaced(trimmed(rest.substr(1, rest.size() - 2)), 0) + '"';
+        int left = max_replaced;
+        return '"' + replaced(trimmed(rest.substr(1, rest.size() - 2)), left) + '"';
       }
       const std::string* const meaning = rest.empty() ? find(name) : nullptr;
       if (meaning == nullptr) return std::nullopt;
@@ -52,21 +53,23 @@ class Definitions {
   }
 
  private:
-  static constexpr int max_depth = 8;  // of names that stand for names
+  static constexpr int max_replaced = 100;  // names of an operand
 
   [[nodiscard]] const std::string* find(std::string_view name) const {
     const auto found = meanings_.find(name);
     return found == meanings_.end() || !found->second ? nullptr : &*found->second;
   }
 
-  [[nodiscard]] std::string replaced(std::string_view text, int depth) const {
+  /// With each name replaced by its meaning, as long as `left` allows: names may stand for
+  /// themselves.
+  [[nodiscard]] std::string replaced(std::string_view text, int& left) const {
     std::string made;
     while (!text.empty() && made.size() <= max_written_bytes) {
-      const std::string_view word = first_word(text);
-      const std::string* const meaning = depth < max_depth ? find(word) : nullptr;
-      made += meaning != nullptr ? replaced(*meaning, depth + 1)
-                                 : text.substr(0, std::max<std::size_t>(word.size(), 1));
-      text.remove_prefix(std::max<std::size_t>(word.size(), 1));
+      const std::string_view word =
+          text.substr(0, std::max<std::size_t>(first_word(text).size(), 1));
+      const std::string* const meaning = left > 0 ? find(word) : nullptr;
+      made += meaning != nullptr ? replaced(*meaning, --left) : std::string(word);
+      text.remove_prefix(word.size());
     }
     return made;
   }
@@ -111,8 +114,8 @@ class Gathering {
   /// Looks for the headers whose names are written down, or made `with_macros`. False: none is new.
   bool look_for(bool with_macros) {
     bool is_any = false;
-    for (std::size_t i = 0; i != wanted_.size(); ++i) {
-      const Wanted each = wanted_[i];  // a header that is found adds others
+    for (std::size_t i = 0; i != wanted_.size(); ++i) {  // NOLINT(modernize-loop-convert)
+      const Wanted each = wanted_[i];                    // a header that is found adds others
       if (each.is_done || is_header_name(each.written) == with_macros) continue;
       const std::optional<std::string> name = definitions_.header_name(each.written);
       if (!name) continue;
@@ -134,14 +137,14 @@ class Gathering {
   /// `name` with its quotes or brackets.
   std::optional<fs::path> find(const std::string& name, std::size_t from) {
     const std::string path = name.substr(1, name.size() - 2);
-    if (path.find('\0') != std::string::npos) return std::nullopt;
+    if (path.empty() || path.find('\0') != std::string::npos) return std::nullopt;
     const bool is_quoted = name.front() == '"';
     if (path.front() == '/') return first_in({""}, path);
     if (is_quoted && from > 0) {
       const std::string folder = paths_[from - 1].parent_path().string();
-      if (const auto found = first_in({folder}, path)) return found;
+      if (auto found = first_in({folder}, path)) return found;
     }
-    const std::optional<fs::path> in_options = first_in(options_.folders, path);
+    std::optional<fs::path> in_options = first_in(options_.folders, path);
     if (!is_quoted || from > 0) return in_options;
     // The text may lie in several folders. All of them, and those of options, must agree.
     std::optional<fs::path> chosen;

@@ -42,6 +42,34 @@ std::vector<Word> words_in(std::string_view options) {
   return words;
 }
 
+/// An option, whose value may be a word of its own.
+struct Option {
+  std::string flag{};   ///< "-I", "-D", or empty: another one
+  std::string value{};  ///< without the flag
+  std::string last{};   ///< the last word
+  std::string given{};
+};
+
+std::vector<Option> options_in(std::string_view options) {
+  const std::vector<Word> words = words_in(options);
+  std::vector<Option> found;
+  found.reserve(words.size());
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    Option option{.last = words[i].plain, .given = std::string(words[i].given)};
+    if (option.last.starts_with("-I") || option.last.starts_with("-D")) {
+      option.flag = option.last.substr(0, 2);
+      option.value = option.last.substr(2);
+      if (option.value.empty() && i + 1 < words.size()) {
+        option.value = option.last = words[++i].plain;
+        option.given += ' ' + std::string(words[i].given);
+      }
+    }
+    found.push_back(std::move(option));
+  }
+  return found;
+}
+
+/// As it would follow #define.
 std::string definition_of(std::string_view word) {
   const std::size_t equals = word.find('=');
   std::string text(word.substr(0, equals));
@@ -51,29 +79,13 @@ std::string definition_of(std::string_view word) {
   return text;
 }
 
-/// Calls `see` with each option that `flag` begins, and how many words it is: its value may be the
-/// next word.
-template <typename See>
-void for_each_option(const std::vector<Word>& words, See see) {
-  for (std::size_t i = 0; i < words.size();) {
-    const std::string& word = words[i].plain;
-    const std::string flag = word.substr(0, 2);
-    const bool has_value = flag == "-I" || flag == "-D";
-    const bool is_apart = has_value && word.size() == 2 && i + 1 < words.size();
-    const std::size_t count = is_apart ? 2 : 1;
-    see(has_value ? flag : std::string(),
-        is_apart ? words[i + 1].plain : word.substr(std::min<std::size_t>(2, word.size())), i,
-        count);
-    i += count;
-  }
-}
-
-/// Whether a compiler may read a file for the word. Drivers split options in their own ways, so
-/// that words in quotes count as well.
-bool may_name_file(const Word& word, bool is_definition) {
+/// Whether a compiler may read a file for the last word. Drivers split options in their own ways,
+/// so that words in quotes count as well.
+bool may_name_file(const Option& option) {
   constexpr std::array<std::string_view, 5> flags{"-I", "-i", "-X", "--", "@"};
+  if (option.flag == "-I") return true;
   bool is_first = true;
-  for (std::string_view rest = word.plain; !rest.empty(); is_first = false) {
+  for (std::string_view rest = option.last; !rest.empty(); is_first = false) {
     const std::size_t size = std::min(rest.find_first_of(" \t\r\n\f\v"), rest.size());
     const std::string_view part = rest.substr(0, size);
     rest.remove_prefix(std::min(size + 1, rest.size()));
@@ -81,7 +93,7 @@ bool may_name_file(const Word& word, bool is_definition) {
       if (part.starts_with(flag)) return true;
     }
     const bool is_path = !part.starts_with('-') || part.find('/') != std::string_view::npos;
-    if (is_first && !is_definition && is_path) return true;
+    if (is_first && option.flag != "-D" && is_path) return true;
   }
   return false;
 }
@@ -90,28 +102,22 @@ bool may_name_file(const Word& word, bool is_definition) {
 
 Options read_options(std::string_view options) {
   Options found;
-  for_each_option(words_in(options),
-                  [&](const std::string& flag, const std::string& value, std::size_t, std::size_t) {
-                    if (value.empty()) return;
-                    if (flag == "-I") found.folders.push_back(value);
-                    if (flag == "-D") found.definitions.push_back(definition_of(value));
-                  });
+  for (const Option& each : options_in(options)) {
+    if (each.value.empty()) continue;
+    if (each.flag == "-I") found.folders.push_back(each.value);
+    if (each.flag == "-D") found.definitions.push_back(definition_of(each.value));
+  }
   return found;
 }
 
 std::string without_folders(std::string_view options) {
-  const std::vector<Word> words = words_in(options);
+  const std::vector<Option> all = options_in(options);
+  if (std::none_of(all.begin(), all.end(), may_name_file)) return std::string(options);
   std::string kept;
-  bool is_any = false;
-  for_each_option(words, [&](const std::string& flag, const std::string&, std::size_t first,
-                             std::size_t count) {
-    const bool is_left_out = may_name_file(words[first + count - 1], flag == "-D");
-    is_any = is_any || is_left_out;
-    for (std::size_t i = first; !is_left_out && i < first + count; ++i) {
-      kept += (kept.empty() ? "" : " ") + std::string(words[i].given);
-    }
-  });
-  return is_any ? kept : std::string(options);
+  for (const Option& each : all) {
+    if (!may_name_file(each)) kept += (kept.empty() ? "" : " ") + each.given;
+  }
+  return kept;
 }
 
 std::string safe_name(std::string_view path) {

@@ -8,6 +8,7 @@
 
 #include "clprobe/launch.hpp"
 #include "clprobe/words.hpp"
+#include "launch/scalar.hpp"
 
 namespace clprobe::bundle {
 namespace {
@@ -125,19 +126,24 @@ std::uint64_t bytes_of(Type type) {
   return 8;
 }
 
+std::string hexadecimal(std::string_view bytes) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  for (const char each : bytes) {
+    const auto byte = static_cast<unsigned char>(each);
+    text += digits[byte >> 4U];
+    text += digits[byte & 0xfU];
+  }
+  return text;
+}
+
 std::string sha256_of(std::string_view bytes) {
   sha256_ctx state{};
   sha256_init(&state);
   sha256_update(&state, bytes.size(), reinterpret_cast<const std::uint8_t*>(bytes.data()));
   std::array<std::uint8_t, SHA256_DIGEST_SIZE> digest{};
   sha256_digest(&state, digest.size(), digest.data());
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  for (const unsigned byte : digest) {
-    text += digits[byte >> 4U];
-    text += digits[byte & 0xfU];
-  }
-  return text;
+  return hexadecimal({reinterpret_cast<const char*>(digest.data()), digest.size()});
 }
 
 std::string text_file(std::string_view sha256) { return std::string(sha256) + ".cl"; }

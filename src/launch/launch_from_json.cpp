@@ -50,6 +50,19 @@ std::string hash_in(const Cursor& cursor) {
   return text;
 }
 
+/// The members called `keys`, some of which may be missing.
+template <typename... Keys>
+auto members(const Cursor& cursor, Keys... keys) {
+  return cursor.members(std::array<std::string_view, sizeof...(Keys)>{keys...});
+}
+
+/// Refuses what is there and must not be.
+void expect_none(std::initializer_list<const Cursor*> cursors, std::string_view why) {
+  for (const Cursor* const each : cursors) {
+    if (!each->is_missing()) each->refuse(fmt::format("nothing ({})", why));
+  }
+}
+
 /// `read` of each element. The message says how many there may be.
 template <typename Read>
 auto read_each(const Cursor& cursor, std::size_t max_count, Read read) {
@@ -86,9 +99,8 @@ Sizes read_pixels(const Cursor& cursor, ImageKind kind) {
 }
 
 Image read_layout(const Cursor& layout) {
-  constexpr std::array<std::string_view, 6> keys{"kind",   "order",  "type",
-                                                 "access", "pixels", "row_bytes"};
-  const auto [kind, order, type, access, pixels, row] = layout.members(keys);
+  const auto [kind, order, type, access, pixels, row] =
+      members(layout, "kind", "order", "type", "access", "pixels", "row_bytes");
   Image image;
   image.kind = known_word(kind, image_kind_from_word, "an image kind");
   image.order = known_word(order, order_from_word, "a channel order");
@@ -125,8 +137,8 @@ Image read_buffer_layout(const Cursor& layout) {
 }
 
 Sampler read_sampler(const Cursor& sampler) {
-  constexpr std::array<std::string_view, 3> keys{"normalized", "addressing", "filter"};
-  const auto [normalized, addressing, filter] = sampler.members(keys);
+  const auto [normalized, addressing, filter] =
+      members(sampler, "normalized", "addressing", "filter");
   Sampler read;
   read.is_normalized = normalized.boolean();
   read.addressing = known_word(addressing, addressing_from_word, "an addressing mode");
@@ -236,9 +248,7 @@ Argument read_image(const Cursor& image, const Cursor& layout, const Cursor& ori
   Argument argument{.kind = ArgumentKind::image, .object = place_in(image, places)};
   const Object& object = objects[argument.object];
   if (object.image) {
-    for (const Cursor* const each : {&layout, &origin, &bytes}) {
-      if (!each->is_missing()) each->refuse("nothing (the object defines it)");
-    }
+    expect_none({&layout, &origin, &bytes}, "the object defines it");
     return argument;
   }
   argument.image = read_buffer_layout(layout);
@@ -266,12 +276,10 @@ Argument read_argument(const Cursor& cursor, const Places& places,
     cursor.refuse("exactly one of buffer, image, sampler, local_bytes, value, hex and null");
   }
   if (buffer.is_missing() && image.is_missing()) {
-    for (const Cursor* const each : {&origin, &bytes}) {
-      if (!each->is_missing()) each->refuse("nothing (only buffers and images have it)");
-    }
+    expect_none({&origin, &bytes}, "only buffers and images have it");
   }
-  if (image.is_missing() && !layout.is_missing()) layout.refuse("nothing (only images have it)");
-  if (value.is_missing() && !type.is_missing()) type.refuse("nothing (only values have it)");
+  if (image.is_missing()) expect_none({&layout}, "only images have it");
+  if (value.is_missing()) expect_none({&type}, "only values have it");
   if (!buffer.is_missing()) return read_buffer(buffer, origin, bytes, places, objects);
   if (!image.is_missing()) return read_image(image, layout, origin, bytes, places, objects);
   if (!sampler.is_missing()) {
@@ -323,21 +331,18 @@ Contents read_contents(const Cursor& type, const Cursor& count, const Cursor& fi
 }
 
 Object read_object_entry(const Cursor& cursor) {
-  constexpr std::array<std::string_view, 9> keys{"buffer", "image", "layout", "bytes", "sha256",
-                                                 "type",   "count", "fill",   "value"};
-  const auto [buffer, image, layout, bytes, hash, type, count, fill, value] = cursor.members(keys);
+  const auto [buffer, image, layout, bytes, hash, type, count, fill, value] = members(
+      cursor, "buffer", "image", "layout", "bytes", "sha256", "type", "count", "fill", "value");
   Object object;
   if (buffer.is_missing() == image.is_missing()) cursor.refuse("either buffer or image");
   object.name = identifier_in(image.is_missing() ? buffer : image);
-  if (image.is_missing() && !layout.is_missing()) layout.refuse("nothing (only images have it)");
+  if (image.is_missing()) expect_none({&layout}, "only images have it");
   if (!image.is_missing()) {
     object.image = read_own_layout(layout);
     if (hash.is_missing()) cursor.refuse("the sha256 of the image's contents");
   }
   if (!hash.is_missing()) {
-    for (const Cursor* const each : {&type, &count, &fill, &value}) {
-      if (!each->is_missing()) each->refuse("nothing (sha256 names the contents)");
-    }
+    expect_none({&type, &count, &fill, &value}, "sha256 names the contents");
     object.sha256 = hash_in(hash);
     object.bytes = number_up_to(bytes, 1, max_object_bytes);
     if (object.image && bytes_of_pixels(*object.image) != object.bytes) {
@@ -379,14 +384,12 @@ NdRange read_range(const Cursor& offset, const Cursor& global, const Cursor& loc
 }
 
 Device read_device(const Cursor& cursor) {
-  constexpr std::array<std::string_view, 3> keys{"name", "vendor", "driver"};
-  const auto [name, vendor, driver] = cursor.members(keys);
+  const auto [name, vendor, driver] = members(cursor, "name", "vendor", "driver");
   return {text_of(name), text_of(vendor), text_of(driver)};
 }
 
 Surveyed read_survey(const Cursor& cursor) {
-  constexpr std::array<std::string_view, 3> keys{"launches", "share", "mean_ns"};
-  const auto [launches, share, mean] = cursor.members(keys);
+  const auto [launches, share, mean] = members(cursor, "launches", "share", "mean_ns");
   constexpr double year_ns = 3.2e16;
   return {launches.natural(), sane_number(share, 1.0), sane_number(mean, year_ns)};
 }
@@ -396,8 +399,7 @@ std::vector<includes::Include> read_includes(const Cursor& cursor, std::size_t h
   if (cursor.is_missing()) return {};
   std::set<std::string> seen;
   return read_each(cursor, includes::max_includes, [&](const Cursor& each) {
-    constexpr std::array<std::string_view, 2> keys{"written", "header"};
-    const auto [written, header] = each.members(keys);
+    const auto [written, header] = members(each, "written", "header");
     includes::Include include{.written = text_of(written, includes::max_written_bytes)};
     if (!seen.insert(include.written).second) written.refuse("each text only once");
     if (headers == 0) header.refuse("no header (the program has none)");
@@ -407,8 +409,7 @@ std::vector<includes::Include> read_includes(const Cursor& cursor, std::size_t h
 }
 
 Unit read_unit(const Cursor& cursor, std::size_t header_count) {
-  constexpr std::array<std::string_view, 3> keys{"sha256", "options", "includes"};
-  const auto [hash, options, list] = cursor.members(keys);
+  const auto [hash, options, list] = members(cursor, "sha256", "options", "includes");
   Unit unit;
   if (!hash.is_missing()) unit.sha256 = hash_in(hash);
   if (!options.is_missing()) unit.options = text_of(options, max_options_bytes);
@@ -417,8 +418,7 @@ Unit read_unit(const Cursor& cursor, std::size_t header_count) {
 }
 
 Header read_header(const Cursor& cursor, std::size_t header_count) {
-  constexpr std::array<std::string_view, 3> keys{"name", "sha256", "includes"};
-  const auto [name, hash, list] = cursor.members(keys);
+  const auto [name, hash, list] = members(cursor, "name", "sha256", "includes");
   Header header{.name = text_of(name)};
   if (!includes::is_safe_name(header.name)) {
     name.refuse("a file name of letters, digits, '.', '-' and '_'");
@@ -431,8 +431,7 @@ Header read_header(const Cursor& cursor, std::size_t header_count) {
 /// The texts that a program was made from; of one that is not described, a unit without a hash.
 Program read_program(const Cursor& cursor) {
   if (cursor.is_missing()) return {.units = {Unit{}}};
-  constexpr std::array<std::string_view, 3> keys{"units", "link_options", "headers"};
-  const auto [units, link_options, headers] = cursor.members(keys);
+  const auto [units, link_options, headers] = members(cursor, "units", "link_options", "headers");
   Program program;
   std::size_t header_count = 0;
   if (!headers.is_missing()) {
@@ -462,8 +461,7 @@ std::vector<Epilogue> read_epilogue(const Cursor& cursor, const Places& places,
                                     const std::vector<Object>& objects) {
   std::set<std::size_t> seen;
   return read_each(cursor, max_objects, [&](const Cursor& each) {
-    constexpr std::array<std::string_view, 3> keys{"buffer", "image", "sha256"};
-    const auto [buffer, image, hash] = each.members(keys);
+    const auto [buffer, image, hash] = members(each, "buffer", "image", "sha256");
     if (buffer.is_missing() == image.is_missing()) each.refuse("either buffer or image");
     const Cursor& name = image.is_missing() ? buffer : image;
     Epilogue epilogue{place_in(name, places), hash_in(hash)};

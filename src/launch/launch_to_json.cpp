@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "clprobe/launch.hpp"
+#include "launch/scalar.hpp"
 
 namespace clprobe::bundle {
 namespace {
@@ -37,17 +38,6 @@ Json array_of(const Values& values, Write write) {
 
 Json sizes_of(const Sizes& sizes, std::uint32_t dimensions) {
   return std::vector<std::uint64_t>(sizes.begin(), sizes.begin() + dimensions);
-}
-
-std::string hexadecimal(std::string_view bytes) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  for (const char each : bytes) {
-    const auto byte = static_cast<unsigned char>(each);
-    text += digits[byte >> 4U];
-    text += digits[byte & 0xfU];
-  }
-  return text;
 }
 
 Json write_includes(const std::vector<includes::Include>& list) {

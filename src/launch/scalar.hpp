@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes of OpenCL C's numbers.
+// Bytes, and those of OpenCL C's numbers.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "clprobe/launch.hpp"
 
 namespace clprobe::bundle {
+
+/// Two lower-case digits for each byte.
+std::string hexadecimal(std::string_view bytes);
 
 /// Whether it is float or double.
 bool is_floating(Type type);

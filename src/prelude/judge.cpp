@@ -173,6 +173,11 @@ FencesInAssembly find_fences_in_assembly(const Reach& reach) {
 
 Verdict refused(std::string reason) { return {Possibility::refused, std::move(reason)}; }
 
+/// Refused where values that are wrong without something decide on something.
+Verdict unless_decisive(std::string_view without, const std::optional<std::string>& control) {
+  return control ? refused(fmt::format("{}, {}", without, *control)) : Verdict{};
+}
+
 template <typename Test>
 const Token* find_word(const Reach& reach, Test test) {
   for (const Part& part : reach.parts()) {
@@ -324,10 +329,7 @@ Verdict judge_barriers(const Reach& reach, const MemoryNames& names) {
     const std::set<std::string_view> written = find_written(reach);
     racy.insert(written.begin(), written.end());
   }
-  if (const auto control = find_control(reach, racy)) {
-    return refused(fmt::format("without barriers, {}", *control));
-  }
-  return {};
+  return unless_decisive("without barriers", find_control(reach, racy));
 }
 
 /// Functions of 64-bit words have the names of the older ones.
@@ -357,10 +359,7 @@ Verdict judge_atomics(const Reach& reach) {
   }
   if (has_assembly(reach, {"atom", "red."})) return refused("its atomics are in inline assembly");
   if (!is_any) return {Possibility::not_present, "no atomic in the text"};
-  if (const auto control = find_control(reach, racy)) {
-    return refused(fmt::format("with lost updates, {}", *control));
-  }
-  return {};
+  return unless_decisive("with lost updates", find_control(reach, racy));
 }
 
 /// Where a sub-group does what one lane does, nothing of what the others would have stored is
@@ -385,10 +384,7 @@ Verdict judge_lanes(const Reach& reach, const MemoryNames& names) {
   }
   std::set<std::string_view> left_out = find_written(reach);
   left_out.insert(names.local.begin(), names.local.end());
-  if (const auto control = find_control(reach, left_out)) {
-    return refused(fmt::format("without the stores of other lanes, {}", *control));
-  }
-  return {};
+  return unless_decisive("without the stores of other lanes", find_control(reach, left_out));
 }
 
 /// Fences order what work-items store, for others that look: without them these may find less.
@@ -401,10 +397,7 @@ Verdict judge_fences(const Reach& reach, const MemoryNames& names,
   if (assembly.is_any && !assembly.are_all) return refused("its assembly does more than fence");
   std::set<std::string_view> racy = find_written(reach);
   racy.insert(names.local.begin(), names.local.end());
-  if (const auto control = find_control(reach, racy)) {
-    return refused(fmt::format("without fences, {}", *control));
-  }
-  return {};
+  return unless_decisive("without fences", find_control(reach, racy));
 }
 
 /// What stands in place of a special function is another number.
@@ -413,11 +406,9 @@ Verdict judge_functions(const Reach& reach) {
     return {Possibility::not_present, "no special function in the text"};
   }
   if (const auto again = find_definition(reach, special_functions)) return refused(*again);
-  if (const auto control =
-          find_control(reach, {}, {special_functions.begin(), special_functions.end()})) {
-    return refused(fmt::format("with a substitute function, {}", *control));
-  }
-  return {};
+  return unless_decisive(
+      "with a substitute function",
+      find_control(reach, {}, {special_functions.begin(), special_functions.end()}));
 }
 
 /// One verdict on all that can be taken away.

@@ -44,7 +44,7 @@ struct Lexed {
   std::shared_ptr<const std::string> text{};
   std::vector<Token> code{};  ///< of all branches of #if, without preprocessor lines
   std::vector<Macro> macros{};
-  std::vector<Token> pragmas{};              ///< what stands behind #pragma
+  std::vector<Token> pragmas{};  ///< what stands behind #pragma
 };
 
 /// Linear in the size of `text`.

@@ -13,30 +13,22 @@ namespace clprobe::prelude {
 namespace {
 
 // NVIDIA's drivers keep offsets in 32 bits, and the last one is a sign to some.
-struct Field {
-  unsigned at;
-  unsigned bits;
-};
-constexpr Field dimensions_field{0, 2};
-constexpr std::array<Field, 3> folding_fields{Field{2, 5}, Field{7, 5}, Field{12, 5}};
-constexpr Field window_dimension_field{17, 2};
-constexpr Field window_number_field{19, 3};
-constexpr Field window_shift_field{22, 5};
-constexpr Field barriers_field{27, 1};
-constexpr Field atomics_field{28, 1};
-constexpr Field lanes_field{29, 1};
-constexpr Field fences_field{30, 1};
+constexpr unsigned dimensions_bit = 0;
+constexpr std::array<unsigned, 3> folding_bits{2, 7, 12};
+constexpr unsigned window_dimension_bit = 17;
+constexpr unsigned window_number_bit = 19;
+constexpr unsigned window_shift_bit = 22;
+constexpr unsigned barriers_bit = 27;
+constexpr unsigned atomics_bit = 28;
+constexpr unsigned lanes_bit = 29;
+constexpr unsigned fences_bit = 30;
 
 // The masks of the prelude have 31 bits.
 constexpr std::uint64_t max_groups = (std::uint64_t{1} << no_folding) - 1;
 
 constexpr const char* driver_chooses = "the driver chooses the work-group size";
 
-std::uint64_t packed(Field field, std::uint64_t value) { return value << field.at; }
-
-std::uint32_t unpacked(Field field, std::uint64_t packed) {
-  return static_cast<std::uint32_t>(packed >> field.at) & ((1U << field.bits) - 1U);
-}
+std::uint64_t packed(unsigned bit, std::uint64_t value) { return value << bit; }
 
 bool chooses_driver(const NdRange& launch) {
   return std::all_of(launch.local.begin(), launch.local.end(),
@@ -176,39 +168,23 @@ std::uint64_t count_distinct_groups(const NdRange& launch, const Setting& settin
 NdRange encode(const NdRange& launch, const Setting& setting) {
   check_launch(launch);
   check_setting(launch, setting);
-  std::uint64_t word = packed(dimensions_field, launch.dimensions);
+  std::uint64_t word = packed(dimensions_bit, launch.dimensions);
   for (std::size_t d = 0; d < 3; ++d) {
-    word |= packed(folding_fields.at(d), no_folding - setting.exponents.at(d));
+    word |= packed(folding_bits.at(d), no_folding - setting.exponents.at(d));
   }
   if (setting.window.number != 0) {
-    word |= packed(window_dimension_field, setting.window.dimension) |
-            packed(window_number_field, setting.window.number) |
-            packed(window_shift_field, setting.window.shift);
+    word |= packed(window_dimension_bit, setting.window.dimension) |
+            packed(window_number_bit, setting.window.number) |
+            packed(window_shift_bit, setting.window.shift);
   }
-  word |= packed(barriers_field, setting.without_barriers ? 1 : 0) |
-          packed(atomics_field, setting.without_atomics ? 1 : 0) |
-          packed(lanes_field, setting.without_lanes ? 1 : 0) |
-          packed(fences_field, setting.without_fences ? 1 : 0);
+  word |= packed(barriers_bit, setting.without_barriers ? 1 : 0) |
+          packed(atomics_bit, setting.without_atomics ? 1 : 0) |
+          packed(lanes_bit, setting.without_lanes ? 1 : 0) |
+          packed(fences_bit, setting.without_fences ? 1 : 0);
   NdRange launched = launch;
   launched.dimensions = 3;
   launched.offset[2] = word;
   return launched;
-}
-
-Setting decode(const NdRange& launched) {
-  const std::uint64_t word = launched.offset[2];
-  Setting setting;
-  for (std::size_t d = 0; d < 3; ++d) {
-    setting.exponents.at(d) = no_folding - unpacked(folding_fields.at(d), word);
-  }
-  setting.window = {.dimension = unpacked(window_dimension_field, word),
-                    .number = unpacked(window_number_field, word),
-                    .shift = unpacked(window_shift_field, word)};
-  setting.without_barriers = unpacked(barriers_field, word) != 0;
-  setting.without_atomics = unpacked(atomics_field, word) != 0;
-  setting.without_lanes = unpacked(lanes_field, word) != 0;
-  setting.without_fences = unpacked(fences_field, word) != 0;
-  return setting;
 }
 
 std::vector<Setting> fold_sweep(const NdRange& launch) {

@@ -63,23 +63,31 @@ std::string share_text(const Row& row, const survey::Sum& total) {
   return row.sum.timed == 0 ? "-" : fmt::format("{:.1f} %", 100.0 * row.sum.share_of(total));
 }
 
-std::string total_time(const survey::Sum& sum) {
-  if (sum.timed == 0) return "-";
-  return format_seconds(static_cast<double>(sum.total_ns) / ns_per_second);
+std::string time_text(std::uint64_t ns) {
+  return format_seconds(static_cast<double>(ns) / ns_per_second);
 }
 
-/// "0.21 s of device time in 1000 launches of 2 kernels"
+std::string total_time(const survey::Sum& sum) {
+  return sum.timed == 0 ? "-" : time_text(sum.total_ns);
+}
+
+/// "2.50 s, 0.21 s of device time in 1000 launches of 2 kernels; the program ended with status 3"
 std::string survey_summary(const SurveyedApp& app) {
   const survey::Sum total = app.survey.total();
   std::set<std::pair<std::string, survey::Program>> kernels;
   for (const Row& row : app.survey.rows) {
     kernels.emplace(row.signature.kernel, row.signature.program);
   }
-  if (total.launches == 0) return "no kernel launch";
-  return fmt::format("{} of device time in {} of {}",
-                     format_seconds(static_cast<double>(total.total_ns) / ns_per_second),
-                     total.launches == 1 ? "1 launch" : fmt::format("{} launches", total.launches),
-                     format_count(kernels.size(), "kernel"));
+  const std::string launches =
+      total.launches == 0
+          ? "no kernel launch"
+          : fmt::format(
+                "{} of device time in {} of {}", time_text(total.total_ns),
+                total.launches == 1 ? "1 launch" : fmt::format("{} launches", total.launches),
+                format_count(kernels.size(), "kernel"));
+  const std::string end = end_text(app);
+  return fmt::format("{}, {}{}{}", format_seconds(app.wall_s), launches,
+                     end.empty() ? "" : "; the program ", end);
 }
 
 /// "3 launches in queues without profiling": of launches in the rows, or of the rest.
@@ -113,12 +121,11 @@ std::string doubt_text(const Survey& survey) {
         "times are {:.2g}x too {}: during {} of the host's clock the driver's event "
         "clock advanced {}; shares are unaffected",
         factor > 1.0 ? factor : 1.0 / factor, factor > 1.0 ? "short" : "long",
-        format_seconds(static_cast<double>(survey.clock.host_min_ns) / ns_per_second),
-        format_seconds(static_cast<double>(survey.clock.event_ns) / ns_per_second));
+        time_text(survey.clock.host_min_ns), time_text(survey.clock.event_ns));
   }
   return fmt::format(
       "no launch took longer than {} by the driver's events, so times and shares are meaningless",
-      format_seconds(static_cast<double>(survey.total().max_ns) / ns_per_second));
+      time_text(survey.total().max_ns));
 }
 
 /// The names that kernels of several programs have.
@@ -356,11 +363,7 @@ std::string end_text(const SurveyedApp& app) {
 std::string render_survey_table(const SurveyedApp& app, const TableStyle& style) {
   Page page(style);
   const std::string name = app.words.empty() ? "" : app.words.front();
-  const std::string end = end_text(app);
-  page.prose("",
-             fmt::format("{}: {}, {}{}", name, format_seconds(app.wall_s), survey_summary(app),
-                         end.empty() ? "" : fmt::format("; the program {}", end)),
-             Ink::heading);
+  page.prose("", fmt::format("{}: {}", name, survey_summary(app)), Ink::heading);
   const std::vector<std::string> devices = devices_of(app.survey);
   for (const std::string& device : devices) page.prose("on ", device, Ink::faint);
   if (app.survey.processes.size() > 1) {
@@ -436,10 +439,7 @@ std::string render_survey_markdown(const SurveyedApp& app) {
   const survey::Survey& survey = app.survey;
   const survey::Sum total = survey.total();
   const std::string name = app.words.empty() ? "" : app.words.front();
-  const std::string end = end_text(app);
-  std::string text =
-      fmt::format("**{}**: {}, {}{}\n\n", escape_markdown(name), format_seconds(app.wall_s),
-                  survey_summary(app), end.empty() ? "" : fmt::format("; the program {}", end));
+  std::string text = fmt::format("**{}**: {}\n\n", escape_markdown(name), survey_summary(app));
   text += markdown_row({"kernel", "global", "local", "share", "device time", "launches", ""});
   text += "| :--- | :--- | :--- | ---: | ---: | ---: | :--- |\n";
   const std::set<std::string> shared = shared_names(survey);

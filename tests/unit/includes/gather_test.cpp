@@ -96,6 +96,7 @@ TEST_CASE("gather: names out of macros") {
   CHECK_FALSE(finds("S(/h/b, h)", "", "#define S(a, b) #a"));
   CHECK_FALSE(finds("A", "", "#define A B\n#define B A"));
   CHECK_FALSE(finds("S(/A)", "", "#define A A/A"));
+  CHECK_FALSE(finds("S(A)", "", "#define A \n"));
   CHECK_FALSE(finds("UNKNOWN", ""));
 }
 
@@ -160,6 +161,8 @@ TEST_CASE("gather: options without folders keep the others as they were") {
   CHECK(without_folders("-DA=1  -I /x -w -I\"/a b\" -D 'B=\"-I c\"' -I") ==
         "-DA=1 -w -D 'B=\"-I c\"'");
   CHECK(without_folders("-D -I/x").empty());
+  CHECK(without_folders("-I -x -w") == "-w");
+  CHECK(without_folders("'' -w") == "'' -w");
 }
 
 }  // namespace clprobe::includes

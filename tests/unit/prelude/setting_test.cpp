@@ -23,6 +23,21 @@ std::string refusal(const NdRange& launch, const Setting& setting = {}) {
   return "";
 }
 
+/// The setting of a launch, as cl/prelude.clh reads it.
+Setting decode(const NdRange& launched) {
+  const auto bits = [&](unsigned at, unsigned count) {
+    return static_cast<std::uint32_t>(launched.offset[2] >> at) & ((1U << count) - 1U);
+  };
+  Setting setting;
+  for (unsigned d = 0; d < 3; ++d) setting.exponents.at(d) = no_folding - bits(2 + 5 * d, 5);
+  setting.window = {.dimension = bits(17, 2), .number = bits(19, 3), .shift = bits(22, 5)};
+  setting.without_barriers = bits(27, 1) != 0;
+  setting.without_atomics = bits(28, 1) != 0;
+  setting.without_lanes = bits(29, 1) != 0;
+  setting.without_fences = bits(30, 1) != 0;
+  return setting;
+}
+
 NdRange random_launch(Random& random) {
   NdRange launch{.dimensions = static_cast<std::uint32_t>(random.whole_log_uniform(1, 3))};
   for (std::size_t d = 0; d < 3; ++d) {
