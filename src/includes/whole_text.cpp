@@ -2,6 +2,7 @@
 // A text with its headers in it.
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -132,6 +133,17 @@ void disarm_includes(std::string& text) {
   }
 }
 
+/// The branches of conditions that a place in the text is in, from the outermost one.
+using Branches = std::vector<std::uint64_t>;
+
+bool is_within(const Branches& inner, const Branches& outer) {
+  return inner.size() >= outer.size() && std::equal(outer.begin(), outer.end(), inner.begin());
+}
+
+// Limits of what is remembered of a header: people write far less.
+constexpr std::size_t max_branches = 256;
+constexpr std::size_t max_places = 16;
+
 /// The text would pass `max_whole_bytes`.
 struct TooLarge {};
 
@@ -168,10 +180,10 @@ class Inlining {
     std::string_view text{};
     const std::vector<Include>* includes{nullptr};
     Scanned scanned{};
-    std::string guard{};    // the macro that is defined where the header was read; empty: none
-    bool is_once{false};    // by #pragma once
-    bool is_read{false};    // outside of all conditions
-    bool is_put_in{false};  // at the moment
+    std::string guard{};  // the macro that is defined where the header was read; empty: none
+    bool is_once{false};  // by #pragma once
+    std::vector<Branches> read_in{};  // where it was put in before
+    bool is_put_in{false};            // at the moment
   };
 
   /// Each text counts once for what it defines, and each #undef besides.
@@ -195,8 +207,7 @@ class Inlining {
     for (const Directive& each : all) {
       // Inside the guard of a header is where the header is.
       const bool is_guard = !part.guard.empty() && (&each == &all.front() || &each == &all.back());
-      if (is_if(each) && !is_guard) ++conditions_;
-      if (each.name == "endif" && !is_guard && conditions_ > 0) --conditions_;
+      if (!is_guard) follow_condition(each);
       const bool is_pragma_once = each.name == "pragma" && each.rest == "once";
       const bool is_include =
           each.name == "include" || each.name == "include_next" || each.name == "import";
@@ -213,6 +224,23 @@ class Inlining {
     add(part.text.substr(done));
   }
 
+  void follow_condition(const Directive& directive) {
+    if (is_if(directive)) {
+      branches_.push_back(++last_branch_);
+    } else if (directive.name.starts_with("el") && !branches_.empty()) {
+      branches_.back() = ++last_branch_;
+    } else if (directive.name == "endif" && !branches_.empty()) {
+      branches_.pop_back();
+    }
+  }
+
+  /// Whether it is certain that the header has been read wherever this place is.
+  [[nodiscard]] bool is_read(const Part& header) const {
+    return header.is_put_in ||
+           std::any_of(header.read_in.begin(), header.read_in.end(),
+                       [&](const Branches& each) { return is_within(branches_, each); });
+  }
+
   [[nodiscard]] static std::optional<std::size_t> find(const Part& part,
                                                        const Directive& directive) {
     if (directive.name != "include") return std::nullopt;
@@ -227,19 +255,18 @@ class Inlining {
     const std::optional<std::size_t> place = find(part, directive);
     Part* const header = place ? &headers_.at(*place) : nullptr;
     const bool is_guarded = header != nullptr && (header->is_once || !header->guard.empty());
-    const std::string lines(directive.last_line - directive.first_line, '\n');
-    if (is_guarded && (header->is_read || header->is_put_in)) {
-      add(lines);
+    const bool is_left_out = is_guarded && is_read(*header);
+    if (is_left_out || header == nullptr || header->is_put_in || header->scanned.is_open ||
+        depth == max_depth) {
+      if (!is_left_out) append_error(directive);
+      add(std::string(directive.last_line - directive.first_line, '\n'));
       return;
     }
-    if (header == nullptr || header->is_put_in || header->scanned.is_open || depth == max_depth) {
-      append_error(directive);
-      add(lines);
-      return;
+    if (header->read_in.size() < max_places && branches_.size() <= max_branches) {
+      header->read_in.push_back(branches_);
     }
-    header->is_read = header->is_read || conditions_ == 0;
     header->is_put_in = true;
-    const std::size_t conditions = conditions_;
+    const Branches before = branches_;
     // Only the compiler knows whether an earlier place, in a condition, was read.
     const std::string macro = "CLPROBE_ONCE_" + std::to_string(*place);
     if (header->is_once) add("\n#ifndef " + macro + "\n#define " + macro);
@@ -247,7 +274,7 @@ class Inlining {
     append(*header, depth + 1);
     if (header->is_once) add("\n#endif");
     add("\n#line " + std::to_string(directive.last_line + 1));
-    conditions_ = conditions;
+    branches_ = before;
     header->is_put_in = false;
   }
 
@@ -265,7 +292,8 @@ class Inlining {
   Part text_;
   std::vector<Part> headers_{};
   std::map<std::string, std::size_t, std::less<>> mentions_{};  // of macros
-  std::size_t conditions_{0};                                   // that are open
+  Branches branches_{};
+  std::uint64_t last_branch_{0};
   Whole whole_{};
   std::set<std::string> missing_{};
 };

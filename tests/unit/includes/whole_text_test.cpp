@@ -107,12 +107,12 @@ TEST_CASE("whole text: a guarded header once, wherever it is certain that it was
   CHECK(bodies(twice) == 1);
   CHECK(bodies(twice, "#if !defined(A)\n#define A 1\nbody\n#ifdef B\n#else\n#endif\n#endif") == 1);
   CHECK(bodies(twice, "#pragma once\nbody") == 1);
+  CHECK(bodies("#ifdef X\n" + twice + "#endif") == 1);
   CHECK(bodies("#include \"a.h\"\n#ifdef X\n#include \"a.h\"\n#endif") == 1);
   // The first may not have been read where the second one is.
   CHECK(bodies("#ifdef X\n#include \"a.h\"\n#endif\n#include \"a.h\"\n") == 2);
   CHECK(bodies("#ifdef X\n#include \"a.h\"\n#else\n#include \"a.h\"\n#endif\n") == 2);
   CHECK(bodies("#ifdef X\n#include \"a.h\"\n#elif Y\n#include \"a.h\"\n#endif\n") == 2);
-  CHECK(bodies("#ifdef X\n" + twice + "#endif") == 2);
   CHECK(bodies("#ifdef X\n#include \"a.h\"\n#endif\n#ifdef X\n#include \"a.h\"\n#endif\n") == 2);
   // Somebody else decides about the macro.
   CHECK(bodies(twice + "#undef A") == 2);
@@ -185,6 +185,13 @@ TEST_CASE("whole text: headers in headers end, and so does what doubles with eac
   for (Header& each : chain) each.text += "#include \"next\"\n";
   CHECK(whole_text("#include \"h0\"", "", {{{"\"h0\"", 0}}, chain}).refusal ==
         "has more than 16777216 bytes with its headers");
+}
+
+TEST_CASE("whole text: conditions in conditions, as many as there are") {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += "#if 1\n#include \"a.h\"\n";
+  CHECK(count(whole(text, {{"a.h", guarded, {}}}).text, "body") == 1);
+  CHECK(whole_text("#endif\n#else\n#endif", "", {}).refusal == "");
 }
 
 }  // namespace clprobe::includes
