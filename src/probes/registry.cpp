@@ -6,8 +6,6 @@
 #include <iterator>
 #include <vector>
 
-#include "probes/shared/arithmetic.hpp"
-
 namespace clprobe {
 
 #define PROBE(id)           \
@@ -16,6 +14,9 @@ namespace clprobe {
   }
 #include "probes/probes.def"
 #undef PROBE
+namespace arithmetic {
+extern const Probe probe;
+}
 
 namespace {
 

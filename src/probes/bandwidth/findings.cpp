@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/bandwidth/findings.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,15 +11,15 @@
 
 #include "clprobe/estimate.hpp"
 #include "clprobe/rate_levels.hpp"
-#include "probes/bandwidth/series.hpp"
-#include "probes/bandwidth/shape.hpp"
-#include "probes/shared/any_run.hpp"
+#include "probes/bandwidth/bandwidth.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
 #include "probes/shared/first_level.hpp"
+#include "probes/shared/host_effects.hpp"
 #include "probes/shared/launch_size.hpp"
 
 namespace clprobe::bandwidth {
+
 namespace {
 
 constexpr std::string_view method = "segmentation";
@@ -298,10 +296,6 @@ void add_warnings(Findings& found, const DeviceInfo& device) {
 }
 
 }  // namespace
-
-std::optional<PointProblem> find_problem_of(const Point& point) {
-  return find_problem<Shape>(point);
-}
 
 Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   Findings found;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What made curves say, on a device of 10 units at 2 cycles a nanosecond.
-#include "probes/bandwidth/findings.hpp"
+#include "probes/bandwidth/bandwidth.hpp"
 
 #include <doctest/doctest.h>
 
@@ -11,14 +11,10 @@
 #include <vector>
 
 #include "clprobe/probe.hpp"
-#include "probes/bandwidth/card.hpp"
-#include "probes/bandwidth/shape.hpp"
 #include "probes/shared/card_parts.hpp"
 #include "unit/random.hpp"
 
 namespace clprobe::bandwidth {
-
-extern const Probe probe;
 
 namespace {
 

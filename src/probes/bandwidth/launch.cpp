@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/bandwidth/launch.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,17 +12,15 @@
 #include <vector>
 
 #include "clprobe/device.hpp"
-#include "probes/bandwidth/loops.hpp"
-#include "probes/bandwidth/shape.hpp"
-#include "probes/shared/kept_buffer.hpp"
-#include "probes/shared/launch_length.hpp"
+#include "probes/bandwidth/bandwidth.hpp"
 #include "probes/shared/launch_size.hpp"
 #include "probes/shared/store.hpp"
+#include "probes/shared/timed_launch.hpp"
 
 namespace clprobe::bandwidth {
+
 namespace {
 
-constexpr const char* file = "bandwidth.cl";
 constexpr std::uint64_t word_bytes = sizeof(cl_uint);
 
 /// How much of a store is on huge pages. To ask takes the system as long as a sample takes, and so
@@ -66,28 +62,25 @@ struct State {
   /// Of each point that was visited: to find them takes as long as its samples do.
   std::map<Visited, std::uint64_t> iterations{};
 
-  void fill(const Store& store, std::uint64_t bytes, const std::string& options);
-  void need(Store& store, const Shape& shape, bool is_filled, const std::string& options);
+  void fill(const Store& store, std::uint64_t bytes, const KernelSpec& spec) {
+    cl::Kernel kernel = spec.kernel(session, "bandwidth_fill");
+    const std::uint64_t words = bytes / word_bytes;
+    set_arguments(kernel, 0, store.buffer, cl_ulong{words});
+    launch_over(session, kernel, spread_over(session.info(), words));
+  }
+
+  /// Makes the store large enough for a point; `source` or `target`.
+  void need(Store& store, const Shape& shape, const KernelSpec& spec) {
+    const Bytes size{std::max(shape.buffer_bytes, shape.touched_bytes())};
+    if (store.size >= size) return;
+    const bool is_source = &store == &source;
+    (is_source ? source_pages : target_pages) = {};
+    store = Store{};  // first, so that its memory is free
+    store = make_store(session, size);
+    // Pages that nobody wrote are no memory yet.
+    if (is_source || !runs_items_in_turn(session.info())) fill(store, size.count, spec);
+  }
 };
-
-void State::fill(const Store& store, std::uint64_t bytes, const std::string& options) {
-  cl::Kernel kernel = session.kernel(file, "bandwidth_fill", options);
-  const std::uint64_t words = bytes / word_bytes;
-  const LaunchSize size = spread_over(session.info(), words);
-  kernel.setArg(0, store.buffer);
-  kernel.setArg(1, cl_ulong{words});
-  session.launch(kernel, cl::NDRange(size.items), cl::NDRange(size.group));
-}
-
-void State::need(Store& store, const Shape& shape, bool is_filled, const std::string& options) {
-  const Bytes size{std::max(shape.buffer_bytes, shape.touched_bytes())};
-  if (store.size >= size) return;
-  (is_filled ? source_pages : target_pages) = {};
-  store = Store{};  // first, so that its memory is free
-  store = make_store(session, size);
-  // Pages that nobody wrote are no memory yet.
-  if (is_filled || !runs_items_in_turn(session.info())) fill(store, size.count, options);
-}
 
 cl::Image1DBuffer image_of(const Session& session, const cl::Buffer& buffer, std::uint64_t bytes) {
   try {
@@ -108,7 +101,7 @@ class Walks {
   /// A launch whose result nobody looks at.
   LaunchTimes launch(std::uint64_t iterations);
   [[nodiscard]] const Shape& shape() const { return shape_; }
-  [[nodiscard]] KernelBuild build() const { return state_->session.build_of(file, options_); }
+  [[nodiscard]] KernelBuild build() const { return spec_.build(state_->session); }
   [[nodiscard]] const Store& store() const {
     return writes(shape_.operation) ? state_->target : state_->source;
   }
@@ -123,7 +116,7 @@ class Walks {
 
   std::shared_ptr<State> state_;
   Shape shape_;
-  std::string options_;
+  KernelSpec spec_;
   std::vector<Place> places_;
   cl::Kernel kernel_{};
   cl::Image1DBuffer image_{};
@@ -133,13 +126,13 @@ class Walks {
 Walks::Walks(std::shared_ptr<State> state, const Point& point)
     : state_(std::move(state)),
       shape_(shape_of<Shape>(point)),
-      options_(build_options(shape_)),
+      spec_{"bandwidth.cl", build_options(shape_)},
       places_(places_of(shape_)) {
   const bool reads = !writes(shape_.operation);
   if (reads || shape_.operation == Operation::copy) {
-    state_->need(state_->source, shape_, true, options_);
+    state_->need(state_->source, shape_, spec_);
   }
-  if (!reads) state_->need(state_->target, shape_, false, options_);
+  if (!reads) state_->need(state_->target, shape_, spec_);
   bind();
 }
 
@@ -157,7 +150,7 @@ void Walks::bind() {
   const cl::Buffer& places = state_->places.at_least(session, bytes);
   session.queue().enqueueWriteBuffer(places, CL_TRUE, 0, bytes, places_.data());
   const std::string name = fmt::format("bandwidth_{}", word_in(operation_words, shape_.operation));
-  kernel_ = session.kernel(file, name.c_str(), options_);
+  kernel_ = spec_.kernel(session, name.c_str());
   cl_uint index = 0;
   if (shape_.operation == Operation::image) {
     image_ = image_of(session, store().buffer, shape_.touched_bytes());
@@ -169,9 +162,8 @@ void Walks::bind() {
     kernel_.setArg(0, state_->source.buffer);
     kernel_.setArg(index++, state_->target.buffer);
   }
-  kernel_.setArg(index++, places);
-  kernel_.setArg(index++, static_cast<cl_uint>(shape_.blocks));
-  count_argument_ = index;  // then the launch's number
+  count_argument_ = set_arguments(kernel_, index, places, static_cast<cl_uint>(shape_.blocks));
+  index = count_argument_;  // then the launch's number
   index += 2;
   if (writes(shape_.operation)) return;
   kernel_.setArg(index++, state_->results.at_least(session, shape_.items() * word_bytes));
@@ -181,20 +173,17 @@ void Walks::bind() {
 }
 
 LaunchTimes Walks::launch(std::uint64_t iterations) {
-  kernel_.setArg(count_argument_, static_cast<cl_uint>(iterations * shape_.step()));
-  kernel_.setArg(count_argument_ + 1, cl_uint{++state_->launches});
-  return state_->session.launch(kernel_, cl::NDRange(shape_.items()), cl::NDRange(shape_.group));
+  set_arguments(kernel_, count_argument_, static_cast<cl_uint>(iterations * shape_.step()),
+                cl_uint{++state_->launches});
+  return launch_over(state_->session, kernel_, {shape_.items(), shape_.group});
 }
 
 Measurement Walks::run(std::uint64_t iterations) {
   if (shape_.operation == Operation::update) {
-    state_->fill(state_->target, shape_.touched_bytes(), options_);
+    state_->fill(state_->target, shape_.touched_bytes(), spec_);
   }
-  const LaunchTimes times = launch(iterations);
-  Measurement measurement;
-  measurement.sample.accesses = iterations * shape_.bytes_per_iteration();
-  measurement.sample.event_ns = times.event_ns;
-  measurement.sample.host_ns = times.host_ns;
+  Measurement measurement =
+      measurement_of(launch(iterations), iterations * shape_.bytes_per_iteration());
   if (writes(shape_.operation)) {
     prove_contents(iterations, measurement);
   } else {
@@ -223,18 +212,16 @@ void Walks::prove_sums(std::uint64_t count, Measurement& measurement) {
 /// Counts the words that are as they must be now.
 void Walks::prove_contents(std::uint64_t iterations, Measurement& measurement) {
   Session& session = state_->session;
-  cl::Kernel check = session.kernel(file, "bandwidth_check", options_);
+  cl::Kernel check = spec_.kernel(session, "bandwidth_check");
   const std::uint64_t words = shape_.touched_bytes() / word_bytes;
   const LaunchSize size = spread_over(session.info(), words);
   const bool is_update = shape_.operation == Operation::update;
   const auto times = is_update ? static_cast<std::uint32_t>(iterations) : 1U;
   const cl::Buffer& right = state_->results.at_least(session, size.items * word_bytes);
-  check.setArg(0, state_->target.buffer);
-  check.setArg(1, cl_ulong{words});
-  check.setArg(2, cl_uint{shape_.operation == Operation::write ? 0U : 1U});
-  check.setArg(3, cl_uint{times * state_->launches});
-  check.setArg(4, right);
-  session.launch(check, cl::NDRange(size.items), cl::NDRange(size.group));
+  set_arguments(check, 0, state_->target.buffer, cl_ulong{words},
+                cl_uint{shape_.operation == Operation::write ? 0U : 1U},
+                cl_uint{times * state_->launches}, right);
+  launch_over(session, check, size);
   const std::span<const cl_uint> counts = read_results(right, size.items);
   measurement.sample.witness = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
   measurement.expected_witness = words;

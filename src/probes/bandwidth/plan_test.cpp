@@ -9,13 +9,10 @@
 
 #include "clprobe/point_facts.hpp"
 #include "clprobe/probe.hpp"
-#include "probes/bandwidth/series.hpp"
-#include "probes/bandwidth/shape.hpp"
+#include "probes/bandwidth/bandwidth.hpp"
 #include "probes/shared/test_plans.hpp"
 
 namespace clprobe::bandwidth {
-
-extern const Probe probe;
 
 namespace {
 

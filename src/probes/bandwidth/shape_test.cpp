@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who walks over what, and what that adds up to, beside walks that are made step by step.
-#include "probes/bandwidth/shape.hpp"
+#include "probes/bandwidth/bandwidth.hpp"
 
 #include <doctest/doctest.h>
 

@@ -11,10 +11,9 @@
 #include <vector>
 
 #include "clprobe/simulator.hpp"
+#include "probes/bandwidth/bandwidth.hpp"
 
 namespace clprobe::bandwidth {
-
-extern const Probe probe;
 
 namespace {
 

@@ -5,11 +5,10 @@
 #include <vector>
 
 #include "clprobe/simulated.hpp"
-#include "probes/bandwidth/launch.hpp"
-#include "probes/bandwidth/series.hpp"
-#include "probes/bandwidth/shape.hpp"
+#include "probes/bandwidth/bandwidth.hpp"
 
 namespace clprobe::bandwidth {
+
 namespace {
 
 using simulator::Lanes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What made courses of the clock say.
-#include "probes/clock/findings.hpp"
+#include "probes/clock/clock.hpp"
 
 #include <doctest/doctest.h>
 
@@ -11,12 +11,9 @@
 #include <vector>
 
 #include "clprobe/probe.hpp"
-#include "probes/clock/shape.hpp"
 #include "probes/shared/card_parts.hpp"
 
 namespace clprobe::clock {
-
-extern const Probe probe;
 
 namespace {
 
@@ -186,10 +183,10 @@ TEST_CASE("clock: what failed or has no time says nothing, and stored points are
   points[5].failure = "clFinish";
   CHECK(value_of(found_in(points), "clock", "stream") == doctest::Approx(1000.0 * mega));
   CHECK(find_finding(found_in(points).findings, "spread") == nullptr);
-  CHECK_FALSE(find_problem_of(points[0]).has_value());
+  CHECK_FALSE(probe.find_problem(points[0]).has_value());
   points[0].facts.set("moved_bytes", std::int64_t{-1});
-  REQUIRE(find_problem_of(points[0]).has_value());
-  CHECK(find_problem_of(points[0])->name == "moved_bytes");
+  REQUIRE(probe.find_problem(points[0]).has_value());
+  CHECK(probe.find_problem(points[0])->name == "moved_bytes");
 }
 
 TEST_CASE("clock: what the loads reached, and whether memory slows down at an equal clock") {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/clock/launch.hpp"
-
+// Launching cl/clock.cl.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -13,9 +12,9 @@
 
 #include "clprobe/device.hpp"
 #include "clprobe/statistics.hpp"
-#include "probes/clock/shape.hpp"
-#include "probes/shared/launch_length.hpp"
+#include "probes/clock/clock.hpp"
 #include "probes/shared/launch_size.hpp"
+#include "probes/shared/timed_launch.hpp"
 #include "system/power.hpp"
 #include "system/power_spans.hpp"
 
@@ -24,7 +23,6 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-constexpr const char* file = "clock.cl";
 constexpr cl_uint more = 0x2545f491;
 constexpr cl_uint mask = 0x4f6cdd1d;
 // After idling it is shorter: a clock takes milliseconds to rise.
@@ -33,24 +31,18 @@ constexpr std::uint32_t idle_part = 10;
 // 6 cycles a link.
 constexpr std::uint32_t chain_turns = 4096;
 
-std::string build_options(const DeviceInfo& device) {
-  switch (counting_of(device)) {
-    case Counting::chain:
-      return "-DBY_CHAIN";
-    case Counting::event:
-      return "-DBY_EVENT";
-    case Counting::steady:
-    case Counting::none:
-      break;
-  }
-  return "";
+KernelSpec spec_for(const DeviceInfo& device) {
+  const Counting counting = counting_of(device);
+  return {"clock.cl", counting == Counting::chain   ? "-DBY_CHAIN"
+                      : counting == Counting::event ? "-DBY_EVENT"
+                                                    : ""};
 }
 
-/// What the launches of a moment say, together.
-struct Told {
+/// Sums over the launches of a moment.
+struct Totals {
   std::uint64_t cycles{0};
   std::uint64_t time{0};  ///< in which they were made: ticks of a CPU's clock, else ns
-  Seen seen{};
+  Observation observed{};
   std::vector<double> chain_ticks{};  ///< of each launch and work-item of a CPU
   std::uint32_t chain_end{0};         ///< of the last one of them
 };
@@ -68,11 +60,11 @@ class Burner {
  private:
   Burn burn_for(Load load);
   std::uint32_t turns_for(Load load);
-  void launch(const Burn& burn, Told& told);
-  void read_times(const Burn& burn, Told& told);
-  void count_by_events(Told& told);
+  void launch(const Burn& burn, Totals& totals);
+  void read_times(const Burn& burn, Totals& totals);
+  void count_by_events(Totals& totals);
   std::pair<std::uint64_t, std::uint64_t> chain_of(cl_uint links);
-  void check_ends(const Burn& burn, const Told& told, Measurement& measurement);
+  void check_ends(const Burn& burn, const Totals& totals, Measurement& measurement);
   void begin_power(Load load);
   void add_power(Measurement& measurement);
 
@@ -89,7 +81,7 @@ class Burner {
   system::PowerMeter meter_;
   system::PowerSpans power_{meter_.read};
   std::optional<Load> powered_{};  // since when the power is that of this load
-  bool is_meter_told_{false};
+  bool is_reason_stored_{false};
 };
 
 Burner::Burner(Session& session, Bytes size)
@@ -97,71 +89,54 @@ Burner::Burner(Session& session, Bytes size)
       counting_(counting_of(session.info())),
       shape_of_all_(launch_shape(session.info(), size)),
       data_(session.context(), CL_MEM_READ_WRITE, size.count),
-      kernel_(session.kernel(file, "clock_burn", build_options(session.info()))),
+      kernel_(spec_for(session.info()).kernel(session, "clock_burn")),
       ends_(session.context(), CL_MEM_READ_WRITE, shape_of_all_.items * sizeof(cl_uint)),
       times_(session.context(), CL_MEM_READ_WRITE, 2 * shape_of_all_.items * sizeof(cl_ulong)),
       meter_(system::find_power_meter({.is_cpu = runs_items_in_turn(session.info()),
                                        .uuid = session.info().uuid,
                                        .pci = session.info().pci})) {
-  const std::string options = build_options(session.info());
-  if (counting_ == Counting::event) chain_ = session.kernel(file, "clock_chain", options);
-  cl::Kernel fill = session.kernel(file, "clock_fill", options);
+  const KernelSpec spec = spec_for(session.info());
+  if (counting_ == Counting::event) chain_ = spec.kernel(session, "clock_chain");
+  cl::Kernel fill = spec.kernel(session, "clock_fill");
   const std::uint64_t words = size.count / sizeof(cl_uint);
-  const LaunchSize spread = spread_over(session.info(), words);
-  fill.setArg(0, data_);
-  fill.setArg(1, cl_ulong{words});
-  session.launch(fill, cl::NDRange(spread.items), cl::NDRange(spread.group));
+  set_arguments(fill, 0, data_, cl_ulong{words});
+  launch_over(session, fill, spread_over(session.info(), words));
 }
 
-void Burner::launch(const Burn& burn, Told& told) {
-  cl_uint place = 0;
-  kernel_.setArg(place++, data_);
-  for (const cl_uint each : {burn.vectors, burn.first, burn.apart, burn.step, burn.rounds,
-                             burn.numbers, burn.loads, burn.links, more, mask}) {
-    kernel_.setArg(place++, each);
-  }
-  kernel_.setArg(place++, never);
-  kernel_.setArg(place++, ends_);
-  kernel_.setArg(place, times_);
-  const LaunchTimes times =
-      session_.launch(kernel_, cl::NDRange(burn.items), cl::NDRange(burn.group));
-  told.seen.operations += operations_of(burn);
-  told.seen.moved_bytes += moved_bytes_of(burn);
-  told.seen.launched_ns += ns_of(times);
-  read_times(burn, told);
+void Burner::launch(const Burn& burn, Totals& totals) {
+  set_arguments(kernel_, 0, data_, burn.vectors, burn.first, burn.apart, burn.step, burn.rounds,
+                burn.numbers, burn.loads, burn.links, more, mask, never, ends_, times_);
+  const LaunchTimes times = launch_over(session_, kernel_, {burn.items, burn.group});
+  totals.observed.operations += operations_of(burn);
+  totals.observed.moved_bytes += moved_bytes_of(burn);
+  totals.observed.launched_ns += ns_of(times);
+  read_times(burn, totals);
 }
 
-void Burner::read_times(const Burn& burn, Told& told) {
+void Burner::read_times(const Burn& burn, Totals& totals) {
   if (counting_ == Counting::event) return;
-  std::vector<cl_ulong> times(counting_ == Counting::chain ? 2 * burn.items : 2);
-  session_.queue().enqueueReadBuffer(times_, CL_TRUE, 0, times.size() * sizeof(cl_ulong),
-                                     times.data());
+  const auto times =
+      read_values<cl_ulong>(session_, times_, counting_ == Counting::chain ? 2 * burn.items : 2);
   if (counting_ == Counting::steady) {
-    told.cycles += times[0];
-    told.time += times[1];
+    totals.cycles += times[0];
+    totals.time += times[1];
     return;
   }
   if (burn.links == 0) return;
   const std::uint64_t overhead = session_.info().clock.overhead_ticks;
   for (std::size_t item = 0; item < burn.items; ++item) {
     const std::uint64_t ticks = times[2 * item];
-    if (ticks > overhead) told.chain_ticks.push_back(static_cast<double>(ticks - overhead));
+    if (ticks > overhead) totals.chain_ticks.push_back(static_cast<double>(ticks - overhead));
   }
-  told.chain_end = static_cast<std::uint32_t>(times.back());
+  totals.chain_end = static_cast<std::uint32_t>(times.back());
 }
 
 /// Cycles and time of a chain by one work-item.
 std::pair<std::uint64_t, std::uint64_t> Burner::chain_of(cl_uint links) {
   const cl_uint first = 1;
-  chain_.setArg(0, first);
-  chain_.setArg(1, links);
-  chain_.setArg(2, more);
-  chain_.setArg(3, mask);
-  chain_.setArg(4, never);
-  chain_.setArg(5, times_);
-  const LaunchTimes times = session_.launch(chain_, cl::NDRange(1), cl::NDRange(1));
-  std::array<cl_ulong, 2> read{};
-  session_.queue().enqueueReadBuffer(times_, CL_TRUE, 0, sizeof read, read.data());
+  set_arguments(chain_, 0, first, links, more, mask, never, times_);
+  const LaunchTimes times = launch_over(session_, chain_, {1, 1});
+  const auto read = read_values<cl_ulong>(session_, times_, 2);
   if (read[1] != expected_chain(first, std::uint64_t{links} * links_of_turn, more, mask)) {
     throw VoidedPoint(
         "wrong result: a chain of operations ended with a wrong value, so its cycle count is "
@@ -171,12 +146,12 @@ std::pair<std::uint64_t, std::uint64_t> Burner::chain_of(cl_uint links) {
 }
 
 /// The difference of two lengths is free of what starts and ends a launch.
-void Burner::count_by_events(Told& told) {
+void Burner::count_by_events(Totals& totals) {
   const auto [few_cycles, few_ns] = chain_of(chain_turns / 8);
   const auto [cycles, ns] = chain_of(chain_turns);
   if (cycles <= few_cycles || ns <= few_ns) return;
-  told.cycles += cycles - few_cycles;
-  told.time += ns - few_ns;
+  totals.cycles += cycles - few_cycles;
+  totals.time += ns - few_ns;
 }
 
 std::uint32_t Burner::turns_for(Load load) {
@@ -186,9 +161,9 @@ std::uint32_t Burner::turns_for(Load load) {
     Burn tried = shape_of_all_;
     tried.links = 0;
     (load == Load::stream ? tried.loads : tried.numbers) = static_cast<std::uint32_t>(turns);
-    Told told;
-    launch(tried, told);
-    return static_cast<double>(told.seen.launched_ns);
+    Totals totals;
+    launch(tried, totals);
+    return static_cast<double>(totals.observed.launched_ns);
   };
   return static_cast<std::uint32_t>(iterations_for(launch_ns, max_turns(session_.info()), ns_of));
 }
@@ -204,7 +179,7 @@ Burn Burner::burn_for(Load load) {
 
 /// Of the last launch: the first work-item, and the last one of the second group, which streams
 /// where there are both.
-void Burner::check_ends(const Burn& burn, const Told& told, Measurement& measurement) {
+void Burner::check_ends(const Burn& burn, const Totals& totals, Measurement& measurement) {
   const auto last = static_cast<std::uint32_t>(std::min(burn.items, 2 * burn.group) - 1);
   std::array<cl_uint, 2> ends{};
   for (const std::size_t i : {0U, 1U}) {
@@ -219,7 +194,7 @@ void Burner::check_ends(const Burn& burn, const Told& told, Measurement& measure
       burn.links == 0
           ? 0
           : expected_chain(static_cast<std::uint32_t>(burn.items) - 1, links, more, mask);
-  measurement.sample.witness = witness(ends[0], ends[1], told.chain_end);
+  measurement.sample.witness = witness(ends[0], ends[1], totals.chain_end);
   measurement.expected_witness =
       witness(expected_end(burn, 0), expected_end(burn, last), chain_end);
 }
@@ -235,8 +210,8 @@ void Burner::begin_power(Load load) {
 /// nothing could.
 void Burner::add_power(Measurement& measurement) {
   if (!meter_.read) {
-    if (!is_meter_told_) measurement.facts.set(no_power_fact, meter_.reason);
-    is_meter_told_ = true;
+    if (!is_reason_stored_) measurement.facts.set(no_power_fact, meter_.reason);
+    is_reason_stored_ = true;
     return;
   }
   constexpr double milli = 1e3;
@@ -255,32 +230,32 @@ Measurement Burner::run(const Shape& shape) {
     std::this_thread::sleep_for(slot);
     add_power(measurement);
   }
-  Told told;
+  Totals totals;
   do {
     // On through the buffer, so that no cache has what comes.
     burn.first = static_cast<std::uint32_t>(streamed_ % burn.vectors);
-    launch(burn, told);
+    launch(burn, totals);
     streamed_ += std::uint64_t{burn.rounds} * burn.loads * unroll * burn.step;
   } while (!is_idle && Steady::now() - begin < slot);
-  if (counting_ == Counting::event) count_by_events(told);
+  if (counting_ == Counting::event) count_by_events(totals);
   Sample& sample = measurement.sample;
   sample.host_ns = static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(Steady::now() - begin).count());
   if (!is_idle) add_power(measurement);
-  if (counting_ == Counting::chain && !told.chain_ticks.empty()) {
+  if (counting_ == Counting::chain && !totals.chain_ticks.empty()) {
     // Not their sum: a core whose time others take is no slower.
     sample.accesses = std::uint64_t{burn.links} * links_of_turn * cycles_of_link;
-    sample.ticks = static_cast<std::uint64_t>(std::llround(median(told.chain_ticks))) +
+    sample.ticks = static_cast<std::uint64_t>(std::llround(median(totals.chain_ticks))) +
                    session_.info().clock.overhead_ticks;
-  } else if (told.time != 0) {
-    sample.accesses = told.cycles;
-    sample.event_ns = told.time;
+  } else if (totals.time != 0) {
+    sample.accesses = totals.cycles;
+    sample.event_ns = totals.time;
   }
-  check_ends(burn, told, measurement);
+  check_ends(burn, totals, measurement);
   const std::array<std::pair<const char*, std::uint64_t>, 3> facts{
-      {{"operations", told.seen.operations},
-       {"moved_bytes", told.seen.moved_bytes},
-       {"launched_ns", told.seen.launched_ns}}};
+      {{"operations", totals.observed.operations},
+       {"moved_bytes", totals.observed.moved_bytes},
+       {"launched_ns", totals.observed.launched_ns}}};
   for (const auto& [name, value] : facts) {
     if (value != 0) measurement.facts.set(name, static_cast<std::int64_t>(value));
   }
@@ -298,7 +273,7 @@ Preparer open(Session& session) {
     session.use_all_cores();
     Work work;
     work.max_iterations = 1;
-    work.build = session.build_of(file, build_options(session.info()));
+    work.build = spec_for(session.info()).build(session);
     work.run = [burner, shape](std::uint64_t) { return burner->run(shape); };
     return work;
   };
@@ -308,7 +283,7 @@ std::vector<KernelVariant> variants() { return {{"", ""}, {"-DBY_CHAIN", ""}, {"
 
 std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t /*seed*/,
                                   const Point& /*point*/) {
-  return {{build_options(device), ""}};
+  return {{spec_for(device).options, ""}};
 }
 
 std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point) {

@@ -7,12 +7,10 @@
 #include <vector>
 
 #include "clprobe/probe.hpp"
-#include "probes/clock/shape.hpp"
+#include "probes/clock/clock.hpp"
 #include "probes/shared/test_plans.hpp"
 
 namespace clprobe::clock {
-
-extern const Probe probe;
 
 namespace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What work-items reach, beside values that exact fractions gave (Python's Fraction, rounded to
 // float after each operation), and how much work that is.
-#include "probes/clock/shape.hpp"
+#include "probes/clock/clock.hpp"
 
 #include <doctest/doctest.h>
 

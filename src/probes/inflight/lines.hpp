@@ -10,7 +10,6 @@
 
 #include "clprobe/device.hpp"
 #include "probes/inflight/shape.hpp"
-#include "probes/shared/kept_buffer.hpp"
 #include "probes/shared/store.hpp"
 
 namespace clprobe::inflight {

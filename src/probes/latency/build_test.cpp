@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the kernels of the probe `latency` are built; they are not run here.
-#include "probes/latency/build.hpp"
+#include "probes/latency/latency.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The hierarchy: a level per row, of global and of local memory. The other memories have a line
 // each.
-#include "probes/latency/card.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,11 +12,11 @@
 
 #include "clprobe/estimate.hpp"
 #include "clprobe/levels.hpp"
-#include "probes/latency/findings.hpp"
-#include "probes/latency/series.hpp"
+#include "probes/latency/latency.hpp"
 #include "probes/shared/card_parts.hpp"
 
 namespace clprobe::latency {
+
 namespace {
 
 constexpr std::string_view local_series = "local";
@@ -68,7 +66,8 @@ void describe_level(CardLevel& level, const std::string& step) {
   }
 }
 
-/// Calls levels L1, L2, ... and memory, as a comparison does. A "?" marks those whose number or nature is not certain.
+/// Calls levels L1, L2, ... and memory, as a comparison does. A "?" marks those whose number or
+/// nature is not certain.
 void name_levels(std::vector<CardLevel>& levels) {
   const bool has_memory = is_memory_last(levels);
   int number = 0;

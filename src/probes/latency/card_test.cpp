@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/latency/card.hpp"
+#include "probes/latency/latency.hpp"
 
 #include <doctest/doctest.h>
 
@@ -66,7 +66,8 @@ TEST_CASE(
   add_level(far, "global", 4, 332.0, 1e9, 0.0, "translation");
   std::string names;
   for (const CardLevel& each : card(far).levels) names += each.name + " " + each.what + "; ";
-  CHECK(names == "L1 ; L2 or its near half; far L2? far half of L2, or L3; level 4 reach of a TLB; ");
+  CHECK(names ==
+        "L1 ; L2 or its near half; far L2? far half of L2, or L3; level 4 reach of a TLB; ");
 }
 
 TEST_CASE("one size has its value on the card, and says that it is no plateau") {

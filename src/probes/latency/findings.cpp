@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/latency/findings.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,14 +11,14 @@
 #include "clprobe/estimate.hpp"
 #include "clprobe/levels.hpp"
 #include "clprobe/statistics.hpp"
-#include "probes/latency/ring_shape.hpp"
-#include "probes/latency/series.hpp"
+#include "probes/latency/latency.hpp"
 #include "probes/shared/card_parts.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
 #include "probes/shared/first_level.hpp"
 
 namespace clprobe::latency {
+
 namespace {
 
 /// What was found while preparing.
@@ -347,7 +345,7 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   Findings found;
   const std::vector<CurvePoint> global = latency_curve(points, global_series, device);
   const auto pages = translation_curve(points, device, global);
-  for (const SeriesSpec& series : all_series()) {
+  for (const SeriesSpec& series : all_series) {
     if (!series.is_shown) continue;
     const auto curve = latency_curve(points, series.name, device);
     if (curve.empty()) continue;

@@ -11,30 +11,18 @@
 #include "clprobe/estimate.hpp"
 #include "clprobe/levels.hpp"
 #include "clprobe/probe.hpp"
-#include "probes/latency/build.hpp"
-#include "probes/latency/card.hpp"
-#include "probes/latency/findings.hpp"
-#include "probes/latency/launch.hpp"
-#include "probes/latency/loops.hpp"
-#include "probes/latency/ring_shape.hpp"
-#include "probes/latency/series.hpp"
-#include "probes/shared/asked_sizes.hpp"
+#include "probes/latency/latency.hpp"
 #include "probes/shared/card_parts.hpp"
+#include "probes/shared/choices.hpp"
 #include "probes/shared/finding.hpp"
-#include "probes/shared/halving_gaps.hpp"
-#include "probes/shared/reference_sets.hpp"
+#include "probes/shared/wanted_series.hpp"
+#include "probes/shared/working_sets.hpp"
 
 namespace clprobe::latency {
 
-extern const Probe probe;
-
 namespace {
 
-constexpr auto address_words = [] {
-  std::array<std::string_view, address_table.size()> words{};
-  for (std::size_t i = 0; i < words.size(); ++i) words[i] = address_table[i].word;
-  return words;
-}();
+constexpr auto address_words = words_of_table(address_table);
 
 constexpr std::array order_words{random_order, fixed_order};
 
@@ -81,6 +69,8 @@ constexpr Option options[]{
      .value = Choice{order_words}},
 };
 
+constexpr auto declared_series = declare_series(all_series);
+
 constexpr FindingSpec finding_specs[]{
     {.name = "latency", .unit = "seconds", .role = Role::headline},
     {.name = "cycles", .unit = "cycles", .role = Role::headline},
@@ -114,7 +104,7 @@ constexpr Budgets budgets = [] {
 }();
 
 /// Working sets of a series, whole numbers of steps, at least two nodes each, none twice.
-std::vector<Bytes> working_sets(const SeriesPlan& series, const Asked& asked) {
+std::vector<Bytes> working_sets(const SeriesPlan& series, const Options& asked) {
   if (!series.missing.empty()) return {};
   const Bytes smallest = series.step * 2;
   std::vector<SizeRange> ranges = asked.sizes;
@@ -167,7 +157,7 @@ void order_by_weight(const DeviceInfo& device, Plan& plan) {
 }
 
 std::string check(const DeviceInfo& device, const Request& request) {
-  const Asked asked(request);
+  const Options asked(request);
   if (asked.is_in_order && !asked.wants(in_order_series)) {
     return fmt::format(
         "--order {0}: this needs the series {1}, which --series leaves out; add {1} to --series",
@@ -236,7 +226,7 @@ std::vector<PlannedReference> choose_references(const DeviceInfo& device,
 }
 
 Plan plan(const DeviceInfo& device, const Request& request) {
-  const Asked asked(request);
+  const Options asked(request);
   const std::vector<SeriesPlan> all = plan_series(device, asked);
   std::vector<std::vector<Bytes>> sizes;
   Bytes store{};  // one for all series, so that they share its pages
@@ -302,7 +292,7 @@ void add_sizes(const SeriesPlan& series, std::span<const Point> points, const Po
 std::vector<Point> refine(const DeviceInfo& device, const Request& request,
                           std::span<const Point> points) {
   std::vector<Point> more;
-  const Asked asked(request);
+  const Options asked(request);
   // Sizes that were asked for are the sizes that are measured; a thorough plan has them already.
   if (!asked.sizes.empty() || asked.effort != Effort::normal) return more;
   for (const SeriesPlan& series : plan_series(device, asked)) {

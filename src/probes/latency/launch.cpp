@@ -1,78 +1,231 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launches of the probe `latency` through OpenCL.
-#include "probes/latency/launch.hpp"
+// Launching cl/latency.cl: rings of nodes in each of the memories, and the timed chases on them.
+// Sees OpenCL.
+#include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 
-#include "clprobe/device.hpp"
-#include "probes/latency/build.hpp"
-#include "probes/latency/loops.hpp"
-#include "probes/latency/ring.hpp"
+#include "probes/latency/latency.hpp"
+#include "probes/shared/permutation.hpp"
+#include "probes/shared/store.hpp"
+#include "probes/shared/timed_launch.hpp"
 
 namespace clprobe::latency {
 namespace {
 
+/// What the rings of an opened probe share. One ring is laid out at a time.
+struct Shared {
+  explicit Shared(Session& of) : session(of), key(permutation_key(of.seed())) {}
+
+  Session& session;
+  std::uint32_t key;  ///< of the order of the nodes
+  std::optional<Store> store{};
+  std::optional<Store> host_store{};  ///< in memory that the host can map
+  int huge_page_percent{0};           ///< of the store
+  KeptBuffer out{};
+  KeptBuffer sink{};
+
+  const Store& store_for(bool is_on_host, Bytes size, const KernelSpec& spec);
+};
+
+/// The rings of all series on one side are cut from one store, made anew when a larger one is
+/// needed, with random contents: unwritten or compressible memory reads too fast.
+const Store& Shared::store_for(bool is_on_host, Bytes size, const KernelSpec& spec) {
+  std::optional<Store>& kept = is_on_host ? host_store : store;
+  if (!kept || kept->size < size) {
+    // The old one first: both together may be more memory than is allowed.
+    kept.reset();
+    Store made = make_store(session, size, is_on_host ? CL_MEM_ALLOC_HOST_PTR : 0);
+    cl::Kernel fill = spec.kernel(session, "latency_fill");
+    const std::uint64_t words = size.count / sizeof(cl_ulong);
+    set_arguments(fill, 0, made.buffer, cl_ulong{words});
+    launch_over(session, fill, spread_over(session.info(), words));
+    if (!is_on_host) huge_page_percent = made.host ? made.host->huge_page_percent() : 0;
+    kept.emplace(std::move(made));
+  }
+  return *kept;
+}
+
 /// A ring, and the launches on it.
 class Chase {
  public:
-  explicit Chase(Ring ring)
-      : session_(ring.shared->session),
-        ring_(std::move(ring)),
-        order_(ring_.shape.nodes(), ring_.key) {}
+  /// Lays the nodes out, builds the chase and launches it once. Throws DeviceError, cl::Error, and
+  /// Unsupported for what the driver refuses.
+  Chase(std::shared_ptr<Shared> shared, const Point& point);
 
   Measurement run(std::uint64_t iterations);
-  [[nodiscard]] const Ring& ring() const { return ring_; }
+  [[nodiscard]] Work work() const;
 
  private:
+  /// Nodes that a launch walks before the chase begins.
+  struct Walk {
+    std::uint64_t begin{0};
+    std::uint64_t end{0};
+    std::uint64_t hops{0};
+  };
+
+  cl_uint set_ring(cl::Kernel& kernel, cl_uint index) const;
+  void set_chase(std::uint64_t start, std::uint64_t lead, std::uint64_t iterations);
+  void lay_out();
+  void build_chase();
+  void cut_memory();
+  void launch_once();
   void age(std::uint64_t hops);
   void walk(std::uint64_t begin, std::uint64_t end);
 
+  std::shared_ptr<Shared> shared_;
   Session& session_;
-  Ring ring_;
+  RingShape shape_;
+  const SeriesSpec& series_;
+  std::uint32_t key_;  // of the order of the nodes
   Permutation order_;
+  KernelSpec spec_;
+  std::uint64_t warm_;  // iterations in front of the clock
+  cl::Buffer out_;      // ticks, then where the chase ended
+  cl::Buffer sink_;     // what sweeps return
+  cl::Buffer memory_{};
+  cl::Image1DBuffer image_{};
+  cl::Kernel chase_{};
+  cl::Kernel sweep_{};
+  Walk walk_{};
   bool is_fresh_{true};          // no chase since the layout
   std::uint64_t position_{0};    // where the next chase starts
   std::uint64_t aged_until_{0};  // positions before this one were touched a lap ago
 };
 
+// Small buffers before the store: they take the numbers of released ones, whose notes Oclgrind
+// mixes up with those of larger buffers (tests/runtimes/oclgrind.bats).
+Chase::Chase(std::shared_ptr<Shared> shared, const Point& point)
+    : shared_(std::move(shared)),
+      session_(shared_->session),
+      shape_(shape_of<RingShape>(point)),
+      series_(series_named(point.series)),
+      key_(series_.is_in_order ? in_order_key : shared_->key),
+      order_(shape_.nodes(), key_),
+      spec_{"latency.cl", build_options(series_, shape_)},
+      warm_(warm_iterations(session_.info(), shape_)),
+      out_(shared_->out.at_least(session_, 3 * sizeof(cl_ulong))),
+      sink_(shared_->sink.at_least(session_, sweep_items(session_.info()) * sizeof(cl_ulong))) {
+  if (series_.space == Space::constant_program) spec_.preamble = table_text(shape_, key_);
+  if (has_store(series_.space)) lay_out();
+  build_chase();
+  cut_memory();
+  launch_once();
+}
+
+cl_uint Chase::set_ring(cl::Kernel& kernel, cl_uint index) const {
+  return set_arguments(kernel, index, cl_uint{shape_.nodes()}, cl_uint{key_},
+                       cl_ulong{shape_.step_bytes}, cl_ulong{shape_.line_bytes});
+}
+
+void Chase::lay_out() {
+  const KernelSpec spec{spec_.file, layout_options(shape_)};
+  memory_ = shared_->store_for(series_.is_on_host, {shape_.buffer_bytes}, spec).buffer;
+  cl::Kernel kernel = spec.kernel(session_, "latency_layout");
+  kernel.setArg(0, memory_);
+  set_ring(kernel, 1);
+  launch_over(session_, kernel, spread_over(session_.info(), shape_.nodes()));
+  sweep_ = spec.kernel(session_, "latency_sweep");
+}
+
+void Chase::build_chase() {
+  const auto builds_small_table = [&] {
+    try {
+      const KernelSpec small{spec_.file, spec_.options, std::string(smallest_table)};
+      static_cast<void>(small.kernel(session_, "latency_chase"));
+      return true;
+    } catch (const DeviceError&) {
+      return false;
+    }
+  };
+  try {
+    chase_ = spec_.kernel(session_, "latency_chase");
+  } catch (const DeviceError& error) {
+    // It is the size that this compiler refuses if the same text with a smaller table builds.
+    if (spec_.preamble.empty() || !builds_small_table()) throw;
+    throw Unsupported(fmt::format("the driver's compiler rejects a table of {}: {}",
+                                  format_bytes({shape_.working_set_bytes}), error.what()));
+  }
+}
+
+/// Cuts what the chase takes from the store: a driver may refuse a larger buffer than it has
+/// constants.
+void Chase::cut_memory() {
+  if (series_.space == Space::constant_argument) {
+    cl_buffer_region piece{0, shape_.working_set_bytes};
+    memory_ = memory_.createSubBuffer(CL_MEM_READ_ONLY, CL_BUFFER_CREATE_TYPE_REGION, &piece);
+  }
+  if (series_.space != Space::image) return;
+  try {
+    image_ = {session_.context(), CL_MEM_READ_ONLY, cl::ImageFormat(CL_R, CL_UNSIGNED_INT32),
+              shape_.working_set_bytes / sizeof(cl_uint), memory_};
+  } catch (const cl::Error& error) {
+    throw Unsupported(
+        fmt::format("the driver cannot create an image from the buffer: {}", describe(error)));
+  }
+}
+
+/// Sets all arguments of the chase.
+void Chase::set_chase(std::uint64_t start, std::uint64_t lead, std::uint64_t iterations) {
+  cl_uint index = 0;
+  if (series_.space == Space::image) {
+    chase_.setArg(index++, image_);
+  } else if (has_store(series_.space)) {
+    chase_.setArg(index++, memory_);
+  }
+  const auto number = [](std::uint64_t value) { return static_cast<cl_uint>(value); };
+  set_arguments(chase_, set_ring(chase_, index), number(start), number(lead), number(warm_),
+                number(iterations), number(walk_.begin), number(walk_.end), number(walk_.hops),
+                never, out_);
+}
+
+/// Some drivers compile only now. Some refuse constants or local memory that they said to have.
+void Chase::launch_once() {
+  try {
+    // Far from where the first timed chase starts: it must not find its first nodes in a cache.
+    set_chase(shape_.nodes() / 2, 0, 1);
+    launch_over(session_, chase_, {1, 1});
+  } catch (const cl::Error& error) {
+    if (!may_refuse(series_.space) || !is_refusal(error.err())) throw;
+    throw Unsupported(fmt::format("the driver refuses {} of this memory: {}",
+                                  format_bytes({shape_.working_set_bytes}), describe(error)));
+  }
+}
+
 /// Walks the nodes from `begin` to `end` before the next chase, from where it will run: caches that
 /// only some units share would else see only a part of the walk.
 void Chase::walk(std::uint64_t begin, std::uint64_t end) {
-  const auto hops_of = [&](std::uint64_t items) {
-    return static_cast<cl_uint>(sweep_hops(end - begin, items));
-  };
   // Only a clock in the kernel can leave the walk out of the time.
   if (is_native_cpu(session_.info()) && session_.info().timer == Timer::clock) {
-    ring_.chase.setArg(ring_.age_argument, static_cast<cl_uint>(begin));
-    ring_.chase.setArg(ring_.age_argument + 1, static_cast<cl_uint>(end));
-    ring_.chase.setArg(ring_.age_argument + 2, hops_of(1));
+    walk_ = {begin, end, sweep_hops(end - begin, 1)};
     return;
   }
-  const auto wanted = std::clamp<std::size_t>(
-      ring_.sweep.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session_.device()), 1,
-      sweep_items(session_.info()));
-  ring_.sweep.setArg(ring_.sweep_argument, static_cast<cl_uint>(begin));
-  ring_.sweep.setArg(ring_.sweep_argument + 1, static_cast<cl_uint>(end));
-  ring_.sweep.setArg(ring_.sweep_argument + 2, hops_of(wanted));
-  session_.launch(ring_.sweep, cl::NDRange(wanted), cl::NDRange(wanted));
+  const auto items =
+      std::clamp<std::size_t>(sweep_.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session_.device()),
+                              1, sweep_items(session_.info()));
+  sweep_.setArg(0, memory_);
+  set_arguments(sweep_, set_ring(sweep_, 1), sink_, static_cast<cl_uint>(begin),
+                static_cast<cl_uint>(end), static_cast<cl_uint>(sweep_hops(end - begin, items)));
+  launch_over(session_, sweep_, {items, items});
 }
 
 /// Makes the next `hops` nodes those that were touched longest ago, as in a chase that goes on for
 /// ever. For rings much longer than a chase one ageing serves several, at 3 % of the reuse
 /// distance.
 void Chase::age(std::uint64_t hops) {
-  const std::uint64_t nodes = ring_.shape.nodes();
-  ring_.chase.setArg(ring_.age_argument + 2, cl_uint{0});
-  if (nodes <= hops || !has_store(ring_.series->space)) {
+  const std::uint64_t nodes = shape_.nodes();
+  walk_ = {};
+  if (nodes <= hops || !has_store(series_.space)) {
     position_ = 0;
     return;
   }
   if (position_ + hops <= aged_until_) return;
   const std::uint64_t visit = 3 * hops;
-  if (std::exchange(is_fresh_, false) && is_aged_by_layout(session_.info(), ring_.shape, visit)) {
+  if (std::exchange(is_fresh_, false) && is_aged_by_layout(session_.info(), shape_, visit)) {
     aged_until_ = visit;
   } else {
     aged_until_ = std::max(hops, nodes / long_ring);
@@ -82,61 +235,39 @@ void Chase::age(std::uint64_t hops) {
 }
 
 Measurement Chase::run(std::uint64_t iterations) {
-  const std::uint64_t whole = (ring_.warm + iterations) * ring_.shape.unroll;
+  const std::uint64_t all = (warm_ + iterations) * shape_.unroll;
   // One hop more where the chase would else end where it began: then a kernel that does nothing
   // would have the right witness.
-  const std::uint64_t lead = whole % ring_.shape.nodes() == 0 ? 1 : 0;
-  const std::uint64_t hops = lead + whole;
+  const std::uint64_t lead = all % shape_.nodes() == 0 ? 1 : 0;
+  const std::uint64_t hops = lead + all;
   age(hops);
-  ring_.chase.setArg(ring_.start_argument, static_cast<cl_uint>(position_));
-  ring_.chase.setArg(ring_.start_argument + 1, static_cast<cl_uint>(lead));
-  ring_.chase.setArg(ring_.start_argument + 3, static_cast<cl_uint>(iterations));
-  // A launch that stores nothing must not find the result of the one before.
-  const std::array<cl_ulong, 2> nothing{never, never};
-  session_.queue().enqueueWriteBuffer(ring_.out, CL_TRUE, 0, sizeof nothing, nothing.data());
-  const LaunchTimes times = session_.launch(ring_.chase, cl::NDRange(1), cl::NDRange(1));
-  std::array<cl_ulong, 2> out{};
-  session_.queue().enqueueReadBuffer(ring_.out, CL_TRUE, 0, sizeof out, out.data());
+  set_chase(position_, lead, iterations);
+  Measurement measurement =
+      timed_launch(session_, chase_, {1, 1}, out_, iterations * shape_.unroll);
   position_ += hops;
-  Measurement measurement;
-  measurement.sample.accesses = iterations * ring_.shape.unroll;
-  if (session_.info().clock.kind != ClockKind::none) measurement.sample.ticks = out[0];
-  measurement.sample.event_ns = times.event_ns;
-  measurement.sample.host_ns = times.host_ns;
-  measurement.sample.witness = out[1];
   measurement.expected_witness =
-      ring_.shape.offset_of(order_(static_cast<std::uint32_t>(position_ % ring_.shape.nodes())));
+      shape_.offset_of(order_(static_cast<std::uint32_t>(position_ % shape_.nodes())));
   return measurement;
+}
+
+Work Chase::work() const {
+  Work work;
+  work.accesses_per_iteration = shape_.unroll;
+  work.iterations = usual_hops(session_.info()) / shape_.unroll;
+  work.max_iterations = max_timed(session_.info(), series_, shape_);
+  if (is_cut_from_store(series_) && shared_->store->host) {
+    work.facts.set("huge_page_percent", std::int64_t{shared_->huge_page_percent});
+  }
+  work.build = spec_.build(session_);
+  return work;
 }
 
 }  // namespace
 
-std::vector<KernelVariant> builds(const DeviceInfo& /*device*/, std::uint64_t seed,
-                                  const Point& point) {
-  const SeriesSpec& series = series_named(point.series);
-  const auto shape = shape_of<RingShape>(point);
-  std::vector<KernelVariant> all;
-  if (has_store(series.space)) all.push_back({layout_options(shape), ""});
-  std::string table;
-  if (series.space == Space::constant_program) {
-    table = table_text(shape, permutation_key(seed));
-  }
-  all.push_back({build_options(series, shape), std::move(table)});
-  return all;
-}
-
 Preparer open(Session& session) {
   return [shared = std::make_shared<Shared>(session)](const Point& point) {
-    auto chase = std::make_shared<Chase>(make_ring(shared, point));
-    const Ring& ring = chase->ring();
-    Work work;
-    work.accesses_per_iteration = ring.shape.unroll;
-    work.iterations = ring.usual_hops / ring.shape.unroll;
-    work.max_iterations = max_timed(shared->session.info(), *ring.series, ring.shape);
-    if (is_cut_from_store(*ring.series) && shared->store->host) {
-      work.facts.set("huge_page_percent", std::int64_t{shared->huge_page_percent});
-    }
-    work.build = shared->session.build_of("latency.cl", build_options(*ring.series, ring.shape));
+    const auto chase = std::make_shared<Chase>(shared, point);
+    Work work = chase->work();
     work.run = [chase](std::uint64_t iterations) { return chase->run(iterations); };
     return work;
   };

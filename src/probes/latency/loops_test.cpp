@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/latency/loops.hpp"
+#include "probes/latency/latency.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/latency/series.hpp"
-
+// What a series measures on a device, how its kernels are built, and how long their loops are.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <stdexcept>
 
-#include "probes/shared/one_memory.hpp"
-#include "probes/shared/wanted_series.hpp"
+#include "probes/latency/latency.hpp"
+#include "probes/shared/fields.hpp"
+#include "probes/shared/host_effects.hpp"
+#include "probes/shared/launch_size.hpp"
+#include "probes/shared/permutation.hpp"
+#include "probes/shared/work_group.hpp"
 
 namespace clprobe::latency {
+
 namespace {
 
 constexpr Bytes largest = gibibytes(1);
@@ -31,194 +35,112 @@ constexpr double few_ratio = 8.0;
 // Results, and what walks return.
 constexpr Bytes small_buffers = kibibytes(16);
 
-constexpr std::array every_form{AddressForm::pointer, AddressForm::index, AddressForm::offset};
-// Constants hold no pointers.
-constexpr std::array number_forms{AddressForm::index, AddressForm::offset};
-constexpr std::array texel_forms{AddressForm::index};
-
-AddressForm global_form(const DeviceInfo& device) {
-  return device.pointers_stay_valid ? AddressForm::pointer : AddressForm::index;
-}
-
-/// An offset costs no instruction where the table's address is a constant.
-AddressForm offset_form(const DeviceInfo&) { return AddressForm::offset; }
-
-/// To an argument an offset must be added, and NVIDIA adds an index faster (39.2 cycles against
-/// 41.0 on an H200).
-AddressForm argument_form(const DeviceInfo& device) {
-  return device.isa == "nvptx" ? AddressForm::index : AddressForm::offset;
-}
-
-AddressForm texel_form(const DeviceInfo&) { return AddressForm::index; }
-
 /// A page that a translation covers is at least this large. One line of each of them must fit into
 /// a cache: on GPUs, whose pages are larger, 16 KiB leaves 8 MiB of lines in 1 GiB.
 Bytes page_step(const DeviceInfo& device) {
   return runs_items_in_turn(device) ? kibibytes(4) : kibibytes(16);
 }
 
-Bytes whole_store(const Basis& basis) { return basis.store; }
+/// What the largest working sets follow from.
+struct Basis {
+  const DeviceInfo& device;
+  Bytes store;  ///< what rings can be cut from
+  Bytes host;   ///< the same of the host's memory
+};
 
-/// In the nearest level of any device, where a loop shows most.
-Bytes nearest_store(const Basis& basis) { return std::min(basis.store, kibibytes(8)); }
-
-Bytes constant_buffer(const Basis& basis) {
-  return std::min(basis.device.constant_buffer, basis.store);
+/// The forms that a node can have in a memory. Constants hold no pointers.
+std::span<const AddressForm> forms_in(Space space) {
+  static constexpr std::array forms{AddressForm::index, AddressForm::offset, AddressForm::pointer};
+  switch (space) {
+    case Space::constant_argument:
+    case Space::constant_program:
+      return std::span(forms).first(2);
+    case Space::image:
+      return std::span(forms).first(1);
+    case Space::global:
+    case Space::local:
+      break;
+  }
+  return forms;
 }
 
-Bytes program_table(const Basis& basis) { return std::min(constant_buffer(basis), largest_table); }
-
-Bytes local_memory(const Basis& basis) { return basis.device.local_memory; }
-
-Bytes image_of_buffer(const Basis& basis) {
-  const Bytes texels{static_cast<std::uint64_t>(basis.device.image_buffer_pixels) * 4};
-  return std::min({texels, basis.store, largest_image});
+AddressForm address_of(Space space, const DeviceInfo& device, AddressForm asked) {
+  const std::span<const AddressForm> forms = forms_in(space);
+  if (std::find(forms.begin(), forms.end(), asked) != forms.end()) return asked;
+  switch (space) {
+    case Space::global:
+      return device.pointers_stay_valid ? AddressForm::pointer : AddressForm::index;
+    case Space::image:
+      return AddressForm::index;
+    case Space::constant_argument:
+      // To an argument an offset must be added, and NVIDIA adds an index faster (39.2 cycles
+      // against 41.0 on an H200).
+      return device.isa == "nvptx" ? AddressForm::index : AddressForm::offset;
+    case Space::constant_program:
+    case Space::local:
+      break;
+  }
+  // An offset costs no instruction where the table's address is a constant.
+  return AddressForm::offset;
 }
 
-Bytes host_memory(const Basis& basis) { return basis.host; }
+/// The largest working set of a series.
+Bytes largest_set(const SeriesSpec& series, const Basis& basis) {
+  const Bytes constants = std::min(basis.device.constant_buffer, basis.store);
+  switch (series.space) {
+    case Space::constant_argument:
+      return constants;
+    case Space::constant_program:
+      return std::min(constants, largest_table);
+    case Space::local:
+      return basis.device.local_memory;
+    case Space::image:
+      return std::min({Bytes{static_cast<std::uint64_t>(basis.device.image_buffer_pixels) * 4},
+                       basis.store, largest_image});
+    case Space::global:
+      break;
+  }
+  // A loop shows most in the nearest level.
+  if (series.is_looped) return std::min(basis.store, kibibytes(8));
+  return series.is_on_host ? basis.host : basis.store;
+}
 
-std::string_view nothing_missing(const Basis&) { return {}; }
+/// Why there is no link to measure; empty when there is one.
+std::string_view missing_link(const DeviceInfo& device) {
+  if (is_simulated(device)) return "a simulated device has no host";
+  return shares_memory_with_host(device) ? "host and device share one memory" : "";
+}
 
-/// AMD's compilers send a uniform chase through the scalar cache, a divergent one through the
-/// vector cache: two answers to one question.
-std::string_view scalar_loads_missing(const Basis& basis) {
-  const DeviceInfo& device = basis.device;
-  const bool has_them =
+/// Why the device cannot have such a series; empty when it can.
+std::string_view missing_in(const SeriesSpec& series, const DeviceInfo& device, Bytes line) {
+  if (series.is_on_host) return missing_link(device);
+  if (series.is_by_page && page_step(device) <= line) {
+    return "the step between nodes is already a page or more";
+  }
+  if (series.is_looped && is_simulated(device)) return "loops take no time on a simulated device";
+  // AMD's compilers send a uniform chase through the scalar cache, a divergent one through the
+  // vector cache: two answers to one question.
+  const bool has_scalar_loads =
       device.isa.starts_with("amdgcn") ||
       (device.platform == "rusticl" && device.vendor.find("AMD") != std::string::npos);
-  return has_them ? "" : "the device has no scalar loads, unlike AMD GPUs";
+  if (series.is_scalar && !has_scalar_loads) {
+    return "the device has no scalar loads, unlike AMD GPUs";
+  }
+  switch (series.space) {
+    case Space::constant_argument:
+    case Space::constant_program:
+      return device.constant_buffer.count == 0 ? "the device has no constant memory" : "";
+    case Space::local:
+      return device.local_memory.count == 0 ? "the device has no local memory" : "";
+    case Space::image:
+      return device.image_buffer_pixels == 0
+                 ? "the device does not support images created from buffers"
+                 : "";
+    case Space::global:
+      break;
+  }
+  return {};
 }
-
-std::string_view small_step_missing(const Basis& basis) {
-  return page_step(basis.device) <= basis.line ? "the step between nodes is already a page or more"
-                                               : "";
-}
-
-std::string_view loops_missing(const Basis& basis) {
-  return is_simulated(basis.device) ? "loops take no time on a simulated device" : "";
-}
-
-std::string_view constants_missing(const Basis& basis) {
-  return basis.device.constant_buffer.count == 0 ? "the device has no constant memory" : "";
-}
-
-std::string_view local_missing(const Basis& basis) {
-  return basis.device.local_memory.count == 0 ? "the device has no local memory" : "";
-}
-
-std::string_view images_missing(const Basis& basis) {
-  return basis.device.image_buffer_pixels == 0
-             ? "the device does not support images created from buffers"
-             : "";
-}
-
-std::string_view link_missing(const Basis& basis) {
-  if (is_simulated(basis.device)) return "a simulated device has no host";
-  return shares_memory_with_host(basis.device) ? "host and device share one memory" : "";
-}
-
-// In the order of the findings.
-constexpr std::array<SeriesSpec, series_count> table{
-    SeriesSpec{.name = global_series,
-               .summary = "global memory",
-               .title = "{}",
-               .spacing = Spacing::fine,
-               .is_refined = true,
-               .forms = every_form,
-               .automatic = global_form,
-               .last = whole_store,
-               .missing = nothing_missing},
-    SeriesSpec{.name = "global-scalar",
-               .summary = "global memory through AMD's scalar cache",
-               .title = "{} through the scalar cache",
-               .is_scalar = true,
-               .spacing = Spacing::fine,
-               .is_refined = true,
-               .is_special = true,
-               .forms = every_form,
-               .automatic = global_form,
-               .last = whole_store,
-               .missing = scalar_loads_missing},
-    SeriesSpec{.name = pages_series,
-               .summary = "one node per page of global memory",
-               .title = "{} with one node per page",
-               .is_by_page = true,
-               .spacing = Spacing::coarse,
-               .is_shown = false,
-               .forms = every_form,
-               .automatic = global_form,
-               .last = whole_store,
-               .missing = small_step_missing},
-    SeriesSpec{.name = in_order_series,
-               .summary = "global memory in address order",
-               .title = "{} in address order",
-               .is_in_order = true,
-               .spacing = Spacing::few,
-               .first = kibibytes(256),
-               .is_shown = false,
-               .is_special = true,
-               .forms = every_form,
-               .automatic = global_form,
-               .last = whole_store,
-               .missing = nothing_missing},
-    SeriesSpec{.name = looped_series,
-               .summary = "global memory with one load per loop iteration",
-               .title = "{} with one load per loop iteration",
-               .is_looped = true,
-               .spacing = Spacing::few,
-               .is_shown = false,
-               .is_special = true,
-               .is_on_request = true,
-               .forms = every_form,
-               .automatic = global_form,
-               .last = nearest_store,
-               .missing = loops_missing},
-    SeriesSpec{.name = "constant-argument",
-               .summary = "a buffer passed as a constant argument",
-               .title = "{} through a constant argument",
-               .space = Space::constant_argument,
-               .spacing = Spacing::coarse,
-               .forms = number_forms,
-               .automatic = argument_form,
-               .last = constant_buffer,
-               .missing = constants_missing},
-    SeriesSpec{.name = "constant-program",
-               .summary = "a constant table in the program's source",
-               .title = "{} through a program-scope constant array",
-               .space = Space::constant_program,
-               // Its nearest level can be as small as 2 KiB, and needs three points.
-               .first = Bytes{},
-               .forms = number_forms,
-               .automatic = offset_form,
-               .last = program_table,
-               .missing = constants_missing},
-    SeriesSpec{.name = "local",
-               .summary = "local memory",
-               .title = "local memory",
-               .space = Space::local,
-               .forms = every_form,
-               .automatic = offset_form,
-               .last = local_memory,
-               .missing = local_missing},
-    SeriesSpec{.name = "image",
-               .summary = "a 1D image created from a buffer",
-               .title = "{} through an image",
-               .space = Space::image,
-               .forms = texel_forms,
-               .automatic = texel_form,
-               .last = image_of_buffer,
-               .missing = images_missing},
-    SeriesSpec{.name = host_series,
-               .summary = "host memory, over the link",
-               .title = "host {}",
-               .is_on_host = true,
-               .first = kibibytes(64),
-               .is_special = true,
-               .forms = every_form,
-               .automatic = global_form,
-               .last = host_memory,
-               .missing = link_missing},
-};
 
 double ratio_of(Spacing spacing, Effort effort) {
   if (spacing == Spacing::coarse) return coarse_ratio;
@@ -254,7 +176,7 @@ Bytes sparse_from(const DeviceInfo& device, Effort effort) {
 }
 
 /// The largest store that the device has and that is allowed with all that belongs to it.
-Bytes largest_store(const DeviceInfo& device, const Asked& asked) {
+Bytes largest_store(const DeviceInfo& device, const Options& asked) {
   if (asked.max_memory.count != 0) {
     const Bytes rest = asked.max_memory - std::min(asked.max_memory, small_buffers);
     return std::min(rest, device.max_allocation);
@@ -270,50 +192,40 @@ Bytes largest_store(const DeviceInfo& device, const Asked& asked) {
 }
 
 /// What rings in the host's memory may take: of a limit a small part, since they need less.
-Bytes host_store(const DeviceInfo& device, const Asked& asked) {
+Bytes host_store(const DeviceInfo& device, const Options& asked) {
   constexpr std::uint64_t part = 8;
-  const Basis basis{device, {}, {}, {}};
-  if (!asked.wants(host_series) || !link_missing(basis).empty()) return {};
+  if (!asked.wants(host_series) || !missing_link(device).empty()) return {};
   const Bytes most = std::min({largest_host, device.max_allocation, device.global_memory / part});
   if (asked.max_memory.count == 0) return most;
   const Bytes allowed = asked.max_memory / part;
   return allowed < small_buffers ? Bytes{} : std::min(most, allowed);
 }
 
-AddressForm address_of(const SeriesSpec& spec, const DeviceInfo& device, AddressForm asked) {
-  const bool is_possible =
-      std::find(spec.forms.begin(), spec.forms.end(), asked) != spec.forms.end();
-  return is_possible ? asked : spec.automatic(device);
-}
-
 }  // namespace
 
-std::span<const SeriesSpec> all_series() { return table; }
-
-constexpr std::array<Series, series_count> declared_series = declare_series(table);
-
 const SeriesSpec& series_named(std::string_view name) {
-  const auto* const found = std::find_if(
-      table.begin(), table.end(), [&](const SeriesSpec& series) { return series.name == name; });
-  if (found == table.end()) throw std::out_of_range("no series " + std::string(name));
+  const auto* const found =
+      std::find_if(all_series.begin(), all_series.end(),
+                   [&](const SeriesSpec& series) { return series.name == name; });
+  if (found == all_series.end()) throw std::out_of_range("no series " + std::string(name));
   return *found;
 }
 
-Bytes line_of(const DeviceInfo& device, const Asked& asked) {
+Bytes line_of(const DeviceInfo& device, const Options& asked) {
   if (asked.step.count != 0) return asked.step;
   return std::max(Bytes{64}, device.cache_line);
 }
 
-std::vector<SeriesPlan> plan_series(const DeviceInfo& device, const Asked& asked) {
+std::vector<SeriesPlan> plan_series(const DeviceInfo& device, const Options& asked) {
   const Bytes line = line_of(device, asked);
   const Bytes host = host_store(device, asked);
-  Asked without_host = asked;
+  Options without_host = asked;
   if (asked.max_memory.count != 0) without_host.max_memory = asked.max_memory - host;
-  const Basis basis{device, line, largest_store(device, without_host), host};
+  const Basis basis{device, largest_store(device, without_host), host};
   std::vector<SeriesPlan> plans;
-  for (const SeriesSpec& spec : table) {
+  for (const SeriesSpec& spec : all_series) {
     if (!asked.wants(spec.name)) continue;
-    const std::string_view missing = spec.missing(basis);
+    const std::string_view missing = missing_in(spec, device, line);
     const bool is_close = spec.is_in_order && asked.is_in_order;
     const SeriesSpec& sizes = is_close ? series_named(global_series) : spec;
     // A first look has no time for what only says how a device fetches, and a simulated one does
@@ -322,17 +234,17 @@ std::vector<SeriesPlan> plan_series(const DeviceInfo& device, const Asked& asked
     const bool is_extra = !missing.empty() || (spec.is_in_order && is_brief) ||
                           (spec.is_on_request && asked.effort != Effort::thorough);
     if (is_extra && spec.is_special && !is_close && !asked.names(spec.name)) continue;
-    plans.push_back({&spec, spec.is_by_page ? page_step(device) : line, spec.last(basis),
+    plans.push_back({&spec, spec.is_by_page ? page_step(device) : line, largest_set(spec, basis),
                      ratio_of(sizes.spacing, asked.effort), sparse_from(device, asked.effort),
-                     address_of(spec, device, asked.address), std::string(missing), sizes.first,
-                     sizes.is_refined});
+                     address_of(spec.space, device, asked.address), std::string(missing),
+                     sizes.first, sizes.is_refined});
   }
   return plans;
 }
 
 Bytes memory_for(Bytes store) { return store + small_buffers; }
 
-std::string mistake_in(const std::vector<SeriesPlan>& all, const Asked& asked) {
+std::string mistake_in(const std::vector<SeriesPlan>& all, const Options& asked) {
   Bytes most{};   // what any of the memories holds
   Bytes least{};  // two of the smallest steps
   for (const SeriesPlan& series : all) {
@@ -351,6 +263,138 @@ std::string mistake_in(const std::vector<SeriesPlan>& all, const Asked& asked) {
   return fmt::format("--sizes: {} is less than two steps of {}; choose at least {}{}",
                      format_bytes(largest_asked), format_bytes(least / 2), format_bytes(least),
                      asked.step.count == 0 ? "" : ", or a smaller --step");
+}
+
+std::string build_options(const SeriesSpec& series, const RingShape& shape) {
+  // A 32-bit offset reaches 4 GiB, a 32-bit index of 4-byte elements 16 GiB.
+  const Bytes reach = shape.address == AddressForm::index ? gibibytes(16) : gibibytes(4);
+  const std::string local_bytes =
+      series.space == Space::local ? fmt::format(" -DLOCAL_BYTES={}", shape.buffer_bytes) : "";
+  return fmt::format("-DSPACE={} -DADDRESS={} -DWIDE={} -DSCALAR={} -DUNROLL={}{}",
+                     static_cast<int>(series.space), static_cast<int>(shape.address),
+                     shape.buffer_bytes > reach.count ? 1 : 0, series.is_scalar ? 1 : 0,
+                     shape.unroll, local_bytes);
+}
+
+std::string layout_options(const RingShape& shape) {
+  return build_options(series_named(global_series), shape);
+}
+
+std::string table_text(const RingShape& shape, std::uint32_t key) {
+  const std::uint64_t unit_bytes = shape.address == AddressForm::index ? sizeof(std::uint32_t) : 1;
+  std::vector<std::uint64_t> words(shape.working_set_bytes / sizeof(std::uint32_t), 0);
+  const Permutation order(shape.nodes(), key);
+  for (std::uint32_t k = 0; k < shape.nodes(); ++k) {
+    const std::uint64_t to = shape.offset_of(order((k + 1) % shape.nodes()));
+    words[shape.offset_of(order(k)) / sizeof(std::uint32_t)] = to / unit_bytes;
+  }
+  return fmt::format("constant uint table[{}] = {{{}}};\n", words.size(), fmt::join(words, ","));
+}
+
+std::vector<KernelVariant> variants() {
+  std::vector<KernelVariant> all;
+  for (const SeriesSpec& series : all_series) {
+    // They build as the series by line does.
+    if (series.is_by_page || series.is_in_order || series.is_on_host) continue;
+    for (const AddressForm form : forms_in(series.space)) {
+      RingShape shape;
+      shape.address = form;
+      if (series.is_looped) shape.unroll = 1;
+      const std::string preamble(series.space == Space::constant_program ? smallest_table : "");
+      // Local memory is small, and its size is an option.
+      const Bytes small = series.space == Space::local ? kibibytes(4) : gibibytes(1);
+      shape.buffer_bytes = small.count;
+      all.push_back({build_options(series, shape), preamble});
+      // Constants and images are cut from the buffer that global rings need.
+      if (!has_store(series.space)) continue;
+      shape.buffer_bytes = gibibytes(32).count;
+      all.push_back({build_options(series, shape), preamble});
+    }
+  }
+  return all;
+}
+
+std::vector<KernelVariant> builds(const DeviceInfo& /*device*/, std::uint64_t seed,
+                                  const Point& point) {
+  const SeriesSpec& series = series_named(point.series);
+  const auto shape = shape_of<RingShape>(point);
+  std::vector<KernelVariant> all;
+  if (has_store(series.space)) all.push_back({layout_options(shape), ""});
+  std::string table;
+  if (series.space == Space::constant_program) {
+    table = table_text(shape, permutation_key(seed));
+  }
+  all.push_back({build_options(series, shape), std::move(table)});
+  return all;
+}
+
+namespace {
+
+/// Turns of the loops before the timed one and its lead: local memory is laid out by the launch.
+std::uint64_t turns_before(const SeriesSpec& series, const RingShape& shape) {
+  return series.space == Space::local ? shape.nodes() : 0;
+}
+
+}  // namespace
+
+std::uint64_t usual_hops(const DeviceInfo& device) {
+  return runs_items_in_turn(device) ? 16384 : 4096;
+}
+
+std::uint64_t warm_iterations(const DeviceInfo& device, const RingShape& shape) {
+  const std::uint64_t lap = (shape.nodes() + shape.unroll - 1) / shape.unroll;
+  // With few hops an iteration a lap is too many of them for one launch.
+  const bool fits = shape.nodes() <= usual_hops(device) && lap <= max_iterations / 2;
+  return fits ? lap : std::min<std::uint64_t>(lap, 4);
+}
+
+std::uint64_t max_timed(const DeviceInfo& device, const SeriesSpec& series,
+                        const RingShape& shape) {
+  const std::uint64_t before = warm_iterations(device, shape) + turns_before(series, shape);
+  return std::max(max_iterations, before + 1) - before;
+}
+
+std::uint64_t sweep_items(const DeviceInfo& device) {
+  return static_cast<std::uint64_t>(std::clamp<std::int64_t>(device.max_work_group_size, 1, 1024));
+}
+
+std::uint64_t sweep_hops(std::uint64_t nodes, std::uint64_t items) {
+  const std::uint64_t chains = items * chains_per_item;
+  return (nodes + chains - 1) / chains;
+}
+
+bool is_native_cpu(const DeviceInfo& device) {
+  return runs_items_in_turn(device) && device.isa != "spir";
+}
+
+bool is_aged_by_layout(const DeviceInfo& device, const RingShape& shape, std::uint64_t hops) {
+  // A thread of a CPU writes nodes in the order of the chase, the first positions first. Only what
+  // the same thread wrote behind them has surely passed through the caches that hold them: others
+  // may not share these.
+  if (is_native_cpu(device)) {
+    return shape.nodes() / units_of(device) >= long_ring * hops;
+  }
+  // A GPU's work-items go through the ring side by side. Its nearest caches are empty when a kernel
+  // begins, and the last one holds what was written last. What it reports may be the nearest.
+  constexpr std::uint64_t caches = 4;
+  const Bytes enough = std::max(reported_cache(device) * caches, mebibytes(256));
+  return is_gpu(device) && Bytes{shape.working_set_bytes} >= enough &&
+         shape.nodes() >= long_ring * hops;
+}
+
+std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point) {
+  const auto shape = shape_of<RingShape>(point);
+  const SeriesSpec& series = series_named(point.series);
+  constexpr std::uint64_t max_lead = 1;
+  std::vector<KernelLoops> all{{"latency_chase", turns_before(series, shape) + max_lead +
+                                                     warm_iterations(device, shape) +
+                                                     max_timed(device, series, shape)}};
+  if (!has_store(series.space)) return all;
+  const std::uint64_t words = shape.buffer_bytes / sizeof(std::uint64_t);
+  all.push_back({"latency_fill", turns_over(spread_over(device, words), words)});
+  all.push_back({"latency_layout", turns_over(spread_over(device, shape.nodes()), shape.nodes())});
+  all.push_back({"latency_sweep", sweep_hops(shape.nodes(), sweep_items(device))});
+  return all;
 }
 
 }  // namespace clprobe::latency

@@ -11,12 +11,9 @@
 #include <vector>
 
 #include "clprobe/probe.hpp"
-#include "probes/latency/build.hpp"
-#include "probes/latency/ring_shape.hpp"
+#include "probes/latency/latency.hpp"
 
 namespace clprobe::latency {
-
-extern const Probe probe;
 
 inline DeviceInfo big_gpu() {
   DeviceInfo device;

@@ -6,11 +6,10 @@
 #include <vector>
 
 #include "clprobe/simulated.hpp"
-#include "probes/latency/launch.hpp"
-#include "probes/latency/ring_shape.hpp"
-#include "probes/latency/series.hpp"
+#include "probes/latency/latency.hpp"
 
 namespace clprobe::latency {
+
 namespace {
 
 using simulator::Lanes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What made points say.
-#include "probes/launch/findings.hpp"
+#include "probes/launch/launch.hpp"
 
 #include <doctest/doctest.h>
 
@@ -13,8 +13,6 @@
 #include "probes/shared/card_parts.hpp"
 
 namespace clprobe::launch {
-
-extern const Probe probe;
 
 namespace {
 

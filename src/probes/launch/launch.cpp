@@ -4,22 +4,296 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "clprobe/estimate.hpp"
 #include "clprobe/probe.hpp"
 #include "clprobe/run.hpp"
-#include "probes/launch/findings.hpp"
-#include "probes/launch/launches.hpp"
-#include "probes/launch/series.hpp"
+#include "probes/launch/launch.hpp"
 #include "probes/shared/card_parts.hpp"
 #include "probes/shared/finding.hpp"
+#include "probes/shared/host_effects.hpp"
+#include "probes/shared/relative_line.hpp"
 #include "probes/shared/wanted_series.hpp"
 
 namespace clprobe::launch {
+namespace {
 
-extern const Probe probe;
+bool has_extension(const DeviceInfo& device, std::string_view name) {
+  const std::string all = " " + device.reported.text_or("extensions", "") + " ";
+  return all.find(" " + std::string(name) + " ") != std::string::npos;
+}
+
+/// Why the device cannot have such a series; empty when it can.
+std::string missing_in(const SeriesSpec& series, const DeviceInfo& device) {
+  constexpr std::int64_t out_of_order = 1;  // CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE
+  if (series.manner == Manner::out_of_order &&
+      (device.reported.integer_or("queue_properties", 0) & out_of_order) == 0) {
+    return "the device has no out-of-order queues";
+  }
+  if (series.manner == Manner::command_buffer && !has_extension(device, "cl_khr_command_buffer")) {
+    return "the device does not support cl_khr_command_buffer";
+  }
+  if (series.manner == Manner::new_local_size && device.max_work_group_size < 2) {
+    return "the device's work-groups hold only one work-item";
+  }
+  if (is_on_device(series.manner) && device.launch_timer != Timer::event) {
+    return "the driver's event times are unreliable";
+  }
+  return {};
+}
+
+}  // namespace
+
+Middle middle_half(std::span<const std::uint64_t> times_ns) {
+  std::vector<std::uint64_t> times(times_ns.begin(), times_ns.end());
+  std::sort(times.begin(), times.end());
+  const std::size_t aside = (times.size() + 1) / 4;
+  Middle middle;
+  for (std::size_t i = aside; i + aside < times.size(); ++i) {
+    ++middle.count;
+    middle.ns += times[i];
+  }
+  return middle;
+}
+
+Interval interval_of_median(std::span<const double> values) {
+  std::vector<double> sorted(values.begin(), values.end());
+  std::sort(sorted.begin(), sorted.end());
+  const auto count = static_cast<double>(sorted.size());
+  const double aside = student_t(normal_degrees) * std::sqrt(count) / 2.0;
+  const double rank = std::max(1.0, std::floor(count / 2.0 - aside));
+  const auto from_the_end = static_cast<std::size_t>(rank);
+  return {sorted.at(from_the_end - 1), sorted.at(sorted.size() - from_the_end)};
+}
+
+Slow slow_one_in_100(std::span<const std::uint64_t> times_ns) {
+  constexpr double share = 0.99;
+  const std::vector<double> times(times_ns.begin(), times_ns.end());
+  const auto count = static_cast<double>(times.size());
+  const double aside = student_t(normal_degrees) * std::sqrt(share * (1.0 - share) / count);
+  return {quantile(times, share),
+          {quantile(times, share - aside), quantile(times, std::min(1.0, share + aside))}};
+}
+
+namespace {
+
+constexpr std::string_view median_method = "median";
+constexpr std::string_view slope_method = "slope over the number of launches";
+constexpr std::string_view difference_method = "difference from queued";
+
+/// What a launch takes where so many are waited for together.
+struct Cost {
+  Shape shape{};
+  Estimate each{};
+  Interval sure{};  // where the median may be, by its samples
+  double least{0.0};
+  bool is_imported{false};
+};
+
+/// Of one series, by the number of launches.
+std::vector<Cost> costs_in(std::string_view series, const DeviceInfo& device,
+                           std::span<const Point> points) {
+  std::vector<Cost> all;
+  for (const Point& point : points) {
+    if (point.series != series || !point.failure.empty()) continue;
+    const auto shape = find_shape<Shape>(point);
+    const std::optional<Estimate> time = estimate(point, device);
+    if (!shape || !time) continue;
+    const std::vector<double> times = access_times_ns(point, device);
+    all.push_back({*shape, *time, interval_of_median(times),
+                   *std::min_element(times.begin(), times.end()), shape->timer == Timer::imported});
+  }
+  std::sort(all.begin(), all.end(),
+            [](const Cost& a, const Cost& b) { return a.shape.launches < b.shape.launches; });
+  return all;
+}
+
+Finding seconds_of(std::string_view name, std::string_view series, std::string_view method,
+                   double ns, const Interval& interval) {
+  return finding_of(name, series, "seconds", method, ns / ns_per_second,
+                    interval.low / ns_per_second, interval.high / ns_per_second);
+}
+
+Finding median_of(std::string_view name, std::string_view series, const Cost& cost) {
+  Finding finding = seconds_of(name, series, median_method, cost.each.ns, cost.each.ns_interval);
+  if (cost.is_imported) {  // one number of another tool is not exact because it is one
+    finding.low.reset();
+    finding.high.reset();
+  }
+  return finding;
+}
+
+/// What a compiler takes where nobody takes the core or its caches from it. In eight runs with an
+/// H200 the least of four builds was at most 10 % off its middle, and their median 39 %.
+Finding min_of(std::string_view name, std::string_view series, const Cost& cost) {
+  return seconds_of(name, series, "minimum", cost.least, {cost.least, cost.least});
+}
+
+void add_slow_round_trip(Findings& found, std::span<const Point> points) {
+  for (const Point& point : points) {
+    const std::optional<double> slow = number_in(point.facts, slow_ns);
+    if (point.series != queued_series || !point.failure.empty() || !slow) continue;
+    Finding finding =
+        finding_of("slow_round_trip", queued_series, "seconds", "99th percentile of 1,000");
+    finding.value = *slow / ns_per_second;
+    const std::optional<double> low = number_in(point.facts, slow_low_ns);
+    const std::optional<double> high = number_in(point.facts, slow_high_ns);
+    if (low && high) {
+      finding.low = *low / ns_per_second;
+      finding.high = *high / ns_per_second;
+    }
+    found.findings.push_back(std::move(finding));
+    return;
+  }
+}
+
+/// The line through what so many launches take together, in ns.
+Line line_through(const std::vector<Cost>& all) {
+  std::vector<double> launches;
+  std::vector<double> times;
+  for (const Cost& each : all) {
+    const auto count = static_cast<double>(each.shape.launches);
+    launches.push_back(count);
+    times.push_back(count * each.each.ns);
+  }
+  return fit_relative_line(launches, times);
+}
+
+constexpr std::size_t fewest = 3;  // of which the line leaves something over
+
+/// By which share plain launches lie off their line, as half a 95 % interval. A driver that is in
+/// one of two states while a point is visited has samples that agree, and are off together. Seven
+/// runs with an H200 had costs up to a third of a launch apart whose launches were on their lines.
+double share_off_line(const std::vector<Cost>& plain) {
+  constexpr double at_least = 0.12;
+  if (plain.size() <= fewest) return at_least;
+  constexpr std::uint64_t many = 16;  // of fewer the wait is most
+  const Line line = line_through(plain);
+  double squares = 0.0;
+  double count = 0.0;
+  for (const Cost& each : plain) {
+    if (each.shape.launches < many) continue;
+    const auto launches = static_cast<double>(each.shape.launches);
+    const double error = (line.intercept / launches + line.slope) / each.each.ns - 1.0;
+    squares += error * error;
+    ++count;
+  }
+  if (!(count > 0.0)) return at_least;
+  return std::max(at_least, student_t(normal_degrees) * std::sqrt(squares / count));
+}
+
+/// What a further launch adds to the time, so that the wait at the end is left out.
+void add_launch_time(Findings& found, const std::vector<Cost>& all) {
+  if (all.size() < fewest) {
+    const Cost& most = all.back();
+    if (most.shape.launches == 1) return;
+    found.findings.push_back(median_of("launch_time", queued_series, most));
+    found.findings.back().method = "median, including the wait";
+    return;
+  }
+  const Line line = line_through(all);
+  if (!(line.slope > 0.0)) {
+    found.findings.push_back(without_value("launch_time", queued_series, slope_method,
+                                           "more launches do not take more time", "seconds"));
+    return;
+  }
+  const Interval slope{std::max(0.0, line.slope_interval.low), line.slope_interval.high};
+  found.findings.push_back(
+      seconds_of("launch_time", queued_series, slope_method, line.slope, slope));
+  Finding rate = finding_of("launch_rate", queued_series, "operations_per_second", slope_method,
+                            ns_per_second / line.slope, ns_per_second / slope.high, 0.0);
+  if (slope.low > 0.0) {
+    rate.high = ns_per_second / slope.low;
+  } else {
+    rate.high.reset();
+  }
+  found.findings.push_back(std::move(rate));
+}
+
+void add_queued(Findings& found, const std::vector<Cost>& all, std::span<const Point> points) {
+  if (all.front().shape.launches == 1) {
+    found.findings.push_back(median_of("round_trip", queued_series, all.front()));
+    add_slow_round_trip(found, points);
+  }
+  add_launch_time(found, all);
+}
+
+/// By how much a launch with something more is dearer than a plain one of as many. Either may be
+/// where its samples were seen, and as far from that as plain launches are off their line,
+/// independently of the other ("method of variance estimates recovery", as in docs/compare.md).
+Finding extra_cost(std::string_view series, const Cost& cost, const std::vector<Cost>& plain) {
+  const auto same = std::find_if(plain.begin(), plain.end(), [&](const Cost& each) {
+    return each.shape.launches == cost.shape.launches;
+  });
+  if (same == plain.end()) {
+    return without_value("extra_cost", series, difference_method,
+                         fmt::format("{} launches of the series {} were not measured",
+                                     cost.shape.launches, queued_series),
+                         "seconds");
+  }
+  const double more = cost.each.ns - same->each.ns;
+  const double off = share_off_line(plain) * std::hypot(cost.each.ns, same->each.ns);
+  const double below =
+      std::hypot(cost.each.ns - cost.sure.low, same->sure.high - same->each.ns, off);
+  const double above =
+      std::hypot(cost.sure.high - cost.each.ns, same->each.ns - same->sure.low, off);
+  return seconds_of("extra_cost", series, difference_method, more, {more - below, more + above});
+}
+
+Finding found_of(const SeriesSpec& series, const Cost& cost, const std::vector<Cost>& plain) {
+  if (cost.shape.is_extra()) return extra_cost(series.name, cost, plain);
+  const bool is_least = series.manner == Manner::build && !cost.is_imported;
+  return is_least ? min_of(series.finding, series.name, cost)
+                  : median_of(series.finding, series.name, cost);
+}
+
+/// What a driver looks up, and the first launch of a new size, is more than a thread's own work.
+double share_of_host(const Finding& finding, DeviceType type) {
+  constexpr double of_driver = 0.2;
+  const bool is_of_driver = finding.series == build_again_series || finding.name == "first_launch";
+  return is_of_driver ? of_driver : thread_share(type);
+}
+
+/// Widens what the host's state decides to what it is in any run.
+void widen_to_any_run(Finding& finding, DeviceType type) {
+  const bool is_time = finding.unit == "seconds" && finding.name != "extra_cost";
+  if (!is_time || !finding.value || !finding.low || !finding.high) return;
+  // How deep a host has gone to sleep is another matter each time: of four runs with a Xeon the
+  // first launch took 0.22, 0.33, 0.39 and 0.61 ms.
+  const bool is_of_sleep = finding.series == idle_series;
+  // From one kernel to the next it is the device that decides, most of the time. Where that is the
+  // host, threads that wake each other do: of ten runs of a Xeon the gap was 0.79 to 1.38 us.
+  const bool is_of_device = finding.name == "gap" || finding.name == "period";
+  const double device_share = type == DeviceType::cpu ? 0.35 : 0.1;
+  const Interval wide = of_any_run({*finding.low, *finding.high}, *finding.value,
+                                   is_of_device ? device_share : share_of_host(finding, type));
+  finding.low = is_of_sleep ? std::min(wide.low, *finding.value / 2.0) : wide.low;
+  finding.high = is_of_sleep ? std::max(wide.high, *finding.value * 2.0) : wide.high;
+  // The slope of all lengths of queues differs less between runs than visits of a length do, of
+  // which some are held up.
+  finding.holds_scatter = finding.name == "launch_time";
+}
+
+}  // namespace
+
+Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
+  Findings found;
+  const std::vector<Cost> plain = costs_in(queued_series, device, points);
+  if (!plain.empty()) add_queued(found, plain, points);
+  for (const SeriesSpec& series : all_series) {
+    if (series.name == queued_series) continue;
+    const std::vector<Cost> all = costs_in(series.name, device, points);
+    if (all.empty()) continue;
+    found.findings.push_back(found_of(series, all.front(), plain));
+  }
+  for (Finding& each : found.findings) widen_to_any_run(each, device.type);
+  return found;
+}
 
 namespace {
 
@@ -176,7 +450,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     if (series.name == queued_series || !wants(request, series.name)) continue;
     const std::string reason = missing_in(series, device);
     if (!reason.empty()) {
-      result.findings.push_back(not_measured(main_finding_of(series), series.name, reason));
+      result.findings.push_back(not_measured(series.finding, series.name, reason));
       continue;
     }
     result.points.push_back(point_of(series, is_of_many(series.manner) ? beside : 1, request));
@@ -207,7 +481,7 @@ const Probe probe{
     .open = open,
     .variants = variants,
     .builds = builds,
-    .find_problem = find_problem_of,
+    .find_problem = find_problem<Shape, Observation>,
     .analyse = analyse,
     .card = card,
     .loops = loops,

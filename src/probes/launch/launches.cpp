@@ -1,36 +1,176 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/launch/launches.hpp"
+// Launching the kernels of cl/launch.cl, in every manner. Sees OpenCL.
+#include "clprobe/device.hpp"
 
+// After the header of OpenCL, which says which version is meant.
+#include <CL/cl_ext.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "clprobe/device.hpp"
+#include "clprobe/embedded.hpp"
 #include "clprobe/statistics.hpp"
-#include "probes/launch/command_buffer.hpp"
-#include "probes/launch/middle.hpp"
-#include "probes/launch/new_programs.hpp"
-#include "probes/launch/series.hpp"
-#include "probes/shared/host_time.hpp"
+#include "probes/launch/launch.hpp"
+#include "probes/shared/expect_success.hpp"
+#include "probes/shared/timed_launch.hpp"
 
 namespace clprobe::launch {
 namespace {
 
-constexpr const char* file = "launch.cl";
 // An odd number: so many launches as a counter of 32 bits has values leave it as it was.
 constexpr cl_uint each_adds = 0x9e3779b1;
 constexpr cl_uint of_an_argument = 3;
 /// Launches of kernels that go on for a while, in one sample.
 constexpr std::size_t spins = 32;
 
-std::string build_options(int program) { return fmt::format("-DPROGRAM={}", program); }
+KernelSpec spec_of(int program) { return {"launch.cl", fmt::format("-DPROGRAM={}", program)}; }
+
+/// Finds a function of an extension, which has no symbol. Throws cl::Error.
+template <typename Function>
+Function find_function(const Session& session, const char* name) {
+  const cl::Platform platform(session.device().getInfo<CL_DEVICE_PLATFORM>());
+  void* const address = clGetExtensionFunctionAddressForPlatform(platform(), name);
+  if (address == nullptr) throw cl::Error(CL_INVALID_OPERATION, name);
+  return reinterpret_cast<Function>(address);
+}
+
+/// A queue of the kind that the device wants for command buffers.
+cl::CommandQueue queue_for_command_buffers(const Session& session) {
+  cl_command_queue_properties wanted = 0;
+  expect_success(
+      clGetDeviceInfo(session.device()(), CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR,
+                      sizeof wanted, &wanted, nullptr),
+      "clGetDeviceInfo");
+  return {session.context(), session.device(), wanted};
+}
+
+/// Launches that are recorded once and then launched together (cl_khr_command_buffer). The
+/// functions that are called have had the same arguments from revision 0.9.0 on, which Debian 12's
+/// headers and PoCL 3.1 speak, to 1.0.
+class CommandBuffer {
+ public:
+  /// Records so many launches of the kernel, of one work-item each, one after another, with its
+  /// present arguments. Throws cl::Error.
+  CommandBuffer(const Session& session, cl::CommandQueue queue, cl::Kernel kernel,
+                std::uint64_t launches)
+      : queue_(std::move(queue)),
+        kernel_(std::move(kernel)),
+        enqueue_(
+            find_function<clEnqueueCommandBufferKHR_fn>(session, "clEnqueueCommandBufferKHR")) {
+    const auto create =
+        find_function<clCreateCommandBufferKHR_fn>(session, "clCreateCommandBufferKHR");
+    const auto record =
+        find_function<clCommandNDRangeKernelKHR_fn>(session, "clCommandNDRangeKernelKHR");
+    const auto finalize =
+        find_function<clFinalizeCommandBufferKHR_fn>(session, "clFinalizeCommandBufferKHR");
+    const auto release =
+        find_function<clReleaseCommandBufferKHR_fn>(session, "clReleaseCommandBufferKHR");
+    cl_int status = CL_SUCCESS;
+    cl_command_queue used = queue_();
+    cl_command_buffer_khr made = create(1, &used, nullptr, &status);
+    expect_success(status, "clCreateCommandBufferKHR");
+    buffer_ = std::shared_ptr<void>(
+        made, [release](void* buffer) { release(static_cast<cl_command_buffer_khr>(buffer)); });
+    constexpr std::size_t one = 1;
+    for (std::uint64_t i = 0; i < launches; ++i) {
+      expect_success(record(made, nullptr, nullptr, kernel_(), 1, nullptr, &one, &one, 0, nullptr,
+                            nullptr, nullptr),
+                     "clCommandNDRangeKernelKHR");
+    }
+    expect_success(finalize(made), "clFinalizeCommandBufferKHR");
+  }
+
+  /// Does not wait for it; the one before must have ended. Throws cl::Error.
+  void enqueue() const {
+    expect_success(enqueue_(0, nullptr, static_cast<cl_command_buffer_khr>(buffer_.get()), 0,
+                            nullptr, nullptr),
+                   "clEnqueueCommandBufferKHR");
+  }
+
+ private:
+  cl::CommandQueue queue_;
+  cl::Kernel kernel_;
+  clEnqueueCommandBufferKHR_fn enqueue_;
+  std::shared_ptr<void> buffer_{};
+};
+
+/// Programs that no driver has seen. Three series want such programs, and a compiler takes long:
+/// each program is built for all of them. The series that comes first has one measured, and the
+/// others take the times that were kept for them.
+class NewPrograms {
+ public:
+  NewPrograms(Session& session, cl::CommandQueue queue, cl::Buffer counter)
+      : session_(session), queue_(std::move(queue)), counter_(std::move(counter)) {}
+
+  /// In ns: the time of building a program or of building it again, each with a first launch, or of
+  /// its first launch with a work-group of two, after one of one.
+  std::uint64_t next_time(Manner manner) {
+    added_ = 0;
+    std::deque<std::uint64_t>& times = times_[manner];
+    if (times.empty()) measure_one();
+    const std::uint64_t first = times.front();
+    times.pop_front();
+    return first;
+  }
+  /// What the launches of the last call have added to the counter.
+  [[nodiscard]] cl_uint added() const { return added_; }
+  /// Drops the times that were kept: launches that went wrong are no measurement.
+  void forget() { times_.clear(); }
+
+ private:
+  void measure_one() {
+    constexpr cl_uint one = 1;
+    constexpr cl_uint two = 2;
+    // A number that no program of any run had.
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    const std::int64_t number =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(now).count() + ++count_;
+    {
+      cl::Kernel kernel;
+      times_[Manner::build].push_back(host_ns_of([&] {
+        kernel = build(number);
+        launch(kernel, one);  // some drivers compile only then
+      }));
+      if (session_.info().max_work_group_size >= two) {
+        times_[Manner::new_local_size].push_back(host_ns_of([&] { launch(kernel, two); }));
+      }
+    }  // The driver must not find the program where it still is.
+    times_[Manner::build_again].push_back(host_ns_of([&] { launch(build(number), one); }));
+  }
+
+  [[nodiscard]] cl::Kernel build(std::int64_t number) const {
+    const cl::Program program(session_.context(), kernel_source("launch.cl", ""));
+    program.build(session_.device(), fmt::format("-DCLOCK=0 -DPROGRAM={}", number).c_str());
+    cl::Kernel kernel(program, "launch_count");
+    set_arguments(kernel, 0, counter_, each_adds);
+    return kernel;
+  }
+
+  void launch(const cl::Kernel& kernel, cl_uint items) {
+    queue_.enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(items), cl::NDRange(items));
+    queue_.finish();
+    added_ += items * each_adds;
+  }
+
+  Session& session_;
+  cl::CommandQueue queue_;
+  cl::Buffer counter_;
+  cl_uint added_{0};
+  std::int64_t count_{0};
+  std::map<Manner, std::deque<std::uint64_t>> times_{};
+};
 
 /// What all points share while the probe runs.
 struct State {
@@ -38,7 +178,7 @@ struct State {
       : session(used),
         queue(used.context(), used.device()),
         counter(used.context(), CL_MEM_READ_WRITE, sizeof(cl_uint)),
-        programs(used, queue, counter, each_adds) {
+        programs(used, queue, counter) {
     const cl_uint zero = 0;
     queue.enqueueWriteBuffer(counter, CL_TRUE, 0, sizeof zero, &zero);
   }
@@ -70,9 +210,7 @@ class Launches {
   /// Launches one by one, each waited for, in ns.
   [[nodiscard]] std::vector<std::uint64_t> waits(std::uint64_t count);
   [[nodiscard]] const Shape& shape() const { return shape_; }
-  [[nodiscard]] KernelBuild build() const {
-    return state_->session.build_of(file, build_options(0));
-  }
+  [[nodiscard]] KernelBuild build() const { return spec_of(0).build(state_->session); }
 
  private:
   void launch_all();
@@ -97,9 +235,8 @@ cl::Kernel Launches::counting(int program) const {
                            : shape_.arguments == 0
                                ? "launch_count"
                                : fmt::format("launch_count_{}", shape_.arguments);
-  cl::Kernel kernel = state_->session.kernel(file, name.c_str(), build_options(program));
-  kernel.setArg(0, state_->counter);
-  kernel.setArg(1, each_adds);
+  cl::Kernel kernel = spec_of(program).kernel(state_->session, name.c_str());
+  set_arguments(kernel, 0, state_->counter, each_adds);
   if (is_spinning) kernel.setArg(2, cl_uint{spin_turns});
   for (cl_uint argument = 0; argument < shape_.arguments; ++argument) {
     kernel.setArg(2 + argument, of_an_argument);
@@ -294,13 +431,15 @@ Preparer open(Session& session) {
   };
 }
 
-std::vector<KernelVariant> variants() { return {{build_options(0), ""}, {build_options(1), ""}}; }
+std::vector<KernelVariant> variants() {
+  return {{spec_of(0).options, ""}, {spec_of(1).options, ""}};
+}
 
 std::vector<KernelVariant> builds(const DeviceInfo& /*device*/, std::uint64_t /*seed*/,
                                   const Point& point) {
   const auto shape = shape_of<Shape>(point);
-  std::vector<KernelVariant> all{{build_options(0), ""}};
-  if (shape.manner == Manner::two_programs) all.push_back({build_options(1), ""});
+  std::vector<KernelVariant> all{{spec_of(0).options, ""}};
+  if (shape.manner == Manner::two_programs) all.push_back({spec_of(1).options, ""});
   return all;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/launch/middle.hpp"
+#include "probes/launch/launch.hpp"
 
 #include <doctest/doctest.h>
 

@@ -8,13 +8,11 @@
 #include <vector>
 
 #include "clprobe/probe.hpp"
-#include "probes/launch/series.hpp"
+#include "probes/launch/launch.hpp"
 #include "probes/shared/card_parts.hpp"
 #include "probes/shared/test_plans.hpp"
 
 namespace clprobe::launch {
-
-extern const Probe probe;
 
 namespace {
 

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic that is a reference point of every run: the chain of cl/ticks.cl by which the
-// device's clock was tried, so that its program is there.
-#include "probes/shared/arithmetic.hpp"
-
-#include <array>
+// A chain of dependent arithmetic, which is a reference point of every run. It is the chain of
+// cl/ticks.cl with which the device's clock was tried, so that its program is there. The registry
+// has it in no list of probes: it has neither options nor findings.
 #include <memory>
 
-#include "clprobe/device.hpp"
+#include "clprobe/probe.hpp"
+#include "probes/shared/timed_launch.hpp"
 
 namespace clprobe::arithmetic {
+
+extern const Probe probe;  // registry.cpp declares it, too
+
 namespace {
 
 constexpr cl_ulong first_value = 20160;
@@ -54,7 +56,7 @@ struct Chain {
   explicit Chain(Session& used)
       : session(used),
         kernel(used.kernel("ticks.cl", "ticks_chain", "")),
-        out(used.context(), CL_MEM_WRITE_ONLY, 2 * sizeof(cl_ulong)) {}
+        out(used.context(), CL_MEM_READ_WRITE, 2 * sizeof(cl_ulong)) {}
 
   Measurement run(std::uint64_t iterations);
 
@@ -65,19 +67,9 @@ struct Chain {
 };
 
 Measurement Chain::run(std::uint64_t iterations) {
-  kernel.setArg(0, first_value);
-  kernel.setArg(1, static_cast<cl_uint>(iterations));
-  kernel.setArg(2, never);
-  kernel.setArg(3, out);
-  const LaunchTimes times = session.launch(kernel, cl::NDRange(1), cl::NDRange(1));
-  std::array<cl_ulong, 2> found{};
-  session.queue().enqueueReadBuffer(out, CL_TRUE, 0, sizeof found, found.data());
-  Measurement measurement;
-  measurement.sample.accesses = iterations * links_per_iteration;
-  if (session.info().clock.kind != ClockKind::none) measurement.sample.ticks = found[0];
-  measurement.sample.event_ns = times.event_ns;
-  measurement.sample.host_ns = times.host_ns;
-  measurement.sample.witness = found[1];
+  set_arguments(kernel, 0, first_value, static_cast<cl_uint>(iterations), never, out);
+  Measurement measurement = timed_launch(session, kernel, {.items = 1, .group = 1}, out,
+                                         iterations * links_per_iteration);
   measurement.expected_witness = end.after(iterations);
   return measurement;
 }

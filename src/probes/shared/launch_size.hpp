@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many work-items a launch over much memory has. Pure.
+// How many work-items and how many iterations a launch has. Pure.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "clprobe/run.hpp"
 
@@ -27,5 +28,13 @@ std::uint64_t turns_over(const LaunchSize& size, std::uint64_t places);
 /// Whether the driver may end loops that are longer than max_iterations: those whose compilers
 /// take SPIR, as llvmpipe's.
 bool may_cut_loops(const DeviceInfo& device);
+
+/// How many iterations, 1 to `most`, make a launch about `wanted_ns` long. `ns_of` launches so many
+/// and returns what that took, in ns; it is asked for more until a quarter of that time is seen.
+/// Two launches that agree count, or the least of three: one whose core somebody else had for
+/// milliseconds looked long enough with one iteration, and to start launches was then most of what
+/// they took. The first one may be slow for other reasons.
+std::uint64_t iterations_for(double wanted_ns, std::uint64_t most,
+                             const std::function<double(std::uint64_t iterations)>& ns_of);
 
 }  // namespace clprobe

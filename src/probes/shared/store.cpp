@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/shared/store.hpp"
 
+#include "probes/shared/expect_success.hpp"
+
 namespace clprobe {
 
 Store make_store(Session& session, Bytes size, cl_mem_flags place) {
@@ -14,6 +16,29 @@ Store make_store(Session& session, Bytes size, cl_mem_flags place) {
     store.buffer = cl::Buffer(session.context(), CL_MEM_READ_WRITE | place, size.count);
   }
   return store;
+}
+
+std::shared_ptr<void> make_shared_virtual(const Session& session, Bytes size) {
+  const cl::Context& context = session.context();
+  void* const begin = clSVMAlloc(context(), CL_MEM_READ_WRITE, size.count, 0);
+  if (begin == nullptr) return nullptr;
+  return {begin, [context](void* all) { clSVMFree(context(), all); }};
+}
+
+void bind_shared_virtual(cl::Kernel& kernel, cl_uint index, const void* begin) {
+  expect_success(clSetKernelArgSVMPointer(kernel(), index, begin), "clSetKernelArgSVMPointer");
+}
+
+const cl::Buffer& KeptBuffer::at_least(Session& session, std::uint64_t bytes) {
+  if (size_.count < bytes || size_.count == 0) {
+    // The old one first: both together may be more memory than is allowed.
+    buffer_ = cl::Buffer();
+    size_ = Bytes{};
+    const Bytes size = size_for({bytes});
+    buffer_ = cl::Buffer(session.context(), CL_MEM_READ_WRITE, size.count);
+    size_ = size;
+  }
+  return buffer_;
 }
 
 }  // namespace clprobe

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/stride/card.hpp"
+#include "probes/stride/stride.hpp"
 
 #include <doctest/doctest.h>
 
@@ -23,7 +23,7 @@ TEST_CASE("the fastest series of each operation stand in one line, what they sha
   add(result, "read int", 1e12, "gpu-coalescing");
   add(result, "read int4", 2e12, "gpu-coalescing");
   add(result, "copy int4", 1.5e12, "gpu-coalescing");
-  const Card same = card(result);
+  const Card same = probe.card(result);
   REQUIRE(same.lines.size() == 1);
   CHECK(same.lines[0].text == "read 2.00 TB/s, copy 1.50 TB/s (int4, coalesced)");
   CHECK(same.rows.size() == 3);

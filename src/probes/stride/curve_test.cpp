@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "probes/stride/curve.hpp"
+#include "probes/stride/stride.hpp"
 
 namespace clprobe::stride {
 namespace {

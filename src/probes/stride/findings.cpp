@@ -1,21 +1,277 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/stride/findings.hpp"
-
+// What curves over strides say.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "clprobe/estimate.hpp"
+#include "clprobe/statistics.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
-#include "probes/stride/curve.hpp"
-#include "probes/stride/shape.hpp"
+#include "probes/stride/stride.hpp"
 
 namespace clprobe::stride {
+
+namespace {
+
+constexpr std::size_t min_points = 4;
+constexpr double reaches_best = 0.9;
+constexpr double reaches_most = 0.6;
+// Caches serve much of what runs leave of a sector: a read of 4 bytes by each work-item is a third
+// of the best on an H100, one of 16 bytes two thirds. What is closer to the best may be noise.
+constexpr double slow_start = 0.7;
+constexpr double fast_start = 0.8;
+constexpr double droops = 0.93;
+constexpr double droops_by_deviations = 4.0;
+// Noise of 3 % a point makes 20 % below the slower of two neighbours a matter of five deviations.
+constexpr double dips = 0.8;
+// A doubling that grows by less than 1.7 is no doubling; noise of 3 % moves a ratio by 4 %.
+constexpr double grows_along = 0.85;
+// Nor is a doubling one that follows a leap, which would count for those behind it.
+constexpr double grows_still = 1.45;
+constexpr double grows_clearly = 1.15;
+// A knee further behind the width of a sub-group is not its own doing.
+constexpr double max_octaves_behind = 6.0;
+// The burst of HBM2, GDDR6 and LPDDR4; no memory of a GPU or CPU is fetched in smaller pieces.
+constexpr double min_sector_bytes = 32.0;
+
+/// The bandwidths of a curve by their places.
+class Curve {
+ public:
+  explicit Curve(std::span<const CurvePoint> points) : points_(points) {}
+
+  [[nodiscard]] std::size_t size() const { return points_.size(); }
+  [[nodiscard]] std::size_t last() const { return points_.size() - 1; }
+  [[nodiscard]] double at(std::size_t i) const { return points_[i].bandwidth; }
+  [[nodiscard]] const CurvePoint& point(std::size_t i) const { return points_[i]; }
+  [[nodiscard]] double growth(std::size_t i) const { return at(i) / at(i - 1); }
+
+  /// The median of all that come near the median of the three best. That one alone grows with the
+  /// noise and the number of strides: of 16 with 3 % each it is 4 % too high.
+  [[nodiscard]] double robust_best() const {
+    std::vector<double> values;
+    values.reserve(size());
+    for (const CurvePoint& each : points_) values.push_back(each.bandwidth);
+    std::sort(values.begin(), values.end(), std::greater<>());
+    constexpr double near_best = 0.85;
+    const double min_value = near_best * values[1];
+    std::erase_if(values, [&](double value) { return value < min_value; });
+    return median(values);
+  }
+
+  /// The deviation of those that reach the bandwidth, without the last stride, as a share of it.
+  [[nodiscard]] double noise_at(double bandwidth, std::size_t knee) const {
+    std::vector<double> values;
+    for (std::size_t i = knee; i < last(); ++i) values.push_back(at(i));
+    return values.size() < 3 ? 0.0 : scaled_mad(values) / bandwidth;
+  }
+
+  /// The bandwidth at i, or the median of it and its neighbours where that is more: a single slow
+  /// stride is a dip, and a step stays where it is.
+  [[nodiscard]] double without_dip(std::size_t i) const {
+    if (i == 0) return at(0);
+    std::array<double, 3> three{at(i - 1), at(i), at(i + 1)};
+    std::sort(three.begin(), three.end());
+    return std::max(at(i), three[1]);
+  }
+
+  /// From where on all but the last, which is judged by itself, reach the bandwidth.
+  [[nodiscard]] std::optional<std::size_t> knee_of(double bandwidth) const {
+    std::optional<std::size_t> knee;
+    for (std::size_t i = last(); i-- > 0;) {
+      if (without_dip(i) < bandwidth) break;
+      knee = i;
+    }
+    return knee;
+  }
+
+  [[nodiscard]] std::optional<std::size_t> first_with(double bandwidth) const {
+    for (std::size_t i = 0; i < size(); ++i) {
+      if (at(i) >= bandwidth) return i;
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] double slowest() const {
+    double value = at(0);
+    for (std::size_t i = 1; i < size(); ++i) value = std::min(value, at(i));
+    return value;
+  }
+
+ private:
+  std::span<const CurvePoint> points_;
+};
+
+std::string problem_of(std::span<const CurvePoint> points) {
+  if (points.size() < min_points) {
+    return fmt::format("{} strides were measured, but {} are needed", points.size(), min_points);
+  }
+  constexpr double rounding = 1e-6;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (!(points[i].bandwidth > 0.0)) return "one stride has no bandwidth";
+    const bool doubles =
+        i == 0 || std::fabs(points[i].stride_bytes / points[i - 1].stride_bytes - 2.0) < rounding;
+    if (!doubles) return "the measured strides have gaps";
+  }
+  return {};
+}
+
+void classify(const Curve& curve, double sub_group, CurveVerdict& verdict) {
+  const double start = curve.at(0) / verdict.best;
+  const double octaves_of_sub_group = std::log2(std::max(1.0, sub_group));
+  if (start < slow_start && verdict.knee) {
+    const double octaves = std::log2(curve.point(*verdict.knee).stride_bytes / lane_bytes);
+    if (octaves <= octaves_of_sub_group + max_octaves_behind) {
+      verdict.kind = CurveClass::gpu_coalescing;
+    } else {
+      verdict.unclear_reason = "the bandwidth is reached only at strides far beyond a sub-group";
+    }
+    return;
+  }
+  if (curve.slowest() >= fast_start * verdict.best) {
+    verdict.kind = CurveClass::flat;
+  } else if (start >= fast_start) {
+    // It falls with large strides in general; a single slow one is a dip.
+    std::vector<double> large;
+    for (std::size_t i = curve.size() - curve.size() / 3; i < curve.size(); ++i) {
+      large.push_back(curve.at(i));
+    }
+    if (median(large) < fast_start * verdict.best) {
+      verdict.kind = CurveClass::cpu_serial;
+    } else {
+      verdict.unclear_reason = "only some strides are slow";
+    }
+  } else if (start < slow_start) {
+    verdict.unclear_reason = "small strides are slow, but no larger strides sustain the bandwidth";
+  } else {
+    verdict.unclear_reason = fmt::format(
+        "one contiguous run per work-item reaches {:.0f} % of the best bandwidth, which is neither "
+        "slow nor fast",
+        100.0 * start);
+  }
+}
+
+constexpr const char* growth_fades =
+    "not visible: the growth fades far below the best bandwidth, as when caches serve the accesses";
+
+/// Below a sector each doubling of the stride makes twice as much use of what is fetched.
+void find_sector(const Curve& curve, CurveVerdict& verdict) {
+  if (verdict.kind != CurveClass::gpu_coalescing) {
+    verdict.no_sector_reason = "not visible: this needs a curve that rises with the stride";
+    return;
+  }
+  std::size_t end = 0;
+  double expected = 1.0;
+  while (end < curve.last() && curve.growth(end + 1) >= grows_still) {
+    expected *= 2.0;
+    if (curve.at(end + 1) / curve.at(0) < grows_along * expected) break;
+    ++end;
+  }
+  if (end == 0) {
+    verdict.no_sector_reason =
+        "not visible: the bandwidth does not double with the first strides (an element may be as "
+        "large as a sector)";
+    return;
+  }
+  if (curve.point(end).stride_bytes < min_sector_bytes) {
+    verdict.no_sector_reason = growth_fades;
+    return;
+  }
+  verdict.sector = end;
+}
+
+/// Where caches serve what other work-items leave of a sector, the growth fades before its end. A
+/// sector is believed that nearly gives the bandwidth, or behind which a sub-group is seen.
+void doubt_sector(const Curve& curve, CurveVerdict& verdict) {
+  if (!verdict.sector || verdict.sub_group) return;
+  if (curve.at(*verdict.sector) >= reaches_most * verdict.best) return;
+  verdict.sector.reset();
+  verdict.no_sector_reason = growth_fades;
+}
+
+void find_sub_group(const Curve& curve, CurveVerdict& verdict) {
+  if (verdict.kind != CurveClass::gpu_coalescing) {
+    verdict.no_sub_group_reason = "not visible: this needs a curve that rises with the stride";
+    return;
+  }
+  // What grows up to a sector's size fills sectors, whether one is seen or not.
+  std::size_t from = verdict.sector.value_or(0) + 1;
+  while (from < curve.last() && curve.point(from).stride_bytes <= min_sector_bytes) ++from;
+  std::optional<std::size_t> steepest;
+  for (std::size_t i = from; i <= *verdict.knee; ++i) {
+    if (curve.growth(i) < grows_clearly) continue;
+    if (!steepest || curve.growth(i) > curve.growth(*steepest)) steepest = i;
+  }
+  // A sub-group has up to 128 work-items; what grows further out is the memory's own structure.
+  constexpr double max_lanes = 128.0;
+  // A step stands out from the growth before it, or ends the growth. Where caches serve what other
+  // work-items leave of a line, the curve rises ever more slowly instead.
+  const auto is_step = [&](std::size_t i) {
+    if (!verdict.sector && i > 1 && curve.growth(i) < curve.growth(i - 1)) return false;
+    const bool stands_out = i > from && curve.growth(i) > grows_clearly * curve.growth(i - 1);
+    return stands_out || i == curve.last() || curve.growth(i + 1) < grows_clearly;
+  };
+  if (steepest ? !is_step(*steepest) : !verdict.sector) {
+    verdict.no_sub_group_reason =
+        "not visible: the bandwidth rises ever more slowly, without a step";
+    return;
+  }
+  if (!steepest) {
+    verdict.no_sub_group_reason = "not visible: whole sectors already reach the bandwidth";
+  } else if (curve.point(*steepest).stride_bytes > max_lanes * lane_bytes) {
+    verdict.no_sub_group_reason =
+        "not visible: the bandwidth grows most beyond any sub-group's width";
+  } else {
+    verdict.sub_group = steepest;
+  }
+}
+
+void find_dips(const Curve& curve, CurveVerdict& verdict) {
+  for (std::size_t i = 1; i < curve.last(); ++i) {
+    const double neighbour = std::min(curve.at(i - 1), curve.at(i + 1));
+    const double neighbours_low = std::min(curve.point(i - 1).low, curve.point(i + 1).low);
+    if (curve.at(i) >= dips * neighbour || curve.point(i).high >= neighbours_low) continue;
+    verdict.dips.push_back({curve.point(i).stride_bytes, curve.at(i) / neighbour});
+  }
+}
+
+}  // namespace
+
+CurveVerdict judge_curve(std::span<const CurvePoint> points, double sub_group) {
+  CurveVerdict verdict;
+  const auto by_bandwidth = [](const CurvePoint& a, const CurvePoint& b) {
+    return a.bandwidth < b.bandwidth;
+  };
+  if (!points.empty()) {
+    const auto best = std::max_element(points.begin(), points.end(), by_bandwidth);
+    verdict.best = best->bandwidth;
+    verdict.best_at = static_cast<std::size_t>(best - points.begin());
+  }
+  verdict.unclear_reason = problem_of(points);
+  verdict.no_sector_reason = verdict.no_sub_group_reason = verdict.unclear_reason;
+  if (!verdict.unclear_reason.empty()) return verdict;
+  const Curve curve(points);
+  verdict.best = curve.robust_best();
+  verdict.knee = curve.knee_of(reaches_best * verdict.best);
+  verdict.sub_knee = curve.first_with(reaches_most * verdict.best);
+  classify(curve, sub_group, verdict);
+  find_sector(curve, verdict);
+  find_sub_group(curve, verdict);
+  doubt_sector(curve, verdict);
+  verdict.last_share = curve.at(curve.last()) / verdict.best;
+  const double noise = verdict.knee ? curve.noise_at(verdict.best, *verdict.knee) : 0.0;
+  verdict.has_end_droop = verdict.last_share < std::min(droops, 1.0 - droops_by_deviations * noise);
+  find_dips(curve, verdict);
+  return verdict;
+}
+
 namespace {
 
 /// One series, its points in ascending order of their strides.

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "clprobe/registry.hpp"
-#include "probes/stride/findings.hpp"
+#include "probes/stride/stride.hpp"
 
 namespace clprobe::stride {
 namespace {

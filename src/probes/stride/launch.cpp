@@ -1,37 +1,105 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/stride/launch.hpp"
-
+// Launching cl/stride.cl: buffers, data, launches and their proof. Sees OpenCL.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <utility>
 #include <vector>
 
-#include "clprobe/device.hpp"
-#include "probes/stride/shape.hpp"
-#include "probes/stride/state.hpp"
-#include "probes/stride/walk.hpp"
+#include "probes/shared/store.hpp"
+#include "probes/shared/timed_launch.hpp"
+#include "probes/stride/stride.hpp"
 
 namespace clprobe::stride {
 namespace {
 
-constexpr const char* file = "stride.cl";
+/// A buffer of some kind, which a kernel takes as an argument.
+struct Memory {
+  std::unique_ptr<HostMemory> host{};  // before the buffer that uses it, so that it outlives it
+  cl::Buffer buffer{};
+  std::shared_ptr<void> shared{};  ///< shared virtual memory, in place of the buffer
+  std::uint64_t bytes{0};
+  std::uint64_t filled_word_bytes{0};  ///< 0: no data in it yet
+  int huge_page_percent{-1};           ///< -1: unknown
 
-/// Sets the arguments 1 to 7 of a kernel that walks over a region.
-void share_out(cl::Kernel& kernel, const Region& region, const Walk& walk) {
-  cl_uint index = 0;
-  for (const std::uint64_t value : {walk.apart, walk.step, walk.each, walk.blocks_each,
-                                    region.first, region.block, region.blocks_apart}) {
-    kernel.setArg(++index, cl_ulong{value});
+  void bind(cl::Kernel& kernel, cl_uint index) const {
+    if (shared == nullptr) {
+      kernel.setArg(index, buffer);
+    } else {
+      bind_shared_virtual(kernel, index, shared.get());
+    }
   }
+};
+
+/// Throws cl::Error, and Unsupported where the driver has not so much shared virtual memory.
+std::shared_ptr<Memory> make_memory(Session& session, BufferKind kind, Bytes size) {
+  auto memory = std::make_shared<Memory>();
+  memory->bytes = size.count;
+  if (kind == BufferKind::svm) {
+    memory->shared = make_shared_virtual(session, size);
+    if (memory->shared == nullptr) {
+      throw Unsupported(fmt::format("the driver does not provide {} of shared virtual memory",
+                                    format_bytes(size)));
+    }
+  } else if (kind == BufferKind::host) {
+    memory->buffer =
+        cl::Buffer(session.context(), CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, size.count);
+  } else {
+    // On huge pages where the system gives them: with small ones a CPU measures its page walks.
+    Store store = make_store(session, size);
+    memory->host = std::move(store.host);
+    memory->buffer = store.buffer;
+  }
+  return memory;
 }
+
+/// What all points share while the probe runs.
+struct State {
+  using Memories = std::map<BufferKind, std::shared_ptr<Memory>>;
+
+  explicit State(Session& used) : session(used) {}
+
+  Session& session;
+  Memories sources{};         ///< read by launches; one for each kind of buffer
+  Memories targets{};         ///< written by launches
+  cl::Buffer sums{};          ///< where launches that read leave their sums
+  KeptBuffer counts{};        ///< where work-items that check leave how many words are right
+  std::uint64_t launches{0};  ///< the number of the latest launch, which makes its results unique
+
+  std::shared_ptr<Memory> memory_for(Memories& memories, const Shape& shape) {
+    const std::uint64_t bytes = std::max(shape.buffer_bytes(), shape.shared_buffer_bytes);
+    std::shared_ptr<Memory>& kept = memories[shape.buffer];
+    if (kept == nullptr || kept->bytes < bytes) {
+      kept = nullptr;  // first, so that its memory is free
+      kept = make_memory(session, shape.buffer, {bytes});
+    }
+    return kept;
+  }
+
+  void need_sums() {
+    if (sums() != nullptr) return;
+    sums = cl::Buffer(session.context(), CL_MEM_READ_WRITE, sums_bytes);
+    const std::vector<char> nothing(sums_bytes, 0);
+    session.queue().enqueueWriteBuffer(sums, CL_TRUE, 0, sums_bytes, nothing.data());
+  }
+};
 
 /// CPUs add 64 bits as fast as 32, and need no instruction to widen a place to an address.
 bool is_built_wide(const DeviceInfo& device, const Shape& shape) {
   return needs_wide(shape) || runs_items_in_turn(device);
+}
+
+/// Sets an argument whose type has 4 or 8 bytes.
+void set_number(cl::Kernel& kernel, cl_uint index, std::uint64_t value, std::uint64_t bytes) {
+  if (bytes == sizeof(cl_ulong)) {
+    kernel.setArg(index, cl_ulong{value});
+  } else {
+    kernel.setArg(index, static_cast<cl_uint>(value));
+  }
 }
 
 /// A point in place, and the launches on it.
@@ -42,13 +110,12 @@ class Stream {
   Measurement run(std::uint64_t batches);
   [[nodiscard]] const Shape& shape() const { return shape_; }
   [[nodiscard]] const Memory& memory() const { return source_ ? *source_ : *target_; }
-  [[nodiscard]] KernelBuild build() const { return session_.build_of(file, options_); }
+  [[nodiscard]] KernelBuild build() const { return spec_.build(session_); }
 
  private:
-  void bind();
-  void set_word(cl::Kernel& kernel, cl_uint index, std::uint64_t value) const;
-  void set_place(cl_uint index, std::uint64_t value);
-  void set_rule(cl::Kernel& kernel, cl_uint index, const WordRule& rule) const;
+  cl_uint set_rule(cl::Kernel& kernel, cl_uint index, const WordRule& rule) const;
+  void launch_walk(cl::Kernel& kernel, const Memory& memory, const Region& region, const Walk& walk,
+                   const WordRule& rule);
   void fill(Memory& memory, const Region& region);
   void prove_sums(std::uint64_t first, std::uint64_t count, Measurement& measurement);
   void prove_contents(std::uint64_t first, std::uint64_t count, Measurement& measurement);
@@ -58,125 +125,108 @@ class Stream {
   Session& session_;
   Shape shape_;
   bool is_wide_;
-  std::string options_;
+  KernelSpec spec_;
   std::uint64_t samples_;
   std::shared_ptr<Memory> source_{};
   std::shared_ptr<Memory> target_{};
   cl::Kernel kernel_{};
-  cl::Kernel check_{};
-  cl_uint stride_argument_{0};  // then log2_run, first, batches
-  cl_uint launch_argument_{0};
   std::uint64_t next_batch_{0};
 };
 
 Stream::Stream(std::shared_ptr<State> state, const Point& point)
     : state_(std::move(state)),
-      session_(state_->session()),
+      session_(state_->session),
       shape_(shape_of<Shape>(point)),
       is_wide_(is_built_wide(session_.info(), shape_)),
-      options_(build_options(shape_, is_wide_)),
+      spec_{"stride.cl", build_options(shape_, is_wide_)},
       samples_(std::min(shape_.grid, max_samples)) {
   if (reads_source(shape_.operation)) {
-    source_ = state_->source(shape_);
+    source_ = state_->memory_for(state_->sources, shape_);
     if (source_->filled_word_bytes != shape_.word_bytes()) {
       fill(*source_, whole(source_->bytes, shape_.word_bytes()));
     }
   }
   if (writes_target(shape_.operation)) {
-    target_ = state_->target(shape_);
+    target_ = state_->memory_for(state_->targets, shape_);
     // Pages that nobody wrote are no memory yet.
     if (target_->filled_word_bytes == 0) fill(*target_, whole(target_->bytes, shape_.word_bytes()));
-  }
-  bind();
-}
-
-void Stream::bind() {
-  const std::string name = fmt::format("stride_{}", word_in(operation_words, shape_.operation));
-  kernel_ = session_.kernel(file, name.c_str(), options_);
-  cl_uint index = 0;
-  if (source_) source_->bind(kernel_, index++);
-  if (target_) target_->bind(kernel_, index++);
-  if (!target_) kernel_.setArg(index++, state_->sums());
-  stride_argument_ = index;
-  set_place(index++, shape_.stride);
-  kernel_.setArg(index++, cl_uint{log2_of(shape_.run())});
-  index += 2;  // first, batches
-  if (!target_) {
-    index += 3;  // the rule of the sums
-    launch_argument_ = index++;
-    kernel_.setArg(index++, cl_uint{log2_of(shape_.grid / samples_)});
-    kernel_.setArg(index++, static_cast<cl_uint>(samples_));
   } else {
-    launch_argument_ = index++;
-    check_ = session_.kernel(file, "stride_check", options_);
+    state_->need_sums();
   }
+  const std::string name = fmt::format("stride_{}", word_in(operation_words, shape_.operation));
+  kernel_ = spec_.kernel(session_, name.c_str());
   // Some drivers compile only now, and the first launch of a size may be slow.
   launch(0, 1);
 }
 
-/// Words of the elements' width.
-void Stream::set_word(cl::Kernel& kernel, cl_uint index, std::uint64_t value) const {
-  if (shape_.word_bytes() == sizeof(cl_ulong)) {
-    kernel.setArg(index, cl_ulong{value});
+LaunchTimes Stream::launch(std::uint64_t first, std::uint64_t batches) {
+  const std::uint64_t place_bytes = is_wide_ ? sizeof(cl_ulong) : sizeof(cl_uint);
+  cl_uint index = 0;
+  if (source_) source_->bind(kernel_, index++);
+  if (target_) {
+    target_->bind(kernel_, index++);
   } else {
-    kernel.setArg(index, static_cast<cl_uint>(value));
+    kernel_.setArg(index++, state_->sums);
   }
+  set_number(kernel_, index++, shape_.stride, place_bytes);
+  kernel_.setArg(index++, cl_uint{log2_of(shape_.run())});
+  set_number(kernel_, index++, first * shape_.unroll(), place_bytes);
+  kernel_.setArg(index++, static_cast<cl_uint>(batches));
+  if (!target_) {
+    index = set_rule(kernel_, index,
+                     sum_rule(shape_, first * shape_.unroll(), batches * shape_.unroll()));
+  }
+  set_number(kernel_, index++, ++state_->launches, shape_.word_bytes());
+  if (!target_) {
+    set_arguments(kernel_, index, cl_uint{log2_of(shape_.grid / samples_)},
+                  static_cast<cl_uint>(samples_));
+  }
+  return launch_over(session_, kernel_, {shape_.grid, shape_.work_group});
 }
 
-void Stream::set_place(cl_uint index, std::uint64_t value) {
-  if (is_wide_) {
-    kernel_.setArg(index, cl_ulong{value});
-  } else {
-    kernel_.setArg(index, static_cast<cl_uint>(value));
+/// Sets three arguments, as wide as the words. Returns the index that follows.
+cl_uint Stream::set_rule(cl::Kernel& kernel, cl_uint index, const WordRule& rule) const {
+  for (const std::uint64_t value : {rule.square, rule.line, rule.constant}) {
+    set_number(kernel, index++, value, shape_.word_bytes());
   }
+  return index;
 }
 
-void Stream::set_rule(cl::Kernel& kernel, cl_uint index, const WordRule& rule) const {
-  set_word(kernel, index, rule.square);
-  set_word(kernel, index + 1, rule.line);
-  set_word(kernel, index + 2, rule.constant);
+/// Launches a kernel that walks over a region of a memory; arguments from 11 on are set.
+void Stream::launch_walk(cl::Kernel& kernel, const Memory& memory, const Region& region,
+                         const Walk& walk, const WordRule& rule) {
+  memory.bind(kernel, 0);
+  set_arguments(kernel, 1, cl_ulong{walk.apart}, cl_ulong{walk.step}, cl_ulong{walk.each},
+                cl_ulong{walk.blocks_each}, cl_ulong{region.first}, cl_ulong{region.block},
+                cl_ulong{region.blocks_apart});
+  set_rule(kernel, 8, rule);
+  session_.launch(kernel, cl::NDRange(walk.x, walk.y), cl::NullRange);
 }
 
 void Stream::fill(Memory& memory, const Region& region) {
-  cl::Kernel kernel = session_.kernel(file, "stride_fill", options_);
-  memory.bind(kernel, 0);
+  cl::Kernel kernel = spec_.kernel(session_, "stride_fill");
   const Walk walk = Walk::over(region, runs_items_in_turn(session_.info()));
-  share_out(kernel, region, walk);
-  set_rule(kernel, 8, data_rule);
-  session_.launch(kernel, cl::NDRange(walk.x, walk.y), cl::NullRange);
+  launch_walk(kernel, memory, region, walk, data_rule);
   memory.filled_word_bytes = shape_.word_bytes();
   if (memory.host && memory.huge_page_percent < 0) {
     memory.huge_page_percent = memory.host->huge_page_percent();
   }
 }
 
-LaunchTimes Stream::launch(std::uint64_t first, std::uint64_t batches) {
-  set_place(stride_argument_ + 2, first * shape_.unroll());
-  kernel_.setArg(stride_argument_ + 3, static_cast<cl_uint>(batches));
-  if (!target_) {
-    set_rule(kernel_, stride_argument_ + 4,
-             sum_rule(shape_, first * shape_.unroll(), batches * shape_.unroll()));
-  }
-  set_word(kernel_, launch_argument_, state_->next_launch());
-  return session_.launch(kernel_, cl::NDRange(shape_.grid), cl::NDRange(shape_.work_group));
-}
-
 /// Every work-item compared its sum; those of the samples are compared once more, here.
 void Stream::prove_sums(std::uint64_t first, std::uint64_t count, Measurement& measurement) {
   const bool is_long = shape_.word_bytes() == sizeof(cl_ulong);
   const std::uint64_t mask = is_long ? ~std::uint64_t{0} : 0xffffffffU;
-  std::vector<std::uint64_t> found(samples_ + 1);
+  std::vector<std::uint64_t> found;
   if (is_long) {
-    session_.queue().enqueueReadBuffer(state_->sums(), CL_TRUE, 0, found.size() * sizeof(cl_ulong),
-                                       found.data());
+    const auto sums = read_values<cl_ulong>(session_, state_->sums, samples_ + 1);
+    found.assign(sums.begin(), sums.end());
   } else {
-    std::vector<cl_uint> narrow(found.size());
-    session_.queue().enqueueReadBuffer(state_->sums(), CL_TRUE, 0, narrow.size() * sizeof(cl_uint),
-                                       narrow.data());
-    std::copy(narrow.begin(), narrow.end(), found.begin());
+    const auto sums = read_values<cl_uint>(session_, state_->sums, samples_ + 1);
+    found.assign(sums.begin(), sums.end());
   }
   const WordRule rule = sum_rule(shape_, first, count);
-  const std::uint64_t number = state_->launch() & mask;
+  const std::uint64_t number = state_->launches & mask;
   const std::uint64_t items_apart = shape_.grid / samples_;
   std::uint64_t witness = 0;
   std::uint64_t expected = 0;
@@ -195,18 +245,14 @@ void Stream::prove_sums(std::uint64_t first, std::uint64_t count, Measurement& m
 void Stream::prove_contents(std::uint64_t first, std::uint64_t count, Measurement& measurement) {
   WordRule rule = data_rule;
   if (shape_.operation == Operation::write) rule = {0, 1, 0};
-  rule.constant += state_->launch();
+  rule.constant += state_->launches;
   const Region region = moved(shape_, first, count);
-  target_->bind(check_, 0);
   const Walk walk = Walk::over(region, runs_items_in_turn(session_.info()));
-  share_out(check_, region, walk);
-  const cl::Buffer& right = state_->counts(walk.walkers());
-  set_rule(check_, 8, rule);
-  check_.setArg(11, right);
-  session_.launch(check_, cl::NDRange(walk.x, walk.y), cl::NullRange);
-  std::vector<cl_uint> counts(walk.walkers());
-  session_.queue().enqueueReadBuffer(right, CL_TRUE, 0, counts.size() * sizeof(cl_uint),
-                                     counts.data());
+  const cl::Buffer& right = state_->counts.at_least(session_, walk.walkers() * sizeof(cl_uint));
+  cl::Kernel check = spec_.kernel(session_, "stride_check");
+  check.setArg(11, right);
+  launch_walk(check, *target_, region, walk, rule);
+  const auto counts = read_values<cl_uint>(session_, right, walk.walkers());
   measurement.sample.witness = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
   measurement.expected_witness = region.words;
 }
@@ -214,22 +260,17 @@ void Stream::prove_contents(std::uint64_t first, std::uint64_t count, Measuremen
 Measurement Stream::run(std::uint64_t batches) {
   // Part of a launch goes on where the part before ended, so that its data are in no cache.
   if (next_batch_ + batches > shape_.batches()) next_batch_ = 0;
-  const std::uint64_t first = next_batch_;
-  next_batch_ += batches;
+  const std::uint64_t first = next_batch_ * shape_.unroll();
   const std::uint64_t count = batches * shape_.unroll();
-  if (shape_.operation == Operation::update) {
-    fill(*target_, moved(shape_, first * shape_.unroll(), count));
-  }
-  const LaunchTimes times = launch(first, batches);
-  Measurement measurement;
-  measurement.sample.accesses =
-      count * shape_.grid * shape_.element_bytes() * directions_of(shape_.operation);
-  measurement.sample.event_ns = times.event_ns;
-  measurement.sample.host_ns = times.host_ns;
+  if (shape_.operation == Operation::update) fill(*target_, moved(shape_, first, count));
+  Measurement measurement =
+      measurement_of(launch(next_batch_, batches), count * shape_.grid * shape_.element_bytes() *
+                                                       directions_of(shape_.operation));
+  next_batch_ += batches;
   if (!target_) {
-    prove_sums(first * shape_.unroll(), count, measurement);
+    prove_sums(first, count, measurement);
   } else {
-    prove_contents(first * shape_.unroll(), count, measurement);
+    prove_contents(first, count, measurement);
     target_->filled_word_bytes = shape_.word_bytes();
   }
   return measurement;
@@ -254,7 +295,7 @@ std::uint64_t enough_batches(Stream& stream) {
 }
 
 Work prepare(const std::shared_ptr<State>& state, const Point& point) {
-  const DeviceInfo& device = state->session().info();
+  const DeviceInfo& device = state->session.info();
   auto stream = std::make_shared<Stream>(state, point);
   const Shape& shape = stream->shape();
   Work work;

@@ -5,23 +5,21 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "clprobe/probe.hpp"
+#include "probes/shared/card_parts.hpp"
 #include "probes/shared/choices.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
-#include "probes/stride/card.hpp"
-#include "probes/stride/findings.hpp"
-#include "probes/stride/launch.hpp"
-#include "probes/stride/shape.hpp"
-#include "probes/stride/sizes.hpp"
-#include "probes/stride/walk.hpp"
+#include "probes/shared/launch_size.hpp"
+#include "probes/stride/stride.hpp"
 
 namespace clprobe::stride {
-
-extern const Probe probe;
 
 namespace {
 
@@ -114,6 +112,182 @@ constexpr Budgets budgets{
     .normal = {.probe_time = std::chrono::seconds(6), .relative_interval = 0.02},
     .thorough = {.probe_time = std::chrono::seconds(60), .max_visits = 20}};
 
+/// The requested options, read once. What is 0, empty or nothing is the probe's choice.
+struct Options {
+  explicit Options(const Request& request)
+      : effort(request.effort),
+        max_memory(request.max_memory),
+        last_cache(request.known.last_cache),
+        elements(request.own.number("elements").value_or(0)),
+        grid(request.own.number("grid").value_or(0)),
+        work_group(request.own.number("work-group").value_or(0)),
+        types(values_in(type_words, request.own.words("type"))),
+        vectors(numbers_in(request.own.words("vector"))),
+        operations(values_in(operation_words, request.own.words("operation"))),
+        buffers(values_in(buffer_words, request.own.words("buffer"))),
+        timer(from_word<Timer>(request.own.word("timer"))),
+        is_whole(request.own.word("per-launch") == "whole") {}
+
+  Effort effort{};
+  Bytes max_memory{};
+  Bytes last_cache{};
+  std::uint64_t elements{};
+  std::uint64_t grid{};
+  std::uint64_t work_group{};
+  std::vector<ElementType> types{};
+  std::vector<int> vectors{};
+  std::vector<Operation> operations{};
+  std::vector<BufferKind> buffers{};
+  std::optional<Timer> timer{};
+  bool is_whole{false};  ///< each launch moves the whole buffer
+};
+
+// Launches of 200 us and more on the fastest memory there is; smaller GPUs have slower memory.
+constexpr Bytes large_gpu_buffer = gibibytes(1);
+constexpr Bytes small_gpu_buffer = mebibytes(256);
+constexpr Bytes large_gpu_memory = gibibytes(16);
+constexpr Bytes min_cpu_buffer = mebibytes(64);
+// Of what one pass leaves in the last cache the next pass should find nothing.
+constexpr std::uint64_t caches = 4;
+// Work-items that a GPU's compute unit holds at once; twice as many, so that none runs dry.
+constexpr std::uint64_t gpu_items_per_unit = std::uint64_t{2} * 2048;
+// A CPU runs the items of a group one after another; many groups, so that its threads end together.
+constexpr std::uint64_t cpu_items_per_unit = 2048;
+// But of elements as wide as a line 16 for each item: larger strides then make as many streams, of
+// which neighbouring items read neighbouring lines. Those had 1.5 times the bandwidth of one stream
+// on a Xeon. (A driver's work for an item costs more than a narrow element.)
+constexpr std::uint64_t cpu_line_bytes = 64;
+constexpr std::uint64_t cpu_streams = 16;
+
+template <typename Value>
+std::vector<Value> asked_or(const std::vector<Value>& asked, Value otherwise) {
+  return asked.empty() ? std::vector<Value>{otherwise} : asked;
+}
+
+/// The last cache as measured, or, if that is larger, as a CPU's driver reports it. (A GPU's driver
+/// reports the first. On a busy CPU the last cache may look like memory.)
+Bytes last_cache(const DeviceInfo& device, const Options& asked) {
+  if (!runs_items_in_turn(device)) return asked.last_cache;
+  return std::max(asked.last_cache, reported_cache(device));
+}
+
+/// Of a buffer where nothing was asked for.
+Bytes default_buffer(const DeviceInfo& device, const Options& asked) {
+  Bytes min = min_cpu_buffer;
+  if (!runs_items_in_turn(device)) {
+    const bool is_large = device.global_memory >= large_gpu_memory;
+    min = is_large && asked.effort != Effort::quick ? large_gpu_buffer : small_gpu_buffer;
+  }
+  return {std::bit_ceil(std::max(min, last_cache(device, asked) * caches).count)};
+}
+
+std::uint64_t default_grid(const DeviceInfo& device, const Shape& shape) {
+  constexpr std::uint64_t min_gpu_grid = 1U << 16U;
+  constexpr std::uint64_t max_gpu_grid = 1U << 21U;
+  if (!runs_items_in_turn(device)) {
+    return std::clamp(std::bit_ceil(units_of(device) * gpu_items_per_unit), min_gpu_grid,
+                      max_gpu_grid);
+  }
+  const std::uint64_t min = std::bit_ceil(units_of(device) * cpu_items_per_unit);
+  return shape.element_bytes() < cpu_line_bytes ? min : std::max(min, shape.elements / cpu_streams);
+}
+
+/// What each series does with which elements, and where: shapes whose sizes are not chosen yet.
+std::vector<Shape> choose_kinds(const DeviceInfo& device, const Options& asked) {
+  // By default an overview: single values and vectors read, vectors copied, and of a CPU lines
+  // read.
+  const bool is_overview = asked.types.empty() && asked.vectors.empty() &&
+                           asked.operations.empty() && asked.buffers.empty();
+  std::vector<Shape> kinds;
+  if (is_overview && asked.effort != Effort::quick) {
+    kinds = {{.vector = 1}, {.vector = 4}, {.vector = 4, .operation = Operation::copy}};
+    // (Elements that were asked for are of vectors up to int4: so many lines may not fit.)
+    if (runs_items_in_turn(device) && asked.elements == 0) kinds.push_back({.vector = 16});
+    return kinds;
+  }
+  for (const BufferKind buffer : asked_or(asked.buffers, BufferKind::device)) {
+    for (const Operation operation : asked_or(asked.operations, Operation::read)) {
+      for (const ElementType type : asked_or(asked.types, ElementType::int32)) {
+        for (const int vector : asked_or(asked.vectors, 1)) {
+          kinds.push_back({.vector = static_cast<std::uint64_t>(vector),
+                           .type = type,
+                           .operation = operation,
+                           .buffer = buffer});
+        }
+      }
+    }
+  }
+  return kinds;
+}
+
+/// Buffers that exist at once while these kinds are measured.
+std::uint64_t count_buffers(const std::vector<Shape>& kinds) {
+  std::uint64_t buffers = 0;
+  for (const auto& [buffer, word] : buffer_words) {
+    const auto is_any = [&, here = buffer](bool (*uses)(Operation)) {
+      return std::any_of(kinds.begin(), kinds.end(), [&](const Shape& each) {
+        return each.buffer == here && uses(each.operation);
+      });
+    };
+    buffers += (is_any(reads_source) ? 1U : 0U) + (is_any(writes_target) ? 1U : 0U);
+  }
+  return std::max<std::uint64_t>(1, buffers);
+}
+
+/// What checking results takes beside buffers of so many bytes, on the device and on the host.
+Bytes memory_of_checks(const DeviceInfo& device, const std::vector<Shape>& kinds, Bytes buffer) {
+  std::uint64_t bytes = 0;
+  const auto is_any = [&](bool (*is)(Operation)) {
+    return std::any_of(kinds.begin(), kinds.end(),
+                       [&](const Shape& each) { return is(each.operation); });
+  };
+  // Each on the device and once more on the host.
+  if (is_any([](Operation each) { return !writes_target(each); })) bytes += 2 * sums_bytes;
+  if (is_any(writes_target)) {
+    constexpr std::uint64_t narrowest_word = 4;
+    bytes += 2 * sizeof(std::uint32_t) *
+             max_walkers(buffer.count / narrowest_word, runs_items_in_turn(device));
+  }
+  return {bytes};
+}
+
+/// The largest buffer that all kinds can have. Elements that were asked for are measured if they
+/// fit; else a quarter of the memory is left to others.
+Bytes max_buffer(const DeviceInfo& device, const Options& asked, const std::vector<Shape>& kinds) {
+  Bytes all = asked.elements != 0 ? device.global_memory : device.global_memory / 4;
+  if (asked.max_memory.count != 0) {
+    const Bytes checks = memory_of_checks(device, kinds, asked.max_memory);
+    all = asked.max_memory > checks ? asked.max_memory - checks : Bytes{};
+  }
+  return std::min(all / count_buffers(kinds), device.max_allocation);
+}
+
+/// The largest work-group that is a power of two.
+std::uint64_t max_work_group(const DeviceInfo& device) {
+  return std::bit_floor(
+      static_cast<std::uint64_t>(std::max<std::int64_t>(1, device.max_work_group_size)));
+}
+
+/// The kind with as many elements, work-items and work-items per work-group as requested, or as the
+/// device needs.
+Shape with_sizes(const DeviceInfo& device, const Options& asked, const std::vector<Shape>& kinds,
+                 Shape shape) {
+  const Bytes max = max_buffer(device, asked, kinds);
+  const Bytes buffer = std::min(default_buffer(device, asked), {std::bit_floor(max.count)});
+  shape.elements = asked.elements != 0
+                       ? asked.elements
+                       : std::max<std::uint64_t>(1, buffer.count / shape.element_bytes());
+  // At least a batch for each work-item, unless another grid was asked for.
+  constexpr std::uint64_t min_run = 16;
+  shape.grid = asked.grid != 0 ? asked.grid
+                               : std::min(default_grid(device, shape),
+                                          std::max<std::uint64_t>(1, shape.elements / min_run));
+  const std::uint64_t default_group = std::min<std::uint64_t>(256, max_work_group(device));
+  shape.work_group = asked.work_group != 0 ? asked.work_group : std::min(default_group, shape.grid);
+  shape.grid = std::max(shape.grid, asked.grid != 0 ? 1 : shape.work_group);
+  return shape;
+}
+
 bool has_double(const DeviceInfo& device) {
   return device.reported.integer_or("double_fp_config", 0) != 0;
 }
@@ -123,7 +297,7 @@ bool has_svm(const DeviceInfo& device) {
 }
 
 /// Why the device has no such elements or buffers; empty when it has.
-std::string find_missing(const DeviceInfo& device, const Kind& kind) {
+std::string find_missing(const DeviceInfo& device, const Shape& kind) {
   if (kind.type == ElementType::float64 && !has_double(device)) {
     return "the device does not support double";
   }
@@ -133,72 +307,63 @@ std::string find_missing(const DeviceInfo& device, const Kind& kind) {
   return {};
 }
 
-Shape shape_for(const Kind& kind, const Dimensions& size, Timer timer) {
-  Shape shape;
-  shape.elements = size.elements;
-  shape.grid = size.grid;
-  shape.work_group = size.work_group;
-  shape.vector = static_cast<std::uint64_t>(kind.vector);
-  shape.type = kind.type;
-  shape.operation = kind.operation;
-  shape.buffer = kind.buffer;
-  shape.timer = timer;
-  return shape;
+/// Why a series cannot be measured; empty when it can.
+std::string find_obstacle(const DeviceInfo& device, const Options& asked, const Shape& shape,
+                          Bytes largest) {
+  if (shape.timer == Timer::event && device.launch_timer != Timer::event) {
+    return "the device's event times are unreliable; choose --timer host";
+  }
+  if (std::string missing = find_missing(device, shape); !missing.empty()) return missing;
+  if (asked.is_whole && shape.timer != Timer::event) {
+    return "the host's clock needs launches of two lengths; omit --per-launch";
+  }
+  if (shape.elements <= largest / Bytes{shape.element_bytes()}) return {};
+  return fmt::format("{} elements of {} need more than {} of memory", shape.elements,
+                     format_bytes({shape.element_bytes()}), format_bytes(largest));
 }
 
-Point point_of(const Kind& kind, const Shape& shape) {
+Point point_of(const Shape& shape) {
   Point point;
-  point.series = kind.name();
+  point.series = shape.name();
   write_shape(shape, point);
   return point;
 }
 
+/// The point without the buffer that all points of the plan share.
+PointAlone alone(Shape shape) {
+  shape.shared_buffer_bytes = shape.buffer_bytes();
+  return {point_of(shape), Bytes{shape.buffer_bytes()}};
+}
+
 Plan plan(const DeviceInfo& device, const Request& request) {
-  const Asked asked(request);
+  const Options asked(request);
   Plan result;
-  const std::vector<Kind> kinds = choose_kinds(device, asked);
+  const std::vector<Shape> kinds = choose_kinds(device, asked);
   const Bytes largest = max_buffer(device, asked, kinds);
-  const Timer timer = asked.timer.value_or(device.launch_timer);
-  std::vector<Kind> measured;
-  std::vector<Shape> shapes;
+  std::vector<Shape> measured;
   std::uint64_t buffer_bytes = 0;
-  for (const Kind& kind : kinds) {
-    std::string reason = find_missing(device, kind);
-    if (timer == Timer::event && device.launch_timer != Timer::event) {
-      reason = "the device's event times are unreliable; choose --timer host";
-    }
-    if (asked.is_whole && timer != Timer::event && reason.empty()) {
-      reason = "the host's clock needs launches of two lengths; omit --per-launch";
-    }
-    const Dimensions size = choose_dimensions(device, asked, kinds, kind);
-    if (reason.empty() && size.elements > largest / Bytes{kind.element_bytes()}) {
-      reason = fmt::format("{} elements of {} need more than {} of memory", size.elements,
-                           format_bytes({kind.element_bytes()}), format_bytes(largest));
-    }
-    if (!reason.empty()) {
-      result.findings.push_back(not_measured("bandwidth", kind.name(), reason));
+  for (const Shape& kind : kinds) {
+    Shape shape = with_sizes(device, asked, kinds, kind);
+    shape.timer = asked.timer.value_or(device.launch_timer);
+    if (asked.is_whole) shape.per_launch = "whole";
+    const std::string obstacle = find_obstacle(device, asked, shape, largest);
+    if (!obstacle.empty()) {
+      result.findings.push_back(not_measured("bandwidth", kind.name(), obstacle));
       continue;
     }
-    measured.push_back(kind);
-    shapes.push_back(shape_for(kind, size, timer));
-    if (asked.is_whole) shapes.back().per_launch = "whole";
-    buffer_bytes = std::max(buffer_bytes, shapes.back().buffer_bytes());
+    buffer_bytes = std::max(buffer_bytes, shape.buffer_bytes());
+    measured.push_back(std::move(shape));
   }
-  for (std::size_t i = 0; i < measured.size(); ++i) {
-    Shape& shape = shapes[i];
+  for (Shape& shape : measured) {
     shape.shared_buffer_bytes = buffer_bytes;
     for (shape.stride = 1; shape.stride <= shape.grid; shape.stride *= 2) {
       // Of reads, the pattern that all devices stream best.
       const bool is_first_read = shape.stride == 1 && shape.operation == Operation::read &&
                                  result.references.empty() && asked.effort != Effort::quick;
       if (is_first_read) {
-        Shape alone = shape;
-        alone.shared_buffer_bytes = shape.buffer_bytes();
-        result.references = {
-            {ReferenceKind::memory, result.points.size(),
-             PointAlone{point_of(measured[i], alone), Bytes{shape.buffer_bytes()}}}};
+        result.references = {{ReferenceKind::memory, result.points.size(), alone(shape)}};
       }
-      result.points.push_back(point_of(measured[i], shape));
+      result.points.push_back(point_of(shape));
     }
   }
   if (!measured.empty()) {
@@ -208,8 +373,8 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   return result;
 }
 
-std::string check_kinds(const DeviceInfo& device, const std::vector<Kind>& kinds) {
-  for (const Kind& kind : kinds) {
+std::string check_kinds(const DeviceInfo& device, const std::vector<Shape>& kinds) {
+  for (const Shape& kind : kinds) {
     const std::string reason = find_missing(device, kind);
     if (reason.empty()) continue;
     const bool is_type = kind.type == ElementType::float64 && !has_double(device);
@@ -220,7 +385,7 @@ std::string check_kinds(const DeviceInfo& device, const std::vector<Kind>& kinds
 }
 
 /// Only the device tells which powers of two may be chosen.
-std::string check_work_group(const DeviceInfo& device, const Asked& asked) {
+std::string check_work_group(const DeviceInfo& device, const Options& asked) {
   const std::uint64_t most = max_work_group(device);
   if (asked.work_group > most) {
     return fmt::format("--work-group: {} exceeds the device's maximum; choose at most {}",
@@ -232,7 +397,7 @@ std::string check_work_group(const DeviceInfo& device, const Asked& asked) {
                      2 * below > most ? "" : fmt::format(" or {}", 2 * below));
 }
 
-std::string check_dimensions(const Asked& asked, const Dimensions& size) {
+std::string check_sizes_of(const Options& asked, const Shape& size) {
   if (size.grid > size.elements && asked.grid == 0) {
     return fmt::format(
         "--elements: {} is less than the number of work-items in a work-group; choose at least {}",
@@ -249,9 +414,10 @@ std::string check_dimensions(const Asked& asked, const Dimensions& size) {
   return {};
 }
 
-std::string check_sizes(const DeviceInfo& device, const Asked& asked,
-                        const std::vector<Kind>& kinds) {
-  const std::uint64_t widest = widest_element(kinds);
+std::string check_sizes(const DeviceInfo& device, const Options& asked,
+                        const std::vector<Shape>& kinds) {
+  std::uint64_t widest = 1;
+  for (const Shape& each : kinds) widest = std::max(widest, each.element_bytes());
   const Bytes largest = max_buffer(device, asked, kinds);
   const bool is_known = device.max_allocation.count != 0 && largest.count != 0;
   const std::uint64_t max_elements =
@@ -261,19 +427,105 @@ std::string check_sizes(const DeviceInfo& device, const Asked& asked,
         "--elements: {} elements of {} bytes in {} exceed the available memory; choose at most {}",
         asked.elements, widest, format_count(count_buffers(kinds), "buffer"), max_elements);
   }
-  for (const Kind& kind : kinds) {
-    std::string problem = check_dimensions(asked, choose_dimensions(device, asked, kinds, kind));
+  for (const Shape& kind : kinds) {
+    std::string problem = check_sizes_of(asked, with_sizes(device, asked, kinds, kind));
     if (!problem.empty()) return problem;
   }
   return {};
 }
 
 std::string check(const DeviceInfo& device, const Request& request) {
-  const Asked asked(request);
+  const Options asked(request);
   if (std::string problem = check_work_group(device, asked); !problem.empty()) return problem;
-  const std::vector<Kind> kinds = choose_kinds(device, asked);
+  const std::vector<Shape> kinds = choose_kinds(device, asked);
   const std::string problem = check_kinds(device, kinds);
   return problem.empty() ? check_sizes(device, asked, kinds) : problem;
+}
+
+/// The pattern by the class of a curve; empty where no rule fits.
+std::string_view pattern_of(const Finding* kind) {
+  if (kind == nullptr) return {};
+  const std::string_view word = kind->label;
+  if (word == word_in(class_words, CurveClass::gpu_coalescing)) {
+    return "coalesced";
+  }
+  if (word == word_in(class_words, CurveClass::cpu_serial)) {
+    return "one contiguous run per work-item";
+  }
+  if (word == word_in(class_words, CurveClass::flat)) return "at any stride";
+  return {};
+}
+
+/// The fastest series of an operation: "read", of "read int" and "read int4".
+struct Best {
+  std::string operation{};
+  std::string type{};
+  double bandwidth{0.0};
+  std::string_view pattern{};
+};
+
+std::vector<Best> best_of(const ProbeResult& result) {
+  std::vector<Best> all;
+  for (const std::string& series : series_in(result.findings)) {
+    const Finding* const bandwidth = find_value(result.findings, "bandwidth", series);
+    if (bandwidth == nullptr) continue;
+    const std::size_t space = std::min(series.find(' '), series.size());
+    Best one{series.substr(0, space), series.substr(std::min(space + 1, series.size())),
+             *bandwidth->value, pattern_of(find_finding(result.findings, "class", series))};
+    const auto found = std::find_if(
+        all.begin(), all.end(), [&](const Best& each) { return each.operation == one.operation; });
+    if (found == all.end()) {
+      all.push_back(std::move(one));
+    } else if (one.bandwidth > found->bandwidth) {
+      *found = std::move(one);
+    }
+  }
+  return all;
+}
+
+/// "read 4.55 TB/s, copy 4.03 TB/s (int4, neighbours side by side)": what all have in common stands
+/// once.
+std::string text_of(const std::vector<Best>& all) {
+  const auto share = [&](auto part) {
+    return std::all_of(all.begin(), all.end(),
+                       [&](const Best& each) { return each.*part == all.front().*part; });
+  };
+  const bool is_one_type = share(&Best::type);
+  const bool is_one_pattern = share(&Best::pattern);
+  std::string text;
+  for (const Best& each : all) {
+    std::string own;
+    if (!is_one_type) append(own, ", ", each.type);
+    if (!is_one_pattern) append(own, ", ", each.pattern);
+    append(text, ", ", fmt::format("{} {}", each.operation, format_rate(each.bandwidth)));
+    if (!own.empty()) text += fmt::format(" ({})", own);
+  }
+  std::string common;
+  if (is_one_type) append(common, ", ", all.front().type);
+  if (is_one_pattern) append(common, ", ", all.front().pattern);
+  return common.empty() ? text : fmt::format("{} ({})", text, common);
+}
+
+Card card(const ProbeResult& result) {
+  Card card;
+  const std::vector<Best> all = best_of(result);
+  if (!all.empty()) card.lines.push_back({"best stride", text_of(all)});
+  for (const std::string& series : series_in(result.findings)) {
+    card.titles.emplace(series, fmt::format("strided memory access: {}", series));
+    const Finding* const bandwidth = find_value(result.findings, "bandwidth", series);
+    if (bandwidth == nullptr) continue;
+    std::string text = format_rate(*bandwidth->value);
+    const std::string_view pattern = pattern_of(find_finding(result.findings, "class", series));
+    if (!pattern.empty()) text += fmt::format(", {}", pattern);
+    if (const Finding* const knee = find_value(result.findings, "knee", series)) {
+      text += fmt::format(" from {} on", size_text(*knee->value));
+    }
+    if (const Finding* const sector = find_value(result.findings, "sector", series)) {
+      text += fmt::format(", sectors of {}", size_text(*sector->value));
+    }
+    card.rows.push_back({series, std::move(text)});
+  }
+  return card;
 }
 
 }  // namespace

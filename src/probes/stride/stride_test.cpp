@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "clprobe/registry.hpp"
-#include "probes/stride/shape.hpp"
+#include "probes/stride/stride.hpp"
 
 namespace clprobe::stride {
 namespace {

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "clprobe/simulated.hpp"
-#include "probes/stride/launch.hpp"
-#include "probes/stride/shape.hpp"
+#include "probes/stride/stride.hpp"
 
 namespace clprobe::stride {
+
 namespace {
 
 using simulator::Lanes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What made transfers say.
-#include "probes/transfer/findings.hpp"
+#include "probes/transfer/transfer.hpp"
 
 #include <doctest/doctest.h>
 
@@ -12,13 +12,8 @@
 #include "clprobe/probe.hpp"
 #include "probes/shared/card_parts.hpp"
 #include "probes/shared/finding.hpp"
-#include "probes/transfer/card.hpp"
-#include "probes/transfer/fit.hpp"
-#include "probes/transfer/series.hpp"
 
 namespace clprobe::transfer {
-
-extern const Probe probe;
 
 namespace {
 
@@ -300,7 +295,7 @@ TEST_CASE("transfer: the card has both ways, what was not seen, and fits a narro
   CHECK(result.card.rows[0].text == "10.0 GB/s, start-up 20.0 µs, half the bandwidth at 195 KiB");
   CHECK(result.card.rows[6].text == "24.8 GB/s");
   CHECK(result.card.unseen.empty());
-  CHECK(card({}).lines.empty());
+  CHECK(probe.card({}).lines.empty());
 }
 
 TEST_CASE("transfer: a unit that changes is said, and what was not measured is left out") {
@@ -309,7 +304,7 @@ TEST_CASE("transfer: a unit that changes is said, and what was not measured is l
     result.findings.push_back(
         finding_of("bandwidth", series, "bytes_per_second", "", rate, rate, rate));
   };
-  const auto text = [&] { return card(result).lines.at(0).text; };
+  const auto text = [&] { return probe.card(result).lines.at(0).text; };
   add("from-device", 8e6);
   CHECK(text() == "back 8.00 MB/s (ordinary memory)");
   add("to-device", 9e6);

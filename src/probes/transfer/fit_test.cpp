@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/transfer/fit.hpp"
+#include "probes/transfer/transfer.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,26 +1,194 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/transfer/launch.hpp"
-
+// Transfers through OpenCL: the routes that bytes take, and the launches of cl/transfer.cl that
+// show that they have arrived.
 #include <algorithm>
+#include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
-#include "clprobe/device.hpp"
 #include "clprobe/engine.hpp"
-#include "probes/shared/host_time.hpp"
-#include "probes/shared/launch_size.hpp"
-#include "probes/shared/one_memory.hpp"
-#include "probes/transfer/peer.hpp"
-#include "probes/transfer/places.hpp"
-#include "probes/transfer/routes.hpp"
-#include "probes/transfer/series.hpp"
+#include "probes/shared/expect_success.hpp"
+#include "probes/shared/host_effects.hpp"
+#include "probes/transfer/memories.hpp"
 #include "system/cores.hpp"
 
 namespace clprobe::transfer {
 namespace {
+
+using Action = std::function<void()>;
+
+/// One way to move bytes.
+struct Route {
+  struct Part {
+    End from;
+    End to;
+  };
+
+  std::vector<Part> parts;  ///< one, or one each way
+  Action move;              ///< returns when the bytes are there
+  Action end{};             ///< waits for what is no part of the time; may be null
+  /// Whether the marks are written anew before each move: a driver that has moved them once may
+  /// know that they are there, and not move them again.
+  bool is_marked_anew{false};
+
+  void mark(const Marks& marks) const {
+    for (const Part& each : parts) each.from.mark(marks);
+  }
+  /// The sum of the marks that have arrived, over all parts.
+  [[nodiscard]] std::uint64_t sum(const Marks& marks) const {
+    std::uint64_t all = 0;
+    for (const Part& each : parts) all += each.to.sum(marks);
+    return all;
+  }
+  [[nodiscard]] std::uint64_t expected_sum(const Marks& marks) const {
+    return marks.expected_sum() * parts.size();
+  }
+};
+
+Action copy_by_kernel(Memories& memories, const cl::Buffer& from, const cl::Buffer& to,
+                      std::uint64_t bytes) {
+  cl::Kernel kernel = spec.kernel(memories.session(), "transfer_copy");
+  const std::uint64_t vectors = bytes / sizeof(cl_uint4);
+  set_arguments(kernel, 0, from, to, cl_ulong{vectors});
+  const LaunchSize size = spread_over(memories.session().info(), vectors);
+  return [&memories, kernel, size] {
+    memories.queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(size.items),
+                                          cl::NDRange(size.group));
+    memories.queue().finish();
+  };
+}
+
+/// A mapping, what the host does meanwhile, and its end.
+Action by_mapping(Memories& memories, Direction direction, std::uint64_t bytes,
+                  std::function<void(void*)> action) {
+  const cl_map_flags flags =
+      direction == Direction::to_device ? CL_MAP_WRITE_INVALIDATE_REGION : CL_MAP_READ;
+  return [&memories, flags, bytes, action = std::move(action)] {
+    void* const begin =
+        memories.queue().enqueueMapBuffer(memories.mappable(), CL_TRUE, flags, 0, bytes);
+    action(begin);
+    memories.queue().enqueueUnmapMemObject(memories.mappable(), begin);
+    memories.queue().finish();
+  };
+}
+
+/// Between the host and the device, one way alone.
+Route one_way(Memories& memories, const Shape& shape) {
+  const bool is_there = shape.direction == Direction::to_device;
+  const std::uint64_t bytes = shape.transfer_bytes;
+  const cl::CommandQueue& queue = memories.queue();
+  const auto route = [&](const End& host, const End& device, Action move) {
+    return Route{{is_there ? Route::Part{host, device} : Route::Part{device, host}},
+                 std::move(move)};
+  };
+  if (shape.way == Way::kernel) {
+    const cl::Buffer& host = memories.mappable();
+    const cl::Buffer& device = memories.device();
+    return route(
+        End::mapped(memories), End::of_buffer(memories, device),
+        copy_by_kernel(memories, is_there ? host : device, is_there ? device : host, bytes));
+  }
+  // Both directions have the same pinned memory.
+  void* const host = shape.way == Way::pinned ? memories.pinned_source() : memories.ordinary();
+  const End at_host = End::on_host(memories, host);
+  if (shape.way == Way::map) {
+    return route(at_host, End::of_buffer(memories, memories.mappable()),
+                 by_mapping(memories, shape.direction, bytes, [=](void* mapped) {
+                   std::memcpy(is_there ? mapped : host, is_there ? host : mapped, bytes);
+                 }));
+  }
+  if (shape.way == Way::svm) {
+    void* const device = memories.shared_virtual();
+    return route(at_host, End::of_shared_virtual(memories), [=] {
+      expect_success(clEnqueueSVMMemcpy(queue(), CL_TRUE, is_there ? device : host,
+                                        is_there ? host : device, bytes, 0, nullptr, nullptr),
+                     "clEnqueueSVMMemcpy");
+      queue.finish();
+    });
+  }
+  const cl::Buffer& device = memories.device();
+  const cl_bool blocking = shape.way == Way::pinned ? CL_FALSE : CL_TRUE;
+  return route(at_host, End::of_buffer(memories, device), [=] {
+    if (is_there) {
+      queue.enqueueWriteBuffer(device, blocking, 0, bytes, host);
+    } else {
+      queue.enqueueReadBuffer(device, blocking, 0, bytes, host);
+    }
+    // Some drivers come back from a blocking call before the device has all of it.
+    queue.finish();
+  });
+}  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): it loses track of std::function
+
+/// To the device by one queue, and from another buffer of it by the other. Either way alone is
+/// timed while the other one goes on, which is why that has more to do.
+Route both_ways(Memories& memories, Direction timed, std::uint64_t bytes) {
+  const cl::Buffer& device = memories.device();
+  const cl::Buffer& other = memories.other();
+  void* const from = memories.pinned_source();
+  void* const to = memories.pinned_target();
+  constexpr int more = 2;
+  const int writes = timed == Direction::from_device ? more : 1;
+  const int reads = timed == Direction::to_device ? more : 1;
+  const cl::CommandQueue& there = memories.queue();
+  const cl::CommandQueue& back = memories.second_queue();
+  const cl::CommandQueue& first = timed == Direction::from_device ? back : there;
+  const cl::CommandQueue& second = timed == Direction::from_device ? there : back;
+  return {{{End::on_host(memories, from), End::of_buffer(memories, device)},
+           {End::of_buffer(memories, other), End::on_host(memories, to)}},
+          [=] {
+            for (int i = 0; i < writes; ++i) {
+              there.enqueueWriteBuffer(device, CL_FALSE, 0, bytes, from);
+            }
+            for (int i = 0; i < reads; ++i) back.enqueueReadBuffer(other, CL_FALSE, 0, bytes, to);
+            second.flush();
+            first.flush();
+            first.finish();
+            if (timed == Direction::both) second.finish();
+          },
+          [=] { second.finish(); }};
+}
+
+/// By the queue of the device that gets the bytes: only then does a driver surely have them there.
+Route by_copy(Memories& from, const cl::Buffer& source, Memories& to, const cl::Buffer& target,
+              std::uint64_t bytes) {
+  return {{{End::of_buffer(from, source), End::of_buffer(to, target)}}, [=, &to] {
+            to.queue().enqueueCopyBuffer(source, target, 0, 0, bytes);
+            to.queue().finish();
+          }};
+}  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): it loses track of std::function
+
+Route route_of(PeerMemories& memories, const Shape& shape) {
+  const bool is_there = shape.direction == Direction::to_peer;
+  Memories& from = is_there ? memories.here() : memories.there();
+  Memories& to = is_there ? memories.there() : memories.here();
+  Route route = by_copy(from, from.device(), to, to.device(), shape.transfer_bytes);
+  route.is_marked_anew = true;
+  return route;
+}
+
+Route route_of(Memories& memories, const Shape& shape) {
+  if (shape.way == Way::duplex || shape.direction == Direction::both) {
+    return both_ways(memories, shape.direction, shape.transfer_bytes);
+  }
+  if (shape.direction == Direction::on_device) {
+    return by_copy(memories, memories.other(), memories, memories.device(), shape.transfer_bytes);
+  }
+  return one_way(memories, shape);
+}
+
+/// The time of a mapping in which nobody copies: the shortest of a few.
+std::uint64_t mapping_time(Memories& memories, const Shape& shape) {
+  constexpr int times = 3;
+  const Action mapping = by_mapping(memories, shape.direction, shape.transfer_bytes, [](void*) {});
+  std::uint64_t least = host_ns_of(mapping);
+  for (int i = 1; i < times; ++i) least = std::min(least, host_ns_of(mapping));
+  return least;
+}
 
 /// What a point is.
 using Visited = std::tuple<Direction, Way, std::uint64_t, std::uint64_t>;
@@ -43,21 +211,21 @@ struct State {
   explicit State(Session& used) : session(used) {}
 
   Session& session;
-  std::map<std::uint64_t, std::unique_ptr<Places>> places{};  ///< by the size of their buffers
-  std::map<std::uint64_t, std::unique_ptr<PeerPlaces>> peers{};
+  std::map<std::uint64_t, std::unique_ptr<Memories>> memories{};  ///< by the size of their buffers
+  std::map<std::uint64_t, std::unique_ptr<PeerMemories>> peers{};
   std::uint32_t launches{0};
   std::map<Visited, Counts> counts{};
   std::set<Visited> proven{};  ///< whose words were all looked at, once
 
-  Places& places_for(Bytes size) {
-    std::unique_ptr<Places>& of_size = places[size.count];
-    if (of_size == nullptr) of_size = std::make_unique<Places>(session, size);
+  Memories& memories_for(Bytes size) {
+    std::unique_ptr<Memories>& of_size = memories[size.count];
+    if (of_size == nullptr) of_size = std::make_unique<Memories>(session, size);
     return *of_size;
   }
 
-  PeerPlaces& places_with(std::uint64_t peer, Bytes size) {
-    std::unique_ptr<PeerPlaces>& both = peers[peer];
-    if (both == nullptr) both = std::make_unique<PeerPlaces>(session, peer);
+  PeerMemories& memories_with(std::uint64_t peer, Bytes size) {
+    std::unique_ptr<PeerMemories>& both = peers[peer];
+    if (both == nullptr) both = std::make_unique<PeerMemories>(session, peer);
     both->hold(size);
     return *both;
   }
@@ -73,18 +241,24 @@ std::uint64_t time_marked_anew(const Route& route, const Marks& marks, std::uint
   return ns;
 }
 
-/// That one transfer brings all words, and others what has changed since.
-void prove(State& state, const Shape& shape, const Route& route) {
-  constexpr int more = 2;
-  for (const Whole& each : route.wholes) each.clear();
-  for (int i = 0; i <= more; ++i) {
+/// Proves that one transfer brings all words (`is_whole`: they are added up on both sides), and
+/// others what has changed since. Throws VoidedPoint.
+void prove(State& state, const Shape& shape, const Route& route, bool is_whole) {
+  constexpr int transfers = 3;
+  const auto is_complete = [&](const Route::Part& each) {
+    return each.from.total(shape.words()) == each.to.total(shape.words());
+  };
+  if (is_whole) {
+    for (const Route::Part& each : route.parts) each.to.clear(shape.words());
+  }
+  for (int i = 0; i < transfers; ++i) {
     const Marks marks(shape.words(), ++state.launches);
     route.mark(marks);
     route.move();
     if (route.end) route.end();
-    const bool is_right = route.sum(marks) == marks.expected_sum() * route.sums;
-    const auto is_whole = [](const Whole& each) { return each.source() == each.target(); };
-    if (is_right && (i > 0 || std::all_of(route.wholes.begin(), route.wholes.end(), is_whole))) {
+    const bool needs_all = is_whole && i == 0;
+    if (route.sum(marks) == route.expected_sum(marks) &&
+        (!needs_all || std::all_of(route.parts.begin(), route.parts.end(), is_complete))) {
       continue;
     }
     throw VoidedPoint(
@@ -104,7 +278,7 @@ Measurement run(State& state, const Shape& shape, const Route& route, std::uint6
       route.is_marked_anew ? time_marked_anew(route, marks, iterations) : host_ns_of(move_all);
   if (route.end) route.end();
   measurement.sample.witness = route.sum(marks);
-  measurement.expected_witness = marks.expected_sum() * route.sums;
+  measurement.expected_witness = route.expected_sum(marks);
   return measurement;
 }
 
@@ -138,32 +312,25 @@ Work prepare(const std::shared_ptr<State>& state, const Point& point) {
   const Bytes size{std::max(shape.buffer_bytes, shape.transfer_bytes)};
   state->session.use_all_cores();
   Work work;
-  Route route;
+  if (shape.way == Way::peer) {
+    const DeviceInfo& peer = state->memories_with(shape.peer, size).peer();
+    work.facts.set(peer_name, peer.name);
+    work.facts.set(peer_shares_memory, std::int64_t{shares_memory_with_host(peer)});
+  }
+  const Route route = shape.way == Way::peer
+                          ? route_of(state->memories_with(shape.peer, size), shape)
+                          : route_of(state->memories_for(size), shape);
   // To look at all words takes the host longer than to move them, and of all series together longer
   // than a run has.
   const bool is_proven_whole = Bytes{shape.transfer_bytes} <= mebibytes(16);
-  if (shape.way == Way::peer) {
-    PeerPlaces& places = state->places_with(shape.peer, size);
-    route = route_of(places, shape);
-    const bool is_to_peer = shape.direction == Direction::to_peer;
-    if (is_proven_whole) {
-      route.wholes = {is_to_peer ? whole_between(places.here(), places.there(), shape)
-                                 : whole_between(places.there(), places.here(), shape)};
-    }
-    work.facts.set(peer_name, places.peer().name);
-    work.facts.set(peer_shares_memory, std::int64_t{shares_memory_with_host(places.peer())});
-  } else {
-    route = route_of(state->places_for(size), shape);
-    if (is_proven_whole) route.wholes = wholes_of(state->places_for(size), shape);
-  }
   work.accesses_per_iteration = shape.moved_bytes();
   const Counts counts = counts_of_visit(*state, shape, route);
   work.iterations = counts.transfers;
   work.max_samples = counts.samples;
-  work.build = state->session.build_of(file, "");
+  work.build = spec.build(state->session);
   if (shape.way == Way::map) {
     work.facts.set(mapping_ns,
-                   static_cast<std::int64_t>(mapping_time(state->places_for(size), shape)));
+                   static_cast<std::int64_t>(mapping_time(state->memories_for(size), shape)));
   }
   // Of a host with several nodes: where the thread is that moves, or asks for it.
   if (const auto place = system::place_of_thread()) {
@@ -174,7 +341,9 @@ Work prepare(const std::shared_ptr<State>& state, const Point& point) {
               point = visited(shape)](std::uint64_t iterations) {
     // A sample of one transfer is proven by its own marks.
     const bool needs_proof = is_proven_whole || iterations > 1;
-    if (needs_proof && state->proven.insert(point).second) prove(*state, shape, route);
+    if (needs_proof && state->proven.insert(point).second) {
+      prove(*state, shape, route, is_proven_whole);
+    }
     return run(*state, shape, route, iterations);
   };
   return work;

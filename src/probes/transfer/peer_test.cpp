@@ -10,13 +10,9 @@
 #include "clprobe/probe.hpp"
 #include "probes/shared/card_parts.hpp"
 #include "probes/shared/test_plans.hpp"
-#include "probes/transfer/card.hpp"
-#include "probes/transfer/findings.hpp"
-#include "probes/transfer/series.hpp"
+#include "probes/transfer/transfer.hpp"
 
 namespace clprobe::transfer {
-
-extern const Probe probe;
 
 namespace {
 

@@ -11,12 +11,9 @@
 
 #include "clprobe/probe.hpp"
 #include "probes/shared/test_plans.hpp"
-#include "probes/transfer/fit.hpp"
-#include "probes/transfer/series.hpp"
+#include "probes/transfer/transfer.hpp"
 
 namespace clprobe::transfer {
-
-extern const Probe probe;
 
 namespace {
 

@@ -10,21 +10,234 @@
 #include <vector>
 
 #include "clprobe/probe.hpp"
-#include "probes/shared/asked_sizes.hpp"
+#include "probes/shared/card_parts.hpp"
 #include "probes/shared/finding.hpp"
-#include "probes/shared/one_memory.hpp"
+#include "probes/shared/host_effects.hpp"
+#include "probes/shared/mixed.hpp"
 #include "probes/shared/wanted_series.hpp"
-#include "probes/transfer/card.hpp"
-#include "probes/transfer/findings.hpp"
-#include "probes/transfer/fit.hpp"
-#include "probes/transfer/launch.hpp"
-#include "probes/transfer/series.hpp"
+#include "probes/shared/working_sets.hpp"
+#include "probes/transfer/transfer.hpp"
 
 namespace clprobe::transfer {
 
-extern const Probe probe;
+namespace {
+
+std::uint64_t weighted(std::uint32_t mark, std::uint32_t value) {
+  return std::uint64_t{value} * (2 * std::uint64_t{mark} + 1);
+}
+
+}  // namespace
+
+Marks::Marks(std::uint64_t words, std::uint32_t launch)
+    : words_(words),
+      launch_(launch),
+      count_(static_cast<std::uint32_t>(std::min<std::uint64_t>(words, max_count))) {}
+
+std::uint32_t Marks::value(std::uint32_t mark) const {
+  return mixed(launch_ * static_cast<std::uint32_t>(max_count) + mark);
+}
+
+std::uint64_t Marks::place(std::uint32_t mark) const {
+  if (mark == 0) return 0;
+  if (mark + 1 == count_) return words_ - 1;
+  const std::uint64_t each = words_ / count_;
+  return mark * each + value(mark) % each;
+}
+
+void Marks::write_to(std::span<std::uint32_t> words) const {
+  for (std::uint32_t mark = 0; mark < count_; ++mark) words[place(mark)] = value(mark);
+}
+
+std::uint64_t Marks::sum_in(std::span<const std::uint32_t> words) const {
+  std::uint64_t sum = 0;
+  for (std::uint32_t mark = 0; mark < count_; ++mark) sum += weighted(mark, words[place(mark)]);
+  return sum;
+}
+
+std::uint64_t Marks::expected_sum() const {
+  std::uint64_t sum = 0;
+  for (std::uint32_t mark = 0; mark < count_; ++mark) sum += weighted(mark, value(mark));
+  return sum;
+}
+
+std::uint64_t sum_of_words(std::span<const std::uint32_t> words) {
+  std::uint64_t sum = 0;
+  for (std::uint64_t w = 0; w < words.size(); ++w) sum += words[w] * (2 * w + 1);
+  return sum;
+}
+
+std::uint64_t sum_of_marks(std::span<const std::uint32_t> found) {
+  std::uint64_t sum = 0;
+  for (std::uint32_t mark = 0; mark < found.size(); ++mark) sum += weighted(mark, found[mark]);
+  return sum;
+}
+
+std::vector<std::uint64_t> peers_of(const DeviceInfo& device) {
+  const auto own = device.platform_index.substr(device.platform_index.find(':') + 1);
+  constexpr std::int64_t max_devices = 64;
+  const std::int64_t count =
+      std::min(max_devices, device.reported.integer_or("devices_on_platform", 1));
+  std::vector<std::uint64_t> peers;
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (fmt::to_string(i) != own) peers.push_back(static_cast<std::uint64_t>(i));
+  }
+  return count > 1 ? peers : std::vector<std::uint64_t>{};
+}
+
+std::string series_with_peer(const SeriesSpec& series, std::uint64_t peer) {
+  return fmt::format("{}-{}", series.name, peer);
+}
+
+std::string missing_in(const SeriesSpec& series, const DeviceInfo& device) {
+  constexpr std::int64_t coarse_grain_buffer = 1;  // CL_DEVICE_SVM_COARSE_GRAIN_BUFFER
+  const std::int64_t svm = device.reported.integer_or("svm_capabilities", 0);
+  if (series.way == Way::svm && (svm & coarse_grain_buffer) == 0) {
+    return "the device has no shared virtual memory";
+  }
+  if (series.way == Way::peer && peers_of(device).empty()) {
+    return "the platform has no other device";
+  }
+  return {};
+}
+
+std::uint64_t count_buffers(const std::vector<SeriesSpec>& series, const DeviceInfo& device) {
+  const auto has = [&](auto is_such) { return std::any_of(series.begin(), series.end(), is_such); };
+  const auto by = [&](Way way) {
+    return has([way](const SeriesSpec& each) { return each.way == way; });
+  };
+  const bool has_other = has([](const SeriesSpec& each) {
+    return each.direction == Direction::both || each.direction == Direction::on_device ||
+           each.way == Way::duplex;
+  });
+  const bool has_ordinary = by(Way::pageable) || by(Way::map) || by(Way::svm);
+  // What the host maps, a kernel reads, and what is mapped once for all are buffers of their own.
+  const bool has_pinned = by(Way::pinned) || by(Way::duplex);
+  // A context of two devices may have both of its buffers on both.
+  const std::uint64_t of_peers = by(Way::peer) ? 2 * peers_of(device).size() : 0;
+  return 1 + of_peers + (has_other ? 1U : 0U) + (has_ordinary ? 1U : 0U) + (has_pinned ? 2U : 0U) +
+         (by(Way::map) || by(Way::kernel) ? 1U : 0U) + (by(Way::svm) ? 1U : 0U);
+}
 
 namespace {
+
+const Finding* rate_of(const ProbeResult& result, std::string_view series) {
+  return find_value(result.findings, "bandwidth", series);
+}
+
+/// Rates one after the other, with the unit only where it is another one than before, and with the
+/// interval only where that is wide.
+class Rates {
+ public:
+  std::string text(const Finding& rate) {
+    constexpr double wide = 1.5;
+    std::string shown = with_new_unit(*rate.value);
+    if (rate.low && rate.high && *rate.high > wide * wide * *rate.low) {
+      shown += fmt::format(" ({} to {})", with_new_unit(*rate.low), with_new_unit(*rate.high));
+    }
+    return shown;
+  }
+
+ private:
+  std::string with_new_unit(double rate) {
+    const std::string whole = format_rate(rate);
+    const std::size_t space = whole.find(' ');
+    const std::string unit = whole.substr(space);
+    const bool is_new = unit != unit_;
+    unit_ = unit;
+    return is_new ? whole : whole.substr(0, space);
+  }
+
+  std::string unit_{};
+};
+
+/// "host to device 55.3 GB/s, back 55.3, both at once 93.5; ordinary memory 6.70 and 14.4": of
+/// pinned memory, and of what programs allocate without a thought. Empty without any.
+std::string both_ways(const ProbeResult& result) {
+  struct Way {
+    std::string_view word;
+    std::string_view series;
+  };
+  const auto list = [&](Rates& rates, std::string_view between, std::initializer_list<Way> ways) {
+    std::string text;
+    for (const Way& way : ways) {
+      const Finding* const rate = rate_of(result, way.series);
+      if (rate != nullptr) append(text, between, fmt::format("{}{}", way.word, rates.text(*rate)));
+    }
+    return text;
+  };
+  Rates rates;
+  std::string text = list(rates, ", ",
+                          {{"host to device ", "to-device-pinned"},
+                           {"back ", "from-device-pinned"},
+                           {"both at once ", "both-pinned"}});
+  if (text.empty()) {
+    text = list(rates, ", ", {{"host to device ", "to-device"}, {"back ", "from-device"}});
+    return text.empty() ? text : text + " (ordinary memory)";
+  }
+  const bool has_both =
+      rate_of(result, "to-device") != nullptr && rate_of(result, "from-device") != nullptr;
+  const std::string ordinary =
+      has_both ? list(rates, " and ", {{"", "to-device"}, {"", "from-device"}})
+               : list(rates, "", {{"there ", "to-device"}, {"back ", "from-device"}});
+  append(text, "; ", ordinary.empty() ? ordinary : "ordinary memory " + ordinary);
+  return text;
+}
+
+std::string row_of(const ProbeResult& result, const std::string& series) {
+  const Finding* const rate = rate_of(result, series);
+  std::string text = rate != nullptr ? format_rate(*rate->value) : std::string();
+  const Finding* const start = find_value(result.findings, "start_up", series);
+  if (start != nullptr) append(text, ", ", "start-up " + format_seconds(*start->value));
+  const Finding* const half = find_value(result.findings, "half_size", series);
+  if (half != nullptr) append(text, ", ", "half the bandwidth at " + size_text(*half->value));
+  const Finding* const one_way = find_value(result.findings, "one_way_bandwidth", series);
+  if (one_way != nullptr) append(text, ", ", format_rate(*one_way->value));
+  const Finding* const on_device = find_value(result.findings, "device_bandwidth", series);
+  if (on_device != nullptr) {
+    append(text, ", ", format_rate(*on_device->value) + " in device memory");
+  }
+  return text;
+}
+
+/// "to 7 others: 388 GB/s to 391 GB/s, direct", or of one other "to 388 GB/s, direct".
+std::string with_peers(const ProbeResult& result, std::string_view series) {
+  const std::string_view word = series.substr(0, series.find('-'));
+  std::vector<double> rates;
+  std::vector<std::string> paths;
+  for (const Finding& each : result.findings) {
+    if (each.name != "peer_path" || !each.series.starts_with(series)) continue;
+    const Finding* const rate = find_value(result.findings, "bandwidth", each.series);
+    if (rate == nullptr) continue;
+    rates.push_back(*rate->value);
+    const bool is_new = std::find(paths.begin(), paths.end(), each.label) == paths.end();
+    if (is_new && !each.label.empty()) paths.push_back(each.label);
+  }
+  if (rates.empty()) return {};
+  const auto [slowest, fastest] = std::minmax_element(rates.begin(), rates.end());
+  std::string text = fmt::format("{} {}", word, format_rate(*slowest));
+  if (rates.size() > 1) {
+    text = fmt::format("{} {} others: {} to {}", word, rates.size(), format_rate(*slowest),
+                       format_rate(*fastest));
+  }
+  for (const std::string& path : paths) append(text, ", ", path);
+  return text;
+}
+
+Card card(const ProbeResult& result) {
+  Card card;
+  std::string host = both_ways(result);
+  const Finding* const zero_copy = find_finding(result.findings, "zero_copy");
+  if (zero_copy != nullptr && zero_copy->label == is_zero_copy) append(host, "; ", "zero copy");
+  if (!host.empty()) card.lines.push_back({"transfer", std::move(host)});
+  std::string others = with_peers(result, "to-peer");
+  append(others, "; ", with_peers(result, "from-peer"));
+  if (!others.empty()) card.lines.push_back({"other devices", std::move(others)});
+  for (const std::string& series : series_in(result.findings)) {
+    std::string row = row_of(result, series);
+    if (!row.empty()) card.rows.push_back({series, std::move(row)});
+  }
+  return card;
+}
 
 constexpr Option options[]{
     {.name = "sizes",
@@ -297,7 +510,7 @@ const Probe probe{
     .open = open,
     .variants = variants,
     .builds = builds,
-    .find_problem = find_problem_of,
+    .find_problem = find_problem<Shape, Observation>,
     .analyse = analyse,
     .card = card,
     .loops = loops,

@@ -23,7 +23,7 @@
 #include "clprobe/stalls.hpp"
 #include "commands/pages.hpp"
 #include "probes/stalls/causes.hpp"
-#include "probes/stride/curve.hpp"
+#include "probes/stride/stride.hpp"
 #include "unit/golden.hpp"
 
 namespace clprobe {

@@ -17,7 +17,7 @@
 #include "clprobe/embedded.hpp"
 #include "clprobe/registry.hpp"
 #include "probes/shared/launch_size.hpp"
-#include "probes/stride/walk.hpp"
+#include "probes/stride/stride.hpp"
 
 namespace clprobe {
 namespace {

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// The probe `bandwidth`: its series, and what one point is: who walks over which memory, and what
+// that must add up to. Pure.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clprobe/probe.hpp"
+#include "clprobe/words.hpp"
+#include "probes/shared/fields.hpp"
+
+namespace clprobe::bandwidth {
+
+enum class Operation { read, write, copy, update, local, image };
+inline constexpr Word<Operation> operation_words[]{
+    {Operation::read, "read"},     {Operation::write, "write"}, {Operation::copy, "copy"},
+    {Operation::update, "update"}, {Operation::local, "local"}, {Operation::image, "image"}};
+
+bool writes(Operation operation);
+
+/// Vectors of a block that one work-item moves, as in cl/bandwidth.cl.
+constexpr std::uint64_t unroll_of(std::uint64_t vector_words) { return vector_words == 16 ? 8 : 4; }
+/// Words of a texel: an image's element is a vector of four.
+inline constexpr std::uint64_t texel_words = 4;
+inline constexpr std::uint64_t texel_bytes = texel_words * sizeof(std::uint32_t);
+
+/// Walks over regions of blocks. All regions together are one buffer's beginning.
+struct Shape {
+  std::uint64_t working_set_bytes{0};  ///< of the device; where each unit has its own, of a unit
+  Operation operation{Operation::read};
+  std::uint64_t lanes{1};   ///< work-items of a walk
+  std::uint64_t vector{4};  ///< words
+  std::uint64_t group{1};   ///< work-items
+  std::uint64_t walks{1};
+  std::uint64_t regions{1};
+  std::uint64_t blocks{1};  ///< of a region
+  Timer timer{Timer::host};
+  /// A fact: the largest buffer of the plan, which all points share.
+  std::uint64_t buffer_bytes{0};
+
+  template <typename Visitor>
+  void visit(Visitor& f) {
+    f.whole("working_set_bytes", working_set_bytes, from_1);
+    f.word("operation", operation, operation_words);
+    f.whole("lanes", lanes, {.min = 1, .max = 1024});
+    f.whole("vector", vector, {.min = 4, .max = 16});
+    f.whole("work_group", group, count_from_1);
+    f.whole("walks", walks, {.min = 1, .max = 1 << 24});
+    f.whole("regions", regions, {.min = 1, .max = 1 << 24});
+    f.whole("blocks", blocks, {.min = 1, .max = std::int64_t{1} << 32});
+    f.word("timer", timer);
+    f.fact("buffer_bytes", buffer_bytes);
+  }
+
+  [[nodiscard]] std::uint64_t unroll() const { return unroll_of(vector); }
+  [[nodiscard]] std::uint64_t block_bytes() const { return lanes * unroll() * vector * 4; }
+  [[nodiscard]] std::uint64_t items() const { return walks * lanes; }
+  /// Walks of a region.
+  [[nodiscard]] std::uint64_t sharers() const {
+    return std::max<std::uint64_t>(1, walks / regions);
+  }
+  [[nodiscard]] std::uint64_t region_bytes() const { return blocks * block_bytes(); }
+  /// Of the buffer, or of each of two.
+  [[nodiscard]] std::uint64_t touched_bytes() const { return regions * region_bytes(); }
+  /// Blocks of a walk in one iteration, in which all go once over each region.
+  [[nodiscard]] std::uint64_t step() const { return (blocks + sharers() - 1) / sharers(); }
+  /// That all walks move in one iteration.
+  [[nodiscard]] std::uint64_t bytes_per_iteration() const;
+};
+
+/// A walk: the first block of its region, and its first block in there.
+struct Place {
+  std::uint32_t region{0};
+  std::uint32_t start{0};
+
+  friend bool operator==(const Place&, const Place&) = default;
+};
+
+/// The places of all walks. Those of one region start evenly spread, and neighbours far apart: the
+/// walks of one compute unit then do not find in its caches what its others have just read.
+std::vector<Place> places_of(const Shape& shape);
+
+/// The sum of the first `words` words that `fill` makes, wrapping. At most 2^32 of them.
+std::uint32_t sum_before(std::uint64_t words);
+
+/// What all walks together must add up that go over `count` blocks each, wrapping.
+std::uint32_t expected_sum(const Shape& shape, std::span<const Place> places, std::uint64_t count);
+
+/// Whose the regions are.
+enum class Sharing {
+  all,   ///< one region for all walks
+  unit,  ///< one for each compute unit
+  walk,  ///< one for each walk
+};
+
+struct SeriesSpec {
+  std::string_view name{};
+  std::string_view summary{};
+  std::string_view title{};
+  Operation operation{Operation::read};
+  Sharing sharing{Sharing::all};
+  bool is_one_unit{false};   ///< one work-group alone
+  std::string_view alone{};  ///< the series in which one unit does the same
+};
+
+inline constexpr std::string_view read_series = "read";
+inline constexpr std::string_view one_unit_series = "read-one-unit";
+inline constexpr std::string_view local_series = "local";
+inline constexpr std::string_view image_series = "image";
+
+inline constexpr std::array all_series{
+    SeriesSpec{read_series, "all compute units read one working set",
+               "{} read by all compute units", Operation::read, Sharing::all, false,
+               one_unit_series},
+    SeriesSpec{"read-own", "each compute unit reads its own working set",
+               "{} read by each compute unit separately", Operation::read, Sharing::unit},
+    SeriesSpec{one_unit_series, "only one compute unit reads", "{} read by one compute unit",
+               Operation::read, Sharing::all, true},
+    SeriesSpec{"write", "all compute units write parts of one working set",
+               "{} write by all compute units", Operation::write, Sharing::walk, false,
+               "write-one-unit"},
+    SeriesSpec{"write-one-unit", "only one compute unit writes", "{} write by one compute unit",
+               Operation::write, Sharing::walk, true},
+    SeriesSpec{"copy", "all compute units copy one half of a working set to the other",
+               "{} copy by all compute units", Operation::copy, Sharing::walk, false,
+               "copy-one-unit"},
+    SeriesSpec{"copy-one-unit", "only one compute unit copies", "{} copy by one compute unit",
+               Operation::copy, Sharing::walk, true},
+    SeriesSpec{"update", "all compute units update parts of one working set",
+               "{} update by all compute units", Operation::update, Sharing::walk, false,
+               "update-one-unit"},
+    SeriesSpec{"update-one-unit", "only one compute unit updates", "{} update by one compute unit",
+               Operation::update, Sharing::walk, true},
+    SeriesSpec{local_series, "all compute units read local memory",
+               "local memory read by all compute units", Operation::local, Sharing::all},
+    SeriesSpec{image_series, "all compute units read one working set as an image",
+               "{} read as an image", Operation::image, Sharing::all},
+};
+
+/// The spec of a series; null where there is none of that name.
+const SeriesSpec* series_named(std::string_view name);
+
+/// Why the device cannot have such a series; empty when it can.
+std::string missing_in(const SeriesSpec& series, const DeviceInfo& device);
+
+/// The shape of a point of the series, with the working set nearest below the wanted one that its
+/// walks can share out; nothing where that is no block.
+std::optional<Shape> shape_for(const SeriesSpec& series, const DeviceInfo& device, Bytes wanted);
+
+/// The smallest working set that makes all units work.
+Bytes smallest_set(const SeriesSpec& series, const DeviceInfo& device);
+
+/// Words of the finding `limit`.
+inline constexpr std::string_view limited_by_units = "units";
+inline constexpr std::string_view limited_by_level = "level";
+
+extern const Probe probe;
+
+/// Per series and level: bandwidth, bandwidth of a compute unit and capacity; of `read` also how
+/// the bandwidth scales from one unit to all, and what limits it. Method: docs/bandwidth.md.
+Findings analyse(const DeviceInfo& device, std::span<const Point> points);
+
+/// Iterations of a launch, at most: what the kernel's counter, and the driver, allow.
+std::uint64_t max_iterations_of(const DeviceInfo& device, const Shape& shape);
+
+/// The build options of cl/bandwidth.cl for the launches of a point.
+std::string build_options(const Shape& shape);
+
+// As Probe has them: `open` (launch.cpp) is the only one that sees OpenCL.
+Preparer open(Session& session);
+SimulatedWork trace(const simulator::Machine& machine, const Point& point);
+std::vector<KernelVariant> variants();
+std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t seed, const Point& point);
+std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point);
+
+}  // namespace clprobe::bandwidth

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+// How working sets become walks, what these add up to, and how long the loops of their kernels are.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
+#include <numeric>
+
+#include "probes/bandwidth/bandwidth.hpp"
+#include "probes/shared/launch_size.hpp"
+#include "probes/shared/work_group.hpp"
+
+namespace clprobe::bandwidth {
+
+namespace {
+
+constexpr std::uint64_t gpu_vector = 4;
+// Of GPUs: the work-items of a walk that writes, where a set is too small for all to have a block.
+// Of larger sets walks are as large as they can be: in 33 MiB of an H100 groups of 1,024 copied 5 %
+// more than those of 64, and wrote and updated 1 to 3; a native kernel's updated 5 % more on an
+// H200, and copied 1.5 % less.
+constexpr std::uint64_t gpu_lanes = 64;
+constexpr std::uint64_t largest_group = 1024;
+constexpr std::uint64_t local_lanes = 128;
+// Near the units half as many keep enough loads in flight, and their blocks are half as large.
+constexpr std::uint64_t group_near = 512;
+constexpr Bytes far_from_units = mebibytes(4);
+// As many work-items as a GPU's compute unit holds at once.
+constexpr std::uint64_t items_of_unit = 2048;
+// Walks of a unit, at least, where all write. One alone, which goes over its block of 4 KiB again
+// and again, is no level: an H100 updated 528 KiB at 9.5 TB/s that way, 1 MiB by two walks a unit
+// at 6.7, and larger sets at 7.3, so that the first level came and went between runs.
+constexpr std::uint64_t min_writing_walks = 2;
+// A line of a CPU, so that each vector is one.
+constexpr std::uint64_t cpu_vector = 16;
+// A driver's threads take work-groups in batches; PoCL's first one takes a half of them and one.
+constexpr std::uint64_t cpu_reading_walks = 32;
+
+std::uint64_t largest_group_of(const DeviceInfo& device) {
+  return std::bit_floor(static_cast<std::uint64_t>(std::clamp<std::int64_t>(
+      device.max_work_group_size, 1, static_cast<std::int64_t>(largest_group))));
+}
+
+/// Whether its threads run work-items one after another, or it has groups as small as those do.
+bool is_like_cpu(const DeviceInfo& device) {
+  return runs_items_in_turn(device) || largest_group_of(device) < gpu_lanes;
+}
+
+std::uint64_t directions_of(const SeriesSpec& series) {
+  return series.operation == Operation::copy ? 2 : 1;
+}
+
+/// The walks of a series, without blocks yet. Where walks share a region, a unit of a GPU has one:
+/// of several those behind find in its caches what the first one has just read, catch up, and all
+/// go on together, several times as fast as what they read comes. Where walks have parts of their
+/// own they are small and many.
+Shape walks_of(const SeriesSpec& series, const DeviceInfo& device, Bytes wanted) {
+  const std::uint64_t units = series.is_one_unit ? 1 : units_of(device);
+  Shape shape{.operation = series.operation, .timer = device.launch_timer};
+  if (is_like_cpu(device)) {
+    // llvmpipe's compiler takes 30 s for a kernel of eight vectors of 16 words, and 5 s for four
+    // of 4.
+    const bool is_small = series.operation == Operation::image || may_cut_loops(device);
+    shape.vector = is_small ? texel_words : cpu_vector;
+    // A part that is written is for one work-group: where 32 had one, cores that took each other's
+    // lines wrote 256 KiB of a Xeon at 74 GB/s in place of 1250.
+    const bool is_read = series.sharing != Sharing::walk;
+    shape.walks = is_read && !series.is_one_unit ? units * cpu_reading_walks : units;
+    return shape;
+  }
+  shape.vector = gpu_vector;
+  // One unit has one group, however small the parts of its set are where all write.
+  if (series.sharing == Sharing::walk && !series.is_one_unit) {
+    const std::uint64_t bytes_of_item = shape.unroll() * shape.vector * 4 * directions_of(series);
+    const bool have_all_blocks = wanted.count >= units * items_of_unit * bytes_of_item;
+    shape.lanes = shape.group = have_all_blocks ? largest_group_of(device) : gpu_lanes;
+    shape.walks = units * (items_of_unit / shape.lanes);
+  } else if (series.operation == Operation::local) {
+    // It is small, and has no cache before it: many walks may share it.
+    shape.lanes = std::min(local_lanes, largest_group_of(device));
+    shape.group = std::min(group_near, largest_group_of(device));
+    shape.walks = units * (shape.group / shape.lanes);
+  } else {
+    // Simulated units have latencies as long as those of memory near by, and no small caches.
+    const bool is_near = !series.is_one_unit && !is_simulated(device) && wanted < far_from_units;
+    const std::uint64_t most = is_near ? group_near : largest_group;
+    shape.lanes = shape.group = std::min(most, largest_group_of(device));
+    shape.walks = units;
+  }
+  return shape;
+}
+
+}  // namespace
+
+const SeriesSpec* series_named(std::string_view name) {
+  const auto* const found = std::find_if(all_series.begin(), all_series.end(),
+                                         [&](const SeriesSpec& each) { return each.name == name; });
+  return found == all_series.end() ? nullptr : found;
+}
+
+std::string missing_in(const SeriesSpec& series, const DeviceInfo& device) {
+  if (series.operation == Operation::local && device.local_memory.count == 0) {
+    return "the device has no local memory";
+  }
+  if (series.operation == Operation::image && device.image_buffer_pixels == 0) {
+    return "the device does not support images created from buffers";
+  }
+  if (is_simulated(device) && series.sharing == Sharing::walk) {
+    return "the simulator runs one compute unit and does not model the time of write-backs";
+  }
+  if (!is_like_cpu(device)) return {};
+  if (series.operation == Operation::local) {
+    return "a CPU's local memory is ordinary memory, which 'read' measures";
+  }
+  if (series.sharing == Sharing::unit) {
+    return "a CPU's driver chooses the core for each work-group; 'read' measures each core's "
+           "caches";
+  }
+  return {};
+}
+
+std::optional<Shape> shape_for(const SeriesSpec& series, const DeviceInfo& device, Bytes wanted) {
+  Shape shape = walks_of(series, device, wanted);
+  const std::uint64_t units = series.is_one_unit ? 1 : units_of(device);
+  const std::uint64_t blocks = wanted.count / directions_of(series) / shape.block_bytes();
+  switch (series.sharing) {
+    case Sharing::all:
+      shape.blocks = blocks;
+      break;
+    case Sharing::unit:
+      shape.regions = units;
+      shape.blocks = blocks;
+      break;
+    case Sharing::walk:
+      // A CPU's parts are as many as its units, however small they are.
+      if (!is_like_cpu(device)) {
+        shape.walks = std::min(std::max<std::uint64_t>(1, blocks), shape.walks);
+      }
+      shape.regions = shape.walks;
+      shape.blocks = blocks / shape.regions;
+      break;
+  }
+  if (shape.blocks == 0) return std::nullopt;
+  // Where drivers end loops that are longer, more work-items do the work; one unit has no more.
+  if (may_cut_loops(device) && shape.step() > max_iterations) {
+    if (series.sharing != Sharing::all || series.is_one_unit) return std::nullopt;
+    while (shape.step() > max_iterations) shape.walks *= 2;
+  }
+  shape.working_set_bytes = shape.touched_bytes() * directions_of(series);
+  if (series.sharing == Sharing::unit) shape.working_set_bytes /= units;
+  return shape;
+}
+
+Bytes smallest_set(const SeriesSpec& series, const DeviceInfo& device) {
+  constexpr Bytes min_cpu = kibibytes(4);
+  const Shape shape = walks_of(series, device, {});
+  std::uint64_t bytes = shape.block_bytes();
+  const std::uint64_t units = series.is_one_unit ? 1 : units_of(device);
+  if (series.sharing == Sharing::walk) bytes *= units * directions_of(series);
+  const bool is_of_all_on_gpu = !is_like_cpu(device) && !series.is_one_unit;
+  if (is_of_all_on_gpu && series.sharing == Sharing::walk) bytes *= min_writing_walks;
+  return is_like_cpu(device) ? std::max(Bytes{bytes}, min_cpu) : Bytes{bytes};
+}
+
+namespace {
+
+/// A number of places to go on by that meets all of `count` places, and no near one soon: that next
+/// to the golden section which has no divisor in common with them.
+std::uint64_t spread_over_places(std::uint64_t count) {
+  constexpr double golden = 0.6180339887498949;
+  auto step = static_cast<std::uint64_t>(static_cast<double>(count) * golden);
+  while (std::gcd(step, count) != 1) ++step;
+  return step;
+}
+
+}  // namespace
+
+bool writes(Operation operation) {
+  return operation == Operation::write || operation == Operation::copy ||
+         operation == Operation::update;
+}
+
+std::uint64_t Shape::bytes_per_iteration() const {
+  const std::uint64_t directions =
+      operation == Operation::copy || operation == Operation::update ? 2 : 1;
+  return walks * step() * block_bytes() * directions;
+}
+
+std::vector<Place> places_of(const Shape& shape) {
+  const std::uint64_t sharers = shape.sharers();
+  const std::uint64_t spread = spread_over_places(sharers);
+  std::vector<Place> places;
+  places.reserve(shape.walks);
+  for (std::uint64_t walk = 0; walk < shape.walks; ++walk) {
+    const std::uint64_t region = walk / sharers % shape.regions;
+    const std::uint64_t start = walk % sharers * spread % sharers * shape.blocks / sharers;
+    places.push_back(
+        {static_cast<std::uint32_t>(region * shape.blocks), static_cast<std::uint32_t>(start)});
+  }
+  return places;
+}
+
+// Word w is (square w + line) w, so that the sum of those before n is
+// square n (n - 1) (2 n - 1) / 6 + line n (n - 1) / 2.
+std::uint32_t sum_before(std::uint64_t words) {
+  constexpr std::uint32_t square = 0x7f4a7c15;
+  constexpr std::uint32_t line = 0x42ef9505;
+  if (words == 0) return 0;
+  const std::uint64_t pairs = words % 2 == 0 ? words / 2 * (words - 1) : (words - 1) / 2 * words;
+  const std::uint64_t odd = 2 * words - 1;
+  // One of both has the factor 3.
+  const std::uint64_t squares = pairs % 3 == 0 ? pairs / 3 * odd : odd / 3 * pairs;
+  return static_cast<std::uint32_t>(square * squares + line * pairs);
+}
+
+std::uint32_t expected_sum(const Shape& shape, std::span<const Place> places, std::uint64_t count) {
+  const auto rounds = static_cast<std::uint32_t>(count / shape.blocks);
+  const std::uint64_t rest = count % shape.blocks;
+  const std::uint64_t words_of_block = shape.block_bytes() / sizeof(std::uint32_t);
+  std::uint32_t sum = 0;
+  for (const Place& place : places) {
+    const auto before = [&](std::uint64_t block) {
+      return sum_before((place.region + block) * words_of_block);
+    };
+    const std::uint32_t all = before(shape.blocks) - before(0);
+    const std::uint64_t end = place.start + rest;
+    sum += rounds * all;
+    if (end <= shape.blocks) {
+      sum += before(end) - before(place.start);
+    } else {
+      sum += before(shape.blocks) - before(place.start);
+      sum += before(end - shape.blocks) - before(0);
+    }
+  }
+  return sum;
+}
+
+std::string build_options(const Shape& shape) {
+  std::string options = fmt::format("-DLANES={} -DVECTOR={}", shape.lanes, shape.vector);
+  if (shape.operation == Operation::image) options += " -DIMAGE";
+  if (shape.group > usual_group) options += large_group(shape.group);
+  return options;
+}
+
+std::vector<KernelVariant> variants() {
+  std::vector<KernelVariant> all{{build_options({.lanes = 1, .vector = 16}), ""},
+                                 {build_options({.lanes = 1, .vector = texel_words}), ""},
+                                 {build_options({.lanes = 64, .vector = 4}), ""}};
+  all.push_back({build_options({.lanes = 128, .vector = 4, .group = 512}), ""});
+  for (const std::uint64_t group : {128U, 256U, 512U, 1024U}) {
+    all.push_back({build_options({.lanes = group, .vector = 4, .group = group}), ""});
+    all.push_back({build_options({.operation = Operation::image,
+                                  .lanes = group,
+                                  .vector = texel_words,
+                                  .group = group}),
+                   ""});
+  }
+  all.push_back({build_options({.operation = Operation::image, .lanes = 1}), ""});
+  return all;
+}
+
+std::uint64_t max_iterations_of(const DeviceInfo& device, const Shape& shape) {
+  const std::uint64_t most =
+      may_cut_loops(device) ? max_iterations : std::numeric_limits<std::uint32_t>::max();
+  return std::max<std::uint64_t>(1, most / shape.step());
+}
+
+std::vector<KernelVariant> builds(const DeviceInfo& /*device*/, std::uint64_t /*seed*/,
+                                  const Point& point) {
+  return {{build_options(shape_of<Shape>(point)), ""}};
+}
+
+std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point) {
+  constexpr std::array kernels{"bandwidth_read",   "bandwidth_write", "bandwidth_copy",
+                               "bandwidth_update", "bandwidth_local", "bandwidth_image"};
+  const auto shape = shape_of<Shape>(point);
+  const auto turns_of = [&](std::uint64_t bytes) {
+    const std::uint64_t words = bytes / sizeof(std::uint32_t);
+    return turns_over(spread_over(device, words), words);
+  };
+  std::uint64_t turns = max_iterations_of(device, shape) * shape.step();
+  if (shape.operation == Operation::local) {
+    // The copying of the set into local memory goes before.
+    turns += shape.blocks * shape.unroll() + 1;
+  }
+  std::vector<KernelLoops> found{{kernels.at(static_cast<std::size_t>(shape.operation)), turns}};
+  if (shape.operation != Operation::write) {
+    found.push_back(
+        {"bandwidth_fill", turns_of(std::max(shape.buffer_bytes, shape.touched_bytes()))});
+  }
+  if (writes(shape.operation)) {
+    found.push_back({"bandwidth_check", turns_of(shape.touched_bytes())});
+  }
+  return found;
+}
+
+}  // namespace clprobe::bandwidth

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// The probe `clock`: a point is a moment while a load goes on. Pure.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "clprobe/probe.hpp"
+#include "clprobe/words.hpp"
+#include "probes/shared/fields.hpp"
+
+namespace clprobe::clock {
+
+enum class Load { idle, arithmetic, stream, both };
+inline constexpr Word<Load> load_words[]{{Load::idle, "idle"},
+                                         {Load::arithmetic, "arithmetic"},
+                                         {Load::stream, "stream"},
+                                         {Load::both, "both"}};
+
+struct SeriesSpec {
+  std::string_view name{};
+  std::string_view summary{};
+  Load load{Load::idle};
+};
+
+inline constexpr std::array all_series{
+    SeriesSpec{"idle", "idle device", Load::idle},
+    SeriesSpec{"arithmetic", "all compute units calculating", Load::arithmetic},
+    SeriesSpec{"stream", "all compute units reading memory", Load::stream},
+    SeriesSpec{"both", "half of the compute units calculating, half reading memory", Load::both},
+};
+
+/// How a device's cycles are counted, and by what their time is told.
+enum class Counting {
+  none,
+  chain,   ///< operations of one cycle each, by a clock of a constant rate: CPUs
+  steady,  ///< a counter of cycles beside one of a constant rate, both read in the kernel
+  event,   ///< a counter of cycles, by the times of launches
+};
+
+Counting counting_of(const DeviceInfo& device);
+/// Why the device's clock cannot be told; empty when it can.
+std::string_view missing_on(const DeviceInfo& device);
+
+struct Shape {
+  std::uint64_t time_ms{0};  ///< of the load: when this moment ends
+  std::uint64_t slot_ms{0};  ///< for how long this point keeps it going
+  Load load{Load::idle};
+  Timer timer{Timer::event};
+  std::uint64_t buffer_bytes{0};  ///< a fact
+
+  template <typename Visitor>
+  void visit(Visitor& f) {
+    f.word("load", load, load_words);
+    f.whole("time_ms", time_ms, {.max = 36'000'000});
+    f.whole("slot_ms", slot_ms, {.max = 60000});
+    f.word("timer", timer);
+    f.fact("buffer_bytes", buffer_bytes);
+  }
+};
+
+/// What a moment shows besides its cycles; 0 where that is unknown.
+struct Observation {
+  std::uint64_t operations{0};   ///< products and fused products of its launches
+  std::uint64_t moved_bytes{0};  ///< by its launches
+  std::uint64_t launched_ns{0};  ///< what the launches took together
+  std::uint64_t power_mw{0};     ///< as a meter reported, since it was read before
+
+  template <typename Visitor>
+  void visit(Visitor& f) {
+    f.fact("operations", operations, {.max = std::int64_t{1} << 60U});
+    f.fact("moved_bytes", moved_bytes, {.max = std::int64_t{1} << 60U});
+    f.fact("launched_ns", launched_ns, {.max = std::int64_t{1} << 60U});
+    f.fact("power_mw", power_mw);
+  }
+};
+
+/// Why no meter could be read, where none could: a text among the facts of the first moment.
+inline constexpr std::string_view no_power_fact = "no_power";
+
+/// A launch: how many work-items, and what each does.
+struct Burn {
+  std::uint64_t items{1};
+  std::uint64_t group{1};
+  std::uint32_t vectors{1};  ///< of what is read
+  std::uint32_t first{0};    ///< the first work-item's first vector
+  std::uint32_t apart{1};    ///< from a work-item's first vector to the next one's
+  std::uint32_t step{1};     ///< from each vector to the next
+  std::uint32_t rounds{1};
+  std::uint32_t numbers{0};  ///< turns of arithmetic
+  std::uint32_t loads{0};    ///< turns of streaming
+  std::uint32_t links{0};    ///< turns of a chain behind each round
+
+  friend bool operator==(const Burn&, const Burn&) = default;
+};
+
+/// The launches of such a device, without their turns.
+Burn launch_shape(const DeviceInfo& device, Bytes size);
+/// How many turns each part of a round may have, so that no driver ends the loops.
+std::uint32_t max_turns(const DeviceInfo& device);
+
+/// Steps of a turn, as in cl/clock.cl.
+inline constexpr std::uint32_t unroll = 8;
+/// Of a step: a product and a fused one of each of four sequences.
+inline constexpr std::uint32_t operations_of_step = 8;
+/// Links of a chain's turn.
+inline constexpr std::uint32_t links_of_turn = 64;
+/// Cycles of a link of a CPU: an addition, and an exclusive or that waits for it.
+inline constexpr std::uint32_t cycles_of_link = 2;
+
+/// Of all its work-items. Where both parts are there, half of the groups do each.
+std::uint64_t operations_of(const Burn& burn);
+std::uint64_t moved_bytes_of(const Burn& burn);
+
+/// What a work-item reaches. Wrapping.
+std::uint32_t expected_end(const Burn& burn, std::uint32_t item);
+
+/// The end of a chain that begins with a work-item's number, after so many links.
+std::uint32_t expected_chain(std::uint32_t item, std::uint64_t links, std::uint32_t more,
+                             std::uint32_t mask);
+
+extern const Probe probe;
+
+/// The findings of the probe: docs/clock.md.
+Findings analyse(const DeviceInfo& device, std::span<const Point> points);
+
+// How cl/clock.cl is built, launched and how long its loops are, as Probe has it (launch.cpp).
+Preparer open(Session& session);
+std::vector<KernelVariant> variants();
+std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t seed, const Point& point);
+std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point);
+
+}  // namespace clprobe::clock

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+// The probe `latency`: its series in one table, from which its options, plan, launches and findings
+// follow, and what one point is. Pure.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clprobe/probe.hpp"
+#include "clprobe/words.hpp"
+#include "probes/shared/fields.hpp"
+#include "probes/shared/wanted_series.hpp"
+
+namespace clprobe::latency {
+
+/// What a node holds; the numbers of the first three are ADDRESS in cl/latency.cl.
+enum class AddressForm { pointer = 0, index = 1, offset = 2, automatic = 3 };
+
+inline constexpr std::array address_table{
+    Word{AddressForm::automatic, "auto"}, Word{AddressForm::pointer, "pointer"},
+    Word{AddressForm::index, "index"}, Word{AddressForm::offset, "offset"}};
+
+inline std::string_view to_word(AddressForm form) { return word_in(address_table, form); }
+
+/// A point: a ring of nodes.
+struct RingShape {
+  std::uint64_t working_set_bytes{0};
+  std::uint64_t step_bytes{64};  ///< from node to node
+  std::uint64_t line_bytes{
+      64};  ///< nodes that are further apart are spread over the lines of their step
+  AddressForm address{AddressForm::index};
+  std::uint64_t unroll{16};
+  std::uint64_t buffer_bytes{0};  ///< what it is cut from
+
+  template <typename Visitor>
+  void visit(Visitor& fields) {
+    fields.whole("working_set_bytes", working_set_bytes, from_1);
+    fields.whole("step_bytes", step_bytes, from_1);
+    fields.whole("line_bytes", line_bytes, from_1);
+    fields.word("address", address, address_table);
+    fields.whole("unroll", unroll, count_from_1);
+    fields.fact("buffer_bytes", buffer_bytes);
+  }
+
+  [[nodiscard]] std::uint32_t nodes() const {
+    return static_cast<std::uint32_t>(working_set_bytes / step_bytes);
+  }
+
+  /// Byte offset of a node, as node_offset() in cl/latency.cl.
+  [[nodiscard]] std::uint64_t offset_of(std::uint32_t node) const {
+    const std::uint64_t share = static_cast<std::uint32_t>(node * 2654435761U);  // of 2^32
+    const std::uint64_t lines = step_bytes / line_bytes;
+    return node * step_bytes + ((share * lines) >> 32U) * line_bytes;
+  }
+};
+
+// The order of nodes: each is followed by one that is anywhere, or by the one at the next address.
+inline constexpr std::string_view fixed_order = "fixed";
+inline constexpr std::string_view random_order = "random";
+
+/// The requested options, read once. What is not set is the probe's choice.
+struct Options {
+  Bytes max_memory{};
+  Effort effort{Effort::normal};
+  std::vector<std::string> series{};
+  std::vector<SizeRange> sizes{};
+  Bytes step{};
+  std::uint64_t unroll{};
+  bool is_in_order{false};  ///< the order of addresses is measured as closely as a random one
+  AddressForm address{AddressForm::automatic};
+
+  explicit Options(const Request& request)
+      : max_memory(request.max_memory),
+        effort(request.effort),
+        series(request.series),
+        sizes(request.own.sizes("sizes")),
+        step(request.own.size("step")),
+        unroll(request.own.number("unroll").value_or(RingShape{}.unroll)),
+        is_in_order(request.own.word("order") == fixed_order),
+        address(
+            value_in(address_table, request.own.word("address")).value_or(AddressForm::automatic)) {
+  }
+
+  /// Whether --series names it, or nothing.
+  [[nodiscard]] bool wants(std::string_view name) const { return is_wanted(series, name); }
+  [[nodiscard]] bool names(std::string_view name) const {
+    return std::find(series.begin(), series.end(), name) != series.end();
+  }
+};
+
+/// The memories that a chase can run through; the numbers are SPACE in cl/latency.cl.
+enum class Space { global = 0, constant_argument = 1, constant_program = 2, local = 3, image = 4 };
+
+/// Whether rings in it are cut from the store; the others are no buffers.
+constexpr bool has_store(Space space) {
+  return space != Space::local && space != Space::constant_program;
+}
+
+/// Whether drivers refuse a part of what they say to have of it.
+constexpr bool may_refuse(Space space) { return space != Space::global && space != Space::image; }
+
+/// How far apart working sets are: by the effort, by 19 %, or by 42 %.
+/// Or by 8 times, where it is the difference to another series that counts.
+enum class Spacing { fine, coarse, sparse, few };
+
+struct SeriesSpec {
+  std::string_view name;
+  std::string_view summary;
+  std::string_view title;
+  Space space{Space::global};
+  bool is_scalar{false};  ///< the start is uniform
+  bool is_by_page{false};
+  bool is_in_order{false};  ///< each node is followed by the next address, and not by a random one
+  bool is_looped{false};    ///< a load per iteration, whatever was asked for
+  bool is_on_host{false};   ///< in memory that the driver makes for the host to map
+  Spacing spacing{Spacing::sparse};
+  Bytes first{kibibytes(1)};  ///< smallest working set; two steps at least
+  bool is_refined{false};     ///< gets more sizes around its knees
+  bool is_shown{true};        ///< has levels of its own
+  bool is_special{false};     ///< where a device has it not, nobody misses it
+  bool is_on_request{false};  ///< measured where --series names it, or with --thorough
+};
+
+/// Whether its rings are cut from the one store on the device.
+inline bool is_cut_from_store(const SeriesSpec& series) {
+  return has_store(series.space) && !series.is_on_host;
+}
+
+inline constexpr std::string_view global_series = "global";
+inline constexpr std::string_view pages_series = "global-pages";
+inline constexpr std::string_view in_order_series = "global-in-order";
+inline constexpr std::string_view looped_series = "global-looped";
+inline constexpr std::string_view host_series = "host";
+
+/// In the order of the findings.
+inline constexpr std::array all_series{
+    SeriesSpec{.name = global_series,
+               .summary = "global memory",
+               .title = "{}",
+               .spacing = Spacing::fine,
+               .is_refined = true},
+    SeriesSpec{.name = "global-scalar",
+               .summary = "global memory through AMD's scalar cache",
+               .title = "{} through the scalar cache",
+               .is_scalar = true,
+               .spacing = Spacing::fine,
+               .is_refined = true,
+               .is_special = true},
+    SeriesSpec{.name = pages_series,
+               .summary = "one node per page of global memory",
+               .title = "{} with one node per page",
+               .is_by_page = true,
+               .spacing = Spacing::coarse,
+               .is_shown = false},
+    SeriesSpec{.name = in_order_series,
+               .summary = "global memory in address order",
+               .title = "{} in address order",
+               .is_in_order = true,
+               .spacing = Spacing::few,
+               .first = kibibytes(256),
+               .is_shown = false,
+               .is_special = true},
+    SeriesSpec{.name = looped_series,
+               .summary = "global memory with one load per loop iteration",
+               .title = "{} with one load per loop iteration",
+               .is_looped = true,
+               .spacing = Spacing::few,
+               .is_shown = false,
+               .is_special = true,
+               .is_on_request = true},
+    SeriesSpec{.name = "constant-argument",
+               .summary = "a buffer passed as a constant argument",
+               .title = "{} through a constant argument",
+               .space = Space::constant_argument,
+               .spacing = Spacing::coarse},
+    SeriesSpec{.name = "constant-program",
+               .summary = "a constant table in the program's source",
+               .title = "{} through a program-scope constant array",
+               .space = Space::constant_program,
+               // Its nearest level can be as small as 2 KiB, and needs three points.
+               .first = Bytes{}},
+    SeriesSpec{
+        .name = "local", .summary = "local memory", .title = "local memory", .space = Space::local},
+    SeriesSpec{.name = "image",
+               .summary = "a 1D image created from a buffer",
+               .title = "{} through an image",
+               .space = Space::image},
+    SeriesSpec{.name = host_series,
+               .summary = "host memory, over the link",
+               .title = "host {}",
+               .is_on_host = true,
+               .first = kibibytes(64),
+               .is_special = true},
+};
+
+/// Throws std::out_of_range when there is no series of that name.
+const SeriesSpec& series_named(std::string_view name);
+
+/// What a series measures on a device, or why it cannot.
+struct SeriesPlan {
+  const SeriesSpec* spec;
+  Bytes step;
+  Bytes last;
+  double ratio;
+  Bytes sparse_from;  ///< from here on sizes are further apart; 0: they are not
+  AddressForm address;
+  std::string missing;  ///< empty when it can
+  Bytes first;          ///< smallest working set; two steps at least
+  bool is_refined;      ///< gets more sizes around its knees
+
+  /// Whether sizes from here on are further apart.
+  [[nodiscard]] bool is_sparse_at(double size) const {
+    return sparse_from.count != 0 && size >= static_cast<double>(sparse_from.count);
+  }
+};
+
+/// Bytes from node to node in all series but those by page: what was asked for, or a cache line.
+Bytes line_of(const DeviceInfo& device, const Options& asked);
+
+/// Of the series that were asked for.
+std::vector<SeriesPlan> plan_series(const DeviceInfo& device, const Options& asked);
+
+// Between the sizes that are added around knees.
+inline constexpr double knee_ratio = 1.04;
+// Where every size costs a build, or nothing but one plateau is expected.
+inline constexpr double sparse_ratio = 1.42;
+
+/// What the probe holds at once for rings that are cut from such a store.
+Bytes memory_for(Bytes store);
+
+/// Which of the wishes leaves no series a working set of two steps, and what to choose instead;
+/// empty where that is not why.
+std::string mistake_in(const std::vector<SeriesPlan>& all, const Options& asked);
+
+std::string build_options(const SeriesSpec& series, const RingShape& shape);
+
+/// Those of the kernels that fill the store, lay rings out and age them: they only know global
+/// memory.
+std::string layout_options(const RingShape& shape);
+
+/// A table for a chase through program constants that every compiler should take.
+inline constexpr std::string_view smallest_table = "constant uint table[4] = {0};";
+
+/// The table of SPACE 2 as a program text. `key`: of the order of the nodes.
+std::string table_text(const RingShape& shape, std::uint32_t key);
+
+inline constexpr std::uint64_t chains_per_item = 16;  // CHAINS in cl/latency.cl
+
+// From so many times the nodes on that are not aged, it does not matter that they are not.
+inline constexpr std::uint64_t long_ring = 32;
+
+/// Hops of a chase: more lines than the caches hold that belong to one core or compute unit, so
+/// that it leaves nothing of use in them for the next one.
+std::uint64_t usual_hops(const DeviceInfo& device);
+
+/// Small rings are walked once in the launch itself, since some devices empty their first caches
+/// between launches. Large ones are aged by sweeps.
+std::uint64_t warm_iterations(const DeviceInfo& device, const RingShape& shape);
+
+/// Timed iterations of a launch, at most.
+std::uint64_t max_timed(const DeviceInfo& device, const SeriesSpec& series, const RingShape& shape);
+
+/// Work-items of a sweep, unless the driver takes fewer.
+std::uint64_t sweep_items(const DeviceInfo& device);
+
+/// Hops of each chain of a sweep over so many nodes.
+std::uint64_t sweep_hops(std::uint64_t nodes, std::uint64_t items);
+
+/// Whether the device is the CPU itself, run by native code: threads that may be on any core.
+bool is_native_cpu(const DeviceInfo& device);
+
+/// Whether the layout of a ring has itself aged its first `hops` nodes, so that the chases
+/// over these need no walk before them.
+bool is_aged_by_layout(const DeviceInfo& device, const RingShape& shape, std::uint64_t hops);
+
+// Labels of the finding `host_memory`: where the device finds what the host may map.
+inline constexpr std::string_view kept_on_host = "host";
+inline constexpr std::string_view kept_on_device = "device";
+
+/// Label of the finding `beside_global` where the whole curve is that of global memory.
+inline constexpr std::string_view alike_global = "as global";
+
+extern const Probe probe;
+
+/// The findings of the probe. Method: docs/latency.md and docs/method.md.
+Findings analyse(const DeviceInfo& device, std::span<const Point> points);
+std::optional<PointProblem> find_problem_of(const Point& point);
+Card card(const ProbeResult& result);
+
+/// Prepares rings that share one store and their small buffers.
+Preparer open(Session& session);
+
+/// The chase for the simulator: the ring was walked once before, then `iterations` of `unroll`
+/// hops. Throws Unsupported for memories that no machine has.
+SimulatedWork trace(const simulator::Machine& machine, const Point& point);
+
+// As Probe has them.
+std::vector<KernelVariant> variants();
+std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t seed, const Point& point);
+std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point);
+
+}  // namespace clprobe::latency

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// The probe `launch`: what is launched, and how. Pure.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clprobe/probe.hpp"
+#include "clprobe/statistics.hpp"
+#include "clprobe/words.hpp"
+#include "probes/shared/fields.hpp"
+
+namespace clprobe::launch {
+
+/// How kernels are launched. Up to command_buffer many launches share one wait.
+enum class Manner {
+  plain,             ///< one after another into a queue that keeps their order
+  event,             ///< each gives an event
+  wait_list,         ///< each waits for the event of the one before
+  changed_argument,  ///< each has another argument than the one before
+  two_programs,      ///< kernels of two programs take turns
+  out_of_order,      ///< into a queue that need not keep their order
+  command_buffer,    ///< recorded beforehand, and launched together
+  back_to_back,      ///< kernels that go on for a while: from the end of one to the next's start
+  start_to_start,    ///< of the same kernels: from start to start
+  after_idling,      ///< one alone, after nothing was launched for a while
+  new_local_size,    ///< one alone, with a work-group size that its kernel never had
+  build,             ///< a program that the driver has never seen
+  build_again        ///< one that it has
+};
+inline constexpr Word<Manner> manner_words[]{{Manner::plain, "plain"},
+                                             {Manner::event, "event"},
+                                             {Manner::wait_list, "wait-list"},
+                                             {Manner::changed_argument, "changed-argument"},
+                                             {Manner::two_programs, "two-programs"},
+                                             {Manner::out_of_order, "out-of-order"},
+                                             {Manner::command_buffer, "command-buffer"},
+                                             {Manner::back_to_back, "back-to-back"},
+                                             {Manner::start_to_start, "start-to-start"},
+                                             {Manner::after_idling, "after-idling"},
+                                             {Manner::new_local_size, "new-local-size"},
+                                             {Manner::build, "build"},
+                                             {Manner::build_again, "build-again"}};
+
+struct SeriesSpec {
+  std::string_view name{};
+  std::string_view summary{};
+  Manner manner{Manner::plain};
+  std::string_view finding{"extra_cost"};  ///< that the series is measured for
+  std::uint64_t arguments{0};              ///< more than every kernel has
+  std::uint64_t idle_queues{0};            ///< beside the one that is used
+};
+
+inline constexpr std::string_view queued_series = "queued";
+inline constexpr std::string_view gap_series = "back-to-back";
+inline constexpr std::string_view period_series = "start-to-start";
+inline constexpr std::string_view idle_series = "after-idling";
+inline constexpr std::string_view local_size_series = "new-local-size";
+inline constexpr std::string_view build_series = "build";
+inline constexpr std::string_view build_again_series = "build-again";
+
+/// Those first that matter most: time may run out.
+inline constexpr std::array all_series{
+    SeriesSpec{queued_series, "launches that share one wait", Manner::plain, "launch_time"},
+    SeriesSpec{gap_series, "gap between the end of a kernel and the start of the next",
+               Manner::back_to_back, "gap"},
+    SeriesSpec{period_series, "time between the starts of consecutive kernels",
+               Manner::start_to_start, "period"},
+    SeriesSpec{"event", "launches that each return an event", Manner::event},
+    SeriesSpec{"wait-list", "launches that each wait for the previous launch's event",
+               Manner::wait_list},
+    SeriesSpec{"changed-argument", "launches that each change an argument",
+               Manner::changed_argument},
+    SeriesSpec{"arguments-4", "kernels with 4 more arguments", Manner::plain, "extra_cost", 4},
+    SeriesSpec{"arguments-16", "kernels with 16 more arguments", Manner::plain, "extra_cost", 16},
+    SeriesSpec{"arguments-64", "kernels with 64 more arguments", Manner::plain, "extra_cost", 64},
+    SeriesSpec{"two-programs", "launches that alternate between two programs",
+               Manner::two_programs},
+    SeriesSpec{"out-of-order", "launches into an out-of-order queue", Manner::out_of_order},
+    SeriesSpec{"command-buffer", "launches recorded in advance and submitted together",
+               Manner::command_buffer},
+    SeriesSpec{"idle-queues-1", "launches with 1 additional idle queue", Manner::plain,
+               "extra_cost", 0, 1},
+    SeriesSpec{"idle-queues-4", "launches with 4 additional idle queues", Manner::plain,
+               "extra_cost", 0, 4},
+    SeriesSpec{"idle-queues-16", "launches with 16 additional idle queues", Manner::plain,
+               "extra_cost", 0, 16},
+    SeriesSpec{"idle-queues-64", "launches with 64 additional idle queues", Manner::plain,
+               "extra_cost", 0, 64},
+    SeriesSpec{idle_series, "launch after the device was idle", Manner::after_idling,
+               "cold_round_trip"},
+    SeriesSpec{local_size_series, "launch with a new work-group size", Manner::new_local_size,
+               "first_launch"},
+    SeriesSpec{build_again_series, "rebuilding a program that was built before",
+               Manner::build_again, "build_time"},
+    SeriesSpec{build_series, "building a new program", Manner::build, "build_time"},
+};
+
+/// Whether many launches are waited for together.
+constexpr bool is_of_many(Manner manner) { return manner <= Manner::command_buffer; }
+
+/// Whether the device's events time it, and not the host.
+constexpr bool is_on_device(Manner manner) {
+  return manner == Manner::back_to_back || manner == Manner::start_to_start;
+}
+
+/// What one point is.
+struct Shape {
+  Manner manner{Manner::plain};
+  std::uint64_t arguments{0};
+  std::uint64_t idle_queues{0};
+  std::uint64_t launches{1};  ///< that are waited for together
+  std::uint64_t idle_ms{0};   ///< before each launch
+  Timer timer{Timer::wait};
+
+  /// The launches that the others are set beside.
+  [[nodiscard]] bool is_plain() const {
+    return manner == Manner::plain && arguments == 0 && idle_queues == 0;
+  }
+  /// Those that differ from the plain ones by one thing.
+  [[nodiscard]] bool is_extra() const { return is_of_many(manner) && !is_plain(); }
+
+  template <typename Visitor>
+  void visit(Visitor& f) {
+    f.word("manner", manner, manner_words);
+    f.whole("arguments", arguments, {.max = 64});
+    f.whole("idle_queues", idle_queues, {.max = 64});
+    // The plain ones alone are a curve over their number.
+    if (is_plain()) f.whole("launches", launches, count_from_1);
+    if (is_extra()) f.whole("launches_together", launches, count_from_1);
+    f.whole("idle_ms", idle_ms, {.max = 60000});
+    f.word("timer", timer);
+  }
+};
+
+// Facts of round trips, one by one, in nanoseconds: what one in a hundred takes at least, and a 95
+// % interval of it.
+inline constexpr std::string_view slow_ns = "slow_ns";
+inline constexpr std::string_view slow_low_ns = "slow_low_ns";
+inline constexpr std::string_view slow_high_ns = "slow_high_ns";
+
+/// The same facts, as a document may have them.
+struct Observation {
+  std::uint64_t slow{0};
+  std::uint64_t slow_low{0};
+  std::uint64_t slow_high{0};
+
+  template <typename Visitor>
+  void visit(Visitor& f) {
+    f.fact("slow_ns", slow);
+    f.fact("slow_low_ns", slow_low);
+    f.fact("slow_high_ns", slow_high);
+  }
+};
+
+/// Of times, how many are in their middle half, and what these take together.
+struct Middle {
+  std::uint64_t count{0};
+  std::uint64_t ns{0};
+};
+
+/// A quarter of the times is left out on either side, and of three one: the host's scheduler adds
+/// milliseconds to a few of them, and the clocks of some devices go in steps that a median would
+/// show.
+Middle middle_half(std::span<const std::uint64_t> times_ns);
+
+/// A 95 % interval of the median by the ranks that the binomial distribution gives; of up to eight
+/// values it is all of them. Needs at least one.
+Interval interval_of_median(std::span<const double> values);
+
+/// The time that one in a hundred reaches, and a 95 % interval of it by the ranks that the binomial
+/// distribution gives. Needs at least one.
+struct Slow {
+  double ns{0.0};
+  Interval interval{};
+};
+Slow slow_one_in_100(std::span<const std::uint64_t> times_ns);
+
+extern const Probe probe;
+
+/// The findings of the probe: docs/launch.md.
+Findings analyse(const DeviceInfo& device, std::span<const Point> points);
+
+/// Turns of a kernel that goes on for a while: some microseconds on a GPU.
+inline constexpr std::uint64_t spin_turns = 2000;
+
+// How cl/launch.cl is built, launched and how long its loops are, as Probe has it (launches.cpp).
+Preparer open(Session& session);
+std::vector<KernelVariant> variants();
+std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t seed, const Point& point);
+std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point);
+
+}  // namespace clprobe::launch

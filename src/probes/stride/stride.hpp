@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// The probe `stride`: which elements a point moves, whose they are, what a launch must find, and
+// what a curve over strides says. Pure.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "clprobe/probe.hpp"
+#include "clprobe/words.hpp"
+#include "probes/shared/fields.hpp"
+
+namespace clprobe::stride {
+
+enum class ElementType { int32, float32, float64 };  // as TYPE in cl/stride.cl
+inline constexpr Word<ElementType> type_words[]{
+    {ElementType::int32, "int"}, {ElementType::float32, "float"}, {ElementType::float64, "double"}};
+
+enum class Operation { read, write, copy, update };
+inline constexpr Word<Operation> operation_words[]{{Operation::read, "read"},
+                                                   {Operation::write, "write"},
+                                                   {Operation::copy, "copy"},
+                                                   {Operation::update, "update"}};
+
+enum class BufferKind { device, host, svm };
+inline constexpr Word<BufferKind> buffer_words[]{
+    {BufferKind::device, "device"}, {BufferKind::host, "host"}, {BufferKind::svm, "svm"}};
+
+inline constexpr std::array vector_widths{1, 2, 4, 8, 16};
+
+/// Bytes of one value of an element.
+std::uint64_t word_bytes_of(ElementType type);
+
+/// Whether a buffer is read and another one written.
+bool uses_two_buffers(Operation operation);
+bool reads_source(Operation operation);
+bool writes_target(Operation operation);
+
+/// Directions in which every byte is moved: two for copy and update.
+std::uint64_t directions_of(Operation operation);
+
+/// The elements of a launch and how they are dealt to its work-items.
+struct Shape {
+  std::uint64_t elements{1};  ///< all numbers are powers of two
+  std::uint64_t grid{1};
+  std::uint64_t work_group{1};
+  std::uint64_t stride{1};  ///< in elements, at most `grid`
+  std::uint64_t vector{1};
+  ElementType type{ElementType::int32};
+  Operation operation{Operation::read};
+  BufferKind buffer{BufferKind::device};
+  Timer timer{Timer::host};
+  /// "whole": each launch moves the whole buffer, however long it takes.
+  std::optional<std::string> per_launch{};
+  /// A fact: the largest buffer of the plan, which all points share.
+  std::uint64_t shared_buffer_bytes{0};
+
+  template <typename Visitor>
+  void visit(Visitor& f) {
+    f.derived("stride_bytes", stride * element_bytes());
+    f.whole("stride_elements", stride, from_1);
+    f.derived("pattern", pattern());
+    f.word("operation", operation, operation_words);
+    f.word("type", type, type_words);
+    f.whole("vector", vector, {.min = 1, .max = 16});
+    f.word("buffer", buffer, buffer_words);
+    f.whole("elements", elements, from_1);
+    f.derived("working_set_bytes", buffer_bytes() * (uses_two_buffers(operation) ? 2 : 1));
+    f.whole("grid", grid, from_1);
+    f.whole("work_group", work_group, count_from_1);
+    f.word("timer", timer);
+    f.text("per_launch", per_launch);
+    f.fact("buffer_bytes", shared_buffer_bytes);
+  }
+
+  /// The name of the series: "read int4", "copy double in host memory".
+  [[nodiscard]] std::string name() const;
+  /// The name of the access pattern: "serial", "grid stride", ...
+  [[nodiscard]] std::string_view pattern() const;
+  [[nodiscard]] std::uint64_t word_bytes() const { return word_bytes_of(type); }
+  [[nodiscard]] std::uint64_t element_bytes() const { return word_bytes() * vector; }
+  [[nodiscard]] std::uint64_t buffer_bytes() const { return elements * element_bytes(); }
+  [[nodiscard]] std::uint64_t words() const { return elements * vector; }
+  /// Elements of one work-item.
+  [[nodiscard]] std::uint64_t run() const { return elements / grid; }
+  /// Independent loads of one work-item in a batch: 64 bytes of them, but at least 2 loads.
+  [[nodiscard]] std::uint64_t unroll() const;
+  /// Batches of one work-item that move all of its elements.
+  [[nodiscard]] std::uint64_t batches() const { return run() / unroll(); }
+  /// The place of a work-item's first element.
+  [[nodiscard]] std::uint64_t first_of(std::uint64_t item) const;
+};
+
+/// log2 of a power of two.
+std::uint32_t log2_of(std::uint64_t power);
+
+/// Word w of the data is (square * w + line) * w + constant, wrapping in its width.
+struct WordRule {
+  std::uint64_t square{0};
+  std::uint64_t line{0};
+  std::uint64_t constant{0};
+
+  [[nodiscard]] std::uint64_t at(std::uint64_t place) const {
+    return (square * place + line) * place + constant;
+  }
+};
+
+/// The rule of what is read. Odd numbers, so that all bits of the words differ from place to place.
+inline constexpr WordRule data_rule{0x9e3779b97f4a7c15U, 0xd1342543de82ef95U, 0};
+
+/// What a work-item must find that adds up its elements first .. first + count - 1 of data by
+/// `data_rule`: a rule in the place of its element 0 (first_of). Wrapping in 64 bits, of which the
+/// lower ones are right for narrower words.
+WordRule sum_rule(const Shape& shape, std::uint64_t first, std::uint64_t count);
+
+/// Work-items of which a launch that reads brings the sum home; every other one checks its own.
+inline constexpr std::uint64_t max_samples = 4096;
+/// Of the buffer for those sums, and a word that says that some other sum was wrong.
+inline constexpr std::uint64_t sums_bytes = (max_samples + 1) * sizeof(std::uint64_t);
+
+/// How many work-items at most walk over so many words to fill or check them.
+std::uint64_t max_walkers(std::uint64_t words, bool is_cpu);
+
+/// The build options of cl/stride.cl. `is_wide`: places need, or should have, 64 bits.
+std::string build_options(const Shape& shape, bool is_wide);
+
+/// Whether places must have 64 bits.
+bool needs_wide(const Shape& shape);
+
+/// Words of a buffer: blocks of them, `blocks_apart` from each other.
+struct Region {
+  std::uint64_t words;
+  std::uint64_t first;
+  std::uint64_t block;
+  std::uint64_t blocks_apart;
+};
+
+/// All of a buffer.
+Region whole(std::uint64_t bytes, std::uint64_t word_bytes);
+
+/// What the work-items of a launch move that do their elements first .. first + count - 1: where
+/// the pattern is one block for each piece of the grid that is as long as the stride.
+Region moved(const Shape& shape, std::uint64_t first, std::uint64_t count);
+
+/// Work-items that walk over a region: `x` side by side in a block, `y` over the blocks; a CPU's
+/// walk through pieces, a GPU's side by side.
+struct Walk {
+  std::uint64_t x{1};
+  std::uint64_t y{1};
+  // As the kernels take them.
+  std::uint64_t apart{1};
+  std::uint64_t step{1};
+  std::uint64_t each{1};
+  std::uint64_t blocks_each{1};
+
+  [[nodiscard]] static Walk over(const Region& region, bool is_cpu);
+  [[nodiscard]] std::uint64_t walkers() const { return x * y; }
+  [[nodiscard]] std::uint64_t turns() const { return blocks_each * (1 + each); }
+};
+
+/// Batches of a launch, at most.
+std::uint64_t max_batches(const DeviceInfo& device, const Shape& shape);
+
+/// The unit in which lanes access memory side by side.
+inline constexpr double lane_bytes = 4.0;
+
+/// The bandwidth of one stride: the median of its launches between their quartiles.
+struct CurvePoint {
+  double stride_bytes{0.0};
+  double bandwidth{0.0};  ///< bytes per second, above 0
+  double low{0.0};
+  double high{0.0};
+};
+
+/// gpu_coalescing: neighbouring work-items must access neighbouring elements. cpu_serial: each
+/// work-item must access a run of its own. flat: it does not matter. unclear: none of these.
+enum class CurveClass { gpu_coalescing, cpu_serial, flat, unclear };
+inline constexpr Word<CurveClass> class_words[]{{CurveClass::gpu_coalescing, "gpu-coalescing"},
+                                                {CurveClass::cpu_serial, "cpu-serial"},
+                                                {CurveClass::flat, "flat"},
+                                                {CurveClass::unclear, "unclear"}};
+
+/// A stride that is slower than both of its neighbours (partition camping).
+struct Dip {
+  double stride_bytes{0.0};
+  double share{0.0};  ///< of the slower neighbour, below 1
+};
+
+struct CurveVerdict {
+  double best{0.0};        ///< the median of the bandwidths that come near the highest
+  std::size_t best_at{0};  ///< where the highest is, in the points by stride
+  CurveClass kind{CurveClass::unclear};
+  std::string unclear_reason{};
+  std::optional<std::size_t> knee{};      ///< from here on, to the last but one, 0.9 of the best
+  std::optional<std::size_t> sub_knee{};  ///< the first with 0.6 of the best
+  /// Until here the bandwidth grows as the stride does: what is fetched for one element is that
+  /// large (a sector).
+  std::optional<std::size_t> sector{};
+  std::string no_sector_reason{};
+  /// The largest growth behind the sector: a whole sub-group lies side by side from here on.
+  std::optional<std::size_t> sub_group{};
+  std::string no_sub_group_reason{};
+  double last_share{1.0};  ///< of the best, at the largest stride
+  /// Below 0.93, and by four deviations of those that reach the best.
+  bool has_end_droop{false};
+  std::vector<Dip> dips{};
+};
+
+/// Judges which stride is enough, what that points to, and where bandwidth falls again: a curve
+/// over strides that double from the first, which must be that of one element; in ascending order.
+/// `sub_group` is what the driver reports (1 where it does not). Fewer than four points, or gaps,
+/// give `unclear` with a reason. Rules: measurement notes of clmempatterns' curve of an R9 Nano,
+/// see docs/stride.md.
+CurveVerdict judge_curve(std::span<const CurvePoint> points, double sub_group);
+
+extern const Probe probe;
+
+/// Per series: bandwidth and the stride of it, class, knee, sub-group, sector, droop, dips, advice.
+Findings analyse(const DeviceInfo& device, std::span<const Point> points);
+std::optional<PointProblem> find_problem_of(const Point& point);
+
+/// Prepares points of `Shape`: buffers, data, launches and their proof. One iteration is a batch of
+/// each work-item. Throws DeviceError, Unsupported and cl::Error.
+Preparer open(Session& session);
+
+/// The share of one compute unit, for the simulator: as many work-groups as it holds at once, some
+/// batches of each. Accesses are those of the device, whose other compute units do the same
+/// meanwhile. Throws Unsupported for memory of the host.
+SimulatedWork trace(const simulator::Machine& machine, const Point& point);
+
+// As Probe has them.
+std::vector<KernelVariant> variants();
+std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t seed, const Point& point);
+std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point);
+
+}  // namespace clprobe::stride

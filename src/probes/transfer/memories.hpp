@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memories between which the probe `transfer` moves bytes. Sees OpenCL.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "clprobe/device.hpp"
+#include "probes/shared/store.hpp"
+#include "probes/shared/timed_launch.hpp"
+#include "probes/transfer/transfer.hpp"
+
+namespace clprobe::transfer {
+
+inline const KernelSpec spec{"transfer.cl"};
+
+/// All memories of the probe on one device, each made when it is first needed and filled with words
+/// that nothing can compress: pages that nobody wrote are no memory yet.
+class Memories {
+ public:
+  Memories(Session& session, Bytes size);
+
+  [[nodiscard]] Session& session() const { return session_; }
+  [[nodiscard]] Bytes size() const { return size_; }
+  /// In order and without profiling, which drivers pay for. The second is for the way back.
+  [[nodiscard]] const cl::CommandQueue& queue() const { return queue_; }
+  [[nodiscard]] const cl::CommandQueue& second_queue() const { return second_queue_; }
+
+  const cl::Buffer& device() { return filled(device_, 0); }
+  const cl::Buffer& other() { return filled(other_, 0); }  ///< a second one on the device
+  /// Memory of the driver's that the host may map.
+  const cl::Buffer& mappable() { return filled(mappable_, CL_MEM_ALLOC_HOST_PTR); }
+  void* ordinary();
+  void* pinned_source() { return filled_pinned(pinned_source_); }
+  void* pinned_target() { return filled_pinned(pinned_target_); }
+  void* shared_virtual();
+
+  /// Room for the results of a kernel.
+  const cl::Buffer& results(std::uint64_t bytes) { return results_.at_least(session_, bytes); }
+
+ private:
+  const cl::Buffer& filled(cl::Buffer& buffer, cl_mem_flags flags);
+  void* filled_pinned(std::shared_ptr<void>& pinned);
+
+  Session& session_;
+  Bytes size_;
+  cl::CommandQueue queue_;
+  cl::CommandQueue second_queue_;
+  cl::Buffer device_{};
+  cl::Buffer other_{};
+  cl::Buffer mappable_{};
+  KeptBuffer results_{};
+  std::unique_ptr<HostMemory> ordinary_{};
+  std::shared_ptr<void> pinned_source_{};
+  std::shared_ptr<void> pinned_target_{};
+  std::shared_ptr<void> shared_virtual_{};
+};
+
+/// One end of a transfer: a memory whose words are written and added up where it is.
+class End {
+ public:
+  /// Memory that the host reads and writes.
+  static End on_host(Memories& memories, void* begin);
+  /// Memory that kernels read and write.
+  static End of_buffer(Memories& memories, const cl::Buffer& buffer);
+  static End of_shared_virtual(Memories& memories);
+  /// The mappable memory, whose marks the host reads and writes through a mapping.
+  static End mapped(Memories& memories);
+
+  /// Writes the marks of a sample, and adds up what is found in their places.
+  void mark(const Marks& marks) const;
+  [[nodiscard]] std::uint64_t sum(const Marks& marks) const;
+  /// The sum of the first `words` words, and how they become 0.
+  [[nodiscard]] std::uint64_t total(std::uint64_t words) const;
+  void clear(std::uint64_t words) const;
+
+ private:
+  explicit End(Memories& memories) : memories_(&memories) {}
+  [[nodiscard]] cl::Kernel kernel(const char* name) const;
+  void launch_for(const Marks& marks, cl::Kernel& kernel) const;
+  template <typename Action>
+  auto while_mapped(cl_map_flags flags, std::uint64_t words, Action action) const;
+
+  Memories* memories_;
+  std::uint32_t* host_{nullptr};  ///< null where kernels read and write
+  cl::Buffer buffer_{};
+  void* shared_virtual_{nullptr};  ///< in place of the buffer, if not null
+  bool is_mapped_{false};
+};
+
+/// The memories of this device and of another one of its platform, in a context of their own: one
+/// that all devices share would cost those who never copy between them.
+class PeerMemories {
+ public:
+  /// Throws Unsupported where the other device is gone, or the driver has no context for both.
+  PeerMemories(const Session& session, std::uint64_t peer);
+
+  /// Makes buffers of this size, unless they have it: a driver may move a whole buffer for a part.
+  void hold(Bytes size);
+
+  [[nodiscard]] Memories& here() { return here_memories_.value(); }
+  [[nodiscard]] Memories& there() { return there_memories_.value(); }
+  [[nodiscard]] const DeviceInfo& peer() const { return there_.info(); }
+
+ private:
+  PeerMemories(const Session& session, const FoundDevice& peer);
+  PeerMemories(const Session& session, const FoundDevice& peer, const cl::Context& context);
+
+  Session here_;
+  Session there_;
+  std::optional<Memories> here_memories_{};
+  std::optional<Memories> there_memories_{};
+};
+
+}  // namespace clprobe::transfer

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// The probe `transfer`: its series (which way, and by which of OpenCL's ways), what one point is,
+// and what shows that the bytes have arrived. Pure.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clprobe/probe.hpp"
+#include "clprobe/statistics.hpp"
+#include "clprobe/words.hpp"
+#include "probes/shared/fields.hpp"
+
+namespace clprobe::transfer {
+
+enum class Direction { to_device, from_device, both, on_device, to_peer, from_peer };
+inline constexpr Word<Direction> direction_words[]{
+    {Direction::to_device, "to-device"}, {Direction::from_device, "from-device"},
+    {Direction::both, "both"},           {Direction::on_device, "on-device"},
+    {Direction::to_peer, "to-peer"},     {Direction::from_peer, "from-peer"}};
+
+/// By what the bytes are moved, and where they are on the host's side.
+enum class Way {
+  pageable,  ///< clEnqueueWriteBuffer and the like, from ordinary memory
+  pinned,    ///< the same from memory that the driver made, mapped
+  duplex,    ///< the same while more than as much goes the other way
+  map,       ///< a mapping of such memory, a copy by the host, and the end of the mapping
+  svm,       ///< clEnqueueSVMMemcpy between ordinary and shared virtual memory
+  kernel,    ///< a kernel that reads or writes the memory that the driver made
+  device,    ///< clEnqueueCopyBuffer, with no part for the host
+  peer       ///< the same, between buffers of two devices
+};
+inline constexpr Word<Way> way_words[]{{Way::pageable, "pageable"}, {Way::pinned, "pinned"},
+                                       {Way::duplex, "duplex"},     {Way::map, "map"},
+                                       {Way::svm, "svm"},           {Way::kernel, "kernel"},
+                                       {Way::device, "device"},     {Way::peer, "peer"}};
+
+struct SeriesSpec {
+  std::string_view name{};
+  std::string_view summary{};
+  Direction direction{Direction::to_device};
+  Way way{Way::pageable};
+};
+
+inline constexpr std::string_view both_series = "both-pinned";
+inline constexpr std::string_view on_device_series = "on-device";
+
+inline constexpr std::array all_series{
+    SeriesSpec{"to-device", "copy to the device from ordinary memory", Direction::to_device,
+               Way::pageable},
+    SeriesSpec{"to-device-pinned", "copy to the device from pinned memory", Direction::to_device,
+               Way::pinned},
+    SeriesSpec{"to-device-map", "copy to the device through mapped memory", Direction::to_device,
+               Way::map},
+    SeriesSpec{"to-device-svm", "copy to the device into shared virtual memory",
+               Direction::to_device, Way::svm},
+    SeriesSpec{"to-device-kernel", "host memory read by a kernel", Direction::to_device,
+               Way::kernel},
+    SeriesSpec{"from-device", "copy from the device to ordinary memory", Direction::from_device,
+               Way::pageable},
+    SeriesSpec{"from-device-pinned", "copy from the device to pinned memory",
+               Direction::from_device, Way::pinned},
+    SeriesSpec{"from-device-map", "copy from the device through mapped memory",
+               Direction::from_device, Way::map},
+    SeriesSpec{"from-device-svm", "copy from the device out of shared virtual memory",
+               Direction::from_device, Way::svm},
+    SeriesSpec{"from-device-kernel", "host memory written by a kernel", Direction::from_device,
+               Way::kernel},
+    SeriesSpec{both_series, "copies in both directions at once", Direction::both, Way::pinned},
+    SeriesSpec{"to-device-duplex", "copy to the device from pinned memory, both directions busy",
+               Direction::to_device, Way::duplex},
+    SeriesSpec{"from-device-duplex", "copy from the device to pinned memory, both directions busy",
+               Direction::from_device, Way::duplex},
+    SeriesSpec{on_device_series, "copy within the device", Direction::on_device, Way::device},
+    SeriesSpec{"to-peer", "copy to every other device of the platform", Direction::to_peer,
+               Way::peer},
+    SeriesSpec{"from-peer", "copy from every other device of the platform", Direction::from_peer,
+               Way::peer},
+};
+
+/// Whether only large transfers are measured, of which nobody asks for the start-up.
+constexpr bool is_of_large_ones(const SeriesSpec& series) { return series.way == Way::duplex; }
+
+/// Whether the bytes surely cross what lies between host and device: a mapping may move none, and a
+/// kernel may find on the device what the host has mapped.
+constexpr bool surely_moves(const SeriesSpec& series) {
+  return series.direction != Direction::on_device &&
+         (series.way == Way::pageable || series.way == Way::pinned || series.way == Way::svm);
+}
+
+/// The numbers of the other devices of its platform, as the driver reports them.
+std::vector<std::uint64_t> peers_of(const DeviceInfo& device);
+
+/// How the series is called of one of them: "to-peer-1".
+std::string series_with_peer(const SeriesSpec& series, std::uint64_t peer);
+
+/// Why the device cannot have such a series; empty when it can.
+std::string missing_in(const SeriesSpec& series, const DeviceInfo& device);
+
+/// What one point is.
+struct Shape {
+  std::uint64_t transfer_bytes{1024};  ///< each way
+  Direction direction{Direction::to_device};
+  Way way{Way::pageable};
+  std::uint64_t peer{0};  ///< the number of the other device
+  Timer timer{Timer::wait};
+  /// A fact: the largest transfer of the plan, for which buffers are made.
+  std::uint64_t buffer_bytes{0};
+
+  template <typename Visitor>
+  void visit(Visitor& f) {
+    f.whole("transfer_bytes", transfer_bytes, {.min = word_bytes});
+    f.word("direction", direction, direction_words);
+    f.word("way", way, way_words);
+    if (way == Way::peer) f.whole("peer", peer, count_from_0);
+    f.word("timer", timer);
+    f.fact("buffer_bytes", buffer_bytes);
+  }
+
+  static constexpr std::int64_t word_bytes = 4;
+
+  [[nodiscard]] std::uint64_t words() const { return transfer_bytes / word_bytes; }
+  /// That one iteration moves.
+  [[nodiscard]] std::uint64_t moved_bytes() const {
+    return transfer_bytes * (direction == Direction::both ? 2 : 1);
+  }
+};
+
+/// The fact of points by mapping: how long one takes in which nobody copies, in nanoseconds.
+inline constexpr std::string_view mapping_ns = "mapping_ns";
+// Facts of points between devices: what the other one is called, and whether its memory is the
+// host's (0 or 1).
+inline constexpr std::string_view peer_name = "peer_name";
+inline constexpr std::string_view peer_shares_memory = "peer_shares_memory";
+
+/// The facts that are numbers, as a document may have them.
+struct Observation {
+  std::uint64_t mapping{0};
+  std::uint64_t shares{0};
+
+  template <typename Visitor>
+  void visit(Visitor& f) {
+    f.fact("mapping_ns", mapping);
+    f.fact("peer_shares_memory", shares, {.max = 1});
+  }
+};
+
+/// Buffers of the largest transfer's size that such series need together, on either side.
+std::uint64_t count_buffers(const std::vector<SeriesSpec>& series, const DeviceInfo& device);
+
+/// The witness of a transfer: words at places all over what is moved, other ones for every sample.
+/// As in cl/transfer.cl.
+class Marks {
+ public:
+  static constexpr std::uint64_t max_count = 512;
+
+  /// Of so many words, at least one.
+  Marks(std::uint64_t words, std::uint32_t launch);
+
+  [[nodiscard]] std::uint64_t words() const { return words_; }
+  [[nodiscard]] std::uint32_t launch() const { return launch_; }
+  [[nodiscard]] std::uint32_t count() const { return count_; }
+  /// The first mark is the first word, the last one the last.
+  [[nodiscard]] std::uint64_t place(std::uint32_t mark) const;
+  [[nodiscard]] std::uint32_t value(std::uint32_t mark) const;
+
+  void write_to(std::span<std::uint32_t> words) const;
+  /// What stands at the places, added up so that each place counts another number of times.
+  [[nodiscard]] std::uint64_t sum_in(std::span<const std::uint32_t> words) const;
+  [[nodiscard]] std::uint64_t expected_sum() const;
+
+ private:
+  std::uint64_t words_;
+  std::uint32_t launch_;
+  std::uint32_t count_;
+};
+
+/// The sum of all words, each as often as its place says. As in cl/transfer.cl.
+std::uint64_t sum_of_words(std::span<const std::uint32_t> words);
+
+/// The sum of values that stand at the places in order.
+std::uint64_t sum_of_marks(std::span<const std::uint32_t> found);
+
+/// The largest transfers are those from this part of the largest one on.
+inline constexpr std::uint64_t large_part = 4;
+
+struct Timed {
+  double bytes{0.0};  ///< that the transfer moves
+  double ns{0.0};
+  Interval ns_interval{};
+};
+
+struct Law {
+  double bytes_per_ns{0.0};          ///< of the largest transfers, without the start-up
+  Interval bytes_per_ns_interval{};  ///< with all of the largest ones'
+  /// Nothing where no transfer is so small that the start-up is most of it.
+  std::optional<double> start_ns{};
+  Interval start_interval{};
+};
+
+/// How the time of a transfer grows with its size: a start-up, and then bytes at a rate (R. W.
+/// Hockney, The science of computer benchmarking, 1996). The rate is that of the largest transfers,
+/// and the start-up that of the smallest ones: in between caches and the driver's own buffers make
+/// other rates, which are none of both. Nothing without any transfer.
+std::optional<Law> fit_law(std::vector<Timed> transfers);
+
+// Labels of the finding `zero_copy`.
+inline constexpr std::string_view is_zero_copy = "yes";
+inline constexpr std::string_view is_no_zero_copy = "no";
+// Of the finding `host_memory`: where a kernel finds what the host may map.
+inline constexpr std::string_view kept_on_host = "host";
+inline constexpr std::string_view kept_on_device = "device";
+// Of the finding `peer_path`: which way bytes go to another device.
+inline constexpr std::string_view path_direct = "direct";
+inline constexpr std::string_view path_by_host = "through the host";
+inline constexpr std::string_view path_in_memory = "in one memory";
+
+extern const Probe probe;
+
+/// The findings of the probe: docs/transfer.md.
+Findings analyse(const DeviceInfo& device, std::span<const Point> points);
+
+// How cl/transfer.cl is built, launched and how long its loops are, as Probe has it (launch.cpp).
+Preparer open(Session& session);
+std::vector<KernelVariant> variants();
+std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t seed, const Point& point);
+std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point);
+
+}  // namespace clprobe::transfer
