@@ -24,8 +24,8 @@ namespace clprobe::bandwidth {
 
 namespace {
 
-const Finding* of_level(const ProbeResult& result, std::string_view name, std::string_view series,
-                        int level) {
+const Finding* find_at_level(const ProbeResult& result, std::string_view name,
+                             std::string_view series, int level) {
   const auto found =
       std::find_if(result.findings.begin(), result.findings.end(), [&](const Finding& each) {
         return each.name == name && each.series == series && each.level == level;
@@ -51,7 +51,7 @@ std::string text_of(const ProbeResult& result, std::string_view series) {
       continue;
     }
     const Finding* const rate = rates[i];
-    const Finding* const size = of_level(result, "capacity", series, *rate->level);
+    const Finding* const size = find_at_level(result, "capacity", series, *rate->level);
     if (!rate->value && !rate->low) continue;
     std::string one =
         rate->value ? format_rate(*rate->value) : format_rate(*rate->low) + " (no plateau)";
@@ -81,14 +81,14 @@ std::string beyond_text(const ProbeResult& result, double largest) {
   return fmt::format("{} at {}", format_rate(*beyond->value), size_text(largest));
 }
 
-/// What all units read, level by level, until one whose end is not known.
+/// The read bandwidth of all units by level, up to the first level whose end is unknown.
 std::vector<CardPlateau> plateaus_of(const ProbeResult& result) {
   std::vector<CardPlateau> plateaus;
   const auto [smallest, largest] = ends_of_sets(result);
   double from = smallest;
   for (int level = 1;; ++level) {
-    const Finding* const rate = of_level(result, "bandwidth", read_series, level);
-    const Finding* const size = of_level(result, "capacity", read_series, level);
+    const Finding* const rate = find_at_level(result, "bandwidth", read_series, level);
+    const Finding* const size = find_at_level(result, "capacity", read_series, level);
     if (rate == nullptr || size == nullptr) {
       const std::string beyond = beyond_text(result, largest);
       if (!beyond.empty()) plateaus.push_back({from, largest, true, beyond});
@@ -113,7 +113,7 @@ Card card(const ProbeResult& result) {
   Card card;
   std::string text = text_of(result, read_series);
   append(text, ", ", beyond_text(result, ends_of_sets(result).second));
-  const Finding* const unit = of_level(result, "unit_bandwidth", one_unit_series, 1);
+  const Finding* const unit = find_at_level(result, "unit_bandwidth", one_unit_series, 1);
   if (!text.empty() && unit != nullptr && unit->value) {
     text += fmt::format("; one compute unit {}", text_of_unit(*unit));
   }
@@ -180,7 +180,7 @@ constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(2),
                                      .samples_per_visit = 2},
                           .thorough = {.probe_time = std::chrono::seconds(60), .max_visits = 20}};
 
-/// How many buffers there are: what is read, and what is written.
+/// The number of buffers: one to read, and one to write.
 std::uint64_t count_buffers(const Request& request) {
   bool reads = false;
   bool is_any_writing = false;
@@ -192,7 +192,7 @@ std::uint64_t count_buffers(const Request& request) {
   return (reads ? 1U : 0U) + (is_any_writing ? 1U : 0U);
 }
 
-/// So far beyond the last cache that it has no part in it.
+/// A working set so large that the last cache holds hardly any of it.
 Bytes largest_set(const DeviceInfo& device, const Request& request) {
   constexpr std::uint64_t caches = 8;
   const bool is_cpu = runs_items_in_turn(device);
@@ -218,12 +218,12 @@ Bytes largest_set(const DeviceInfo& device, const Request& request) {
 
 double ratio_of(const SeriesSpec& series, const DeviceInfo& device, Effort effort) {
   const bool is_main = series.name == read_series;
-  // What one unit writes stands beside the levels of all, and needs a size in each.
+  // The writes of one unit are compared with the levels of all, and need a size in each.
   if (series.is_one_unit && writes(series.operation)) {
     if (effort == Effort::quick) return 32.0;
     return effort == Effort::thorough ? 2.0 : 8.0;
   }
-  // Nothing scatters there, and every line costs the host its time.
+  // A simulation has no scatter, and every line costs the host its time.
   if (is_simulated(device)) return is_main ? std::sqrt(2.0) : 2.0;
   if (effort == Effort::thorough) return is_main ? std::pow(2.0, 0.125) : std::sqrt(std::sqrt(2.0));
   if (effort == Effort::quick) return is_main ? std::sqrt(2.0) : 4.0;
@@ -326,7 +326,8 @@ std::vector<PlannedReference> choose_references(const DeviceInfo& device,
   return references;
 }
 
-/// Which core of a CPU moves what one of them alone does is chosen; a unit of a GPU is any of them.
+/// Whether a quiet core is chosen for a point: on a CPU for series of one unit. A GPU chooses
+/// itself.
 bool is_on_quiet_core(const DeviceInfo& device, std::string_view series) {
   return runs_items_in_turn(device) && series_named(series)->is_one_unit;
 }
@@ -372,7 +373,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     }
     if (!known.empty()) continue;
     const std::string reason = missing_in(series, device);
-    // What drivers choose themselves is told to those who ask for it alone.
+    // A missing series is reported if it was requested by name, or is of a memory of its own.
     const bool is_memory =
         series.operation == Operation::local || series.operation == Operation::image;
     if (!reason.empty() && request.series.empty() && !is_memory) continue;

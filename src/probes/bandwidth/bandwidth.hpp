@@ -25,15 +25,16 @@ inline constexpr Word<Operation> operation_words[]{
 
 bool writes(Operation operation);
 
-/// Vectors of a block that one work-item moves, as in cl/bandwidth.cl.
+/// Vectors that one work-item moves of a block, as in cl/bandwidth.cl.
 constexpr std::uint64_t unroll_of(std::uint64_t vector_words) { return vector_words == 16 ? 8 : 4; }
 /// Words of a texel: an image's element is a vector of four.
 inline constexpr std::uint64_t texel_words = 4;
 inline constexpr std::uint64_t texel_bytes = texel_words * sizeof(std::uint32_t);
 
-/// Walks over regions of blocks. All regions together are one buffer's beginning.
+/// A point: walks over regions of blocks. The regions follow each other from the buffer's
+/// beginning.
 struct Shape {
-  std::uint64_t working_set_bytes{0};  ///< of the device; where each unit has its own, of a unit
+  std::uint64_t working_set_bytes{0};  ///< of all units, or of each where every unit has its own
   Operation operation{Operation::read};
   std::uint64_t lanes{1};   ///< work-items of a walk
   std::uint64_t vector{4};  ///< words
@@ -67,11 +68,11 @@ struct Shape {
     return std::max<std::uint64_t>(1, walks / regions);
   }
   [[nodiscard]] std::uint64_t region_bytes() const { return blocks * block_bytes(); }
-  /// Of the buffer, or of each of two.
+  /// Bytes of the buffer that are touched, or of each of two buffers.
   [[nodiscard]] std::uint64_t touched_bytes() const { return regions * region_bytes(); }
-  /// Blocks of a walk in one iteration, in which all go once over each region.
+  /// Blocks of a walk in one iteration, in which the walks together go once over each region.
   [[nodiscard]] std::uint64_t step() const { return (blocks + sharers() - 1) / sharers(); }
-  /// That all walks move in one iteration.
+  /// Bytes that all walks move in one iteration.
   [[nodiscard]] std::uint64_t bytes_per_iteration() const;
 };
 
@@ -83,17 +84,17 @@ struct Place {
   friend bool operator==(const Place&, const Place&) = default;
 };
 
-/// The places of all walks. Those of one region start evenly spread, and neighbours far apart: the
-/// walks of one compute unit then do not find in its caches what its others have just read.
+/// The places of all walks. Walks of one region start evenly spread, and neighbours far apart: then
+/// the walks of a compute unit do not find in its caches what its other walks have just read.
 std::vector<Place> places_of(const Shape& shape);
 
 /// The sum of the first `words` words that `fill` makes, wrapping. At most 2^32 of them.
 std::uint32_t sum_before(std::uint64_t words);
 
-/// What all walks together must add up that go over `count` blocks each, wrapping.
+/// The sum that all walks must find together, over `count` blocks each, wrapping.
 std::uint32_t expected_sum(const Shape& shape, std::span<const Place> places, std::uint64_t count);
 
-/// Whose the regions are.
+/// Who shares a region.
 enum class Sharing {
   all,   ///< one region for all walks
   unit,  ///< one for each compute unit
@@ -107,7 +108,7 @@ struct SeriesSpec {
   Operation operation{Operation::read};
   Sharing sharing{Sharing::all};
   bool is_one_unit{false};   ///< one work-group alone
-  std::string_view alone{};  ///< the series in which one unit does the same
+  std::string_view alone{};  ///< name of the series in which one unit does the same
 };
 
 inline constexpr std::string_view read_series = "read";
@@ -150,11 +151,11 @@ const SeriesSpec* series_named(std::string_view name);
 /// Why the device cannot have such a series; empty when it can.
 std::string missing_in(const SeriesSpec& series, const DeviceInfo& device);
 
-/// The shape of a point of the series, with the working set nearest below the wanted one that its
-/// walks can share out; nothing where that is no block.
+/// The shape of a point of the series, with the largest working set up to `wanted` that its walks
+/// can share out; nothing where that is less than a block.
 std::optional<Shape> shape_for(const SeriesSpec& series, const DeviceInfo& device, Bytes wanted);
 
-/// The smallest working set that makes all units work.
+/// The smallest working set in which every unit has work.
 Bytes smallest_set(const SeriesSpec& series, const DeviceInfo& device);
 
 /// Words of the finding `limit`.

@@ -25,13 +25,7 @@ namespace {
 constexpr std::string_view method = "segmentation";
 constexpr std::string_view rate_unit = "bytes_per_second";
 
-Finding of_level(std::string_view name, std::string_view series, int level, std::string_view unit) {
-  Finding finding = finding_of(name, series, unit, method);
-  finding.level = level;
-  return finding;
-}
-
-/// By which share the next run of a machine may take more or less. In 14 runs on two cores of an
+/// The share by which the next run of a machine may differ. In 14 runs on two cores of an
 /// EPYC what their cores wrote to near caches, copied, updated and read of images was 0.6 to 1.3
 /// times as fast as in the middle one, and what they read of buffers 0.9 to 1.1.
 double share_between_runs(const SeriesSpec& series, const DeviceInfo& device) {
@@ -51,7 +45,7 @@ void set_rate(Finding& finding, const Level& level, double factor, double betwee
 /// Files of other tools do not say how many there are.
 bool knows_units(const DeviceInfo& device) { return device.compute_units > 0; }
 
-/// What a unit moves: in a cycle where the core's clock is known, else in a second.
+/// The bandwidth of one unit: per cycle where the core's clock is known, else per second.
 Finding unit_finding(const SeriesSpec& series, int number, const Level& level,
                      const DeviceInfo& device) {
   const double units = series.is_one_unit ? 1.0 : static_cast<double>(units_of(device));
@@ -181,7 +175,7 @@ struct Alone {
   Interval interval{};
 };
 
-/// Nothing of levels in which one unit was not measured.
+/// One entry per level; empty where one unit was not measured.
 std::vector<std::optional<Alone>> alone_in(const std::vector<Level>& levels,
                                            std::span<const CurvePoint> curve) {
   std::vector<std::optional<Alone>> all;
@@ -226,7 +220,7 @@ struct LevelsOfAll {
   [[nodiscard]] int number(std::size_t index) const { return first + static_cast<int>(index); }
 };
 
-/// How the bandwidth of one unit grows to that of all, in each level of the series.
+/// Adds how the bandwidth scales from one unit to all, in each level of the series.
 void add_scaling(Findings& found, std::string_view series, const DeviceInfo& device,
                  const LevelsOfAll& all, std::span<const CurvePoint> curve) {
   constexpr std::string_view beside = "compared with one compute unit";
@@ -243,18 +237,18 @@ void add_scaling(Findings& found, std::string_view series, const DeviceInfo& dev
     }
     const Level& level = all.levels[i];
     const auto units = static_cast<double>(units_of(device));
-    Finding scaling = of_level("scaling", series, all.number(i), "share");
-    scaling.method = beside;
-    scaling.value = alone[i]->time / (level.latency * units);
-    scaling.low = alone[i]->interval.low / (level.latency_interval.high * units);
-    scaling.high = alone[i]->interval.high / (level.latency_interval.low * units);
+    Finding scaling =
+        finding_of("scaling", series, "share", beside, alone[i]->time / (level.latency * units),
+                   alone[i]->interval.low / (level.latency_interval.high * units),
+                   alone[i]->interval.high / (level.latency_interval.low * units));
+    scaling.level = all.number(i);
     Finding limit = limit_finding(scaling);
     found.findings.push_back(std::move(scaling));
     found.findings.push_back(std::move(limit));
   }
 }
 
-/// What one unit writes, of which few sizes are measured, in each level of what all write.
+/// Adds the write bandwidth of one unit in each level of all units: few of its sizes are measured.
 void add_alone(Findings& found, const SeriesSpec& series, const DeviceInfo& device,
                const LevelsOfAll& all, std::span<const CurvePoint> curve) {
   const std::vector<std::optional<Alone>> alone = alone_in(all.levels, curve);

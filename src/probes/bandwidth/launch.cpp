@@ -23,8 +23,8 @@ namespace {
 
 constexpr std::uint64_t word_bytes = sizeof(cl_uint);
 
-/// How much of a store is on huge pages. To ask takes the system as long as a sample takes, and so
-/// it is asked again only for those who reach further than all before.
+/// The share of a store on huge pages. The query takes the system as long as a sample, and so it is
+/// repeated only for points that reach further than all before.
 struct HugePages {
   std::uint64_t asked_bytes{0};
   int percent{0};
@@ -38,14 +38,14 @@ struct HugePages {
   }
 };
 
-/// What of a point's shape its launches depend on.
+/// The parts of a point's shape on which its launches depend.
 using Visited = std::tuple<Operation, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>;
 
 Visited visited(const Shape& shape) {
   return {shape.operation, shape.lanes, shape.walks, shape.regions, shape.blocks};
 }
 
-/// What all points share while the probe runs.
+/// State that all points share while the probe runs.
 struct State {
   explicit State(Session& used) : session(used) {}
 
@@ -56,10 +56,10 @@ struct State {
   HugePages target_pages{};
   KeptBuffer places{};
   KeptBuffer results{};
-  /// What launches left behind. New memory for each would cost a page fault for each page.
+  /// Results of a launch. New memory for each launch would cost a page fault for each page.
   std::vector<cl_uint> found{};
   std::uint32_t launches{0};
-  /// Of each point that was visited: to find them takes as long as its samples do.
+  /// Iterations of each visited point: to find them takes as long as its samples.
   std::map<Visited, std::uint64_t> iterations{};
 
   void fill(const Store& store, std::uint64_t bytes, const KernelSpec& spec) {
@@ -105,7 +105,7 @@ class Walks {
   [[nodiscard]] const Store& store() const {
     return writes(shape_.operation) ? state_->target : state_->source;
   }
-  /// Of the store; nothing where the driver made it.
+  /// The share of the store; nothing where the driver made it.
   [[nodiscard]] std::optional<int> huge_page_percent() const;
 
  private:

@@ -10,7 +10,7 @@
 #include "clprobe/point_facts.hpp"
 #include "clprobe/probe.hpp"
 #include "probes/bandwidth/bandwidth.hpp"
-#include "probes/shared/test_plans.hpp"
+#include "probes/shared/plans_test.hpp"
 
 namespace clprobe::bandwidth {
 

@@ -78,7 +78,7 @@ Program walk_of(const Shape& shape, std::uint64_t width, std::uint64_t turns) {
   return program;
 }
 
-/// What the walk before has left in a cache of `bytes`.
+/// Adds the contents of a cache of `bytes` after the walk before.
 void add_walked(Trace& trace, Resident::Home home, std::uint64_t bytes, std::uint64_t region) {
   if (region > forgotten_capacities * bytes) return;
   trace.resident.push_back({.home = home, .base = 0, .bytes = region});

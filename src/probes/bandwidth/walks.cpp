@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How working sets become walks, what these add up to, and how long the loops of their kernels are.
+// Walks: how working sets are divided among them, their sums, and the lengths of their loops.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ constexpr std::uint64_t local_lanes = 128;
 // Near the units half as many keep enough loads in flight, and their blocks are half as large.
 constexpr std::uint64_t group_near = 512;
 constexpr Bytes far_from_units = mebibytes(4);
-// As many work-items as a GPU's compute unit holds at once.
+// The work-items that a GPU's compute unit holds at once.
 constexpr std::uint64_t items_of_unit = 2048;
 // Walks of a unit, at least, where all write. One alone, which goes over its block of 4 KiB again
 // and again, is no level: an H100 updated 528 KiB at 9.5 TB/s that way, 1 MiB by two walks a unit
@@ -39,8 +39,7 @@ constexpr std::uint64_t cpu_vector = 16;
 constexpr std::uint64_t cpu_reading_walks = 32;
 
 std::uint64_t largest_group_of(const DeviceInfo& device) {
-  return std::bit_floor(static_cast<std::uint64_t>(std::clamp<std::int64_t>(
-      device.max_work_group_size, 1, static_cast<std::int64_t>(largest_group))));
+  return std::bit_floor(std::min(largest_group, max_group_of(device)));
 }
 
 /// Whether its threads run work-items one after another, or it has groups as small as those do.

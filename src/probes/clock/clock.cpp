@@ -25,7 +25,7 @@
 namespace clprobe::clock {
 namespace {
 
-// Of a CPU. Its clock is looked at as often in a launch.
+// Rounds of a launch on a CPU, each of which reads the clock.
 constexpr std::uint32_t cpu_rounds = 8;
 // 16,384 cycles: the two reads of the clock around them are nothing, and what interrupts a core
 // meets few of the chains.
@@ -102,10 +102,8 @@ Burn launch_shape(const DeviceInfo& device, Bytes size) {
   constexpr std::uint64_t groups_of_unit = 8;
   constexpr std::uint64_t largest_group = 256;
   const bool is_cpu = runs_items_in_turn(device);
-  const auto max_group =
-      static_cast<std::uint64_t>(std::max<std::int64_t>(1, device.max_work_group_size));
   Burn burn;
-  burn.group = is_cpu ? 1 : std::min(largest_group, max_group);
+  burn.group = is_cpu ? 1 : std::min(largest_group, max_group_of(device));
   burn.items = units_of(device) * groups_of_unit * burn.group;
   burn.vectors = static_cast<std::uint32_t>(size.count / 16);
   // A thread of a CPU has a region of its own; the work-items of a group read neighbours.
@@ -160,7 +158,7 @@ struct Moment {
   std::optional<double> watts{};
 };
 
-// What fewer moments say of a course is chance.
+// Fewer moments show no course but chance.
 constexpr std::size_t fewest_of_course = 6;
 
 constexpr std::string_view last_third = "median of the last third";
@@ -246,7 +244,7 @@ double best_kept(std::span<const Moment> moments) {
   return best;
 }
 
-/// Once the clock has risen: that it does so is no throttling.
+/// The moments after the clock has risen: its rise is no throttling.
 std::span<const Moment> risen(std::span<const Moment> moments, double best) {
   constexpr double nearly = 0.97;
   const auto first = std::find_if(moments.begin(), moments.end(),
@@ -280,7 +278,7 @@ void add_median(Findings& found, std::string_view name, const SeriesSpec& series
   if (values.empty()) return;
   Finding finding = finding_of(name, series.name, unit, last_third, median(values),
                                quantile(values, 0.25), quantile(values, 0.75));
-  // What one moment says has no interval.
+  // Few moments have no interval.
   constexpr std::size_t fewest = 4;
   if (values.size() < fewest) finding.low = finding.high = std::nullopt;
   found.findings.push_back(std::move(finding));
@@ -414,7 +412,7 @@ constexpr FindingSpec finding_specs[]{
     {.name = "power", .unit = "watts", .role = Role::remark},
 };
 
-// Each moment is there once.
+// Each moment is visited once.
 constexpr Budget once{.probe_time = std::chrono::hours(24),
                       .first_visit_time = std::chrono::hours(24),
                       .min_visits = 1,
@@ -422,7 +420,7 @@ constexpr Budget once{.probe_time = std::chrono::hours(24),
                       .samples_per_visit = 1};
 constexpr Budgets budgets{.quick = once, .normal = once, .thorough = once};
 
-/// For how long each of so many loads goes on.
+/// The length of each of so many loads.
 std::uint64_t load_ms(const Request& request, std::uint64_t loads) {
   constexpr std::uint64_t quick = 1000;
   constexpr std::uint64_t usual = 5000;
@@ -433,7 +431,7 @@ std::uint64_t load_ms(const Request& request, std::uint64_t loads) {
   return request.own.number("burn").value_or(own) / loads;
 }
 
-/// How long a device is left alone before it is looked at.
+/// The time that a device rests before its idle clock is measured.
 std::uint64_t idle_ms(const Request& request) {
   constexpr std::uint64_t quick = 200;
   constexpr std::uint64_t usual = 500;
@@ -443,8 +441,7 @@ std::uint64_t idle_ms(const Request& request) {
                                               : usual;
 }
 
-/// How long a moment is: some of them in a short load, and not more than can be looked at in a long
-/// one.
+/// The length of a moment: a short load has several, and a long one not more than can be shown.
 std::uint64_t slot_of(std::uint64_t load) {
   constexpr std::uint64_t usual = 50;
   constexpr std::uint64_t fewest = 10;

@@ -33,21 +33,21 @@ inline constexpr std::array all_series{
     SeriesSpec{"both", "half of the compute units calculating, half reading memory", Load::both},
 };
 
-/// How a device's cycles are counted, and by what their time is told.
+/// How a device's cycles are counted, and which clock times them.
 enum class Counting {
   none,
-  chain,   ///< operations of one cycle each, by a clock of a constant rate: CPUs
-  steady,  ///< a counter of cycles beside one of a constant rate, both read in the kernel
-  event,   ///< a counter of cycles, by the times of launches
+  chain,   ///< CPUs: operations of one cycle each, timed by a clock of a constant rate
+  steady,  ///< a counter of cycles and one of a constant rate, both read in the kernel
+  event,   ///< a counter of cycles, timed by the launches
 };
 
 Counting counting_of(const DeviceInfo& device);
-/// Why the device's clock cannot be told; empty when it can.
+/// The reason why the device's clock cannot be measured; empty when it can.
 std::string_view missing_on(const DeviceInfo& device);
 
 struct Shape {
-  std::uint64_t time_ms{0};  ///< of the load: when this moment ends
-  std::uint64_t slot_ms{0};  ///< for how long this point keeps it going
+  std::uint64_t time_ms{0};  ///< when this moment ends, from the beginning of the load
+  std::uint64_t slot_ms{0};  ///< length of the moment
   Load load{Load::idle};
   Timer timer{Timer::event};
   std::uint64_t buffer_bytes{0};  ///< a fact
@@ -66,8 +66,8 @@ struct Shape {
 struct Observation {
   std::uint64_t operations{0};   ///< products and fused products of its launches
   std::uint64_t moved_bytes{0};  ///< by its launches
-  std::uint64_t launched_ns{0};  ///< what the launches took together
-  std::uint64_t power_mw{0};     ///< as a meter reported, since it was read before
+  std::uint64_t launched_ns{0};  ///< sum of the times of its launches
+  std::uint64_t power_mw{0};     ///< mean that a meter reported since its last reading
 
   template <typename Visitor>
   void visit(Visitor& f) {
@@ -78,44 +78,45 @@ struct Observation {
   }
 };
 
-/// Why no meter could be read, where none could: a text among the facts of the first moment.
+/// A fact of the first moment: the reason why no power meter could be read.
 inline constexpr std::string_view no_power_fact = "no_power";
 
 /// A launch: how many work-items, and what each does.
 struct Burn {
   std::uint64_t items{1};
   std::uint64_t group{1};
-  std::uint32_t vectors{1};  ///< of what is read
+  std::uint32_t vectors{1};  ///< of the buffer that is read
   std::uint32_t first{0};    ///< the first work-item's first vector
   std::uint32_t apart{1};    ///< from a work-item's first vector to the next one's
   std::uint32_t step{1};     ///< from each vector to the next
   std::uint32_t rounds{1};
   std::uint32_t numbers{0};  ///< turns of arithmetic
   std::uint32_t loads{0};    ///< turns of streaming
-  std::uint32_t links{0};    ///< turns of a chain behind each round
+  std::uint32_t links{0};    ///< turns of a chain after each round
 
   friend bool operator==(const Burn&, const Burn&) = default;
 };
 
-/// The launches of such a device, without their turns.
+/// The launches of a device, without their turns.
 Burn launch_shape(const DeviceInfo& device, Bytes size);
-/// How many turns each part of a round may have, so that no driver ends the loops.
+/// Turns that each part of a round may have, so that no driver ends the loops.
 std::uint32_t max_turns(const DeviceInfo& device);
 
 /// Steps of a turn, as in cl/clock.cl.
 inline constexpr std::uint32_t unroll = 8;
-/// Of a step: a product and a fused one of each of four sequences.
+/// Operations of a step: a product and a fused product of each of four sequences.
 inline constexpr std::uint32_t operations_of_step = 8;
 /// Links of a chain's turn.
 inline constexpr std::uint32_t links_of_turn = 64;
 /// Cycles of a link of a CPU: an addition, and an exclusive or that waits for it.
 inline constexpr std::uint32_t cycles_of_link = 2;
 
-/// Of all its work-items. Where both parts are there, half of the groups do each.
+/// Operations and bytes of all work-items of a launch. With arithmetic and streaming, half of the
+/// groups do each.
 std::uint64_t operations_of(const Burn& burn);
 std::uint64_t moved_bytes_of(const Burn& burn);
 
-/// What a work-item reaches. Wrapping.
+/// The number that a work-item ends with, wrapping.
 std::uint32_t expected_end(const Burn& burn, std::uint32_t item);
 
 /// The end of a chain that begins with a work-item's number, after so many links.

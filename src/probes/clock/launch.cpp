@@ -49,7 +49,7 @@ struct Totals {
 
 std::uint64_t ns_of(const LaunchTimes& times) { return times.event_ns.value_or(times.host_ns); }
 
-/// What all points share while the probe runs.
+/// State that all points share while the probe runs.
 class Burner {
  public:
   Burner(Session& session, Bytes size);

@@ -8,7 +8,7 @@
 
 #include "clprobe/probe.hpp"
 #include "probes/clock/clock.hpp"
-#include "probes/shared/test_plans.hpp"
+#include "probes/shared/plans_test.hpp"
 
 namespace clprobe::clock {
 

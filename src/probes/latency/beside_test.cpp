@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "probes/latency/test_curves.hpp"
+#include "probes/latency/devices_test.hpp"
 
 namespace clprobe::latency {
 namespace {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "probes/latency/test_devices.hpp"
+#include "probes/latency/devices_test.hpp"
 
 namespace clprobe::latency {
 namespace {

@@ -51,7 +51,7 @@ bool is_memory_last(const std::vector<CardLevel>& levels) {
   return !last.value && last.low && before.value && *last.low >= far * *before.value;
 }
 
-/// What a level is besides a cache.
+/// Describes a level that may be something else than a cache.
 void describe_level(CardLevel& level, const std::string& step) {
   if (!level.latency.value) {
     level.what = "no plateau";
@@ -110,7 +110,7 @@ Bytes largest_set(const ProbeResult& result, std::string_view series) {
   return {static_cast<std::uint64_t>(largest)};
 }
 
-/// What lies behind the last level where that is no level: most of it is memory.
+/// Adds the rise of the curve that follows the last level: most of it is memory.
 void add_beyond(Card& card, const ProbeResult& result, std::string_view series) {
   const Finding* const beyond = find_finding(result.findings, "beyond", series);
   if (beyond == nullptr || !beyond->value) return;

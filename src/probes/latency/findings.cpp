@@ -21,7 +21,7 @@ namespace clprobe::latency {
 
 namespace {
 
-/// What was found while preparing.
+/// A fact of the points.
 struct Pages {
   std::int64_t huge_page_percent{0};
 
@@ -30,12 +30,6 @@ struct Pages {
     fields.fact("huge_page_percent", huge_page_percent, {.max = 100});
   }
 };
-
-Finding of_level(std::string_view name, std::string_view series, int level, std::string_view unit) {
-  Finding finding = finding_of(name, series, unit, "segmentation");
-  finding.level = level;
-  return finding;
-}
 
 Finding step_finding(std::string_view series, int number, const Level& level, const Level& next,
                      std::span<const CurvePoint> pages, double largest_bytes) {
@@ -77,19 +71,16 @@ void add_levels(Findings& found, const SeriesSpec& spec, const DeviceInfo& devic
   for (std::size_t i = 0; i < levels.size(); ++i) {
     const Level& level = levels[i];
     const int number = static_cast<int>(i) + number_of_first(curve, levels);
-    Finding time = of_level("latency", series, number, "seconds");
-    time.value = level.latency / ns_per_second;
-    time.low = level.latency_interval.low / ns_per_second;
-    time.high = level.latency_interval.high / ns_per_second;
-    time.holds_scatter = true;
-    found.findings.push_back(std::move(time));
+    found.findings.push_back(with_value(
+        of_level("latency", series, number, "seconds"), level.latency / ns_per_second,
+        level.latency_interval.low / ns_per_second, level.latency_interval.high / ns_per_second));
+    found.findings.back().holds_scatter = true;
     if (counts_core_cycles(device)) {
-      Finding cycles = of_level("cycles", series, number, "cycles");
-      cycles.value = level.latency * device.clock.ticks_per_ns;
-      cycles.low = level.latency_interval.low * device.clock.ticks_per_ns;
-      cycles.high = level.latency_interval.high * device.clock.ticks_per_ns;
-      cycles.holds_scatter = true;
-      found.findings.push_back(std::move(cycles));
+      const double ticks_per_ns = device.clock.ticks_per_ns;
+      found.findings.push_back(with_value(
+          of_level("cycles", series, number, "cycles"), level.latency * ticks_per_ns,
+          level.latency_interval.low * ticks_per_ns, level.latency_interval.high * ticks_per_ns));
+      found.findings.back().holds_scatter = true;
     }
     found.findings.push_back(with_end(of_level("capacity", series, number, "bytes"), level, curve));
     const bool has_steps = spec.space == Space::global && !spec.is_on_host && !spec.is_in_order;
@@ -118,7 +109,7 @@ double min_load_ns(const DeviceInfo& device) {
   return std::max(any_device_ns, runs_items_in_turn(device) ? std::min(cycle_ns, 0.5) : cycle_ns);
 }
 
-/// What the person should know about the data: pages, and times that cannot be.
+/// Warns of small pages, and of times that are shorter than any load.
 void add_warnings(Findings& found, const DeviceInfo& device, std::span<const Point> points) {
   const auto small = std::find_if(points.begin(), points.end(), [](const Point& point) {
     constexpr std::int64_t mostly = 50;
@@ -158,7 +149,7 @@ bool is_measured_near(std::span<const CurvePoint> curve, double working_set_byte
   });
 }
 
-/// What a load over the link takes. Without a level: other tools measure it alone.
+/// Adds the latency of a load over the link, without a level: other tools measure it alone.
 void add_link_latency(Findings& found) {
   const Finding* last = nullptr;
   for (const Finding& each : found.findings) {
@@ -214,7 +205,7 @@ bool is_close(std::span<const CurvePoint> curve) {
   return std::log(range) <= std::log(farthest) * static_cast<double>(curve.size() - 1);
 }
 
-/// From which working set on the order of addresses is faster than a random one, at all sizes.
+/// Adds the working set from which on address order is faster than random order, at all sizes.
 void add_in_order_from(Findings& found, std::span<const CurvePoint> ordered,
                        std::span<const CurvePoint> global) {
   constexpr double faster = 0.9;
@@ -247,14 +238,12 @@ void add_loop_overhead(Findings& found, std::span<const CurvePoint> looped,
     finding.reason = "no matching point with several loads per iteration";
   } else {
     const auto [low, high] = std::minmax_element(added.begin(), added.end());
-    finding.low = *low;
-    finding.high = *high;
-    finding.value = median(added);
+    finding = with_value(std::move(finding), median(added), *low, *high);
   }
   found.findings.push_back(std::move(finding));
 }
 
-/// What each level takes more than the one before it.
+/// Adds by how much each level is slower than the level before it.
 void add_steps_up(Findings& found, std::string_view series) {
   std::vector<Finding> times;
   std::copy_if(found.findings.begin(), found.findings.end(), std::back_inserter(times),
@@ -264,12 +253,10 @@ void add_steps_up(Findings& found, std::string_view series) {
   for (std::size_t i = 1; i < times.size(); ++i) {
     const Finding& nearer = times[i - 1];
     const Finding& level = times[i];
-    Finding added = of_level("added", series, *level.level, "seconds");
-    added.method = "compared with the previous level";
-    added.value = *level.value - *nearer.value;
-    added.low = *level.low - *nearer.high;
-    added.high = *level.high - *nearer.low;
-    found.findings.push_back(std::move(added));
+    found.findings.push_back(finding_of(
+        "added", series, "seconds", "compared with the previous level",
+        *level.value - *nearer.value, *level.low - *nearer.high, *level.high - *nearer.low));
+    found.findings.back().level = level.level;
   }
 }
 
@@ -290,7 +277,7 @@ bool is_alike(std::span<const CurvePoint> curve, std::span<const CurvePoint> glo
          static_cast<double>(alike) >= nearly_all * static_cast<double>(sizes);
 }
 
-/// What the nearest level of another memory takes, as a ratio to that of global memory.
+/// Adds the latency of another memory's nearest level, as a ratio to that of global memory.
 void add_beside_global(Findings& found, std::string_view series, std::span<const CurvePoint> curve,
                        std::span<const CurvePoint> global) {
   const Finding* const own = find_value(found.findings, "latency", series);

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "clprobe/estimate.hpp"
-#include "probes/latency/test_curves.hpp"
+#include "probes/latency/devices_test.hpp"
 
 namespace clprobe::latency {
 namespace {

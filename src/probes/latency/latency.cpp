@@ -111,7 +111,7 @@ std::vector<Bytes> working_sets(const SeriesPlan& series, const Options& asked) 
   if (ranges.empty()) ranges.push_back({std::max(series.first, smallest), series.last, 0.0});
   std::vector<Bytes> sizes;
   for (const SizeRange& range : ranges) {
-    // Where sizes were asked for, they are as far apart as they are elsewhere.
+    // Requested sizes are nowhere sparse.
     const auto ratio_at = [&](double size) {
       if (range.ratio > 1.0) return range.ratio;
       const bool is_sparse = asked.sizes.empty() && series.is_sparse_at(size);
@@ -168,7 +168,7 @@ std::string check(const DeviceInfo& device, const Request& request) {
     return !working_sets(series, asked).empty();
   });
   if (!is_usable) return mistake_in(all, asked);
-  // What a series of little memory leaves out another one has.
+  // A size that is too large for the memory of one series may fit that of another.
   Bytes largest;
   for (const SeriesPlan& series : all) {
     if (series.missing.empty()) largest = std::max(largest, series.last);
@@ -214,7 +214,7 @@ std::vector<PlannedReference> choose_references(const DeviceInfo& device,
   const Bytes far = beyond_caches(device);
   const auto memory = std::find_if(sizes.begin(), sizes.end() - 1,
                                    [&](const auto& each) { return each.first >= far.count; });
-  // Else in the middle of what are caches, on a scale of ratios as the sizes are.
+  // On a GPU the middle of the sizes that caches hold, on a scale of ratios.
   const auto middle =
       device.type == DeviceType::cpu
           ? std::find_if(sizes.begin(), memory,
@@ -305,7 +305,7 @@ std::vector<Point> refine(const DeviceInfo& device, const Request& request,
   return more;
 }
 
-/// Of each level of global memory up to the first whose end is not known.
+/// The latencies of the levels of global memory, up to the first level whose end is unknown.
 std::vector<KnownLatency> latencies_in(const std::vector<Finding>& findings) {
   std::vector<KnownLatency> latencies;
   for (const Finding& each : findings) {

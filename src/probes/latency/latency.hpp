@@ -33,11 +33,11 @@ inline std::string_view to_word(AddressForm form) { return word_in(address_table
 struct RingShape {
   std::uint64_t working_set_bytes{0};
   std::uint64_t step_bytes{64};  ///< from node to node
-  std::uint64_t line_bytes{
-      64};  ///< nodes that are further apart are spread over the lines of their step
+  /// Nodes that are further apart are spread over the lines of their step.
+  std::uint64_t line_bytes{64};
   AddressForm address{AddressForm::index};
   std::uint64_t unroll{16};
-  std::uint64_t buffer_bytes{0};  ///< what it is cut from
+  std::uint64_t buffer_bytes{0};  ///< size of the buffer that it is cut from
 
   template <typename Visitor>
   void visit(Visitor& fields) {
@@ -103,11 +103,11 @@ constexpr bool has_store(Space space) {
   return space != Space::local && space != Space::constant_program;
 }
 
-/// Whether drivers refuse a part of what they say to have of it.
+/// Whether drivers may refuse a part of the size that they report for it.
 constexpr bool may_refuse(Space space) { return space != Space::global && space != Space::image; }
 
-/// How far apart working sets are: by the effort, by 19 %, or by 42 %.
-/// Or by 8 times, where it is the difference to another series that counts.
+/// The ratio of neighbouring working sets: by the effort, 1.19, 1.42, or 8 where the difference to
+/// another series counts.
 enum class Spacing { fine, coarse, sparse, few };
 
 struct SeriesSpec {
@@ -118,17 +118,17 @@ struct SeriesSpec {
   bool is_scalar{false};  ///< the start is uniform
   bool is_by_page{false};
   bool is_in_order{false};  ///< each node is followed by the next address, and not by a random one
-  bool is_looped{false};    ///< a load per iteration, whatever was asked for
+  bool is_looped{false};    ///< one load per iteration, whatever --unroll says
   bool is_on_host{false};   ///< in memory that the driver makes for the host to map
   Spacing spacing{Spacing::sparse};
   Bytes first{kibibytes(1)};  ///< smallest working set; two steps at least
   bool is_refined{false};     ///< gets more sizes around its knees
   bool is_shown{true};        ///< has levels of its own
-  bool is_special{false};     ///< where a device has it not, nobody misses it
+  bool is_special{false};     ///< left out without a word where the device has none
   bool is_on_request{false};  ///< measured where --series names it, or with --thorough
 };
 
-/// Whether its rings are cut from the one store on the device.
+/// Whether the rings of a series are cut from the one store on the device.
 inline bool is_cut_from_store(const SeriesSpec& series) {
   return has_store(series.space) && !series.is_on_host;
 }
@@ -221,39 +221,39 @@ struct SeriesPlan {
   }
 };
 
-/// Bytes from node to node in all series but those by page: what was asked for, or a cache line.
+/// Bytes from node to node, except in series by page: the requested step, or a cache line.
 Bytes line_of(const DeviceInfo& device, const Options& asked);
 
-/// Of the series that were asked for.
+/// Plans of the requested series.
 std::vector<SeriesPlan> plan_series(const DeviceInfo& device, const Options& asked);
 
-// Between the sizes that are added around knees.
+// Ratio of the sizes that are added around knees.
 inline constexpr double knee_ratio = 1.04;
-// Where every size costs a build, or nothing but one plateau is expected.
+// Ratio of sizes where every size costs a build, or where one plateau is expected.
 inline constexpr double sparse_ratio = 1.42;
 
-/// What the probe holds at once for rings that are cut from such a store.
+/// The memory that the probe holds for rings from a store of this size.
 Bytes memory_for(Bytes store);
 
-/// Which of the wishes leaves no series a working set of two steps, and what to choose instead;
-/// empty where that is not why.
+/// The option that leaves no series a working set of two steps, and what to choose instead; empty
+/// where none does.
 std::string mistake_in(const std::vector<SeriesPlan>& all, const Options& asked);
 
 std::string build_options(const SeriesSpec& series, const RingShape& shape);
 
-/// Those of the kernels that fill the store, lay rings out and age them: they only know global
-/// memory.
+/// The build options of the kernels that fill the store, lay rings out and age them. These kernels
+/// know global memory alone.
 std::string layout_options(const RingShape& shape);
 
 /// A table for a chase through program constants that every compiler should take.
 inline constexpr std::string_view smallest_table = "constant uint table[4] = {0};";
 
-/// The table of SPACE 2 as a program text. `key`: of the order of the nodes.
+/// The table of SPACE 2 as program text. `key` selects the order of the nodes.
 std::string table_text(const RingShape& shape, std::uint32_t key);
 
 inline constexpr std::uint64_t chains_per_item = 16;  // CHAINS in cl/latency.cl
 
-// From so many times the nodes on that are not aged, it does not matter that they are not.
+// A ring with this many times the nodes that are not aged is measured as if all were.
 inline constexpr std::uint64_t long_ring = 32;
 
 /// Hops of a chase: more lines than the caches hold that belong to one core or compute unit, so
@@ -264,7 +264,7 @@ std::uint64_t usual_hops(const DeviceInfo& device);
 /// between launches. Large ones are aged by sweeps.
 std::uint64_t warm_iterations(const DeviceInfo& device, const RingShape& shape);
 
-/// Timed iterations of a launch, at most.
+/// The maximum number of timed iterations of a launch.
 std::uint64_t max_timed(const DeviceInfo& device, const SeriesSpec& series, const RingShape& shape);
 
 /// Work-items of a sweep, unless the driver takes fewer.

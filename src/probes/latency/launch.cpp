@@ -17,7 +17,7 @@
 namespace clprobe::latency {
 namespace {
 
-/// What the rings of an opened probe share. One ring is laid out at a time.
+/// State that the rings of an opened probe share. One ring is laid out at a time.
 struct Shared {
   explicit Shared(Session& of) : session(of), key(permutation_key(of.seed())) {}
 

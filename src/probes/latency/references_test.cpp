@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "probes/latency/test_devices.hpp"
+#include "probes/latency/devices_test.hpp"
 
 namespace clprobe::latency {
 namespace {

@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "probes/latency/test_curves.hpp"
+#include "probes/latency/devices_test.hpp"
 
 namespace clprobe::latency {
 namespace {

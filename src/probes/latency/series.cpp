@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a series measures on a device, how its kernels are built, and how long their loops are.
+// The plan of each series on a device, the builds of its kernels, and the lengths of their loops.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ constexpr Bytes largest_simulated = mebibytes(256);
 // ordinary memory, which `constant-argument` shows.
 constexpr Bytes largest_table = kibibytes(64);
 constexpr Bytes largest_image = mebibytes(128);
-// Each node is a way to the host and back. Beyond any cache that may lie on it.
+// Each hop is a round trip to the host. Larger than any cache on the way.
 constexpr Bytes largest_host = mebibytes(64);
 
 // The segmentation needs three points on a plateau; 9 % resolves caches that are 1.3 times apart.
@@ -41,11 +41,11 @@ Bytes page_step(const DeviceInfo& device) {
   return runs_items_in_turn(device) ? kibibytes(4) : kibibytes(16);
 }
 
-/// What the largest working sets follow from.
+/// Limits from which the largest working sets follow.
 struct Basis {
   const DeviceInfo& device;
-  Bytes store;  ///< what rings can be cut from
-  Bytes host;   ///< the same of the host's memory
+  Bytes store;  ///< on the device, from which rings are cut
+  Bytes host;   ///< in the host's memory
 };
 
 /// The forms that a node can have in a memory. Constants hold no pointers.
@@ -105,13 +105,13 @@ Bytes largest_set(const SeriesSpec& series, const Basis& basis) {
   return series.is_on_host ? basis.host : basis.store;
 }
 
-/// Why there is no link to measure; empty when there is one.
+/// The reason why there is no link to measure; empty when there is one.
 std::string_view missing_link(const DeviceInfo& device) {
   if (is_simulated(device)) return "a simulated device has no host";
   return shares_memory_with_host(device) ? "host and device share one memory" : "";
 }
 
-/// Why the device cannot have such a series; empty when it can.
+/// The reason why the device cannot have such a series; empty when it can.
 std::string_view missing_in(const SeriesSpec& series, const DeviceInfo& device, Bytes line) {
   if (series.is_on_host) return missing_link(device);
   if (series.is_by_page && page_step(device) <= line) {
@@ -191,7 +191,7 @@ Bytes largest_store(const DeviceInfo& device, const Options& asked) {
   return most > mebibytes(1) ? mebibytes(1) * (most / mebibytes(1)) : most;
 }
 
-/// What rings in the host's memory may take: of a limit a small part, since they need less.
+/// Memory for rings on the host: a small part of a limit, since they need less.
 Bytes host_store(const DeviceInfo& device, const Options& asked) {
   constexpr std::uint64_t part = 8;
   if (!asked.wants(host_series) || !missing_link(device).empty()) return {};
@@ -355,7 +355,7 @@ std::uint64_t max_timed(const DeviceInfo& device, const SeriesSpec& series,
 }
 
 std::uint64_t sweep_items(const DeviceInfo& device) {
-  return static_cast<std::uint64_t>(std::clamp<std::int64_t>(device.max_work_group_size, 1, 1024));
+  return std::min<std::uint64_t>(1024, max_group_of(device));
 }
 
 std::uint64_t sweep_hops(std::uint64_t nodes, std::uint64_t items) {
@@ -376,8 +376,8 @@ bool is_aged_by_layout(const DeviceInfo& device, const RingShape& shape, std::ui
   }
   // A GPU's work-items go through the ring side by side. Its nearest caches are empty when a kernel
   // begins, and the last one holds what was written last. What it reports may be the nearest.
-  constexpr std::uint64_t caches = 4;
-  const Bytes enough = std::max(reported_cache(device) * caches, mebibytes(256));
+  constexpr std::uint64_t surely_beyond = 4;
+  const Bytes enough = std::max(reported_cache(device) * surely_beyond, mebibytes(256));
   return is_gpu(device) && Bytes{shape.working_set_bytes} >= enough &&
          shape.nodes() >= long_ring * hops;
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "probes/latency/test_devices.hpp"
+#include "probes/latency/devices_test.hpp"
 
 namespace clprobe::latency {
 namespace {

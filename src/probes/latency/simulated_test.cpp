@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "clprobe/simulator.hpp"
-#include "probes/latency/test_devices.hpp"
+#include "probes/latency/devices_test.hpp"
 
 namespace clprobe::latency {
 namespace {

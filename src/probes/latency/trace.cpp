@@ -22,22 +22,25 @@ constexpr std::uint64_t hops = 1024;
 // The nodes that were touched before these have left even the fullest sets of a cache.
 constexpr std::uint64_t aged_capacities = 2;
 
-/// A single cycle over `nodes` nodes of which any piece can be made alone: a congruential generator
-/// of full period (Hull and Dobell 1962), numbers beyond the nodes left out. Large rings need no
-/// more of it than the simulation sees.
+/// A single cycle over `nodes` nodes of which any piece can be made alone, in the order of
+/// addresses or at random: then by a congruential generator of full period (Hull and Dobell 1962),
+/// numbers beyond the nodes left out. Large rings need no more of it than the simulation sees.
 class PartialCycle {
  public:
-  explicit PartialCycle(std::uint64_t nodes) : nodes_(nodes), mask_(std::bit_ceil(nodes) - 1) {
+  PartialCycle(std::uint64_t nodes, bool is_in_order)
+      : nodes_(nodes), is_in_order_(is_in_order), mask_(std::bit_ceil(nodes) - 1) {
     // Newton's iteration doubles the bits that are right; an odd number is its own inverse in 3.
     for (int i = 0; i < 6; ++i) inverse_ *= 2 - factor * inverse_;
   }
   [[nodiscard]] std::uint64_t after(std::uint64_t node) const {
+    if (is_in_order_) return node + 1 == nodes_ ? 0 : node + 1;
     do {
       node = (factor * node + increment) & mask_;
     } while (node >= nodes_);
     return node;
   }
   [[nodiscard]] std::uint64_t before(std::uint64_t node) const {
+    if (is_in_order_) return (node == 0 ? nodes_ : node) - 1;
     do {
       node = (inverse_ * (node - increment)) & mask_;
     } while (node >= nodes_);
@@ -48,32 +51,17 @@ class PartialCycle {
   static constexpr std::uint64_t factor = 6364136223846793005;  // Knuth's, 1 of 4 remains
   static constexpr std::uint64_t increment = 1442695040888963407;
   std::uint64_t nodes_;
+  bool is_in_order_;
   std::uint64_t mask_;
   std::uint64_t inverse_{factor};
 };
 
-/// The cycle in which each node is followed by the one at the next address.
-class OrderedCycle {
- public:
-  explicit OrderedCycle(std::uint64_t nodes) : nodes_(nodes) {}
-  [[nodiscard]] std::uint64_t after(std::uint64_t node) const {
-    return node + 1 == nodes_ ? 0 : node + 1;
-  }
-  [[nodiscard]] std::uint64_t before(std::uint64_t node) const {
-    return (node == 0 ? nodes_ : node) - 1;
-  }
-
- private:
-  std::uint64_t nodes_;
-};
-
 /// Byte offsets of nodes in the order of the chase: its first `ahead`, then its last `behind`; all
 /// of them where there are no more.
-template <typename Cycle>
-std::vector<std::uint64_t> offsets_of(const RingShape& shape, std::uint64_t ahead,
+std::vector<std::uint64_t> offsets_of(const RingShape& shape, bool is_in_order, std::uint64_t ahead,
                                       std::uint64_t behind) {
   const std::uint64_t nodes = shape.nodes();
-  const Cycle cycle(nodes);
+  const PartialCycle cycle(nodes, is_in_order);
   const bool is_whole = nodes <= ahead + behind;
   const std::uint64_t first = is_whole ? nodes : ahead;
   std::vector<std::uint64_t> offsets(is_whole ? nodes : ahead + behind);
@@ -97,7 +85,7 @@ std::uint64_t aged_lines(std::uint64_t bytes, std::uint64_t line_bytes) {
   return std::max<std::uint64_t>(1, aged_capacities * bytes / line_bytes);
 }
 
-/// What the walk before has left in a cache of `bytes`: the last nodes of the ring.
+/// The contents of a cache of `bytes` after the walk before: the last nodes of the ring.
 Resident walked(Resident::Home home, std::uint64_t bytes, std::uint64_t line_bytes,
                 std::uint64_t nodes) {
   const std::uint64_t count = std::min(nodes, aged_lines(bytes, line_bytes));
@@ -140,12 +128,12 @@ SimulatedWork trace(const Machine& machine, const Point& point) {
   work.accesses_per_iteration = shape.unroll;
   work.iterations = std::max<std::uint64_t>(1, hops / shape.unroll);
   work.max_iterations = work.iterations;
-  const auto order = series.is_in_order ? offsets_of<OrderedCycle> : offsets_of<PartialCycle>;
-  work.trace = [machine, shape, is_local, order](std::uint64_t iterations) {
+  work.trace = [machine, shape, is_local,
+                is_in_order = series.is_in_order](std::uint64_t iterations) {
     const std::uint64_t aged =
         aged_lines(std::max(machine.l1.bytes, machine.l2.bytes), machine.l1.line_bytes);
-    return chase_of(machine, order(shape, iterations * shape.unroll, aged), is_local, shape.unroll,
-                    iterations);
+    return chase_of(machine, offsets_of(shape, is_in_order, iterations * shape.unroll, aged),
+                    is_local, shape.unroll, iterations);
   };
   return work;
 }

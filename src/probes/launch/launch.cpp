@@ -28,7 +28,7 @@ bool has_extension(const DeviceInfo& device, std::string_view name) {
   return all.find(" " + std::string(name) + " ") != std::string::npos;
 }
 
-/// Why the device cannot have such a series; empty when it can.
+/// The reason why the device cannot have such a series; empty when it can.
 std::string missing_in(const SeriesSpec& series, const DeviceInfo& device) {
   constexpr std::int64_t out_of_order = 1;  // CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE
   if (series.manner == Manner::out_of_order &&
@@ -86,7 +86,7 @@ constexpr std::string_view median_method = "median";
 constexpr std::string_view slope_method = "slope over the number of launches";
 constexpr std::string_view difference_method = "difference from queued";
 
-/// What a launch takes where so many are waited for together.
+/// The time of one launch among several that are waited for together.
 struct Cost {
   Shape shape{};
   Estimate each{};
@@ -95,7 +95,7 @@ struct Cost {
   bool is_imported{false};
 };
 
-/// Of one series, by the number of launches.
+/// The costs of one series, by the number of launches.
 std::vector<Cost> costs_in(std::string_view series, const DeviceInfo& device,
                            std::span<const Point> points) {
   std::vector<Cost> all;
@@ -128,7 +128,7 @@ Finding median_of(std::string_view name, std::string_view series, const Cost& co
   return finding;
 }
 
-/// What a compiler takes where nobody takes the core or its caches from it. In eight runs with an
+/// The time of a compiler that has the core and its caches to itself. In eight runs with an
 /// H200 the least of four builds was at most 10 % off its middle, and their median 39 %.
 Finding min_of(std::string_view name, std::string_view series, const Cost& cost) {
   return seconds_of(name, series, "minimum", cost.least, {cost.least, cost.least});
@@ -166,7 +166,7 @@ Line line_through(const std::vector<Cost>& all) {
 
 constexpr std::size_t fewest = 3;  // of which the line leaves something over
 
-/// By which share plain launches lie off their line, as half a 95 % interval. A driver that is in
+/// The distance of plain launches from their line, as half a 95 % interval. A driver that is in
 /// one of two states while a point is visited has samples that agree, and are off together. Seven
 /// runs with an H200 had costs up to a third of a launch apart whose launches were on their lines.
 double share_off_line(const std::vector<Cost>& plain) {
@@ -187,7 +187,7 @@ double share_off_line(const std::vector<Cost>& plain) {
   return std::max(at_least, student_t(normal_degrees) * std::sqrt(squares / count));
 }
 
-/// What a further launch adds to the time, so that the wait at the end is left out.
+/// Adds the time of a further launch, which leaves out the wait at the end.
 void add_launch_time(Findings& found, const std::vector<Cost>& all) {
   if (all.size() < fewest) {
     const Cost& most = all.back();
@@ -252,7 +252,8 @@ Finding found_of(const SeriesSpec& series, const Cost& cost, const std::vector<C
                   : median_of(series.finding, series.name, cost);
 }
 
-/// What a driver looks up, and the first launch of a new size, is more than a thread's own work.
+/// The share by which the host changes a time from run to run. Lookups of the driver and the first
+/// launch of a new size are more than a thread's own work.
 double share_of_host(const Finding& finding, DeviceType type) {
   constexpr double of_driver = 0.2;
   const bool is_of_driver = finding.series == build_again_series || finding.name == "first_launch";

@@ -22,7 +22,7 @@ enum class Manner {
   event,             ///< each gives an event
   wait_list,         ///< each waits for the event of the one before
   changed_argument,  ///< each has another argument than the one before
-  two_programs,      ///< kernels of two programs take turns
+  two_programs,      ///< kernels of two programs alternate
   out_of_order,      ///< into a queue that need not keep their order
   command_buffer,    ///< recorded beforehand, and launched together
   back_to_back,      ///< kernels that go on for a while: from the end of one to the next's start
@@ -51,8 +51,8 @@ struct SeriesSpec {
   std::string_view summary{};
   Manner manner{Manner::plain};
   std::string_view finding{"extra_cost"};  ///< that the series is measured for
-  std::uint64_t arguments{0};              ///< more than every kernel has
-  std::uint64_t idle_queues{0};            ///< beside the one that is used
+  std::uint64_t arguments{0};              ///< in addition to those of every kernel
+  std::uint64_t idle_queues{0};            ///< in addition to the queue that is used
 };
 
 inline constexpr std::string_view queued_series = "queued";
@@ -63,7 +63,7 @@ inline constexpr std::string_view local_size_series = "new-local-size";
 inline constexpr std::string_view build_series = "build";
 inline constexpr std::string_view build_again_series = "build-again";
 
-/// Those first that matter most: time may run out.
+/// The most important series come first: time may run out.
 inline constexpr std::array all_series{
     SeriesSpec{queued_series, "launches that share one wait", Manner::plain, "launch_time"},
     SeriesSpec{gap_series, "gap between the end of a kernel and the start of the next",
@@ -108,7 +108,7 @@ constexpr bool is_on_device(Manner manner) {
   return manner == Manner::back_to_back || manner == Manner::start_to_start;
 }
 
-/// What one point is.
+/// A point: launches of one manner.
 struct Shape {
   Manner manner{Manner::plain};
   std::uint64_t arguments{0};
@@ -117,11 +117,11 @@ struct Shape {
   std::uint64_t idle_ms{0};   ///< before each launch
   Timer timer{Timer::wait};
 
-  /// The launches that the others are set beside.
+  /// Whether other launches are compared with it.
   [[nodiscard]] bool is_plain() const {
     return manner == Manner::plain && arguments == 0 && idle_queues == 0;
   }
-  /// Those that differ from the plain ones by one thing.
+  /// Whether it differs from plain launches by one thing.
   [[nodiscard]] bool is_extra() const { return is_of_many(manner) && !is_plain(); }
 
   template <typename Visitor>
@@ -137,8 +137,7 @@ struct Shape {
   }
 };
 
-// Facts of round trips, one by one, in nanoseconds: what one in a hundred takes at least, and a 95
-// % interval of it.
+// Facts of single round trips, in nanoseconds: the 99th percentile, and its 95 % interval.
 inline constexpr std::string_view slow_ns = "slow_ns";
 inline constexpr std::string_view slow_low_ns = "slow_low_ns";
 inline constexpr std::string_view slow_high_ns = "slow_high_ns";
@@ -157,23 +156,22 @@ struct Observation {
   }
 };
 
-/// Of times, how many are in their middle half, and what these take together.
+/// The middle half of several times: their number and their sum.
 struct Middle {
   std::uint64_t count{0};
   std::uint64_t ns{0};
 };
 
-/// A quarter of the times is left out on either side, and of three one: the host's scheduler adds
-/// milliseconds to a few of them, and the clocks of some devices go in steps that a median would
-/// show.
+/// Leaves out a quarter of the times on either side, and one on either side of three: the host's
+/// scheduler adds milliseconds to a few, and a median would show the steps of some devices' clocks.
 Middle middle_half(std::span<const std::uint64_t> times_ns);
 
-/// A 95 % interval of the median by the ranks that the binomial distribution gives; of up to eight
-/// values it is all of them. Needs at least one.
+/// The 95 % interval of the median by the ranks of the binomial distribution; all of the range for
+/// up to eight values. Needs at least one.
 Interval interval_of_median(std::span<const double> values);
 
-/// The time that one in a hundred reaches, and a 95 % interval of it by the ranks that the binomial
-/// distribution gives. Needs at least one.
+/// The 99th percentile, and its 95 % interval by the ranks of the binomial distribution. Needs at
+/// least one time.
 struct Slow {
   double ns{0.0};
   Interval interval{};
@@ -185,7 +183,7 @@ extern const Probe probe;
 /// The findings of the probe: docs/launch.md.
 Findings analyse(const DeviceInfo& device, std::span<const Point> points);
 
-/// Turns of a kernel that goes on for a while: some microseconds on a GPU.
+/// Turns of a kernel that spins for some microseconds on a GPU.
 inline constexpr std::uint64_t spin_turns = 2000;
 
 // How cl/launch.cl is built, launched and how long its loops are, as Probe has it (launches.cpp).

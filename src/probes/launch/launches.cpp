@@ -124,7 +124,7 @@ class NewPrograms {
     times.pop_front();
     return first;
   }
-  /// What the launches of the last call have added to the counter.
+  /// The number that the launches of the last call have added to the counter.
   [[nodiscard]] cl_uint added() const { return added_; }
   /// Drops the times that were kept: launches that went wrong are no measurement.
   void forget() { times_.clear(); }
@@ -172,7 +172,7 @@ class NewPrograms {
   std::map<Manner, std::deque<std::uint64_t>> times_{};
 };
 
-/// What all points share while the probe runs.
+/// State that all points share while the probe runs.
 struct State {
   explicit State(Session& used)
       : session(used),
@@ -321,7 +321,7 @@ std::vector<std::uint64_t> Launches::waits(std::uint64_t count) {
   return times;
 }
 
-/// From the end of each kernel to the start of the next one, or from start to start.
+/// The times from the end of each kernel to the start of the next one, or from start to start.
 Middle Launches::device_times() {
   std::array<cl::Event, spins + 1> events;
   for (cl::Event& event : events) {

@@ -10,7 +10,7 @@
 #include "clprobe/probe.hpp"
 #include "probes/launch/launch.hpp"
 #include "probes/shared/card_parts.hpp"
-#include "probes/shared/test_plans.hpp"
+#include "probes/shared/plans_test.hpp"
 
 namespace clprobe::launch {
 

@@ -21,14 +21,17 @@ inline Finding finding_of(std::string_view name, std::string_view series, std::s
   return finding;
 }
 
-/// The same with a value, and its interval.
-inline Finding finding_of(std::string_view name, std::string_view series, std::string_view unit,
-                          std::string_view method, double value, double low, double high) {
-  Finding finding = finding_of(name, series, unit, method);
+/// The finding with a value and its interval.
+inline Finding with_value(Finding finding, double value, double low, double high) {
   finding.value = value;
   finding.low = low;
   finding.high = high;
   return finding;
+}
+
+inline Finding finding_of(std::string_view name, std::string_view series, std::string_view unit,
+                          std::string_view method, double value, double low, double high) {
+  return with_value(finding_of(name, series, unit, method), value, low, high);
 }
 
 /// Nothing can be said of it after measuring, and why.

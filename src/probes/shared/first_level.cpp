@@ -7,10 +7,12 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "clprobe/estimate.hpp"
 #include "clprobe/one_size.hpp"
+#include "probes/shared/finding.hpp"
 
 namespace clprobe {
 namespace {
@@ -24,6 +26,12 @@ std::string size_text(double bytes) {
 }
 
 }  // namespace
+
+Finding of_level(std::string_view name, std::string_view series, int level, std::string_view unit) {
+  Finding finding = finding_of(name, series, unit, "segmentation");
+  finding.level = level;
+  return finding;
+}
 
 int number_of_first(std::span<const CurvePoint> curve, std::span<const Level> levels) {
   return faster_than_first(curve, levels) ? 2 : 1;
@@ -41,10 +49,8 @@ std::optional<Finding> lost_first_level(std::span<const CurvePoint> curve,
 
 Finding with_end(Finding made, const Level& level, std::span<const CurvePoint> curve) {
   if (level.capacity) {
-    made.value = level.capacity->bytes;
-    made.low = level.capacity->low;
-    made.high = level.capacity->high;
-    return made;
+    return with_value(std::move(made), level.capacity->bytes, level.capacity->low,
+                      level.capacity->high);
   }
   made.low = curve.back().working_set_bytes;
   made.reason =

@@ -10,6 +10,9 @@
 
 namespace clprobe {
 
+/// A finding of one level of a curve, still without a value.
+Finding of_level(std::string_view name, std::string_view series, int level, std::string_view unit);
+
 /// The number of the first of a curve's levels: 2 where a nearer one was lost.
 int number_of_first(std::span<const CurvePoint> curve, std::span<const Level> levels);
 

@@ -12,6 +12,10 @@ std::uint64_t units_of(const DeviceInfo& device) {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(1, device.compute_units));
 }
 
+std::uint64_t max_group_of(const DeviceInfo& device) {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(1, device.max_work_group_size));
+}
+
 LaunchSize spread_over(const DeviceInfo& device, std::uint64_t places) {
   const std::uint64_t units = units_of(device);
   if (runs_items_in_turn(device)) {
@@ -20,8 +24,7 @@ LaunchSize spread_over(const DeviceInfo& device, std::uint64_t places) {
     const std::uint64_t min_items = places / max_iterations + 1;
     return {std::min(std::max(units * 4, min_items), std::max<std::uint64_t>(1, places)), 1};
   }
-  const std::uint64_t group =
-      static_cast<std::uint64_t>(std::clamp<std::int64_t>(device.max_work_group_size, 1, 128));
+  const std::uint64_t group = std::min<std::uint64_t>(128, max_group_of(device));
   const std::uint64_t min_groups = places / (max_iterations * group) + 1;
   const std::uint64_t groups =
       std::clamp<std::uint64_t>(places / group, 1, std::max(units * 4, min_groups));

@@ -12,6 +12,9 @@ namespace clprobe {
 /// Compute units of a device; one where it does not say.
 std::uint64_t units_of(const DeviceInfo& device);
 
+/// Work-items of a device's largest work-group; one where it does not say.
+std::uint64_t max_group_of(const DeviceInfo& device);
+
 /// Work-items of a launch, and of each of its work-groups.
 struct LaunchSize {
   std::uint64_t items;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What curves over strides say.
+// Findings from curves of bandwidth by stride.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,6 +42,8 @@ constexpr double max_octaves_behind = 6.0;
 // The burst of HBM2, GDDR6 and LPDDR4; no memory of a GPU or CPU is fetched in smaller pieces.
 constexpr double min_sector_bytes = 32.0;
 
+bool is_slower(const CurvePoint& a, const CurvePoint& b) { return a.bandwidth < b.bandwidth; }
+
 /// The bandwidths of a curve by their places.
 class Curve {
  public:
@@ -82,7 +84,8 @@ class Curve {
     return std::max(at(i), three[1]);
   }
 
-  /// From where on all but the last, which is judged by itself, reach the bandwidth.
+  /// The first stride from which on all reach the bandwidth, except the last, which is judged by
+  /// itself.
   [[nodiscard]] std::optional<std::size_t> knee_of(double bandwidth) const {
     std::optional<std::size_t> knee;
     for (std::size_t i = last(); i-- > 0;) {
@@ -100,9 +103,7 @@ class Curve {
   }
 
   [[nodiscard]] double slowest() const {
-    double value = at(0);
-    for (std::size_t i = 1; i < size(); ++i) value = std::min(value, at(i));
-    return value;
+    return std::min_element(points_.begin(), points_.end(), is_slower)->bandwidth;
   }
 
  private:
@@ -163,10 +164,6 @@ constexpr const char* growth_fades =
 
 /// Below a sector each doubling of the stride makes twice as much use of what is fetched.
 void find_sector(const Curve& curve, CurveVerdict& verdict) {
-  if (verdict.kind != CurveClass::gpu_coalescing) {
-    verdict.no_sector_reason = "not visible: this needs a curve that rises with the stride";
-    return;
-  }
   std::size_t end = 0;
   double expected = 1.0;
   while (end < curve.last() && curve.growth(end + 1) >= grows_still) {
@@ -197,10 +194,6 @@ void doubt_sector(const Curve& curve, CurveVerdict& verdict) {
 }
 
 void find_sub_group(const Curve& curve, CurveVerdict& verdict) {
-  if (verdict.kind != CurveClass::gpu_coalescing) {
-    verdict.no_sub_group_reason = "not visible: this needs a curve that rises with the stride";
-    return;
-  }
   // What grows up to a sector's size fills sectors, whether one is seen or not.
   std::size_t from = verdict.sector.value_or(0) + 1;
   while (from < curve.last() && curve.point(from).stride_bytes <= min_sector_bytes) ++from;
@@ -246,25 +239,23 @@ void find_dips(const Curve& curve, CurveVerdict& verdict) {
 
 CurveVerdict judge_curve(std::span<const CurvePoint> points, double sub_group) {
   CurveVerdict verdict;
-  const auto by_bandwidth = [](const CurvePoint& a, const CurvePoint& b) {
-    return a.bandwidth < b.bandwidth;
-  };
   if (!points.empty()) {
-    const auto best = std::max_element(points.begin(), points.end(), by_bandwidth);
+    const auto best = std::max_element(points.begin(), points.end(), is_slower);
     verdict.best = best->bandwidth;
     verdict.best_at = static_cast<std::size_t>(best - points.begin());
   }
   verdict.unclear_reason = problem_of(points);
-  verdict.no_sector_reason = verdict.no_sub_group_reason = verdict.unclear_reason;
   if (!verdict.unclear_reason.empty()) return verdict;
   const Curve curve(points);
   verdict.best = curve.robust_best();
   verdict.knee = curve.knee_of(reaches_best * verdict.best);
   verdict.sub_knee = curve.first_with(reaches_most * verdict.best);
   classify(curve, sub_group, verdict);
-  find_sector(curve, verdict);
-  find_sub_group(curve, verdict);
-  doubt_sector(curve, verdict);
+  if (verdict.kind == CurveClass::gpu_coalescing) {
+    find_sector(curve, verdict);
+    find_sub_group(curve, verdict);
+    doubt_sector(curve, verdict);
+  }
   verdict.last_share = curve.at(curve.last()) / verdict.best;
   const double noise = verdict.knee ? curve.noise_at(verdict.best, *verdict.knee) : 0.0;
   verdict.has_end_droop = verdict.last_share < std::min(droops, 1.0 - droops_by_deviations * noise);
@@ -283,7 +274,7 @@ struct SeriesCurve {
   bool is_imported{false};  ///< each bandwidth is the one number that another tool gave
 };
 
-/// What of a point the findings need: other tools' runs have no more, or less.
+/// The parameters of a point that the findings need: runs of other tools may have fewer.
 struct Coordinates {
   std::optional<std::int64_t> stride_bytes{};
   std::optional<std::int64_t> stride_elements{};
@@ -329,7 +320,8 @@ std::vector<SeriesCurve> read_curves(const DeviceInfo& device, std::span<const P
   return all;
 }
 
-/// What the driver reports. Other tools do not say it, and 64 lanes are the most that GPUs have.
+/// The sub-group size that the driver reports. Other tools do not report it: then 64, the maximum
+/// of GPUs.
 double sub_group_of(const DeviceInfo& device) {
   constexpr double widest = 64.0;
   return device.timer == Timer::imported ? widest : static_cast<double>(device.sub_group_size);
@@ -337,7 +329,7 @@ double sub_group_of(const DeviceInfo& device) {
 
 std::string bytes_text(double bytes) { return format_bytes({static_cast<std::uint64_t>(bytes)}); }
 
-/// What a programmer should do, in one sentence.
+/// Advice to a programmer, in one sentence.
 std::string write_advice(const SeriesCurve& curve, const CurveVerdict& verdict) {
   const std::vector<CurvePoint>& points = curve.points;
   const auto percent = [&](double bandwidth) {
@@ -364,12 +356,9 @@ std::string write_advice(const SeriesCurve& curve, const CurveVerdict& verdict) 
           "work-items reach {} of the best bandwidth",
           curve.verb, percent(points.back().bandwidth));
     case CurveClass::flat:
-      return fmt::format("choose any stride: the slowest reaches {} of the best bandwidth",
-                         percent(std::min_element(points.begin(), points.end(),
-                                                  [](const CurvePoint& a, const CurvePoint& b) {
-                                                    return a.bandwidth < b.bandwidth;
-                                                  })
-                                     ->bandwidth));
+      return fmt::format(
+          "choose any stride: the slowest reaches {} of the best bandwidth",
+          percent(std::min_element(points.begin(), points.end(), is_slower)->bandwidth));
     case CurveClass::unclear:
       break;
   }
@@ -384,8 +373,8 @@ std::string write_advice(const SeriesCurve& curve, const CurveVerdict& verdict) 
                      best_stride);
 }
 
-/// What no point is measured better than, however little its samples scatter: a CPU's bandwidth
-/// goes up and down by more between one visit and the next.
+/// The share by which two strides must differ, however little their samples scatter: on a CPU,
+/// bandwidth differs by more from one visit to the next.
 double told_apart(const DeviceInfo& device) { return runs_items_in_turn(device) ? 0.1 : 0.01; }
 
 void add_bandwidth(Findings& found, const DeviceInfo& device, const SeriesCurve& curve,
@@ -427,18 +416,14 @@ void add_class(Findings& found, const SeriesCurve& curve, const CurveVerdict& ve
   found.findings.push_back(std::move(kind));
 }
 
-/// A stride of the curve, bracketed by the one before it, which is too small, and itself.
-Finding bracket(const SeriesCurve& curve, const char* name, std::size_t at, const char* method) {
-  const double here = curve.points[at].stride_bytes;
-  const double before = at == 0 ? here : curve.points[at - 1].stride_bytes;
-  return finding_of(name, curve.name, "bytes", method, here, before, here);
-}
-
 void add_knee(Findings& found, const SeriesCurve& curve, const CurveVerdict& verdict) {
-  const bool rises = verdict.kind == CurveClass::gpu_coalescing;
-  if (rises) {
-    Finding knee =
-        bracket(curve, "knee", *verdict.knee, "90 % or more of the best bandwidth from here on");
+  constexpr std::string_view method = "90 % or more of the best bandwidth from here on";
+  if (verdict.kind == CurveClass::gpu_coalescing) {
+    // Bracketed by the stride before it, which is too small, and itself.
+    const std::size_t at = *verdict.knee;
+    const double here = curve.points[at].stride_bytes;
+    const double before = at == 0 ? here : curve.points[at - 1].stride_bytes;
+    Finding knee = finding_of("knee", curve.name, "bytes", method, here, before, here);
     if (verdict.sub_knee) {
       knee.method +=
           fmt::format(", 60 % from {}", bytes_text(curve.points[*verdict.sub_knee].stride_bytes));
@@ -446,11 +431,12 @@ void add_knee(Findings& found, const SeriesCurve& curve, const CurveVerdict& ver
     found.findings.push_back(std::move(knee));
   } else if (verdict.kind != CurveClass::unclear) {
     found.findings.push_back(
-        without_value("knee", curve.name, "90 % or more of the best bandwidth from here on",
+        without_value("knee", curve.name, method,
                       "not visible: the bandwidth does not rise with the stride", "bytes"));
   }
 }
 
+/// What the rise of a curve with the stride points to: sectors, and sub-groups.
 void add_hints(Findings& found, const DeviceInfo& device, const SeriesCurve& curve,
                const CurveVerdict& verdict) {
   Finding sector =

@@ -57,7 +57,7 @@ std::shared_ptr<Memory> make_memory(Session& session, BufferKind kind, Bytes siz
   return memory;
 }
 
-/// What all points share while the probe runs.
+/// State that all points share while the probe runs.
 struct State {
   using Memories = std::map<BufferKind, std::shared_ptr<Memory>>;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What launches find, who fills and checks which words, and how long the loops of cl/stride.cl are.
+// The sums that launches must find, the walks that fill and check buffers, and the lengths of all
+// loops of cl/stride.cl.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -175,7 +176,7 @@ std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point) {
   std::vector<KernelLoops> found{{kernels.at(static_cast<std::size_t>(shape.operation)), batches},
                                  {"stride_fill", all.turns()}};
   if (!writes_target(shape.operation)) return found;
-  // Of what a launch moves, the part of one batch is the most scattered.
+  // The part of one batch is the most scattered of all that a launch moves.
   for (const std::uint64_t count : {std::uint64_t{1}, batches}) {
     const std::uint64_t turns = Walk::over(moved(shape, 0, count * shape.unroll()), is_cpu).turns();
     found.push_back({"stride_check", turns});

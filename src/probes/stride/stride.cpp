@@ -147,7 +147,7 @@ constexpr Bytes large_gpu_buffer = gibibytes(1);
 constexpr Bytes small_gpu_buffer = mebibytes(256);
 constexpr Bytes large_gpu_memory = gibibytes(16);
 constexpr Bytes min_cpu_buffer = mebibytes(64);
-// Of what one pass leaves in the last cache the next pass should find nothing.
+// A pass should find nothing of what the pass before has left in the last cache.
 constexpr std::uint64_t caches = 4;
 // Work-items that a GPU's compute unit holds at once; twice as many, so that none runs dry.
 constexpr std::uint64_t gpu_items_per_unit = std::uint64_t{2} * 2048;
@@ -171,7 +171,7 @@ Bytes last_cache(const DeviceInfo& device, const Options& asked) {
   return std::max(asked.last_cache, reported_cache(device));
 }
 
-/// Of a buffer where nothing was asked for.
+/// The size of a buffer, unless elements were requested.
 Bytes default_buffer(const DeviceInfo& device, const Options& asked) {
   Bytes min = min_cpu_buffer;
   if (!runs_items_in_turn(device)) {
@@ -192,7 +192,7 @@ std::uint64_t default_grid(const DeviceInfo& device, const Shape& shape) {
   return shape.element_bytes() < cpu_line_bytes ? min : std::max(min, shape.elements / cpu_streams);
 }
 
-/// What each series does with which elements, and where: shapes whose sizes are not chosen yet.
+/// The series: operation, elements and buffer of each. Their sizes are not chosen yet.
 std::vector<Shape> choose_kinds(const DeviceInfo& device, const Options& asked) {
   // By default an overview: single values and vectors read, vectors copied, and of a CPU lines
   // read.
@@ -234,14 +234,14 @@ std::uint64_t count_buffers(const std::vector<Shape>& kinds) {
   return std::max<std::uint64_t>(1, buffers);
 }
 
-/// What checking results takes beside buffers of so many bytes, on the device and on the host.
+/// Memory for checking results, in addition to buffers of so many bytes, on device and host.
 Bytes memory_of_checks(const DeviceInfo& device, const std::vector<Shape>& kinds, Bytes buffer) {
   std::uint64_t bytes = 0;
   const auto is_any = [&](bool (*is)(Operation)) {
     return std::any_of(kinds.begin(), kinds.end(),
                        [&](const Shape& each) { return is(each.operation); });
   };
-  // Each on the device and once more on the host.
+  // Once on the device and once on the host.
   if (is_any([](Operation each) { return !writes_target(each); })) bytes += 2 * sums_bytes;
   if (is_any(writes_target)) {
     constexpr std::uint64_t narrowest_word = 4;
@@ -264,8 +264,7 @@ Bytes max_buffer(const DeviceInfo& device, const Options& asked, const std::vect
 
 /// The largest work-group that is a power of two.
 std::uint64_t max_work_group(const DeviceInfo& device) {
-  return std::bit_floor(
-      static_cast<std::uint64_t>(std::max<std::int64_t>(1, device.max_work_group_size)));
+  return std::bit_floor(max_group_of(device));
 }
 
 /// The kind with as many elements, work-items and work-items per work-group as requested, or as the
@@ -296,7 +295,7 @@ bool has_svm(const DeviceInfo& device) {
   return device.reported.integer_or("svm_capabilities", 0) != 0;
 }
 
-/// Why the device has no such elements or buffers; empty when it has.
+/// The reason why the device has no such elements or buffers; empty when it has.
 std::string find_missing(const DeviceInfo& device, const Shape& kind) {
   if (kind.type == ElementType::float64 && !has_double(device)) {
     return "the device does not support double";
@@ -307,7 +306,7 @@ std::string find_missing(const DeviceInfo& device, const Shape& kind) {
   return {};
 }
 
-/// Why a series cannot be measured; empty when it can.
+/// The reason why a series cannot be measured; empty when it can.
 std::string find_obstacle(const DeviceInfo& device, const Options& asked, const Shape& shape,
                           Bytes largest) {
   if (shape.timer == Timer::event && device.launch_timer != Timer::event) {
@@ -357,7 +356,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   for (Shape& shape : measured) {
     shape.shared_buffer_bytes = buffer_bytes;
     for (shape.stride = 1; shape.stride <= shape.grid; shape.stride *= 2) {
-      // Of reads, the pattern that all devices stream best.
+      // The pattern of reads that all devices stream best.
       const bool is_first_read = shape.stride == 1 && shape.operation == Operation::read &&
                                  result.references.empty() && asked.effort != Effort::quick;
       if (is_first_read) {
@@ -384,7 +383,7 @@ std::string check_kinds(const DeviceInfo& device, const std::vector<Shape>& kind
   return {};
 }
 
-/// Only the device tells which powers of two may be chosen.
+/// The valid powers of two depend on the device.
 std::string check_work_group(const DeviceInfo& device, const Options& asked) {
   const std::uint64_t most = max_work_group(device);
   if (asked.work_group > most) {

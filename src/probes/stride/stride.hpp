@@ -36,15 +36,15 @@ inline constexpr std::array vector_widths{1, 2, 4, 8, 16};
 /// Bytes of one value of an element.
 std::uint64_t word_bytes_of(ElementType type);
 
-/// Whether a buffer is read and another one written.
-bool uses_two_buffers(Operation operation);
 bool reads_source(Operation operation);
 bool writes_target(Operation operation);
+/// Whether a buffer is read and another one written.
+bool uses_two_buffers(Operation operation);
 
 /// Directions in which every byte is moved: two for copy and update.
 std::uint64_t directions_of(Operation operation);
 
-/// The elements of a launch and how they are dealt to its work-items.
+/// A point: the elements of a launch and how they are dealt to its work-items.
 struct Shape {
   std::uint64_t elements{1};  ///< all numbers are powers of two
   std::uint64_t grid{1};
@@ -113,20 +113,20 @@ struct WordRule {
 /// The rule of what is read. Odd numbers, so that all bits of the words differ from place to place.
 inline constexpr WordRule data_rule{0x9e3779b97f4a7c15U, 0xd1342543de82ef95U, 0};
 
-/// What a work-item must find that adds up its elements first .. first + count - 1 of data by
-/// `data_rule`: a rule in the place of its element 0 (first_of). Wrapping in 64 bits, of which the
-/// lower ones are right for narrower words.
+/// The sum of a work-item's elements first .. first + count - 1 of data by `data_rule`, as a rule
+/// in the place of its element 0 (first_of). It wraps in 64 bits, and its lower bits are right for
+/// narrower words.
 WordRule sum_rule(const Shape& shape, std::uint64_t first, std::uint64_t count);
 
-/// Work-items of which a launch that reads brings the sum home; every other one checks its own.
+/// Work-items whose sums the host checks after a launch that reads; every other one checks its own.
 inline constexpr std::uint64_t max_samples = 4096;
-/// Of the buffer for those sums, and a word that says that some other sum was wrong.
+/// Size of the buffer for these sums, and for a word that says that some other sum was wrong.
 inline constexpr std::uint64_t sums_bytes = (max_samples + 1) * sizeof(std::uint64_t);
 
-/// How many work-items at most walk over so many words to fill or check them.
+/// The maximum number of work-items that walk over so many words to fill or check them.
 std::uint64_t max_walkers(std::uint64_t words, bool is_cpu);
 
-/// The build options of cl/stride.cl. `is_wide`: places need, or should have, 64 bits.
+/// The build options of cl/stride.cl. `is_wide`: places have 64 bits.
 std::string build_options(const Shape& shape, bool is_wide);
 
 /// Whether places must have 64 bits.
@@ -140,11 +140,11 @@ struct Region {
   std::uint64_t blocks_apart;
 };
 
-/// All of a buffer.
+/// A region that is all of a buffer.
 Region whole(std::uint64_t bytes, std::uint64_t word_bytes);
 
-/// What the work-items of a launch move that do their elements first .. first + count - 1: where
-/// the pattern is one block for each piece of the grid that is as long as the stride.
+/// The region that a launch moves whose work-items do their elements first .. first + count - 1: a
+/// block for each piece of the grid that is as long as the stride.
 Region moved(const Shape& shape, std::uint64_t first, std::uint64_t count);
 
 /// Work-items that walk over a region: `x` side by side in a block, `y` over the blocks; a CPU's
@@ -163,7 +163,7 @@ struct Walk {
   [[nodiscard]] std::uint64_t turns() const { return blocks_each * (1 + each); }
 };
 
-/// Batches of a launch, at most.
+/// The maximum number of batches of a launch.
 std::uint64_t max_batches(const DeviceInfo& device, const Shape& shape);
 
 /// The unit in which lanes access memory side by side.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the times of transfers say.
+// Findings from the times of transfers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ std::optional<Line> line_of(const std::vector<Timed>& small) {
     ns.push_back(each.ns);
   }
   const Line line = fit_relative_line(bytes, ns);
-  // Of sizes or times as no device has them the sums have no difference left.
+  // Impossible sizes or times of a stored run can leave no difference between the sums.
   const bool is_known = line.intercept > 0.0 && std::isfinite(line.intercept_interval.high);
   return is_known ? std::optional(line) : std::nullopt;
 }
@@ -81,7 +81,7 @@ constexpr std::string_view law_method = "start-up and rate";
 /// A mapping that is so many times as fast as any way to move bytes moves none; and what a kernel
 /// reads so much faster than any of them did not come from the host.
 constexpr double beyond_moving = 3.0;
-/// Of bytes that take less time to move, a call's own time hides whether they were moved.
+/// Where moving takes less time, a call's own time hides whether bytes were moved.
 constexpr double telling_ns = 200e3;
 constexpr std::string_view too_small =
     "no transfer is large enough to stand out from the overhead of a call";
@@ -126,7 +126,7 @@ Interval rate_of(const Law& law, const SeriesSpec& spec, DeviceType type) {
   return is_shared || is_by_place ? shared_rate(law) : law.bytes_per_ns_interval;
 }
 
-/// What the rate of a series is called, and whether it has a start-up.
+/// The name of a series' rate, and whether the series has a start-up.
 struct Named {
   std::string_view rate{"bandwidth"};
   bool has_start{true};
@@ -230,7 +230,7 @@ void add_zero_copy(Findings& found, const DeviceInfo& device, std::span<const Po
       best_moved(device, points, mapping.bytes), is_zero_copy, is_no_zero_copy));
 }
 
-/// Where a kernel finds the memory that the driver made for the host: of a series of kernels.
+/// Finds where the driver keeps the memory that it made for the host, from a series of kernels.
 std::optional<Finding> find_host_memory(std::string_view series, const DeviceInfo& device,
                                         std::span<const Point> points) {
   if (shares_memory_with_host(device)) return std::nullopt;

@@ -190,7 +190,7 @@ std::uint64_t mapping_time(Memories& memories, const Shape& shape) {
   return least;
 }
 
-/// What a point is.
+/// The identity of a point.
 using Visited = std::tuple<Direction, Way, std::uint64_t, std::uint64_t>;
 
 Visited visited(const Shape& shape) {
@@ -206,7 +206,7 @@ struct Counts {
   int samples{0};
 };
 
-/// What all points share while the probe runs.
+/// State that all points share while the probe runs.
 struct State {
   explicit State(Session& used) : session(used) {}
 
@@ -231,7 +231,7 @@ struct State {
   }
 };
 
-/// How long the moves take one by one, without the marks between them.
+/// The sum of the times of the moves, without the marks between them.
 std::uint64_t time_marked_anew(const Route& route, const Marks& marks, std::uint64_t iterations) {
   std::uint64_t ns = host_ns_of(route.move);
   for (std::uint64_t i = 1; i < iterations; ++i) {
@@ -332,7 +332,7 @@ Work prepare(const std::shared_ptr<State>& state, const Point& point) {
     work.facts.set(mapping_ns,
                    static_cast<std::int64_t>(mapping_time(state->memories_for(size), shape)));
   }
-  // Of a host with several nodes: where the thread is that moves, or asks for it.
+  // The place of the thread that moves the bytes, or asks for it: a host may have several nodes.
   if (const auto place = system::place_of_thread()) {
     work.facts.set("host_core", std::int64_t{place->core});
     work.facts.set("host_node", std::int64_t{place->node});

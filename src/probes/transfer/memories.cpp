@@ -152,9 +152,7 @@ void End::launch_for(const Marks& marks, cl::Kernel& kernel) const {
   Session& session = memories_->session();
   set_arguments(kernel, 1, cl_ulong{marks.words()}, cl_uint{marks.count()},
                 cl_uint{marks.launch()});
-  const auto max_group =
-      static_cast<std::uint64_t>(std::max<std::int64_t>(1, session.info().max_work_group_size));
-  const std::uint64_t group = std::min(mark_group, max_group);
+  const std::uint64_t group = std::min(mark_group, max_group_of(session.info()));
   const std::uint64_t groups = std::max<std::uint64_t>(2, (marks.count() + group - 1) / group);
   launch_over(session, kernel, {groups * group, group});
 }

@@ -9,7 +9,7 @@
 
 #include "clprobe/probe.hpp"
 #include "probes/shared/card_parts.hpp"
-#include "probes/shared/test_plans.hpp"
+#include "probes/shared/plans_test.hpp"
 #include "probes/transfer/transfer.hpp"
 
 namespace clprobe::transfer {

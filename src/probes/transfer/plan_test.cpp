@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "clprobe/probe.hpp"
-#include "probes/shared/test_plans.hpp"
+#include "probes/shared/plans_test.hpp"
 #include "probes/transfer/transfer.hpp"
 
 namespace clprobe::transfer {

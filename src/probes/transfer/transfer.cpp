@@ -110,7 +110,7 @@ std::uint64_t count_buffers(const std::vector<SeriesSpec>& series, const DeviceI
            each.way == Way::duplex;
   });
   const bool has_ordinary = by(Way::pageable) || by(Way::map) || by(Way::svm);
-  // What the host maps, a kernel reads, and what is mapped once for all are buffers of their own.
+  // The buffer for mappings and kernels, and those that are mapped once for all.
   const bool has_pinned = by(Way::pinned) || by(Way::duplex);
   // A context of two devices may have both of its buffers on both.
   const std::uint64_t of_peers = by(Way::peer) ? 2 * peers_of(device).size() : 0;
@@ -256,12 +256,12 @@ constexpr auto declared_series = declare_series(all_series);
 
 constexpr FindingSpec finding_specs[]{
     {.name = "bandwidth", .unit = "bytes_per_second", .role = Role::headline},
-    // Of ten runs with an H100 one had 27 GB/s from the device while bytes went to it, the
+    // One of ten runs with an H100 had 27 GB/s from the device while bytes went to it, the
     // others 50.
     {.name = "one_way_bandwidth", .unit = "bytes_per_second", .role = Role::passing},
-    // Of a kernel where the driver keeps on the device what it made for the host.
+    // The rate of a kernel where the driver keeps on the device what it made for the host.
     {.name = "device_bandwidth", .unit = "bytes_per_second", .role = Role::headline},
-    // Of five runs with an H200 one had 39 us from SVM all the time, and the others 16 to 17.
+    // One of five runs with an H200 had 39 us from SVM all the time, and the others 16 to 17.
     {.name = "start_up", .unit = "seconds", .role = Role::passing},
     // A faster link has a larger one with the same start-up: neither is better.
     {.name = "half_size", .unit = "bytes", .role = Role::passing},
@@ -297,7 +297,7 @@ std::vector<SeriesSpec> wanted_series(const Request& request) {
   return wanted;
 }
 
-/// Where only a link can be what takes so long, which fills up to the end.
+/// The maximum where the link is the limit: its rate grows up to this size.
 constexpr Bytes max_of_link = mebibytes(256);
 /// Larger ones are no faster where the host copies, and take it long.
 constexpr Bytes max_of_all = mebibytes(64);
@@ -306,7 +306,7 @@ bool has_large_link(const DeviceInfo& device) {
   return !shares_memory_with_host(device) && device.global_memory >= gibibytes(16);
 }
 
-/// Of so many buffers of its size.
+/// Limits a size to the memory for so many buffers of this size.
 Bytes cut_to_memory(Bytes max, const DeviceInfo& device, const Request& request,
                     std::uint64_t buffers) {
   // Drivers may keep on the device what the host has, too. Half of the memory is left to others,
@@ -331,7 +331,7 @@ Bytes largest_transfer(const DeviceInfo& device, const Request& request, std::ui
 /// A start-up needs three transfers of which it is most.
 constexpr Bytes small = kibibytes(1);
 
-/// How far the next size is: up to the small ones, and beyond them.
+/// The ratio of neighbouring sizes: among small sizes, and beyond them.
 struct Spacing {
   double near{4.0};
   double far{16.0};
@@ -406,7 +406,7 @@ Point point_of(const SeriesSpec& series, Shape shape) {
   return point;
 }
 
-/// Those that there are, and into `result` why the others are not.
+/// The series that the device has. Adds to `result` why it has not the others.
 std::vector<SeriesSpec> possible_series(const DeviceInfo& device, const Request& request,
                                         Plan& result) {
   std::vector<SeriesSpec> possible;
@@ -415,7 +415,7 @@ std::vector<SeriesSpec> possible_series(const DeviceInfo& device, const Request&
     if (reason.empty()) {
       possible.push_back(series);
     } else if (series.way != Way::peer || !request.series.empty()) {
-      // That a device is alone is told to those who ask for it.
+      // A missing peer is reported only if it was requested.
       result.findings.push_back(not_measured("bandwidth", series.name, reason));
     }
   }

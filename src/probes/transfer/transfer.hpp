@@ -24,7 +24,7 @@ inline constexpr Word<Direction> direction_words[]{
     {Direction::both, "both"},           {Direction::on_device, "on-device"},
     {Direction::to_peer, "to-peer"},     {Direction::from_peer, "from-peer"}};
 
-/// By what the bytes are moved, and where they are on the host's side.
+/// The call that moves the bytes, and where they are on the host's side.
 enum class Way {
   pageable,  ///< clEnqueueWriteBuffer and the like, from ordinary memory
   pinned,    ///< the same from memory that the driver made, mapped
@@ -83,10 +83,10 @@ inline constexpr std::array all_series{
                Way::peer},
 };
 
-/// Whether only large transfers are measured, of which nobody asks for the start-up.
+/// Whether only large transfers are measured, without a start-up.
 constexpr bool is_of_large_ones(const SeriesSpec& series) { return series.way == Way::duplex; }
 
-/// Whether the bytes surely cross what lies between host and device: a mapping may move none, and a
+/// Whether the bytes surely cross the link between host and device: a mapping may move none, and a
 /// kernel may find on the device what the host has mapped.
 constexpr bool surely_moves(const SeriesSpec& series) {
   return series.direction != Direction::on_device &&
@@ -96,13 +96,13 @@ constexpr bool surely_moves(const SeriesSpec& series) {
 /// The numbers of the other devices of its platform, as the driver reports them.
 std::vector<std::uint64_t> peers_of(const DeviceInfo& device);
 
-/// How the series is called of one of them: "to-peer-1".
+/// The name of the series with one of these devices: "to-peer-1".
 std::string series_with_peer(const SeriesSpec& series, std::uint64_t peer);
 
 /// Why the device cannot have such a series; empty when it can.
 std::string missing_in(const SeriesSpec& series, const DeviceInfo& device);
 
-/// What one point is.
+/// A point: transfers of one size.
 struct Shape {
   std::uint64_t transfer_bytes{1024};  ///< each way
   Direction direction{Direction::to_device};
@@ -125,15 +125,15 @@ struct Shape {
   static constexpr std::int64_t word_bytes = 4;
 
   [[nodiscard]] std::uint64_t words() const { return transfer_bytes / word_bytes; }
-  /// That one iteration moves.
+  /// Bytes that one iteration moves.
   [[nodiscard]] std::uint64_t moved_bytes() const {
     return transfer_bytes * (direction == Direction::both ? 2 : 1);
   }
 };
 
-/// The fact of points by mapping: how long one takes in which nobody copies, in nanoseconds.
+/// A fact of points by mapping: the time of a mapping in which nobody copies, in nanoseconds.
 inline constexpr std::string_view mapping_ns = "mapping_ns";
-// Facts of points between devices: what the other one is called, and whether its memory is the
+// Facts of points between devices: the name of the other device, and whether its memory is the
 // host's (0 or 1).
 inline constexpr std::string_view peer_name = "peer_name";
 inline constexpr std::string_view peer_shares_memory = "peer_shares_memory";
@@ -150,7 +150,8 @@ struct Observation {
   }
 };
 
-/// Buffers of the largest transfer's size that such series need together, on either side.
+/// The number of buffers of the largest transfer's size that these series need together, on either
+/// side.
 std::uint64_t count_buffers(const std::vector<SeriesSpec>& series, const DeviceInfo& device);
 
 /// The witness of a transfer: words at places all over what is moved, other ones for every sample.
@@ -159,7 +160,7 @@ class Marks {
  public:
   static constexpr std::uint64_t max_count = 512;
 
-  /// Of so many words, at least one.
+  /// Marks of so many words, at least one.
   Marks(std::uint64_t words, std::uint32_t launch);
 
   [[nodiscard]] std::uint64_t words() const { return words_; }
@@ -170,7 +171,7 @@ class Marks {
   [[nodiscard]] std::uint32_t value(std::uint32_t mark) const;
 
   void write_to(std::span<std::uint32_t> words) const;
-  /// What stands at the places, added up so that each place counts another number of times.
+  /// The sum of the words in the places, each weighted by its place.
   [[nodiscard]] std::uint64_t sum_in(std::span<const std::uint32_t> words) const;
   [[nodiscard]] std::uint64_t expected_sum() const;
 
@@ -180,13 +181,13 @@ class Marks {
   std::uint32_t count_;
 };
 
-/// The sum of all words, each as often as its place says. As in cl/transfer.cl.
+/// The sum of all words, each weighted by its place. As in cl/transfer.cl.
 std::uint64_t sum_of_words(std::span<const std::uint32_t> words);
 
-/// The sum of values that stand at the places in order.
+/// The sum of the words that were found in the places, in order.
 std::uint64_t sum_of_marks(std::span<const std::uint32_t> found);
 
-/// The largest transfers are those from this part of the largest one on.
+/// The largest transfers are those from this part of the largest size on.
 inline constexpr std::uint64_t large_part = 4;
 
 struct Timed {
