@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "clprobe/estimate.hpp"
@@ -142,11 +143,15 @@ double nearest_latency(std::span<const CurvePoint> curve, double working_set_byt
       ->latency;
 }
 
-bool is_measured_near(std::span<const CurvePoint> curve, double working_set_bytes) {
+/// The ratio of a point's latency to that of another curve at nearly the same working set; nothing
+/// where that was not measured.
+std::optional<double> ratio_to(std::span<const CurvePoint> curve, const CurvePoint& point) {
   constexpr double near = 1.5;
-  return std::any_of(curve.begin(), curve.end(), [&](const CurvePoint& each) {
-    return std::fabs(std::log(each.working_set_bytes / working_set_bytes)) < std::log(near);
+  const bool is_measured = std::any_of(curve.begin(), curve.end(), [&](const CurvePoint& each) {
+    return std::fabs(std::log(each.working_set_bytes / point.working_set_bytes)) < std::log(near);
   });
+  if (!is_measured) return std::nullopt;
+  return point.latency / nearest_latency(curve, point.working_set_bytes);
 }
 
 /// Adds the latency of a load over the link, without a level: other tools measure it alone.
@@ -170,12 +175,11 @@ void add_host_memory(Findings& found, std::span<const CurvePoint> host,
   constexpr double alike = 1.2;
   if (host.empty()) return;
   Finding finding = finding_of("host_memory", host_series, "", "compared with global memory");
-  const CurvePoint& largest = host.back();
-  if (!is_measured_near(global, largest.working_set_bytes)) {
-    finding.reason = "global memory was not measured at a matching size";
+  const std::optional<double> ratio = ratio_to(global, host.back());
+  if (ratio) {
+    finding.label = *ratio <= alike ? kept_on_device : kept_on_host;
   } else {
-    const double on_device = nearest_latency(global, largest.working_set_bytes);
-    finding.label = largest.latency <= alike * on_device ? kept_on_device : kept_on_host;
+    finding.reason = "global memory was not measured at a matching size";
   }
   if (finding.label == kept_on_host) add_link_latency(found);
   found.findings.push_back(std::move(finding));
@@ -188,11 +192,8 @@ void add_in_order(Findings& found, std::span<const CurvePoint> ordered,
   if (ordered.empty()) return;
   const CurvePoint& largest = ordered.back();
   Finding finding = finding_of("in_order", in_order_series, "share", "compared with random order");
-  if (is_measured_near(global, largest.working_set_bytes)) {
-    finding.value = largest.latency / nearest_latency(global, largest.working_set_bytes);
-  } else {
-    finding.reason = "random order was not measured at a matching size";
-  }
+  finding.value = ratio_to(global, largest);
+  if (!finding.value) finding.reason = "random order was not measured at a matching size";
   found.findings.push_back(std::move(finding));
 }
 
@@ -213,8 +214,7 @@ void add_in_order_from(Findings& found, std::span<const CurvePoint> ordered,
       finding_of("in_order_from", in_order_series, "bytes", "compared with random order");
   finding.reason = "address order is not faster at the largest working set";
   const auto is_faster = [&](const CurvePoint& each) {
-    return is_measured_near(global, each.working_set_bytes) &&
-           each.latency <= faster * nearest_latency(global, each.working_set_bytes);
+    return ratio_to(global, each).value_or(HUGE_VAL) <= faster;
   };
   const auto last_slower = std::find_if_not(ordered.rbegin(), ordered.rend(), is_faster);
   if (last_slower != ordered.rbegin()) finding.value = (last_slower - 1)->working_set_bytes;
@@ -229,8 +229,7 @@ void add_loop_overhead(Findings& found, std::span<const CurvePoint> looped,
   if (looped.empty()) return;
   std::vector<double> added;
   for (const CurvePoint& each : looped) {
-    if (!is_measured_near(global, each.working_set_bytes)) continue;
-    added.push_back(each.latency / nearest_latency(global, each.working_set_bytes) - 1.0);
+    if (const auto ratio = ratio_to(global, each)) added.push_back(*ratio - 1.0);
   }
   Finding finding = finding_of("loop_overhead", looped_series, "share",
                                "compared with several loads per iteration");
@@ -268,10 +267,10 @@ bool is_alike(std::span<const CurvePoint> curve, std::span<const CurvePoint> glo
   std::ptrdiff_t sizes = 0;
   std::ptrdiff_t alike = 0;
   for (const CurvePoint& each : curve) {
-    if (!is_measured_near(global, each.working_set_bytes)) continue;
+    const std::optional<double> ratio = ratio_to(global, each);
+    if (!ratio) continue;
     ++sizes;
-    const double ratio = each.latency / nearest_latency(global, each.working_set_bytes);
-    if (ratio <= within && ratio >= 1.0 / within) ++alike;
+    if (*ratio <= within && *ratio >= 1.0 / within) ++alike;
   }
   return sizes >= min_sizes &&
          static_cast<double>(alike) >= nearly_all * static_cast<double>(sizes);
