@@ -4,10 +4,9 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <memory>
 
-#include "clprobe/device.hpp"
+#include "probes/shared/timed_launch.hpp"
 #include "probes/shared/work_group.hpp"
 
 namespace clprobe::@ID@ {
@@ -30,31 +29,20 @@ std::uint64_t expected_sum(std::int64_t chains, std::uint64_t iterations) {
 
 Work prepare(Session& session, const cl::Buffer& out, const Point& point) {
   const std::int64_t chains = point.parameters.integer("chains");
-  const std::string options = build_options(chains);
-  auto kernel =
-      std::make_shared<cl::Kernel>(session.kernel("@ID@.cl", "@ID@_chains", options));
-  kernel->setArg(0, seed);
-  kernel->setArg(1, cl_uint{1});
-  kernel->setArg(2, never);
-  kernel->setArg(3, out);
+  const KernelSpec spec{"@ID@.cl", build_options(chains)};
+  auto kernel = std::make_shared<cl::Kernel>(spec.kernel(session, "@ID@_chains"));
+  set_arguments(*kernel, 0, seed, cl_uint{1}, never, out);
   // Some drivers compile only now: never inside a timing.
-  session.launch(*kernel, cl::NDRange(1), cl::NDRange(1));
+  launch_over(session, *kernel, {.items = 1, .group = 1});
   Work work;
   work.accesses_per_iteration = static_cast<std::uint64_t>(chains);
   work.iterations = 10000;
   work.max_iterations = max_iterations;
-  work.build = session.build_of("@ID@.cl", options);
+  work.build = spec.build(session);
   work.run = [&session, kernel, out, chains](std::uint64_t iterations) {
     kernel->setArg(1, static_cast<cl_uint>(iterations));
-    const LaunchTimes times = session.launch(*kernel, cl::NDRange(1), cl::NDRange(1));
-    std::array<cl_ulong, 2> found{};
-    session.queue().enqueueReadBuffer(out, CL_TRUE, 0, sizeof found, found.data());
-    Measurement measurement;
-    measurement.sample.accesses = iterations * static_cast<std::uint64_t>(chains);
-    if (session.info().clock.kind != ClockKind::none) measurement.sample.ticks = found[0];
-    measurement.sample.event_ns = times.event_ns;
-    measurement.sample.host_ns = times.host_ns;
-    measurement.sample.witness = found[1];
+    Measurement measurement = timed_launch(session, *kernel, {.items = 1, .group = 1}, out,
+                                           iterations * static_cast<std::uint64_t>(chains));
     measurement.expected_witness = expected_sum(chains, iterations);
     return measurement;
   };
@@ -64,7 +52,7 @@ Work prepare(Session& session, const cl::Buffer& out, const Point& point) {
 }  // namespace
 
 Preparer open(Session& session) {
-  const cl::Buffer out(session.context(), CL_MEM_WRITE_ONLY, result_bytes.count);
+  const cl::Buffer out(session.context(), CL_MEM_READ_WRITE, result_bytes.count);
   return [&session, out](const Point& point) { return prepare(session, out, point); };
 }
 
