@@ -65,40 +65,40 @@ MACHINE: Grids = {
     "memory.bytes_per_cycle": (8, 12, 16, 24, 32, 48, 64, 128, 256),
 }
 SEARCHES: Grids = {
-    "--nodes": (4096, 8192, 16384),
-    "--warps": (2, 3, 4, 6, 8),
-    "--steps": (4, 6, 8, 12, 16),
-    "--step-operations": (2, 4, 5, 6, 8),
-    "--state-lines": (1, 2, 4, 6),
-    "--written-lines": (0, 1, 2),
-    "--local-queue": (16, 32),
-    "--back-off": (0, 30, 100),
+    "nodes": (4096, 8192, 16384),
+    "warps": (2, 3, 4, 6, 8),
+    "steps": (4, 6, 8, 12, 16),
+    "step-operations": (2, 4, 5, 6, 8),
+    "state-lines": (1, 2, 4, 6),
+    "written-lines": (0, 1, 2),
+    "local-queue": (16, 32),
+    "back-off": (0, 30, 100),
     "l2.atomic_cycles": (1, 2, 3, 4, 6),
 }
 ARRAYS: Grids = {
-    "--operations": (0, 1, 2, 3, 4, 6, 8, 10, 12, 16, 24, 32, 48),
-    "--address-operations": (0, 1, 2, 3, 4, 6, 8, 12, 16),
-    "--elements": (1, 2, 3, 4, 6, 8),
-    "--block": (1, 2, 4, 8, 12, 16, 24, 32),
-    "--groups": (1, 2, 3, 4, 6, 8, 16),
-    "--object-bytes": (4, 8, 16, 32, 64),
+    "operations": (0, 1, 2, 3, 4, 6, 8, 10, 12, 16, 24, 32, 48),
+    "address-operations": (0, 1, 2, 3, 4, 6, 8, 12, 16),
+    "elements": (1, 2, 3, 4, 6, 8),
+    "block": (1, 2, 4, 8, 12, 16, 24, 32),
+    "groups": (1, 2, 3, 4, 6, 8, 16),
+    "object-bytes": (4, 8, 16, 32, 64),
 }
 # What the preset and the cases had before the searches.
 START: Settings = {
     "l1.line_bytes": 128, "load_store.queue_instructions": 1, "l2.bytes_per_cycle": 256,
     "memory.bytes_per_cycle": 32, "l2.atomic_cycles": 2,
-    "--nodes": 16384, "--warps": 4, "--steps": 16, "--step-operations": 8, "--state-lines": 4,
-    "--written-lines": 2, "--local-queue": 32, "--back-off": 0,
-    "--operations": 4, "--address-operations": 16, "--elements": 4, "--block": 4, "--groups": 6,
-    "--object-bytes": 32,
+    "nodes": 16384, "warps": 4, "steps": 16, "step-operations": 8, "state-lines": 4,
+    "written-lines": 2, "local-queue": 32, "back-off": 0,
+    "operations": 4, "address-operations": 16, "elements": 4, "block": 4, "groups": 6,
+    "object-bytes": 32,
 }
 # Another place known before, as a second one to begin at.
-FOUND: Settings = {**START, "memory.bytes_per_cycle": 64, "--operations": 24, "--elements": 2}
+FOUND: Settings = {**START, "memory.bytes_per_cycle": 64, "operations": 24, "elements": 2}
 # Past the edges of the grids on which what sim:gsi has lies. No queue is shorter than 1, no back-off than 0,
 # and clprobe takes no more lines written, nor places of a local queue, than the grids have.
 BEYOND: Settings = {
-    "l1.line_bytes": 256, "l2.bytes_per_cycle": 512, "memory.bytes_per_cycle": 512, "--nodes": 32768,
-    "--steps": 24, "--step-operations": 10,
+    "l1.line_bytes": 256, "l2.bytes_per_cycle": 512, "memory.bytes_per_cycle": 512, "nodes": 32768,
+    "steps": 24, "step-operations": 10,
 }
 OF_ARRAYS, OF_SEARCHES = "implicit", "uts,utsd"
 # Of clprobe, the first one by default: they draw the latencies of lines within the machine's ranges. What
@@ -125,7 +125,7 @@ def with_settings(machine: dict[str, Any], settings: Settings) -> dict[str, Any]
     """The machine with what is set of it."""
     changed: dict[str, Any] = json.loads(json.dumps(machine))
     for name, value in settings.items():
-        if name.startswith("--"):
+        if "." not in name:
             continue
         for place in (name, ALIKE.get(name, name)):
             section, _, key = place.partition(".")
@@ -137,8 +137,11 @@ def with_settings(machine: dict[str, Any], settings: Settings) -> dict[str, Any]
 def bars_of(clprobe: str, machine: dict[str, Any], cases: str, settings: Settings,
             seed: int = SEEDS[0]) -> Bars:
     """What was simulated; nothing where it cannot be."""
-    words = [word for name, value in settings.items() if name.startswith("--")
-             for word in (name, value if isinstance(value, str) else str(int(value)))]
+    words = [word for name, value in settings.items() if name.startswith("--") for word in (name, str(value))]
+    of_case = [f"{name}={value if isinstance(value, str) else int(value)}" for name, value in settings.items()
+               if "." not in name and not name.startswith("--")]
+    if of_case:
+        words += ["--set", ",".join(of_case)]
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "gsi.json"
         file.write_text(json.dumps(with_settings(machine, settings)), encoding="utf-8")

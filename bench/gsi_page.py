@@ -29,18 +29,18 @@ ARRAYS = "implicit"
 SEEDS_OF = {SEARCHES: SEEDS, ARRAYS: (*SEEDS, 4, 5, 6, 7)}
 # One parameter of the arrays or of the machine beside those that were found.
 VARIED: list[Settings] = [
-    {"--operations": 64},
-    {"--address-operations": 4},
-    {"--address-operations": 32},
-    {"--block": 1},
-    {"--block": 8},
-    {"--elements": 8},
+    {"operations": 64},
+    {"address-operations": 4},
+    {"address-operations": 32},
+    {"block": 1},
+    {"block": 8},
+    {"elements": 8},
     {"memory.bytes_per_cycle": 16},
     {"memory.bytes_per_cycle": 64},
 ]
 WHAT_IFS: dict[str, Settings] = {
-    "--back-off 1000": {"--back-off": 1000},
-    "--poll group": {"--poll": "group"},
+    "--set back-off=1000": {"back-off": 1000},
+    "--set poll=group": {"poll": "group"},
     "--what-if owned-atomics": {"--what-if": "owned-atomics"},
     "--what-if s-fifo": {"--what-if": "s-fifo"},
 }
@@ -91,7 +91,8 @@ def what_if_lines(plain: Bars, changed: dict[str, Bars]) -> list[str]:
 
 def varied_lines(plain: Bars, varied: list[Bars]) -> list[str]:
     """A row of the page's table each: the ratios of the arrays, and how many sentences are missed."""
-    places = ["as found", *(f"`{name} {value}`" for each in VARIED for name, value in each.items())]
+    places = ["as found", *(f"`{name} {value}`" if "." in name else f"`--set {name}={value}`"
+                          for each in VARIED for name, value in each.items())]
     return [f"| {place} | {' | '.join(f'{here:.3g}' for _, here in bars.ratios.values())} "
             f"| {len(missed_by(ARRAYS, bars))} |" for place, bars in zip(places, [plain, *varied])]
 

@@ -54,7 +54,7 @@ struct Count {
 struct Choice {
   std::span<const std::string_view> words{};
 };
-/// A comma list of `words`, each once.
+/// A comma list of `words`, each once; of any words, which the probe checks, where there are none.
 struct Choices {
   std::span<const std::string_view> words{};
 };

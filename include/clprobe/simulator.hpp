@@ -84,7 +84,7 @@ struct WarpState {
   friend bool operator==(const WarpState&, const WarpState&) = default;
 };
 
-/// Why each facility takes nothing; 0 where it takes something, or nobody needs it.
+/// Why each facility takes nothing; 0 where it takes something.
 using Busy = std::array<Causes, facility_count>;
 
 /// Some cycles in which the same holds: more than one only where nothing was issued.
@@ -93,10 +93,9 @@ struct CycleState {
   std::uint64_t cycles{1};
   std::uint32_t issued{0};
   bool is_last_flush{false};           ///< all warps have ended, stores are still on their way
-  Busy busy{};                         ///< other ones with nearly every request of a load
+  bool has_changed{true};              ///< false: the warps are as in the cycles told before
+  Busy busy{};
   std::span<const WarpState> warps{};  ///< of all contexts that had a warp so far
-  /// The contexts whose state is another than in the cycles that were told before.
-  std::span<const std::uint32_t> changed{};
 
   /// All that keeps a warp from issuing. One that issued, or could have with more issue slots, has
   /// no causes.

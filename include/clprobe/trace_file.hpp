@@ -45,15 +45,14 @@ std::uint64_t max_units_of(const TraceFile& file, const Machine& machine);
 /// which nobody else holds where all of them are there.
 Trace share_of_units(const TraceFile& file, const Machine& machine, std::uint64_t units);
 
-/// Reads back as the same. Throws TraceError for what has no text: programs that are chosen while
-/// running, loops that overlap.
-std::string to_text(const TraceFile& file);
-
-/// The same piece by piece, for who has no trace as a whole. Tables have to be lists: an entry for
-/// each active lane.
+/// The text of a trace piece by piece, for programs that have no trace as a whole. Throws
+/// TraceError for what has no text, such as loops that overlap.
 std::string header_text(std::string_view kernel, GroupsOf groups_of);
+/// `numbers`: in the text, by table, of those that are not lists with an entry for each active
+/// lane.
 std::string program_text(const Program& program, std::size_t number,
-                         const std::vector<std::vector<std::uint64_t>>& tables);
+                         const std::vector<std::vector<std::uint64_t>>& tables,
+                         const std::vector<std::uint32_t>& numbers = {});
 std::string group_text(const Group& group);
 
 }  // namespace clprobe::simulator

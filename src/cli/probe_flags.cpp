@@ -11,7 +11,8 @@ namespace {
 ValueKind kind_of(const ValueSpec& value) {
   if (std::holds_alternative<Choice>(value)) return ValueKind::choice;
   if (std::holds_alternative<TracePath>(value)) return ValueKind::file;
-  return std::holds_alternative<Choices>(value) ? ValueKind::choices : ValueKind::text;
+  const auto* const words = std::get_if<Choices>(&value);
+  return words != nullptr && !words->words.empty() ? ValueKind::choices : ValueKind::text;
 }
 
 std::span<const std::string_view> choices_of(const ValueSpec& value) {

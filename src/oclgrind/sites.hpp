@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <map>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -18,12 +17,6 @@ class Value;
 }  // namespace llvm
 
 namespace clprobe::tracer {
-
-/// The name in OpenCL C of a built-in function: "barrier" of "_Z7barrierj".
-std::string_view builtin_name(std::string_view mangled);
-
-/// What a call of a built-in function becomes, if it accesses no memory.
-Kind kind_of_builtin(std::string_view name);
 
 class Sites {
  public:

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clock: what happens in each cycle, and which cycles are passed over.
 #include "simulator/compute_unit.hpp"
 
 #include <fmt/format.h>
@@ -9,6 +8,34 @@
 #include <utility>
 
 namespace clprobe::simulator {
+namespace {
+
+Facility facility_for(Operation operation) {
+  switch (operation) {
+    case Operation::load:
+      return Facility::loads;
+    case Operation::store:
+      return Facility::stores;
+    case Operation::atomic:
+    case Operation::local_load:
+    case Operation::local_store:
+    case Operation::acquire:
+    case Operation::release:
+      return Facility::accesses;
+    case Operation::alu:
+      return Facility::arithmetic;
+    case Operation::special:
+      return Facility::special;
+    default:
+      return Facility::none;
+  }
+}
+
+std::size_t index_of(std::uint64_t registers) {
+  return static_cast<std::size_t>(std::countr_zero(registers));
+}
+
+}  // namespace
 
 ComputeUnit::ComputeUnit(const Machine& machine, const Trace& trace, const Options& options,
                          Shared& shared, std::size_t unit, const Observer* observer)
@@ -20,32 +47,25 @@ ComputeUnit::ComputeUnit(const Machine& machine, const Trace& trace, const Optio
       memory_(machine, trace, shared, unit, options.seed),
       warps_(machine.core.warp_contexts),
       wake_(machine.core.warp_contexts, never),
-      load_waiters_(machine.core.warp_contexts),
-      other_waiters_(machine.core.warp_contexts),
       groups_(trace.groups.size()),
       last_issued_(static_cast<std::uint32_t>(machine.core.warp_contexts) - 1),
       alu_free_(machine.alu.count),
       special_free_(machine.special.count),
       states_(observer == nullptr ? 0 : machine.core.warp_contexts),
-      told_(states_.size()),
-      holds_until_(states_.size()),
-      needing_{static_cast<std::uint32_t>(states_.size())} {}
+      holds_until_(states_.size()) {}
 
-std::uint64_t ComputeUnit::step(std::uint64_t& now, std::uint64_t alone_until) {
+// The clock: what happens in a cycle.
+
+std::uint64_t ComputeUnit::step(std::uint64_t now) {
   if (phase_ == Phase::ended) return never;
   memory_.process(now);
   if (phase_ == Phase::drains) return drain(now);
   const bool is_watched = observer_ != nullptr;
   if (!is_watched) take_news(now);
   // Mostly all warps sleep, and requests come and go.
-  while (options_.skips_idle && now < wake_at_ && !memory_.has_news()) {
-    if (is_watched && !observe_between(now)) break;
-    const std::uint64_t next = std::min(wake_at_, memory_.next_event());
-    const std::uint64_t end = std::min(alone_until, shared_.locks.next());
-    if (next >= end) return next;
-    now = next;
-    memory_.process(now);
-    if (!is_watched) take_news(now);
+  const bool may_act = !options_.skips_idle || now >= wake_at_ || memory_.has_news();
+  if (!may_act && (!is_watched || has_seen_all(now))) {
+    return std::min(wake_at_, memory_.next_event());
   }
   if (is_watched) {
     tell_until(now);
@@ -58,11 +78,11 @@ std::uint64_t ComputeUnit::step(std::uint64_t& now, std::uint64_t alone_until) {
     return drain(now);
   }
   wake_at_ = never;
-  issued_ = issue(now, wake_at_);
-  // Nobody has looked at those that come behind the last one that issued.
+  issued_ = issue(now);
+  // The issue stage has not looked at the warps that come after the last one that issued.
   if (issued_ == machine_.core.issue_width || !options_.skips_idle) wake_at_ = now + 1;
   if (is_watched) {
-    wake_at_ = std::min(wake_at_, observe(now));
+    observe(now);
     if (memory_.has_news()) return now + 1;
   } else {
     take_news(now + 1);
@@ -81,19 +101,19 @@ std::uint64_t ComputeUnit::drain(std::uint64_t now) {
 void ComputeUnit::take_news(std::uint64_t now) {
   for (const Completion& each : memory_.completions()) complete(each, now);
   memory_.completions().clear();
-  if (memory_.take_room_again()) wake_for_room(now);
-  if (memory_.take_copies_changed()) wake_for_copies(now);
+  if (memory_.take_room_again()) wake_all(Waiting::room, now);
+  if (memory_.take_copies_changed()) wake_all(Waiting::copies, now);
 }
 
 void ComputeUnit::complete(const Completion& completion, std::uint64_t now) {
   Warp& warp = warps_[completion.context];
-  forget_told(completion.context);
+  forget_state(completion.context);
   if (completion.operation == Operation::acquire || completion.operation == Operation::release) {
     warp.held_until = completion.ready;
     warp.has_lock_now = completion.has_lock;
     if (completion.has_lock) ++unsettled_;
     if (completion.operation == Operation::acquire && !completion.has_lock) {
-      warp.held_until += trace_.programs[warp.program][warp.at].count;
+      warp.held_until += next_of(warp).count;
     }
     wake_[completion.context] = never;
     wake_by(completion.context, std::max(now, warp.held_until));
@@ -102,52 +122,15 @@ void ComputeUnit::complete(const Completion& completion, std::uint64_t now) {
   if (completion.load != 0 && observer_ != nullptr && observer_->served) {
     observer_->served(completion.load, completion.level);
   }
-  if (completion.writes != 0) {
-    warp.ready[static_cast<std::size_t>(std::countr_zero(completion.writes))] = completion.ready;
-  }
-  // No sooner can anything that it was waited for go on.
+  if (completion.writes != 0) warp.ready[index_of(completion.writes)] = completion.ready;
   wake_by(completion.context, std::max(now, completion.ready));
-}
-
-void ComputeUnit::wake_for_copies(std::uint64_t now) {
-  for (std::size_t context = 0; context < used_contexts_; ++context) {
-    if (warps_[context].waiting == Waiting::copies) wake_by(context, now);
-  }
-}
-
-void ComputeUnit::wake_for_room(std::uint64_t now) {
-  const auto wake = [&](std::size_t context) {
-    wake_[context] = now;
-    wake_at_ = now;
-  };
-  load_waiters_.for_each(wake);
-  other_waiters_.for_each(wake);
-  are_waiters_awake_ = true;
-}
-
-void ComputeUnit::close_for_waiters() {
-  const bool has_load_room = memory_.accepts(Operation::load);
-  const bool has_other_room = memory_.accepts(Operation::store);
-  const auto close = [this](std::size_t context) { wake_[context] = never; };
-  if (!has_load_room) load_waiters_.for_each(close);
-  if (!has_other_room) other_waiters_.for_each(close);
-  are_waiters_awake_ = has_load_room || has_other_room;
-}
-
-void ComputeUnit::wait_for(std::uint32_t context, Waiting waiting) {
-  Warp& warp = warps_[context];
-  // What it wants stays the same for as long as it waits.
-  if (warp.waiting == Waiting::room) waiters_for(warp.wanted).erase(context);
-  if (waiting == Waiting::room) waiters_for(warp.wanted).insert(context);
-  warp.waiting = waiting;
 }
 
 bool ComputeUnit::only_waits() const {
   return std::all_of(warps_.begin(), warps_.end(), [this](const Warp& warp) {
     if (!warp.is_active) return true;
     const bool is_at_barrier = warp.hold_cause == cause::barrier && warp.held_until == never;
-    return is_at_barrier || (!is_at_end(warp) && trace_.programs[warp.program][warp.at].operation ==
-                                                     Operation::acquire);
+    return is_at_barrier || (!is_at_end(warp) && next_of(warp).operation == Operation::acquire);
   });
 }
 
@@ -168,23 +151,413 @@ Result ComputeUnit::finish(std::uint64_t last_warp_end, std::uint64_t end) {
   return std::move(result_);
 }
 
-ComputeUnit::CopyState ComputeUnit::find_copy_state() const {
-  return {.changes = memory_.copies().changes(), .is_blocked = memory_.copies().is_blocked()};
+// Warps from their dispatch through their programs to their end.
+
+bool ComputeUnit::dispatch_one(std::uint64_t now) {
+  if (!sees_groups()) return false;
+  const Group& group = trace_.groups[shared_.next_group];
+  if (warps_.size() - active_ < group.warps.size()) return false;
+  if (machine_.local.bytes - local_bytes_ < group.local_bytes) return false;
+  local_bytes_ += group.local_bytes;
+  std::uint32_t context = 0;
+  for (const WarpWork& work : group.warps) {
+    while (warps_[context].is_active) ++context;
+    start(context, work, shared_.next_group, now);
+  }
+  ++shared_.next_group;
+  return true;
 }
 
+void ComputeUnit::start(std::uint32_t context, const WarpWork& work, std::size_t group,
+                        std::uint64_t now) {
+  Warp warp{.is_active = true,
+            .hold_cause = cause::warp_start,
+            .lanes = work.lanes,
+            .number = work.number,
+            .program = work.program,
+            .group = group,
+            .serial = ++serial_,
+            .held_until = now + machine_.instructions.start_cycles};
+  warp.turns.assign(trace_.programs[work.program].size(), 0);
+  warps_[context] = std::move(warp);
+  wake_[context] = warps_[context].held_until;
+  forget_state(context);
+  groups_[group].contexts.push_back(context);
+  ++groups_[group].live;
+  ++active_;
+  by_age_.push_back(context);
+  used_contexts_ = std::max(used_contexts_, context + 1);
+}
+
+/// Changes of warps that take no issue slot: a lock has come, the last result is there.
+void ComputeUnit::settle(std::uint64_t now) {
+  for (std::uint32_t context = 0; unsettled_ > 0 && context < used_contexts_; ++context) {
+    if (wake_[context] > now && options_.skips_idle) continue;
+    Warp& warp = warps_[context];
+    if (!warp.is_active || warp.held_until > now) continue;
+    if (warp.has_lock_now) {
+      warp.has_lock_now = false;
+      --unsettled_;
+      ++warp.locks_held;
+      memory_.invalidate_l1();
+      forget_state(context);
+      advance(warp, now);
+    }
+    if (is_at_end(warp) && find_blockage(warp, now).causes == 0) end_warp(context, now);
+  }
+  if (!has_room_) return;
+  has_room_ = false;
+  while (dispatch_one(now)) {
+  }
+}
+
+void ComputeUnit::end_warp(std::uint32_t context, std::uint64_t now) {
+  Warp& warp = warps_[context];
+  if (warp.locks_held > 0) {
+    throw Deadlock(fmt::format("warp {} holds a lock when it ends at cycle {}", warp.number, now));
+  }
+  warp.is_active = false;
+  warp.waiting = Waiting::nothing;
+  wake_[context] = never;
+  forget_state(context);
+  --unsettled_;
+  by_age_.erase(std::find(by_age_.begin(), by_age_.end(), context));
+  --active_;
+  has_room_ = true;
+  GroupState& group = groups_[warp.group];
+  --group.live;
+  group.contexts.erase(std::find(group.contexts.begin(), group.contexts.end(), context));
+  if (group.live == 0) local_bytes_ -= trace_.groups[warp.group].local_bytes;
+  if (group.live > 0 && group.arrived == group.live) open_barrier(group, now);
+}
+
+void ComputeUnit::open_barrier(GroupState& group, std::uint64_t now) {
+  group.arrived = 0;
+  for (const std::uint32_t context : group.contexts) {
+    warps_[context].held_until = now + machine_.core.barrier_cycles;
+    wake_[context] = never;
+    wake_by(context, warps_[context].held_until);
+    forget_state(context);
+  }
+}
+
+void ComputeUnit::advance(Warp& warp, std::uint64_t now) {
+  last_progress_ = now;
+  ++warp.turns[warp.at++];
+  for (;;) {
+    if (is_at_end(warp)) {
+      const std::size_t next =
+          trace_.next_program ? trace_.next_program(warp.number, now) : trace_.programs.size();
+      if (next >= trace_.programs.size()) {
+        ++unsettled_;
+        return;
+      }
+      warp.program = static_cast<std::uint32_t>(next);
+      warp.at = 0;
+      warp.turns.assign(trace_.programs[next].size(), 0);
+      return;
+    }
+    const Instruction& instruction = next_of(warp);
+    if (instruction.operation != Operation::repeat) return;
+    if (++warp.turns[warp.at] < instruction.count) {
+      warp.at = instruction.target;
+      return;
+    }
+    warp.turns[warp.at++] = 0;
+  }
+}
+
+// What keeps a warp from issuing.
+
+void ComputeUnit::find_data_hazards(Warp& warp, std::uint64_t registers, std::uint64_t now,
+                                    Blockage& found) {
+  std::uint64_t last_ready = 0;
+  std::uint64_t last_result = 0;
+  Causes result = 0;
+  for (std::uint64_t left = registers & warp.pending; left != 0; left &= left - 1) {
+    const std::size_t each = index_of(left);
+    const std::uint64_t bit = std::uint64_t{1} << each;
+    const std::uint64_t ready = warp.ready[each];
+    if (ready <= now) {
+      warp.pending &= ~bit;
+      warp.pending_loads &= ~bit;
+    } else if ((warp.pending_loads & bit) != 0) {
+      found.add(cause::memory_data, ready);
+      if (ready > last_ready) found.load = warp.load[each];
+      last_ready = std::max(last_ready, ready);
+    } else {
+      if (ready > last_result) {
+        last_result = ready;
+        const bool is_special = (warp.pending_special & bit) != 0;
+        result = is_special ? cause::special_result : cause::arithmetic_result;
+      }
+      found.add(result, ready);
+    }
+  }
+  if (result != 0) found.causes = (found.causes & ~cause::compute_data) | result;
+}
+
+void ComputeUnit::find_scoreboard_hazard(const Warp& warp, std::uint64_t now,
+                                         Blockage& found) const {
+  const std::uint64_t limit = machine_.core.pending_loads_per_warp;
+  if (limit == 0 || static_cast<std::uint64_t>(std::popcount(warp.pending_loads)) < limit) return;
+  std::uint64_t first_ready = never;
+  std::uint64_t first_load = never;
+  std::uint64_t count = 0;
+  for (std::uint64_t left = warp.pending_loads; left != 0; left &= left - 1) {
+    const std::size_t each = index_of(left);
+    if (warp.ready[each] <= now) continue;
+    ++count;
+    const bool is_earlier = warp.ready[each] < first_ready ||
+                            (warp.ready[each] == first_ready && warp.load[each] < first_load);
+    if (!is_earlier) continue;
+    first_ready = warp.ready[each];
+    first_load = warp.load[each];
+  }
+  if (count < limit) return;
+  if ((found.causes & cause::memory_data) == 0) found.load = first_load;
+  found.add(cause::memory_data, first_ready);
+}
+
+/// Adds what keeps a facility from taking anything, which is the same for all warps.
+void ComputeUnit::find_busy(Facility facility, std::uint64_t now, Blockage& found) const {
+  const auto find_units = [&](Operation operation) {
+    if (memory_.accepts(operation)) return;
+    found.add(memory_.busy_causes(operation), never);
+    found.waiting = Waiting::room;
+  };
+  const auto find_pipelines = [&](const std::vector<std::uint64_t>& free, Causes cause) {
+    const std::uint64_t first = *std::min_element(free.begin(), free.end());
+    if (first > now) found.add(cause, first);
+  };
+  switch (facility) {
+    case Facility::loads:
+      find_units(Operation::load);
+      break;
+    case Facility::stores:
+      find_units(Operation::store);
+      if (memory_.stores_held_until() > now) {
+        found.add(cause::pending_release, memory_.stores_held_until());
+      }
+      break;
+    case Facility::accesses:
+      find_units(Operation::atomic);
+      break;
+    case Facility::arithmetic:
+      find_pipelines(alu_free_, cause::busy_arithmetic);
+      break;
+    case Facility::special:
+      find_pipelines(special_free_, cause::busy_special);
+      break;
+    case Facility::none:
+      break;
+  }
+}
+
+/// For instructions that wait for copies, or access what copies write.
+void ComputeUnit::find_copy_hazards(const Warp& warp, const Instruction& instruction,
+                                    std::uint64_t now, Blockage& found) const {
+  const bool waits = instruction.operation == Operation::copy_wait;
+  const bool is_local = instruction.operation == Operation::local_load ||
+                        instruction.operation == Operation::local_store;
+  if (!waits && (!is_local || instruction.id == 0)) return;
+  const Copies& copies = memory_.copies();
+  const std::uint64_t until = waits ? copies.copies_until(warp.group, instruction.id)
+                                    : copies.local_blocked_until(warp.serial, instruction.id);
+  if (until <= now) return;
+  found.add(waits ? cause::copy_wait : cause::pending_copy, until);
+  if (!waits && copies.is_blocked()) found.add(cause::full_mshr, until);
+  if (until == never) found.waiting = Waiting::copies;
+}
+
+/// All causes but for what keeps busy what the warp needs.
+ComputeUnit::Blockage ComputeUnit::find_blockage(Warp& warp, std::uint64_t now) const {
+  Blockage found;
+  if (warp.held_until > now) {
+    found.add(warp.hold_cause, warp.held_until);
+    return found;
+  }
+  if (is_at_end(warp)) {
+    find_data_hazards(warp, ~std::uint64_t{0}, now, found);
+    return found;
+  }
+  const Instruction& next = next_of(warp);
+  found.needs = facility_for(next.operation);
+  find_data_hazards(warp, next.reads | next.writes, now, found);
+  if (next.operation == Operation::load || next.operation == Operation::atomic) {
+    find_scoreboard_hazard(warp, now, found);
+  }
+  find_copy_hazards(warp, next, now, found);
+  return found;
+}
+
+// Which warps issue in a cycle, and what their instructions do.
+
+/// Returns how many issued.
+std::uint32_t ComputeUnit::issue(std::uint64_t now) {
+  const std::uint32_t first = last_issued_;
+  std::uint32_t issued = 0;
+  const auto takes_last_slot = [&](std::uint32_t context) {
+    const bool sleeps = options_.skips_idle && wake_[context] > now;
+    if (!sleeps && warps_[context].is_active && try_issue(context, now)) {
+      last_issued_ = context;
+      if (++issued == machine_.core.issue_width) return true;
+    }
+    wake_at_ = std::min(wake_at_, wake_[context]);
+    return false;
+  };
+  if (machine_.core.scheduler == Scheduler::greedy_then_oldest) {
+    bool is_full = takes_last_slot(first);
+    for (std::size_t i = 0; !is_full && i < by_age_.size(); ++i) {
+      is_full = by_age_[i] != first && takes_last_slot(by_age_[i]);
+    }
+    return issued;
+  }
+  const std::uint32_t before = std::min(first, used_contexts_ - 1);
+  for (std::uint32_t i = 1; i <= used_contexts_; ++i) {
+    if (takes_last_slot((before + i) % used_contexts_)) break;
+  }
+  return issued;
+}
+
+/// Returns true if the warp has issued. Otherwise sets when it may next.
+bool ComputeUnit::try_issue(std::uint32_t context, std::uint64_t now) {
+  Warp& warp = warps_[context];
+  if (warp.waiting == Waiting::room && !memory_.accepts(warp.wanted)) {
+    wake_[context] = never;
+    return false;
+  }
+  Blockage blockage = find_blockage(warp, now);
+  if (blockage.causes == 0) find_busy(blockage.needs, now, blockage);
+  warp.waiting = blockage.waiting;
+  if (blockage.causes != 0) {
+    if (warp.waiting == Waiting::room) warp.wanted = next_of(warp).operation;
+    wake_[context] = blockage.earliest;
+    return false;
+  }
+  wake_[context] = now + 1;
+  if (is_at_end(warp)) return false;  // became ready in this cycle; ends in the next
+  const Instruction& instruction = next_of(warp);
+  warp.issued_at = now;
+  if (observer_ != nullptr) {
+    states_[context] = {
+        .has_issued = true, .number = warp.number, .program = warp.program, .instruction = warp.at};
+    forget_state(context);
+  }
+  ++result_.warp_instructions;
+  execute(context, instruction, now);
+  return true;
+}
+
+void ComputeUnit::execute(std::uint32_t context, const Instruction& instruction,
+                          std::uint64_t now) {
+  Warp& warp = warps_[context];
+  switch (instruction.operation) {
+    case Operation::alu:
+      compute(warp, instruction, machine_.alu, alu_free_, now);
+      break;
+    case Operation::special:
+      compute(warp, instruction, machine_.special, special_free_, now);
+      break;
+    case Operation::barrier: {
+      GroupState& group = groups_[warp.group];
+      warp.hold_cause = cause::barrier;
+      warp.held_until = never;
+      wake_[context] = never;
+      if (++group.arrived == group.live) open_barrier(group, now);
+      break;
+    }
+    case Operation::branch:
+      warp.hold_cause = cause::branch;
+      warp.held_until = now + machine_.core.branch_cycles;
+      break;
+    case Operation::clock:
+      result_.clock_reads.push_back({warp.number, instruction.id, now});
+      break;
+    case Operation::copy_in:
+    case Operation::copy_out:
+      memory_.start_copy(now, instruction, execution_of(warp), {warp.group, warp.serial});
+      break;
+    case Operation::copy_wait:
+    case Operation::repeat:
+      break;
+    default:
+      return send_to_memory(context, instruction, now);
+  }
+  advance(warp, now);
+}
+
+void ComputeUnit::send_to_memory(std::uint32_t context, const Instruction& instruction,
+                                 std::uint64_t now) {
+  Warp& warp = warps_[context];
+  const bool takes_lock = instruction.operation == Operation::acquire;
+  if (takes_lock || instruction.operation == Operation::release) {
+    warp.hold_cause = takes_lock ? cause::acquire : cause::release;
+    warp.held_until = never;
+    wake_[context] = never;
+    if (!takes_lock && warp.locks_held > 0) --warp.locks_held;
+  }
+  std::uint64_t load = 0;
+  if (instruction.writes != 0) {
+    load = ++loads_;
+    warp.pending |= instruction.writes;
+    warp.pending_loads |= instruction.writes;
+    warp.ready[index_of(instruction.writes)] = never;
+    warp.load[index_of(instruction.writes)] = load;
+  }
+  memory_.accept(now, instruction, context, execution_of(warp), load);
+  if (!takes_lock) advance(warp, now);  // a lock that is taken is tried again
+}
+
+void ComputeUnit::compute(Warp& warp, const Instruction& instruction, const FunctionUnits& units,
+                          std::vector<std::uint64_t>& free, std::uint64_t now) {
+  *std::min_element(free.begin(), free.end()) = now + units.interval_cycles;
+  if (instruction.writes == 0) return;
+  warp.pending |= instruction.writes;
+  warp.pending_loads &= ~instruction.writes;
+  warp.pending_special &= ~instruction.writes;
+  if (instruction.operation == Operation::special) warp.pending_special |= instruction.writes;
+  warp.ready[index_of(instruction.writes)] = now + units.latency_cycles;
+}
+
+// What the observer is told.
+
+/// Finds what is busy; returns until when that does not change by itself.
+std::uint64_t ComputeUnit::find_all_busy(std::uint64_t now, Busy& busy) const {
+  std::uint64_t until = never;
+  for (std::size_t place = 0; place < facility_count; ++place) {
+    Blockage found;
+    find_busy(static_cast<Facility>(place), now, found);
+    busy[place] = found.causes;
+    until = std::min(until, found.changes);
+  }
+  return until;
+}
+
+void ComputeUnit::observe(std::uint64_t now) {
+  const CopyState before = std::exchange(copy_state_, copy_state());
+  if (!options_.skips_idle || copy_state_ != before) {
+    std::fill(holds_until_.begin(), holds_until_.end(), 0);
+  }
+  for (std::uint32_t context = 0; context < used_contexts_; ++context) {
+    std::uint64_t& until = holds_until_[context];
+    if (until <= now) until = observe_warp(context, now);
+    wake_at_ = std::min(wake_at_, until);
+  }
+  wake_at_ = std::min(wake_at_, find_all_busy(now, busy_));
+}
+
+/// Finds the state of a context; returns until when it holds.
 std::uint64_t ComputeUnit::observe_warp(std::uint32_t context, std::uint64_t now) {
-  Told& told = told_[context];
-  if (told.issued_at == now) {
-    need(told, Facility::none);
-    told.depends_on_copies = false;
-    changed_.push_back(context);
+  Warp& warp = warps_[context];
+  if (warp.issued_at == now) {
+    has_changed_ = true;
     return now + 1;
   }
-  Warp& warp = warps_[context];
   WarpState state{.causes = cause::idle};
   Blockage blockage;
   if (warp.is_active) {
-    blockage = find_blockage<true>(warp, now);
+    blockage = find_blockage(warp, now);
     state = {.causes = blockage.causes,
              .needs = blockage.needs,
              .load = blockage.load,
@@ -194,83 +567,34 @@ std::uint64_t ComputeUnit::observe_warp(std::uint32_t context, std::uint64_t now
     // An end that could not be settled in this cycle is in the next one.
     if (is_at_end(warp) && blockage.causes == 0) blockage.changes = now + 1;
   }
-  need(told, state.needs);
-  told.depends_on_copies = blockage.depends_on_copies;
-  if (state != states_[context]) {
-    states_[context] = state;
-    changed_.push_back(context);
-  }
+  has_changed_ = has_changed_ || state != states_[context];
+  states_[context] = state;
   return blockage.changes;
 }
 
-void ComputeUnit::need(Told& told, Facility facility) {
-  const auto bit = [](Facility each) { return each == Facility::none ? 0U : 1U << place_of(each); };
-  if (--needing_[place_of(told.needs)] == 0) needed_ &= ~bit(told.needs);
-  if (needing_[place_of(facility)]++ == 0) needed_ |= bit(facility);
-  told.needs = facility;
-}
-
-/// Forgets how long warps hold whose state depends on what has changed; when every cycle is
-/// stepped, of all warps, so that tests see whether one was passed over.
-void ComputeUnit::forget_changed() {
-  const CopyState before = std::exchange(copy_state_, find_copy_state());
-  if (options_.skips_idle && copy_state_ == before) return;
-  for (std::uint32_t context = 0; context < used_contexts_; ++context) {
-    if (!options_.skips_idle || told_[context].depends_on_copies) holds_until_[context] = 0;
+/// Tells of the cycles since the last step, whose number only the next step knows.
+void ComputeUnit::tell_until(std::uint64_t now, bool is_last_flush) {
+  if (now == told_until_) return;
+  if (observer_->cycles) {
+    observer_->cycles({.first = told_until_,
+                       .cycles = now - told_until_,
+                       .issued = issued_,
+                       .is_last_flush = is_last_flush,
+                       .has_changed = has_changed_,
+                       .busy = busy_,
+                       .warps = std::span(states_).first(used_contexts_)});
   }
-}
-
-std::uint64_t ComputeUnit::observe(std::uint64_t now) {
-  forget_changed();
-  changed_.clear();
-  std::uint64_t first_change = never;
-  for (std::uint32_t context = 0; context < used_contexts_; ++context) {
-    std::uint64_t& until = holds_until_[context];
-    if (until <= now) until = observe_warp(context, now);
-    first_change = std::min(first_change, until);
-  }
-  return std::min(first_change, find_all_busy(now, busy_));
-}
-
-bool ComputeUnit::observe_between(std::uint64_t now) {
-  if (copy_state_ != find_copy_state()) return false;
-  Busy busy;
-  wake_at_ = std::min(wake_at_, find_all_busy(now, busy));
-  if (busy == busy_) return true;
-  tell_until(now);
-  busy_ = busy;
-  changed_.clear();
-  return true;
-}
-
-void ComputeUnit::tell(std::uint64_t first, std::uint64_t cycles, std::uint32_t issued,
-                       bool is_last_flush) {
-  if (!observer_->cycles) return;
-  observer_->cycles({.first = first,
-                     .cycles = cycles,
-                     .issued = issued,
-                     .is_last_flush = is_last_flush,
-                     .busy = busy_,
-                     .warps = std::span(states_).first(used_contexts_),
-                     .changed = changed_});
-}
-
-void ComputeUnit::tell_until(std::uint64_t now) {
-  if (observer_ == nullptr || phase_ != Phase::runs || now == told_until_) return;
-  tell(told_until_, now - told_until_, issued_, false);
   told_until_ = now;
+  has_changed_ = false;
 }
 
 void ComputeUnit::tell_idle(std::uint64_t until, bool is_last_flush) {
-  if (observer_ == nullptr || until == told_until_) return;
-  changed_.clear();
+  if (observer_ == nullptr) return;
   busy_ = {};
-  for (std::uint32_t context = 0; context < used_contexts_; ++context) {
-    states_[context] = {.causes = cause::idle};
-    changed_.push_back(context);
-  }
-  tell(told_until_, until - told_until_, 0, is_last_flush);
-  told_until_ = until;
+  issued_ = 0;
+  has_changed_ = true;
+  std::fill(states_.begin(), states_.end(), WarpState{.causes = cause::idle});
+  tell_until(until, is_last_flush);
 }
 
 }  // namespace clprobe::simulator

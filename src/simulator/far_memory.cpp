@@ -21,13 +21,17 @@ std::uint64_t mix(std::uint64_t value) {
   return value ^ (value >> 31U);
 }
 
+std::uint64_t count_of(std::uint32_t sectors) {
+  return static_cast<std::uint64_t>(std::popcount(sectors));
+}
+
 // As memory_salt: neither with those that other compute units have to it.
 constexpr std::uint64_t remote_salt = 0x72656d6f7465U;
 constexpr std::uint64_t unit_salt = 0x9e3779b97f4a7c15U;
 
 }  // namespace
 
-std::uint64_t draw_of_several(const Latency& range, std::uint64_t place, std::uint64_t seed) {
+std::uint64_t draw(const Latency& range, std::uint64_t place, std::uint64_t seed) {
   return range.low + mix(place + mix(seed)) % (range.high - range.low + 1);
 }
 
@@ -37,7 +41,8 @@ FarMemory::FarMemory(const Machine& machine, std::uint64_t units)
       l2_(machine.l2.bytes, machine.l1.line_bytes, machine.l2.ways),
       banks_(is_shared_ ? machine.l2_banks.count : 0) {}
 
-std::uint64_t FarMemory::enter_one_of_banks(std::uint64_t now, std::uint64_t line) {
+std::uint64_t FarMemory::enter_bank(std::uint64_t now, std::uint64_t line) {
+  if (banks_.empty()) return now;
   std::uint64_t& free = banks_[line % banks_.size()];
   const std::uint64_t start = std::max(free, now);
   free = start + 1;
@@ -92,11 +97,6 @@ void FarMemory::make_resident(std::uint64_t line, std::uint32_t sectors, Port& m
   if (found != nullptr) found->sectors |= sectors;
 }
 
-bool FarMemory::has_other_owner(std::size_t unit, std::uint64_t line) const {
-  const auto owner = owners_.find(line);
-  return owner != owners_.end() && owner->second != unit;
-}
-
 bool FarMemory::take_ownership(std::size_t unit, std::uint64_t line) {
   if (!is_shared_) return false;
   const auto [owner, is_new] = owners_.try_emplace(line, unit);
@@ -131,11 +131,27 @@ std::uint64_t FarLink::remote_cycles_to(std::uint64_t line) const {
   return draw(remote_latency_, line, seed_ ^ remote_salt);
 }
 
-std::uint64_t FarLink::look_up(std::uint64_t line) {
-  if (pages_.find(line / page_lines_) != nullptr) return 0;
+std::uint64_t FarLink::translate(std::uint64_t line) {
+  if (!pages_.exists() || pages_.find(line / page_lines_) != nullptr) return 0;
   CacheLine evicted;
   pages_.insert(line / page_lines_, evicted);
   return walk_cycles_;
+}
+
+Service FarLink::read(std::uint64_t now, std::uint64_t line, std::uint32_t sectors,
+                      bool is_remote) {
+  const std::uint64_t start =
+      far_.enter_bank(port_.pass(now, count_of(sectors)) + translate(line), line);
+  if (is_remote || far_.is_owned_elsewhere(unit_, line)) {
+    return {start + remote_cycles_to(line), Level::remote_l1};
+  }
+  CacheLine* const found = far_.find(line);
+  if (found == nullptr || (sectors & ~found->sectors) != 0) {
+    return far_.fetch(start, line, sectors, found, route_to(line));
+  }
+  const std::uint64_t l2_ready = start + draw(l2_latency_, line, seed_);
+  const bool is_on_its_way = found->ready > l2_ready;
+  return {std::max(l2_ready, found->ready), is_on_its_way ? Level::memory : Level::l2};
 }
 
 std::uint64_t FarLink::write(std::uint64_t now, std::uint64_t line, std::uint32_t sectors) {

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
@@ -18,17 +17,8 @@
 
 namespace clprobe::simulator {
 
-/// Somewhere within a range that has more than one value.
-std::uint64_t draw_of_several(const Latency& range, std::uint64_t place, std::uint64_t seed);
-/// Uniform within the range, the same for the same place and seed.
-inline std::uint64_t draw(const Latency& range, std::uint64_t place, std::uint64_t seed) {
-  return range.low == range.high ? range.low : draw_of_several(range, place, seed);
-}
-
-/// Most requests are for one sector, and to count bits is a call where the processor may be any.
-inline std::uint64_t count_of(std::uint32_t sectors) {
-  return (sectors & (sectors - 1)) == 0 ? 1 : static_cast<std::uint64_t>(std::popcount(sectors));
-}
+/// A value uniform within the range, the same for the same place and seed.
+std::uint64_t draw(const Latency& range, std::uint64_t place, std::uint64_t seed);
 
 /// When the value is at the core, and where it came from.
 struct Service {
@@ -78,11 +68,9 @@ class FarMemory {
   void add_unit(Cache& l1) { l1s_.push_back(&l1); }
 
   /// When the line's bank takes a request.
-  std::uint64_t enter_bank(std::uint64_t now, std::uint64_t line) {
-    return banks_.empty() ? now : enter_one_of_banks(now, line);
-  }
+  std::uint64_t enter_bank(std::uint64_t now, std::uint64_t line);
   /// What of the line the second level has; null if nothing.
-  [[gnu::always_inline]] CacheLine* find(std::uint64_t line) { return l2_.find(line); }
+  CacheLine* find(std::uint64_t line) { return l2_.find(line); }
   /// What of a line, null where nothing of it is there, has to come from main memory.
   Service fetch(std::uint64_t start, std::uint64_t line, std::uint32_t sectors, CacheLine* found,
                 const Route& route);
@@ -94,15 +82,14 @@ class FarMemory {
 
   /// Whether another unit than this one owns the line.
   [[nodiscard]] bool is_owned_elsewhere(std::size_t unit, std::uint64_t line) const {
-    return !owners_.empty() && has_other_owner(unit, line);
+    const auto owner = owners_.find(line);
+    return owner != owners_.end() && owner->second != unit;
   }
   /// Makes `unit` the owner. Returns whether another one was it, whose first level loses the line.
   bool take_ownership(std::size_t unit, std::uint64_t line);
   void end_ownership(std::size_t unit, std::uint64_t line);
 
  private:
-  std::uint64_t enter_one_of_banks(std::uint64_t now, std::uint64_t line);
-  [[nodiscard]] bool has_other_owner(std::size_t unit, std::uint64_t line) const;
   /// What has to go for it passes the port of who needs the place.
   CacheLine* allocate(std::uint64_t now, std::uint64_t line, Port& memory_port);
 
@@ -122,15 +109,7 @@ class FarLink {
   FarLink(const Machine& machine, FarMemory& far, std::size_t unit, std::uint64_t seed);
 
   /// `is_remote`: another compute unit owns the line, one that is not simulated.
-  [[gnu::always_inline]] Service read(std::uint64_t now, std::uint64_t line, std::uint32_t sectors,
-                                      bool is_remote) {
-    const std::uint64_t start =
-        far_.enter_bank(port_.pass(now, count_of(sectors)) + translate(line), line);
-    if (is_remote || far_.is_owned_elsewhere(unit_, line)) {
-      return {start + remote_cycles_to(line), Level::remote_l1};
-    }
-    return read_at(start, line, sectors);
-  }
+  Service read(std::uint64_t now, std::uint64_t line, std::uint32_t sectors, bool is_remote);
   /// Returns when the core knows that the write has arrived.
   std::uint64_t write(std::uint64_t now, std::uint64_t line, std::uint32_t sectors);
   /// The same for a line of its own, which it keeps no longer.
@@ -147,16 +126,6 @@ class FarLink {
   // So that a line's latencies at different levels have nothing to do with each other.
   static constexpr std::uint64_t memory_salt = 0x6d656d6f7279U;
 
-  [[gnu::always_inline]] Service read_at(std::uint64_t start, std::uint64_t line,
-                                         std::uint32_t sectors) {
-    CacheLine* const found = far_.find(line);
-    if (found == nullptr || (sectors & ~found->sectors) != 0) {
-      return far_.fetch(start, line, sectors, found, route_to(line));
-    }
-    const std::uint64_t l2_ready = start + draw(l2_latency_, line, seed_);
-    const bool is_on_its_way = found->ready > l2_ready;
-    return {std::max(l2_ready, found->ready), is_on_its_way ? Level::memory : Level::l2};
-  }
   [[nodiscard]] Route route_to(std::uint64_t line) {
     return {.l2_cycles = draw(l2_latency_, line, seed_),
             .memory_latency = memory_latency_,
@@ -165,8 +134,7 @@ class FarLink {
   }
   [[nodiscard]] std::uint64_t remote_cycles_to(std::uint64_t line) const;
   /// Cycles until the line's page is translated, which it is from then on.
-  std::uint64_t translate(std::uint64_t line) { return pages_.exists() ? look_up(line) : 0; }
-  std::uint64_t look_up(std::uint64_t line);
+  std::uint64_t translate(std::uint64_t line);
 
   FarMemory& far_;
   std::size_t unit_;

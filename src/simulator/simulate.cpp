@@ -86,12 +86,10 @@ class Grid {
       const std::uint64_t now = next();
       if (now >= end) return false;
       answer_locks(now);
-      // Who has no others to look after needs nothing but its cycles.
-      const std::uint64_t alone_until = seats_.size() == 1 ? end : 0;
       for (Seat& seat : seats_) {
         if (seat.due > now) continue;
         last_ = now;
-        seat.due = seat.unit->step(last_, alone_until);
+        seat.due = seat.unit->step(now);
       }
     }
     return true;

@@ -179,57 +179,6 @@ class ProgramWriter {
   std::string text_{};
 };
 
-/// Numbers for the tables that are written as such: those that some access does not use as a list.
-std::vector<std::uint32_t> number_tables(const Trace& trace) {
-  std::vector<bool> is_named(trace.tables.size(), false);
-  for (const Program& program : trace.programs) {
-    for (const Instruction& each : program) {
-      const bool uses = each.lanes.table < trace.tables.size();
-      if (uses && !trace_words::is_list(each.lanes, trace.tables)) {
-        is_named[each.lanes.table] = true;
-      }
-    }
-  }
-  for (const Resident& each : trace.resident) {
-    if (each.table < is_named.size()) is_named[each.table] = true;
-  }
-  std::vector<std::uint32_t> numbers;
-  numbers.reserve(is_named.size());
-  std::uint32_t next = 0;
-  for (const bool each : is_named) numbers.push_back(each ? next++ : Lanes::no_table);
-  return numbers;
-}
-
-std::string resident_text(const Resident& resident, const std::vector<std::uint32_t>& numbers) {
-  std::string text = resident.home == Resident::Home::l1 ? "resident l1" : "resident l2";
-  FieldWriter fields(text);
-  fields.address("at", resident.base);
-  if (resident.table == Lanes::no_table) {
-    fields.add("bytes", std::to_string(resident.bytes));
-  } else {
-    fields.add("table", std::to_string(numbers.at(resident.table)));
-    fields.add("first", std::to_string(resident.first));
-    fields.add("count", std::to_string(resident.count));
-  }
-  return text + '\n';
-}
-
-std::string tables_text(const Tables& tables, const std::vector<std::uint32_t>& numbers) {
-  std::string text;
-  for (std::size_t i = 0; i < tables.size(); ++i) {
-    if (numbers[i] == Lanes::no_table) continue;
-    // Lines of a bounded length: what follows with the same number is appended.
-    constexpr std::size_t of_line = 16;
-    for (std::size_t first = 0; first < tables[i].size(); first += of_line) {
-      const auto from = tables[i].begin() + static_cast<std::ptrdiff_t>(first);
-      const auto count = std::min(of_line, tables[i].size() - first);
-      const std::vector<std::uint64_t> some(from, from + static_cast<std::ptrdiff_t>(count));
-      text += "table " + std::to_string(numbers[i]) + ' ' + list_of(some, ' ') + '\n';
-    }
-  }
-  return text;
-}
-
 }  // namespace
 
 std::string header_text(std::string_view kernel, GroupsOf groups_of) {
@@ -239,8 +188,9 @@ std::string header_text(std::string_view kernel, GroupsOf groups_of) {
   return text;
 }
 
-std::string program_text(const Program& program, std::size_t number, const Tables& tables) {
-  return ProgramWriter(program, tables, {}).write(number);
+std::string program_text(const Program& program, std::size_t number, const Tables& tables,
+                         const std::vector<std::uint32_t>& numbers) {
+  return ProgramWriter(program, tables, numbers).write(number);
 }
 
 std::string group_text(const Group& group) {
@@ -268,29 +218,6 @@ std::string group_text(const Group& group) {
     text += '\n';
     i += count;
   }
-  return text;
-}
-
-std::string to_text(const TraceFile& file) {
-  const Trace& trace = file.trace;
-  if (trace.next_program) throw TraceError("programs that are chosen at run time have no text");
-  const std::vector<std::uint32_t> numbers = number_tables(trace);
-  std::string text = header_text(file.kernel, file.groups_of) + tables_text(trace.tables, numbers);
-  for (const Lock& each : trace.locks) {
-    text += "lock";
-    FieldWriter fields(text);
-    fields.add("at", hexadecimal(each.address));
-    if (each.held_elsewhere != Latency{}) {
-      fields.add("held", std::to_string(each.held_elsewhere.low) + '-' +
-                             std::to_string(each.held_elsewhere.high));
-    }
-    text += '\n';
-  }
-  for (const Resident& each : trace.resident) text += resident_text(each, numbers);
-  for (std::size_t i = 0; i < trace.programs.size(); ++i) {
-    text += ProgramWriter(trace.programs[i], trace.tables, numbers).write(i);
-  }
-  for (const Group& each : trace.groups) text += group_text(each);
   return text;
 }
 

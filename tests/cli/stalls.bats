@@ -33,7 +33,7 @@ most_threads() {
 
 @test "a simulation that may use one core has one thread, however many the machine has" {
   run most_threads taskset --cpu-list "$(taskset --cpu-list --pid $$ | sed 's/.*[ ,-]//')" \
-    "$CLPROBE" --device sim:gsi gsi --case utsd,implicit --nodes 2048
+    "$CLPROBE" --device sim:gsi gsi --case utsd,implicit --set nodes=2048
   [ "$status" -eq 0 ]
   [ "$output" -eq 1 ]
 }
@@ -119,7 +119,7 @@ most_threads() {
 }
 
 @test "a search by several compute units: options, priorities, and what single units have" {
-  clprobe --device sim:gsi gsi --case utsd --nodes 60 --units 2 --poll group --back-off 50 \
+  clprobe --device sim:gsi gsi --case utsd --units 2 --set nodes=60,poll=group,back-off=50 \
     --priority control,idle -o run.json
   [ "$status" -eq 0 ]
   jq -e '.results[0].points | length == 2 and all(.parameters.units == 2 and
@@ -129,8 +129,10 @@ most_threads() {
   clprobe report run.json -v
   [ "$status" -eq 0 ]
   [[ "$output" == *"maximum over the compute units"* ]]
-  clprobe --device sim:gsi gsi --case implicit --nodes 60
-  fails_with 2 '--nodes: applies only to uts and utsd'
+  clprobe --device sim:gsi gsi --case implicit --set nodes=60
+  fails_with 2 '--set nodes: applies only to uts and utsd'
+  clprobe --device sim:gsi gsi --case uts --set node=60
+  fails_with 2 "--set: no parameter is called 'node' (did you mean nodes?): choose poll, "
   clprobe --device sim:gsi gsi --case uts --priority luck
   fails_with 2 --priority
 }

@@ -10,6 +10,7 @@
 
 #include "clprobe/simulator.hpp"
 #include "clprobe/trace_file.hpp"
+#include "../unit/trace_text.hpp"
 
 namespace {
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "clprobe/estimate.hpp"
+#include "probes/gsi/case_points.hpp"
 
 namespace clprobe::gsi {
 namespace {
@@ -20,6 +21,7 @@ using simulator::Breakdown;
 using simulator::GridAccount;
 using simulator::Stall;
 using simulator::StallAccount;
+using simulator::Timeline;
 
 struct View {
   std::string_view fact;
@@ -71,17 +73,7 @@ std::string fact_name(std::string_view view, const StallPart& part) {
 
 std::string unit_view(std::size_t unit) { return fmt::format("unit_{}_gsi", unit); }
 
-}  // namespace
-
-const std::vector<StallPart>& stall_parts() {
-  static const std::vector<StallPart> parts = make_parts();
-  return parts;
-}
-
-double cycles_of(const Breakdown& breakdown, const StallPart& part) {
-  return part.place ? breakdown.parts(part.stall)[*part.place] : undivided(breakdown, part.stall);
-}
-
+/// Facts of one view: for what is not 0 "warp_3_memory_data_l2_cycles", where `view` is "warp_3".
 void add_facts(std::string_view view, const Breakdown& breakdown, Parameters& facts) {
   for (const StallPart& part : stall_parts()) {
     const double cycles = cycles_of(breakdown, part);
@@ -89,6 +81,7 @@ void add_facts(std::string_view view, const Breakdown& breakdown, Parameters& fa
   }
 }
 
+/// A whole number from 0 on; nothing where there is none.
 std::optional<std::uint64_t> count_in(const Parameters& facts, std::string_view name) {
   const Value* const value = facts.find(name);
   const auto* const count = value == nullptr ? nullptr : std::get_if<std::int64_t>(value);
@@ -96,6 +89,9 @@ std::optional<std::uint64_t> count_in(const Parameters& facts, std::string_view 
   return static_cast<std::uint64_t>(*count);
 }
 
+/// Of the mean of the compute units: "cycles", "flush_cycles", and for what is not 0
+/// "gsi_memory_data_l2_cycles" and "all_causes_memory_data_l2_cycles". Where there are several
+/// units, of each GSI's view: "unit_0_gsi_memory_data_l2_cycles".
 Parameters facts_of(const GridAccount& account) {
   const StallAccount& mean = account.mean;
   Parameters facts;
@@ -109,6 +105,7 @@ Parameters facts_of(const GridAccount& account) {
   return facts;
 }
 
+/// What add_facts() kept. Nothing where it does not add up to so many cycles.
 std::optional<Breakdown> breakdown_in(const Parameters& facts, std::string_view view,
                                       std::uint64_t cycles) {
   Breakdown breakdown;
@@ -121,6 +118,107 @@ std::optional<Breakdown> breakdown_in(const Parameters& facts, std::string_view 
   const auto all = static_cast<double>(cycles);
   if (!(std::fabs(breakdown.total() - all) <= rounding * std::max(1.0, all))) return std::nullopt;
   return breakdown;
+}
+
+/// Of more sub-groups than these a bar is the mean of several, one after the other in the trace.
+constexpr std::uint64_t max_sub_group_bars = 64;
+
+std::uint64_t sub_groups_of_a_bar(std::uint64_t count) {
+  return std::max<std::uint64_t>(1, (count + max_sub_group_bars - 1) / max_sub_group_bars);
+}
+
+std::string window_view(std::size_t window) { return fmt::format("window_{}_gsi", window); }
+std::string window_flush(std::size_t window) {
+  return fmt::format("window_{}_flush_cycles", window);
+}
+std::string sub_groups_view(std::uint64_t first) { return fmt::format("sub_group_{}", first); }
+
+void add_timeline(const Timeline& timeline, Parameters& facts) {
+  facts.set("window_cycles", static_cast<std::int64_t>(timeline.window_cycles));
+  for (std::size_t i = 0; i < timeline.windows.size(); ++i) {
+    const Timeline::Window& window = timeline.windows[i];
+    add_facts(window_view(i), window.gsi, facts);
+    if (window.flush_cycles == 0) continue;
+    facts.set(window_flush(i), static_cast<std::int64_t>(window.flush_cycles));
+  }
+}
+
+/// Each sub-group is idle while it is not there.
+void add_sub_groups(const StallAccount& account, Parameters& facts) {
+  const std::uint64_t count = account.warps.size();
+  const std::uint64_t together = sub_groups_of_a_bar(count);
+  const double cycles = account.gsi.total();
+  facts.set("sub_groups", static_cast<std::int64_t>(count));
+  for (std::uint64_t first = 0; first < count; first += together) {
+    const std::uint64_t last = std::min(first + together, count);
+    Breakdown mean;
+    for (std::uint64_t i = first; i < last; ++i) {
+      add(mean, account.warps[i].cycles, 1.0 / static_cast<double>(last - first));
+    }
+    mean.cycles.at(static_cast<std::size_t>(Stall::idle)) += cycles - mean.total();
+    add_facts(sub_groups_view(first), mean, facts);
+  }
+}
+
+std::vector<Detail> units_of(const CaseRun& run) {
+  std::vector<Detail> details;
+  for (std::size_t unit = 0; unit < run.units.size(); ++unit) {
+    details.push_back({.what = fmt::format("unit {}", unit),
+                       .cycles = run.account.result.cycles,
+                       .flush_cycles = run.account.flush_cycles,
+                       .breakdown = run.units[unit]});
+  }
+  return details;
+}
+
+std::vector<Detail> sub_groups_of(const Point& point, const CaseRun& run) {
+  const std::uint64_t count = count_in(point.facts, "sub_groups").value_or(0);
+  const std::uint64_t together = sub_groups_of_a_bar(count);
+  std::vector<Detail> details;
+  for (std::uint64_t first = 0; first < count; first += together) {
+    const std::uint64_t last = std::min(first + together, count) - 1;
+    const auto breakdown = breakdown_in(point.facts, sub_groups_view(first),
+                                        run.account.result.cycles - run.account.flush_cycles);
+    if (!breakdown) return {};
+    details.push_back({.what = first == last ? fmt::format("sub-group {}", first)
+                                             : fmt::format("sub-groups {} to {}", first, last),
+                       .cycles = run.account.result.cycles,
+                       .flush_cycles = run.account.flush_cycles,
+                       .breakdown = *breakdown});
+  }
+  return details;
+}
+
+std::vector<Detail> windows_of(const Point& point, const CaseRun& run) {
+  const std::uint64_t length = count_in(point.facts, "window_cycles").value_or(0);
+  const std::uint64_t all = run.account.result.cycles;
+  if (length == 0) return {};
+  std::vector<Detail> details;
+  for (std::uint64_t first = 0; first < all; first += length) {
+    const std::size_t window = details.size();
+    const std::uint64_t cycles = std::min(length, all - first);
+    const std::uint64_t flush = count_in(point.facts, window_flush(window)).value_or(0);
+    const auto breakdown = flush > cycles
+                               ? std::nullopt
+                               : breakdown_in(point.facts, window_view(window), cycles - flush);
+    if (!breakdown) return {};
+    details.push_back({.what = fmt::format("cycles {} to {}", first, first + cycles - 1),
+                       .cycles = cycles,
+                       .flush_cycles = flush,
+                       .breakdown = *breakdown});
+  }
+  return details;
+}
+
+}  // namespace
+
+const std::vector<StallPart>& stall_parts() {
+  static const std::vector<StallPart> parts = make_parts();
+  return parts;
+}
+
+double cycles_of(const Breakdown& breakdown, const StallPart& part) {
+  return part.place ? breakdown.parts(part.stall)[*part.place] : undivided(breakdown, part.stall);
 }
 
 std::optional<StallAccount> account_in(const Parameters& facts) {
@@ -160,6 +258,22 @@ std::vector<Breakdown> units_in(const Parameters& facts, std::size_t units) {
     found.push_back(*breakdown);
   }
   return found;
+}
+
+std::function<Parameters(const GridAccount&)> facts_for(const Point& point) {
+  return [has_timeline = shows(point, timeline_word),
+          has_sub_groups = shows(point, sub_groups_word)](const GridAccount& account) {
+    Parameters facts = facts_of(account);
+    if (has_timeline) add_timeline(account.mean.timeline, facts);
+    if (has_sub_groups) add_sub_groups(account.mean, facts);
+    return facts;
+  };
+}
+
+std::vector<Detail> details_in(const Point& point, const CaseRun& run, std::string_view view) {
+  if (!shows(point, view)) return {};
+  if (view == units_word) return units_of(run);
+  return view == timeline_word ? windows_of(point, run) : sub_groups_of(point, run);
 }
 
 }  // namespace clprobe::gsi

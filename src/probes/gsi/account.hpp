@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The account of a simulated launch as facts of a point, and back.
+// The account of a simulated launch as facts of a point, and back: of the launch as a whole, and of
+// its compute units, its sub-groups and windows of its time.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +12,7 @@
 
 #include "clprobe/run.hpp"
 #include "clprobe/stalls.hpp"
+#include "probes/gsi/cases.hpp"
 
 namespace clprobe::gsi {
 
@@ -28,30 +31,29 @@ const std::vector<StallPart>& stall_parts();
 /// The cycles of a part.
 double cycles_of(const simulator::Breakdown& breakdown, const StallPart& part);
 
-/// Of the mean of the compute units: "cycles", "flush_cycles", and for what is not 0
-/// "gsi_memory_data_l2_cycles" and "all_causes_memory_data_l2_cycles". Where there are several
-/// units, of each GSI's view: "unit_0_gsi_memory_data_l2_cycles".
-Parameters facts_of(const simulator::GridAccount& account);
-
-/// Facts of one view: for what is not 0 "warp_3_memory_data_l2_cycles", where `view` is "warp_3".
-void add_facts(std::string_view view, const simulator::Breakdown& breakdown, Parameters& facts);
-
-/// What add_facts() kept. Nothing where it does not add up to so many cycles.
-std::optional<simulator::Breakdown> breakdown_in(const Parameters& facts, std::string_view view,
-                                                 std::uint64_t cycles);
-
-/// A whole number from 0 on; nothing where there is none.
-std::optional<std::uint64_t> count_in(const Parameters& facts, std::string_view name);
-
-/// What facts_of() kept of an account. Nothing where there is none, or where a view does not add
+/// What facts_for() kept of an account. Nothing where there is none, or where a view does not add
 /// up to its cycles: a damaged or edited document.
 std::optional<simulator::StallAccount> account_in(const Parameters& facts);
 
-/// Of how many compute units facts_of() kept a view of each; 0 where there was one.
+/// Of how many compute units facts_for() kept a view of each; 0 where there was one.
 std::size_t units_told(const Parameters& facts);
 
-/// What facts_of() kept of several compute units: GSI's view of each. Nothing where there is one,
+/// What facts_for() kept of several compute units: GSI's view of each. Nothing where there is one,
 /// or where a unit's does not add up to the cycles.
 std::vector<simulator::Breakdown> units_in(const Parameters& facts, std::size_t units);
+
+/// The facts of a point's account, with those of the views that the point asks for.
+std::function<Parameters(const simulator::GridAccount&)> facts_for(const Point& point);
+
+/// A bar of a part of a kernel. What it is has no ", " in it: reports tell by the last one of a
+/// bar's name of which kernel it is.
+struct Detail {
+  std::string what{};  ///< "unit 3", "sub-groups 0 to 3", "cycles 512 to 1023"
+  std::uint64_t cycles{0};
+  std::uint64_t flush_cycles{0};  ///< of these
+  simulator::Breakdown breakdown{};
+};
+/// Of one view of a point, in order. None where it was not asked for, or does not add up.
+std::vector<Detail> details_in(const Point& point, const CaseRun& run, std::string_view view);
 
 }  // namespace clprobe::gsi

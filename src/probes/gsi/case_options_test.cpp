@@ -10,7 +10,7 @@
 #include "clprobe/simulated.hpp"
 #include "clprobe/simulator.hpp"
 #include "probes/gsi/case_points.hpp"
-#include "probes/gsi/planned.hpp"
+#include "unit/gsi_runs.hpp"
 
 namespace clprobe::gsi {
 namespace {
@@ -21,24 +21,13 @@ TEST_CASE("what was typed is what is simulated") {
   const Machine machine = simulator::preset("gsi");
   Request request = request_for({"utsd", "implicit"});
   request.own.set("units", std::uint64_t{2});
-  request.own.set("nodes", std::uint64_t{40});
-  request.own.set("warps", std::uint64_t{3});
-  request.own.set("local-queue", std::uint64_t{4});
-  request.own.set("back-off", std::uint64_t{100});
-  request.own.set("poll", std::vector<std::string>{"group"});
+  request.own.set("set", std::vector<std::string>{
+                             "nodes=40", "warps=3", "local-queue=4", "back-off=100", "poll=group",
+                             "steps=5", "step-operations=7", "state-lines=6", "written-lines=2",
+                             "operations=0", "groups=9", "block=5", "elements=3",
+                             "address-operations=1", "object-bytes=16", "store-buffer=8"});
   request.own.set("what-if", std::vector<std::string>{"s-fifo"});
-  request.own.set("steps", std::uint64_t{5});
-  request.own.set("step-operations", std::uint64_t{7});
-  request.own.set("state-lines", std::uint64_t{6});
-  request.own.set("written-lines", std::uint64_t{2});
-  request.own.set("operations", std::uint64_t{0});
-  request.own.set("groups", std::uint64_t{9});
-  request.own.set("block", std::uint64_t{5});
-  request.own.set("elements", std::uint64_t{3});
-  request.own.set("address-operations", std::uint64_t{1});
-  request.own.set("object-bytes", std::vector<std::string>{"16"});
   request.own.set("mshrs", std::vector<int>{16, 48});
-  request.own.set("store-buffer", std::uint64_t{8});
   request.own.set("priority", std::vector<std::string>{"control", "idle"});
   const DeviceInfo device = describe_device(machine);
   CHECK(probe.check(device, request).empty());
@@ -93,19 +82,23 @@ TEST_CASE("what was typed and has no effect is an error") {
     request.own.set(name, std::move(value));
     return probe.check(device, request);
   };
-  for (const auto* const name :
+  const auto set_problem = [&](const std::string& setting, std::vector<std::string> cases) {
+    return problem("set", std::vector<std::string>{setting}, std::move(cases));
+  };
+  for (const std::string name :
        {"nodes", "warps", "back-off", "steps", "step-operations", "state-lines", "written-lines"}) {
-    CHECK(problem(name, std::uint64_t{2}, {"implicit"}) ==
-          "--" + std::string(name) + ": applies only to uts and utsd");
-    CHECK(problem(name, std::uint64_t{2}, {"implicit", "uts"}).empty());
+    CHECK(set_problem(name + "=2", {"implicit"}) ==
+          "--set " + name + ": applies only to uts and utsd");
+    CHECK(set_problem(name + "=2", {"implicit", "uts"}).empty());
   }
-  for (const auto* const name :
-       {"operations", "groups", "block", "elements", "address-operations"}) {
-    CHECK(problem(name, std::uint64_t{4}, {"uts"}) ==
-          "--" + std::string(name) + ": applies only to implicit");
+  for (const std::string name :
+       {"operations", "groups", "block", "elements", "address-operations", "object-bytes"}) {
+    CHECK(set_problem(name + "=4", {"uts"}) == "--set " + name + ": applies only to implicit");
   }
-  CHECK(problem("object-bytes", std::vector<std::string>{"8"}, {"uts"}) ==
-        "--object-bytes: applies only to implicit");
+  CHECK(set_problem("poll=group", {"implicit"}) == "--set poll: applies only to uts and utsd");
+  CHECK(set_problem("local-queue=4", {"uts"}) == "--set local-queue: applies only to utsd");
+  CHECK(set_problem("store-buffer=4", {"compute"}) ==
+        "--set store-buffer: does not apply to compute, which uses no memory");
   CHECK(problem("what-if", std::vector<std::string>{"s-fifo"}, {"implicit"}) ==
         "--what-if: applies only to uts and utsd");
   const std::vector<std::string> by_unit{"timeline", "units"};
@@ -113,9 +106,6 @@ TEST_CASE("what was typed and has no effect is an error") {
         "--view units: applies only to uts, utsd, compute and traces of a whole launch");
   CHECK(problem("view", by_unit, {"implicit", "compute"}).empty());
   CHECK(problem("view", std::vector<std::string>{"timeline"}, {"implicit"}).empty());
-  CHECK(problem("local-queue", std::uint64_t{4}, {"uts"}) == "--local-queue: applies only to utsd");
-  CHECK(problem("store-buffer", std::uint64_t{4}, {"compute"}) ==
-        "--store-buffer: does not apply to compute, which uses no memory");
   CHECK(problem("mshrs", std::vector<int>{32}, {"compute"}) ==
         "--mshrs: does not apply to compute, which uses no memory");
   CHECK(problem("mshrs", std::vector<int>{32}, {"compute", "uts"}).empty());
@@ -123,6 +113,30 @@ TEST_CASE("what was typed and has no effect is an error") {
   request.own.set("mshrs", std::vector<int>{32});
   CHECK(probe.check(describe_device(simulator::preset("kepler-k20-prt")), request) ==
         "--mshrs: kepler-k20-prt has no MSHRs; its loads wait in a prt");
+}
+
+TEST_CASE("a parameter that cannot be is one line that says what can") {
+  const DeviceInfo device = describe_device(simulator::preset("gsi"));
+  const auto problem = [&](std::vector<std::string> settings) {
+    Request request = request_for({"uts", "utsd", "implicit"});
+    request.own.set("set", std::move(settings));
+    return probe.check(device, request);
+  };
+  CHECK(problem({"nods=3"})
+            .starts_with("--set: no parameter is called 'nods' (did you mean nodes?): choose poll, "
+                         "store-buffer, "));
+  CHECK(problem({"shovel=3"}).starts_with("--set: no parameter is called 'shovel': choose poll, "));
+  CHECK(problem({""}).starts_with("--set: no parameter is called '': choose "));
+  CHECK(problem({"nodes"}) == "--set: nodes is a whole number from 1 to 65536, not ''");
+  CHECK(problem({"nodes=0"}) == "--set: nodes is a whole number from 1 to 65536, not '0'");
+  CHECK(problem({"nodes=65537"}) == "--set: nodes is a whole number from 1 to 65536, not '65537'");
+  CHECK(problem({"nodes=1x"}) == "--set: nodes is a whole number from 1 to 65536, not '1x'");
+  CHECK(problem({"nodes=65536", "written-lines=0"}).empty());
+  CHECK(problem({"object-bytes=24"}) ==
+        "--set: object-bytes is a power of two from 4 to 64, not '24'");
+  CHECK(problem({"poll=luck"}) == "--set: poll is warp or group, not 'luck'");
+  CHECK(problem({"nodes=1", "nodes=2"}) == "--set: nodes is given twice: leave one out");
+  CHECK(problem({"poll=warp", "poll=group"}) == "--set: poll is given twice: leave one out");
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cases as points: what their parameters say, and back. Pure.
+// The cases as options of the command line and as points. Pure.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,10 +14,197 @@
 #include "clprobe/machine.hpp"
 #include "clprobe/probe.hpp"
 #include "clprobe/stalls.hpp"
-#include "probes/gsi/case_options.hpp"
 #include "probes/gsi/cases.hpp"
+#include "probes/shared/bounds.hpp"
 
 namespace clprobe::gsi {
+
+inline constexpr std::string_view implicit_case = "implicit";
+inline constexpr std::string_view compute_case = "compute";
+inline constexpr std::array<std::string_view, 4> case_words{"uts", "utsd", implicit_case,
+                                                            compute_case};
+inline constexpr std::string_view owned_atomics_word = "owned-atomics";
+inline constexpr std::string_view fifo_word = "s-fifo";
+inline constexpr std::array<std::string_view, 2> what_if_words{owned_atomics_word, fifo_word};
+inline constexpr std::string_view units_word = "units";
+inline constexpr std::string_view sub_groups_word = "sub-groups";
+inline constexpr std::string_view timeline_word = "timeline";
+inline constexpr std::array<std::string_view, 3> view_words{units_word, sub_groups_word,
+                                                            timeline_word};
+inline constexpr std::array<std::string_view, simulator::Priorities::count> stall_words{
+    "idle",         "control",           "synchronization", "memory-data", "memory-structural",
+    "compute-data", "compute-structural"};
+
+/// The probe's options, that of traces included.
+inline constexpr Option case_options[]{
+    {.name = "case",
+     .value_name = "LIST",
+     .summary = "kernels to simulate",
+     .details = "Comma-separated list of kernels to simulate: a tree search with one queue (`uts`) "
+                "or with one queue per compute unit (`utsd`), a pass over an array through local "
+                "memory (`implicit`), and kernels without memory accesses (`compute`). Default: "
+                "all that fit the machine.",
+     .value = Choices{case_words}},
+    {.name = "units",
+     .value_name = "N",
+     .summary = "compute units to simulate in a search or a launch",
+     .details = "Number of compute units simulated together in `uts`, `utsd` and traces of a whole "
+                "launch, 1 to 64; with 1, a trace runs only the first compute unit's share. "
+                "Default: the machine's number, at most 16.",
+     .value = Number{1, 64}},
+    {.name = "what-if",
+     .value_name = "LIST",
+     .summary = "hardware features that make synchronization cheaper in a search",
+     .details = "Comma-separated list of features to add to the machine for `uts` and `utsd`. "
+                "`owned-atomics`: the first cache level serves locks that no other compute unit "
+                "wants. `s-fifo`: stores after a release issue while the release flushes earlier "
+                "stores. Default: only the machine's own features.",
+     .value = Choices{what_if_words}},
+    {.name = "set",
+     .value_name = "NAME=VALUE,...",
+     .summary = "parameters of the cases",
+     .details =
+         "Comma-separated list of parameters of the cases, such as `nodes=1000,poll=group`. Of "
+         "`uts` and `utsd`: `nodes` of the tree (1 to 65536, default 16384), `warps` (sub-groups "
+         "per compute unit, 1 to 16, default 4), `back-off` (cycles between two attempts to take a "
+         "lock, 0 to 100000, default 0), `poll` (who takes the locks: each `warp`, or one for its "
+         "`group`; default warp), `steps` (of work per node, 1 to 1000, default 16), "
+         "`step-operations` (dependent operations per step, 1 to 1000, default 8), `state-lines` "
+         "(cache lines of state per sub-group, 1 to 16, default 4) and `written-lines` (of an "
+         "inner node, 0 to 2, default 2). Of `utsd`: `local-queue` (tasks in a compute unit's own "
+         "queue, 2 to 32, default 32). Of `implicit`: `operations` (on each word, 0 to 1000, "
+         "default 16), `groups` (work-groups, 1 to 256, default 6), `block` (sub-groups per "
+         "work-group, 1 to 32, default 4), `elements` (words per work-item, 1 to 64, default 2), "
+         "`address-operations` (per address in global memory, 0 to 100, default 12) and "
+         "`object-bytes` (4, 8, 16, 32 or 64, default 32). Of all cases but `compute`: "
+         "`store-buffer` (entries, 1 to 4096; default: the number of MSHRs in bars that set it, "
+         "otherwise the machine's own number).",
+     .value = Choices{}},
+    {.name = "mshrs",
+     .value_name = "LIST",
+     .summary = "numbers of MSHRs; one bar for each",
+     .details = "Comma-separated list of numbers of MSHRs, which also set the number of "
+                "store-buffer entries: one bar for each in every case except `compute`. The "
+                "machine must have MSHRs. Default: 32, 64, 128, 256 and the machine's own number "
+                "for `implicit`, only the machine's own number for the searches.",
+     .value = Numbers{1, 4096}},
+    {.name = "priority",
+     .value_name = "LIST",
+     .summary = "stall types that take priority for a cycle",
+     .details = "Comma-separated list of stall types, highest priority first: a cycle that issues "
+                "no instruction is assigned the first type that any of its instructions has "
+                "(Algorithm 2). Types left out follow in the thesis's order: memory-structural, "
+                "memory-data, synchronization, compute-structural, compute-data, control, idle.",
+     .value = Choices{stall_words}},
+    {.name = "instruction-priority",
+     .value_name = "LIST",
+     .summary = "stall types that take priority for an instruction",
+     .details =
+         "Comma-separated list of stall types, highest priority first, for an instruction with "
+         "several types (Algorithm 1). Types left out follow in the thesis's order: idle, control, "
+         "synchronization, memory-data, memory-structural, compute-data, compute-structural.",
+     .value = Choices{stall_words}},
+    {.name = "view",
+     .value_name = "LIST",
+     .summary = "extra bars per kernel",
+     .details = "Comma-separated list of extra bars per kernel: one for each compute unit "
+                "(`units`), for each sub-group (`sub-groups`), or for each of 24 to 48 consecutive "
+                "time windows (`timeline`). Default: none.",
+     .value = Choices{view_words}},
+    {.name = "relative-to",
+     .value_name = "N",
+     .summary = "number of the bar to which the others are scaled",
+     .details = "Number, as printed next to the bars, of the bar whose time is 1. The lengths of "
+                "the other bars are multiples of it, as in the figures of the thesis. Default: all "
+                "bars are equally long.",
+     .value = Number{1, 1000}},
+    {.name = "trace",
+     .value_name = "FILE",
+     .summary = "trace of your own kernel to simulate",
+     .details =
+         "Trace of a kernel to simulate: a text file with one line per instruction of a sub-group, "
+         "as docs/trace.md describes. The built-in cases then run only if `--case` names them.",
+     .value = TracePath{}},
+};
+
+/// The cases that a setting belongs to.
+enum class SettingOf { searches, distributed_search, implicit, memory };
+
+/// A number of a case that `--set` sets. It is a field of the case; the store buffer's is one of
+/// the machine.
+struct Setting {
+  std::string_view name{};
+  std::string_view parameter{};  ///< in a point
+  SettingOf of{SettingOf::searches};
+  Bounds bounds{};
+  std::uint64_t TreeSearch::*search{nullptr};
+  std::uint64_t Implicit::*implicit{nullptr};
+  bool is_always_told{false};  ///< points have it where it was not typed, too
+  bool is_power_of_two{false};
+};
+inline constexpr Setting case_settings[]{
+    {"store-buffer", "store_entries", SettingOf::memory, {1, 4096}},
+    {"nodes", "nodes", SettingOf::searches, {1, 65536}, &TreeSearch::nodes, nullptr, true},
+    {"warps", "warps", SettingOf::searches, {1, 16}, &TreeSearch::warps, nullptr, true},
+    {"local-queue",
+     "local_queue",
+     SettingOf::distributed_search,
+     {2, 32},
+     &TreeSearch::local_capacity,
+     nullptr,
+     true},
+    {"back-off",
+     "backoff_cycles",
+     SettingOf::searches,
+     {0, 100000},
+     &TreeSearch::backoff_cycles,
+     nullptr,
+     true},
+    {"steps", "steps", SettingOf::searches, {1, 1000}, &TreeSearch::steps},
+    {"step-operations", "step_operations", SettingOf::searches, {1, 1000}, &TreeSearch::operations},
+    {"state-lines", "state_lines", SettingOf::searches, {1, 16}, &TreeSearch::state_lines},
+    {"written-lines", "written_lines", SettingOf::searches, {0, 2}, &TreeSearch::written_lines},
+    {"operations", "operations", SettingOf::implicit, {0, 1000}, nullptr, &Implicit::operations},
+    {"groups", "groups", SettingOf::implicit, {1, 256}, nullptr, &Implicit::groups},
+    {"block", "block_warps", SettingOf::implicit, {1, 32}, nullptr, &Implicit::warps},
+    {"elements", "elements", SettingOf::implicit, {1, 64}, nullptr, &Implicit::elements},
+    {"address-operations",
+     "address_operations",
+     SettingOf::implicit,
+     {0, 100},
+     nullptr,
+     &Implicit::address_operations},
+    {"object-bytes",
+     "object_bytes",
+     SettingOf::implicit,
+     {4, 64},
+     nullptr,
+     &Implicit::object_bytes,
+     false,
+     true}};
+inline constexpr std::string_view poll_setting = "poll";  ///< the one that is a word
+
+/// What was typed. What was not is nothing, and then the machine's or the case's own.
+struct CaseOptions {
+  std::vector<std::string> cases{};  ///< all where none was typed, and no trace
+  bool has_launch{false};            ///< a trace of all units
+  std::string problem{};             ///< of `--set`: "--set: ..."; empty without one
+  std::map<std::string_view, std::uint64_t> settings{};  ///< by name
+  std::optional<Polls> polls_by{};
+  std::optional<std::uint64_t> units{};
+  bool owns_atomics{false};  ///< false: as the machine has it, and so for the next one
+  bool stores_pass_releases{false};
+  std::vector<std::uint64_t> mshrs{};
+  std::optional<std::string> cycle_priority{};        ///< words, with commas between
+  std::optional<std::string> instruction_priority{};  ///< the same
+  std::optional<std::string> views{};                 ///< the same
+  std::optional<std::uint64_t> relative_to{};         ///< the number of a bar
+};
+CaseOptions read_options(const Request& request);
+
+/// What was typed and cannot be, or has no effect on what is simulated: "--units: ..."; empty when
+/// there is none.
+std::string find_option_problem(const CaseOptions& read);
 
 /// The bars of a case.
 std::vector<Point> case_points(const simulator::Machine& machine, std::string_view name,

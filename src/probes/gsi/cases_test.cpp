@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "clprobe/simulator.hpp"
-#include "probes/gsi/case_runs.hpp"
+#include "unit/gsi_runs.hpp"
 
 namespace clprobe::gsi {
 namespace {

@@ -12,7 +12,7 @@
 #include "clprobe/simulated.hpp"
 #include "clprobe/stacks.hpp"
 #include "probes/gsi/account.hpp"
-#include "probes/gsi/planned.hpp"
+#include "unit/gsi_runs.hpp"
 
 namespace clprobe::gsi {
 namespace {

@@ -15,8 +15,9 @@
 #include "clprobe/simulated.hpp"
 #include "clprobe/stacks.hpp"
 #include "clprobe/trace_file.hpp"
-#include "probes/gsi/details.hpp"
-#include "probes/gsi/planned.hpp"
+#include "probes/gsi/account.hpp"
+#include "unit/gsi_runs.hpp"
+#include "unit/trace_text.hpp"
 
 namespace clprobe::gsi {
 namespace {
@@ -33,7 +34,7 @@ ProbeResult measured(Request request) {
 
 Request search_request() {
   Request request = request_for({"utsd", "compute"});
-  request.own.set("nodes", std::uint64_t{128});
+  request.own.set("set", std::vector<std::string>{"nodes=128"});
   request.own.set("units", std::uint64_t{3});
   return request;
 }

@@ -25,15 +25,20 @@
 #include "clprobe/stacks.hpp"
 #include "clprobe/trace_file.hpp"
 #include "probes/gsi/account.hpp"
-#include "probes/gsi/case_options.hpp"
 #include "probes/gsi/case_points.hpp"
 #include "probes/gsi/cases.hpp"
-#include "probes/gsi/details.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
 
 namespace clprobe::gsi {
+
+extern const Probe probe;
+
 namespace {
+
+using simulator::Machine;
+using simulator::PendingKind;
+using simulator::Trace;
 
 constexpr std::string_view flush_label = "end-of-kernel flush";
 
@@ -161,16 +166,8 @@ Findings analyse(std::span<const Point> points) {
   return found;
 }
 
-}  // namespace
-
-extern const Probe probe;
-
-namespace {
-
 /// The `case` of a point that simulates a trace.
 constexpr std::string_view trace_case = "trace";
-
-using simulator::Machine;
 
 struct TraceShape {
   std::string name{trace_case};
@@ -251,11 +248,6 @@ std::optional<PointProblem> find_trace_problem(const Point& point) {
   return is_of_trace(point) ? find_problem<TraceShape>(point) : std::nullopt;
 }
 
-using simulator::Coherence;
-using simulator::Machine;
-using simulator::PendingKind;
-using simulator::Trace;
-
 constexpr FindingSpec finding_specs[]{
     {.name = stack_time_name, .unit = "cycles"},
     {.name = stack_relative_name},
@@ -314,7 +306,7 @@ std::string check_cases(const DeviceInfo& device, const Request& request) {
     return "gsi runs only on simulated devices; use `clprobe --device sim:gsi gsi`";
   }
   const CaseOptions options = read_options(request);
-  if (std::string problem = find_idle_option(options); !problem.empty()) return problem;
+  if (std::string problem = find_option_problem(options); !problem.empty()) return problem;
   const Machine machine = machine_of(device);
   if (!options.mshrs.empty() && machine.pending.kind != PendingKind::mshr) {
     return fmt::format("--mshrs: {} has no MSHRs; its loads wait in a {}", machine.name,

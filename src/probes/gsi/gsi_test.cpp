@@ -17,9 +17,8 @@
 #include "clprobe/stacks.hpp"
 #include "probes/gsi/account.hpp"
 #include "probes/gsi/case_points.hpp"
-#include "probes/gsi/case_runs.hpp"
-#include "probes/gsi/planned.hpp"
 #include "sample_once.hpp"
+#include "unit/gsi_runs.hpp"
 
 namespace clprobe::gsi {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "probes/gsi/case_runs.hpp"
+#include "unit/gsi_runs.hpp"
 #include "unit/rounds.hpp"
 
 namespace clprobe::gsi {

@@ -16,7 +16,8 @@
 #include "clprobe/stacks.hpp"
 #include "clprobe/trace_file.hpp"
 #include "probes/gsi/account.hpp"
-#include "probes/gsi/case_runs.hpp"
+#include "unit/gsi_runs.hpp"
+#include "unit/trace_text.hpp"
 
 namespace clprobe::gsi {
 

@@ -156,7 +156,7 @@ TEST_CASE("points that are simulated in threads are those that are simulated one
   const simulator::Machine machine = simulator::preset("gsi");
   Request request;
   request.own.set("case", std::vector<std::string>{"implicit", "compute", "utsd"});
-  request.own.set("nodes", std::uint64_t{256});
+  request.own.set("set", std::vector<std::string>{"nodes=256"});
   const auto backend = simulated_backend(machine, 1, {}, 3);
   const ProbeResult result = measure(*probe, *backend, request, Budget{}, {});
   REQUIRE(result.points.size() > 15);

@@ -64,39 +64,6 @@ TEST_CASE("local memory takes a way for each word of the busiest bank, of any ba
   }
 }
 
-TEST_CASE("what was counted for a warp holds for no other lanes, warps and turns") {
-  Random random(20261130);
-  const LocalMemory local{.banks = 32, .bank_bytes = 4, .lanes_together = 32};
-  LocalBanks banks(local);
-  std::vector<std::uint64_t> table(97);
-  for (std::uint64_t& each : table) each = 4 * random.below(64);
-  const std::vector<std::vector<std::uint64_t>> tables{table};
-  std::vector<Lanes> all(70);  // more than are remembered
-  for (Lanes& each : all) {
-    each = {.base = 4 * random.below(3),
-            .lane_step = static_cast<std::int64_t>(4 * random.below(40)),
-            .warp_step = static_cast<std::int64_t>(4 * random.below(2)),
-            .turn_step = static_cast<std::int64_t>(2 * random.below(2)),
-            .bytes = random.chance(0.5) ? 4U : 8U};
-    if (random.chance(0.5)) continue;
-    each.table = 0;
-    each.table_lane = 1;
-    each.table_warp = static_cast<std::uint32_t>(random.below(2));
-    each.table_turn = static_cast<std::uint32_t>(random.below(3));
-  }
-  std::vector<std::uint64_t> addresses;
-  for (int round = 0; round < rounds(4000); ++round) {
-    CAPTURE(round);
-    const Lanes& lanes = all[random.below(round % 2 == 0 ? 3 : all.size())];
-    const Execution execution{.lanes = static_cast<std::uint32_t>(random.from_to(31, 32)),
-                              .warp = static_cast<std::uint32_t>(random.below(2)),
-                              .turn = random.below(2)};
-    const Ways found = banks.count(lanes, execution, tables, addresses);
-    find_addresses(lanes, execution, tables, addresses);
-    REQUIRE(found.ways == plain_ways(local, addresses, lanes.bytes).ways);
-  }
-}
-
 TEST_CASE("an entry of a table is that of lane, warp and turn, modulo the table's length") {
   Random random(20261129);
   std::vector<std::uint64_t> addresses;

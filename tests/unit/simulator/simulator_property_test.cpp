@@ -3,11 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -64,22 +62,6 @@ struct Seen {
 // its lock for ever.
 constexpr std::uint64_t enough_cycles = 10000000;
 
-/// Whether what is not among the changed is as it was, and only what is needed is busy.
-bool is_consistent(const CycleState& state, const std::vector<WarpState>& before) {
-  const std::set<std::uint32_t> changed(state.changed.begin(), state.changed.end());
-  std::array<bool, facility_count> is_needed{};
-  for (std::uint32_t i = 0; i < state.warps.size(); ++i) {
-    is_needed[place_of(state.warps[i].needs)] = true;
-    if (changed.contains(i)) continue;
-    if (i >= before.size() || state.warps[i] != before[i]) return false;
-  }
-  for (std::size_t i = 0; i < facility_count; ++i) {
-    const bool may_be_busy = is_needed[i] && i != place_of(Facility::none);
-    if (state.busy[i] != 0 && !may_be_busy) return false;
-  }
-  return true;
-}
-
 struct Watched {
   Result result{};
   Seen seen{};
@@ -90,10 +72,7 @@ Watched watch(const Machine& machine, const Trace& trace, bool skips_idle) {
   Seen& seen = watched.seen;
   Observer observer;
   const std::uint32_t width = static_cast<std::uint32_t>(machine.core.issue_width);
-  std::vector<WarpState> before;
   observer.cycles = [&](const CycleState& state) {
-    if (!is_consistent(state, before)) seen.fault = "changed untold, or busy for nobody";
-    before.assign(state.warps.begin(), state.warps.end());
     std::uint32_t have_issued = 0;
     bool one_could = false;
     for (std::size_t i = 0; i < state.warps.size(); ++i) {

@@ -68,33 +68,6 @@ TEST_CASE("an access across two lines asks for the sectors that it touches of bo
   CHECK(requests[1].sectors == 1U);
 }
 
-TEST_CASE("lanes with a line each ask for what is found address by address") {
-  Random random(20261128);
-  const FirstLevel l1{.line_bytes = 128, .sector_bytes = 32};
-  std::vector<std::uint64_t> addresses;
-  std::vector<LineRequest> requests;
-  std::vector<LineRequest> expected;
-  for (int round = 0; round < 2000; ++round) {
-    CAPTURE(round);
-    const std::int64_t step =
-        random.chance(0.2) ? 64 : 128 * static_cast<std::int64_t>(random.below(4));
-    const Lanes lanes{.base = 4 * random.below(64),
-                      .lane_step = random.chance(0.1) ? -step : step,
-                      .warp_step = 256,
-                      .turn_step = 64,
-                      .lane_group = random.chance(0.2) ? 2U : 1U,
-                      .active = static_cast<std::uint32_t>(random.below(33)),
-                      .bytes = 4U << random.below(4)};
-    const Execution execution{.lanes = static_cast<std::uint32_t>(random.from_to(1, 32)),
-                              .warp = static_cast<std::uint32_t>(random.below(4)),
-                              .turn = random.below(4)};
-    find_requests(lanes, execution, {}, l1, addresses, requests);
-    find_addresses(lanes, execution, {}, addresses);
-    coalesce(addresses, lanes.bytes, l1, expected);
-    REQUIRE(requests == expected);
-  }
-}
-
 TEST_CASE("a load of a line that is on its way has its value when the line comes, not before") {
   const Machine machine = plain();
   // The first load leaves at 1, and its line is there at 501; the second one's value with it.

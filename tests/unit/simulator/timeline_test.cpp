@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "clprobe/stalls.hpp"
-#include "simulator/stall_windows.hpp"
 #include "unit/random_traces.hpp"
 #include "unit/rounds.hpp"
 
@@ -89,28 +88,6 @@ TEST_CASE("a launch has from half to all of the windows, and as many as cycles i
     CHECK(windows_of(operations) >= some_windows / 2);
     CHECK(windows_of(operations) <= some_windows);
   }
-}
-
-TEST_CASE("two windows become one when there are too many, and a level that comes late counts") {
-  StallWindows windows(2);
-  bool is_known = false;
-  const StallWindows::LevelOf level_of = [&](std::uint64_t load) -> std::optional<Level> {
-    CHECK(load == 7);
-    return is_known ? std::optional(Level::l2) : std::nullopt;
-  };
-  Breakdown cycle;
-  cycle.cycles[static_cast<std::size_t>(Stall::memory_data)] = 1.0;
-  for (int i = 0; i < 5; ++i) {
-    if (i == 4) is_known = true;
-    CHECK(windows.cycles_left() >= 1);
-    windows.wait(7, 1.0);
-    if (windows.pass(1)) windows.close(cycle, level_of);
-  }
-  const Timeline timeline = windows.end(cycle, level_of);
-  CHECK(timeline.window_cycles == 4);
-  REQUIRE(timeline.windows.size() == 2);
-  CHECK(timeline.windows[0].gsi.of(Level::l2) == 4.0);
-  CHECK(timeline.windows[1].gsi.of(Level::l2) == 1.0);
 }
 
 }  // namespace clprobe::simulator

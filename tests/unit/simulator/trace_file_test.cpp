@@ -13,6 +13,7 @@
 #include "unit/golden.hpp"
 #include "unit/random_traces.hpp"
 #include "unit/rounds.hpp"
+#include "unit/trace_text.hpp"
 
 namespace clprobe::simulator {
 namespace {

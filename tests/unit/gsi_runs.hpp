@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bars of the thesis by the pure functions alone, with the latencies that clprobe draws by
-// default: what the probe's are compared with in tests.
+// What the tests of gsi ask it for, and the bars of the thesis by the pure functions alone, with
+// the latencies that clprobe draws by default.
 #pragma once
 
 #include <string>
@@ -9,11 +9,20 @@
 
 #include "clprobe/budget.hpp"
 #include "clprobe/machine.hpp"
+#include "clprobe/probe.hpp"
 #include "clprobe/simulator.hpp"
 #include "clprobe/stalls.hpp"
 #include "probes/gsi/cases.hpp"
 
 namespace clprobe::gsi {
+
+extern const Probe probe;
+
+inline Request request_for(std::vector<std::string> cases) {
+  Request request;
+  request.own.set("case", std::move(cases));
+  return request;
+}
 
 inline simulator::Options default_options() { return {.seed = Budget{}.seed}; }
 
