@@ -92,8 +92,8 @@ struct CycleState {
   std::uint64_t first{0};
   std::uint64_t cycles{1};
   std::uint32_t issued{0};
-  bool is_last_flush{false};           ///< all warps have ended, stores are still on their way
-  bool has_changed{true};              ///< false: the warps are as in the cycles told before
+  bool is_last_flush{false};  ///< all warps have ended, stores are still on their way
+  bool has_changed{true};     ///< false: the warps are as in the cycles told before
   Busy busy{};
   std::span<const WarpState> warps{};  ///< of all contexts that had a warp so far
 

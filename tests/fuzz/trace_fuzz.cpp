@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
+#include "../unit/trace_text.hpp"
 #include "clprobe/simulator.hpp"
 #include "clprobe/trace_file.hpp"
-#include "../unit/trace_text.hpp"
 
 namespace {
 
