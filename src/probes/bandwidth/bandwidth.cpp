@@ -98,7 +98,7 @@ std::vector<CardPlateau> plateaus_of(const ProbeResult& result) {
     const double to = is_open ? size->low.value_or(0.0) : *size->value;
     if (rate->value) plateaus.push_back({from, to, is_open, format_rate(*rate->value)});
     if (is_open) return plateaus;
-    from = to;
+    from = size->high.value_or(to);  // smaller sets may belong to either level
   }
 }
 

@@ -87,22 +87,10 @@ TEST_CASE("launch: a launch alone, and in a queue without the wait") {
   CHECK(*time.value ==
         doctest::Approx(2e-6).scale(0).epsilon(0.005));  // samples are whole nanoseconds
   CHECK(time.method == "slope over the number of launches");
-  // Of any run of the host; the rate is of this one.
+  // Of any run of the host.
   CHECK(*time.low == doctest::Approx(0.8 * *time.value));
   CHECK(*time.high == doctest::Approx(1.2 * *time.value));
-  const Finding& rate = get(found, "launch_rate", "queued");
-  CHECK(*rate.value == doctest::Approx(1.0 / *time.value));
-  CHECK(*rate.low > 0.95 * *rate.value);
-  CHECK(*rate.high < 1.05 * *rate.value);
-  CHECK(found.findings.size() == 3);
-}
-
-TEST_CASE("launch: a slope that may be nothing has a rate without an upper end") {
-  const std::vector<Point> points{point_of("queued", 1, {30'000}), point_of("queued", 4, {2000}),
-                                  point_of("queued", 16, {3000})};
-  const Findings found = analyse(device_with_events(), points);
-  CHECK(*get(found, "launch_time", "queued").low == 0.0);
-  CHECK_FALSE(get(found, "launch_rate", "queued").high.has_value());
+  CHECK(found.findings.size() == 2);
 }
 
 TEST_CASE("launch: launches that cost nothing when there are more have no time, and it is said") {
@@ -112,7 +100,6 @@ TEST_CASE("launch: launches that cost nothing when there are more have no time, 
   const Finding& time = get(found, "launch_time", "queued");
   CHECK_FALSE(time.value.has_value());
   CHECK(time.reason == "more launches do not take more time");
-  CHECK(find(found, "launch_rate", "queued") == nullptr);
 }
 
 TEST_CASE("launch: of two numbers of launches there is no slope, and the wait counts") {
@@ -296,7 +283,6 @@ TEST_CASE("launch: the card has the answer on a line, and costs only where they 
   result.findings.back().method = "plan";
   analyse_again(probe, device_with_events(), result);
   result.card = probe.card(result);
-  CHECK(find_finding(result.findings, "launch_rate")->role == Role::remark);
   REQUIRE(result.card.lines.size() == 1);
   CHECK(result.card.lines[0].topic == "launch");
   CHECK(result.card.lines[0].text == "32.0 µs to launch and wait, 2.00 µs each when queued");

@@ -205,14 +205,6 @@ void add_launch_time(Findings& found, const std::vector<Cost>& all) {
   const Interval slope{std::max(0.0, line.slope_interval.low), line.slope_interval.high};
   found.findings.push_back(
       seconds_of("launch_time", queued_series, slope_method, line.slope, slope));
-  Finding rate = finding_of("launch_rate", queued_series, "operations_per_second", slope_method,
-                            ns_per_second / line.slope, ns_per_second / slope.high, 0.0);
-  if (slope.low > 0.0) {
-    rate.high = ns_per_second / slope.low;
-  } else {
-    rate.high.reset();
-  }
-  found.findings.push_back(std::move(rate));
 }
 
 void add_queued(Findings& found, const std::vector<Cost>& all, std::span<const Point> points) {
@@ -375,7 +367,6 @@ constexpr FindingSpec finding_specs[]{
     {.name = "cold_round_trip", .unit = "seconds", .role = Role::passing},
     {.name = "launch_time", .unit = "seconds", .role = Role::headline},
     // The launch time in another form: compared as well, one change would count twice.
-    {.name = "launch_rate", .unit = "operations_per_second", .role = Role::remark},
     {.name = "gap", .unit = "seconds"},
     {.name = "period", .unit = "seconds"},
     {.name = "extra_cost", .unit = "seconds", .role = Role::passing, .part_of = "launch_time"},

@@ -153,8 +153,8 @@ void classify(const Curve& curve, double sub_group, CurveVerdict& verdict) {
     verdict.unclear_reason = "small strides are slow, but no larger strides sustain the bandwidth";
   } else {
     verdict.unclear_reason = fmt::format(
-        "one contiguous run per work-item reaches {:.0f} % of the best bandwidth, which is neither "
-        "slow nor fast",
+        "one contiguous run per work-item reaches {:.0f} % of the bandwidth of the fast strides, "
+        "which is neither slow nor fast",
         100.0 * start);
   }
 }
@@ -333,7 +333,7 @@ std::string bytes_text(double bytes) { return format_bytes({static_cast<std::uin
 std::string write_advice(const SeriesCurve& curve, const CurveVerdict& verdict) {
   const std::vector<CurvePoint>& points = curve.points;
   const auto percent = [&](double bandwidth) {
-    return fmt::format("{:.3g} %", 100.0 * bandwidth / verdict.best);
+    return fmt::format("{:.3g} %", 100.0 * bandwidth / points[verdict.best_at].bandwidth);
   };
   const std::string best_stride = bytes_text(points[verdict.best_at].stride_bytes);
   switch (verdict.kind) {

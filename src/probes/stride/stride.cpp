@@ -99,7 +99,7 @@ constexpr FindingSpec findings[]{
     {.name = "sector", .unit = "bytes"},
     {.name = "sub_group"},
     {.name = "end_droop", .unit = "share"},
-    {.name = "dip", .unit = "bytes"},
+    {.name = "dip", .unit = "bytes", .role = Role::remark},
     {.name = "advice", .role = Role::advice},
 };
 
