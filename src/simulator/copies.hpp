@@ -4,15 +4,45 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "clprobe/machine.hpp"
 #include "clprobe/trace.hpp"
+#include "simulator/addresses.hpp"
 #include "simulator/far_memory.hpp"
 #include "simulator/pending_table.hpp"
 
 namespace clprobe::simulator {
+
+/// Asks for what is missing of a line: joins a request that is on its way, or makes a new one. A
+/// value that was asked for before is there at `earliest` or later. Nothing when there is no room
+/// in the table. `has_entry`: whether who asks has an entry of a table of warp instructions.
+inline std::optional<Service> request_line(std::uint64_t now, PendingTable& table, FarLink& far,
+                                           const LineRequest& missing, bool is_remote, Fills fills,
+                                           std::uint64_t earliest, bool& has_entry) {
+  if (PendingLine* const pending = table.find(missing.line); pending != nullptr) {
+    if (!table.can_merge(*pending)) return std::nullopt;
+    ++pending->requests;
+    Service merged{std::max(pending->ready, earliest), Level::l1_coalescing};
+    const std::uint32_t others = missing.sectors & ~pending->sectors;
+    if (others == 0) return merged;
+    const Service service = far.read(now, missing.line, others, is_remote);
+    table.extend(*pending, others, service.ready, fills);
+    return service.ready >= merged.ready ? service : merged;
+  }
+  const bool is_prt = table.kind() == PendingKind::prt;
+  const bool needs_entry = !is_prt || !has_entry;
+  if (needs_entry && table.is_full()) return std::nullopt;
+  if (is_prt && !has_entry) {
+    table.take();
+    has_entry = true;
+  }
+  const Service service = far.read(now, missing.line, missing.sectors, is_remote);
+  table.add(missing.line, missing.sectors, service.ready, fills);
+  return service;
+}
 
 /// Who started a copy, and whom it concerns.
 struct CopyOwner {
@@ -113,36 +143,17 @@ class Copies {
     bool has_entry{false};
   };
 
-  /// Each returns false when there is no room in the pending table.
+  /// Returns false when there is no room in the pending table.
   bool send_line(std::uint64_t now, Copy& copy) {
     if (!copy.is_inward) {
       copy.last_ready = std::max(copy.last_ready, far_.write(now, copy.next_line, all_sectors()));
       return true;
     }
-    if (PendingLine* const pending = table_.find(copy.next_line); pending != nullptr) {
-      return merge(now, copy, *pending);
-    }
-    const bool is_prt = table_.kind() == PendingKind::prt;
-    if ((!is_prt || !copy.has_entry) && table_.is_full()) return false;
-    if (is_prt && !copy.has_entry) {
-      table_.take();
-      copy.has_entry = true;
-    }
-    const Service service = far_.read(now, copy.next_line, all_sectors(), false);
-    table_.add(copy.next_line, all_sectors(), service.ready, Fills::local);
-    copy.last_ready = std::max(copy.last_ready, service.ready);
-    return true;
-  }
-  bool merge(std::uint64_t now, Copy& copy, PendingLine& pending) {
-    if (!table_.can_merge(pending)) return false;
-    ++pending.requests;
-    copy.last_ready = std::max(copy.last_ready, pending.ready);
-    const std::uint32_t others = all_sectors() & ~pending.sectors;
-    if (others == 0) return true;
-    const Service service = far_.read(now, copy.next_line, others, false);
-    table_.extend(pending, others, service.ready, Fills::local);
-    copy.last_ready = std::max(copy.last_ready, service.ready);
-    return true;
+    const LineRequest whole{.line = copy.next_line, .sectors = all_sectors()};
+    const auto service =
+        request_line(now, table_, far_, whole, false, Fills::local, 0, copy.has_entry);
+    if (service) copy.last_ready = std::max(copy.last_ready, service->ready);
+    return service.has_value();
   }
   void finish(Copy& copy) {
     copy.done = copy.last_ready;

@@ -22,10 +22,6 @@ MemorySystem::MemorySystem(const Machine& machine, const Trace& trace, Shared& s
       copies_(machine_, table_, far_),
       units_(machine.load_store.units) {
   shared.far.add_unit(l1_);
-  for (Unit& each : units_) {
-    each.size = machine.load_store.queue_instructions;
-    each.queue.resize(each.size);
-  }
   make_resident(trace);
 }
 
@@ -52,26 +48,26 @@ void MemorySystem::make_resident(const Trace& trace) {
   }
 }
 
-std::uint64_t MemorySystem::next_unit_action() const {
-  std::uint64_t first = never;
-  for (const Unit& unit : units_) first = std::min(first, next_action_of(unit));
-  return first;
-}
-
 MemorySystem::Unit& MemorySystem::unit_for(Operation operation) {
   const auto end = units_.begin() + units_for(operation);
-  return *std::min_element(units_.begin(), end,
-                           [](const Unit& a, const Unit& b) { return a.used < b.used; });
+  return *std::min_element(units_.begin(), end, [](const Unit& a, const Unit& b) {
+    return a.queue.size() < b.queue.size();
+  });
 }
 
 std::uint64_t MemorySystem::next_event() const {
-  return std::min(next_unit_action(), copies_.next_event());
+  std::uint64_t first = copies_.next_event();
+  for (const Unit& unit : units_) {
+    const bool waits_for_entry = unit.blocked == cause::full_mshr;
+    first = std::min(first, waits_for_entry ? table_.next_answer() : unit.next_action);
+  }
+  return first;
 }
 
 void MemorySystem::process(std::uint64_t now) {
   const bool engine_is_due = copies_.next_event() <= now;
   const bool has_answer = table_.next_answer() <= now;
-  if (has_answer) receive(now);
+  if (has_answer) table_.receive(now, [&](const Answer& answer) { take(answer); });
   for (Unit& unit : units_) {
     const bool is_due = unit.blocked == cause::full_mshr ? has_answer : unit.next_action <= now;
     if (!is_due) continue;
@@ -79,10 +75,6 @@ void MemorySystem::process(std::uint64_t now) {
     while (unit.blocked == 0 && unit.next_action <= now) act(now, unit);
   }
   if (engine_is_due) copies_.process(now);
-}
-
-void MemorySystem::receive(std::uint64_t now) {
-  table_.receive(now, [&](const Answer& answer) { take(answer); });
 }
 
 void MemorySystem::take(const Answer& answer) {
@@ -103,7 +95,7 @@ Causes MemorySystem::busy_causes(Operation operation) const {
   const auto blocked =
       std::find_if(units_.begin(), end, [](const Unit& unit) { return unit.blocked != 0; });
   if (blocked != end) return blocked->blocked;
-  const Access& first = units_.front().queue[units_.front().head];
+  const Access& first = units_.front().queue.front();
   // Its first cycle, in which it issued, was nobody's stall: the last one is what the bank cost.
   const bool is_lost_cycle = first.is_late && first.is_done;
   const bool has_conflict = is_lost_cycle || first.ways.ways > first.ways.parts;
@@ -113,17 +105,10 @@ Causes MemorySystem::busy_causes(Operation operation) const {
 void MemorySystem::accept(std::uint64_t now, const Instruction& instruction, std::uint32_t context,
                           const Execution& execution, std::uint64_t load) {
   Unit& unit = unit_for(instruction.operation);
-  Access& access = unit.queue[(unit.head + unit.used) % unit.size];
+  Access& access = unit.queue.emplace_back();
   access.instruction = &instruction;
   access.context = context;
   access.load = load;
-  access.next = 0;
-  access.ready = 0;
-  access.level = Level::l1;
-  access.has_entry = false;
-  access.is_done = false;
-  access.is_late = false;
-  access.ways = {};
   const Lanes& lanes = instruction.lanes;
   switch (instruction.operation) {
     case Operation::local_load:
@@ -140,7 +125,7 @@ void MemorySystem::accept(std::uint64_t now, const Instruction& instruction, std
       coalesce(addresses_, lanes.bytes, machine_.l1, access.requests);
       break;
   }
-  if (unit.used++ == 0) {
+  if (unit.queue.size() == 1) {
     unit.next_action = now;
     act(now, unit);
     access.is_late = unit.blocked == cause::bank_conflict;
@@ -148,7 +133,7 @@ void MemorySystem::accept(std::uint64_t now, const Instruction& instruction, std
 }
 
 void MemorySystem::act(std::uint64_t now, Unit& unit) {
-  Access& access = unit.first();
+  Access& access = unit.queue.front();
   if (access.is_done) {
     leave_queue(now, unit);
     return;
@@ -172,7 +157,7 @@ void MemorySystem::act_locally(std::uint64_t now, Unit& unit) {
   unit.blocked = 0;
   std::uint64_t* const port = ports_.of_local();
   if (!finds_free(port, now, unit)) return;
-  Access& access = unit.first();
+  Access& access = unit.queue.front();
   const std::uint64_t way_cycles = machine_.local.way_cycles;
   access.ready = now + machine_.local.latency_cycles + (access.ways.ways - 1) * way_cycles;
   finish(access);
@@ -181,10 +166,9 @@ void MemorySystem::act_locally(std::uint64_t now, Unit& unit) {
 }
 
 void MemorySystem::leave_queue(std::uint64_t now, Unit& unit) {
-  if (++unit.head == unit.size) unit.head = 0;
-  --unit.used;
+  unit.queue.pop_front();
   has_room_again_ = true;
-  unit.next_action = unit.used > 0 ? now : never;
+  unit.next_action = unit.queue.empty() ? never : now;
 }
 
 void MemorySystem::finish(Access& access) {
@@ -216,11 +200,6 @@ void MemorySystem::report(Result& result) const {
 }
 
 // What becomes of a request for a line, once it is its turn.
-
-void MemorySystem::wait_for_entry(std::uint64_t now, Unit& unit) {
-  unit.blocked = cause::full_mshr;
-  unit.blocked_since = now;
-}
 
 std::uint64_t* MemorySystem::port_of(const Instruction& instruction, std::uint64_t line) {
   if (instruction.operation != Operation::load && instruction.operation != Operation::store) {
@@ -257,27 +236,20 @@ bool MemorySystem::send_load(std::uint64_t now, Unit& unit, Access& access,
          Level::l1);
     return true;
   }
-  if (PendingLine* const pending = table_.find(request.line); pending != nullptr) {
-    return merge(now, unit, access, *pending, missing, is_remote, fills);
-  }
-  const bool is_prt = table_.kind() == PendingKind::prt;
-  const bool needs_entry = !is_prt || !access.has_entry;
-  if (needs_entry && table_.is_full()) {
-    wait_for_entry(now, unit);
+  const auto service =
+      request_line(now, table_, far_, {.line = request.line, .sectors = missing}, is_remote, fills,
+                   now + machine_.l1.latency_cycles, access.has_entry);
+  if (!service) {
+    unit.blocked = cause::full_mshr;
+    unit.blocked_since = now;
     return false;
   }
-  if (is_prt && !access.has_entry) {
-    table_.take();
-    access.has_entry = true;
-  }
-  const Service service = far_.read(now, request.line, missing, is_remote);
-  table_.add(request.line, missing, service.ready, fills);
-  note(access, service.ready, service.level);
+  note(access, service->ready, service->level);
   return true;
 }
 
 void MemorySystem::send_lines(std::uint64_t now, Unit& unit) {
-  Access& access = unit.first();
+  Access& access = unit.queue.front();
   if (unit.blocked == cause::full_mshr) full_table_cycles_ += now - unit.blocked_since;
   unit.blocked = 0;
   for (std::uint64_t k = 0; k < machine_.load_store.lines_per_interval; ++k) {
@@ -314,26 +286,6 @@ bool MemorySystem::forward(std::uint64_t now, Unit& unit, Access& access,
     default:
       return send_load(now, unit, access, request);
   }
-}
-
-bool MemorySystem::merge(std::uint64_t now, Unit& unit, Access& access, PendingLine& pending,
-                         std::uint32_t missing, bool is_remote, Fills fills) {
-  if (!table_.can_merge(pending)) {
-    wait_for_entry(now, unit);
-    return false;
-  }
-  ++pending.requests;
-  std::uint64_t ready = std::max(pending.ready, now + machine_.l1.latency_cycles);
-  Level level = Level::l1_coalescing;
-  const std::uint32_t others = missing & ~pending.sectors;
-  if (others != 0) {
-    const Service service = far_.read(now, pending.line, others, is_remote);
-    table_.extend(pending, others, service.ready, fills);
-    if (service.ready >= ready) level = service.level;
-    ready = std::max(ready, service.ready);
-  }
-  note(access, ready, level);
-  return true;
 }
 
 bool MemorySystem::send_store(std::uint64_t now, Unit& unit, const Access& access,

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <iterator>
 #include <span>
 #include <utility>
@@ -89,7 +90,7 @@ class MemorySystem {
   /// Whether a load/store unit has room for such an instruction.
   [[nodiscard]] bool accepts(Operation operation) const {
     for (const Unit& unit : units_) {
-      if (unit.has_room()) return true;
+      if (unit.queue.size() < machine_.load_store.queue_instructions) return true;
       if (operation != Operation::load) return false;  // the first one alone takes those
     }
     return false;
@@ -138,44 +139,29 @@ class MemorySystem {
     bool is_late{false};  ///< for a bank, since the cycle in which it issued
     Ways ways{};
   };
-  /// A load/store unit: a ring of instructions of which the first is at work.
+  /// A load/store unit: instructions of which the first is at work.
   struct Unit {
-    std::vector<Access> queue{};
-    std::size_t size{0};  ///< of the queue
-    std::size_t head{0};
-    std::size_t used{0};
+    std::deque<Access> queue{};
     std::uint64_t next_action{never};
     Causes blocked{0};  ///< full_mshr: then the next answer counts, not next_action
     std::uint64_t blocked_since{0};
-
-    [[nodiscard]] bool has_room() const { return used < size; }
-    [[nodiscard]] Access& first() { return queue[head]; }
-    [[nodiscard]] const Access& first() const { return queue[head]; }
   };
 
-  [[nodiscard]] std::uint64_t next_action_of(const Unit& unit) const {
-    return unit.blocked == cause::full_mshr ? table_.next_answer() : unit.next_action;
-  }
-  [[nodiscard]] std::uint64_t next_unit_action() const;
   /// How many units may take it, the first ones.
   [[nodiscard]] std::ptrdiff_t units_for(Operation operation) const {
     return operation == Operation::load ? std::ssize(units_) : 1;
   }
   Unit& unit_for(Operation operation);
   void make_resident(const Trace& trace);
-  void receive(std::uint64_t now);
   void take(const Answer& answer);
   void act(std::uint64_t now, Unit& unit);
   void leave_queue(std::uint64_t now, Unit& unit);
   void send_lines(std::uint64_t now, Unit& unit);
   void finish(Access& access);
-  static void wait_for_entry(std::uint64_t now, Unit& unit);
   /// Each returns false when the unit has to wait; then its next_action says until when.
   bool send(std::uint64_t now, Unit& unit, Access& access, const LineRequest& request);
   bool send_load(std::uint64_t now, Unit& unit, Access& access, const LineRequest& request);
   bool send_store(std::uint64_t now, Unit& unit, const Access& access, const LineRequest& request);
-  bool merge(std::uint64_t now, Unit& unit, Access& access, PendingLine& pending,
-             std::uint32_t missing, bool is_remote, Fills fills);
   /// Waits where the port is taken. True where it is free, or where there is none.
   static bool finds_free(const std::uint64_t* port, std::uint64_t now, Unit& unit);
   /// The port that a line of this instruction goes through; null for what needs none.
