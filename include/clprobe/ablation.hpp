@@ -19,8 +19,8 @@
 #include <string>
 #include <vector>
 
+#include "clprobe/estimate.hpp"
 #include "clprobe/statistics.hpp"
-#include "clprobe/visits.hpp"
 
 namespace clprobe {
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -121,6 +122,19 @@ std::vector<std::string> differing_origins(const RunDigest& baseline, const RunD
 /// Whether the two measured the same thing: by the versions of their methods; where an older
 /// document states none, by whether they have a kernel's text in common or one states no kernels.
 bool is_same_method(const ComparedResult& baseline, const ComparedResult& other);
+
+/// A level of the run to the baseline's; absent: the baseline has none.
+using LevelMap = std::map<int, int>;
+using LevelMaps = std::map<std::string_view, LevelMap>;  ///< by series
+
+/// The levels that correspond, for runs of one device or of two. Of one device only of series that
+/// have another number of levels than in the baseline, or another one in the place of one of them.
+/// Of two devices, for each series: levels of one name correspond, those of two names never do; of
+/// what has no name the first corresponds to the first and memory to memory, however far apart
+/// their times are; those between, in order, to those whose times are nearest: of as many levels,
+/// the n-th to the n-th.
+LevelMaps paired_levels(const ComparedResult& baseline, const ComparedResult& other,
+                        bool is_same_device);
 
 /// Several runs of one device as one: each finding as the mean of the runs (random effects), with
 /// an interval that holds what differs from run to run. Their levels are matched to those of a

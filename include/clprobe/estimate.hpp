@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <random>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -10,9 +11,22 @@
 #include "clprobe/levels.hpp"
 #include "clprobe/run.hpp"
 #include "clprobe/statistics.hpp"
-#include "clprobe/visits.hpp"
 
 namespace clprobe {
+
+/// What a kernel took, by the visits in which it was timed: times in ns, those of one visit
+/// together. What else a host does lasts longer than a visit and disturbs all of it, so that the
+/// samples of one visit are no independent ones.
+using Visits = std::vector<std::vector<double>>;
+
+/// The median of the faster half of all samples: disturbances only add. There must be one sample.
+double typical_ns(const Visits& visits);
+
+/// The same of as many visits, drawn with replacement: one turn of a bootstrap. It is moved away
+/// from `typical`, which is `typical_ns(visits)`, by the root of n / (n - 1): of n visits, which
+/// are two or three, a bootstrap shows too little by that. Of one visit the faster
+/// half of its samples is drawn from.
+double resampled_ns(const Visits& visits, double typical, std::mt19937_64& generator);
 
 /// Time of one access at one point. `ns` is the least of up to 8 samples (noise only adds), and the
 /// interval runs from there to the median. Of more it is the least but one, which no lucky clock

@@ -42,6 +42,10 @@ struct Level {
 /// at least 3, else no levels.
 std::vector<Level> find_levels(std::span<const CurvePoint> points);
 
+/// As `find_levels`, of times of a byte. Where these rise slowly, a part of each working set hits a
+/// nearer cache: that is no level, while a latency that creeps (translation) is one.
+std::vector<Level> find_rate_levels(std::span<const CurvePoint> points);
+
 /// The smallest of the measured working sets that is surely faster than the first of `levels`,
 /// where there is one: then a nearer level was measured and has no plateau. None without levels.
 std::optional<CurvePoint> faster_than_first(std::span<const CurvePoint> points,

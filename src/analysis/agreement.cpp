@@ -45,10 +45,9 @@ Interval interval_of(const Finding& finding) {
 
 const Finding* find_level(const ProbeResult& result, std::string_view name, std::string_view series,
                           const std::optional<int>& level) {
-  const auto found =
-      std::find_if(result.findings.begin(), result.findings.end(), [&](const Finding& each) {
-        return each.name == name && each.series == series && each.level == level && each.value;
-      });
+  const auto found = std::ranges::find_if(result.findings, [&](const Finding& each) {
+    return each.name == name && each.series == series && each.level == level && each.value;
+  });
   return found == result.findings.end() ? nullptr : &*found;
 }
 
@@ -77,7 +76,7 @@ Ladder ladder_of(ProbeResult& result, const ProbeQuantities& probe, const Shared
     }
     ladder.rungs.push_back(std::move(rung));
   }
-  std::stable_sort(ladder.rungs.begin(), ladder.rungs.end(), [](const Rung& a, const Rung& b) {
+  std::ranges::stable_sort(ladder.rungs, [](const Rung& a, const Rung& b) {
     return a.value.level.value_or(0) < b.value.level.value_or(0);
   });
   return ladder;
@@ -116,9 +115,8 @@ bool is_placed(const Ladder& ladder, std::size_t number) {
 }
 
 const Rung& rung_at(const Ladder& ladder, double size) {
-  const auto found = std::find_if(ladder.rungs.begin(), ladder.rungs.end(), [&](const Rung& each) {
-    return !each.end || size <= middle_of(*each.end);
-  });
+  const auto found = std::ranges::find_if(
+      ladder.rungs, [&](const Rung& each) { return !each.end || size <= middle_of(*each.end); });
   return found == ladder.rungs.end() ? ladder.rungs.back() : *found;
 }
 
@@ -127,11 +125,10 @@ const Rung& rung_at(const Ladder& ladder, double size) {
 const Rung* rung_beside(const Ladder& bandwidth, std::size_t number, const Ladder& latency,
                         bool is_imported) {
   if (is_placed(bandwidth, number)) return &rung_at(latency, size_within(bandwidth, number));
-  const auto found =
-      std::find_if(latency.rungs.begin(), latency.rungs.end(), [&](const Rung& each) {
-        return latency.rungs.size() == 1 ||
-               (is_imported && each.value.level == bandwidth.rungs[number].value.level);
-      });
+  const auto found = std::ranges::find_if(latency.rungs, [&](const Rung& each) {
+    return latency.rungs.size() == 1 ||
+           (is_imported && each.value.level == bandwidth.rungs[number].value.level);
+  });
   return found == latency.rungs.end() ? nullptr : &*found;
 }
 
@@ -139,17 +136,15 @@ const Rung* rung_beside(const Ladder& bandwidth, std::size_t number, const Ladde
 Finding implied_by(const Finding& rate, const Finding& time, std::string_view name) {
   const Interval rates = interval_of(rate);
   const Interval times = interval_of(time);
-  Finding bytes;
-  bytes.name = name;
-  bytes.series = rate.series;
-  bytes.level = rate.level;
-  bytes.value = *rate.value * *time.value;
-  bytes.low = rates.low * times.low;
-  bytes.high = rates.high * times.high;
-  bytes.unit = "bytes";
-  bytes.method = little_method;
-  bytes.role = Role::remark;
-  return bytes;
+  return {.name = std::string(name),
+          .series = rate.series,
+          .level = rate.level,
+          .value = *rate.value * *time.value,
+          .low = rates.low * times.low,
+          .high = rates.high * times.high,
+          .unit = "bytes",
+          .method = std::string(little_method),
+          .role = Role::remark};
 }
 
 bool is_near(const Interval& a, const Interval& b, double margin) {
@@ -214,7 +209,7 @@ void warn_of_bytes(const Ladder& bandwidth, const Finding& implied, const Ladder
 }
 
 bool is_disturbed(const Run& run) {
-  return std::any_of(run.warnings.begin(), run.warnings.end(), [](const Warning& each) {
+  return std::ranges::any_of(run.warnings, [](const Warning& each) {
     return each.code == disturbed_warning || each.code == reference_warning ||
            each.code == others_warning;
   });
@@ -260,23 +255,21 @@ void add_latency_ends(const Ladder& bandwidth, const Ladder& latency, std::strin
     for (const Rung& each : latency.rungs) {
       if (!each.end || &rung_at(bandwidth, each.capacity) != &level) continue;
       if (each.end->low <= *smallest || each.end->high >= bandwidth.measured_to) continue;
-      const bool is_shared = std::any_of(
-          bandwidth.rungs.begin(), bandwidth.rungs.end(),
-          [&](const Rung& own) { return own.end && is_near(*own.end, *each.end, end_margin); });
+      const bool is_shared = std::ranges::any_of(bandwidth.rungs, [&](const Rung& own) {
+        return own.end && is_near(*own.end, *each.end, end_margin);
+      });
       if (!is_shared) last = &each;
     }
     if (last == nullptr) continue;
-    Finding end;
-    end.name = name;
-    end.series = level.value.series;
-    end.level = level.value.level;
-    end.value = last->capacity;
-    end.low = last->end->low;
-    end.high = last->end->high;
-    end.unit = "bytes";
-    end.method = latency_end_method;
-    end.role = Role::remark;
-    bandwidth.result->findings.push_back(std::move(end));
+    bandwidth.result->findings.push_back({.name = std::string(name),
+                                          .series = level.value.series,
+                                          .level = level.value.level,
+                                          .value = last->capacity,
+                                          .low = last->end->low,
+                                          .high = last->end->high,
+                                          .unit = "bytes",
+                                          .method = std::string(latency_end_method),
+                                          .role = Role::remark});
   }
 }
 
@@ -291,7 +284,7 @@ void tell_agreement(Run& run, std::span<const ProbeQuantities> all) {
     const auto is_beside = [&](const Ladder& other) {
       return other.what.memory == bandwidth.what.memory && other.probe != bandwidth.probe;
     };
-    const auto latency = std::find_if(latencies.begin(), latencies.end(), is_beside);
+    const auto latency = std::ranges::find_if(latencies, is_beside);
     if (latency == latencies.end()) continue;
     warn_of_ends(bandwidth, *latency, warnings);
     if (!is_disturbed(run)) {

@@ -18,13 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/brackets.hpp"
-#include "analysis/doubts.hpp"
-#include "analysis/finding_error.hpp"
-#include "analysis/judge.hpp"
-#include "analysis/keys.hpp"
-#include "analysis/unresolved.hpp"
-#include "clprobe/level_maps.hpp"
+#include "analysis/comparing.hpp"
 #include "clprobe/stacks.hpp"
 #include "clprobe/statistics.hpp"
 
@@ -41,22 +35,21 @@ struct LevelSets {
   std::set<int> touched{};  ///< the baseline's levels that are matched to none or lost a neighbour
 };
 
-// That so many points lie on one side by chance has a probability of 2 / 2^6 = 3 % (sign test).
-constexpr std::size_t min_points = 6;
-
 // Curves that are nearer than that at the sizes of a level may have been cut in another way.
 constexpr double min_factor = 1.25;
 
 /// Whether the run without the level measured its sizes, and other times at all of them.
 bool is_surely_absent(const ComparedResult& with, const ComparedResult& without,
                       const Finding& level, std::size_t& points) {
+  // That so many points lie on one side by chance has a probability of 2 / 2^6 = 3 % (sign test).
+  constexpr std::size_t min_points = 6;
   const ComparedCurve* const there = sized_curve(with, level.series);
   const ComparedCurve* const here = sized_curve(without, level.series);
   if (there == nullptr || here == nullptr) return false;
   const std::vector<double> ratios = ratios_in_level(*there, *here, level);
   points = ratios.size();
   if (points < min_points) return false;
-  const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
+  const auto [least, most] = std::ranges::minmax_element(ratios);
   return *least > std::log(min_factor) || *most < -std::log(min_factor);
 }
 
@@ -150,15 +143,9 @@ std::vector<LevelSets> differing_levels(const ComparedResult& baseline, const Co
 /// the other run. The time of a level does not depend on its neighbours.
 bool rests_on_differing(const Finding& finding, const std::vector<LevelSets>& sets) {
   if (!finding.level || is_speed(finding)) return false;
-  return std::any_of(sets.begin(), sets.end(), [&](const LevelSets& each) {
+  return std::ranges::any_of(sets, [&](const LevelSets& each) {
     return each.baseline.finding.series == finding.series && each.touched.contains(*finding.level);
   });
-}
-
-const ComparedResult* find_result(const RunDigest& run, std::string_view probe) {
-  const auto found = std::find_if(run.results.begin(), run.results.end(),
-                                  [&](const ComparedResult& each) { return each.probe == probe; });
-  return found == run.results.end() ? nullptr : &*found;
 }
 
 /// The first finding of the series without a value, where the run has none with one: it then says
@@ -173,14 +160,75 @@ const Finding* lost_series(const ComparedResult& result, std::string_view series
   return lost;
 }
 
+/// Whether a finding's series is about this curve: its name, or that with more behind a blank, as
+/// "load-throughput 4 B".
+bool is_about(std::string_view series, const ComparedCurve& curve) {
+  if (!series.starts_with(curve.series)) return false;
+  return series.size() == curve.series.size() || series[curve.series.size()] == ' ';
+}
+
+/// What timed the points of the curve behind a series' findings; empty where that is not stated.
+std::string timer_of(const ComparedResult& result, std::string_view series) {
+  const auto curve =
+      std::ranges::find_if(result.curves, [&](const auto& each) { return is_about(series, each); });
+  return curve == result.curves.end() ? "" : curve->settings.text_or("timer", "");
+}
+
+/// Findings of one probe that nobody can compare, and the one row that speaks for them.
+class Unresolved {
+ public:
+  struct Cell {
+    const ComparedFinding* baseline{nullptr};
+    const ComparedFinding* other{nullptr};
+    Judgement judgement{};
+  };
+
+  /// `kind`: what they are, in the plural. `why`: what follows "3 of 7 ... are unclear: ".
+  Unresolved(std::string_view kind, std::string why) : kind_(kind), why_(std::move(why)) {}
+
+  /// Counts a finding. Returns whether it is unclear, and is then kept.
+  bool takes(const ComparedFinding& baseline, const ComparedFinding* other,
+             const Judgement& judged) {
+    ++total_;
+    if (judged.verdict != Verdict::unclear) return false;
+    cells_.push_back({&baseline, other, judged});
+    return true;
+  }
+
+  [[nodiscard]] const std::vector<Cell>& cells() const { return cells_; }
+
+  /// How many there are, how many are resolved, and why the others are not.
+  [[nodiscard]] ComparedFinding all() const { return counted(total_); }
+  [[nodiscard]] ComparedFinding resolved() const { return counted(total_ - cells_.size()); }
+  [[nodiscard]] Judgement judgement() const {
+    return {
+        .verdict = Verdict::unclear,
+        .reason = fmt::format("{} of {} {} are unclear: {}", cells_.size(), total_, kind_, why_),
+        .p_value = 1.0};
+  }
+
+ private:
+  [[nodiscard]] ComparedFinding counted(std::size_t count) const {
+    ComparedFinding made;
+    made.finding = {.name = std::string(kind_), .series = "all"};
+    made.finding.label = fmt::format("{} {}", count, kind_);
+    return made;
+  }
+
+  std::string_view kind_;
+  std::string why_;
+  std::vector<Cell> cells_{};
+  std::size_t total_{0};
+};
+
 class Comparator {
  public:
   Comparator(std::span<const RunDigest> runs, std::size_t baseline, double threshold)
       : runs_(runs), baseline_(runs[baseline]) {
     made_.baseline = baseline;
     made_.threshold = threshold;
-    made_.are_several = std::all_of(runs_.begin(), runs_.end(),
-                                    [](const RunDigest& side) { return side.runs > 1; });
+    made_.are_several =
+        std::ranges::all_of(runs_, [](const RunDigest& side) { return side.runs > 1; });
     made_.counts.resize(runs.size());
     for (const ComparedResult& result : baseline_.results) add_rows(result);
   }
@@ -195,7 +243,6 @@ class Comparator {
 
  private:
   void add_rows(const ComparedResult& result) {
-    for (const auto& [key, finding] : keyed(result, {})) keys_[result.probe].push_back(key);
     for (const ComparedFinding& each : result.findings) {
       ComparedRow row{.probe = result.probe, .baseline = &each};
       row.cells.resize(runs_.size());
@@ -207,7 +254,7 @@ class Comparator {
 
   void add_run(std::size_t run) {
     for (const ComparedResult& result : baseline_.results) {
-      const ComparedResult* const other = find_result(runs_[run], result.probe);
+      const ComparedResult* const other = result_of(runs_[run], result.probe);
       // Not every device has a clock of its core, and nobody asked for it as for a probe.
       if (other == nullptr && result.probe == clock_section) continue;
       if (other != nullptr && !is_same_method(result, *other)) {
@@ -226,7 +273,7 @@ class Comparator {
       if (other != nullptr) match_curves(run, result, *other);
     }
     for (const ComparedResult& result : runs_[run].results) {
-      const bool is_matched = find_result(baseline_, result.probe) != nullptr;
+      const bool is_matched = result_of(baseline_, result.probe) != nullptr;
       if (result.probe == clock_section || is_matched) continue;
       made_.unmatched.push_back(
           {run, result.probe, "", "", std::nullopt, std::string(not_in_baseline)});
@@ -263,7 +310,7 @@ class Comparator {
       return row.probe == probe && finding.series == baseline.finding.series &&
              finding.name == baseline.finding.name && !finding.level;
     };
-    auto row = std::find_if(made_.rows.begin(), made_.rows.end(), is_row);
+    auto row = std::ranges::find_if(made_.rows, is_row);
     if (row == made_.rows.end()) {
       made_.rows.push_back({.probe = probe, .baseline = keep(baseline)});
       row = made_.rows.end() - 1;
@@ -322,14 +369,21 @@ class Comparator {
                       const ComparedResult& other) {
     const bool is_same_device = runs_[run].device == baseline_.device;
     const LevelMaps maps = paired_levels(baseline, other, is_same_device);
+    const auto theirs = keyed(baseline, {});
     const auto ours = keyed(other, maps);
     const std::vector<LevelSets> sets = differing_levels(baseline, other, maps);
     for (const LevelSets& each : sets) {
       settle_together(run, baseline.probe, each.baseline, each.other, each.judgement);
     }
-    Unresolved shares = unresolved_shares();
-    Unresolved passing = unresolved_passing();
-    for (const auto& [key, finding] : keyed(baseline, {})) {
+    // Shares of a whole: on a noisy machine they are hundreds.
+    Unresolved shares(
+        "shares",
+        fmt::format("a change of {:g} % of the whole is possible, or one run has no value",
+                    100.0 * coarse_change));
+    // What one run a side cannot tell of a device, however often it is asked.
+    Unresolved passing("passing values",
+                       "such values vary from run to run; compare several runs per side");
+    for (const auto& [key, finding] : theirs) {
       const auto found = ours.find(key);
       const ComparedFinding* const match = found == ours.end() ? nullptr : found->second;
       // Of another device what only one of them has is no finding of both.
@@ -354,16 +408,12 @@ class Comparator {
       const bool passes = is_same_device && match != nullptr && passes_with_run(*finding, *match);
       const bool is_kept = passes ? passing.takes(*finding, match, *judged)
                                   : is_part(*finding) && shares.takes(*finding, match, *judged);
-      if (!is_kept) {
-        settle(run, *finding, match, *std::move(judged));
-      }
+      if (!is_kept) settle(run, *finding, match, *std::move(judged));
     }
     settle_unresolved(run, baseline.probe, shares);
     settle_unresolved(run, baseline.probe, passing);
-    const std::vector<Key>& known = keys_[baseline.probe];
     for (const auto& [key, finding] : ours) {
-      if (std::binary_search(known.begin(), known.end(), key)) continue;
-      leave(run, baseline.probe, *finding, not_in_baseline);
+      if (!theirs.contains(key)) leave(run, baseline.probe, *finding, not_in_baseline);
     }
   }
 
@@ -378,70 +428,65 @@ class Comparator {
 
   void match_curves(std::size_t run, const ComparedResult& baseline, const ComparedResult& other) {
     for (const ComparedCurve& ours : other.curves) {
-      const auto theirs =
-          std::find_if(baseline.curves.begin(), baseline.curves.end(),
-                       [&](const ComparedCurve& each) { return each.series == ours.series; });
+      const auto theirs = std::ranges::find(baseline.curves, ours.series, &ComparedCurve::series);
       if (theirs == baseline.curves.end()) continue;
-      made_.curves.push_back(summarise(run, baseline.probe, *theirs, ours));
+      made_.curves.push_back(summarise_curve(run, baseline.probe, *theirs, ours));
     }
-  }
-
-  static std::string differing_settings(const ComparedCurve& baseline, const ComparedCurve& other) {
-    std::string text;
-    for (const auto& [name, value] : other.settings) {
-      const Value* const before = baseline.settings.find(name);
-      if (before == nullptr || *before == value) continue;
-      const auto shown = [](const Value& held) {
-        return std::visit([](const auto& each) { return fmt::format("{}", each); }, held);
-      };
-      text += fmt::format("{}{} {} (baseline: {})", text.empty() ? "" : "; ", name, shown(value),
-                          shown(*before));
-    }
-    return text;
-  }
-
-  static CurveSummary summarise(std::size_t run, const std::string& probe,
-                                const ComparedCurve& baseline, const ComparedCurve& other) {
-    CurveSummary summary{.run = run, .probe = probe, .series = other.series, .unit = other.unit};
-    summary.note = differing_settings(baseline, other);
-    if (baseline.unit != other.unit || baseline.varying != other.varying) {
-      summary.note = "the points vary by other parameters than the baseline's";
-      return summary;
-    }
-    std::vector<double> ratios;
-    double furthest = -1.0;
-    auto theirs = baseline.points.begin();
-    for (const ComparedPoint& point : other.points) {
-      while (theirs != baseline.points.end() && theirs->key < point.key) ++theirs;
-      if (theirs == baseline.points.end() || theirs->key != point.key) continue;
-      const double ratio = point.value / theirs->value;
-      ++theirs;
-      if (!std::isfinite(ratio) || !(ratio > 0.0)) continue;
-      ratios.push_back(ratio);
-      if (std::fabs(std::log(ratio)) <= furthest) continue;
-      furthest = std::fabs(std::log(ratio));
-      summary.furthest = point.key;
-      summary.furthest_ratio = ratio;
-    }
-    summary.matched = ratios.size();
-    summary.only_baseline = baseline.points.size() - ratios.size();
-    summary.only_here = other.points.size() - ratios.size();
-    if (ratios.empty()) return summary;
-    constexpr double tail = 0.05;
-    summary.median_ratio = median(ratios);
-    summary.low_ratio = quantile(ratios, tail);
-    summary.high_ratio = quantile(ratios, 1.0 - tail);
-    return summary;
   }
 
   std::span<const RunDigest> runs_;
   const RunDigest& baseline_;
   Comparison made_{};
   std::map<const ComparedFinding*, std::size_t> places_{};
-  std::map<std::string, std::vector<Key>, std::less<>> keys_{};  // sorted, by probe
 };
 
 }  // namespace
+
+const ComparedResult* result_of(const RunDigest& run, std::string_view probe) {
+  const auto found = std::ranges::find(run.results, probe, &ComparedResult::probe);
+  return found == run.results.end() ? nullptr : &*found;
+}
+
+std::string doubt_of_timers(const ComparedResult& baseline, const ComparedResult& other,
+                            std::string_view series) {
+  const std::string before = timer_of(baseline, series);
+  const std::string now = timer_of(other, series);
+  if (before.empty() || now.empty() || before == now) return {};
+  return fmt::format("; but timed by {} (baseline: {})", now, before);
+}
+
+std::string doubt_of_clock(const Finding& baseline, const Finding& other) {
+  if (baseline.method == other.method) return {};
+  return fmt::format("; but by {} (baseline: {})", other.method, baseline.method);
+}
+
+std::vector<std::string> differing_origins(const RunDigest& baseline, const RunDigest& other) {
+  if (other.device != baseline.device) return {};
+  std::vector<std::string> texts;
+  const auto add = [&](std::string_view what, const std::string& before, const std::string& now) {
+    if (before.empty() || now.empty() || before == now) return;
+    texts.push_back(fmt::format("{} {} instead of {}", what, now, before));
+  };
+  add("another card of the same model: UUID", baseline.uuid, other.uuid);
+  add("driver", baseline.driver, other.driver);
+  add("platform", baseline.platform, other.platform);
+  return texts;
+}
+
+bool is_same_method(const ComparedResult& baseline, const ComparedResult& other) {
+  if (baseline.method != 0 && other.method != 0) return baseline.method == other.method;
+  if (baseline.kernels.empty() || other.kernels.empty()) return true;
+  return std::ranges::any_of(baseline.kernels, [&](const auto& kernel) {
+    return std::ranges::find(other.kernels, kernel) != other.kernels.end();
+  });
+}
+
+std::string differing_methods(const RunDigest& baseline, const RunDigest& other) {
+  return fmt::format(
+      "measured by another version of the method ({}; baseline: {}); measure both with the same "
+      "clprobe",
+      other.tool, baseline.tool);
+}
 
 Comparison compare(std::span<const RunDigest> runs, std::size_t baseline, double threshold) {
   if (baseline >= runs.size()) throw std::out_of_range("the baseline is none of the runs");
@@ -461,7 +506,7 @@ bool is_repeated(const ComparedRow& row, const std::vector<ComparedRow>& rows, s
   const auto is_changed = [&](const ComparedRow& each) {
     return is_change(each.cells[run].judgement.verdict);
   };
-  return is_changed(row) && std::any_of(rows.begin(), rows.end(), [&](const ComparedRow& other) {
+  return is_changed(row) && std::ranges::any_of(rows, [&](const ComparedRow& other) {
            return other.probe == row.probe && is_changed(other) &&
                   is_in_cycles_of(row.baseline->finding, *other.baseline);
          });

@@ -7,13 +7,9 @@
 #include <cstddef>
 #include <map>
 
-#include "analysis/compared_curve.hpp"
-#include "analysis/finding_disturbance.hpp"
-#include "analysis/finding_error.hpp"
-#include "clprobe/compare.hpp"
+#include "analysis/comparing.hpp"
 #include "clprobe/disturbance.hpp"
 #include "clprobe/estimate.hpp"
-#include "clprobe/level_maps.hpp"
 #include "clprobe/stacks.hpp"
 #include "clprobe/statistics.hpp"
 
@@ -40,7 +36,7 @@ double error_of_mean(std::size_t values) {
 double spread_of(const Point& point, const Estimate& time, const DeviceInfo& device) {
   const std::vector<double> visits = visit_estimates_ns(point, device);
   if (visits.size() < 2 || time.holds_visits) return time.ns_interval.high / time.ns - 1.0;
-  const auto [least, most] = std::minmax_element(visits.begin(), visits.end());
+  const auto [least, most] = std::ranges::minmax_element(visits);
   return (*most / *least - 1.0) * error_of_mean(visits.size());
 }
 
@@ -117,7 +113,7 @@ double step_of(const Finding& finding, const ComparedCurve* curve) {
   for (const ComparedPoint& point : curve->points) {
     if (point.size > 0.0) sizes.push_back(point.size);
   }
-  std::sort(sizes.begin(), sizes.end());
+  std::ranges::sort(sizes);
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   if (sizes.size() < 2) return 0.0;
   const bool is_in_bytes = curve->varying.front().ends_with("_bytes");
@@ -151,7 +147,7 @@ ComparedFinding compared_finding(const Finding& finding, const DeviceInfo& devic
 /// The value of that which the finding is a part of.
 double whole_of(const Finding& finding, std::span<const Finding> all) {
   if (finding.part_of.empty()) return 0.0;
-  const auto whole = std::find_if(all.begin(), all.end(), [&](const Finding& each) {
+  const auto whole = std::ranges::find_if(all, [&](const Finding& each) {
     return each.name == finding.part_of && each.unit == finding.unit && each.value;
   });
   return whole == all.end() ? 0.0 : std::max(0.0, *whole->value);
@@ -166,8 +162,8 @@ ComparedResult digest_result(const ProbeResult& result, const DeviceInfo& device
                           .reason = result.reason};
   for (const KernelBuild& each : result.kernels) compared.kernels.push_back(each.sha256);
   // No run of clprobe ends well with points that failed.
-  const auto failed = std::count_if(result.points.begin(), result.points.end(),
-                                    [](const Point& each) { return !each.failure.empty(); });
+  const auto failed =
+      std::ranges::count_if(result.points, [](const Point& each) { return !each.failure.empty(); });
   if (failed > 0 && compared.status == Status::ok) {
     compared.status = Status::failed;
     compared.reason = fmt::format("{} of {} points failed", failed, result.points.size());
@@ -185,9 +181,7 @@ ComparedResult digest_result(const ProbeResult& result, const DeviceInfo& device
     // By itself, since the rule asks what of its interval two runs have in common.
     const Finding finding = without_disturbance(each);
     const TimedBy by = timers.of(finding);
-    const auto curve =
-        std::find_if(compared.curves.begin(), compared.curves.end(),
-                     [&](const ComparedCurve& other) { return other.series == finding.series; });
+    const auto curve = std::ranges::find(compared.curves, finding.series, &ComparedCurve::series);
     compared.findings.push_back(
         compared_finding(finding, device, by, spreads[finding.series],
                          curve == compared.curves.end() ? nullptr : &*curve,

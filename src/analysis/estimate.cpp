@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <variant>
 
 namespace clprobe {
@@ -46,13 +47,10 @@ std::vector<double> times_by_slope(std::span<const Launch> all) {
   std::vector<double> times;
   if (all.empty()) return times;
   // The fastest of the shortest: the launch itself, at its least.
-  const Launch base =
-      *std::min_element(all.begin(), all.end(), [](const Launch& a, const Launch& b) {
-        return a.accesses != b.accesses ? a.accesses < b.accesses : a.ns < b.ns;
-      });
-  const auto most = std::max_element(all.begin(), all.end(), [](const Launch& a, const Launch& b) {
-    return a.accesses < b.accesses;
+  const Launch base = *std::ranges::min_element(all, [](const Launch& a, const Launch& b) {
+    return a.accesses != b.accesses ? a.accesses < b.accesses : a.ns < b.ns;
   });
+  const auto most = std::ranges::max_element(all, {}, &Launch::accesses);
   // A short lever multiplies the noise of both ends.
   const std::uint64_t enough =
       most->accesses / 2 >= base.accesses ? 2 * base.accesses : base.accesses + 1;
@@ -145,10 +143,10 @@ std::optional<double> half_width_of_best(const Point& point, const DeviceInfo& d
   std::vector<double> best;
   for (const Point& visit : visits_of(point)) {
     const std::vector<double> times = access_times_ns(visit, device);
-    if (!times.empty()) best.push_back(std::log(*std::min_element(times.begin(), times.end())));
+    if (!times.empty()) best.push_back(std::log(*std::ranges::min_element(times)));
   }
   if (best.size() < 2) return std::nullopt;
-  std::sort(best.begin(), best.end());
+  std::ranges::sort(best);
   double half = HUGE_VAL;
   for (std::size_t i = 0; i < std::min(factors.size(), best.size() - 1); ++i) {
     half = std::min(half, factors.at(i) * (best[i + 1] - best[0]));
@@ -167,7 +165,7 @@ constexpr std::size_t few_samples = 8;
 Estimate best_of_visits(const std::vector<double>& times, const Point& point,
                         const DeviceInfo& device) {
   if (times.size() <= few_samples) {
-    return up_to_median(*std::min_element(times.begin(), times.end()), times);
+    return up_to_median(*std::ranges::min_element(times), times);
   }
   Estimate result = up_to_median(second_least(times), times);
   if (const std::optional<double> half = half_width_of_best(point, device)) {
@@ -233,11 +231,47 @@ std::vector<CurvePoint> latency_curve(std::span<const Point> points, std::string
     const std::optional<Estimate> time = estimate(point, device);
     if (working_set && time) curve.push_back({*working_set, time->ns});
   }
-  std::sort(curve.begin(), curve.end(), [](const CurvePoint& a, const CurvePoint& b) {
+  std::ranges::sort(curve, [](const CurvePoint& a, const CurvePoint& b) {
     return a.working_set_bytes != b.working_set_bytes ? a.working_set_bytes < b.working_set_bytes
                                                       : a.latency < b.latency;
   });
   return curve;
+}
+
+namespace {
+
+std::vector<double> faster_half(std::vector<double> times) {
+  std::ranges::sort(times);
+  times.resize((times.size() + 1) / 2);
+  return times;
+}
+
+/// As many of `all` as there are, some again and others not.
+template <typename T>
+std::vector<T> draw(const std::vector<T>& all, std::mt19937_64& generator) {
+  std::vector<T> drawn;
+  drawn.reserve(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    drawn.push_back(all[static_cast<std::size_t>(generator() % all.size())]);
+  }
+  return drawn;
+}
+
+}  // namespace
+
+double typical_ns(const Visits& visits) {
+  std::vector<double> times;
+  for (const std::vector<double>& visit : visits) {
+    times.insert(times.end(), visit.begin(), visit.end());
+  }
+  return median(faster_half(std::move(times)));
+}
+
+double resampled_ns(const Visits& visits, double typical, std::mt19937_64& generator) {
+  if (visits.size() == 1) return median(draw(faster_half(visits.front()), generator));
+  const auto count = static_cast<double>(visits.size());
+  const double off = typical_ns(draw(visits, generator)) - typical;
+  return typical + off * std::sqrt(count / (count - 1.0));
 }
 
 }  // namespace clprobe

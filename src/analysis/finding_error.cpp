@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analysis/finding_error.hpp"
+#include "analysis/comparing.hpp"
 
 #include <algorithm>
 #include <array>
@@ -42,7 +42,7 @@ ComparedFinding as_share(const ComparedFinding& compared, double whole) {
 
 bool is_speed(const Finding& finding) {
   constexpr std::array units{"seconds", "cycles", "bytes_per_second", "bytes_per_cycle"};
-  return std::find(units.begin(), units.end(), finding.unit) != units.end();
+  return std::ranges::find(units, finding.unit) != units.end();
 }
 
 bool is_in_cycles_of(const Finding& cycles, const ComparedFinding& time) {

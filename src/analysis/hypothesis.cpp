@@ -103,15 +103,14 @@ Hypothesis weigh(std::span<const CurveFinding> curves, int sub_group, const Coun
   Hypothesis hypothesis;
   vote(ranges, hypothesis);
   for (std::size_t i = 0; i < curves.size(); ++i) {
-    const bool supports =
-        std::binary_search(hypothesis.supporters.begin(), hypothesis.supporters.end(), i);
+    const bool supports = std::ranges::binary_search(hypothesis.supporters, i);
     if (curves[i].spike && !supports) hypothesis.against.push_back(i);
   }
   hypothesis.patterns = count_patterns(curves, hypothesis.supporters);
   const auto is_plain = [](const CurveFinding& curve) { return !is_across(curve.pattern); };
-  hypothesis.has_plain = std::none_of(curves.begin(), curves.end(), is_plain) ||
-                         std::any_of(hypothesis.supporters.begin(), hypothesis.supporters.end(),
-                                     [&](std::size_t i) { return is_plain(curves[i]); });
+  hypothesis.has_plain = std::ranges::none_of(curves, is_plain) ||
+                         std::ranges::any_of(hypothesis.supporters,
+                                             [&](std::size_t i) { return is_plain(curves[i]); });
   for (const CurveFinding& curve : curves) {
     hypothesis.least = std::max(hypothesis.least, curve.*of.least);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analysis/kernel_advice.hpp"
+#include "analysis/kernel_parts.hpp"
 
 #include <fmt/format.h>
 
@@ -42,8 +42,7 @@ constexpr std::array advices{
 };
 
 std::string_view advice_about(std::string_view cause) {
-  const auto* const found = std::find_if(
-      advices.begin(), advices.end(), [&](const AdviceRow& each) { return each.cause == cause; });
+  const auto* const found = std::ranges::find(advices, cause, &AdviceRow::cause);
   return found == advices.end() ? std::string_view() : found->what;
 }
 
@@ -52,7 +51,7 @@ std::string percent(double share) { return fmt::format("{:.0f} %", 100.0 * share
 
 /// What is not in the text is no objection: nothing of it could have been taken away.
 bool is_everything_refused(const KernelCauses& causes) {
-  return std::all_of(causes.causes.begin(), causes.causes.end(), [](const KernelCause& each) {
+  return std::ranges::all_of(causes.causes, [](const KernelCause& each) {
     return each.state == CauseState::refused || each.state == CauseState::not_present;
   });
 }
@@ -67,9 +66,7 @@ std::string refused_causes(const KernelCauses& causes) {
   std::vector<Refusal> refusals;
   for (const KernelCause& each : causes.causes) {
     if (each.state != CauseState::refused) continue;
-    const auto same = std::find_if(refusals.begin(), refusals.end(), [&](const Refusal& other) {
-      return other.reason == each.reason;
-    });
+    const auto same = std::ranges::find(refusals, each.reason, &Refusal::reason);
     if (same == refusals.end()) {
       refusals.push_back({std::string(each.title), each.reason});
     } else {

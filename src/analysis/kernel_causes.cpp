@@ -7,14 +7,80 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <functional>
+#include <iterator>
+#include <limits>
 #include <numeric>
 
-#include "analysis/gain.hpp"
-#include "analysis/kernel_advice.hpp"
+#include "analysis/kernel_parts.hpp"
 #include "clprobe/paired.hpp"
 
 namespace clprobe {
 namespace {
+
+// The curve of time over distinct groups
+
+std::vector<FoldedTime> sorted_by_groups(std::span<const FoldedTime> sweep) {
+  std::vector<FoldedTime> sorted;
+  std::ranges::copy_if(sweep, std::back_inserter(sorted),
+                       [](const FoldedTime& each) { return !each.visits_ns.empty(); });
+  std::ranges::stable_sort(sorted, std::ranges::greater{}, &FoldedTime::distinct_groups);
+  return sorted;
+}
+
+/// Of the points with at least `groups`, the one that takes least; of equal ones that with most
+/// groups.
+const FoldedTime& fastest_of(const std::vector<FoldedTime>& sorted, std::uint64_t groups) {
+  const FoldedTime* least = &sorted.front();
+  double min_ns = std::numeric_limits<double>::infinity();
+  for (const FoldedTime& each : sorted) {
+    const double ns = typical_ns(each.visits_ns);
+    if (each.distinct_groups < groups || !(ns < min_ns)) continue;
+    least = &each;
+    min_ns = ns;
+  }
+  return *least;
+}
+
+/// Groups may reach more than their part of the buffers. Then main memory is still met with as many
+/// as should fit, and as long as half of them clearly take less, at most a sixteenth. The first
+/// cache's own fall begins far below: it is that much smaller than what all units share.
+std::size_t find_cached(const std::vector<FoldedTime>& sorted, std::size_t fitting,
+                        std::uint64_t min_groups) {
+  constexpr double clearly_less = 0.95;
+  constexpr std::uint64_t max_reach = 16;
+  std::size_t cached = fitting;
+  for (std::size_t i = fitting + 1; i < sorted.size(); ++i) {
+    const FoldedTime& before = sorted[cached];
+    const bool is_less =
+        typical_ns(sorted[i].visits_ns) < clearly_less * typical_ns(before.visits_ns) &&
+        find_gain(before.visits_ns, sorted[i].visits_ns).is_resolved;
+    const bool is_near = sorted[i].distinct_groups * max_reach >= sorted[fitting].distinct_groups;
+    if (!is_less || !is_near || sorted[i].distinct_groups < min_groups) break;
+    cached = i;
+  }
+  return cached;
+}
+
+std::uint64_t find_collision(const std::vector<FoldedTime>& sorted, const FoldedTime& least,
+                             std::uint64_t min_groups) {
+  constexpr double clearly_longer = 1.05;
+  std::uint64_t from = 0;
+  // From few groups to many, as long as they take longer.
+  const std::vector<FoldedTime> rising(sorted.rbegin(), sorted.rend());
+  for (const FoldedTime& each : rising) {
+    if (each.distinct_groups < min_groups) continue;
+    if (each.distinct_groups >= least.distinct_groups) break;
+    const bool is_longer =
+        typical_ns(each.visits_ns) > clearly_longer * typical_ns(least.visits_ns) &&
+        find_gain(each.visits_ns, least.visits_ns).is_resolved;
+    if (!is_longer) break;
+    from = each.distinct_groups;
+  }
+  return from;
+}
+
+// Causes
 
 // Fewer have no interval.
 constexpr std::size_t min_turn_blocks = 4;
@@ -25,32 +91,20 @@ struct CauseRow {
   std::string_view gsi;
 };
 
-constexpr CauseRow memory_row{"memory", "memory", "memory data"};
 constexpr CauseRow main_memory_row{"main_memory", "main memory", "memory data: main memory"};
 constexpr CauseRow last_cache_row{"last_cache", "last cache", "memory data: last cache"};
-constexpr CauseRow barriers_row{"barriers", "barriers", "synchronization: barrier"};
-constexpr CauseRow atomics_row{"atomics", "atomics", "memory structural: serial requests"};
-constexpr CauseRow lanes_row{"lanes", "differences between lanes", "memory structural: lanes"};
 
-constexpr CauseRow fences_row{"fences", "fences", "memory structural: pending release"};
-constexpr CauseRow functions_row{"functions", "special functions", "compute structural"};
+// In the order of KernelFactor.
+constexpr std::array factor_rows{
+    CauseRow{"memory", "memory", "memory data"},
+    CauseRow{"barriers", "barriers", "synchronization: barrier"},
+    CauseRow{"atomics", "atomics", "memory structural: serial requests"},
+    CauseRow{"lanes", "differences between lanes", "memory structural: lanes"},
+    CauseRow{"fences", "fences", "memory structural: pending release"},
+    CauseRow{"functions", "special functions", "compute structural"}};
 
 const CauseRow& row_of(KernelFactor factor) {
-  switch (factor) {
-    case KernelFactor::barriers:
-      return barriers_row;
-    case KernelFactor::atomics:
-      return atomics_row;
-    case KernelFactor::lanes:
-      return lanes_row;
-    case KernelFactor::fences:
-      return fences_row;
-    case KernelFactor::functions:
-      return functions_row;
-    case KernelFactor::memory:
-      break;
-  }
-  return memory_row;
+  return factor_rows.at(static_cast<std::size_t>(factor));
 }
 
 KernelCause cause_of(const CauseRow& row) {
@@ -58,10 +112,9 @@ KernelCause cause_of(const CauseRow& row) {
 }
 
 const FoldedTime* find_groups(const KernelTimes& times, std::uint64_t groups) {
-  const auto found =
-      std::find_if(times.sweep.begin(), times.sweep.end(), [&](const FoldedTime& each) {
-        return each.distinct_groups == groups && !each.visits_ns.empty();
-      });
+  const auto found = std::ranges::find_if(times.sweep, [&](const FoldedTime& each) {
+    return each.distinct_groups == groups && !each.visits_ns.empty();
+  });
   return found == times.sweep.end() ? nullptr : &*found;
 }
 
@@ -120,7 +173,8 @@ std::vector<KernelCause> split_memory(const KernelTimes& times, const KernelCaus
   const FoldedTime* const cached =
       folding.cached_groups ? find_groups(times, folding.fastest_cached_groups) : nullptr;
   if (all == nullptr || least == nullptr || cached == nullptr) {
-    KernelCause memory = valued(cause_of(memory_row), whole, found, times.app_share);
+    KernelCause memory =
+        valued(cause_of(row_of(KernelFactor::memory)), whole, found, times.app_share);
     bound_by_collisions(memory, folding, 1);
     return {memory};
   }
@@ -159,7 +213,7 @@ std::vector<KernelInteraction> interactions_of(const Ablation& ablation,
 }
 
 bool are_rounds(std::span<const AblationBuild> builds) {
-  return std::all_of(builds.begin(), builds.end(), [&](const AblationBuild& each) {
+  return std::ranges::all_of(builds, [&](const AblationBuild& each) {
     return each.visits_ns.size() == builds.front().visits_ns.size();
   });
 }
@@ -252,9 +306,7 @@ void attribute(const KernelTimes& times, const AblationOptions& options, KernelC
       continue;
     }
     const auto& hindrances = attribution.hindrances;
-    const auto hindrance =
-        std::find_if(hindrances.begin(), hindrances.end(),
-                     [&](const Hindrance& other) { return other.factor == each.factor; });
+    const auto hindrance = std::ranges::find(hindrances, each.factor, &Hindrance::factor);
     if (hindrance != hindrances.end()) {
       found.causes.push_back(hindering(*hindrance));
       continue;
@@ -276,9 +328,8 @@ std::optional<WindowSpread> spread_of(const std::vector<Visits>& windows,
     if (!each.empty()) measured.push_back(&each);
   }
   if (measured.size() < 2) return std::nullopt;
-  const auto [least, most] = std::minmax_element(
-      measured.begin(), measured.end(),
-      [](const Visits* a, const Visits* b) { return typical_ns(*a) < typical_ns(*b); });
+  const auto [least, most] = std::ranges::minmax_element(
+      measured, [](const Visits* a, const Visits* b) { return typical_ns(*a) < typical_ns(*b); });
   const double shortest_ns = typical_ns(**least);
   if (!(shortest_ns > 0.0)) return std::nullopt;
   const Cost more = find_gain(**most, **least, options);
@@ -318,6 +369,29 @@ std::string instrument_doubt(const KernelCauses& found) {
 
 }  // namespace
 
+std::optional<Folding> find_folding(std::span<const FoldedTime> sweep,
+                                    const FoldingOptions& options) {
+  const std::vector<FoldedTime> sorted = sorted_by_groups(sweep);
+  if (sorted.size() < 2) return std::nullopt;
+  Folding folding{.all_groups = sorted.front().distinct_groups};
+  const FoldedTime& least = fastest_of(sorted, options.min_groups);
+  folding.fastest_groups = least.distinct_groups;
+  folding.collide_from = find_collision(sorted, least, options.min_groups);
+  if (!(options.buffer_bytes > 0.0) || !options.last_cache_bytes) return folding;
+  const double group_bytes = options.buffer_bytes / static_cast<double>(folding.all_groups);
+  const auto fits = [&](const FoldedTime& each) {
+    // Half: other data, and lines that share a set, are in it as well.
+    const double bytes = group_bytes * static_cast<double>(each.distinct_groups);
+    return bytes <= *options.last_cache_bytes / 2.0;
+  };
+  const auto fitting = std::ranges::find_if(sorted, fits);
+  if (fitting == sorted.end() || fitting->distinct_groups < options.min_groups) return folding;
+  const auto place = static_cast<std::size_t>(fitting - sorted.begin());
+  folding.cached_groups = sorted[find_cached(sorted, place, options.min_groups)].distinct_groups;
+  folding.fastest_cached_groups = fastest_of(sorted, *folding.cached_groups).distinct_groups;
+  return folding;
+}
+
 std::string instrument_reason(const Interval& ratio) {
   const bool is_inside =
       ratio.low >= 1.0 / max_instrument_ratio && ratio.high <= max_instrument_ratio;
@@ -335,7 +409,7 @@ std::vector<KernelFactor> taken_away(std::span<const KernelFactorState> factors)
 }
 
 std::vector<std::uint32_t> needs_of(std::span<const KernelFactor> factors) {
-  const auto memory = std::find(factors.begin(), factors.end(), KernelFactor::memory);
+  const auto memory = std::ranges::find(factors, KernelFactor::memory);
   std::vector<std::uint32_t> needs;
   for (const KernelFactor each : factors) {
     const bool is_nested = each == KernelFactor::lanes && memory != factors.end();
@@ -367,11 +441,10 @@ KernelCauses find_kernel_causes(const KernelTimes& times, const FoldingOptions& 
 
 std::vector<KernelCause> ranked_causes(const KernelCauses& causes) {
   std::vector<KernelCause> ranked;
-  std::copy_if(causes.causes.begin(), causes.causes.end(), std::back_inserter(ranked),
-               [](const KernelCause& each) { return each.state == CauseState::found; });
-  std::stable_sort(ranked.begin(), ranked.end(), [](const KernelCause& a, const KernelCause& b) {
-    return a.cost.ns > b.cost.ns;
-  });
+  std::ranges::copy_if(causes.causes, std::back_inserter(ranked),
+                       [](const KernelCause& each) { return each.state == CauseState::found; });
+  std::ranges::stable_sort(
+      ranked, [](const KernelCause& a, const KernelCause& b) { return a.cost.ns > b.cost.ns; });
   return ranked;
 }
 

@@ -10,9 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/gain.hpp"
-#include "analysis/kernel_advice.hpp"
-#include "clprobe/visits.hpp"
+#include "analysis/kernel_parts.hpp"
 
 namespace clprobe {
 namespace {
@@ -110,11 +108,10 @@ KernelCause valued(Cost free, std::string bound, std::string negative, const Ker
 const KernelCause* find_hidden(const KernelCauses& causes) {
   constexpr std::array hidden{std::string_view("memory"), std::string_view("barriers"),
                               std::string_view("fences"), std::string_view("functions")};
-  const auto found =
-      std::find_if(causes.causes.begin(), causes.causes.end(), [&](const KernelCause& each) {
-        return each.state == CauseState::refused &&
-               std::find(hidden.begin(), hidden.end(), each.name) != hidden.end();
-      });
+  const auto found = std::ranges::find_if(causes.causes, [&](const KernelCause& each) {
+    return each.state == CauseState::refused &&
+           std::ranges::find(hidden, each.name) != hidden.end();
+  });
   return found == causes.causes.end() ? nullptr : &*found;
 }
 

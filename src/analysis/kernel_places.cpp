@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/gain.hpp"
+#include "analysis/kernel_parts.hpp"
 
 namespace clprobe {
 namespace {
@@ -41,12 +41,10 @@ PlaceCost cost_between(const Visits& longer, const Visits& shorter, double whole
 
 std::vector<ResidentTime> by_padding(std::span<const ResidentTime> times) {
   std::vector<ResidentTime> sorted;
-  std::copy_if(
-      times.begin(), times.end(), std::back_inserter(sorted),
-      [](const ResidentTime& each) { return !each.visits_ns.empty() && each.resident_groups > 0; });
-  std::stable_sort(sorted.begin(), sorted.end(), [](const ResidentTime& a, const ResidentTime& b) {
-    return a.padding_bytes < b.padding_bytes;
+  std::ranges::copy_if(times, std::back_inserter(sorted), [](const ResidentTime& each) {
+    return !each.visits_ns.empty() && each.resident_groups > 0;
   });
+  std::ranges::stable_sort(sorted, {}, &ResidentTime::padding_bytes);
   return sorted;
 }
 
@@ -114,8 +112,8 @@ PlaceCost refused(std::string reason) {
 
 PlaceCost absorbed_of(const NoiseTimes& noise, const Visits& kernel_ns) {
   // The amounts come in any order; those beside that do nothing are none.
-  const auto idle = std::find_if(noise.points.begin(), noise.points.end(),
-                                 [](const NoisePoint& each) { return each.injected == 0.0; });
+  const auto idle = std::ranges::find_if(
+      noise.points, [](const NoisePoint& each) { return each.injected == 0.0; });
   if (idle == noise.points.end() || noise.points.size() < 3) {
     return refused("not all required launches were measured");
   }

@@ -2,12 +2,11 @@
 #include "clprobe/levels.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 
-#include "analysis/plateaus.hpp"
 #include "analysis/segmentation.hpp"
-#include "clprobe/rate_levels.hpp"
 
 namespace clprobe {
 namespace {
@@ -215,6 +214,41 @@ std::vector<double> sizes_around_knees(std::span<const CurvePoint> points, doubl
     }
   }
   return sizes;
+}
+
+StepKind classify_step(double step_bytes, double before, double after,
+                       std::span<const CurvePoint> one_node_per_page) {
+  // Near enough to mean this step, far enough to be beyond the knee itself.
+  constexpr double nearest = 1.4;
+  constexpr double farthest = 4.0;
+  std::vector<double> below;
+  std::vector<double> above;
+  for (const CurvePoint& point : one_node_per_page) {
+    const double ratio = point.working_set_bytes / step_bytes;
+    if (ratio >= 1.0 / farthest && ratio <= 1.0 / nearest) below.push_back(point.latency);
+    if (ratio >= nearest && ratio <= farthest) above.push_back(point.latency);
+  }
+  if (!(after > before) || below.size() < 2 || above.size() < 2) return StepKind::unknown;
+  const double rise = (median(above) - median(below)) / (after - before);
+  if (rise >= 0.5 && rise <= 2.0) return StepKind::translation;
+  return rise <= 0.2 ? StepKind::cache : StepKind::unknown;
+}
+
+bool may_be_halves(const Level& here, const Level& next, double largest_bytes) {
+  // The way to the far half costs about as much as the near one: 1.8 to 2 times the latency on
+  // NVIDIA's A100 to H200.
+  constexpr double max_ratio = 3.0;
+  if (!here.capacity || next.latency > max_ratio * here.latency) return false;
+  // Not measured far enough to see the whole end.
+  if (!next.capacity) return largest_bytes < 2.0 * here.capacity->high;
+  return next.capacity->low <= 2.0 * here.capacity->high &&
+         next.capacity->high >= 2.0 * here.capacity->low;
+}
+
+std::string_view to_word(StepKind kind) {
+  constexpr std::array<std::string_view, 4> kinds{"cache", "cache-or-far", "translation",
+                                                  "unknown"};
+  return kinds.at(static_cast<std::size_t>(kind));
 }
 
 }  // namespace clprobe

@@ -1,30 +1,99 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a comparison cannot speak of. A check that passes because nothing was measured is worse than
-// none: a driver that crashed at once would count as no slower.
+// What a check makes of a comparison: which changes hold when all findings are looked at together,
+// and what the comparison cannot speak of. A check that passes because nothing was measured is
+// worse than none: a driver that crashed at once would count as no slower.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <vector>
 
-#include "analysis/compared_curve.hpp"
-#include "analysis/doubts.hpp"
-#include "analysis/finding_error.hpp"
-#include "analysis/judge.hpp"
-#include "clprobe/compare.hpp"
+#include "analysis/comparing.hpp"
 
 namespace clprobe {
 namespace {
 
-const ComparedResult* result_of(const RunDigest& run, std::string_view probe) {
-  const auto found = std::find_if(run.results.begin(), run.results.end(),
-                                  [&](const ComparedResult& each) { return each.probe == probe; });
-  return found == run.results.end() ? nullptr : &*found;
+struct Member {
+  double p_value{1.0};
+  ComparedPlace place{};
+};
+
+using ChangeOf = std::function<bool(const Judgement&)>;
+
+/// All findings that were judged, the least p-value first.
+std::vector<Member> family_of(const Comparison& comparison, const ChangeOf& is_changed) {
+  std::vector<Member> family;
+  for (std::size_t row = 0; row < comparison.rows.size(); ++row) {
+    const std::vector<ComparedCell>& cells = comparison.rows[row].cells;
+    for (std::size_t run = 0; run < cells.size(); ++run) {
+      const Judgement& judged = cells[run].judgement;
+      const bool is_judged =
+          cells[run].finding != nullptr && !judged.reason.empty() && !judged.is_repeated;
+      if (run == comparison.baseline || !is_judged) continue;
+      // A word that is another one, or a series that the device reports gone, has no p-value.
+      const double p = is_changed(judged) ? judged.p_value.value_or(0.0) : 1.0;
+      family.push_back({p, {row, run}});
+    }
+  }
+  std::ranges::stable_sort(family, {}, &Member::p_value);
+  return family;
 }
+
+// The i-th smallest of m p-values is held against level / (m - i), and the first that is above it
+// ends it: Holm (1979), "A simple sequentially rejective multiple test procedure".
+std::size_t count_by_holm(const std::vector<Member>& family, double level) {
+  std::size_t i = 0;
+  while (i < family.size() && family[i].p_value < level / static_cast<double>(family.size() - i)) {
+    ++i;
+  }
+  return i;
+}
+
+// The last of them, from 1 on, that is at most level * i / m, and all that are smaller: Benjamini
+// and Hochberg (1995), "Controlling the false discovery rate".
+std::size_t count_by_discoveries(const std::vector<Member>& family, double level) {
+  const double step = level / static_cast<double>(family.size());
+  std::size_t i = family.size();
+  while (i > 0 && family[i - 1].p_value > step * static_cast<double>(i)) --i;
+  return i;
+}
+
+std::vector<ComparedPlace> find_changes(const Comparison& comparison, const ChangeOf& is_changed) {
+  constexpr double level = 0.05;
+  const std::vector<Member> family = family_of(comparison, is_changed);
+  // What one run's findings have in common, such as its moment, may move many of them at once.
+  const std::size_t sure =
+      comparison.are_several ? count_by_discoveries(family, level) : count_by_holm(family, level);
+  std::vector<ComparedPlace> places;
+  for (std::size_t i = 0; i < sure; ++i) places.push_back(family[i].place);
+  return places;
+}
+
+}  // namespace
+
+std::size_t count_compared(const Comparison& comparison) {
+  return family_of(comparison, [](const Judgement&) { return false; }).size();
+}
+
+std::vector<ComparedPlace> find_sure_changes(const Comparison& comparison) {
+  return find_changes(comparison,
+                      [](const Judgement& judged) { return is_change(judged.verdict); });
+}
+
+std::vector<ComparedPlace> find_open_changes(const Comparison& comparison) {
+  return find_changes(comparison,
+                      [](const Judgement& judged) { return judged.left_open.has_value(); });
+}
+
+namespace {
 
 /// Points with a time, or findings with a value where there are no points at all (imported).
 bool has_values(const ComparedResult& result) {
   return !result.curves.empty() ||
-         std::any_of(result.findings.begin(), result.findings.end(),
-                     [](const ComparedFinding& each) { return each.finding.value.has_value(); });
+         std::ranges::any_of(result.findings, [](const ComparedFinding& each) {
+           return each.finding.value.has_value();
+         });
 }
 
 /// "failed: 3 of 9 points failed"
@@ -39,8 +108,9 @@ bool has_ended(const ComparedResult& result) {
 
 /// Two documents with the same ticks are the same only where a tick is known to be as long.
 bool has_unknown_clock(const ComparedResult& result) {
-  return std::any_of(result.findings.begin(), result.findings.end(),
-                     [](const ComparedFinding& each) { return each.calibration > coarse_change; });
+  return std::ranges::any_of(result.findings, [](const ComparedFinding& each) {
+    return each.calibration > coarse_change;
+  });
 }
 
 /// Why the probe as a whole says nothing; empty where it does.
@@ -87,79 +157,53 @@ struct Headlines {
   [[nodiscard]] bool are_mostly_unclear() const { return 2 * unclear > judged; }
 };
 
-/// Both of a probe in the baseline and in another run.
-class ProbeParts {
- public:
-  ProbeParts(const Comparison& comparison, std::span<const RunDigest> runs, std::size_t run,
-             const ComparedResult& baseline)
-      : comparison_(comparison),
-        of_baseline_(runs[comparison.baseline]),
-        of_other_(runs[run]),
-        run_(run),
-        baseline_(baseline),
-        other_(result_of(runs[run], baseline.probe)) {}
+/// Why a run says nothing of the baseline's result as a whole; empty where it does.
+std::string reason_of_probe(const RunDigest& baseline, const ComparedResult& result,
+                            const RunDigest& run, const ComparedResult* other) {
+  std::string reason = reason_of_all(result, other);
+  if (!reason.empty() || other == nullptr) return reason;
+  if (!is_same_method(result, *other)) return differing_methods(baseline, run);
+  return has_unknown_clock(*other) ? "the clock rate is uncertain by more than 25 %" : "";
+}
 
-  std::vector<MissingPart> find() {
-    // Not every device has a clock of its core, and nobody asked for it as for a probe.
-    if (baseline_.probe == clock_section) return {};
-    std::string reason = reason_of_all(baseline_, other_);
-    if (reason.empty() && other_ != nullptr && !is_same_method(baseline_, *other_)) {
-      reason = differing_methods(of_baseline_, of_other_);
-    }
-    if (reason.empty() && other_ != nullptr && has_unknown_clock(*other_)) {
-      reason = "the clock rate is uncertain by more than 25 %";
-    }
-    if (!reason.empty()) add("", reason);
-    if (!gaps_.empty() || other_ == nullptr) return gaps_;
-    const bool is_same_device = of_other_.device == of_baseline_.device;
-    for (const Cut& cut : find_cuts(baseline_, *other_, is_same_device)) {
-      add(cut.series, cut.reason);
-    }
-    for (const ComparedRow& row : comparison_.rows) {
-      if (row.probe == baseline_.probe && row.baseline->finding.role == Role::headline) {
-        look_at(row);
-      }
-    }
-    if (comparison_.are_several && headlines_.are_mostly_unclear()) add("", headlines_.text());
-    return gaps_;
-  }
-
-  [[nodiscard]] const Headlines& headlines() const { return headlines_; }
-
- private:
-  void add(const std::string& series, const std::string& reason) {
-    const bool is_new = std::none_of(
-        gaps_.begin(), gaps_.end(), [&](const MissingPart& each) { return each.series == series; });
-    if (is_new) gaps_.push_back({run_, baseline_.probe, series, reason});
-  }
-
-  void look_at(const ComparedRow& row) {
+/// The gaps of one of the baseline's probes in a run. Adds its headlines to `all`.
+std::vector<MissingPart> find_gaps(const Comparison& comparison, std::span<const RunDigest> runs,
+                                   std::size_t run, const ComparedResult& result, Headlines& all) {
+  const RunDigest& baseline = runs[comparison.baseline];
+  const ComparedResult* const other = result_of(runs[run], result.probe);
+  std::vector<MissingPart> gaps;
+  const auto add = [&](const std::string& series, const std::string& reason) {
+    const bool is_new =
+        std::ranges::none_of(gaps, [&](const MissingPart& each) { return each.series == series; });
+    if (is_new) gaps.push_back({run, result.probe, series, reason});
+  };
+  const std::string reason = reason_of_probe(baseline, result, runs[run], other);
+  if (!reason.empty()) add("", reason);
+  if (!gaps.empty() || other == nullptr) return gaps;
+  const bool is_same_device = runs[run].device == baseline.device;
+  for (const Cut& cut : find_cuts(result, *other, is_same_device)) add(cut.series, cut.reason);
+  Headlines headlines;
+  for (const ComparedRow& row : comparison.rows) {
     const Finding& finding = row.baseline->finding;
-    const ComparedCell& cell = row.cells[run_];
-    if (is_lost(row, cell)) {
+    if (row.probe != result.probe || finding.role != Role::headline) continue;
+    if (is_lost(row, row.cells[run])) {
       const std::string level = finding.level ? fmt::format(" of level {}", *finding.level) : "";
       add(finding.series, fmt::format("no counterpart for {}{}", finding.name, level));
     } else if (says_something(finding)) {
-      ++headlines_.judged;
+      ++headlines.judged;
       // What one run a side leaves open on a virtual machine has a reason of its own.
-      const Judgement& judged = cell.judgement;
-      if (judged.verdict == Verdict::unclear && !judged.left_open) ++headlines_.unclear;
+      const Judgement& judged = row.cells[run].judgement;
+      if (judged.verdict == Verdict::unclear && !judged.left_open) ++headlines.unclear;
     }
   }
-
-  const Comparison& comparison_;
-  const RunDigest& of_baseline_;
-  const RunDigest& of_other_;
-  std::size_t run_;
-  const ComparedResult& baseline_;
-  const ComparedResult* other_;
-  std::vector<MissingPart> gaps_{};
-  Headlines headlines_{};
-};
+  if (comparison.are_several && headlines.are_mostly_unclear()) add("", headlines.text());
+  all.add(headlines);
+  return gaps;
+}
 
 /// Whether any finding of a probe was judged; the rate of the clock is none of a probe.
 bool is_judged(const Comparison& comparison, std::size_t run) {
-  return std::any_of(comparison.rows.begin(), comparison.rows.end(), [&](const ComparedRow& row) {
+  return std::ranges::any_of(comparison.rows, [&](const ComparedRow& row) {
     return row.probe != clock_section && row.cells[run].finding != nullptr;
   });
 }
@@ -179,10 +223,10 @@ std::vector<MissingPart> find_missing_parts(std::span<const RunDigest> runs,
     if (runs[run].interrupted) gaps.push_back({run, "", "", "the run was interrupted"});
     Headlines headlines;
     for (const ComparedResult& result : baseline.results) {
-      ProbeParts parts(comparison, runs, run, result);
-      const std::vector<MissingPart> found = parts.find();
+      // Not every device has a clock of its core, and nobody asked for it as for a probe.
+      if (result.probe == clock_section) continue;
+      const std::vector<MissingPart> found = find_gaps(comparison, runs, run, result, headlines);
       gaps.insert(gaps.end(), found.begin(), found.end());
-      headlines.add(parts.headlines());
     }
     if (headlines.are_mostly_unclear()) gaps.push_back({run, "", "", headlines.text()});
     if (gaps.size() == gaps_before && !is_judged(comparison, run)) {

@@ -25,21 +25,26 @@ namespace clprobe {
 namespace {
 
 std::string words(const CountRange& range) {
-  if (range.low == range.high) return std::to_string(range.low);
-  return std::to_string(range.low) + " to " + std::to_string(range.high);
+  return range.low == range.high ? fmt::format("{}", range.low)
+                                 : fmt::format("{} to {}", range.low, range.high);
 }
 
 std::string words(const LoadPattern& pattern) {
-  std::string text = std::to_string(pattern.loads) + (pattern.loads == 1 ? " load" : " loads");
+  std::string text = format_count(static_cast<std::size_t>(pattern.loads), "load");
   if (pattern.merger > 1) {
-    text += ", " + std::to_string(pattern.merger) +
-            (pattern.mode == MergerMode::within ? " work-items" : " sub-groups") + " per line";
+    text += fmt::format(", {} {} per line", pattern.merger,
+                        pattern.mode == MergerMode::within ? "work-items" : "sub-groups");
   }
   return text + (pattern.target.empty() ? "" : ", " + pattern.target);
 }
 
 std::string of_curves(std::size_t count, std::size_t all) {
-  return std::to_string(count) + " of " + std::to_string(all) + (all == 1 ? " jump" : " jumps");
+  return fmt::format("{} of {}", count, format_count(all, "jump"));
+}
+
+std::string describe_exception(const CurveFinding& other) {
+  return fmt::format("; it does not explain the jump of {} after {} work-items",
+                     words(other.pattern), other.spike->gap.before);
 }
 
 std::string describe_pool(std::span<const CurveFinding> curves, const Hypothesis& pool,
@@ -48,39 +53,35 @@ std::string describe_pool(std::span<const CurveFinding> curves, const Hypothesis
     return "A pool of requests explains no jump: no jump occurs where additional lines are "
            "requested";
   }
-  std::string text = "A pool of " + words(*pool.range) + " requests explains " +
-                     of_curves(pool.supporters.size(), spikes);
+  std::string text = fmt::format("A pool of {} requests explains {}", words(*pool.range),
+                                 of_curves(pool.supporters.size(), spikes));
   if (!pool.merge_limited.empty()) {
-    text += ", full merge lists explain " + std::to_string(pool.merge_limited.size()) + " more";
+    text += fmt::format(", full merge lists explain {} more", pool.merge_limited.size());
   }
   if (!pool.is_possible()) text += ", but more requests were in flight";
-  if (!pool.against.empty()) {
-    const CurveFinding& other = curves[pool.against.front()];
-    text += "; it does not explain the jump of " + words(other.pattern) + " after " +
-            std::to_string(other.spike->gap.before) + " work-items";
-  }
+  if (!pool.against.empty()) text += describe_exception(curves[pool.against.front()]);
   return text;
 }
 
 std::string describe_table(std::span<const CurveFinding> curves, int sub_group,
                            const Hypothesis& table, std::size_t spikes) {
-  std::string text = table.range
-                         ? "A table of " + words(*table.range) + " load instructions explains " +
-                               of_curves(table.supporters.size(), spikes)
-                         : std::string("A table of load instructions explains no jump");
+  std::string text = "A table of load instructions explains no jump";
+  if (table.range) {
+    text = fmt::format("A table of {} load instructions explains {}", words(*table.range),
+                       of_curves(table.supporters.size(), spikes));
+  }
   if (table.range && !table.is_possible()) text += ", but more instructions were in flight";
   if (table.against.empty()) return text;
   const CurveFinding& other = curves[table.against.front()];
-  text += "; it does not explain the jump of " + words(other.pattern) + " after " +
-          std::to_string(other.spike->gap.before) + " work-items";
+  text += describe_exception(other);
   if (!instruction_range(other, sub_group)) text += ", in the middle of a sub-group";
   return text;
 }
 
 std::string describe_silence(const Hypothesis& hypothesis, std::string_view what) {
   const std::size_t curves = hypothesis.silent.size();
-  return format_count(curves, "more curve") + " should show such a " + std::string(what) +
-         (curves == 1 ? " but has no jump" : " but have no jump");
+  return fmt::format("{} should show such a {} but {} no jump", format_count(curves, "more curve"),
+                     what, curves == 1 ? "has" : "have");
 }
 
 /// Spikes of targets that were not asked, since they agree on nothing.
@@ -102,13 +103,15 @@ std::string describe_others(std::span<const CurveFinding> all,
 
 std::string describe_bound(std::int64_t requests, std::int64_t instructions) {
   if (requests == 0) return "no lower bound: no curve was measured";
-  return "by Little's law, at least " + std::to_string(requests) + " requests and " +
-         std::to_string(instructions) + " load instructions are outstanding at once";
+  return fmt::format(
+      "by Little's law, at least {} requests and {} load instructions are outstanding at once",
+      requests, instructions);
 }
 
 std::string describe_step(const GroupStep& step, std::size_t spikes) {
-  return of_curves(step.spikes, spikes) + " follow " + words(step.work_items) +
-         " work-items, whatever these load: the work-group itself causes them";
+  return fmt::format(
+      "{} follow {} work-items, whatever these load: the work-group itself causes them",
+      of_curves(step.spikes, spikes), words(step.work_items));
 }
 
 std::string first_reason(const OutstandingLimit& limit, std::span<const CurveFinding> curves,
@@ -133,10 +136,9 @@ std::string first_reason(const OutstandingLimit& limit, std::span<const CurveFin
     return "No two jumps agree on a possible number of requests or load instructions: they are "
            "scatter";
   }
-  const bool is_anywhere_visible =
-      std::any_of(curves.begin(), curves.end(), [](const CurveFinding& curve) {
-        return curve.visible_requests.low <= curve.visible_requests.high;
-      });
+  const bool is_anywhere_visible = std::ranges::any_of(curves, [](const CurveFinding& curve) {
+    return curve.visible_requests.low <= curve.visible_requests.high;
+  });
   if (!is_anywhere_visible) {
     return "Requests issue so slowly that the first data arrive before any limit is reached";
   }
@@ -169,12 +171,12 @@ constexpr std::array all_published{
 
 /// Whether a jump may be just behind so many work-items.
 bool has_spike(std::span<const CurveFinding> curves, const PublishedSpike& published) {
-  return std::any_of(curves.begin(), curves.end(), [&](const CurveFinding& curve) {
+  return std::ranges::any_of(curves, [&](const CurveFinding& curve) {
     if (!curve.spike || curve.pattern.loads != published.loads || curve.pattern.merger != 1) {
       return false;
     }
     const std::vector<Gap>& possible = curve.spike->possible;
-    return std::any_of(possible.begin(), possible.end(), [&](const Gap& gap) {
+    return std::ranges::any_of(possible, [&](const Gap& gap) {
       return gap.before <= published.work_items && published.work_items < gap.after;
     });
   });
@@ -240,9 +242,8 @@ OutstandingKind decide(const Hypothesis& pool, const Hypothesis& table, std::siz
 }
 
 std::size_t count_spikes(std::span<const CurveFinding> curves) {
-  return static_cast<std::size_t>(
-      std::count_if(curves.begin(), curves.end(),
-                    [](const CurveFinding& curve) { return curve.spike.has_value(); }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      curves, [](const CurveFinding& curve) { return curve.spike.has_value(); }));
 }
 
 WeighedLimits weigh_both(std::vector<CurveFinding> curves, int sub_group) {
@@ -305,8 +306,8 @@ std::optional<std::vector<CurveFinding>> find_deciding_target(std::span<const Cu
 /// those leave it open are the others asked, and only spikes that agree are believed then.
 WeighedLimits judge_witnesses(std::span<const CurveFinding> curves, int sub_group) {
   std::vector<CurveFinding> plain;
-  std::copy_if(curves.begin(), curves.end(), std::back_inserter(plain),
-               [](const CurveFinding& curve) { return !is_across(curve.pattern); });
+  std::ranges::copy_if(curves, std::back_inserter(plain),
+                       [](const CurveFinding& curve) { return !is_across(curve.pattern); });
   if (plain.empty()) return judge(curves, sub_group);
   WeighedLimits by_plain = judge(plain, sub_group);
   if (is_decided(by_plain.kind)) return by_plain;
@@ -345,56 +346,43 @@ OutstandingLimit infer_limit(std::span<const CurveFinding> curves, int sub_group
 
 std::optional<OutstandingClaim> claim_of_paper(std::span<const CurveFinding> curves) {
   for (const Published& each : all_published) {
-    const bool is_like = std::all_of(each.spikes.begin(), each.spikes.end(),
-                                     [&](const auto& spike) { return has_spike(curves, spike); });
+    const bool is_like = std::ranges::all_of(
+        each.spikes, [&](const auto& spike) { return has_spike(curves, spike); });
     if (is_like) return OutstandingClaim{std::string(each.source), each.kind, each.at_least};
   }
   return std::nullopt;
 }
 
 std::string_view to_word(OutstandingKind kind) {
-  switch (kind) {
-    case OutstandingKind::request_pool:
-      return "MSHR";
-    case OutstandingKind::request_table:
-      return "PRT";
-    case OutstandingKind::ambiguous:
-      return "ambiguous";
-    case OutstandingKind::neither:
-      return "neither";
-    case OutstandingKind::unobservable:
-      return "unobservable";
-  }
-  return "unobservable";
+  constexpr std::array<std::string_view, 5> kind_words{"MSHR", "PRT", "ambiguous", "neither",
+                                                       "unobservable"};
+  return kind_words.at(static_cast<std::size_t>(kind));
 }
 
 std::string set_beside(const OutstandingLimit& limit, const OutstandingClaim& claim) {
   const bool is_pool = claim.kind == OutstandingKind::request_pool;
-  std::string text =
-      claim.source + " infer " +
-      (is_pool ? "a pool of at least " + std::to_string(claim.at_least) + " requests"
-               : "a table of at least " + std::to_string(claim.at_least) + " load instructions") +
-      ". ";
+  const auto limit_text = [](bool is_of_pool, std::string_view count) {
+    return fmt::format("a {} of {} {}", is_of_pool ? "pool" : "table", count,
+                       is_of_pool ? "requests" : "load instructions");
+  };
+  const std::string claimed =
+      fmt::format("{} infer {}. ", claim.source,
+                  limit_text(is_pool, fmt::format("at least {}", claim.at_least)));
   const auto& own = is_pool ? limit.requests : limit.instructions;
   const auto& other = is_pool ? limit.instructions : limit.requests;
   if (limit.kind == OutstandingKind::unobservable) {
-    return text + "This run shows no such limit.";
+    return claimed + "This run shows no such limit.";
   }
   if (own && !other) {
-    return text +
-           (own->high >= claim.at_least ? "The jumps agree: " : "The jumps indicate less: ") +
-           words(*own) + ".";
+    return fmt::format("{}The jumps {}: {}.", claimed,
+                       own->high >= claim.at_least ? "agree" : "indicate less", words(*own));
   }
   if (own) {
-    return text + "The jumps allow it (" + words(*own) + "), but also a " +
-           (is_pool ? "table of " + words(*other) + " load instructions."
-                    : "pool of " + words(*other) + " requests.");
+    return fmt::format("{}The jumps allow it ({}), but also {}.", claimed, words(*own),
+                       limit_text(!is_pool, words(*other)));
   }
-  text += "The jumps exclude it";
-  if (!other) return text + ".";
-  return text + ": they fit " +
-         (is_pool ? "a table of " + words(*other) + " load instructions."
-                  : "a pool of " + words(*other) + " requests.");
+  return fmt::format("{}The jumps exclude it{}.", claimed,
+                     other ? ": they fit " + limit_text(!is_pool, words(*other)) : "");
 }
 
 }  // namespace clprobe

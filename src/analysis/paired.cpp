@@ -7,11 +7,10 @@
 #include <cmath>
 #include <cstddef>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <utility>
 
-#include "analysis/judge.hpp"
+#include "analysis/comparing.hpp"
 #include "clprobe/units.hpp"
 
 namespace clprobe {
@@ -22,19 +21,10 @@ namespace {
 constexpr double effect_variance = 4.0;
 constexpr double level = 0.05;
 
-struct Moments {
-  double mean{0.0};
-  double variance{0.0};  // of the mean
-};
-
-Moments moments_of(std::span<const double> values) {
-  const auto count = static_cast<double>(values.size());
-  Moments found{.mean = std::accumulate(values.begin(), values.end(), 0.0) / count};
-  for (const double value : values) {
-    found.variance += (value - found.mean) * (value - found.mean);
-  }
-  found.variance /= std::max(1.0, count - 1.0) * count;
-  return found;
+/// The variance of the mean of the values.
+double variance_of_mean(std::span<const double> values) {
+  const double deviation = standard_deviation(values);
+  return deviation * deviation / static_cast<double>(values.size());
 }
 
 /// "-2 to 4.2 %"; of an end that is open "range unknown".
@@ -58,7 +48,7 @@ Judgement judge_turns(const Followed& followed, double threshold) {
   const double bound = std::log1p(threshold);
   const Interval& interval = state.interval;
   const double far = farthest(interval);
-  const double change = followed.log_ratios.empty() ? 0.0 : moments_of(followed.log_ratios).mean;
+  const double change = followed.log_ratios.empty() ? 0.0 : mean(followed.log_ratios);
   Judgement judged;
   judged.ratio = std::exp(change);
   judged.interval = Interval{std::exp(interval.low), std::exp(interval.high)};
@@ -125,22 +115,20 @@ Interval anytime_interval(std::span<const double> values) {
   const double a = 1.0 + count * effect_variance;
   const double q = std::pow(std::sqrt(a) / level, 2.0 / count);
   if (q >= a) return open;
-  const Moments found = moments_of(values);
   const double t = std::sqrt((count - 1.0) * a * (q - 1.0) / (a - q));
-  const double half = t * std::sqrt(found.variance);
-  return {found.mean - half, found.mean + half};
+  const double half = t * std::sqrt(variance_of_mean(values));
+  return {mean(values) - half, mean(values) + half};
 }
 
 double anytime_p(std::span<const double> values, double truth) {
   if (values.size() < 2) return 1.0;
   const auto count = static_cast<double>(values.size());
   const double a = 1.0 + count * effect_variance;
-  const Moments found = moments_of(values);
-  const double distance = found.mean - truth;
+  const double distance = mean(values) - truth;
   if (distance == 0.0) return 1.0;
   // Simulated sides give the same each time: then t is infinite.
-  const double x =
-      found.variance > 0.0 ? distance * distance / found.variance / (count - 1.0) : HUGE_VAL;
+  const double variance = variance_of_mean(values);
+  const double x = variance > 0.0 ? distance * distance / variance / (count - 1.0) : HUGE_VAL;
   const double base = std::isfinite(x) ? (1.0 + x) / (1.0 + x / a) : a;
   return std::min(1.0, std::sqrt(a) * std::pow(base, -count / 2.0));
 }
@@ -148,14 +136,14 @@ double anytime_p(std::span<const double> values, double truth) {
 PairedState state_of(std::span<const double> log_ratios, double calibration, double threshold) {
   PairedState state{.interval = anytime_interval(log_ratios)};
   if (log_ratios.empty()) return state;
-  const double mean = moments_of(log_ratios).mean;
-  const double half = std::hypot(mean - state.interval.low, calibration);
-  state.interval = {mean - half, mean + half};
+  const double change = mean(log_ratios);
+  const double half = std::hypot(change - state.interval.low, calibration);
+  state.interval = {change - half, change + half};
   const double bound = std::log1p(threshold);
   // An error of the calibrations may have the same sign in all rounds: it is added to the bound.
   const double nearest_none = bound + calibration;
-  if (std::fabs(mean) > nearest_none) {
-    state.p_value = anytime_p(log_ratios, std::copysign(nearest_none, mean));
+  if (std::fabs(change) > nearest_none) {
+    state.p_value = anytime_p(log_ratios, std::copysign(nearest_none, change));
   }
   return state;
 }

@@ -40,12 +40,10 @@ Interval rate_interval_of(const ThroughputPoint& point) {
 
 Curve usable(const ThroughputCurve& given) {
   std::vector<ThroughputPoint> points;
-  std::copy_if(given.points.begin(), given.points.end(), std::back_inserter(points),
-               [](const ThroughputPoint& point) {
-                 return point.asked > 0.0 && point.rate > 0.0 && std::isfinite(point.rate);
-               });
-  std::sort(points.begin(), points.end(),
-            [](const auto& a, const auto& b) { return a.asked < b.asked; });
+  std::ranges::copy_if(given.points, std::back_inserter(points), [](const ThroughputPoint& point) {
+    return point.asked > 0.0 && point.rate > 0.0 && std::isfinite(point.rate);
+  });
+  std::ranges::sort(points, {}, &ThroughputPoint::asked);
   Curve curve;
   double most = 0.0;
   for (const ThroughputPoint& point : points) {
@@ -184,17 +182,8 @@ std::optional<Saturation> fit_saturation(const ThroughputCurve& curve) {
 }
 
 std::string_view to_word(ThroughputLimit limit) {
-  switch (limit) {
-    case ThroughputLimit::capacity:
-      return "capacity";
-    case ThroughputLimit::port:
-      return "port";
-    case ThroughputLimit::different:
-      return "different";
-    case ThroughputLimit::unknown:
-      return "unknown";
-  }
-  return "unknown";
+  constexpr std::array<std::string_view, 4> limits{"capacity", "port", "different", "unknown"};
+  return limits.at(static_cast<std::size_t>(limit));
 }
 
 TwoLatencyTest compare_latencies(const Saturation& near, const Saturation& far) {
@@ -235,10 +224,10 @@ std::optional<Parallelism> find_parallelism(std::span<const LoadedPoint> points,
   if (!(request_bytes > 0.0)) throw std::invalid_argument("a request moves at least one byte");
   if (compute_units < 1) throw std::invalid_argument("a device has at least one compute unit");
   std::vector<LoadedPoint> sorted;
-  std::copy_if(points.begin(), points.end(), std::back_inserter(sorted),
-               [](const LoadedPoint& p) { return p.bytes_per_second >= 0.0 && p.latency_s > 0.0; });
-  std::sort(sorted.begin(), sorted.end(),
-            [](const auto& a, const auto& b) { return a.bytes_per_second < b.bytes_per_second; });
+  std::ranges::copy_if(points, std::back_inserter(sorted), [](const LoadedPoint& p) {
+    return p.bytes_per_second >= 0.0 && p.latency_s > 0.0;
+  });
+  std::ranges::sort(sorted, {}, &LoadedPoint::bytes_per_second);
   if (sorted.empty() || !(sorted.back().bytes_per_second > 0.0)) return std::nullopt;
   const double idle = idle_latency_s > 0.0 ? idle_latency_s : sorted.front().latency_s;
   const auto in_flight = [&](double bytes_per_second, double latency_s) {

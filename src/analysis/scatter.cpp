@@ -97,9 +97,7 @@ bool tell_references(Run& run) {
 /// What others took of the cores, where that is worth telling.
 void tell_others(Run& run) {
   constexpr double tenth = 0.1;
-  const auto most = std::max_element(
-      run.results.begin(), run.results.end(),
-      [](const ProbeResult& a, const ProbeResult& b) { return a.others_share < b.others_share; });
+  const auto most = std::ranges::max_element(run.results, {}, &ProbeResult::others_share);
   if (most == run.results.end() || most->others_share <= tenth) return;
   run.warnings.push_back({std::string(others_warning),
                           {{"probe", most->probe}, {"others_share", most->others_share}},
@@ -116,11 +114,10 @@ void tell_disturbance(Run& run) {
   run.disturbances = find_disturbances(run);
   tell_others(run);
   if (tell_references(run)) return;
-  const bool is_told =
-      std::any_of(run.results.begin(), run.results.end(), [](const ProbeResult& result) {
-        return std::any_of(result.warnings.begin(), result.warnings.end(),
-                           [](const Warning& each) { return each.code == "wide_intervals"; });
-      });
+  const bool is_told = std::ranges::any_of(run.results, [](const ProbeResult& result) {
+    return std::ranges::any_of(result.warnings,
+                               [](const Warning& each) { return each.code == "wide_intervals"; });
+  });
   if (!is_told) return;
   const std::optional<QuietSeries> quietest = find_quietest(run);
   if (!quietest || quietest->share <= worth_telling) return;

@@ -21,11 +21,11 @@ constexpr std::array<std::string_view, 8> categories{
 
 template <std::size_t size>
 std::size_t place_in(const std::array<std::string_view, size>& words, std::string_view word) {
-  return static_cast<std::size_t>(std::find(words.begin(), words.end(), word) - words.begin());
+  return static_cast<std::size_t>(std::ranges::find(words, word) - words.begin());
 }
 
 Stack& stack_of(std::vector<Stack>& stacks, const Finding& finding) {
-  const auto found = std::find_if(stacks.begin(), stacks.end(), [&](const Stack& each) {
+  const auto found = std::ranges::find_if(stacks, [&](const Stack& each) {
     return each.bar == finding.series && each.view == finding.method;
   });
   if (found != stacks.end()) return *found;
@@ -37,7 +37,7 @@ Stack& stack_of(std::vector<Stack>& stacks, const Finding& finding) {
 
 bool is_of_parts(std::string_view view) {
   constexpr std::array of_parts{stack_view_units, stack_view_sub_groups, stack_view_timeline};
-  return std::find(of_parts.begin(), of_parts.end(), view) != of_parts.end();
+  return std::ranges::find(of_parts, view) != of_parts.end();
 }
 
 BarOfPart split_bar(std::string_view bar) {
@@ -55,8 +55,7 @@ bool is_share_of_bar(const Finding& finding) {
   constexpr std::array names{stack_part_name,     stack_interaction_name, stack_absorbed_name,
                              stack_first_name,    stack_unit_least_name,  stack_unit_median_name,
                              stack_unit_most_name};
-  return !finding.label.empty() &&
-         std::find(names.begin(), names.end(), finding.name) != names.end();
+  return !finding.label.empty() && std::ranges::find(names, finding.name) != names.end();
 }
 
 bool is_told_by_label(const Finding& finding) { return finding.value && is_share_of_bar(finding); }
@@ -70,7 +69,7 @@ std::string describe_unresolved(std::span<const Finding* const> findings) {
   std::vector<std::string_view> labels;
   double furthest = 0.0;
   for (const Finding* const each : findings) {
-    if (std::find(labels.begin(), labels.end(), each->label) == labels.end()) {
+    if (std::ranges::find(labels, each->label) == labels.end()) {
       labels.push_back(each->label);
     }
     for (const auto& end : {each->value, each->low, each->high}) {
@@ -100,7 +99,7 @@ std::vector<Stack> shares_called(std::string_view name, std::span<const Finding>
 namespace {
 
 std::optional<double> app_share_of(std::string_view bar, std::span<const Finding> findings) {
-  const auto found = std::find_if(findings.begin(), findings.end(), [&](const Finding& each) {
+  const auto found = std::ranges::find_if(findings, [&](const Finding& each) {
     return each.name == stack_app_share_name && each.value &&
            (each.series == bar || bar.starts_with(each.series + ", "));
   });
@@ -112,13 +111,13 @@ std::optional<double> app_share_of(std::string_view bar, std::span<const Finding
 std::vector<Stack> stacks_in(std::span<const Finding> findings) {
   std::vector<Stack> stacks = shares_called(stack_part_name, findings);
   for (Stack& stack : stacks) {
-    stack.is_whole = std::none_of(findings.begin(), findings.end(), [&](const Finding& each) {
+    stack.is_whole = std::ranges::none_of(findings, [&](const Finding& each) {
       return each.name == stack_part_name && each.series == stack.bar &&
              each.method == stack.view && !each.label.empty() && !each.value;
     });
     stack.app_share = app_share_of(stack.bar, findings);
     const auto found = [&](std::string_view name) {
-      return std::find_if(findings.begin(), findings.end(), [&](const Finding& each) {
+      return std::ranges::find_if(findings, [&](const Finding& each) {
         return each.name == name && each.series == stack.bar && each.value;
       });
     };
@@ -132,7 +131,7 @@ std::vector<Stack> stacks_in(std::span<const Finding> findings) {
     stack.time = time->value;
     stack.time_unit = time->unit;
   }
-  std::stable_sort(stacks.begin(), stacks.end(), [](const Stack& a, const Stack& b) {
+  std::ranges::stable_sort(stacks, [](const Stack& a, const Stack& b) {
     return place_in(views, a.view) < place_in(views, b.view);
   });
   return stacks;
@@ -144,11 +143,11 @@ std::vector<std::string> stack_labels(std::span<const Stack> stacks) {
   std::vector<std::string> labels;
   for (const Stack& stack : stacks) {
     for (const StackPart& part : stack.parts) {
-      const auto found = std::find(labels.begin(), labels.end(), part.label);
+      const auto found = std::ranges::find(labels, part.label);
       if (found == labels.end()) labels.push_back(part.label);
     }
   }
-  std::stable_sort(labels.begin(), labels.end(), [](const auto& a, const auto& b) {
+  std::ranges::stable_sort(labels, [](const auto& a, const auto& b) {
     return place_in(categories, stack_category(a)) < place_in(categories, stack_category(b));
   });
   return labels;

@@ -21,7 +21,7 @@ std::vector<double> sorted_and_checked(std::span<const double> values) {
     if (!std::isfinite(value)) throw std::invalid_argument("a value is not finite");
   }
   std::vector<double> sorted(values.begin(), values.end());
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   return sorted;
 }
 

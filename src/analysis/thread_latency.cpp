@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The jumps of all curves, and by Little's law what was outstanding at least.
+// The Thread-Latency plot of the paper, the jumps of all curves, by Little's law what was
+// outstanding at least, and how many loads a sub-group can have outstanding.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -7,12 +10,125 @@
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
-#include "analysis/spikes.hpp"
+#include "analysis/hypothesis.hpp"
 #include "clprobe/outstanding.hpp"
 #include "clprobe/statistics.hpp"
 
 namespace clprobe {
+namespace {
+
+/// The usable runs by work-items.
+std::map<int, std::vector<double>> runs_of(const ThreadLatencyCurve& curve) {
+  std::map<int, std::vector<double>> runs;
+  for (const ThreadLatencyPoint& point : curve.points) {
+    const bool usable = point.work_items > 0 && !point.runs_cycles.empty() &&
+                        std::ranges::all_of(point.runs_cycles, [](double cycles) {
+                          return cycles > 0.0 && std::isfinite(cycles);
+                        });
+    if (!usable) continue;
+    std::vector<double>& all = runs[point.work_items];
+    all.insert(all.end(), point.runs_cycles.begin(), point.runs_cycles.end());
+  }
+  return runs;
+}
+
+/// Of so many runs the robust curve takes the least, or the lower quartile.
+double robust_quantile(std::size_t runs) { return runs < 9 ? 0.0 : 0.25; }
+
+/// How often the robust time of as many runs, drawn from these with replacement, is beyond `end`:
+/// fewer of them than its rank are up to there.
+double beyond_share(std::span<const double> runs, double end) {
+  const auto count = static_cast<double>(runs.size());
+  const auto within = static_cast<double>(
+      std::ranges::count_if(runs, [&](double cycles) { return cycles <= end; }));
+  const double share = within / count;
+  if (share >= 1.0) return 0.0;
+  const auto rank = static_cast<int>(robust_quantile(runs.size()) * (count - 1.0)) + 1;
+  double sum = 0.0;
+  double term = std::pow(1.0 - share, count);
+  for (int drawn = 0; drawn < rank; ++drawn) {
+    sum += term;
+    term *= (count - drawn) / (drawn + 1.0) * share / (1.0 - share);
+  }
+  return sum;
+}
+
+}  // namespace
+
+double harmonic_mean(std::span<const double> values) {
+  if (values.empty()) throw std::invalid_argument("harmonic mean of nothing");
+  double sum = 0.0;
+  for (const double value : values) {
+    if (!(value > 0.0)) {
+      throw std::invalid_argument("harmonic mean of a value that is not positive");
+    }
+    sum += 1.0 / value;
+  }
+  return static_cast<double>(values.size()) / sum;
+}
+
+std::vector<double> three_point_variance(std::span<const double> values) {
+  std::vector<double> variance(values.size(), 0.0);
+  for (std::size_t i = 1; i + 1 < values.size(); ++i) {
+    const double mu = (values[i - 1] + values[i] + values[i + 1]) / 3.0;
+    for (std::size_t j = i - 1; j <= i + 1; ++j) {
+      variance[i] += (values[j] - mu) * (values[j] - mu) / 2.0;
+    }
+  }
+  return variance;
+}
+
+double high_end_of_least(ThreadLatencyCurve curve) {
+  constexpr double confidence = 0.95;
+  // The runs of a visit are no draws of their own.
+  for (ThreadLatencyPoint& point : curve.points) {
+    if (!point.visits_cycles.empty()) point.runs_cycles = point.visits_cycles;
+  }
+  const auto runs = runs_of(curve);
+  std::vector<double> all;
+  for (const auto& [items, cycles] : runs) all.insert(all.end(), cycles.begin(), cycles.end());
+  std::ranges::sort(all);
+  // The further the end, the fewer are beyond: the first that is far enough is sought by halves.
+  const auto is_too_near = [&](double end) {
+    double beyond = 1.0;
+    for (const auto& [items, cycles] : runs) beyond *= beyond_share(cycles, end);
+    return beyond > 1.0 - confidence;
+  };
+  const auto found = std::ranges::partition_point(all, is_too_near);
+  if (found != all.end()) return *found;
+  return all.empty() ? 0.0 : all.back();
+}
+
+ThreadLatencyPlot plot_of(const ThreadLatencyCurve& curve) {
+  ThreadLatencyPlot plot;
+  for (const auto& [items, cycles] : runs_of(curve)) {
+    plot.work_items.push_back(items);
+    plot.harmonic_mean.push_back(harmonic_mean(cycles));
+    plot.robust.push_back(quantile(cycles, robust_quantile(cycles.size())));
+  }
+  plot.variance = three_point_variance(plot.harmonic_mean);
+  return plot;
+}
+
+std::int64_t unique_requests(int work_items, const LoadPattern& pattern, int sub_group) {
+  const std::int64_t n = work_items;
+  const std::int64_t warp = sub_group;
+  const std::int64_t m = pattern.merger;
+  if (pattern.mode == MergerMode::within || m == 1) {
+    // Neighbours of another sub-group are coalesced apart.
+    const std::int64_t of_warp = (warp + m - 1) / m;
+    return pattern.loads * (n / warp * of_warp + (n % warp + m - 1) / m);
+  }
+  const std::int64_t group = warp * m;
+  return pattern.loads * (n / group * warp + std::min(n % group, warp));
+}
+
+std::int64_t load_instructions(int work_items, const LoadPattern& pattern, int sub_group) {
+  return static_cast<std::int64_t>(pattern.loads) * ((work_items + sub_group - 1) / sub_group);
+}
+
 namespace {
 
 /// What a request takes to be issued, by the middle one of a target's curves.
@@ -65,8 +181,7 @@ Extremes extremes_of(const ThreadLatencyCurve& curve) {
   Extremes extremes;
   for (const ThreadLatencyPoint& point : curve.points) {
     if (point.runs_cycles.empty()) continue;
-    const auto [least, most] =
-        std::minmax_element(point.runs_cycles.begin(), point.runs_cycles.end());
+    const auto [least, most] = std::ranges::minmax_element(point.runs_cycles);
     const double overhead = curve.overhead_cycles;
     if (*most > overhead) extremes.slowest[point.work_items] = *most - overhead;
     if (*least > overhead) extremes.fastest[point.work_items] = *least - overhead;
@@ -142,6 +257,102 @@ std::vector<CurveFinding> find_spikes(std::span<const ThreadLatencyCurve> curves
   }
   drop_waiting(latency, found);
   return found;
+}
+
+namespace {
+
+// Loads that are under way together take a latency, and a little for each to be issued; those that
+// wait take two. Where issuing takes the time, 4 loads that take up to 1.25 latencies have 8 of
+// them take up to 1.6.
+constexpr double max_together = 1.25;
+constexpr double min_waiting = 1.7;
+
+/// The time of the fewest work-items by their loads.
+using TimesByLoads = std::map<int, const CurveFinding*>;
+
+/// What the curves of one target say.
+struct OfTarget {
+  int at_least{0};
+  std::optional<CountRange> range{};
+  std::int64_t requests{0};  ///< of the fewest work-items whose loads wait
+};
+
+double latencies_of(const TimesByLoads& times, int loads) {
+  return times.at(loads)->latency_cycles / times.at(1)->latency_cycles;
+}
+
+OfTarget weigh_target(const TimesByLoads& times) {
+  OfTarget found;
+  if (!times.contains(1)) return found;
+  int last_together = 1;
+  std::optional<int> first_waiting;
+  bool is_one_step = true;
+  for (const auto& [loads, curve] : times) {
+    const double latencies = latencies_of(times, loads);
+    if (!first_waiting && latencies <= max_together) last_together = loads;
+    if (first_waiting && latencies < min_waiting) is_one_step = false;
+    if (!first_waiting && latencies >= min_waiting) first_waiting = loads;
+  }
+  if (!is_one_step) return found;
+  found.at_least = last_together;
+  if (!first_waiting) return found;
+  found.range = CountRange{last_together, *first_waiting - 1};
+  found.requests = std::int64_t{*first_waiting} * times.at(*first_waiting)->latency_work_items;
+  return found;
+}
+
+/// Whether the unit as a whole had more under way than the loads that waited: its pool or table was
+/// not what they waited for.
+bool is_own_limit(std::span<const CurveFinding> curves, const OfTarget& found) {
+  return std::ranges::any_of(
+             curves,
+             [&](const CurveFinding& each) { return each.min_requests >= found.requests; }) &&
+         std::ranges::any_of(curves, [&](const CurveFinding& each) {
+           return each.min_instructions > found.range->high;
+         });
+}
+
+std::map<std::string, TimesByLoads> times_by_target(std::span<const CurveFinding> curves) {
+  std::map<std::string, TimesByLoads> times;
+  for (const CurveFinding& each : curves) {
+    if (each.pattern.merger != 1 || !(each.latency_cycles > 0.0)) continue;
+    times[each.pattern.target][each.pattern.loads] = &each;
+  }
+  return times;
+}
+
+}  // namespace
+
+SubGroupLoads find_sub_group_loads(std::span<const CurveFinding> curves) {
+  SubGroupLoads all;
+  std::optional<CountRange> range;
+  for (const auto& [target, times] : times_by_target(curves)) {
+    const OfTarget found = weigh_target(times);
+    all.at_least = std::max(all.at_least, found.at_least);
+    if (!found.range) continue;
+    all.open = found.range;
+    if (!is_own_limit(curves, found)) {
+      all.reason = fmt::format(
+          "{} loads of a few work-items wait for each other, but the compute unit never had more "
+          "loads in flight, so the limit may be its own",
+          found.range->high + 1);
+      continue;
+    }
+    if (!range) range = found.range;
+    range->low = std::max(range->low, found.range->low);
+    range->high = std::min(range->high, found.range->high);
+  }
+  if (range) range->low = std::max<std::int64_t>(range->low, all.at_least);
+  if (range && range->low > range->high) {
+    all.reason =
+        "the targets disagree: loads that one serves at once wait for each other in another";
+    all.at_least = 0;
+  } else if (range) {
+    all.loads = range;
+  } else if (all.reason.empty() && all.at_least == 0) {
+    all.reason = "additional loads do not take longer, or no curve has a single load";
+  }
+  return all;
 }
 
 }  // namespace clprobe

@@ -17,7 +17,6 @@
 #include "clprobe/registry.hpp"
 #include "commands/commands.hpp"
 #include "commands/comparison_output.hpp"
-#include "commands/fail_on.hpp"
 #include "commands/read_runs.hpp"
 #include "commands/results.hpp"
 #include "commands/run_names.hpp"
@@ -120,9 +119,8 @@ Files select_files(const cli::Options& options) {
   }
   std::size_t baseline_file = 0;
   if (!options.baseline.empty()) {
-    const auto found = std::find_if(files.begin(), files.end(), [&](const RunFile& file) {
-      return is_same_file(file.path, options.baseline);
-    });
+    const auto found = std::ranges::find_if(
+        files, [&](const RunFile& file) { return is_same_file(file.path, options.baseline); });
     baseline_file = static_cast<std::size_t>(found - files.begin());
     if (found == files.end()) {
       files.push_back({options.baseline});
@@ -168,7 +166,7 @@ void pool_sides(Selection& selected, std::size_t first) {
 /// Of all runs these probes alone; all where none is named.
 void keep_probes(std::vector<RunDigest>& runs, const std::vector<std::string>& probes) {
   const auto has = [](const std::vector<std::string>& words, const std::string& word) {
-    return std::find(words.begin(), words.end(), word) != words.end();
+    return std::ranges::find(words, word) != words.end();
   };
   std::vector<std::string> there;
   for (const RunDigest& run : runs) {

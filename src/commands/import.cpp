@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <filesystem>
 
 #include "clprobe/import.hpp"
@@ -18,31 +20,14 @@ namespace {
 
 double bytes_of(cli::SizeUnit unit) {
   constexpr double kibi = 1024.0;
-  switch (unit) {
-    case cli::SizeUnit::unknown:
-      return 0.0;
-    case cli::SizeUnit::bytes:
-      return 1.0;
-    case cli::SizeUnit::kibibytes:
-      return kibi;
-    case cli::SizeUnit::mebibytes:
-      return kibi * kibi;
-  }
-  return 0.0;
+  constexpr std::array bytes{0.0, 1.0, kibi, kibi * kibi};  // in the order of SizeUnit
+  return bytes.at(static_cast<std::size_t>(unit));
 }
 
+/// 0 for cycles, whose length the clock gives.
 double ns_of(cli::TimeUnit unit) {
-  switch (unit) {
-    case cli::TimeUnit::unknown:
-      return 0.0;
-    case cli::TimeUnit::nanoseconds:
-      return 1.0;
-    case cli::TimeUnit::microseconds:
-      return 1e3;
-    case cli::TimeUnit::cycles:
-      return 0.0;  // as the clock has it
-  }
-  return 0.0;
+  constexpr std::array ns{0.0, 1.0, 1e3, 0.0};  // in the order of TimeUnit
+  return ns.at(static_cast<std::size_t>(unit));
 }
 
 /// A list becomes a series of some probe: one that has it can be compared with it.

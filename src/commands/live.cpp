@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -10,21 +11,27 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "cli/without_folders.hpp"
 #include "clprobe/compare.hpp"
 #include "clprobe/paired.hpp"
 #include "clprobe/run.hpp"
+#include "clprobe/simulated.hpp"
+#include "clprobe/worker.hpp"
 #include "commands/analyse_again.hpp"
 #include "commands/commands.hpp"
 #include "commands/comparison_output.hpp"
-#include "commands/fail_on.hpp"
 #include "commands/input_files.hpp"
-#include "commands/live_sides.hpp"
-#include "commands/live_turns.hpp"
+#include "commands/live.hpp"
+#include "commands/plan.hpp"
+#include "commands/provenance.hpp"
 #include "commands/results.hpp"
+#include "commands/worker_settings.hpp"
 #include "system/interrupt.hpp"
+#include "system/usable_cores.hpp"
 #include "terminal/complain.hpp"
 #include "terminal/output.hpp"
 #include "terminal/progress.hpp"
@@ -32,6 +39,185 @@
 
 namespace clprobe::commands {
 namespace {
+
+const std::string& selector_of(const cli::Options& options, std::size_t side) {
+  return side == 1 && !options.other_device.empty() ? options.other_device : options.device;
+}
+
+/// "side B, OCL_ICD_VENDORS=new.icd": without folders, since a comparison may be published.
+std::string name_of(const cli::Options& options, std::size_t side) {
+  std::string name = side == 0 ? "side A" : "side B";
+  for (const auto& [variable, value] : options.environments.at(side)) {
+    name += ", " + cli::variable_without_folders(fmt::format("{}={}", variable, value));
+  }
+  return name;
+}
+
+WorkerSettings settings_of(const cli::Options& options, const LiveObserver& observer,
+                           std::size_t side) {
+  WorkerSettings settings = worker_settings(options);
+  settings.cancelled = observer.cancelled;
+  settings.environment = options.environments.at(side);
+  return settings;
+}
+
+/// The first look has the time of its effort: what was typed is for the turns.
+cli::Options without_time(cli::Options options) {
+  options.time_budget.reset();
+  return options;
+}
+
+/// What is found out before any device is opened, so that a mistake costs no time.
+struct Chosen {
+  WorkerSettings settings{};
+  std::optional<DeviceList> found{};
+};
+
+Chosen choose(const cli::Options& options, const LiveObserver& observer, std::size_t index,
+              Side& side) {
+  Chosen chosen{.settings = settings_of(options, observer, index)};
+  const auto list = [&]() -> const DeviceList& {
+    if (chosen.found) return *chosen.found;
+    chosen.found = list_devices(chosen.settings);
+    chosen.settings.drivers = chosen.found->drivers;
+    for (const std::string& line : explain_left_out(*chosen.found)) {
+      observer.say(fmt::format("{}: {}", side.name, line));
+    }
+    return *chosen.found;
+  };
+  std::vector<Target> targets;
+  try {
+    targets = select_targets(selector_of(options, index), list);
+  } catch (const cli::UsageError& error) {
+    throw cli::UsageError(fmt::format("{}: {}", side.name, error.what()));
+  } catch (const NoDevice& error) {
+    throw NoDevice(fmt::format("{}: {}", side.name, error.what()));
+  }
+  if (targets.size() != 1) {
+    throw cli::UsageError(
+        fmt::format("{} selects {} devices: compare --live takes one per side; name it", side.name,
+                    targets.size()));
+  }
+  side.target = std::move(targets.front());
+  check_requests(without_time(options), side.target.info);
+  return chosen;
+}
+
+void open(const cli::Options& options, const LiveObserver& observer, Chosen chosen, Side& side) {
+  const DeviceInfo& info = side.target.info;
+  side.run.device = info;
+  if (side.target.machine) {
+    side.backend = simulated_backend(*side.target.machine, options.seed, options.traces,
+                                     system::usable_cores(), observer.cancelled);
+  } else {
+    observer.progress({.title = fmt::format("{}: trying {}", side.name, info.name)});
+    try {
+      side.backend =
+          remote_backend(info.index, chosen.settings, std::exchange(chosen.found->child, nullptr));
+    } catch (const DeviceError& error) {
+      if (observer.cancelled()) return;
+      side.run.warnings.push_back({"device_failed", {{"reason", std::string(error.what())}}});
+      observer.say(fmt::format("{}: {}: {}", side.name, quote(info.name), error.what()));
+      return;
+    }
+  }
+  side.run.device = side.backend->device();
+  side.run.warnings = side.backend->warnings();
+}
+
+Run new_run(const cli::Options& options, const std::vector<std::string>& arguments) {
+  Run run;
+  run.interrupted = true;  // until it is over
+  run.tool = tool_info();
+  run.host = host_info();
+  run.started = utc_now();
+  run.arguments = arguments;
+  run.seed = options.seed;
+  return run;
+}
+
+/// Chooses the device of each side, in that side's environment, and opens it. A device that cannot
+/// be opened is a warning of its run. Throws UsageError, NoDevice, DeviceError.
+void open_sides(const cli::Options& options, const std::vector<std::string>& arguments,
+                const LiveObserver& observer, Sides& sides) {
+  std::array<Chosen, 2> chosen;
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    sides.at(i).name = name_of(options, i);
+    sides.at(i).run = new_run(options, arguments);
+    chosen.at(i) = choose(options, observer, i, sides.at(i));
+  }
+  for (std::size_t i = 0; i < sides.size() && !observer.cancelled(); ++i) {
+    open(options, observer, std::move(chosen.at(i)), sides.at(i));
+  }
+}
+
+/// Whether both sides are one device in one environment.
+bool are_alike(const cli::Options& options, const Sides& sides) {
+  const auto variables = [&](std::size_t side) {
+    std::vector<std::pair<std::string, std::string>> sorted = options.environments.at(side);
+    std::ranges::sort(sorted);
+    return sorted;
+  };
+  const Target& a = sides[0].target;
+  const Target& b = sides[1].target;
+  return a.machine == b.machine && a.info.index == b.info.index && a.info.name == b.info.name &&
+         a.info.driver == b.info.driver && variables(0) == variables(1);
+}
+
+/// Measures every probe that was asked for on both sides, pass by pass in turns.
+void look_first(const cli::Options& options, const LiveObserver& live, Sides& sides) {
+  const cli::Options asked = without_time(options);
+  std::vector<EngineProbe> probes;
+  std::vector<std::size_t> side_of;  // by the place of a probe
+  std::array<Known, 2> known;
+  for (std::size_t side = 0; side < sides.size(); ++side) {
+    Side& at = sides.at(side);
+    if (!at.backend) continue;
+    const std::vector<const Probe*> wanted = wanted_probes(asked, at.run.device);
+    for (std::size_t k = 0; k < wanted.size(); ++k) {
+      const Probe* const probe = wanted[k];
+      side_of.push_back(side);
+      probes.push_back({.probe = probe,
+                        .backend = at.backend.get(),
+                        .budget = budget_of(*probe, asked, wanted.size()),
+                        .request =
+                            [&, side, probe] {
+                              Request request = cli::request_for(*probe, asked);
+                              request.known = known.at(side);
+                              return request;
+                            },
+                        .group = k});
+    }
+  }
+  std::optional<Engine> engine;
+  const auto keep = [&](std::size_t probe) -> ProbeResult& {
+    std::vector<ProbeResult>& results = sides.at(side_of[probe]).run.results;
+    if (probes[probe].group >= results.size()) results.resize(probes[probe].group + 1);
+    return results[probes[probe].group] = engine->result(probe);
+  };
+  Observer observer;
+  observer.cancelled = live.cancelled;
+  observer.progress = [&](std::size_t probe, double, double) {
+    live.progress({.title = fmt::format("side {}: {}", side_of[probe] == 0 ? "A" : "B",
+                                        probes[probe].probe->title)});
+  };
+  observer.pass_over = [&](std::size_t probe) {
+    const ProbeResult& result = keep(probe);
+    const std::size_t side = side_of[probe];
+    if (engine->is_done(probe) && result.status == Status::failed) {
+      live.say(fmt::format("{}: {}: {}; the other results are kept", sides.at(side).name,
+                           result.probe, result.reason));
+    }
+    if (probes[probe].probe->learn != nullptr) probes[probe].probe->learn(result, known.at(side));
+    live.save();
+  };
+  engine.emplace(probes, SchedulePolicy{.shares_run = false}, observer);
+  engine->run();
+  for (std::size_t i = 0; i < probes.size(); ++i) {
+    if (engine->has_begun(i) && !engine->is_done(i)) keep(i);  // interrupted
+  }
+  for (Side& side : sides) conclude(side.run);
+}
 
 using system::is_interrupted;
 

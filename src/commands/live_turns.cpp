@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/live_turns.hpp"
+#include "commands/live.hpp"
 
 #include <fmt/format.h>
 
@@ -18,8 +18,7 @@ namespace clprobe::commands {
 namespace {
 
 std::optional<std::size_t> place_of(const Run& run, std::string_view probe) {
-  const auto found = std::find_if(run.results.begin(), run.results.end(),
-                                  [&](const ProbeResult& each) { return each.probe == probe; });
+  const auto found = std::ranges::find(run.results, probe, &ProbeResult::probe);
   if (found == run.results.end()) return std::nullopt;
   return static_cast<std::size_t>(found - run.results.begin());
 }
@@ -55,9 +54,9 @@ LiveTurns::LiveTurns(const Comparison& first, Sides& sides, double threshold,
   }
   settle_clocks();
   for (std::size_t row = 0; row < first.rows.size(); ++row) follow(row);
-  family_ = static_cast<std::size_t>(std::count_if(
-      first.rows.begin(), first.rows.end(),
-      [](const ComparedRow& row) { return row.baseline->finding.role == Role::headline; }));
+  family_ = static_cast<std::size_t>(std::ranges::count_if(first.rows, [](const ComparedRow& row) {
+    return row.baseline->finding.role == Role::headline;
+  }));
 }
 
 /// The ticks of one device are compared as ticks: each calibration has an error, and here they
@@ -160,9 +159,8 @@ void LiveTurns::report_progress(std::chrono::duration<double> spent,
 }
 
 std::size_t LiveTurns::unsettled() const {
-  return static_cast<std::size_t>(
-      std::count_if(headlines_.begin(), headlines_.end(),
-                    [](const Headline& each) { return !each.is_settled && !each.is_lost; }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      headlines_, [](const Headline& each) { return !each.is_settled && !each.is_lost; }));
 }
 
 void LiveTurns::take(std::chrono::duration<double> time) {

@@ -7,12 +7,9 @@
 
 #include "clprobe/estimate.hpp"
 #include "import/formats.hpp"
-#include "import/lines.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::import::clmempatterns {
-
-extern const Format format;
 
 namespace {
 

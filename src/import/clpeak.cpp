@@ -12,24 +12,9 @@
 #include "clprobe/estimate.hpp"
 #include "import/columns.hpp"
 #include "import/formats.hpp"
-#include "import/lines.hpp"
 #include "text/text.hpp"
 
-namespace clprobe::import {
-
-namespace clpeak_json {
-extern const Format format;
-}
-namespace clpeak_xml {
-extern const Format format;
-}
-namespace clpeak_csv {
-extern const Format format;
-}
-namespace clpeak_text {
-extern const Format format;
-}
-
+namespace clprobe::import::clpeak {
 namespace {
 
 constexpr std::string_view probe = "clpeak";
@@ -54,9 +39,9 @@ constexpr std::array counterparts{
     Counterpart{"transfer_bandwidth", "enqueuereadbuffer", "transfer", "from-device"}};
 
 const Counterpart* counterpart_of(std::string_view test, std::string_view metric) {
-  const auto* const found = std::find_if(
-      counterparts.begin(), counterparts.end(),
-      [&](const Counterpart& each) { return each.test == test && each.metric == metric; });
+  const auto* const found = std::ranges::find_if(counterparts, [&](const Counterpart& each) {
+    return each.test == test && each.metric == metric;
+  });
   return found == counterparts.end() ? nullptr : found;
 }
 
@@ -310,7 +295,7 @@ std::vector<Run> read_clpeak_json(const Document& document, const ImportHints& h
   }
   return read_entries(number == devices_version ? entries_of_3(root) : list_at(root, "entries"),
                       list_at(root, "devices"), text_at(root, "clpeak_version"), hints,
-                      clpeak_json::format);
+                      json_format);
 }
 
 constexpr std::string_view csv_start = "format_version,backend,platform,device,driver,";
@@ -338,7 +323,7 @@ std::vector<Run> read_clpeak_csv(const Document& document, const ImportHints& hi
     if (text_at(entry, "format_version") != "2") lines.refuse("expected format 2 of clpeak's CSV");
     entries.push_back(std::move(entry));
   }
-  return read_entries(entries, json::Json::array(), "", hints, clpeak_csv::format);
+  return read_entries(entries, json::Json::array(), "", hints, csv_format);
 }
 
 /// "Single-precision compute" as files name it: single_precision_compute.
@@ -365,7 +350,7 @@ std::optional<Heading> heading_in(std::string_view line) {
   if (!line.ends_with(')') || open == std::string_view::npos) return std::nullopt;
   const std::string_view unit = line.substr(open + 2, line.size() - open - 3);
   Heading heading{id_of(line.substr(0, open)), id_of(unit)};
-  const bool is_upper = std::none_of(unit.begin(), unit.end(), [](char c) { return c >= 'a'; });
+  const bool is_upper = std::ranges::none_of(unit, [](char c) { return c >= 'a'; });
   if (!is_upper || imported_finding("", 1.0, heading.unit, "").name == "result") {
     return std::nullopt;
   }
@@ -429,7 +414,7 @@ class TextReader {
 };
 
 std::vector<Run> read_clpeak_text(const Document& document, const ImportHints& hints) {
-  Runs runs(hints, "clpeak", clpeak_text::format);
+  Runs runs(hints, "clpeak", text_format);
   TextReader reader(runs);
   for (Lines lines(document.text); lines.next();) {
     if (!lines.line().empty()) reader.read(lines.line());
@@ -451,7 +436,7 @@ std::vector<Run> read_clpeak_xml(const Document& document, const ImportHints& hi
   }
   const pugi::xml_node root = xml.child("clpeak");
   if (!root) throw RunFormatError("document: expected XML of clpeak, found another root");
-  Runs runs(hints, tool_text(root.attribute("clpeak_version").value()), clpeak_xml::format);
+  Runs runs(hints, tool_text(root.attribute("clpeak_version").value()), xml_format);
   for (const pugi::xml_node& platform : root.children("platform")) {
     for (const pugi::xml_node& device : platform.children("device")) {
       read_device_of_1(runs, platform, device);
@@ -463,25 +448,25 @@ std::vector<Run> read_clpeak_xml(const Document& document, const ImportHints& hi
 
 }  // namespace
 
-const Format clpeak_json::format{.name = "clpeak-json",
-                                 .kind = Kind::json,
-                                 .tool = "clpeak",
-                                 .recognises = is_clpeak_json,
-                                 .read = read_clpeak_json};
+const Format json_format{.name = "clpeak-json",
+                         .kind = Kind::json,
+                         .tool = "clpeak",
+                         .recognises = is_clpeak_json,
+                         .read = read_clpeak_json};
 
 // All XML is taken for its own: no other tool here writes any.
-const Format clpeak_xml::format{.name = "clpeak-xml",
-                                .kind = Kind::xml,
-                                .tool = "clpeak",
-                                .recognises = is_xml,
-                                .read = read_clpeak_xml};
+const Format xml_format{.name = "clpeak-xml",
+                        .kind = Kind::xml,
+                        .tool = "clpeak",
+                        .recognises = is_xml,
+                        .read = read_clpeak_xml};
 
-const Format clpeak_csv::format{
+const Format csv_format{
     .name = "clpeak-csv", .tool = "clpeak", .recognises = is_clpeak_csv, .read = read_clpeak_csv};
 
-const Format clpeak_text::format{.name = "clpeak-text",
-                                 .tool = "clpeak",
-                                 .recognises = is_clpeak_text,
-                                 .read = read_clpeak_text};
+const Format text_format{.name = "clpeak-text",
+                         .tool = "clpeak",
+                         .recognises = is_clpeak_text,
+                         .read = read_clpeak_text};
 
-}  // namespace clprobe::import
+}  // namespace clprobe::import::clpeak

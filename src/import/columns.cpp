@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "import/curve.hpp"
-#include "import/lines.hpp"
+#include "import/formats.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::import {
@@ -86,19 +85,18 @@ Words words_in(std::string_view text) {
 
 template <typename Names>
 bool is_one_of(const std::string& word, const Names& names) {
-  return std::find(names.begin(), names.end(), word) != names.end();
+  return std::ranges::find(names, word) != names.end();
 }
 
 template <typename Names>
 bool has_one_of(const Words& words, const Names& names) {
-  return std::any_of(words.begin(), words.end(),
-                     [&](const std::string& word) { return is_one_of(word, names); });
+  return std::ranges::any_of(words,
+                             [&](const std::string& word) { return is_one_of(word, names); });
 }
 
 template <typename Units>
 ListUnit unit_of(std::string_view word, const Units& units) {
-  const auto* const found = std::find_if(units.begin(), units.end(),
-                                         [&](const UnitWord& each) { return each.word == word; });
+  const auto* const found = std::ranges::find(units, word, &UnitWord::word);
   return found == units.end() ? ListUnit{} : found->unit;
 }
 
@@ -261,7 +259,7 @@ std::vector<ValueColumn> values_in(const std::vector<std::string>& names, std::s
     const ValueColumn column{i, time_unit_in(names[i])};
     const int like = i == size_at ? 0 : likeness(names[i], latency_names, column.unit);
     if (like == 0 || (like < best && column.unit != unit)) continue;
-    const auto same = std::find_if(values.begin(), values.end(), [&](const ValueColumn& each) {
+    const auto same = std::ranges::find_if(values, [&](const ValueColumn& each) {
       return meaning_of(names[each.at]) == meaning_of(names[i]);
     });
     if (same == values.end()) {
@@ -327,9 +325,9 @@ std::optional<Layout> layout_of(const std::vector<std::string>& names) {
   if (best == 0 && layout.values.empty() && !has_meaning) return std::nullopt;
   if (best > 0) layout.size_unit = size_unit_in(names[layout.size_at]);
   std::erase_if(layout.keys, [&](std::size_t i) {
-    return i == layout.size_at ||
-           std::any_of(layout.values.begin(), layout.values.end(),
-                       [&](const ValueColumn& each) { return each.at == i; });
+    return i == layout.size_at || std::ranges::any_of(layout.values, [&](const ValueColumn& each) {
+             return each.at == i;
+           });
   });
   return layout;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The formats that are read, a file each. A new one is a file that defines a `Format`, and its line
-// in formats.cpp.
+// The contract of a format that is read, and what the formats share: text by lines, results in the
+// making, points of a latency curve. A new format is a file that defines a `Format`, its
+// declaration here, and its line in import.cpp.
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,8 +35,32 @@ struct Format {
   std::vector<Run> (*read)(const Document&, const ImportHints&){nullptr};
 };
 
-/// In the order in which they are asked.
-std::span<const Format* const> all_formats();
+namespace clpeak {
+extern const Format json_format;
+extern const Format xml_format;
+extern const Format csv_format;
+extern const Format text_format;
+}  // namespace clpeak
+namespace nvbandwidth {
+extern const Format json_format;
+extern const Format text_format;
+}  // namespace nvbandwidth
+namespace rows {
+extern const Format gpu_latency;
+extern const Format gpu_cache;
+extern const Format cuda_memcpy;
+extern const Format lat_mem_rd;
+extern const Format chips_and_cheese;
+}  // namespace rows
+namespace mt4g {
+extern const Format format;
+}
+namespace clmempatterns {
+extern const Format format;
+}
+namespace size_latency {
+extern const Format format;
+}
 
 /// A run of a device of which nothing is known but what another tool said.
 Run imported_run(const ImportHints& hints, std::string_view tool, const Format& format);
@@ -57,5 +81,62 @@ ProbeResult& result_of(Run& run, std::string_view probe);
 std::string text_at(const json::Json& object, const char* key);
 /// The object at the key, or null.
 const json::Json* object_at(const json::Json& object, const char* key);
+
+/// A finite number above 0 in fixed or scientific notation; nothing for anything else.
+std::optional<double> positive_number(std::string_view text);
+
+/// Its beginning, in printable ASCII, for messages.
+std::string excerpt(std::string_view text);
+
+/// The words between the separators, none of them empty.
+std::vector<std::string_view> split_words(std::string_view text, std::string_view separators);
+
+/// The line as numbers above 0 with blanks or commas between them; nothing where it has anything
+/// else.
+std::optional<std::vector<double>> numbers_in(std::string_view line);
+
+/// The text with UTF-8's micro signs, dashes and blanks as ASCII; a blank that parts the digits of
+/// a number goes.
+std::string plain_text(std::string_view text);
+
+/// Whether the line is words for people: tools end with remarks, "65536 K would exceed ...".
+bool is_prose(std::string_view line);
+
+/// The lines of a text, trimmed, and their numbers from 1 on.
+class Lines {
+ public:
+  explicit Lines(std::string_view text) : rest_(text) {}
+
+  /// Goes to the next line; false behind the last.
+  bool next();
+  [[nodiscard]] std::string_view line() const { return line_; }
+  [[nodiscard]] int number() const { return number_; }
+
+  /// Throws RunFormatError: "line 3: PROBLEM".
+  [[noreturn]] void refuse(std::string_view problem) const;
+  /// Throws RunFormatError: "line 3: expected EXPECTED, found '...'".
+  [[noreturn]] void refuse_instead_of(std::string_view expected) const;
+
+ private:
+  std::string_view rest_;
+  std::string_view line_{};
+  int number_{0};
+};
+
+inline constexpr double kibi = 1024.0;
+inline constexpr double mebi = kibi * kibi;
+
+/// The series that the hints name; else `otherwise`.
+std::string series_or(const ImportHints& hints, std::string_view otherwise);
+
+/// A point of `latency`; the line that it stands in is refused where it cannot be one.
+Point latency_point(std::string_view series, double bytes, double ns, const Lines& at);
+
+/// Refuses times of copies and of whole loops, which begin above 2 us or grow as the size. Loads of
+/// host memory across PCIe take 1.5 us. `line`: of the first point.
+void expect_loads(const std::vector<Point>& points, int line);
+
+/// The device's clock, by which times are cycles of its core, too.
+void set_clock(Run& run, double hertz);
 
 }  // namespace clprobe::import

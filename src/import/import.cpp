@@ -5,19 +5,50 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <vector>
 
+#include "clprobe/estimate.hpp"
 #include "import/formats.hpp"
-#include "import/lines.hpp"
 #include "text/text.hpp"
 
 namespace clprobe {
+namespace import {
 namespace {
 
-using import::Document;
-using import::Format;
-using import::Kind;
-using import::Uses;
+// A list of sizes and latencies has no mark of its own, and comes last.
+constexpr std::array all_formats{
+    &clpeak::json_format,      &clpeak::xml_format,    &clpeak::csv_format,
+    &clpeak::text_format,      &mt4g::format,          &nvbandwidth::json_format,
+    &nvbandwidth::text_format, &clmempatterns::format, &rows::gpu_latency,
+    &rows::gpu_cache,          &rows::cuda_memcpy,     &rows::lat_mem_rd,
+    &rows::chips_and_cheese,   &size_latency::format};
+
+struct UnitRow {
+  std::string_view word;  // of the other tool
+  std::string_view unit;  // ours
+  double factor;
+  std::string_view name;  // of the finding
+};
+
+// clpeak's "gflops" and "gops" are 10^9 a second, its "gbps" are gigabytes.
+constexpr std::array units{
+    UnitRow{"gbps", "bytes_per_second", 1e9, "bandwidth"},
+    UnitRow{"B/s", "bytes_per_second", 1.0, "bandwidth"},
+    UnitRow{"FLOP/s", "operations_per_second", 1.0, "throughput"},
+    UnitRow{"op/s", "operations_per_second", 1.0, "throughput"},
+    UnitRow{"s", "seconds", 1.0, "time"},
+    UnitRow{"GB/s", "bytes_per_second", 1e9, "bandwidth"},
+    UnitRow{"MB/s", "bytes_per_second", 1e6, "bandwidth"},
+    UnitRow{"GiB/s", "bytes_per_second", 1024.0 * 1024.0 * 1024.0, "bandwidth"},
+    UnitRow{"gflops", "operations_per_second", 1e9, "throughput"},
+    UnitRow{"gops", "operations_per_second", 1e9, "throughput"},
+    UnitRow{"giops", "operations_per_second", 1e9, "throughput"},
+    UnitRow{"tflops", "operations_per_second", 1e12, "throughput"},
+    UnitRow{"tops", "operations_per_second", 1e12, "throughput"},
+    UnitRow{"us", "seconds", 1e-6, "time"},
+    UnitRow{"ns", "seconds", 1e-9, "time"},
+    UnitRow{"ms", "seconds", 1e-3, "time"}};
 
 /// An editor's mark of UTF-8 is no part of the text; UTF-16 is no text here.
 std::string_view without_byte_order_mark(std::string_view text) {
@@ -42,12 +73,12 @@ std::string beginning_of(std::string_view text) {
 /// text has brackets, too: "[Bandwidth Test] - Starting...".
 bool is_meant_as_json(std::string_view beginning) {
   constexpr std::array<std::string_view, 5> beginnings{"{\"", "{}", "[{", "[[", "{"};
-  return std::find(beginnings.begin(), beginnings.end(), beginning) != beginnings.end();
+  return std::ranges::find(beginnings, beginning) != beginnings.end();
 }
 
 void expect_foreign(const json::Json& document) {
   const json::Json& first = document.is_array() && !document.empty() ? document.front() : document;
-  if (first.is_object() && import::text_at(first, "schema") == run_schema_name) {
+  if (first.is_object() && text_at(first, "schema") == run_schema_name) {
     throw RunFormatError("it is a run of clprobe: use `clprobe report` or `clprobe compare`");
   }
 }
@@ -55,8 +86,8 @@ void expect_foreign(const json::Json& document) {
 /// "clpeak, mt4g or nvbandwidth": those of a kind.
 std::string list_tools(Kind kind) {
   std::vector<std::string_view> tools;
-  for (const Format* const each : import::all_formats()) {
-    const bool is_new = std::find(tools.begin(), tools.end(), each->tool) == tools.end();
+  for (const Format* const each : all_formats) {
+    const bool is_new = std::ranges::find(tools, each->tool) == tools.end();
     if (each->kind == kind && is_new) tools.push_back(each->tool);
   }
   const std::string_view last = tools.back();
@@ -109,10 +140,14 @@ std::vector<Run> import_any(std::string_view text, const ImportHints& hints) {
     }
     if (document.json) expect_foreign(*document.json);
   }
-  for (const Format* const each : import::all_formats()) {
+  for (const Format* const each : all_formats) {
     if (!each->recognises(document)) continue;
     expect_used(hints, *each);
-    return each->read(document, hints);
+    std::vector<Run> runs = each->read(document, hints);
+    for (Run& run : runs) {
+      if (hints.clock_hertz > 0.0) set_clock(run, hints.clock_hertz);
+    }
+    return runs;
   }
   refuse_unknown(document);
 }
@@ -131,7 +166,7 @@ void count_units(DeviceInfo& device) {
     if (value == nullptr) continue;
     const std::string text =
         std::visit([](const auto& each) { return fmt::format("{}", each); }, *value);
-    const double units = import::positive_number(text).value_or(0.0);
+    const double units = positive_number(text).value_or(0.0);
     if (units <= max_units) device.compute_units = static_cast<std::int64_t>(units);
   }
 }
@@ -144,17 +179,127 @@ void expect_sane(const Parameters& parameters) {
 
 }  // namespace
 
+Run imported_run(const ImportHints& hints, std::string_view tool, const Format& format) {
+  Run run;
+  run.imported = ImportInfo{std::string(tool), std::string(format.name), hints.file};
+  run.device.timer = Timer::imported;
+  run.device.type = DeviceType::other;
+  run.device.name = hints.device_name.empty() ? hints.file : hints.device_name;
+  return run;
+}
+
+Finding imported_finding(std::string_view series, double value, std::string_view unit,
+                         std::string_view tool) {
+  Finding finding;
+  finding.series = series;
+  finding.source = Source::measured;
+  finding.method = tool;
+  const auto* const known = std::ranges::find(units, unit, &UnitRow::word);
+  finding.name = known == units.end() ? "result" : known->name;
+  finding.unit = known == units.end() ? unit : known->unit;
+  finding.value = known == units.end() ? value : value * known->factor;
+  finding.better = usual_direction(finding.unit);
+  return finding;
+}
+
+Finding imported_gap(std::string_view series, std::string_view unit, std::string_view reason,
+                     std::string_view tool) {
+  Finding finding = imported_finding(series, 1.0, unit, tool);
+  finding.value.reset();
+  finding.source = Source::reported;
+  finding.reason = reason.empty() ? "the tool gives no reason" : reason;
+  return finding;
+}
+
+ProbeResult& result_of(Run& run, std::string_view probe) {
+  const auto found = std::ranges::find(run.results, probe, &ProbeResult::probe);
+  if (found != run.results.end()) return *found;
+  ProbeResult result;
+  result.probe = probe;
+  run.results.push_back(std::move(result));
+  return run.results.back();
+}
+
+std::string text_at(const json::Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+const json::Json* object_at(const json::Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_object() ? &*found : nullptr;
+}
+
+std::string series_or(const ImportHints& hints, std::string_view otherwise) {
+  return hints.series.empty() ? std::string(otherwise) : hints.series;
+}
+
+Point latency_point(std::string_view series, double bytes, double ns, const Lines& at) {
+  constexpr double max_bytes = 1e18;
+  constexpr double max_ns = 1e15;
+  const double whole = std::round(bytes);
+  if (whole < 1.0 || whole > max_bytes || ns > max_ns) {
+    at.refuse("expected a size from 1 to 10^18 bytes and a latency up to 10^15 ns");
+  }
+  Point point;
+  point.series = series;
+  point.parameters.set("working_set_bytes", static_cast<std::int64_t>(whole));
+  point.facts.set(imported_ns, ns);
+  return point;
+}
+
+void expect_loads(const std::vector<Point>& points, int line) {
+  constexpr double max_first_ns = 2e3;
+  constexpr double max_last_ns = 2e4;
+  constexpr double proportional = 0.7;
+  constexpr double min_span = 8.0;
+  constexpr std::size_t min_slopes = 4;
+  const auto bytes = [](const Point& point) {
+    return static_cast<double>(point.parameters.integer("working_set_bytes"));
+  };
+  const auto ns = [](const Point& point) { return *number_in(point.facts, imported_ns); };
+  std::vector<Point> sorted = points;
+  std::ranges::stable_sort(sorted,
+                           [&](const Point& a, const Point& b) { return bytes(a) < bytes(b); });
+  std::size_t steep = 0;
+  std::size_t slopes = 0;
+  for (std::size_t i = 1; i < sorted.size(); ++i) {
+    const double step = std::log(bytes(sorted[i]) / bytes(sorted[i - 1]));
+    if (step <= 0.0) continue;
+    ++slopes;
+    if (std::log(ns(sorted[i]) / ns(sorted[i - 1])) / step > proportional) ++steep;
+  }
+  const bool is_proportional = slopes >= min_slopes && 2 * steep > slopes &&
+                               bytes(sorted.back()) >= min_span * bytes(sorted.front());
+  const bool is_short = ns(sorted.front()) <= max_first_ns && ns(sorted.back()) <= max_last_ns;
+  if (is_short && !is_proportional) return;
+  throw RunFormatError(fmt::format(
+      "line {}: {:.4g} us at the smallest size and {:.4g} us at the largest are times of copies or "
+      "of whole loops, not latencies of loads: give the time of one load",
+      line, ns(sorted.front()) / 1e3, ns(sorted.back()) / 1e3));
+}
+
+void set_clock(Run& run, double hertz) {
+  Clock& clock = run.device.clock;
+  clock.rate = ClockRate::core_cycles;
+  clock.ticks_per_ns = hertz / ns_per_second;
+  clock.ticks_per_ns_low = clock.ticks_per_ns;
+  clock.ticks_per_ns_high = clock.ticks_per_ns;
+}
+
+}  // namespace import
+
 std::vector<Run> import_runs(std::string_view text, const ImportHints& hints) {
-  std::vector<Run> runs = import_any(text, hints);
+  std::vector<Run> runs = import::import_any(text, hints);
   for (Run& run : runs) {
-    count_units(run.device);
+    import::count_units(run.device);
     for (const ProbeResult& result : run.results) {
       for (const Point& point : result.points) {
-        expect_sane(point.parameters);
-        expect_sane(point.facts);
+        import::expect_sane(point.parameters);
+        import::expect_sane(point.facts);
       }
       for (const Finding& finding : result.findings) {
-        if (finding.value) expect_sane(printable_ascii(finding.series), *finding.value);
+        if (finding.value) import::expect_sane(printable_ascii(finding.series), *finding.value);
       }
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "import/lines.hpp"
+#include "import/formats.hpp"
 
 #include <fmt/format.h>
 
@@ -62,9 +62,8 @@ std::string plain_text(std::string_view text) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   std::string plain;
   for (std::size_t at = 0; at < text.size();) {
-    const auto* const sign = std::find_if(signs.begin(), signs.end(), [&](const Sign& each) {
-      return text.substr(at).starts_with(each.utf_8);
-    });
+    const auto* const sign = std::ranges::find_if(
+        signs, [&](const Sign& each) { return text.substr(at).starts_with(each.utf_8); });
     if (sign == signs.end()) {
       plain += text[at++];
       continue;
@@ -79,7 +78,7 @@ std::string plain_text(std::string_view text) {
 
 bool is_prose(std::string_view line) {
   constexpr std::ptrdiff_t min_letters = 5;
-  return std::count_if(line.begin(), line.end(), [](char c) {
+  return std::ranges::count_if(line, [](char c) {
            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
          }) >= min_letters;
 }

@@ -7,13 +7,9 @@
 #include <array>
 #include <cmath>
 
-#include "import/curve.hpp"
 #include "import/formats.hpp"
-#include "import/lines.hpp"
 
 namespace clprobe::import::mt4g {
-
-extern const Format format;
 
 namespace {
 
@@ -78,23 +74,16 @@ std::optional<double> value_at(const json::Json& object, const char* key) {
   return std::nullopt;
 }
 
-/// How it was found: only what mt4g has a confidence in was measured.
-void tell_method(const json::Json& object, const char* key, Finding& finding) {
-  finding.method = tool_name;
-  finding.source = Source::measured;
-  const json::Json* const inner = object_at(object, key);
-  if (inner == nullptr || !inner->contains("value") || !inner->contains("unit")) return;
-  finding.source = Source::reported;
-}
-
 Finding size_finding(const json::Json& object, const char* key, std::string_view name,
                      std::string_view series) {
-  Finding finding;
+  Finding finding = imported_finding(series, 0.0, "bytes", tool_name);
   finding.name = name;
-  finding.series = series;
-  finding.unit = "bytes";
-  tell_method(object, key, finding);
+  finding.value.reset();
   const json::Json* const inner = object_at(object, key);
+  // Only what mt4g has a confidence in was measured.
+  if (inner != nullptr && inner->contains("value") && inner->contains("unit")) {
+    finding.source = Source::reported;
+  }
   const std::optional<double> bytes = value_at(object, key);
   const auto confidence =
       inner == nullptr ? json::Json() : inner->value("confidence", json::Json());
@@ -165,14 +154,8 @@ class Reader {
 
   [[nodiscard]] Finding seconds_of(std::string_view name, std::string_view series,
                                    double cycles) const {
-    Finding finding;
+    Finding finding = imported_finding(series, cycles / hertz_, "s", tool_name);
     finding.name = name;
-    finding.series = series;
-    finding.unit = "seconds";
-    finding.value = cycles / hertz_;
-    finding.better = Better::less;
-    finding.source = Source::measured;
-    finding.method = tool_name;
     return finding;
   }
 
@@ -213,12 +196,8 @@ class Reader {
   void add_amount(const json::Json& object, const Property& property, std::string_view series) {
     const std::optional<double> amount = number_at(object, property.key);
     if (!amount) return;
-    Finding finding;
+    Finding finding = imported_finding(series, *amount, "", tool_name);
     finding.name = property.name;
-    finding.series = series;
-    finding.value = amount;
-    finding.source = Source::measured;
-    finding.method = tool_name;
     add(tool_name, std::move(finding));
   }
 
@@ -233,12 +212,8 @@ class Reader {
     const bool is_of_bandwidth = level.has_value();
     Finding finding = imported_finding(is_of_bandwidth ? property.series : series, *rate,
                                        unit.empty() ? "GiB/s" : unit, tool_name);
-    if (is_of_bandwidth) {
-      finding.name = "bandwidth";
-      finding.level = level;
-    } else {
-      finding.name = property.name;
-    }
+    finding.name = is_of_bandwidth ? "bandwidth" : property.name;
+    finding.level = level;
     add(is_of_bandwidth ? "bandwidth" : tool_name, std::move(finding));
   }
 

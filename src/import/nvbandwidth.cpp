@@ -12,13 +12,9 @@
 
 #include "clprobe/statistics.hpp"
 #include "import/formats.hpp"
-#include "import/lines.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::import::nvbandwidth {
-
-extern const Format format;
-extern const Format text_format;
 
 namespace {
 
@@ -56,9 +52,7 @@ constexpr std::array peer_counterparts{
     PeerCounterpart{"device_to_device_memcpy_read_ce", "from-peer"}};
 
 const Counterpart* counterpart_of(std::string_view test) {
-  const auto* const found =
-      std::find_if(counterparts.begin(), counterparts.end(),
-                   [&](const Counterpart& each) { return each.test == test; });
+  const auto* const found = std::ranges::find(counterparts, test, &Counterpart::test);
   return found == counterparts.end() ? nullptr : found;
 }
 
@@ -198,16 +192,14 @@ class Reader {
     Finding finding = imported_finding(known.series, median(values), unit, tool_);
     finding.name = known.name;
     if (values.size() > 1) {
-      finding.low = in_si(*std::min_element(values.begin(), values.end()));
-      finding.high = in_si(*std::max_element(values.begin(), values.end()));
+      finding.low = in_si(*std::ranges::min_element(values));
+      finding.high = in_si(*std::ranges::max_element(values));
     }
     result_of(run_, known.probe).findings.push_back(std::move(finding));
   }
 
   void add_peers(std::string_view test, const json::Json& matrix, const std::string& unit) {
-    const auto* const known =
-        std::find_if(peer_counterparts.begin(), peer_counterparts.end(),
-                     [&](const PeerCounterpart& each) { return each.test == test; });
+    const auto* const known = std::ranges::find(peer_counterparts, test, &PeerCounterpart::test);
     if (known == peer_counterparts.end() || matrix.empty()) return;
     const json::Json& row = matrix.front();
     for (std::size_t peer = 1; peer < row.size(); ++peer) {
@@ -238,9 +230,8 @@ std::string name_devices(const json::Json& list) {
     if (each.is_string()) models.push_back(model_in(each.get<std::string>()));
   }
   if (models.size() < 2) return models.empty() ? std::string() : models.front();
-  const bool is_one_model = std::all_of(models.begin(), models.end(), [&](const std::string& each) {
-    return each == models.front();
-  });
+  const bool is_one_model =
+      std::ranges::all_of(models, [&](const std::string& each) { return each == models.front(); });
   return is_one_model ? fmt::format("{} x {}", models.size(), models.front())
                       : fmt::format("{}", fmt::join(models, ", "));
 }
@@ -344,7 +335,7 @@ std::vector<Run> read_root(const json::Json& root, const ImportHints& hints, con
 }
 
 std::vector<Run> read(const Document& document, const ImportHints& hints) {
-  return read_root(document.json->at("nvbandwidth"), hints, format);
+  return read_root(document.json->at("nvbandwidth"), hints, json_format);
 }
 
 std::vector<Run> read_text(const Document& document, const ImportHints& hints) {
@@ -358,10 +349,10 @@ const Format text_format{.name = "nvbandwidth-text",
                          .recognises = recognises_text,
                          .read = read_text};
 
-const Format format{.name = "nvbandwidth-json",
-                    .kind = Kind::json,
-                    .tool = "nvbandwidth",
-                    .recognises = recognises,
-                    .read = read};
+const Format json_format{.name = "nvbandwidth-json",
+                         .kind = Kind::json,
+                         .tool = "nvbandwidth",
+                         .recognises = recognises,
+                         .read = read};
 
 }  // namespace clprobe::import::nvbandwidth

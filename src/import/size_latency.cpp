@@ -11,13 +11,10 @@
 #include <set>
 
 #include "import/columns.hpp"
-#include "import/curve.hpp"
 #include "import/formats.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::import::size_latency {
-
-extern const Format format;
 
 namespace {
 
@@ -51,8 +48,7 @@ struct Block {
 };
 
 bool has_letter(std::string_view text) {
-  return std::any_of(text.begin(), text.end(),
-                     [](char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; });
+  return std::ranges::any_of(text, [](char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; });
 }
 
 bool has_digit(std::string_view text) {
@@ -71,13 +67,13 @@ bool is_like_row(std::string_view line) {
   const auto begins_with_digit = [](std::string_view text) { return has_digit(text.substr(0, 1)); };
   const std::vector<std::string_view> words = split_words(line, "|;,\" \t");
   return begins_with_digit(line.substr(first)) ||
-         std::count_if(words.begin(), words.end(), begins_with_digit) >= 2;
+         std::ranges::count_if(words, begins_with_digit) >= 2;
 }
 
 /// What a cell holds where a column ends before the others.
 bool is_missing(std::string_view cell) {
   constexpr std::array<std::string_view, 6> words{"", "-", "--", "n/a", "N/A", "NA"};
-  return std::find(words.begin(), words.end(), cell) != words.end();
+  return std::ranges::find(words, cell) != words.end();
 }
 
 /// Reads a list in one notation.
@@ -199,16 +195,15 @@ class Reader {
     const std::size_t columns = layout.names.size();
     const auto is_free = [&](std::size_t i) {
       return i != layout.size_at && !is_other_measure(layout.names[i]) &&
-             std::none_of(layout.values.begin(), layout.values.end(),
-                          [&](const ValueColumn& each) { return each.at == i; });
+             std::ranges::none_of(layout.values,
+                                  [&](const ValueColumn& each) { return each.at == i; });
     };
     for (std::size_t i = 0; i < columns && layout.size_at >= columns; ++i) {
       if (is_free(i) && (columns == 2 || hints_.bytes_per_size_unit > 0.0)) layout.size_at = i;
     }
     if (layout.values.empty()) {
       for (std::size_t i = 0; i < columns; ++i) {
-        const bool is_key =
-            std::find(layout.keys.begin(), layout.keys.end(), i) != layout.keys.end();
+        const bool is_key = std::ranges::find(layout.keys, i) != layout.keys.end();
         if (!is_free(i) || is_key || !latency_in(cells[i], notation_.decimal)) continue;
         layout.values.push_back({i, {}});
       }
@@ -277,7 +272,7 @@ class Reader {
     if (layout.names.empty()) return;
     const bool has_size = layout.size_at < layout.names.size();
     if (has_size && !layout.values.empty()) return;
-    const bool has_number = std::any_of(cells.begin(), cells.end(), has_digit);
+    const bool has_number = std::ranges::any_of(cells, has_digit);
     if (!has_number) return;
     has_header_ = true;
     constexpr std::size_t max_named = 4;
@@ -328,9 +323,9 @@ class Reader {
     std::vector<std::string> parts;
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const bool is_value =
-          i == layout.size_at || std::any_of(layout.values.begin(), layout.values.end(),
-                                             [&](const ValueColumn& each) { return each.at == i; });
-      const bool is_key = std::find(layout.keys.begin(), layout.keys.end(), i) != layout.keys.end();
+          i == layout.size_at ||
+          std::ranges::any_of(layout.values, [&](const ValueColumn& each) { return each.at == i; });
+      const bool is_key = std::ranges::find(layout.keys, i) != layout.keys.end();
       if (is_value || cells[i].empty() || (!is_key && has_digit(cells[i].substr(0, 1)))) continue;
       parts.push_back(is_key && has_digit(cells[i].substr(0, 1))
                           ? fmt::format("{} {}", excerpt(layout.names[i]), excerpt(cells[i]))
@@ -368,7 +363,7 @@ class Reader {
 /// Whether sizes come back with other keys, so that keys tell curves apart.
 bool has_series(const Block& block) {
   std::map<double, std::string> keys;
-  return std::any_of(block.rows.begin(), block.rows.end(), [&](const Row& row) {
+  return std::ranges::any_of(block.rows, [&](const Row& row) {
     return keys.try_emplace(row.bytes, row.key).first->second != row.key;
   });
 }
@@ -416,8 +411,8 @@ std::optional<Warning> find_ignored(const Block& block) {
   for (const ValueColumn& each : layout.values) read.push_back(name(each.at));
   for (std::size_t i = 0; i < block.columns; ++i) {
     const bool is_read =
-        i == layout.size_at || std::any_of(layout.values.begin(), layout.values.end(),
-                                           [&](const ValueColumn& each) { return each.at == i; });
+        i == layout.size_at ||
+        std::ranges::any_of(layout.values, [&](const ValueColumn& each) { return each.at == i; });
     if (!is_read) ignored.push_back(name(i));
   }
   if (ignored.empty()) return std::nullopt;
@@ -455,10 +450,9 @@ Attempt attempt(std::string_view text, const ImportHints& hints, Notation notati
 /// Whether sizes are whole bytes and do not shrink, as with the right decimal mark.
 bool is_orderly(const Attempt& made) {
   const std::vector<Row>& rows = made.blocks.front().rows;
-  return std::all_of(rows.begin(), rows.end(),
-                     [](const Row& row) { return row.bytes == std::floor(row.bytes); }) &&
-         std::is_sorted(rows.begin(), rows.end(),
-                        [](const Row& a, const Row& b) { return a.bytes < b.bytes; });
+  return std::ranges::all_of(rows,
+                             [](const Row& row) { return row.bytes == std::floor(row.bytes); }) &&
+         std::ranges::is_sorted(rows, {}, &Row::bytes);
 }
 
 bool is_same(const Attempt& a, const Attempt& b) {
@@ -526,7 +520,7 @@ std::vector<Run> read(const Document& document, const ImportHints& hints) {
     Run& run = runs.emplace_back(imported_run(hints, "a list of sizes and latencies", format));
     run.device.index = static_cast<int>(runs.size()) - 1;
     if (curves.size() > 1) {
-      const bool is_unique = std::count_if(curves.begin(), curves.end(), [&](const Curve& each) {
+      const bool is_unique = std::ranges::count_if(curves, [&](const Curve& each) {
                                return each.name == curve.name;
                              }) == 1;
       run.device.name += ", " + curve.name;
@@ -539,7 +533,6 @@ std::vector<Run> read(const Document& document, const ImportHints& hints) {
     ProbeResult& result = result_of(run, "latency");
     result.points = curve.points;
     if (ignored) result.warnings = {*ignored};
-    if (hints.clock_hertz > 0.0) set_clock(run, hints.clock_hertz);
   }
   return runs;
 }

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "clprobe/compare.hpp"
-#include "clprobe/level_maps.hpp"
 #include "clprobe/one_size.hpp"
 #include "clprobe/stacks.hpp"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "clprobe/estimate.hpp"
-#include "clprobe/rate_levels.hpp"
+#include "clprobe/levels.hpp"
 #include "probes/bandwidth/bandwidth.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"

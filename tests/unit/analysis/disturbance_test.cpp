@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/finding_error.hpp"
+#include "analysis/comparing.hpp"
 #include "clprobe/compare.hpp"
 #include "clprobe/estimate.hpp"
 #include "clprobe/point_facts.hpp"

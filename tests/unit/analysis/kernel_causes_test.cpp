@@ -7,7 +7,7 @@
 #include <cmath>
 #include <map>
 
-#include "analysis/kernel_advice.hpp"
+#include "analysis/kernel_parts.hpp"
 #include "random.hpp"
 
 namespace clprobe {

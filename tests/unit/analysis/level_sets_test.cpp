@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "clprobe/compare.hpp"
-#include "clprobe/level_maps.hpp"
+#include "analysis/comparing.hpp"
 
 namespace clprobe {
 namespace {

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "clprobe/rate_levels.hpp"
+#include "clprobe/levels.hpp"
 #include "random.hpp"
 #include "rounds.hpp"
 

@@ -11,8 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "analysis/brackets.hpp"
-#include "analysis/judge.hpp"
+#include "analysis/comparing.hpp"
 #include "clprobe/compare.hpp"
 #include "clprobe/estimate.hpp"
 #include "clprobe/statistics.hpp"

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/finding_error.hpp"
+#include "analysis/comparing.hpp"
 #include "clprobe/compare.hpp"
 #include "clprobe/estimate.hpp"
 #include "clprobe/statistics.hpp"

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/doubts.hpp"
+#include "analysis/comparing.hpp"
 #include "clprobe/compare.hpp"
 #include "clprobe/estimate.hpp"
 

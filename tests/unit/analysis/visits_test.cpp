@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "clprobe/visits.hpp"
+#include "clprobe/estimate.hpp"
 
 #include <doctest/doctest.h>
 

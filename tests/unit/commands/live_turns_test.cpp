@@ -12,7 +12,7 @@
 
 #include "analysis/synthetic_memories.hpp"
 #include "clprobe/registry.hpp"
-#include "commands/live_turns.hpp"
+#include "commands/live.hpp"
 #include "fake_device.hpp"
 
 namespace clprobe::commands {

@@ -69,7 +69,7 @@ TEST_CASE("gpu-cache: without a heading, a person's series and clock, and lines 
     CHECK(refusal(row(text)).starts_with(expected));
   }
   CHECK(refusal(row("0.5 kB 5ms 0.2% 10.0 GB/s")) ==
-        "line 2: expected a size from 1 to 10^15 kB and a bandwidth up to 10^12 GB/s");
+        "line 2: expected a size from 1 to 10^12 kB and a bandwidth up to 10^6 GB/s");
   CHECK(refusal(std::string(heading)) ==
         "document: expected a size and a bandwidth below the heading, found none");
 }

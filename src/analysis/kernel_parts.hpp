@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+// What the parts of the analysis of a kernel share.
 #pragma once
 
-#include "clprobe/ablation.hpp"
+#include <string>
+
+#include "clprobe/kernel_causes.hpp"
 
 namespace clprobe {
 
@@ -14,5 +17,9 @@ inline Cost find_gain(const Visits& before_ns, const Visits& after_ns,
                                           {.idealised = 1, .visits_ns = after_ns}};
   return attribute_time(builds, 1, options).factors.front();
 }
+
+/// What was seen, and what it may be in the code: one sentence with a full stop. Where the causes
+/// are not believed it says why; empty where nobody knows that.
+std::string kernel_advice(const KernelCauses& causes);
 
 }  // namespace clprobe

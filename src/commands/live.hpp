@@ -1,20 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-// The headlines of both sides, followed in rounds of turns until all of them are decided.
+// The parts of `compare --live`: its two sides and the first look at each, then the headlines of
+// both sides, followed in rounds of turns until all of them are decided.
 #pragma once
 
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/options.hpp"
+#include "clprobe/engine.hpp"
 #include "clprobe/paired.hpp"
+#include "clprobe/run.hpp"
 #include "clprobe/turns.hpp"
-#include "commands/live_sides.hpp"
+#include "commands/selection.hpp"
+#include "terminal/progress.hpp"
 
 namespace clprobe::commands {
+
+/// One side: what was chosen for it, where it is measured, and what that gave.
+struct Side {
+  std::string name{};  ///< "side A", with its variables
+  Target target{};
+  std::unique_ptr<Backend> backend{};  ///< null: the device could not be opened
+  Run run{};
+};
+
+using Sides = std::array<Side, 2>;
+
+/// Hears what happens meanwhile.
+struct LiveObserver {
+  std::function<void(std::string_view message)> say{};
+  std::function<void(const terminal::Progress&)> progress{};
+  std::function<bool()> cancelled{};
+  /// Something more is known.
+  std::function<void()> save{};
+};
 
 /// How long both sides may take turns: as long as was asked for, or so that the whole comparison,
 /// of which the first looks took so long, ends within a minute; but 20 s at least.
