@@ -90,12 +90,11 @@ struct NoisePoint {
 };
 
 /// How much of one kind of noise a kernel takes in before it becomes slower: a line that is flat
-/// up to `absorbed` and rises by `slope_ns` behind it.
+/// up to `absorbed` and rises behind it.
 struct Absorption {
   bool is_found{false};  ///< false: no more than `absorbed` was injected, and all of it absorbed
   double absorbed{0.0};
   Interval interval{};
-  double slope_ns{0.0};  ///< per unit of noise, where it shows
   /// What the rising line, drawn back to no noise, lacks of the time without noise: the share of
   /// the time in which what the noise needs is free. At most 1 but for noise; with nothing found, a
   /// lower bound of 1 is not known and it is 1.

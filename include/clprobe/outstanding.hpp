@@ -97,7 +97,6 @@ struct Spike {
   Gap gap{};                    ///< where the jump most likely is
   std::vector<Gap> possible{};  ///< where noise lets it be, `gap` included; rising, without holes
   double jump_cycles{0.0};
-  double variance{0.0};  ///< the larger of the plot's variances on both sides
   /// Capacities that were asked for up to here: 1, or more where earlier jumps hide among the first
   /// sub-group's points and the distance to the next jump tells that there must be some.
   int multiple{1};
@@ -113,7 +112,6 @@ struct CurveFinding {
   Interval request_interval{};     ///< of cycles_per_request: 95 %, from the points' distances
   double whole_cycles_per_request{0.0};  ///< of the whole curve, as if it had no jump
   Interval whole_request_interval{};
-  double noise{0.0};             ///< standard deviation of the robust curve, as a share of it
   std::optional<Spike> spike{};  ///< the first
   /// Requests and instructions at up to which a jump would have been seen (2 latency - time is
   /// large enough): a silent curve speaks only about capacities between these. Empty (high < low)

@@ -57,8 +57,7 @@ struct TwoLatencyTest {
   ThroughputLimit limit{ThroughputLimit::unknown};
   std::optional<double> capacity{};  ///< loads, where that is the limit
   std::optional<Interval> capacity_interval{};
-  double min_capacity{0.0};          ///< always: so many were in flight
-  Interval min_capacity_interval{};  ///< of the bound, which is its lower end
+  Interval min_capacity_interval{};  ///< always: its lower end is the bound, so many were in flight
   std::string reason{};
 };
 

@@ -5,7 +5,6 @@
 
 #include <optional>
 #include <span>
-#include <string>
 
 #include "clprobe/estimate.hpp"
 #include "clprobe/run.hpp"
@@ -29,16 +28,6 @@ inline constexpr std::string_view others_warning = "cores_shared";
 /// "wide_intervals" where more than a tenth of the points have an interval wider than 5 %. What was
 /// seen, and no cause of it: a memory whose latency differs from line to line scatters as well.
 std::optional<Warning> find_scatter(std::span<const Point> points, const DeviceInfo& device);
-
-/// The series of a run that scatters least.
-struct QuietSeries {
-  std::string probe{};
-  std::string series{};
-  double share{0.0};  ///< the middle one of its points' intervals, as a share of their times
-};
-
-/// Nothing where no series has 5 points of 3 samples each: less says nothing of scatter.
-std::optional<QuietSeries> find_quietest(const Run& run);
 
 /// Writes what the run's reference points say of what disturbed it, and writes or takes back the
 /// warning about that, which is said of more than 5 %. Of a run without such points: whoever

@@ -175,7 +175,6 @@ Absorption find_absorption(std::span<const NoisePoint> points, const AblationOpt
   }
   found.is_found = true;
   found.absorbed = hinge.bend;
-  found.slope_ns = hinge.slope;
   found.share = share_of(hinge, x, y);
   found.is_decisive = decides(x, y);
   std::mt19937_64 generator(options.seed);

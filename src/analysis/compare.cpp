@@ -139,6 +139,12 @@ std::vector<LevelSets> differing_levels(const ComparedResult& baseline, const Co
   return found;
 }
 
+/// Whether it is a time or a bandwidth, in whatever unit: what tells a level from another one.
+bool is_speed(const Finding& finding) {
+  constexpr std::array units{"seconds", "cycles", "bytes_per_second", "bytes_per_cycle"};
+  return std::ranges::find(units, finding.unit) != units.end();
+}
+
 /// Whether the finding of the baseline says how a level ends, and the next one is another one in
 /// the other run. The time of a level does not depend on its neighbours.
 bool rests_on_differing(const Finding& finding, const std::vector<LevelSets>& sets) {
@@ -500,6 +506,17 @@ void count(VerdictCounts& counts, Verdict verdict) {
 }
 
 namespace {
+
+/// Whether it is `time` in cycles of the core: the same quantity in another unit.
+bool is_in_cycles_of(const Finding& cycles, const ComparedFinding& time) {
+  constexpr double rounding = 1e-3;
+  const Finding& finding = time.finding;
+  if (!cycles.value || !finding.value || !time.clock || finding.unit == cycles.unit) return false;
+  if (finding.series != cycles.series || finding.level != cycles.level) return false;
+  const Finding converted = in_cycles(time).finding;
+  return converted.unit == cycles.unit &&
+         std::fabs(*converted.value - *cycles.value) <= rounding * std::fabs(*cycles.value);
+}
 
 /// Whether the row says in cycles of the core what another row that changed says in time.
 bool is_repeated(const ComparedRow& row, const std::vector<ComparedRow>& rows, std::size_t run) {

@@ -60,12 +60,6 @@ bool is_part(const ComparedFinding& compared);
 /// What is a part of another finding, as a share of `whole`, which is above 0.
 ComparedFinding as_share(const ComparedFinding& compared, double whole);
 
-/// Whether it is a time or a bandwidth, in whatever unit: what tells a level from another one.
-bool is_speed(const Finding& finding);
-
-/// Whether it is `time` in cycles of the core: the same quantity in another unit.
-bool is_in_cycles_of(const Finding& cycles, const ComparedFinding& time);
-
 /// Where a finding stands on the line on which two of them are compared: the natural logarithm of
 /// its value; of a share the value itself.
 struct Place {

@@ -2,7 +2,6 @@
 #include "analysis/comparing.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <initializer_list>
 
@@ -38,21 +37,6 @@ ComparedFinding as_share(const ComparedFinding& compared, double whole) {
   // What makes all of it slower makes a part of it slower by as much of the part.
   if (finding.value) share.disturbance *= std::min(1.0, std::fabs(*finding.value));
   return share;
-}
-
-bool is_speed(const Finding& finding) {
-  constexpr std::array units{"seconds", "cycles", "bytes_per_second", "bytes_per_cycle"};
-  return std::ranges::find(units, finding.unit) != units.end();
-}
-
-bool is_in_cycles_of(const Finding& cycles, const ComparedFinding& time) {
-  constexpr double rounding = 1e-3;
-  const Finding& finding = time.finding;
-  if (!cycles.value || !finding.value || !time.clock || finding.unit == cycles.unit) return false;
-  if (finding.series != cycles.series || finding.level != cycles.level) return false;
-  const Finding converted = in_cycles(time).finding;
-  return converted.unit == cycles.unit &&
-         std::fabs(*converted.value - *cycles.value) <= rounding * std::fabs(*cycles.value);
 }
 
 Place locate(const ComparedFinding& compared) {

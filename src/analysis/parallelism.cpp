@@ -190,7 +190,6 @@ TwoLatencyTest compare_latencies(const Saturation& near, const Saturation& far) 
   TwoLatencyTest test;
   test.min_capacity_interval =
       near.knee_interval.low > far.knee_interval.low ? near.knee_interval : far.knee_interval;
-  test.min_capacity = test.min_capacity_interval.low;
   if (!(far.latency >= min_latency_ratio * near.latency)) {
     test.reason = "the two latencies are too similar";
     return test;
@@ -204,7 +203,6 @@ TwoLatencyTest compare_latencies(const Saturation& near, const Saturation& far) 
     test.capacity = std::sqrt(near.knee * far.knee);
     test.capacity_interval = Interval{std::min(near.knee_interval.low, far.knee_interval.low),
                                       std::max(near.knee_interval.high, far.knee_interval.high)};
-    test.min_capacity = test.capacity_interval->low;
     test.min_capacity_interval = *test.capacity_interval;
     test.reason = "the number of loads in flight is the same at both latencies";
   } else if (are_equal(near.max_rate, near.max_rate_interval, far.max_rate,

@@ -206,6 +206,7 @@ ComparedResult pool_results(const ComparedResult& first, std::span<const RunDige
   }
   std::map<const ComparedFinding*, Key> keys;
   for (const auto& [key, finding] : keyed(first, {})) keys.emplace(finding, key);
+  pooled.findings.reserve(first.findings.size());
   for (const ComparedFinding& each : first.findings) {
     pooled.findings.push_back(pool_finding(found.at(keys.at(&each)), runs.size(), clock));
   }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "clprobe/disturbance.hpp"
@@ -57,6 +58,16 @@ std::optional<Warning> find_scatter(std::span<const Point> points, const DeviceI
                  {{"points", wide}, {"of_points", all}, {"widest_share", widest}}};
 }
 
+namespace {
+
+/// The series of a run that scatters least.
+struct QuietSeries {
+  std::string probe{};
+  std::string series{};
+  double share{0.0};  ///< the middle one of its points' intervals, as a share of their times
+};
+
+/// Nothing where no series has 5 points of 3 samples each: less says nothing of scatter.
 std::optional<QuietSeries> find_quietest(const Run& run) {
   std::optional<QuietSeries> quietest;
   for (const ProbeResult& result : run.results) {
@@ -73,8 +84,6 @@ std::optional<QuietSeries> find_quietest(const Run& run) {
   }
   return quietest;
 }
-
-namespace {
 
 /// Whether the references were asked; what they saw where that is worth telling.
 bool tell_references(Run& run) {

@@ -31,8 +31,7 @@ struct Sweep {
   std::vector<double> y{};         ///< robust, less overhead and single outliers
   std::vector<double> requests{};  ///< unique
   std::vector<double> z{};         ///< y less what is regular: flat but for jumps
-  double noise{0.0};               ///< standard deviation of y, as a share of it
-  std::vector<double> noise_at{};  ///< the same around each point, and not less
+  std::vector<double> noise_at{};  ///< standard deviation of y around each point, as a share of it
   double latency{0.0};
   double first_slope{0.0};  ///< cycles per request within the first sub-group
 
@@ -190,7 +189,6 @@ std::optional<Sweep> sweep_of(const ThreadLatencyCurve& curve, const ThreadLaten
   }
   if (sweep.n.size() < 8) return std::nullopt;
   const std::vector<double> residuals = residuals_of(sweep.n, sweep.y);
-  sweep.noise = noise_of(residuals);
   sweep.noise_at = noise_around(residuals, sweep.n.size());
   flatten(sweep);
   drop_outliers(sweep);
@@ -442,16 +440,6 @@ bool stands_out(const Sweep& sweep, const FoundSpike& found, std::size_t begin) 
          std::max(min_score * 1.4142 * sweep.sigma(found.gap), min_over_rises * largest_rise);
 }
 
-double variance_beside(const ThreadLatencyPlot& plot, const Gap& gap) {
-  double most = 0.0;
-  for (std::size_t i = 0; i < plot.work_items.size(); ++i) {
-    if (plot.work_items[i] == gap.before || plot.work_items[i] == gap.after) {
-      most = std::max(most, plot.variance[i]);
-    }
-  }
-  return most;
-}
-
 std::string why_silent(const Sweep& sweep, const CurveFinding& found) {
   if (found.visible_requests.high < found.visible_requests.low) {
     return "requests take so long to issue that a full pool would not be visible";
@@ -479,7 +467,6 @@ CurveFinding find_spike(const ThreadLatencyCurve& curve, int sub_group) {
   const double either_way = std::max(above, 2.0 * sweep->sigma(0));
   found.latency_interval = {std::max(0.0, sweep->latency - either_way),
                             sweep->latency + either_way};
-  found.noise = sweep->noise;
   find_visible(*sweep, found);
   auto first = next_spike(*sweep, 0, 0);
   std::size_t begin = 0;
@@ -506,7 +493,6 @@ CurveFinding find_spike(const ThreadLatencyCurve& curve, int sub_group) {
     found.reason = "the jump is within the scatter of the curve";
     return found;
   }
-  first->spike.variance = variance_beside(plot, first->spike.gap);
   found.spike = first->spike;
   return found;
 }

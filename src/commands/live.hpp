@@ -58,8 +58,6 @@ class LiveTurns {
 
   /// What they gave so far.
   [[nodiscard]] std::vector<Followed> followed() const;
-  /// Whether the time was up before all were settled.
-  [[nodiscard]] std::size_t unsettled() const;
   /// Whether a side's device failed meanwhile.
   [[nodiscard]] bool has_failed() const { return has_failed_; }
 
@@ -84,6 +82,7 @@ class LiveTurns {
   void take_one(Headline& headline);
   void lose(Headline& headline, int side, const std::string& reason);
   void report_progress(std::chrono::duration<double> spent, std::chrono::duration<double> time);
+  [[nodiscard]] std::size_t unsettled() const;
   void settle_clocks();
 
   const Comparison& first_;

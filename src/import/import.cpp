@@ -248,37 +248,6 @@ Point latency_point(std::string_view series, double bytes, double ns, const Line
   return point;
 }
 
-void expect_loads(const std::vector<Point>& points, int line) {
-  constexpr double max_first_ns = 2e3;
-  constexpr double max_last_ns = 2e4;
-  constexpr double proportional = 0.7;
-  constexpr double min_span = 8.0;
-  constexpr std::size_t min_slopes = 4;
-  const auto bytes = [](const Point& point) {
-    return static_cast<double>(point.parameters.integer("working_set_bytes"));
-  };
-  const auto ns = [](const Point& point) { return *number_in(point.facts, imported_ns); };
-  std::vector<Point> sorted = points;
-  std::ranges::stable_sort(sorted,
-                           [&](const Point& a, const Point& b) { return bytes(a) < bytes(b); });
-  std::size_t steep = 0;
-  std::size_t slopes = 0;
-  for (std::size_t i = 1; i < sorted.size(); ++i) {
-    const double step = std::log(bytes(sorted[i]) / bytes(sorted[i - 1]));
-    if (step <= 0.0) continue;
-    ++slopes;
-    if (std::log(ns(sorted[i]) / ns(sorted[i - 1])) / step > proportional) ++steep;
-  }
-  const bool is_proportional = slopes >= min_slopes && 2 * steep > slopes &&
-                               bytes(sorted.back()) >= min_span * bytes(sorted.front());
-  const bool is_short = ns(sorted.front()) <= max_first_ns && ns(sorted.back()) <= max_last_ns;
-  if (is_short && !is_proportional) return;
-  throw RunFormatError(fmt::format(
-      "line {}: {:.4g} us at the smallest size and {:.4g} us at the largest are times of copies or "
-      "of whole loops, not latencies of loads: give the time of one load",
-      line, ns(sorted.front()) / 1e3, ns(sorted.back()) / 1e3));
-}
-
 void set_clock(Run& run, double hertz) {
   Clock& clock = run.device.clock;
   clock.rate = ClockRate::core_cycles;

@@ -337,7 +337,6 @@ TEST_CASE("what is absorbed is found where the line bends") {
     const Absorption exact = find_absorption(hinge(absorbed, 20.0, 0.0, 1));
     CHECK(exact.is_found);
     CHECK(exact.absorbed == doctest::Approx(absorbed));
-    CHECK(exact.slope_ns == doctest::Approx(20.0));
     CHECK(exact.share == doctest::Approx(absorbed * 20.0 / 1000.0));
     const Absorption noisy = find_absorption(hinge(absorbed, 20.0, 10.0, 2));
     CHECK(std::abs(noisy.absorbed - absorbed) < 2.0);

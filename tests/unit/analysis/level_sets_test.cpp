@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/compare.hpp"
 #include "analysis/comparing.hpp"
+#include "clprobe/compare.hpp"
 
 namespace clprobe {
 namespace {

@@ -48,8 +48,8 @@ TEST_CASE("A port is the same rate at two latencies, and bounds the capacity fro
   const TwoLatencyTest test = compare_latencies(*near, *far);
   CHECK(test.limit == ThroughputLimit::port);
   CHECK_FALSE(test.capacity);
-  CHECK(test.min_capacity <= 2000.0);
-  CHECK(test.min_capacity >= 0.95 * 0.9 * 690.0);
+  CHECK(test.min_capacity_interval.low <= 2000.0);
+  CHECK(test.min_capacity_interval.low >= 0.95 * 0.9 * 690.0);
 }
 
 TEST_CASE("A port near and a capacity far are different limits") {
@@ -57,8 +57,8 @@ TEST_CASE("A port near and a capacity far are different limits") {
   const auto far = fit_saturation(closed_loop(1000.0, 400.0, 2.0));
   const TwoLatencyTest test = compare_latencies(*near, *far);
   CHECK(test.limit == ThroughputLimit::different);
-  CHECK(test.min_capacity <= 400.0);
-  CHECK(test.min_capacity >= 380.0);
+  CHECK(test.min_capacity_interval.low <= 400.0);
+  CHECK(test.min_capacity_interval.low >= 380.0);
 }
 
 TEST_CASE("What does not saturate is a lower bound, and says so") {
@@ -72,7 +72,7 @@ TEST_CASE("What does not saturate is a lower bound, and says so") {
   const TwoLatencyTest test = compare_latencies(*near, *found);
   CHECK(test.limit == ThroughputLimit::unknown);
   CHECK(test.reason == found->reason);
-  CHECK(test.min_capacity == doctest::Approx(4096.0));
+  CHECK(test.min_capacity_interval.low == doctest::Approx(4096.0));
 }
 
 TEST_CASE("A knee is reached where half as many loads again no longer serve more") {
