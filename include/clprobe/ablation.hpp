@@ -19,8 +19,8 @@
 #include <string>
 #include <vector>
 
-#include "clprobe/estimate.hpp"
 #include "clprobe/statistics.hpp"
+#include "clprobe/visits.hpp"
 
 namespace clprobe {
 
@@ -78,6 +78,9 @@ bool is_reachable(std::uint32_t set, std::span<const std::uint32_t> needs);
 Ablation attribute_time(std::span<const AblationBuild> builds, std::size_t factors,
                         const AblationOptions& options = {});
 
+/// Time saved from the first set of launches to the second. Equal numbers of visits count as rounds.
+Cost find_gain(const Visits& before_ns, const Visits& after_ns, AblationOptions options = {});
+
 /// Shapley values of k = log2(size) factors, `times[set]` being the time without the factors of
 /// `set`. The exact ones, by all sets that can be reached.
 std::vector<double> shapley_values(std::span<const double> times,
@@ -90,11 +93,12 @@ struct NoisePoint {
 };
 
 /// How much of one kind of noise a kernel takes in before it becomes slower: a line that is flat
-/// up to `absorbed` and rises behind it.
+/// up to `absorbed` and rises by `slope_ns` behind it.
 struct Absorption {
   bool is_found{false};  ///< false: no more than `absorbed` was injected, and all of it absorbed
   double absorbed{0.0};
   Interval interval{};
+  double slope_ns{0.0};  ///< per unit of noise, where it shows
   /// What the rising line, drawn back to no noise, lacks of the time without noise: the share of
   /// the time in which what the noise needs is free. At most 1 but for noise; with nothing found, a
   /// lower bound of 1 is not known and it is 1.

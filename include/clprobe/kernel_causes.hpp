@@ -88,7 +88,8 @@ struct KernelTimes {
 
 enum class CauseState : std::uint8_t { found, not_resolved, not_present, refused };
 
-/// A row of the stack.
+/// A share of the kernel's time, or the reason why there is none: a part of the bar, or, without a
+/// name, a cost of how groups fill the device.
 struct KernelCause {
   std::string_view name{};   ///< "main_memory"
   std::string_view title{};  ///< "main memory"
@@ -101,6 +102,11 @@ struct KernelCause {
   std::string reason{};        ///< why there is no value, or why it is a bound; without a full stop
   std::optional<double> app_share{};  ///< of the program's device time
 };
+
+/// The cause with its cost, as a share of `whole_ns`: found if it is resolved and above 0.
+/// `if_negative` is the reason for a resolved cost below 0.
+KernelCause with_cost(KernelCause cause, const Cost& cost, double whole_ns,
+                      std::string_view if_negative = {});
 
 /// What two factors save together beyond what each saves alone; memory is whole here.
 struct KernelInteraction {
@@ -162,5 +168,85 @@ std::string doubt_advice(std::string_view doubt);
 
 /// The causes that were found, the largest first.
 std::vector<KernelCause> ranked_causes(const KernelCauses& causes);
+
+/// So many copies run side by side.
+inline constexpr std::uint64_t bare_copies = 8;
+
+/// What is left of the kernel by itself, and the same with others beside it.
+struct BareRuns {
+  std::string refusal{};  ///< why there are none; without a full stop
+  Visits alone_ns{};
+  Visits copies_ns{};        ///< the time of `bare_copies` side by side, for each of them
+  Visits beside_loads_ns{};  ///< what it takes while another kernel loads
+  std::uint64_t groups{0};
+  std::uint64_t resident_groups{0};  ///< at once, of the kernel as it is; 0: not known
+  std::uint64_t units{1};
+};
+
+/// The last cause, with its part of what was unattributed, and advice that knows of it. Nothing
+/// where the other causes are not believed.
+void add_chains(const BareRuns& runs, KernelCauses& causes);
+
+/// Launches of the whole kernel with local memory that nothing uses.
+struct ResidentTime {
+  std::uint64_t resident_groups{0};  ///< at once, on the device, as counted
+  std::uint64_t padding_bytes{0};    ///< of local memory, for each group
+  Visits visits_ns{};
+};
+
+/// What the kernel takes longer with fewer groups at once.
+struct Occupancy {
+  std::uint64_t resident_groups{0};  ///< as the kernel is
+  std::uint64_t fewer_groups{0};     ///< that it was compared with; 0: there are none
+  KernelCause fewer{};
+};
+
+/// `times` in any order; the one with the least padding is the kernel as it is. Compared are the
+/// most groups that are at most half as many, else the fewest there are. Nothing for no times.
+std::optional<Occupancy> find_occupancy(std::span<const ResidentTime> times);
+
+/// What the kernel gains if all of its groups took as long as those of its whole waves do.
+struct Tail {
+  std::uint64_t whole_waves{0};
+  std::uint64_t rest_groups{0};  ///< in the last wave
+  KernelCause last_wave{};
+};
+
+/// A launch of this many whole waves says nothing about its last one, which is a part of the time
+/// that noise hides.
+inline constexpr std::uint64_t max_waves = 64;
+
+/// How many groups the launch of whole waves has; 0 where none is worth a launch.
+std::uint64_t groups_of_whole_waves(std::uint64_t groups, std::uint64_t resident_groups);
+
+/// `whole_ns`: launches of `groups_of_whole_waves`. Nothing where no group was counted.
+std::optional<Tail> find_tail(std::uint64_t groups, std::uint64_t resident_groups,
+                              const Visits& all_ns, const Visits& whole_ns);
+
+/// What the kernel takes whatever its groups do.
+struct Starting {
+  KernelCause launch{};  ///< of which one group ends at once
+  KernelCause groups{};  ///< starting and ending all of them, beyond that
+};
+
+/// `one_ns`, `all_ns`: launches of one group and of all, which end at once. Nothing where there are
+/// none; with `all_ns` empty the kernel has one group alone.
+std::optional<Starting> find_starting(const Visits& kernel_ns, const Visits& one_ns,
+                                      const Visits& all_ns);
+
+struct KernelPlaces {
+  std::uint64_t groups{0};  ///< of the launch
+  double ratio{1.0};        ///< of the kernel with an entry to the kernel as it is
+  std::string doubt{};      ///< why nothing else is believed; one line, without a full stop
+  std::optional<Occupancy> occupancy{};
+  std::optional<Tail> tail{};
+  std::optional<Starting> starting{};
+  std::optional<double> app_share{};  ///< of the program's device time
+};
+
+/// One sentence on the causes and how to remove the first; if they are not believed, why.
+std::string kernel_advice(const KernelCauses& causes);
+/// One sentence on the largest of all that was found.
+std::string kernel_advice(const KernelCauses& causes, const KernelPlaces& places);
 
 }  // namespace clprobe

@@ -97,6 +97,7 @@ struct Spike {
   Gap gap{};                    ///< where the jump most likely is
   std::vector<Gap> possible{};  ///< where noise lets it be, `gap` included; rising, without holes
   double jump_cycles{0.0};
+  double variance{0.0};  ///< the larger of the plot's variances on both sides
   /// Capacities that were asked for up to here: 1, or more where earlier jumps hide among the first
   /// sub-group's points and the distance to the next jump tells that there must be some.
   int multiple{1};
@@ -112,6 +113,7 @@ struct CurveFinding {
   Interval request_interval{};     ///< of cycles_per_request: 95 %, from the points' distances
   double whole_cycles_per_request{0.0};  ///< of the whole curve, as if it had no jump
   Interval whole_request_interval{};
+  double noise{0.0};             ///< standard deviation of the robust curve, as a share of it
   std::optional<Spike> spike{};  ///< the first
   /// Requests and instructions at up to which a jump would have been seen (2 latency - time is
   /// large enough): a silent curve speaks only about capacities between these. Empty (high < low)
@@ -158,6 +160,9 @@ struct OutstandingLimit {
 std::optional<CountRange> request_range(const CurveFinding& curve, int sub_group);
 std::optional<CountRange> instruction_range(const CurveFinding& curve, int sub_group);
 
+/// The first jump of one curve, without the lower bounds, which need all curves of a target.
+CurveFinding find_spike(const ThreadLatencyCurve& curve, int sub_group);
+
 /// All curves of one device; the lower bounds take the least latency of each target's curves.
 /// Throws std::invalid_argument when `sub_group` is not positive.
 std::vector<CurveFinding> find_spikes(std::span<const ThreadLatencyCurve> curves, int sub_group);
@@ -180,19 +185,5 @@ struct SubGroupLoads {
 /// latency more. That is no pool or table of the compute unit where more requests and instructions
 /// were in flight there, by Little's law, than those that wait.
 SubGroupLoads find_sub_group_loads(std::span<const CurveFinding> curves);
-
-/// What somebody else concluded from the same spikes.
-struct OutstandingClaim {
-  std::string source{};
-  OutstandingKind kind{OutstandingKind::request_pool};
-  std::int64_t at_least{0};
-};
-
-/// The conclusion of Lashgar, Salehi and Baniasadi on a GPU of theirs whose spikes without mergers
-/// are where these curves have them; nothing where they are elsewhere.
-std::optional<OutstandingClaim> claim_of_paper(std::span<const CurveFinding> curves);
-
-/// One or two sentences: the claim, and whether the limit agrees with it.
-std::string set_beside(const OutstandingLimit& limit, const OutstandingClaim& claim);
 
 }  // namespace clprobe

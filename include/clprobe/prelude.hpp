@@ -110,29 +110,21 @@ std::string prelude_text(const Switches& switches = {});
 /// How many groups there are, in all dimensions together. Throws SettingError as `count_groups`.
 std::uint64_t count_all_groups(const NdRange& launch);
 
-/// What stands in place of `prelude_text` in front of a text with an entry of ours (cl/entry.clh),
-/// for this launch alone. `with_noise`: groups can be launched beside the program's. Throws
-/// SettingError where its groups are not all of one size.
-std::string entry_text(const NdRange& launch, bool with_noise = false);
+/// The text that replaces `prelude_text` in front of a text with an entry of ours (cl/entry.clh),
+/// for this launch alone. Throws SettingError if the groups are not all of one size.
+std::string entry_text(const NdRange& launch);
 
 /// The text with the entry in each kernel of that name: `entry_arguments` more arguments,
 /// and each line where it was. The same text where it has no such kernel.
 std::string with_entry(std::string_view text, std::string_view kernel);
 
-/// What a group does at the entry: go on into the kernel, help to count how many groups run at
-/// once, where it is beside the program's make noise (`noise_mode`), or end.
-enum class EntryMode : std::uint32_t { none, count, noise, end };
+/// What a group does at the entry: it runs the kernel, helps to count how many groups run at once,
+/// or ends. cl/entry.clh has the numbers.
+enum class EntryMode : std::uint32_t { none = 0, count = 1, end = 3 };
 
-/// What a group beside the program's keeps busy. `cache` and `memory` load from the room alike.
-enum class Noise : std::uint32_t { arithmetic, local, cache, memory };
-
-/// The mode of a launch in which every other group makes noise, or, with `is_alone`, each does. Of
-/// loads: from the first 2^exponent words of the room.
-std::uint32_t noise_mode(Noise noise, std::uint32_t exponent, bool is_alone);
-
-/// The number of arguments that an entry adds: mode (uint), amount (uint: of noise, or how often a
-/// group looks in vain before it takes all for counted), room (global uint*, for a count of
-/// `entry_room_words`, 0 before the launch), padding (local, for noise a word for each work-item).
+/// The number of arguments that an entry adds: mode (uint), patience (uint: how often a group finds
+/// no new one before it ends the count), room (global uint*, `entry_room_words` for a count, 0
+/// before the launch), padding (local, unused).
 inline constexpr std::uint32_t entry_arguments = 4;
 inline constexpr std::size_t entry_room_words = 3;
 inline constexpr std::size_t entry_at_once_word = 2;  ///< of the room: how many ran at once
@@ -166,7 +158,7 @@ struct Judgement {
   Verdict lanes{};
   Verdict fences{};
   Verdict functions{};  ///< special ones
-  Verdict entry{};      ///< launches of some of the groups, and beside others
+  Verdict entry{};      ///< launches of some of the groups
   bool has_fence_assembly{false};
   /// What a replay does not have: "it calls enqueue_kernel", where that is reached. Empty: nothing.
   std::string unknown_work{};

@@ -39,21 +39,10 @@ struct KnownLevel {
   friend bool operator==(const KnownLevel&, const KnownLevel&) = default;
 };
 
-/// How long a load from global memory takes where the working set is no larger.
-struct KnownLatency {
-  Bytes up_to{};  ///< where the next level begins; 0: it is the last one
-  double ns{0.0};
-  double low_ns{0.0};
-  double high_ns{0.0};
-
-  friend bool operator==(const KnownLatency&, const KnownLatency&) = default;
-};
-
 /// What earlier probes of this run, or of a run that the user names, found out of the device.
 struct Known {
-  Bytes last_cache{};                     ///< the largest capacity of a cache; 0: not known
-  std::vector<KnownLevel> levels{};       ///< whose capacity is known, the nearest first
-  std::vector<KnownLatency> latencies{};  ///< the nearest level's first
+  Bytes last_cache{};                ///< the largest capacity of a cache; 0: not known
+  std::vector<KnownLevel> levels{};  ///< whose capacity is known, the nearest first
 
   friend bool operator==(const Known&, const Known&) = default;
 };

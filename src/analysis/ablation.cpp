@@ -186,4 +186,11 @@ Ablation attribute_time(std::span<const AblationBuild> builds, std::size_t facto
   return ablation;
 }
 
+Cost find_gain(const Visits& before_ns, const Visits& after_ns, AblationOptions options) {
+  options.are_rounds = before_ns.size() == after_ns.size();
+  const std::vector<AblationBuild> builds{{.idealised = 0, .visits_ns = before_ns},
+                                          {.idealised = 1, .visits_ns = after_ns}};
+  return attribute_time(builds, 1, options).factors.front();
+}
+
 }  // namespace clprobe

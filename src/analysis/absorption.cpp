@@ -87,7 +87,7 @@ bool rises(const Hinge& hinge, double max_injected) {
 /// The bend of a curve jumps between places that fit as well; the line behind it hardly moves.
 double share_of(const Hinge& hinge, std::span<const double> x, std::span<const double> y) {
   if (!(hinge.level > 0.0)) return 0.0;
-  const auto behind = std::ranges::lower_bound(x, hinge.bend) - x.begin();
+  const auto behind = std::lower_bound(x.begin(), x.end(), hinge.bend) - x.begin();
   const std::size_t first = std::min(static_cast<std::size_t>(behind), x.size() - 2);
   const Line line = fit_least_squares(x.subspan(first), y.subspan(first));
   return std::max(0.0, 1.0 - line.intercept / hinge.level);
@@ -114,8 +114,8 @@ std::vector<const NoisePoint*> in_order(std::span<const NoisePoint> points) {
     }
     sorted.push_back(&each);
   }
-  std::ranges::sort(
-      sorted, [](const NoisePoint* a, const NoisePoint* b) { return a->injected < b->injected; });
+  std::sort(sorted.begin(), sorted.end(),
+            [](const NoisePoint* a, const NoisePoint* b) { return a->injected < b->injected; });
   for (std::size_t i = 1; i < sorted.size(); ++i) {
     if (sorted[i]->injected > sorted[i - 1]->injected) continue;
     throw AblationError(fmt::format("noise of {:g} appears twice", sorted[i]->injected));
@@ -134,7 +134,8 @@ std::string_view name_of(Resource resource) {
 
 /// The absorption of the kind of noise that loads `resource`, if there is one.
 const Absorption* absorption_of(std::span<const NoiseKind> noise, Resource resource) {
-  const auto found = std::ranges::find(noise, resource, &NoiseKind::resource);
+  const auto found = std::find_if(noise.begin(), noise.end(),
+                                  [&](const NoiseKind& each) { return each.resource == resource; });
   return found == noise.end() ? nullptr : &found->absorption;
 }
 
@@ -175,6 +176,7 @@ Absorption find_absorption(std::span<const NoisePoint> points, const AblationOpt
   }
   found.is_found = true;
   found.absorbed = hinge.bend;
+  found.slope_ns = hinge.slope;
   found.share = share_of(hinge, x, y);
   found.is_decisive = decides(x, y);
   std::mt19937_64 generator(options.seed);

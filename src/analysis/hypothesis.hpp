@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pieces of find_spikes and infer_limit (outstanding.hpp): the first jump of one curve, and
-// what the curves say about one kind of limit.
+// What the curves say about one kind of limit; the pieces of infer_limit (outstanding.hpp).
 #pragma once
 
 #include <cstddef>
@@ -12,10 +11,6 @@
 #include "clprobe/outstanding.hpp"
 
 namespace clprobe {
-
-/// The first jump of one Thread-Latency curve, without the lower bounds, which need all curves of a
-/// target.
-CurveFinding find_spike(const ThreadLatencyCurve& curve, int sub_group);
 
 /// Whether merge lists have a part in the curve.
 bool is_across(const LoadPattern& pattern);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A kernel's causes: the working-set curve, the attribution of its time, and waits for results.
 #include "clprobe/kernel_causes.hpp"
 
 #include <fmt/format.h>
@@ -7,24 +8,27 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <functional>
 #include <iterator>
 #include <limits>
 #include <numeric>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
-#include "analysis/kernel_parts.hpp"
 #include "clprobe/paired.hpp"
+#include "clprobe/visits.hpp"
 
 namespace clprobe {
 namespace {
 
-// The curve of time over distinct groups
-
 std::vector<FoldedTime> sorted_by_groups(std::span<const FoldedTime> sweep) {
   std::vector<FoldedTime> sorted;
-  std::ranges::copy_if(sweep, std::back_inserter(sorted),
-                       [](const FoldedTime& each) { return !each.visits_ns.empty(); });
-  std::ranges::stable_sort(sorted, std::ranges::greater{}, &FoldedTime::distinct_groups);
+  std::copy_if(sweep.begin(), sweep.end(), std::back_inserter(sorted),
+               [](const FoldedTime& each) { return !each.visits_ns.empty(); });
+  std::stable_sort(sorted.begin(), sorted.end(), [](const FoldedTime& a, const FoldedTime& b) {
+    return a.distinct_groups > b.distinct_groups;
+  });
   return sorted;
 }
 
@@ -80,8 +84,6 @@ std::uint64_t find_collision(const std::vector<FoldedTime>& sorted, const Folded
   return from;
 }
 
-// Causes
-
 // Fewer have no interval.
 constexpr std::size_t min_turn_blocks = 4;
 
@@ -91,10 +93,6 @@ struct CauseRow {
   std::string_view gsi;
 };
 
-constexpr CauseRow main_memory_row{"main_memory", "main memory", "memory data: main memory"};
-constexpr CauseRow last_cache_row{"last_cache", "last cache", "memory data: last cache"};
-
-// In the order of KernelFactor.
 constexpr std::array factor_rows{
     CauseRow{"memory", "memory", "memory data"},
     CauseRow{"barriers", "barriers", "synchronization: barrier"},
@@ -102,6 +100,8 @@ constexpr std::array factor_rows{
     CauseRow{"lanes", "differences between lanes", "memory structural: lanes"},
     CauseRow{"fences", "fences", "memory structural: pending release"},
     CauseRow{"functions", "special functions", "compute structural"}};
+constexpr CauseRow main_memory_row{"main_memory", "main memory", "memory data: main memory"};
+constexpr CauseRow last_cache_row{"last_cache", "last cache", "memory data: last cache"};
 
 const CauseRow& row_of(KernelFactor factor) {
   return factor_rows.at(static_cast<std::size_t>(factor));
@@ -112,9 +112,10 @@ KernelCause cause_of(const CauseRow& row) {
 }
 
 const FoldedTime* find_groups(const KernelTimes& times, std::uint64_t groups) {
-  const auto found = std::ranges::find_if(times.sweep, [&](const FoldedTime& each) {
-    return each.distinct_groups == groups && !each.visits_ns.empty();
-  });
+  const auto found =
+      std::find_if(times.sweep.begin(), times.sweep.end(), [&](const FoldedTime& each) {
+        return each.distinct_groups == groups && !each.visits_ns.empty();
+      });
   return found == times.sweep.end() ? nullptr : &*found;
 }
 
@@ -125,23 +126,12 @@ Cost scaled(Cost cost, double factor) {
   return cost;
 }
 
-/// Gives a cause its cost, and says whether there is one.
-KernelCause valued(KernelCause cause, const Cost& cost, const KernelCauses& found,
+/// A part of the bar with its cost.
+KernelCause valued(const CauseRow& row, const Cost& cost, const KernelCauses& found,
                    std::optional<double> app_share) {
-  cause.cost = cost;
-  const double total = found.total.ns;
-  if (total > 0.0) {
-    cause.share = cost.ns / total;
-    cause.share_interval = {cost.interval.low / total, cost.interval.high / total};
-  }
-  const bool is_found = cost.is_resolved && cost.ns > 0.0;
-  cause.state = is_found ? CauseState::found : CauseState::not_resolved;
-  if (!is_found) {
-    cause.reason = cost.is_resolved ? "not resolved: the kernel takes longer without it"
-                                    : "not resolved: within two sigma of 0";
-  } else if (app_share) {
-    cause.app_share = cause.share * *app_share;
-  }
+  KernelCause cause =
+      with_cost(cause_of(row), cost, found.total.ns, "the kernel takes longer without it");
+  if (cause.state == CauseState::found && app_share) cause.app_share = cause.share * *app_share;
   return cause;
 }
 
@@ -173,8 +163,7 @@ std::vector<KernelCause> split_memory(const KernelTimes& times, const KernelCaus
   const FoldedTime* const cached =
       folding.cached_groups ? find_groups(times, folding.fastest_cached_groups) : nullptr;
   if (all == nullptr || least == nullptr || cached == nullptr) {
-    KernelCause memory =
-        valued(cause_of(row_of(KernelFactor::memory)), whole, found, times.app_share);
+    KernelCause memory = valued(row_of(KernelFactor::memory), whole, found, times.app_share);
     bound_by_collisions(memory, folding, 1);
     return {memory};
   }
@@ -185,8 +174,8 @@ std::vector<KernelCause> split_memory(const KernelTimes& times, const KernelCaus
     main = scaled(main, whole.ns / sum);
     last = scaled(last, whole.ns / sum);
   }
-  KernelCause main_memory = valued(cause_of(main_memory_row), main, found, times.app_share);
-  KernelCause last_cache = valued(cause_of(last_cache_row), last, found, times.app_share);
+  KernelCause main_memory = valued(main_memory_row, main, found, times.app_share);
+  KernelCause last_cache = valued(last_cache_row, last, found, times.app_share);
   bound_by_collisions(main_memory, folding, *folding.cached_groups);
   bound_by_collisions(last_cache, folding, 1);
   return {main_memory, last_cache};
@@ -213,7 +202,7 @@ std::vector<KernelInteraction> interactions_of(const Ablation& ablation,
 }
 
 bool are_rounds(std::span<const AblationBuild> builds) {
-  return std::ranges::all_of(builds, [&](const AblationBuild& each) {
+  return std::all_of(builds.begin(), builds.end(), [&](const AblationBuild& each) {
     return each.visits_ns.size() == builds.front().visits_ns.size();
   });
 }
@@ -306,7 +295,9 @@ void attribute(const KernelTimes& times, const AblationOptions& options, KernelC
       continue;
     }
     const auto& hindrances = attribution.hindrances;
-    const auto hindrance = std::ranges::find(hindrances, each.factor, &Hindrance::factor);
+    const auto hindrance =
+        std::find_if(hindrances.begin(), hindrances.end(),
+                     [&](const Hindrance& other) { return other.factor == each.factor; });
     if (hindrance != hindrances.end()) {
       found.causes.push_back(hindering(*hindrance));
       continue;
@@ -316,7 +307,7 @@ void attribute(const KernelTimes& times, const AblationOptions& options, KernelC
       const std::vector<KernelCause> parts = split_memory(times, found, cost, options);
       found.causes.insert(found.causes.end(), parts.begin(), parts.end());
     } else {
-      found.causes.push_back(valued(cause_of(row_of(each.factor)), cost, found, times.app_share));
+      found.causes.push_back(valued(row_of(each.factor), cost, found, times.app_share));
     }
   }
 }
@@ -328,8 +319,9 @@ std::optional<WindowSpread> spread_of(const std::vector<Visits>& windows,
     if (!each.empty()) measured.push_back(&each);
   }
   if (measured.size() < 2) return std::nullopt;
-  const auto [least, most] = std::ranges::minmax_element(
-      measured, [](const Visits* a, const Visits* b) { return typical_ns(*a) < typical_ns(*b); });
+  const auto [least, most] = std::minmax_element(
+      measured.begin(), measured.end(),
+      [](const Visits* a, const Visits* b) { return typical_ns(*a) < typical_ns(*b); });
   const double shortest_ns = typical_ns(**least);
   if (!(shortest_ns > 0.0)) return std::nullopt;
   const Cost more = find_gain(**most, **least, options);
@@ -367,6 +359,129 @@ std::string instrument_doubt(const KernelCauses& found) {
                      high);
 }
 
+/// Beside loads that outlast the kernel, one that waits for loads takes much longer: each of its
+/// own stands behind a few of them. One that waits for results does not feel them.
+constexpr double max_slowed = 1.2;
+/// Where less is free the kernel hardly waits, for whatever it is, and loads beside it take slots.
+constexpr double min_free = 0.1;
+
+/// Copies are of what is left, and no more: taking away what makes the kernel slower does not count
+/// as a cause, and copies are without it all the same.
+constexpr double max_other = 1.1;
+/// Copies that take less than this, of the time of one, have not filled a unit.
+constexpr double min_filled = 1.25;
+
+KernelCause chains_cause() {
+  return {.name = "chains", .title = "dependent arithmetic", .gsi = "compute data"};
+}
+
+KernelCause refused_chains(std::string reason) {
+  KernelCause cause = chains_cause();
+  cause.state = CauseState::refused;
+  cause.reason = std::move(reason);
+  return cause;
+}
+
+/// Of the places of its groups, as they start, the part that work fills: where that is less for
+/// one compute unit than for another, or in the last wave, copies fill it as well, and nobody waits
+/// there.
+double balance_of(const BareRuns& runs) {
+  const bool is_known = runs.resident_groups > 0;
+  const std::uint64_t places = is_known && runs.groups > runs.resident_groups
+                                   ? runs.resident_groups
+                                   : std::max<std::uint64_t>(1, runs.units);
+  const std::uint64_t turns = (runs.groups + places - 1) / places;
+  if (turns == 0) return 1.0;
+  return static_cast<double>(runs.groups) / static_cast<double>(turns * places);
+}
+
+/// How many copies the device has places for at once, as far as that matters.
+double copies_at_once(const BareRuns& runs) {
+  if (runs.groups == 0) return 1.0;
+  const auto room = static_cast<double>(runs.resident_groups) / static_cast<double>(runs.groups);
+  return std::clamp(room, 1.0, static_cast<double>(bare_copies));
+}
+
+/// Why the kernel may wait for longer than copies say; empty where they filled a unit.
+std::string bound_of(const BareRuns& runs, double alone_ns, double busy_ns) {
+  const double at_once = copies_at_once(runs);
+  if (busy_ns * at_once >= min_filled * alone_ns) return {};
+  return at_once < bare_copies
+             ? fmt::format("at least: only {:.1f} copies of its groups fit at once", at_once)
+             : fmt::format("at least: {} concurrent copies do not fill the compute units",
+                           bare_copies);
+}
+
+/// The time for which a unit has work of one launch, where it has most.
+Visits busy_of(const BareRuns& runs) {
+  const double balance = balance_of(runs);
+  Visits busy_ns = runs.copies_ns;
+  for (std::vector<double>& visit : busy_ns) {
+    for (double& ns : visit) ns /= balance;
+  }
+  return busy_ns;
+}
+
+/// Why nothing is left to wait for: copies hinder each other, or take less time for each, but may
+/// have run where one leaves places idle.
+std::string nothing_free(const BareRuns& runs, double alone_ns) {
+  return typical_ns(runs.copies_ns) < alone_ns
+             ? "not resolved: concurrent copies may only fill compute units that the kernel leaves "
+               "idle"
+             : "not resolved: concurrent copies slow each other, so no compute unit is free";
+}
+
+KernelCause valued_chains(Cost free, std::string bound, std::string negative,
+                          const KernelCauses& causes) {
+  const bool is_negative = free.is_resolved && free.ns < 0.0;
+  if (is_negative) free = {};
+  KernelCause cause = with_cost(chains_cause(), free, causes.total.ns);
+  if (is_negative) cause.reason = std::move(negative);
+  if (cause.state != CauseState::found) return cause;
+  cause.is_lower_bound = !bound.empty();
+  cause.reason = std::move(bound);
+  return cause;
+}
+
+/// Of what could not be taken away, waiting that copies fill as well; nothing where there is none.
+const KernelCause* find_hidden(const KernelCauses& causes) {
+  constexpr std::array hidden{std::string_view("memory"), std::string_view("barriers"),
+                              std::string_view("fences"), std::string_view("functions")};
+  const auto found =
+      std::find_if(causes.causes.begin(), causes.causes.end(), [&](const KernelCause& each) {
+        return each.state == CauseState::refused &&
+               std::find(hidden.begin(), hidden.end(), each.name) != hidden.end();
+      });
+  return found == causes.causes.end() ? nullptr : &*found;
+}
+
+KernelCause chains_of(const BareRuns& runs, KernelCauses& causes) {
+  if (!runs.refusal.empty()) return refused_chains(runs.refusal);
+  if (const KernelCause* const hidden = find_hidden(causes)) {
+    return refused_chains(fmt::format("the remaining kernel still contains {}", hidden->title));
+  }
+  if (runs.alone_ns.empty() || runs.copies_ns.empty() || runs.beside_loads_ns.empty()) {
+    return refused_chains("not all required launches were measured");
+  }
+  const double left = typical_ns(runs.alone_ns) / causes.unattributed.ns;
+  if (left > max_other || left < 1.0 / max_other) {
+    return refused_chains(fmt::format(
+        "with all causes removed, the kernel takes {:.2f} times the unattributed time", left));
+  }
+  const Visits busy = busy_of(runs);
+  const Cost free = find_gain(runs.alone_ns, busy);
+  const double alone_ns = typical_ns(runs.alone_ns);
+  const double slowed = typical_ns(runs.beside_loads_ns) / alone_ns;
+  const std::string bound = bound_of(runs, alone_ns, typical_ns(busy));
+  KernelCause cause = valued_chains(free, bound, nothing_free(runs, alone_ns), causes);
+  if (free.ns < min_free * alone_ns || slowed <= max_slowed) return cause;
+  causes.near_waits = {cause.share, cause.share_interval, bound};
+  return refused_chains(
+      fmt::format("the remaining kernel also waits for loads: next to other loads it takes {:.2f} "
+                  "times as long",
+                  slowed));
+}
+
 }  // namespace
 
 std::optional<Folding> find_folding(std::span<const FoldedTime> sweep,
@@ -384,12 +499,28 @@ std::optional<Folding> find_folding(std::span<const FoldedTime> sweep,
     const double bytes = group_bytes * static_cast<double>(each.distinct_groups);
     return bytes <= *options.last_cache_bytes / 2.0;
   };
-  const auto fitting = std::ranges::find_if(sorted, fits);
+  const auto fitting = std::find_if(sorted.begin(), sorted.end(), fits);
   if (fitting == sorted.end() || fitting->distinct_groups < options.min_groups) return folding;
   const auto place = static_cast<std::size_t>(fitting - sorted.begin());
   folding.cached_groups = sorted[find_cached(sorted, place, options.min_groups)].distinct_groups;
   folding.fastest_cached_groups = fastest_of(sorted, *folding.cached_groups).distinct_groups;
   return folding;
+}
+
+KernelCause with_cost(KernelCause cause, const Cost& cost, double whole_ns,
+                      std::string_view if_negative) {
+  cause.cost = cost;
+  if (whole_ns > 0.0) {
+    cause.share = cost.ns / whole_ns;
+    cause.share_interval = {cost.interval.low / whole_ns, cost.interval.high / whole_ns};
+  }
+  const bool is_found = cost.is_resolved && cost.ns > 0.0;
+  cause.state = is_found ? CauseState::found : CauseState::not_resolved;
+  if (!is_found) {
+    cause.reason =
+        fmt::format("not resolved: {}", cost.is_resolved ? if_negative : "within two sigma of 0");
+  }
+  return cause;
 }
 
 std::string instrument_reason(const Interval& ratio) {
@@ -409,7 +540,7 @@ std::vector<KernelFactor> taken_away(std::span<const KernelFactorState> factors)
 }
 
 std::vector<std::uint32_t> needs_of(std::span<const KernelFactor> factors) {
-  const auto memory = std::ranges::find(factors, KernelFactor::memory);
+  const auto memory = std::find(factors.begin(), factors.end(), KernelFactor::memory);
   std::vector<std::uint32_t> needs;
   for (const KernelFactor each : factors) {
     const bool is_nested = each == KernelFactor::lanes && memory != factors.end();
@@ -441,11 +572,27 @@ KernelCauses find_kernel_causes(const KernelTimes& times, const FoldingOptions& 
 
 std::vector<KernelCause> ranked_causes(const KernelCauses& causes) {
   std::vector<KernelCause> ranked;
-  std::ranges::copy_if(causes.causes, std::back_inserter(ranked),
-                       [](const KernelCause& each) { return each.state == CauseState::found; });
-  std::ranges::stable_sort(
-      ranked, [](const KernelCause& a, const KernelCause& b) { return a.cost.ns > b.cost.ns; });
+  std::copy_if(causes.causes.begin(), causes.causes.end(), std::back_inserter(ranked),
+               [](const KernelCause& each) { return each.state == CauseState::found; });
+  std::stable_sort(ranked.begin(), ranked.end(), [](const KernelCause& a, const KernelCause& b) {
+    return a.cost.ns > b.cost.ns;
+  });
   return ranked;
+}
+
+void add_chains(const BareRuns& runs, KernelCauses& causes) {
+  if (!causes.is_believed || !(causes.total.ns > 0.0)) return;
+  KernelCause cause = chains_of(runs, causes);
+  if (cause.state == CauseState::found || cause.state == CauseState::not_resolved) {
+    // Both are parts of one launch: what one has more, the other has less.
+    Cost& left = causes.unattributed;
+    left.ns -= cause.cost.ns;
+    left.interval = {std::max(0.0, left.interval.low - cause.cost.interval.high),
+                     left.interval.high - cause.cost.interval.low};
+    causes.unattributed_share -= cause.share;
+  }
+  causes.causes.push_back(std::move(cause));
+  causes.advice = kernel_advice(causes);
 }
 
 }  // namespace clprobe

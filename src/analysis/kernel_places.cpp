@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "clprobe/kernel_places.hpp"
+// How a kernel's groups fill the device, and the sentence on all that was found.
+#include "clprobe/kernel_causes.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <vector>
-
-#include "analysis/kernel_parts.hpp"
 
 namespace clprobe {
 namespace {
@@ -22,29 +22,20 @@ bool is_fewer(const ResidentTime& each, const ResidentTime& base) {
          clearly_fewer * static_cast<double>(base.resident_groups);
 }
 
-/// What `longer` takes more than `shorter`, as a share of `whole_ns`. `if_negative`: what it means
-/// that it takes less.
-PlaceCost cost_between(const Visits& longer, const Visits& shorter, double whole_ns,
-                       std::string_view if_negative = {}) {
-  PlaceCost found;
-  found.cost = find_gain(longer, shorter);
-  found.share = found.cost.ns / whole_ns;
-  found.share_interval = {found.cost.interval.low / whole_ns, found.cost.interval.high / whole_ns};
-  const bool is_found = found.cost.is_resolved && found.cost.ns > 0.0;
-  found.state = is_found ? CauseState::found : CauseState::not_resolved;
-  if (!is_found) {
-    found.reason = fmt::format("not resolved: {}",
-                               found.cost.is_resolved ? if_negative : "within two sigma of 0");
-  }
-  return found;
+/// What `longer` takes more than `shorter`, as a share of `whole_ns`.
+KernelCause cost_between(const Visits& longer, const Visits& shorter, double whole_ns,
+                         std::string_view if_negative = {}) {
+  return with_cost({}, find_gain(longer, shorter), whole_ns, if_negative);
 }
 
 std::vector<ResidentTime> by_padding(std::span<const ResidentTime> times) {
   std::vector<ResidentTime> sorted;
-  std::ranges::copy_if(times, std::back_inserter(sorted), [](const ResidentTime& each) {
-    return !each.visits_ns.empty() && each.resident_groups > 0;
+  std::copy_if(
+      times.begin(), times.end(), std::back_inserter(sorted),
+      [](const ResidentTime& each) { return !each.visits_ns.empty() && each.resident_groups > 0; });
+  std::stable_sort(sorted.begin(), sorted.end(), [](const ResidentTime& a, const ResidentTime& b) {
+    return a.padding_bytes < b.padding_bytes;
   });
-  std::ranges::stable_sort(sorted, {}, &ResidentTime::padding_bytes);
   return sorted;
 }
 
@@ -69,7 +60,7 @@ std::string cost_of_padding(const std::vector<ResidentTime>& sorted) {
                                  [&](const ResidentTime& each) { return !is_fewer(each, base); });
   if (last == sorted.rend() || last->padding_bytes == base.padding_bytes) return {};
   const double base_ns = typical_ns(base.visits_ns);
-  const PlaceCost padding = cost_between(last->visits_ns, base.visits_ns, base_ns);
+  const KernelCause padding = cost_between(last->visits_ns, base.visits_ns, base_ns);
   if (padding.state != CauseState::found || padding.share < min_padding_cost) return {};
   return fmt::format(
       "at most: {} more bytes of local memory cost {:.0f} % with the same number of resident "
@@ -84,12 +75,12 @@ Visits scaled(Visits visits, double factor) {
   return visits;
 }
 
-PlaceCost not_present(std::string reason) {
+KernelCause not_present(std::string reason) {
   return {.state = CauseState::not_present, .reason = std::move(reason)};
 }
 
-PlaceCost cost_of_last_wave(std::uint64_t groups, const Tail& tail, std::uint64_t resident_groups,
-                            const Visits& all_ns, const Visits& whole_ns) {
+KernelCause cost_of_last_wave(std::uint64_t groups, const Tail& tail, std::uint64_t resident_groups,
+                              const Visits& all_ns, const Visits& whole_ns) {
   if (tail.whole_waves == 0) return not_present("all groups run at once");
   if (tail.rest_groups == 0) {
     return not_present(fmt::format("{} groups fill whole waves of {}", groups, resident_groups));
@@ -106,35 +97,161 @@ PlaceCost cost_of_last_wave(std::uint64_t groups, const Tail& tail, std::uint64_
                       typical_ns(all_ns), "groups of the last wave take less time than others");
 }
 
-PlaceCost refused(std::string reason) {
-  return {.state = CauseState::refused, .reason = std::move(reason)};
+struct AdviceRow {
+  std::string_view cause;
+  std::string_view what;
+};
+
+// What a programmer can do about each, in the order of how often it is that.
+constexpr std::array advices{
+    AdviceRow{"memory", "load and store less, or let resident groups share data (tiles)"},
+    AdviceRow{"main_memory",
+              "move less data, or let resident groups share tiles that fit the last cache"},
+    AdviceRow{"last_cache",
+              "keep reused data in local memory or registers, and let neighbouring work-items load "
+              "neighbouring words"},
+    AdviceRow{"barriers",
+              "do more work between two barriers, or use groups of one sub-group without barriers"},
+    AdviceRow{
+        "lanes",
+        "let neighbouring work-items access neighbouring words and take the same branches, and "
+        "pad rows of local arrays by one word"},
+    AdviceRow{"fences",
+              "fence once after all stores of a work-item, or rely on the end of the kernel"},
+    AdviceRow{"functions",
+              "use native_ functions, call them outside loops, or look values up in a table"},
+    AdviceRow{"chains",
+              "give each work-item several independent accumulators, or each compute unit more "
+              "sub-groups"},
+    AdviceRow{"atomics", "accumulate in local or private memory first, then add once per group"},
+};
+
+std::string_view advice_about(std::string_view cause) {
+  const auto* const found = std::find_if(
+      advices.begin(), advices.end(), [&](const AdviceRow& each) { return each.cause == cause; });
+  return found == advices.end() ? std::string_view() : found->what;
 }
 
-PlaceCost absorbed_of(const NoiseTimes& noise, const Visits& kernel_ns) {
-  // The amounts come in any order; those beside that do nothing are none.
-  const auto idle = std::ranges::find_if(
-      noise.points, [](const NoisePoint& each) { return each.injected == 0.0; });
-  if (idle == noise.points.end() || noise.points.size() < 3) {
-    return refused("not all required launches were measured");
+/// Shares as whole percent; what is below one is no reason to do anything.
+std::string percent(double share) { return fmt::format("{:.0f} %", 100.0 * share); }
+
+/// What is not in the text is no objection: nothing of it could have been taken away.
+bool is_everything_refused(const KernelCauses& causes) {
+  return std::all_of(causes.causes.begin(), causes.causes.end(), [](const KernelCause& each) {
+    return each.state == CauseState::refused || each.state == CauseState::not_present;
+  });
+}
+
+struct Refusal {
+  std::string titles{};
+  std::string reason{};
+};
+
+/// "memory, atomics (it calls atomic_xchg)": causes that have a reason in common stand together.
+std::string refused_causes(const KernelCauses& causes) {
+  std::vector<Refusal> refusals;
+  for (const KernelCause& each : causes.causes) {
+    if (each.state != CauseState::refused) continue;
+    const auto same = std::find_if(refusals.begin(), refusals.end(), [&](const Refusal& other) {
+      return other.reason == each.reason;
+    });
+    if (same == refusals.end()) {
+      refusals.push_back({std::string(each.title), each.reason});
+    } else {
+      same->titles += fmt::format(", {}", each.title);
+    }
   }
-  const double ratio = typical_ns(idle->visits_ns) / typical_ns(kernel_ns);
-  if (!(ratio <= max_instrument_ratio && ratio >= 1.0 / max_instrument_ratio)) {
-    return refused(
-        fmt::format("adding idle work-groups alone makes the kernel take {:.2f} times as long, so "
-                    "noise would not describe the original",
-                    ratio));
+  std::string words;
+  for (const Refusal& each : refusals) {
+    const std::string reason = each.reason.empty() ? "" : fmt::format(" ({})", each.reason);
+    words += fmt::format("{}{}{}", words.empty() ? "" : "; ", each.titles, reason);
   }
-  const Absorption found = find_absorption(noise.points);
-  PlaceCost free{.state = CauseState::found,
-                 .share = std::min(1.0, found.share),
-                 .share_interval = {std::min(1.0, found.share_interval.low),
-                                    std::min(1.0, found.share_interval.high)}};
-  if (!found.is_found) {
-    free.reason = "the kernel absorbed all the noise; the value is a lower bound";
-  } else if (!found.is_decisive && found.share_interval.high < saturated_share) {
-    free.reason = "inconclusive: too little noise, or the noise itself added a delay";
+  return words;
+}
+
+/// Below this share nothing is a reason to change code.
+constexpr double min_share = 0.05;
+
+/// The cause of those that are not resolved that may cost most, where that is a reason to look
+/// again: nothing where none does.
+const KernelCause* find_open(const KernelCauses& causes) {
+  constexpr double min_open_share = 0.15;
+  const KernelCause* open = nullptr;
+  for (const KernelCause& each : causes.causes) {
+    const double most = each.share_interval.high;
+    if (each.state != CauseState::not_resolved || most < min_open_share) continue;
+    if (open == nullptr || most > open->share_interval.high) open = &each;
   }
-  return free;
+  return open;
+}
+
+std::string advice_about_open(const KernelCause& open) {
+  return fmt::format(
+      "Up to {} of the kernel's time may be due to {}, but the samples scatter too much to decide: "
+      "close other programs, or repeat with --thorough.",
+      percent(std::min(open.share_interval.high, 1.0)), open.title);
+}
+
+double first_share(const KernelCauses& causes) {
+  const std::vector<KernelCause> ranked = ranked_causes(causes);
+  return ranked.empty() ? 0.0 : ranked.front().share;
+}
+
+bool is_found(const KernelCause& cost) {
+  return cost.state == CauseState::found && cost.share >= min_share;
+}
+
+std::string advice_about_tail(const KernelPlaces& places) {
+  const std::uint64_t resident = places.occupancy->resident_groups;
+  const double share = places.tail->last_wave.share;
+  const std::string app = places.app_share ? fmt::format(", {} of the program's device time",
+                                                         percent(share * *places.app_share))
+                                           : "";
+  return fmt::format(
+      "{} groups run at once, so {} groups end with a partial wave of {}, which costs {} of the "
+      "kernel's time{}: launch a multiple of {}, or smaller groups.",
+      resident, places.groups, places.tail->rest_groups, percent(share), app, resident);
+}
+
+std::string advice_about_occupancy(const Occupancy& occupancy) {
+  return fmt::format(
+      "With {} resident groups instead of {} the kernel takes {} longer: groups hide each other's "
+      "waits. More may hide more: use fewer registers or less local memory per group.",
+      occupancy.fewer_groups, occupancy.resident_groups, percent(occupancy.fewer.share));
+}
+
+std::string advice_about_groups(const KernelPlaces& places) {
+  return fmt::format(
+      "Starting {} groups takes {} of the kernel's time, whatever they do: launch fewer groups, "
+      "with more work per work-item.",
+      places.groups, percent(places.starting->groups.share));
+}
+
+std::string advice_about_launch(const KernelCause& launch) {
+  return fmt::format(
+      "Launching one empty group takes {} of the kernel's time: do more work per launch.",
+      percent(launch.share));
+}
+
+double found_share(const KernelCause& cost) { return is_found(cost) ? cost.share : 0.0; }
+
+/// The largest of what costs more than all causes; empty where none does.
+std::string advice_about_places(const KernelPlaces& places, double share) {
+  const auto& starting = places.starting;
+  const double tail = places.occupancy && places.tail ? found_share(places.tail->last_wave) : 0.0;
+  const double groups = starting ? found_share(starting->groups) : 0.0;
+  const double launch = starting ? found_share(starting->launch) : 0.0;
+  const double most = std::max({share, tail, groups, launch});
+  if (most == share) return {};
+  if (most == tail) return advice_about_tail(places);
+  if (most == groups) return advice_about_groups(places);
+  return advice_about_launch(starting->launch);
+}
+
+/// A launch that leaves more than half of the device's places empty.
+bool is_small(const KernelPlaces& places) {
+  return places.occupancy && places.groups > 0 &&
+         2 * places.groups < places.occupancy->resident_groups;
 }
 
 }  // namespace
@@ -178,7 +295,7 @@ std::optional<Starting> find_starting(const Visits& kernel_ns, const Visits& one
                                       const Visits& all_ns) {
   if (kernel_ns.empty() || one_ns.empty()) return std::nullopt;
   const double whole_ns = typical_ns(kernel_ns);
-  const PlaceCost beyond = cost_between(kernel_ns, one_ns, whole_ns);
+  const KernelCause beyond = cost_between(kernel_ns, one_ns, whole_ns);
   Starting starting;
   starting.launch = {.state = CauseState::found,
                      .cost = {.ns = whole_ns - beyond.cost.ns, .is_resolved = true},
@@ -193,10 +310,53 @@ std::optional<Starting> find_starting(const Visits& kernel_ns, const Visits& one
   return starting;
 }
 
-std::vector<Absorbed> find_absorbed(std::span<const NoiseTimes> noise, const Visits& kernel_ns) {
-  std::vector<Absorbed> all;
-  for (const NoiseTimes& each : noise) all.push_back({each.name, absorbed_of(each, kernel_ns)});
-  return all;
+std::string kernel_advice(const KernelCauses& causes, const KernelPlaces& places) {
+  const double share = first_share(causes);
+  std::string first = advice_about_places(places, share);
+  if (!first.empty()) return first;
+  if (share >= min_share) return causes.advice;
+  if (is_small(places)) {
+    return fmt::format(
+        "The launch has {} groups, and the device can run {} at once: use more, smaller groups.",
+        places.groups, places.occupancy->resident_groups);
+  }
+  if (places.occupancy && is_found(places.occupancy->fewer)) {
+    return advice_about_occupancy(*places.occupancy);
+  }
+  return causes.advice;
+}
+
+std::string doubt_advice(std::string_view doubt) {
+  return doubt.empty() ? std::string() : fmt::format("No cause reported: {}.", doubt);
+}
+
+std::string kernel_advice(const KernelCauses& causes) {
+  if (!causes.is_believed) return doubt_advice(causes.doubt);
+  const std::string refused = refused_causes(causes);
+  if (is_everything_refused(causes)) {
+    return refused.empty() ? "No cause can be removed from the kernel."
+                           : fmt::format("No cause could be removed safely: {}.", refused);
+  }
+  const std::vector<KernelCause> ranked = ranked_causes(causes);
+  if (ranked.empty() || ranked.front().share < min_share) {
+    if (const KernelCause* const open = find_open(causes)) return advice_about_open(*open);
+    if (refused.empty()) {
+      return "Removing any one of the causes saves little: the kernel is bound by its own "
+             "instructions or by waits within a group.";
+    }
+    return fmt::format(
+        "Removing any one of the causes saves little. The kernel is bound by its own instructions, "
+        "by waits within a group, or by causes that could not be removed: {}.",
+        refused);
+  }
+  const KernelCause& first = ranked.front();
+  const std::string app =
+      first.app_share ? fmt::format(", {} of the program's device time", percent(*first.app_share))
+                      : "";
+  // Folding is a perfect cache: no code gains more, unless it also works less.
+  const std::string_view bound = first.is_lower_bound ? "at least" : "at most";
+  return fmt::format("Removing {} saves {} {} of the kernel's time{}: {}.", first.title, bound,
+                     percent(first.share), app, advice_about(first.name));
 }
 
 }  // namespace clprobe

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <iterator>
 #include <map>
@@ -15,6 +14,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -24,64 +24,253 @@
 namespace clprobe {
 namespace {
 
+using CountOf = std::int64_t (*)(int, const LoadPattern&, int);
+
+/// The counts c in [count(before), count(after)), over all gaps where the count rises.
+std::optional<CountRange> asked_range(const CurveFinding& curve, int sub_group, CountOf count) {
+  if (!curve.spike) return std::nullopt;
+  std::optional<CountRange> range;
+  for (const Gap& gap : curve.spike->possible) {
+    const std::int64_t before = count(gap.before, curve.pattern, sub_group);
+    const std::int64_t after = count(gap.after, curve.pattern, sub_group);
+    if (after <= before) continue;
+    if (!range) range = CountRange{before, after - 1};
+    range->high = after - 1;
+  }
+  return range;
+}
+
+/// The counts c with multiple x c among them.
+std::optional<CountRange> range_of(const CurveFinding& curve, int sub_group, CountOf count) {
+  std::optional<CountRange> range = asked_range(curve, sub_group, count);
+  if (!range) return std::nullopt;
+  const std::int64_t multiple = curve.spike->multiple;
+  range->low = (range->low + multiple - 1) / multiple;
+  range->high /= multiple;
+  if (range->low > range->high) return std::nullopt;
+  return range;
+}
+
+bool contains(const CountRange& range, std::int64_t count) {
+  return range.low <= count && count <= range.high;
+}
+
+/// The count that most ranges hold, and what its holders share.
+void vote(std::span<const std::optional<CountRange>> ranges, Hypothesis& hypothesis) {
+  std::vector<std::size_t> best;
+  for (const auto& candidate : ranges) {
+    if (!candidate) continue;
+    std::vector<std::size_t> holders;
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+      if (ranges[i] && contains(*ranges[i], candidate->low)) holders.push_back(i);
+    }
+    if (holders.size() > best.size()) best = holders;
+  }
+  if (best.empty()) return;
+  CountRange shared = *ranges[best.front()];
+  for (const std::size_t i : best) {
+    shared.low = std::max(shared.low, ranges[i]->low);
+    shared.high = std::min(shared.high, ranges[i]->high);
+  }
+  hypothesis.range = shared;
+  hypothesis.supporters = std::move(best);
+}
+
+std::size_t count_patterns(std::span<const CurveFinding> curves,
+                           std::span<const std::size_t> chosen) {
+  std::set<std::tuple<int, int, MergerMode>> patterns;
+  for (const std::size_t i : chosen) {
+    const LoadPattern& pattern = curves[i].pattern;
+    patterns.emplace(pattern.loads, pattern.merger,
+                     pattern.merger == 1 ? MergerMode::within : pattern.mode);
+  }
+  return patterns.size();
+}
+
+/// `visible` says what a silent curve would have shown. Merge lists may silence `across` curves.
+void hear_silent_curves(std::span<const CurveFinding> curves, CountRange CurveFinding::*visible,
+                        Hypothesis& hypothesis) {
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    if (curves[i].spike || is_across(curves[i].pattern) || !hypothesis.range) continue;
+    const CountRange& seen = curves[i].*visible;
+    if (contains(seen, hypothesis.range->low) && contains(seen, hypothesis.range->high)) {
+      hypothesis.silent.push_back(i);
+    }
+  }
+}
+
+/// What a kind of limit counts.
+struct Counted {
+  CountOf count{nullptr};
+  CountRange CurveFinding::*visible{nullptr};
+  std::int64_t CurveFinding::*least{nullptr};
+};
+
+constexpr Counted by_requests{unique_requests, &CurveFinding::visible_requests,
+                              &CurveFinding::min_requests};
+constexpr Counted by_instructions{load_instructions, &CurveFinding::visible_instructions,
+                                  &CurveFinding::min_instructions};
+
+Hypothesis weigh(std::span<const CurveFinding> curves, int sub_group, const Counted& of) {
+  std::vector<std::optional<CountRange>> ranges;
+  ranges.reserve(curves.size());
+  for (const CurveFinding& curve : curves) ranges.push_back(range_of(curve, sub_group, of.count));
+  Hypothesis hypothesis;
+  vote(ranges, hypothesis);
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    const bool supports =
+        std::binary_search(hypothesis.supporters.begin(), hypothesis.supporters.end(), i);
+    if (curves[i].spike && !supports) hypothesis.against.push_back(i);
+  }
+  hypothesis.patterns = count_patterns(curves, hypothesis.supporters);
+  const auto is_plain = [](const CurveFinding& curve) { return !is_across(curve.pattern); };
+  hypothesis.has_plain = std::none_of(curves.begin(), curves.end(), is_plain) ||
+                         std::any_of(hypothesis.supporters.begin(), hypothesis.supporters.end(),
+                                     [&](std::size_t i) { return is_plain(curves[i]); });
+  for (const CurveFinding& curve : curves) {
+    hypothesis.least = std::max(hypothesis.least, curve.*of.least);
+  }
+  hear_silent_curves(curves, of.visible, hypothesis);
+  return hypothesis;
+}
+
+/// Whether an `across` curve's spike comes before the pool can be full: its merge lists were.
+bool is_early(const CurveFinding& curve, int sub_group, const Hypothesis& pool) {
+  if (!pool.range || !curve.spike || !is_across(curve.pattern)) return false;
+  const std::int64_t asked = unique_requests(curve.spike->gap.before, curve.pattern, sub_group);
+  return asked <= pool.range->high * curve.spike->multiple;
+}
+
+bool shares(const CurveFinding& curve, int sub_group, const Hypothesis& pool) {
+  const auto range = request_range(curve, sub_group);
+  return range && pool.range && range->low <= pool.range->high && pool.range->low <= range->high;
+}
+
+/// `across` curves whose spike is too early are no argument against a pool, if those with fewer
+/// mergers are where the pool says.
+void explain_by_merge_lists(std::span<const CurveFinding> curves, int sub_group, Hypothesis& pool) {
+  int supported = 1;
+  for (const std::size_t i : pool.supporters) {
+    if (is_across(curves[i].pattern)) supported = std::max(supported, curves[i].pattern.merger);
+  }
+  const auto rest =
+      std::stable_partition(pool.against.begin(), pool.against.end(), [&](std::size_t i) {
+        return curves[i].pattern.merger <= supported || !is_early(curves[i], sub_group, pool);
+      });
+  pool.merge_limited.assign(rest, pool.against.end());
+  pool.against.erase(rest, pool.against.end());
+}
+
+std::int64_t count_items(int work_items, const LoadPattern&, int) { return work_items; }
+
+bool overlap(const std::optional<CountRange>& a, const std::optional<CountRange>& b) {
+  return a && b && a->low <= b->high && b->low <= a->high;
+}
+
+/// Whether a pool or a table could have both spikes.
+bool have_common_limit(const CurveFinding& a, const CurveFinding& b, int sub_group) {
+  return overlap(request_range(a, sub_group), request_range(b, sub_group)) ||
+         overlap(instruction_range(a, sub_group), instruction_range(b, sub_group));
+}
+
+/// The sub-groups behind which an `across` curve jumps too early.
+std::set<int> lengths_of(const CurveFinding& curve, int sub_group) {
+  std::set<int> lengths;
+  for (const Gap& gap : curve.spike->possible) {
+    const int length = (gap.before + sub_group - 1) / sub_group;
+    if (length < curve.pattern.merger && length * sub_group < gap.after) lengths.insert(length);
+  }
+  return lengths;
+}
+
+/// How many loads of a line its list held when it was full: as many sub-groups, whatever the number
+/// of loads. Were entries of the pool taken for what finds no room in a list, more loads would have
+/// filled it after fewer sub-groups: so curves of two numbers of loads must agree, and most of all.
+std::optional<int> find_list_length(std::span<const CurveFinding> curves, int sub_group,
+                                    const Hypothesis& pool) {
+  struct Votes {
+    std::set<int> loads{};
+    int curves{0};
+  };
+  std::map<int, Votes> votes;
+  int early = 0;
+  for (const CurveFinding& curve : curves) {
+    if (!is_early(curve, sub_group, pool) || shares(curve, sub_group, pool)) continue;
+    ++early;
+    for (const int length : lengths_of(curve, sub_group)) {
+      votes[length].loads.insert(curve.pattern.loads);
+      ++votes[length].curves;
+    }
+  }
+  for (const auto& [length, of_length] : votes) {
+    if (of_length.loads.size() >= 2 && 2 * of_length.curves > early) return length;
+  }
+  return std::nullopt;
+}
+
+struct MergerVotes {
+  int fits{0};
+  int early{0};
+  int max_merged{0};  ///< sub-groups before the first early spike
+};
+
 std::string words(const CountRange& range) {
-  return range.low == range.high ? fmt::format("{}", range.low)
-                                 : fmt::format("{} to {}", range.low, range.high);
+  if (range.low == range.high) return std::to_string(range.low);
+  return std::to_string(range.low) + " to " + std::to_string(range.high);
 }
 
 std::string words(const LoadPattern& pattern) {
-  std::string text = format_count(static_cast<std::size_t>(pattern.loads), "load");
+  std::string text = std::to_string(pattern.loads) + (pattern.loads == 1 ? " load" : " loads");
   if (pattern.merger > 1) {
-    text += fmt::format(", {} {} per line", pattern.merger,
-                        pattern.mode == MergerMode::within ? "work-items" : "sub-groups");
+    text += ", " + std::to_string(pattern.merger) +
+            (pattern.mode == MergerMode::within ? " work-items" : " sub-groups") + " per line";
   }
   return text + (pattern.target.empty() ? "" : ", " + pattern.target);
 }
 
 std::string of_curves(std::size_t count, std::size_t all) {
-  return fmt::format("{} of {}", count, format_count(all, "jump"));
-}
-
-std::string describe_exception(const CurveFinding& other) {
-  return fmt::format("; it does not explain the jump of {} after {} work-items",
-                     words(other.pattern), other.spike->gap.before);
+  return std::to_string(count) + " of " + std::to_string(all) + (all == 1 ? " spike" : " spikes");
 }
 
 std::string describe_pool(std::span<const CurveFinding> curves, const Hypothesis& pool,
                           std::size_t spikes) {
   if (!pool.range) {
-    return "A pool of requests explains no jump: no jump occurs where additional lines are "
+    return "A pool of requests explains no spike: no spike occurs where additional lines are "
            "requested";
   }
-  std::string text = fmt::format("A pool of {} requests explains {}", words(*pool.range),
-                                 of_curves(pool.supporters.size(), spikes));
+  std::string text = "A pool of " + words(*pool.range) + " requests explains " +
+                     of_curves(pool.supporters.size(), spikes);
   if (!pool.merge_limited.empty()) {
-    text += fmt::format(", full merge lists explain {} more", pool.merge_limited.size());
+    text += ", full merge lists explain " + std::to_string(pool.merge_limited.size()) + " more";
   }
   if (!pool.is_possible()) text += ", but more requests were in flight";
-  if (!pool.against.empty()) text += describe_exception(curves[pool.against.front()]);
+  if (!pool.against.empty()) {
+    const CurveFinding& other = curves[pool.against.front()];
+    text += "; it does not explain the spike of " + words(other.pattern) + " after " +
+            std::to_string(other.spike->gap.before) + " work-items";
+  }
   return text;
 }
 
 std::string describe_table(std::span<const CurveFinding> curves, int sub_group,
                            const Hypothesis& table, std::size_t spikes) {
-  std::string text = "A table of load instructions explains no jump";
-  if (table.range) {
-    text = fmt::format("A table of {} load instructions explains {}", words(*table.range),
-                       of_curves(table.supporters.size(), spikes));
-  }
+  std::string text = table.range
+                         ? "A table of " + words(*table.range) + " load instructions explains " +
+                               of_curves(table.supporters.size(), spikes)
+                         : std::string("A table of load instructions explains no spike");
   if (table.range && !table.is_possible()) text += ", but more instructions were in flight";
   if (table.against.empty()) return text;
   const CurveFinding& other = curves[table.against.front()];
-  text += describe_exception(other);
+  text += "; it does not explain the spike of " + words(other.pattern) + " after " +
+          std::to_string(other.spike->gap.before) + " work-items";
   if (!instruction_range(other, sub_group)) text += ", in the middle of a sub-group";
   return text;
 }
 
 std::string describe_silence(const Hypothesis& hypothesis, std::string_view what) {
   const std::size_t curves = hypothesis.silent.size();
-  return fmt::format("{} should show such a {} but {} no jump", format_count(curves, "more curve"),
-                     what, curves == 1 ? "has" : "have");
+  return format_count(curves, "more curve") + " should show such a " + std::string(what) +
+         (curves == 1 ? " but has no spike" : " but have no spike");
 }
 
 /// Spikes of targets that were not asked, since they agree on nothing.
@@ -97,21 +286,19 @@ std::string describe_others(std::span<const CurveFinding> all,
     ++spikes;
   }
   if (spikes == 0) return {};
-  return fmt::format("the {} of {} {} no common limit", spikes == 1 ? "jump" : "jumps",
+  return fmt::format("the {} of {} {} no common limit", spikes == 1 ? "spike" : "spikes",
                      fmt::join(others, ", "), spikes == 1 ? "fits" : "fit");
 }
 
 std::string describe_bound(std::int64_t requests, std::int64_t instructions) {
   if (requests == 0) return "no lower bound: no curve was measured";
-  return fmt::format(
-      "by Little's law, at least {} requests and {} load instructions are outstanding at once",
-      requests, instructions);
+  return "by Little's law, at least " + std::to_string(requests) + " requests and " +
+         std::to_string(instructions) + " load instructions are outstanding at once";
 }
 
 std::string describe_step(const GroupStep& step, std::size_t spikes) {
-  return fmt::format(
-      "{} follow {} work-items, whatever these load: the work-group itself causes them",
-      of_curves(step.spikes, spikes), words(step.work_items));
+  return of_curves(step.spikes, spikes) + " follow " + words(step.work_items) +
+         " work-items, whatever these load: the work-group itself causes them";
 }
 
 std::string first_reason(const OutstandingLimit& limit, std::span<const CurveFinding> curves,
@@ -119,11 +306,11 @@ std::string first_reason(const OutstandingLimit& limit, std::span<const CurveFin
   const std::size_t spikes = judgement.spikes;
   switch (limit.kind) {
     case OutstandingKind::ambiguous:
-      return spikes == 1 ? "One jump cannot distinguish a pool from a table"
-                         : "A pool and a table explain the jumps equally well: measure other "
+      return spikes == 1 ? "One spike cannot distinguish a pool from a table"
+                         : "A pool and a table explain the spikes equally well: measure other "
                            "numbers of loads or mergers";
     case OutstandingKind::neither:
-      return "The jumps agree on neither a number of requests nor a number of load instructions";
+      return "The spikes agree on neither a number of requests nor a number of load instructions";
     case OutstandingKind::unobservable:
       break;
     case OutstandingKind::request_pool:
@@ -131,55 +318,20 @@ std::string first_reason(const OutstandingLimit& limit, std::span<const CurveFin
       return {};
   }
   if (curves.empty()) return "No curve was measured";
-  if (spikes == 1) return "The only jump is missing in other curves that should show it";
+  if (spikes == 1) return "The only spike is missing in other curves that should show it";
   if (spikes > 1) {
-    return "No two jumps agree on a possible number of requests or load instructions: they are "
+    return "No two spikes agree on a possible number of requests or load instructions: they are "
            "scatter";
   }
-  const bool is_anywhere_visible = std::ranges::any_of(curves, [](const CurveFinding& curve) {
-    return curve.visible_requests.low <= curve.visible_requests.high;
-  });
+  const bool is_anywhere_visible =
+      std::any_of(curves.begin(), curves.end(), [](const CurveFinding& curve) {
+        return curve.visible_requests.low <= curve.visible_requests.high;
+      });
   if (!is_anywhere_visible) {
     return "Requests issue so slowly that the first data arrive before any limit is reached";
   }
   return std::string(judgement.steps.empty() ? "No curve jumps" : "No jump indicates a limit") +
          ": the limit was not reached, or requests issue too slowly to reach it within one latency";
-}
-
-/// A spike of a published curve without mergers.
-struct PublishedSpike {
-  int loads;
-  int work_items;
-};
-
-struct Published {
-  std::array<PublishedSpike, 2> spikes;
-  std::string_view source;
-  OutstandingKind kind;
-  std::int64_t at_least;
-};
-
-constexpr std::array all_published{
-    Published{{{{1, 128}, {2, 64}}},
-              "Lashgar et al. 2015 (Tesla M2070, jumps at the same numbers of work-items)",
-              OutstandingKind::request_pool,
-              128},
-    Published{{{{2, 680}, {3, 454}}},
-              "Lashgar et al. 2015 (Tesla K20, jumps at the same numbers of work-items)",
-              OutstandingKind::request_table,
-              45}};
-
-/// Whether a jump may be just behind so many work-items.
-bool has_spike(std::span<const CurveFinding> curves, const PublishedSpike& published) {
-  return std::ranges::any_of(curves, [&](const CurveFinding& curve) {
-    if (!curve.spike || curve.pattern.loads != published.loads || curve.pattern.merger != 1) {
-      return false;
-    }
-    const std::vector<Gap>& possible = curve.spike->possible;
-    return std::ranges::any_of(possible, [&](const Gap& gap) {
-      return gap.before <= published.work_items && published.work_items < gap.after;
-    });
-  });
 }
 
 /// All of them, the deciding ones first; `all` are the curves before any was chosen or judged.
@@ -242,8 +394,9 @@ OutstandingKind decide(const Hypothesis& pool, const Hypothesis& table, std::siz
 }
 
 std::size_t count_spikes(std::span<const CurveFinding> curves) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      curves, [](const CurveFinding& curve) { return curve.spike.has_value(); }));
+  return static_cast<std::size_t>(
+      std::count_if(curves.begin(), curves.end(),
+                    [](const CurveFinding& curve) { return curve.spike.has_value(); }));
 }
 
 WeighedLimits weigh_both(std::vector<CurveFinding> curves, int sub_group) {
@@ -306,8 +459,8 @@ std::optional<std::vector<CurveFinding>> find_deciding_target(std::span<const Cu
 /// those leave it open are the others asked, and only spikes that agree are believed then.
 WeighedLimits judge_witnesses(std::span<const CurveFinding> curves, int sub_group) {
   std::vector<CurveFinding> plain;
-  std::ranges::copy_if(curves, std::back_inserter(plain),
-                       [](const CurveFinding& curve) { return !is_across(curve.pattern); });
+  std::copy_if(curves.begin(), curves.end(), std::back_inserter(plain),
+               [](const CurveFinding& curve) { return !is_across(curve.pattern); });
   if (plain.empty()) return judge(curves, sub_group);
   WeighedLimits by_plain = judge(plain, sub_group);
   if (is_decided(by_plain.kind)) return by_plain;
@@ -325,6 +478,79 @@ void keep_ranges(const Hypothesis& pool, const Hypothesis& table, OutstandingLim
 }
 
 }  // namespace
+
+bool is_across(const LoadPattern& pattern) {
+  return pattern.mode == MergerMode::across && pattern.merger > 1;
+}
+
+std::optional<CountRange> request_range(const CurveFinding& curve, int sub_group) {
+  return range_of(curve, sub_group, unique_requests);
+}
+
+std::optional<CountRange> instruction_range(const CurveFinding& curve, int sub_group) {
+  return range_of(curve, sub_group, load_instructions);
+}
+
+Hypothesis weigh_pool(std::span<const CurveFinding> curves, int sub_group) {
+  Hypothesis pool = weigh(curves, sub_group, by_requests);
+  explain_by_merge_lists(curves, sub_group, pool);
+  return pool;
+}
+
+Hypothesis weigh_table(std::span<const CurveFinding> curves, int sub_group) {
+  return weigh(curves, sub_group, by_instructions);
+}
+
+std::optional<Hypothesis> weigh_group(std::span<const CurveFinding> curves, int sub_group) {
+  std::vector<std::optional<CountRange>> ranges;
+  ranges.reserve(curves.size());
+  for (const CurveFinding& curve : curves) {
+    ranges.push_back(asked_range(curve, sub_group, count_items));
+  }
+  Hypothesis group;
+  vote(ranges, group);
+  for (const std::size_t a : group.supporters) {
+    for (const std::size_t b : group.supporters) {
+      const bool is_other = curves[a].pattern.loads != curves[b].pattern.loads;
+      if (is_other && !have_common_limit(curves[a], curves[b], sub_group)) return group;
+    }
+  }
+  return std::nullopt;
+}
+
+/// Each degree of merging by the majority of its curves, from the least on.
+std::optional<MergeCapacity> find_mergers(std::span<const CurveFinding> curves, int sub_group,
+                                          const Hypothesis& pool) {
+  std::map<int, MergerVotes> votes;
+  for (const CurveFinding& curve : curves) {
+    if (!curve.spike || !is_across(curve.pattern)) continue;
+    MergerVotes& vote = votes[curve.pattern.merger];
+    if (shares(curve, sub_group, pool)) {
+      ++vote.fits;
+    } else if (is_early(curve, sub_group, pool)) {
+      ++vote.early;
+      // Every sub-group so far was merged, or took entries of its own: the list was full by then.
+      const int merged = std::max(1, curve.spike->possible.back().before / sub_group);
+      vote.max_merged = std::max(vote.max_merged, merged);
+    }
+  }
+  std::optional<MergeCapacity> mergers;
+  for (const auto& [merger, vote] : votes) {
+    if (vote.fits == vote.early) continue;
+    if (!mergers) mergers.emplace();
+    if (vote.fits > vote.early) {
+      mergers->at_least = merger;
+      continue;
+    }
+    mergers->at_most = std::max(mergers->at_least, std::min(merger - 1, vote.max_merged));
+    break;
+  }
+  const std::optional<int> length = find_list_length(curves, sub_group, pool);
+  if (length && (!mergers || *length >= mergers->at_least)) {
+    mergers = MergeCapacity{*length, *length};
+  }
+  return mergers;
+}
 
 OutstandingLimit infer_limit(std::span<const CurveFinding> curves, int sub_group) {
   if (sub_group < 1) throw std::invalid_argument("a sub-group has at least one work-item");
@@ -344,45 +570,20 @@ OutstandingLimit infer_limit(std::span<const CurveFinding> curves, int sub_group
   return limit;
 }
 
-std::optional<OutstandingClaim> claim_of_paper(std::span<const CurveFinding> curves) {
-  for (const Published& each : all_published) {
-    const bool is_like = std::ranges::all_of(
-        each.spikes, [&](const auto& spike) { return has_spike(curves, spike); });
-    if (is_like) return OutstandingClaim{std::string(each.source), each.kind, each.at_least};
-  }
-  return std::nullopt;
-}
-
 std::string_view to_word(OutstandingKind kind) {
-  constexpr std::array<std::string_view, 5> kind_words{"MSHR", "PRT", "ambiguous", "neither",
-                                                       "unobservable"};
-  return kind_words.at(static_cast<std::size_t>(kind));
-}
-
-std::string set_beside(const OutstandingLimit& limit, const OutstandingClaim& claim) {
-  const bool is_pool = claim.kind == OutstandingKind::request_pool;
-  const auto limit_text = [](bool is_of_pool, std::string_view count) {
-    return fmt::format("a {} of {} {}", is_of_pool ? "pool" : "table", count,
-                       is_of_pool ? "requests" : "load instructions");
-  };
-  const std::string claimed =
-      fmt::format("{} infer {}. ", claim.source,
-                  limit_text(is_pool, fmt::format("at least {}", claim.at_least)));
-  const auto& own = is_pool ? limit.requests : limit.instructions;
-  const auto& other = is_pool ? limit.instructions : limit.requests;
-  if (limit.kind == OutstandingKind::unobservable) {
-    return claimed + "This run shows no such limit.";
+  switch (kind) {
+    case OutstandingKind::request_pool:
+      return "MSHR";
+    case OutstandingKind::request_table:
+      return "PRT";
+    case OutstandingKind::ambiguous:
+      return "ambiguous";
+    case OutstandingKind::neither:
+      return "neither";
+    case OutstandingKind::unobservable:
+      return "unobservable";
   }
-  if (own && !other) {
-    return fmt::format("{}The jumps {}: {}.", claimed,
-                       own->high >= claim.at_least ? "agree" : "indicate less", words(*own));
-  }
-  if (own) {
-    return fmt::format("{}The jumps allow it ({}), but also {}.", claimed, words(*own),
-                       limit_text(!is_pool, words(*other)));
-  }
-  return fmt::format("{}The jumps exclude it{}.", claimed,
-                     other ? ": they fit " + limit_text(!is_pool, words(*other)) : "");
+  return "unobservable";
 }
 
 }  // namespace clprobe

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the jumps of a Thread-Latency curve to the spike that may be a limit's.
+// From a Thread-Latency curve to the spike that may be a limit's.
+#include "clprobe/outstanding.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -7,17 +9,16 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
-#include "analysis/hypothesis.hpp"
 #include "clprobe/statistics.hpp"
 
 namespace clprobe {
 namespace {
 
-// A curve made ready for the search for jumps: flat where it is regular
-
 /// Less than this share of a latency is what caches, banks and schedulers do.
 constexpr double min_jump = 0.15;
+
 /// Cycles; a counter of whole cycles is not better than this.
 constexpr double clock_sigma = 0.5;
 
@@ -31,7 +32,8 @@ struct Sweep {
   std::vector<double> y{};         ///< robust, less overhead and single outliers
   std::vector<double> requests{};  ///< unique
   std::vector<double> z{};         ///< y less what is regular: flat but for jumps
-  std::vector<double> noise_at{};  ///< standard deviation of y around each point, as a share of it
+  double noise{0.0};               ///< standard deviation of y, as a share of it
+  std::vector<double> noise_at{};  ///< the same around each point, and not less
   double latency{0.0};
   double first_slope{0.0};  ///< cycles per request within the first sub-group
 
@@ -40,11 +42,6 @@ struct Sweep {
     return std::max(clock_sigma, noise_at[i] * y[i]);
   }
   [[nodiscard]] double threshold() const { return min_jump * latency; }
-};
-
-struct Slope {
-  double cycles{0.0};
-  Interval interval{};
 };
 
 /// Of the difference between point `i` and the next.
@@ -60,6 +57,11 @@ GapKind kind_of(const Sweep& sweep, std::size_t i) {
   if (part(sweep.n[i + 1], warp) != part(sweep.n[i], warp)) return GapKind::sub_group;
   return sweep.requests[i + 1] > sweep.requests[i] ? GapKind::fresh : GapKind::merged;
 }
+
+struct Slope {
+  double cycles{0.0};
+  Interval interval{};
+};
 
 // Sub-group boundaries cost something regular; fewer of them do not tell what.
 constexpr std::size_t min_members = 5;
@@ -170,7 +172,7 @@ Slope slope_between(const Sweep& sweep, std::size_t first, std::size_t last) {
 
 /// The first of the numbers that is more than `items`.
 std::size_t first_beyond(std::span<const int> n, int items) {
-  return static_cast<std::size_t>(std::ranges::upper_bound(n, items) - n.begin());
+  return static_cast<std::size_t>(std::upper_bound(n.begin(), n.end(), items) - n.begin());
 }
 
 /// Nothing with fewer than 8 usable points. Refers to `curve`.
@@ -189,17 +191,16 @@ std::optional<Sweep> sweep_of(const ThreadLatencyCurve& curve, const ThreadLaten
   }
   if (sweep.n.size() < 8) return std::nullopt;
   const std::vector<double> residuals = residuals_of(sweep.n, sweep.y);
+  sweep.noise = noise_of(residuals);
   sweep.noise_at = noise_around(residuals, sweep.n.size());
   flatten(sweep);
   drop_outliers(sweep);
   flatten(sweep);
-  sweep.latency = *std::ranges::min_element(sweep.y);
+  sweep.latency = *std::min_element(sweep.y.begin(), sweep.y.end());
   const std::size_t warp_end = first_beyond(sweep.n, sub_group);
   if (warp_end >= 1) sweep.first_slope = slope_between(sweep, 0, warp_end - 1).cycles;
   return sweep;
 }
-
-// The search
 
 /// A jump counts when it stands out of the noise by so many standard deviations: a sweep tries some
 /// 10^5 places and scales.
@@ -440,6 +441,16 @@ bool stands_out(const Sweep& sweep, const FoundSpike& found, std::size_t begin) 
          std::max(min_score * 1.4142 * sweep.sigma(found.gap), min_over_rises * largest_rise);
 }
 
+double variance_beside(const ThreadLatencyPlot& plot, const Gap& gap) {
+  double most = 0.0;
+  for (std::size_t i = 0; i < plot.work_items.size(); ++i) {
+    if (plot.work_items[i] == gap.before || plot.work_items[i] == gap.after) {
+      most = std::max(most, plot.variance[i]);
+    }
+  }
+  return most;
+}
+
 std::string why_silent(const Sweep& sweep, const CurveFinding& found) {
   if (found.visible_requests.high < found.visible_requests.low) {
     return "requests take so long to issue that a full pool would not be visible";
@@ -459,14 +470,15 @@ CurveFinding find_spike(const ThreadLatencyCurve& curve, int sub_group) {
     return found;
   }
   found.latency_cycles = sweep->latency;
-  found.latency_work_items =
-      sweep->n[static_cast<std::size_t>(std::ranges::min_element(sweep->y) - sweep->y.begin())];
+  found.latency_work_items = sweep->n[static_cast<std::size_t>(
+      std::min_element(sweep->y.begin(), sweep->y.end()) - sweep->y.begin())];
   const double above = high_end_of_least(curve) - curve.overhead_cycles - sweep->latency;
   // Another run, whose lines lie elsewhere, meets a least as far below this one, and scatters by
   // what the first points of the curve do.
   const double either_way = std::max(above, 2.0 * sweep->sigma(0));
   found.latency_interval = {std::max(0.0, sweep->latency - either_way),
                             sweep->latency + either_way};
+  found.noise = sweep->noise;
   find_visible(*sweep, found);
   auto first = next_spike(*sweep, 0, 0);
   std::size_t begin = 0;
@@ -493,6 +505,7 @@ CurveFinding find_spike(const ThreadLatencyCurve& curve, int sub_group) {
     found.reason = "the jump is within the scatter of the curve";
     return found;
   }
+  first->spike.variance = variance_beside(plot, first->spike.gap);
   found.spike = first->spike;
   return found;
 }

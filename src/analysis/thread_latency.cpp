@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Thread-Latency plot of the paper, the jumps of all curves, by Little's law what was
-// outstanding at least, and how many loads a sub-group can have outstanding.
+// The Thread-Latency plot, the jumps of all curves, and by Little's law what was outstanding at
+// least.
+#include "clprobe/outstanding.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,8 +14,6 @@
 #include <string>
 #include <vector>
 
-#include "analysis/hypothesis.hpp"
-#include "clprobe/outstanding.hpp"
 #include "clprobe/statistics.hpp"
 
 namespace clprobe {
@@ -23,10 +23,10 @@ namespace {
 std::map<int, std::vector<double>> runs_of(const ThreadLatencyCurve& curve) {
   std::map<int, std::vector<double>> runs;
   for (const ThreadLatencyPoint& point : curve.points) {
-    const bool usable = point.work_items > 0 && !point.runs_cycles.empty() &&
-                        std::ranges::all_of(point.runs_cycles, [](double cycles) {
-                          return cycles > 0.0 && std::isfinite(cycles);
-                        });
+    const bool usable =
+        point.work_items > 0 && !point.runs_cycles.empty() &&
+        std::all_of(point.runs_cycles.begin(), point.runs_cycles.end(),
+                    [](double cycles) { return cycles > 0.0 && std::isfinite(cycles); });
     if (!usable) continue;
     std::vector<double>& all = runs[point.work_items];
     all.insert(all.end(), point.runs_cycles.begin(), point.runs_cycles.end());
@@ -42,7 +42,7 @@ double robust_quantile(std::size_t runs) { return runs < 9 ? 0.0 : 0.25; }
 double beyond_share(std::span<const double> runs, double end) {
   const auto count = static_cast<double>(runs.size());
   const auto within = static_cast<double>(
-      std::ranges::count_if(runs, [&](double cycles) { return cycles <= end; }));
+      std::count_if(runs.begin(), runs.end(), [&](double cycles) { return cycles <= end; }));
   const double share = within / count;
   if (share >= 1.0) return 0.0;
   const auto rank = static_cast<int>(robust_quantile(runs.size()) * (count - 1.0)) + 1;
@@ -54,82 +54,6 @@ double beyond_share(std::span<const double> runs, double end) {
   }
   return sum;
 }
-
-}  // namespace
-
-double harmonic_mean(std::span<const double> values) {
-  if (values.empty()) throw std::invalid_argument("harmonic mean of nothing");
-  double sum = 0.0;
-  for (const double value : values) {
-    if (!(value > 0.0)) {
-      throw std::invalid_argument("harmonic mean of a value that is not positive");
-    }
-    sum += 1.0 / value;
-  }
-  return static_cast<double>(values.size()) / sum;
-}
-
-std::vector<double> three_point_variance(std::span<const double> values) {
-  std::vector<double> variance(values.size(), 0.0);
-  for (std::size_t i = 1; i + 1 < values.size(); ++i) {
-    const double mu = (values[i - 1] + values[i] + values[i + 1]) / 3.0;
-    for (std::size_t j = i - 1; j <= i + 1; ++j) {
-      variance[i] += (values[j] - mu) * (values[j] - mu) / 2.0;
-    }
-  }
-  return variance;
-}
-
-double high_end_of_least(ThreadLatencyCurve curve) {
-  constexpr double confidence = 0.95;
-  // The runs of a visit are no draws of their own.
-  for (ThreadLatencyPoint& point : curve.points) {
-    if (!point.visits_cycles.empty()) point.runs_cycles = point.visits_cycles;
-  }
-  const auto runs = runs_of(curve);
-  std::vector<double> all;
-  for (const auto& [items, cycles] : runs) all.insert(all.end(), cycles.begin(), cycles.end());
-  std::ranges::sort(all);
-  // The further the end, the fewer are beyond: the first that is far enough is sought by halves.
-  const auto is_too_near = [&](double end) {
-    double beyond = 1.0;
-    for (const auto& [items, cycles] : runs) beyond *= beyond_share(cycles, end);
-    return beyond > 1.0 - confidence;
-  };
-  const auto found = std::ranges::partition_point(all, is_too_near);
-  if (found != all.end()) return *found;
-  return all.empty() ? 0.0 : all.back();
-}
-
-ThreadLatencyPlot plot_of(const ThreadLatencyCurve& curve) {
-  ThreadLatencyPlot plot;
-  for (const auto& [items, cycles] : runs_of(curve)) {
-    plot.work_items.push_back(items);
-    plot.harmonic_mean.push_back(harmonic_mean(cycles));
-    plot.robust.push_back(quantile(cycles, robust_quantile(cycles.size())));
-  }
-  plot.variance = three_point_variance(plot.harmonic_mean);
-  return plot;
-}
-
-std::int64_t unique_requests(int work_items, const LoadPattern& pattern, int sub_group) {
-  const std::int64_t n = work_items;
-  const std::int64_t warp = sub_group;
-  const std::int64_t m = pattern.merger;
-  if (pattern.mode == MergerMode::within || m == 1) {
-    // Neighbours of another sub-group are coalesced apart.
-    const std::int64_t of_warp = (warp + m - 1) / m;
-    return pattern.loads * (n / warp * of_warp + (n % warp + m - 1) / m);
-  }
-  const std::int64_t group = warp * m;
-  return pattern.loads * (n / group * warp + std::min(n % group, warp));
-}
-
-std::int64_t load_instructions(int work_items, const LoadPattern& pattern, int sub_group) {
-  return static_cast<std::int64_t>(pattern.loads) * ((work_items + sub_group - 1) / sub_group);
-}
-
-namespace {
 
 /// What a request takes to be issued, by the middle one of a target's curves.
 double typical_interval(std::span<const CurveFinding> findings, const std::string& target) {
@@ -181,7 +105,8 @@ Extremes extremes_of(const ThreadLatencyCurve& curve) {
   Extremes extremes;
   for (const ThreadLatencyPoint& point : curve.points) {
     if (point.runs_cycles.empty()) continue;
-    const auto [least, most] = std::ranges::minmax_element(point.runs_cycles);
+    const auto [least, most] =
+        std::minmax_element(point.runs_cycles.begin(), point.runs_cycles.end());
     const double overhead = curve.overhead_cycles;
     if (*most > overhead) extremes.slowest[point.work_items] = *most - overhead;
     if (*least > overhead) extremes.fastest[point.work_items] = *least - overhead;
@@ -238,29 +163,6 @@ void drop_waiting(std::map<std::string, double>& latency, std::vector<CurveFindi
   }
 }
 
-}  // namespace
-
-std::vector<CurveFinding> find_spikes(std::span<const ThreadLatencyCurve> curves, int sub_group) {
-  if (sub_group < 1) throw std::invalid_argument("a sub-group has at least one work-item");
-  std::vector<CurveFinding> found;
-  found.reserve(curves.size());
-  for (const ThreadLatencyCurve& curve : curves) found.push_back(find_spike(curve, sub_group));
-  std::map<std::string, double> latency;
-  for (const ThreadLatencyCurve& curve : curves) {
-    const std::string& target = curve.pattern.target;
-    if (!latency.contains(target)) {
-      latency[target] = min_latency(curves, typical_interval(found, target), target, sub_group);
-    }
-  }
-  for (std::size_t c = 0; c < curves.size(); ++c) {
-    bound(curves[c], latency[curves[c].pattern.target], sub_group, found[c]);
-  }
-  drop_waiting(latency, found);
-  return found;
-}
-
-namespace {
-
 // Loads that are under way together take a latency, and a little for each to be issued; those that
 // wait take two. Where issuing takes the time, 4 loads that take up to 1.25 latencies have 8 of
 // them take up to 1.6.
@@ -304,10 +206,10 @@ OfTarget weigh_target(const TimesByLoads& times) {
 /// Whether the unit as a whole had more under way than the loads that waited: its pool or table was
 /// not what they waited for.
 bool is_own_limit(std::span<const CurveFinding> curves, const OfTarget& found) {
-  return std::ranges::any_of(
-             curves,
+  return std::any_of(
+             curves.begin(), curves.end(),
              [&](const CurveFinding& each) { return each.min_requests >= found.requests; }) &&
-         std::ranges::any_of(curves, [&](const CurveFinding& each) {
+         std::any_of(curves.begin(), curves.end(), [&](const CurveFinding& each) {
            return each.min_instructions > found.range->high;
          });
 }
@@ -322,6 +224,97 @@ std::map<std::string, TimesByLoads> times_by_target(std::span<const CurveFinding
 }
 
 }  // namespace
+
+double harmonic_mean(std::span<const double> values) {
+  if (values.empty()) throw std::invalid_argument("harmonic mean of nothing");
+  double sum = 0.0;
+  for (const double value : values) {
+    if (!(value > 0.0)) {
+      throw std::invalid_argument("harmonic mean of a value that is not positive");
+    }
+    sum += 1.0 / value;
+  }
+  return static_cast<double>(values.size()) / sum;
+}
+
+std::vector<double> three_point_variance(std::span<const double> values) {
+  std::vector<double> variance(values.size(), 0.0);
+  for (std::size_t i = 1; i + 1 < values.size(); ++i) {
+    const double mu = (values[i - 1] + values[i] + values[i + 1]) / 3.0;
+    for (std::size_t j = i - 1; j <= i + 1; ++j) {
+      variance[i] += (values[j] - mu) * (values[j] - mu) / 2.0;
+    }
+  }
+  return variance;
+}
+
+double high_end_of_least(ThreadLatencyCurve curve) {
+  constexpr double confidence = 0.95;
+  // The runs of a visit are no draws of their own.
+  for (ThreadLatencyPoint& point : curve.points) {
+    if (!point.visits_cycles.empty()) point.runs_cycles = point.visits_cycles;
+  }
+  const auto runs = runs_of(curve);
+  std::vector<double> all;
+  for (const auto& [items, cycles] : runs) all.insert(all.end(), cycles.begin(), cycles.end());
+  std::sort(all.begin(), all.end());
+  // The further the end, the fewer are beyond: the first that is far enough is sought by halves.
+  const auto is_too_near = [&](double end) {
+    double beyond = 1.0;
+    for (const auto& [items, cycles] : runs) beyond *= beyond_share(cycles, end);
+    return beyond > 1.0 - confidence;
+  };
+  const auto found = std::partition_point(all.begin(), all.end(), is_too_near);
+  if (found != all.end()) return *found;
+  return all.empty() ? 0.0 : all.back();
+}
+
+ThreadLatencyPlot plot_of(const ThreadLatencyCurve& curve) {
+  ThreadLatencyPlot plot;
+  for (const auto& [items, cycles] : runs_of(curve)) {
+    plot.work_items.push_back(items);
+    plot.harmonic_mean.push_back(harmonic_mean(cycles));
+    plot.robust.push_back(quantile(cycles, robust_quantile(cycles.size())));
+  }
+  plot.variance = three_point_variance(plot.harmonic_mean);
+  return plot;
+}
+
+std::int64_t unique_requests(int work_items, const LoadPattern& pattern, int sub_group) {
+  const std::int64_t n = work_items;
+  const std::int64_t warp = sub_group;
+  const std::int64_t m = pattern.merger;
+  if (pattern.mode == MergerMode::within || m == 1) {
+    // Neighbours of another sub-group are coalesced apart.
+    const std::int64_t of_warp = (warp + m - 1) / m;
+    return pattern.loads * (n / warp * of_warp + (n % warp + m - 1) / m);
+  }
+  const std::int64_t group = warp * m;
+  return pattern.loads * (n / group * warp + std::min(n % group, warp));
+}
+
+std::int64_t load_instructions(int work_items, const LoadPattern& pattern, int sub_group) {
+  return static_cast<std::int64_t>(pattern.loads) * ((work_items + sub_group - 1) / sub_group);
+}
+
+std::vector<CurveFinding> find_spikes(std::span<const ThreadLatencyCurve> curves, int sub_group) {
+  if (sub_group < 1) throw std::invalid_argument("a sub-group has at least one work-item");
+  std::vector<CurveFinding> found;
+  found.reserve(curves.size());
+  for (const ThreadLatencyCurve& curve : curves) found.push_back(find_spike(curve, sub_group));
+  std::map<std::string, double> latency;
+  for (const ThreadLatencyCurve& curve : curves) {
+    const std::string& target = curve.pattern.target;
+    if (!latency.contains(target)) {
+      latency[target] = min_latency(curves, typical_interval(found, target), target, sub_group);
+    }
+  }
+  for (std::size_t c = 0; c < curves.size(); ++c) {
+    bound(curves[c], latency[curves[c].pattern.target], sub_group, found[c]);
+  }
+  drop_waiting(latency, found);
+  return found;
+}
 
 SubGroupLoads find_sub_group_loads(std::span<const CurveFinding> curves) {
   SubGroupLoads all;

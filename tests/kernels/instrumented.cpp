@@ -11,7 +11,7 @@
 
 #include "clprobe/launch.hpp"
 #include "clprobe/prelude.hpp"
-#include "probes/kernel/renaming.hpp"
+#include "probes/kernel/kernel.hpp"
 
 namespace clprobe {
 namespace {
@@ -58,9 +58,7 @@ void write_lines(const std::string& text_path, const std::string& launch_path) {
     switches.without_functions = true;
     write(prelude::prelude_text(switches), text);
   }
-  for (const bool with_noise : {false, true}) {
-    write(prelude::entry_text(range, with_noise), entered);
-  }
+  write(prelude::entry_text(range), entered);
 }
 
 }  // namespace

@@ -105,58 +105,17 @@ TEST_CASE("groups count how many run at once, and do nothing else") {
   }
 }
 
-TEST_CASE("groups that end at once do nothing, with noise or without") {
+TEST_CASE("groups that end at once do nothing") {
   const Device device;
   const Words in = distinct_words(1024);
-  for (const Case& each : cases()) {
-    for (const bool with_noise : {false, true}) {
-      CAPTURE(each.name);
-      CAPTURE(with_noise);
-      const cl::Buffer room = device.buffer(entry_room_words);
-      cl::Kernel kernel =
-          device.build(entry_text(each.launch, with_noise) + with_entry(text_of(each), "k"), "k");
-      kernel.setArg(3, static_cast<cl_uint>(EntryMode::end));
-      kernel.setArg(4, cl_uint{100});
-      kernel.setArg(5, room);
-      kernel.setArg(6, 256, nullptr);
-      const Words out = device.run(kernel, range_of_groups(each.launch, 4), in, 512);
-      CHECK(std::all_of(out.begin(), out.end(),
-                        [](std::uint32_t word) { return word == not_written; }));
-      for (const std::uint32_t word : device.read(room, entry_room_words)) CHECK(word == 0);
-    }
-  }
-}
-
-TEST_CASE("with noise beside them kernels give what they gave, and noise alone gives nothing") {
-  const Device device;
-  const Words in = distinct_words(1024);
-  constexpr std::uint32_t exponent = 8;
   for (const Case& each : cases()) {
     CAPTURE(each.name);
-    cl::Kernel plain = device.build(text_of(each), "k");
-    const Words all = device.run(plain, each.launch, in, 512);
-    const NdRange twice = range_of_groups(each.launch, 2 * count_all_groups(each.launch));
-    const cl::Buffer room = device.buffer(std::size_t{1} << exponent);
-    cl::Kernel kernel =
-        device.build(entry_text(each.launch, true) + with_entry(text_of(each), "k"), "k");
-    kernel.setArg(5, room);
-    kernel.setArg(6, 256, nullptr);
-    for (const Noise noise : {Noise::arithmetic, Noise::local, Noise::cache, Noise::memory}) {
-      for (const std::uint32_t amount : {0U, 10U}) {
-        kernel.setArg(3, cl_uint{noise_mode(noise, exponent, false)});
-        kernel.setArg(4, cl_uint{amount});
-        CHECK(device.run(kernel, twice, in, 512) == all);
-      }
-      kernel.setArg(3, cl_uint{noise_mode(noise, exponent, true)});
-      const Words out = device.run(kernel, twice, in, 512);
-      CHECK(std::all_of(out.begin(), out.end(),
-                        [](std::uint32_t word) { return word == not_written; }));
-    }
-    // Nobody has written to it.
-    CHECK(device.read(room, std::size_t{1} << exponent) == Words(std::size_t{1} << exponent, 0));
-    kernel.setArg(3, static_cast<cl_uint>(EntryMode::none));
-    CHECK(device.run(kernel, range_of_groups(each.launch, count_all_groups(each.launch)), in,
-                     512) == all);
+    const cl::Buffer room = device.buffer(entry_room_words);
+    cl::Kernel kernel = entered(device, text_of(each), each.launch, EntryMode::end, 100, room);
+    const Words out = device.run(kernel, range_of_groups(each.launch, 4), in, 512);
+    CHECK(std::all_of(out.begin(), out.end(),
+                      [](std::uint32_t word) { return word == not_written; }));
+    for (const std::uint32_t word : device.read(room, entry_room_words)) CHECK(word == 0);
   }
 }
 

@@ -1,18 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-// The series of `banks` and how each is built. Pure.
+#include "probes/banks/access.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <stdexcept>
 
-#include "probes/banks/access.hpp"
 #include "probes/banks/transpose.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/work_group.hpp"
 
 namespace clprobe::banks {
 namespace {
+
+/// Lanes that are not congested go to the other banks, in turn, all on the first row: where there
+/// are more lanes than banks they share words, which costs nothing.
+std::uint32_t beside(const Pattern& pattern, std::uint32_t lane, std::uint32_t word) {
+  const std::uint32_t width = pattern.span_bytes / static_cast<std::uint32_t>(pattern.banks);
+  const std::uint32_t step = std::max(width, word);
+  const std::uint32_t places = pattern.span_bytes / step;
+  if (places < 2) return 0;
+  return (1 + (lane - static_cast<std::uint32_t>(pattern.number)) % (places - 1)) * step;
+}
+
+std::uint32_t offset_of(const Pattern& pattern, std::uint32_t lane, std::uint32_t word,
+                        std::uint32_t lanes) {
+  const auto number = static_cast<std::uint32_t>(std::max(pattern.number, 0));
+  switch (pattern.kind) {
+    case PatternKind::stride:
+      return lane * number * word;
+    case PatternKind::pairs:
+      return lane / 2 * word;
+    case PatternKind::rows:
+      return lane % std::max(number, 1U) * pattern.span_bytes;
+    case PatternKind::blocks:
+      return lane * number / lanes * pattern.span_bytes;
+    case PatternKind::congestion:
+      return lane < number ? lane * pattern.span_bytes : beside(pattern, lane, word);
+  }
+  return 0;
+}
 
 constexpr std::array kinds{
     AccessKind{"load-latency", false, true, false},
@@ -23,6 +52,44 @@ constexpr std::array kinds{
 };
 
 }  // namespace
+
+std::vector<std::uint32_t> offsets_of(const Pattern& pattern, int word_bytes, int lanes) {
+  std::vector<std::uint32_t> offsets;
+  const auto count = static_cast<std::uint32_t>(std::max(lanes, 1));
+  offsets.reserve(count);
+  for (std::uint32_t lane = 0; lane < count; ++lane) {
+    offsets.push_back(offset_of(pattern, lane, static_cast<std::uint32_t>(word_bytes), count));
+  }
+  return offsets;
+}
+
+std::uint64_t footprint_of(const Pattern& pattern, int word_bytes, int lanes) {
+  const std::vector<std::uint32_t> offsets = offsets_of(pattern, word_bytes, lanes);
+  const std::uint64_t end = std::uint64_t{*std::max_element(offsets.begin(), offsets.end())} +
+                            static_cast<std::uint64_t>(word_bytes);
+  return (end + pattern_block_bytes - 1) / pattern_block_bytes * pattern_block_bytes;
+}
+
+std::vector<int> survey_strides(bool is_whole) {
+  constexpr int last = 65;
+  constexpr std::array few{0,  1,  2,  3,  4,  5,  6,  7,  8,  12, 15,
+                           16, 17, 24, 31, 32, 33, 48, 63, 64, 65};
+  if (!is_whole) return {few.begin(), few.end()};
+  std::vector<int> strides(last + 1);
+  std::iota(strides.begin(), strides.end(), 0);
+  return strides;
+}
+
+std::vector<Pattern> survey_patterns(const std::vector<int>& strides) {
+  std::vector<Pattern> patterns;
+  patterns.reserve(strides.size());
+  for (const int stride : strides) patterns.push_back({PatternKind::stride, stride});
+  patterns.push_back({PatternKind::pairs, 2});
+  for (const PatternKind kind : {PatternKind::rows, PatternKind::blocks}) {
+    for (const int rows : {2, 4, 8}) patterns.push_back({kind, rows});
+  }
+  return patterns;
+}
 
 std::span<const AccessKind> all_kinds() { return kinds; }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What stands beside the model E = c1 * w * l * k + c2: where it is off, and the bound of theory.
-#include "probes/banks/congestion_findings.hpp"
+#include "probes/banks/findings.hpp"
 
 #include <doctest/doctest.h>
 

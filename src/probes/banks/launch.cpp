@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+// The launches of cl/banks.cl.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,9 +14,7 @@
 #include "clprobe/device.hpp"
 #include "clprobe/probe.hpp"
 #include "probes/banks/access.hpp"
-#include "probes/banks/asked.hpp"
-#include "probes/banks/buffers.hpp"
-#include "probes/banks/model_points.hpp"
+#include "probes/banks/points.hpp"
 #include "probes/banks/transpose.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/mixed.hpp"
@@ -22,6 +22,60 @@
 
 namespace clprobe::banks {
 namespace {
+
+struct Buffers {
+  explicit Buffers(Session& of) : session(of) {}
+
+  /// Room for so many bytes.
+  const cl::Buffer& offsets(std::uint64_t bytes) {
+    if (bytes_ < bytes) {
+      offsets_ = cl::Buffer(session.context(), CL_MEM_READ_ONLY, bytes);
+      bytes_ = bytes;
+    }
+    return offsets_;
+  }
+
+  const cl::Buffer& results() {
+    if (results_() == nullptr) {
+      results_ = cl::Buffer(session.context(), CL_MEM_READ_WRITE,
+                            2 * launches_of_model * sizeof(cl_ulong));
+    }
+    return results_;
+  }
+
+  /// One launch of one group, which leaves its ticks and its witness in `results`. The accesses and
+  /// the expected witness are the caller's.
+  Measurement launch(const cl::Kernel& kernel, std::uint64_t items) {
+    const std::array<cl_ulong, 2> nothing{never, never};
+    session.queue().enqueueWriteBuffer(results(), CL_TRUE, 0, sizeof nothing, nothing.data());
+    const LaunchTimes times = session.launch(kernel, cl::NDRange(items), cl::NDRange(items));
+    std::array<cl_ulong, 2> out{};
+    session.queue().enqueueReadBuffer(results(), CL_TRUE, 0, sizeof out, out.data());
+    Measurement measurement;
+    if (session.info().clock.kind != ClockKind::none) measurement.sample.ticks = out[0];
+    measurement.sample.event_ns = times.event_ns;
+    measurement.sample.host_ns = times.host_ns;
+    measurement.sample.witness = out[1];
+    return measurement;
+  }
+
+  /// The largest group of this kernel.
+  [[nodiscard]] std::uint64_t max_items(const cl::Kernel& kernel) const {
+    return kernel.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session.device());
+  }
+
+  Session& session;
+
+ private:
+  cl::Buffer offsets_{};
+  cl::Buffer results_{};
+  std::uint64_t bytes_{0};
+};
+
+[[noreturn]] void refuse_group(std::uint64_t items, std::uint64_t max) {
+  throw Unsupported(
+      fmt::format("the driver runs this kernel with at most {} work-items, not {}", max, items));
+}
 
 /// What banks_transpose adds up, after an odd number of transpositions.
 cl_ulong expected_witness(const Tile& tile) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "clprobe/statistics.hpp"
-#include "probes/banks/patterns.hpp"
+#include "probes/banks/access.hpp"
 
 namespace clprobe::banks {
 

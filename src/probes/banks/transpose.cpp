@@ -7,7 +7,7 @@
 
 #include "clprobe/estimate.hpp"
 #include "clprobe/units.hpp"
-#include "probes/banks/times.hpp"
+#include "probes/banks/findings.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
 #include "probes/shared/mixed.hpp"

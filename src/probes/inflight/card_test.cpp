@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/inflight/card.hpp"
+#include "probes/inflight/inflight.hpp"
 
 #include <doctest/doctest.h>
 
-#include "probes/inflight/findings.hpp"
 #include "probes/inflight/loaded.hpp"
 #include "probes/shared/finding.hpp"
 

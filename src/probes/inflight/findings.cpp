@@ -1,27 +1,113 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/inflight/findings.hpp"
+// From the points of the probe `inflight` to findings. Pure.
+#include "probes/inflight/inflight.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "clprobe/estimate.hpp"
+#include "clprobe/outstanding.hpp"
 #include "clprobe/parallelism.hpp"
+#include "clprobe/statistics.hpp"
 #include "probes/inflight/loaded.hpp"
-#include "probes/inflight/own_times.hpp"
-#include "probes/inflight/serialization.hpp"
 #include "probes/inflight/shape.hpp"
-#include "probes/inflight/unit_share.hpp"
 #include "probes/shared/finding.hpp"
 
 namespace clprobe::inflight {
 namespace {
+
+std::optional<Gap> find_shelf(const ThreadLatencyPlot& plot, int sub_group, double rise) {
+  constexpr double max_share = 0.25;
+  std::optional<double> begin;
+  Gap shelf;
+  for (std::size_t i = 0; i < plot.work_items.size(); ++i) {
+    const int items = plot.work_items[i];
+    if (items <= sub_group) {
+      begin = plot.robust[i];
+      shelf.before = items;
+      continue;
+    }
+    if (!begin) return std::nullopt;
+    if (plot.robust[i] - *begin > max_share * rise) {
+      shelf.after = items;
+      break;
+    }
+    shelf.before = items;
+  }
+  const bool ends = shelf.after > shelf.before;
+  return ends && shelf.before >= 2 * sub_group ? std::optional(shelf) : std::nullopt;
+}
+
+/// In bytes per nanosecond.
+struct Rate {
+  double value{0.0};
+  Interval interval{};
+};
+
+/// Of a round of the work-group that has most.
+Rate rate_of_unit(const DeviceInfo& device, std::span<const Point> points) {
+  Rate best;
+  for (const Point& point : points) {
+    if (!is_of_curve(point) || !point.failure.empty()) continue;
+    const Shape shape = Shape::of(point);
+    const std::optional<Estimate> time = estimate(point, device);
+    if (shape.pattern.target != "memory" || !time || !(time->ns_interval.low > 0.0)) continue;
+    const auto bytes = static_cast<double>(shape.lines_per_round() * shape.line_bytes);
+    if (bytes / time->ns <= best.value) continue;
+    best = {bytes / time->ns, {bytes / time->ns_interval.high, bytes / time->ns_interval.low}};
+  }
+  return best;
+}
+
+/// Of the streams beside the loaded chase, without any pause between their loads.
+double rate_of_device(const DeviceInfo& device, std::span<const Point> points) {
+  double most = 0.0;
+  for (const Point& point : points) {
+    if (point.series != loaded_traffic_series || !point.failure.empty()) continue;
+    const std::vector<double> ns = access_times_ns(point, device);
+    if (ns.empty() || !(median(ns) > 0.0)) continue;
+    const LoadedShape shape = LoadedShape::of(point);
+    most = std::max(most, static_cast<double>(shape.chase.line_bytes) / median(ns));
+  }
+  return most;
+}
+
+/// A document may claim any.
+void remove_variance(Point& point) {
+  if (point.facts.find(variance_fact) == nullptr) return;
+  Parameters kept;
+  for (const auto& [name, value] : point.facts) {
+    if (name != variance_fact) kept.set(name, value);
+  }
+  point.facts = std::move(kept);
+}
+
+/// By series and work-items; the two ends of a curve have one neighbour each.
+std::map<std::pair<std::string, std::int64_t>, double> variances_of(
+    const std::vector<Point>& points) {
+  std::vector<std::string> series;
+  const std::vector<ThreadLatencyCurve> curves = thread_latency_curves(points, series);
+  std::map<std::pair<std::string, std::int64_t>, double> variances;
+  for (std::size_t number = 0; number < curves.size(); ++number) {
+    const ThreadLatencyPlot plot = plot_of(curves[number]);
+    for (std::size_t i = 1; i + 1 < plot.work_items.size(); ++i) {
+      // Of times that are alike nothing is left but rounding.
+      constexpr double rounding = 1e-12;
+      const double mean = plot.harmonic_mean[i];
+      const double variance = plot.variance[i] < rounding * mean * mean ? 0.0 : plot.variance[i];
+      if (is_sane(variance)) variances[{series[number], plot.work_items[i]}] = variance;
+    }
+  }
+  return variances;
+}
 
 Finding counted(std::string_view name, std::string_view series, std::string_view method,
                 double value, double low, double high) {
@@ -299,7 +385,74 @@ void add_chains(Findings& found, const DeviceInfo& device, std::span<const Point
   }
 }
 
+/// The minimum and maximum of each series of sub-groups' own times, in cycles.
+void add_own_times(const DeviceInfo& device, std::span<const Point> points, Findings& found) {
+  std::map<std::string, std::pair<Estimate, Estimate>> extremes;
+  for (const Point& point : points) {
+    if (!is_own_time(point) || !point.failure.empty()) continue;
+    const std::optional<Estimate> time = estimate(point, device);
+    if (!time) continue;
+    const auto [known, is_new] = extremes.emplace(point.series, std::pair(*time, *time));
+    if (is_new) continue;
+    if (time->ns < known->second.first.ns) known->second.first = *time;
+    if (time->ns > known->second.second.ns) known->second.second = *time;
+  }
+  const double ticks = device.clock.ticks_per_ns;
+  const auto add = [&](std::string_view name, const std::string& series, const Estimate& time) {
+    found.findings.push_back(finding_of(name, series, "cycles", "in-kernel clock", time.ns * ticks,
+                                        time.ns_interval.low * ticks,
+                                        time.ns_interval.high * ticks));
+  };
+  for (const auto& [series, both] : extremes) {
+    add("fastest_sub_group", series, both.first);
+    add("slowest_sub_group", series, both.second);
+  }
+}
+
 }  // namespace
+
+std::optional<Serialization> find_serialization(const ThreadLatencyCurve& curve, int sub_group) {
+  const ThreadLatencyPlot plot = plot_of(curve);
+  std::vector<double> items;
+  std::vector<double> cycles;
+  for (std::size_t i = 0; i < plot.work_items.size(); ++i) {
+    if (plot.work_items[i] > sub_group) break;
+    items.push_back(plot.work_items[i]);
+    cycles.push_back(plot.robust[i]);
+  }
+  constexpr std::size_t min_points = 3;
+  if (items.size() < min_points) return std::nullopt;
+  const Line line = fit_least_squares(items, cycles);
+  Serialization found;
+  found.cycles_per_lane = line.slope;
+  found.interval = line.slope_interval;
+  const double rise = line.slope * static_cast<double>(sub_group);
+  // Where lines have latencies of their own the curve scatters as much as a shelf is flat.
+  constexpr double max_doubt = 0.1;
+  const bool is_clear = line.slope - line.slope_interval.low < max_doubt * line.slope;
+  if (line.slope > 0.0 && is_clear) found.shelf = find_shelf(plot, sub_group, rise);
+  return found;
+}
+
+std::optional<Finding> find_unit_share(const DeviceInfo& device, std::span<const Point> points) {
+  const Rate unit = rate_of_unit(device, points);
+  const double all = rate_of_device(device, points);
+  if (!(unit.value > 0.0) || !(all > 0.0)) return std::nullopt;
+  return finding_of("unit_share", unit_series, "share",
+                    "compared with streams of all compute units", unit.value / all,
+                    unit.interval.low / all, unit.interval.high / all);
+}
+
+void derive_variance(std::vector<Point>& points) {
+  const auto variances = variances_of(points);
+  for (Point& point : points) {
+    remove_variance(point);
+    const auto found = variances.find({point.series, point.parameters.integer_or("work_items", 0)});
+    if (found != variances.end() && point.failure.empty()) {
+      point.facts.set(variance_fact, found->second);
+    }
+  }
+}
 
 std::int64_t sub_group_of(const DeviceInfo& device) {
   constexpr std::int64_t usual = 32;  // where the driver does not say
@@ -349,11 +502,6 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
     }
     add_limit(found, limit);
     add_sub_group_loads(found, find_sub_group_loads(each));
-    if (const auto claim = claim_of_paper(each)) {
-      Finding beside = finding_of("advice", unit_series, "", "thread-latency");
-      beside.label = set_beside(limit, *claim);
-      found.findings.push_back(std::move(beside));
-    }
     for (std::size_t i = 0; i < each.size(); ++i) {
       add_curve(found, series[i], each[i]);
       add_serialization(found, series[i], curves[i], sub_group);

@@ -9,11 +9,11 @@
 #include <string>
 
 #include "clprobe/device.hpp"
-#include "probes/inflight/launch.hpp"
+#include "probes/inflight/inflight.hpp"
 #include "probes/inflight/lines.hpp"
 #include "probes/inflight/loaded.hpp"
-#include "probes/inflight/loops.hpp"
 #include "probes/inflight/shape.hpp"
+#include "probes/shared/launch_size.hpp"
 #include "probes/shared/work_group.hpp"
 
 namespace clprobe::inflight {
@@ -224,6 +224,29 @@ Work prepare(const std::shared_ptr<Shared>& shared, const Point& point) {
 }
 
 }  // namespace
+
+void run_over(std::uint64_t places, Session& session, cl::Kernel kernel, const Lines& lines,
+              const Shape& shape) {
+  kernel.setArg(0, lines.store.buffer);
+  kernel.setArg(1, as_uint(shape.lines() - 1));
+  kernel.setArg(2, as_uint(shape.line_bytes / sizeof(cl_uint)));
+  const LaunchSize size = spread_over(session.info(), places);
+  session.launch(kernel, cl::NDRange(size.items), cl::NDRange(size.group));
+}
+
+Lines& lines_for(Shared& shared, const Shape& shape) {
+  const std::string& target = shape.pattern.target;
+  const auto found = shared.lines.find(target);
+  if (found != shared.lines.end()) {
+    if (found->second.store.size.count == shape.buffer_bytes) return found->second;
+    shared.lines.erase(found);  // first: both together may be more memory than is allowed
+  }
+  const cl_mem_flags place = target == "host" ? CL_MEM_ALLOC_HOST_PTR : 0;
+  Lines lines{make_store(shared.session, {shape.buffer_bytes}, place)};
+  run_over(shape.words(), shared.session,
+           shared.session.kernel("inflight.cl", "inflight_fill", shape.options()), lines, shape);
+  return shared.lines.emplace(target, std::move(lines)).first->second;
+}
 
 std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t /*seed*/,
                                   const Point& point) {

@@ -15,7 +15,7 @@
 #include "clprobe/estimate.hpp"
 #include "clprobe/parallelism.hpp"
 #include "clprobe/statistics.hpp"
-#include "probes/inflight/findings.hpp"
+#include "probes/inflight/inflight.hpp"
 #include "probes/shared/finding.hpp"
 
 namespace clprobe::inflight {

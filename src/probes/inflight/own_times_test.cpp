@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "clprobe/estimate.hpp"
-#include "probes/inflight/findings.hpp"
+#include "probes/inflight/inflight.hpp"
 #include "probes/inflight/simulated_runs.hpp"
 #include "probes/inflight/test_points.hpp"
 

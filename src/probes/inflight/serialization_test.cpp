@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first, smaller rise of a Thread-Latency curve, and the shelf behind it.
-#include "probes/inflight/serialization.hpp"
+#include "probes/inflight/inflight.hpp"
 
 #include <doctest/doctest.h>
 

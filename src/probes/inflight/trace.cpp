@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "clprobe/simulated.hpp"
-#include "probes/inflight/launch.hpp"
+#include "probes/inflight/inflight.hpp"
 #include "probes/inflight/loaded.hpp"
 #include "probes/inflight/shape.hpp"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "clprobe/estimate.hpp"
-#include "probes/inflight/findings.hpp"
+#include "probes/inflight/inflight.hpp"
 #include "probes/inflight/test_points.hpp"
 
 namespace clprobe::inflight {

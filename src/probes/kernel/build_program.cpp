@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/kernel/build_program.hpp"
+#include "probes/kernel/replay.hpp"
 
 #include <fmt/format.h>
 

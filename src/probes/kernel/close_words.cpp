@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/kernel/close_words.hpp"
+#include "probes/kernel/kernel.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/kernel/findings.hpp"
+// From the times of a replayed launch to findings.
+#include "probes/kernel/kernel.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,22 +14,15 @@
 #include <vector>
 
 #include "clprobe/estimate.hpp"
-#include "clprobe/kernel_places.hpp"
+#include "clprobe/kernel_causes.hpp"
 #include "clprobe/probe.hpp"
 #include "clprobe/stacks.hpp"
-#include "probes/kernel/causes.hpp"
-#include "probes/kernel/gather.hpp"
-#include "probes/kernel/levels.hpp"
 #include "probes/kernel/shape.hpp"
+#include "probes/shared/card_parts.hpp"
 #include "probes/shared/finding.hpp"
 
 namespace clprobe::kernel {
 namespace {
-
-constexpr std::string_view count_method = "count of resident work-groups";
-constexpr std::string_view padding_method = "padding with unused local memory";
-constexpr std::string_view waves_method = "launch without the partial wave";
-constexpr std::string_view ending_method = "work-groups that end immediately";
 
 Finding share_of(std::string_view name, const std::string& series, std::string_view method,
                  double share, const Interval& interval) {
@@ -35,16 +31,215 @@ Finding share_of(std::string_view name, const std::string& series, std::string_v
   return finding;
 }
 
-Finding finding_of_cost(std::string_view name, const std::string& series, std::string_view method,
-                        const PlaceCost& cost) {
-  if (cost.state == CauseState::refused || cost.state == CauseState::not_present) {
-    const std::string_view kind = cost.state == CauseState::refused ? "refused" : "not present";
-    return without_value(name, series, method, fmt::format("{}: {}", kind, cost.reason), "share");
+/// A cause or a cost, whatever is known of it.
+Finding finding_of_cause(std::string_view name, const std::string& series, std::string_view method,
+                         const KernelCause& cause) {
+  if (cause.state == CauseState::refused || cause.state == CauseState::not_present) {
+    const std::string_view kind = cause.state == CauseState::refused ? "refused" : "not present";
+    const std::string reason = cause.reason.empty() || cause.reason == kind
+                                   ? std::string(kind)
+                                   : fmt::format("{}: {}", kind, cause.reason);
+    return without_value(name, series, method, reason, "share");
   }
-  Finding finding = share_of(name, series, method, cost.share, cost.share_interval);
-  finding.reason = cost.reason;
+  Finding finding = share_of(name, series, method, cause.share, cause.share_interval);
+  finding.reason = cause.reason;
   return finding;
 }
+
+/// The bar: its causes, what is left, and its time.
+void add_stack(const KernelCauses& causes, const std::string& series, Findings& found) {
+  const auto add = [&](std::string_view label, double share, const Interval& interval,
+                       std::string reason) {
+    Finding part = share_of(stack_part_name, series, stack_view_shapley, share, interval);
+    part.label = label;
+    part.reason = std::move(reason);
+    found.findings.push_back(std::move(part));
+  };
+  for (const KernelCause& each : causes.causes) {
+    if (each.state == CauseState::found || each.state == CauseState::not_resolved) {
+      add(each.gsi, each.share, each.share_interval, each.reason);
+    }
+  }
+  const double whole = causes.total.ns;
+  const Interval& left = causes.unattributed.interval;
+  const Interval shares{left.low / whole, left.high / whole};
+  // Causes that are not resolved may be less than nothing, and leave a little more than the whole.
+  const bool is_whole = causes.unattributed_share > 1.0 && shares.low <= 1.0;
+  add(stack_remainder, is_whole ? 1.0 : causes.unattributed_share, shares, {});
+  Finding time = finding_of(stack_time_name, series, "seconds", stack_view_shapley,
+                            whole / ns_per_second, causes.total.interval.low / ns_per_second,
+                            causes.total.interval.high / ns_per_second);
+  time.holds_scatter = true;
+  found.findings.push_back(std::move(time));
+}
+
+void add_interactions(const KernelCauses& causes, const std::string& series, Findings& found) {
+  for (const KernelInteraction& each : causes.interactions) {
+    if (!each.is_resolved) continue;
+    found.findings.push_back(share_of(stack_interaction_name, series, "interaction cost",
+                                      each.share, each.share_interval));
+    found.findings.back().label = fmt::format("{} + {}", each.first, each.second);
+  }
+}
+
+void add_spread(const WindowSpread& spread, const std::string& series, Findings& found) {
+  Finding finding = finding_of("window_spread", series, "share", "working-set reduction",
+                               spread.share, spread.share_interval.low, spread.share_interval.high);
+  finding.label = fmt::format("of {} choices of groups", spread.windows);
+  if (!spread.is_resolved) finding.reason = "not resolved: within two sigma of 0";
+  found.findings.push_back(std::move(finding));
+}
+
+void add_believed(const KernelCauses& causes, const std::string& series, Findings& found) {
+  if (causes.folding) {
+    const auto groups = static_cast<double>(causes.folding->fastest_groups);
+    found.findings.push_back(
+        finding_of("least_groups", series, {}, "working-set reduction", groups, groups, groups));
+  }
+  if (causes.window_spread) add_spread(*causes.window_spread, series, found);
+  for (const KernelCause& each : causes.causes) {
+    found.findings.push_back(finding_of_cause(each.name, series, stack_view_shapley, each));
+  }
+  if (causes.near_waits) {
+    found.findings.push_back(share_of("near_waits", series, "copies side by side",
+                                      causes.near_waits->share, causes.near_waits->share_interval));
+    found.findings.back().reason = causes.near_waits->reason;
+  }
+  if (causes.total.ns > 0.0) add_stack(causes, series, found);
+  add_interactions(causes, series, found);
+}
+
+/// Nothing but why.
+KernelCauses doubted(std::string why) {
+  KernelCauses causes{.doubt = std::move(why)};
+  causes.advice = doubt_advice(causes.doubt);
+  return causes;
+}
+
+/// Of the kernel of that label. What is not believed is not returned.
+KernelCauses add_causes(const DeviceInfo& device, std::span<const Point> points,
+                        const std::string& label, Findings& found) {
+  const Gathered gathered = gather(device, points, label);
+  // The curve is that of the series.
+  const std::string series = label + std::string(folded_suffix);
+  if (gathered.times.plain_ns.empty()) return {};
+  if (gathered.times.identity_ns.empty()) {
+    for (const KernelFactorState& each : gathered.times.factors) {
+      if (each.factor != KernelFactor::memory || each.absence != FactorAbsence::refused) continue;
+      found.findings.push_back(
+          without_value("memory", label, stack_view_shapley, "refused: " + each.reason, "share"));
+      return doubted(each.reason);
+    }
+    return {};
+  }
+  try {
+    KernelCauses causes = find_kernel_causes(gathered.times, gathered.folding);
+    if (gathered.bare_runs) add_chains(*gathered.bare_runs, causes);
+    const Interval& interval = causes.instrument_interval;
+    Finding ratio = finding_of("instrument_ratio", series, {}, "instrumentation without changes",
+                               causes.instrument_ratio, interval.low, interval.high);
+    if (causes.is_believed) {
+      ratio.reason = instrument_reason(interval);
+      found.findings.push_back(std::move(ratio));
+      add_believed(causes, series, found);
+      return causes;
+    }
+    found.findings.push_back(std::move(ratio));
+    found.findings.push_back(without_value(stack_part_name, series, stack_view_shapley,
+                                           "not reliable: " + causes.doubt, "share"));
+    return causes;
+  } catch (const AblationError& error) {
+    found.findings.push_back(
+        without_value(stack_part_name, series, stack_view_shapley, error.what(), "share"));
+    return doubted(error.what());
+  }
+}
+
+constexpr std::string_view levels_method = "levels of latency";
+
+/// "global 2", as `latency` calls it.
+std::string name_of(int level) { return fmt::format("global {}", level); }
+
+/// A cache, and up to how many distinct groups have their part of the buffers in it.
+struct HeldGroups {
+  int level{0};
+  double bytes{0.0};
+  double groups{0.0};
+};
+
+struct WorkingSet {
+  double bytes{0.0};
+  double groups{0.0};
+  std::vector<HeldGroups> levels{};  ///< the nearest first
+};
+
+/// Nothing where the launch has no buffers or no groups that are known, or no level is.
+std::optional<WorkingSet> working_set_of(const Point& point) {
+  const auto shape = find_shape<Shape>(point);
+  WorkingSet set;
+  set.bytes = number_in(point.facts, buffer_bytes_fact).value_or(0.0);
+  if (!shape || shape->groups == 0 || !(set.bytes > 0.0)) return std::nullopt;
+  set.groups = static_cast<double>(shape->groups);
+  for (std::size_t i = 0; i < level_facts.size(); ++i) {
+    const std::optional<double> bytes = number_in(point.facts, level_facts.at(i));
+    if (!bytes || !(*bytes > 0.0)) continue;
+    set.levels.push_back(
+        {static_cast<int>(i) + 1, *bytes, std::floor(*bytes / set.bytes * set.groups)});
+  }
+  if (set.levels.empty()) return std::nullopt;
+  return set;
+}
+
+/// "Its buffers of 64 MiB exceed global 2 (27.2 MiB); reduced to 1024 distinct groups they fit in
+/// global 2, ...".
+std::string text_of(const WorkingSet& set) {
+  const auto holder =
+      std::find_if(set.levels.begin(), set.levels.end(),
+                   [&](const HeldGroups& each) { return each.groups >= set.groups; });
+  const bool is_held = holder != set.levels.end();
+  const HeldGroups& level = is_held ? *holder : set.levels.back();
+  std::string text =
+      fmt::format("Its buffers of {} {} {} ({})", size_text(set.bytes),
+                  is_held ? "fit in" : "exceed", name_of(level.level), size_text(level.bytes));
+  std::string_view between = "; reduced ";
+  for (auto each = std::make_reverse_iterator(holder); each != set.levels.rend(); ++each) {
+    if (each->groups < 1.0) continue;
+    const bool is_first = between != ", ";
+    text += fmt::format("{}to {:.0f} {}in {}", between, each->groups,
+                        is_first ? "distinct groups they fit " : "", name_of(each->level));
+    between = ", ";
+  }
+  return text + '.';
+}
+
+/// The level that holds the buffers, and the numbers of distinct groups that fit each level, if
+/// these are known. Each group is taken to use an equal part of all buffers.
+void add_working_set(std::span<const Point> points, const std::string& label, Findings& found) {
+  const std::string series = label + std::string(folded_suffix);
+  const auto point = std::find_if(points.begin(), points.end(),
+                                  [&](const Point& each) { return each.series == series; });
+  if (point == points.end()) return;
+  const std::optional<WorkingSet> set = working_set_of(*point);
+  if (!set) return;
+  found.findings.push_back(finding_of(working_set_name, series, "bytes", levels_method, set->bytes,
+                                      set->bytes, set->bytes));
+  Finding sentence = finding_of(levels_name, series, {}, levels_method);
+  sentence.label = text_of(*set);
+  found.findings.push_back(std::move(sentence));
+  for (const HeldGroups& each : set->levels) {
+    if (each.groups < 1.0) continue;
+    const double groups = std::min(each.groups, set->groups);
+    Finding held = finding_of(level_groups_name, series, {}, levels_method, groups, groups, groups);
+    held.level = each.level;
+    held.label = "of " + size_text(each.bytes);
+    found.findings.push_back(std::move(held));
+  }
+}
+
+constexpr std::string_view count_method = "count of resident work-groups";
+constexpr std::string_view padding_method = "padding with unused local memory";
+constexpr std::string_view waves_method = "launch without the partial wave";
+constexpr std::string_view ending_method = "work-groups that end immediately";
 
 void add_counted(const KernelPlaces& places, const std::string& series, Findings& found) {
   const auto resident = static_cast<double>(places.occupancy->resident_groups);
@@ -52,13 +247,14 @@ void add_counted(const KernelPlaces& places, const std::string& series, Findings
       finding_of("resident_groups", series, {}, count_method, resident, resident, resident));
   const double waves = static_cast<double>(places.groups) / resident;
   found.findings.push_back(finding_of("waves", series, {}, count_method, waves, waves, waves));
-  Finding occupancy = finding_of_cost("occupancy", series, padding_method, places.occupancy->fewer);
+  Finding occupancy =
+      finding_of_cause("occupancy", series, padding_method, places.occupancy->fewer);
   if (places.occupancy->fewer_groups > 0) {
     occupancy.label = fmt::format("with {} groups at once", places.occupancy->fewer_groups);
   }
   found.findings.push_back(std::move(occupancy));
   if (!places.tail) return;
-  Finding tail = finding_of_cost("tail", series, waves_method, places.tail->last_wave);
+  Finding tail = finding_of_cause("tail", series, waves_method, places.tail->last_wave);
   if (tail.value) {
     tail.label = fmt::format("{} of {} groups", places.tail->rest_groups, places.groups);
   }
@@ -68,19 +264,10 @@ void add_counted(const KernelPlaces& places, const std::string& series, Findings
 void add_starting(const KernelPlaces& places, const std::string& series, Findings& found) {
   if (!places.starting) return;
   found.findings.push_back(
-      finding_of_cost("launching", series, ending_method, places.starting->launch));
-  Finding groups = finding_of_cost("starting", series, ending_method, places.starting->groups);
+      finding_of_cause("launching", series, ending_method, places.starting->launch));
+  Finding groups = finding_of_cause("starting", series, ending_method, places.starting->groups);
   if (groups.value) groups.label = fmt::format("{} groups", places.groups);
   found.findings.push_back(std::move(groups));
-}
-
-/// In the stack of the kernel, as those of `stalls` are.
-void add_noise(const KernelPlaces& places, const std::string& series, Findings& found) {
-  for (const Absorbed& each : places.noise) {
-    Finding absorbed = finding_of_cost(stack_absorbed_name, series, "noise", each.free);
-    absorbed.label = each.name;
-    found.findings.push_back(std::move(absorbed));
-  }
 }
 
 /// What taking away a part of the kernel's time gives the program.
@@ -97,7 +284,7 @@ std::optional<Saving> largest_saving(const KernelCauses& causes, const KernelPla
     largest = {ranked.front().title, ranked.front().share, ranked.front().share_interval};
   }
   if (!places.tail || places.tail->last_wave.state != CauseState::found) return largest;
-  const PlaceCost& tail = places.tail->last_wave;
+  const KernelCause& tail = places.tail->last_wave;
   if (!largest || tail.share > largest->share) largest = {"tail", tail.share, tail.share_interval};
   return largest;
 }
@@ -110,7 +297,6 @@ KernelPlaces add_places(const DeviceInfo& device, std::span<const Point> points,
   if (places && places->doubt.empty()) {
     if (places->occupancy) add_counted(*places, series, found);
     add_starting(*places, series, found);
-    add_noise(*places, label + std::string(folded_suffix), found);
     return *places;
   }
   std::string reason = places ? "not reliable: " + places->doubt : std::string();
@@ -274,6 +460,30 @@ void add_kernel(const Replayed& of, Findings& found) {
 }
 
 }  // namespace
+
+std::vector<CardMark> marks_of(const ProbeResult& result) {
+  std::vector<CardMark> marks;
+  std::vector<std::string> marked;
+  for (const Point& point : result.points) {
+    const bool is_marked = std::find(marked.begin(), marked.end(), point.series) != marked.end();
+    if (is_marked || !point.series.ends_with(folded_suffix)) continue;
+    const std::optional<WorkingSet> set = working_set_of(point);
+    if (!set) continue;
+    marked.push_back(point.series);
+    double from = 1.0;
+    for (const HeldGroups& each : set->levels) {
+      const double to = std::min(each.groups, set->groups);
+      if (to < from || from >= set->groups) continue;
+      const bool is_open = each.groups >= set->groups;
+      marks.push_back({point.series, from, to, is_open, name_of(each.level)});
+      from = to;
+    }
+    if (from >= set->groups) continue;
+    marks.push_back(
+        {point.series, from, set->groups, true, "beyond " + name_of(set->levels.back().level)});
+  }
+  return marks;
+}
 
 Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   Findings found;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/kernel/gather.hpp"
+#include "probes/kernel/kernel.hpp"
 
 #include <fmt/format.h>
 
@@ -202,29 +202,6 @@ EnteredTimes entered_in(const std::vector<Measured>& all) {
   return times;
 }
 
-/// Of each kind, groups that end at once being none of it.
-std::vector<NoiseTimes> noise_in(const std::vector<Measured>& all) {
-  std::vector<NoiseTimes> kinds;
-  const auto idle = std::find_if(all.begin(), all.end(), [](const Measured& each) {
-    return each.shape.text == Text::entered && each.shape.beside == Beside::idle;
-  });
-  if (idle == all.end()) return kinds;
-  for (const Measured& each : all) {
-    if (each.shape.text != Text::entered || each.shape.beside <= Beside::idle) continue;
-    const double noise_ns = number_in(each.point->facts, noise_ns_fact).value_or(0.0);
-    if (!(noise_ns > 0.0)) continue;
-    const std::string_view name = word_in(beside_words, each.shape.beside);
-    auto kind = std::find_if(kinds.begin(), kinds.end(),
-                             [&](const NoiseTimes& other) { return other.name == name; });
-    if (kind == kinds.end()) {
-      kind =
-          kinds.insert(kinds.end(), NoiseTimes{.name = name, .points = {{0.0, idle->visits_ns}}});
-    }
-    kind->points.push_back({noise_ns, each.visits_ns});
-  }
-  return kinds;
-}
-
 /// Nothing where nothing was planned beside what is left.
 std::optional<BareRuns> bare_runs_in(const DeviceInfo& device, const std::vector<Measured>& all,
                                      std::span<const Point> points, const std::string& label) {
@@ -290,7 +267,6 @@ std::optional<KernelPlaces> gather_places(const DeviceInfo& device, std::span<co
   places.tail =
       find_tail(times.groups, as_it_is.resident_groups, as_it_is.visits_ns, times.whole_waves_ns);
   places.starting = find_starting(as_it_is.visits_ns, times.one_ending_ns, times.all_ending_ns);
-  places.noise = find_absorbed(noise_in(all), as_it_is.visits_ns);
   return places;
 }
 

@@ -9,10 +9,7 @@
 
 #include "clprobe/probe.hpp"
 #include "clprobe/stacks.hpp"
-#include "probes/kernel/findings.hpp"
-#include "probes/kernel/launch.hpp"
-#include "probes/kernel/levels.hpp"
-#include "probes/kernel/plan.hpp"
+#include "probes/kernel/kernel.hpp"
 #include "probes/kernel/shape.hpp"
 #include "probes/shared/card_parts.hpp"
 
@@ -55,7 +52,6 @@ constexpr FindingSpec finding_specs[]{
     {.name = "launching", .unit = "share"},
     {.name = "starting", .unit = "share"},
     {.name = stack_interaction_name, .unit = "share"},
-    {.name = stack_absorbed_name, .unit = "share"},
     {.name = "app_saving", .role = Role::remark, .better = Better::unknown},
     {.name = stack_part_name, .unit = "share"},
     {.name = "advice", .role = Role::advice},

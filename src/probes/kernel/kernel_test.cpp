@@ -51,67 +51,6 @@ TEST_CASE("kernel: few groups that do the work of all find their memory in the c
   }
 }
 
-TEST_CASE("kernel: noise of four kinds is beside kernels that are short enough for it") {
-  Request request;
-  request.launches = {asked(std::string(triad), 1024)};
-  const auto noisy = [&](const DeviceInfo& device, double ns) {
-    std::vector<Point> points = plan(device, request).points;
-    for (Point& point : points) measure(point, ns);
-    std::vector<Point> more = refine(device, request, points);
-    std::erase_if(more, [](const Point& each) {
-      const auto shape = shape_of<Shape>(each);
-      return shape.text != Text::entered || shape.beside == Beside::nothing;
-    });
-    return more;
-  };
-  const std::vector<Point> all = noisy(device_with_events(), 49e6);
-  REQUIRE(all.size() == 1 + 4 * 3);
-  CHECK(all.front().series == "triad, beside idle");
-  CHECK(all.back().series == "triad, beside local");
-  CHECK(shape_of<Shape>(all.back()).noise_percent == 50);
-  for (const Point& point : all) CHECK_FALSE(probe.find_problem(point).has_value());
-  CHECK(noisy(device_with_events(), 51e6).empty());
-  DeviceInfo cpu = device_with_events();
-  cpu.type = DeviceType::cpu;
-  CHECK(noisy(cpu, 49e6).empty());
-  request.effort = Effort::quick;
-  CHECK(noisy(device_with_events(), 49e6).empty());
-}
-
-TEST_CASE("kernel: noise that a kernel does not feel is absorbed, by its kind") {
-  Request request;
-  request.launches = {asked(std::string(triad), 1024)};
-  std::vector<Point> points = measured(1.0);
-  const std::vector<Point> more = refine(device_with_events(), request, points);
-  points.insert(points.end(), more.begin(), more.end());
-  for (Point& point : points) {
-    const auto shape = shape_of<Shape>(point);
-    if (shape.text != Text::entered) {
-      if (point.samples.empty()) measure(point, 1e6);
-      continue;
-    }
-    const double noise_ns = 1e4 * static_cast<double>(shape.noise_percent);
-    point.facts.set(resident_fact, std::int64_t{1000});
-    if (shape.noise_percent > 0) {
-      point.facts.set(noise_ns_fact, static_cast<std::int64_t>(noise_ns));
-    }
-    const double free_ns = shape.beside == Beside::arithmetic ? 6e5 : 0.0;
-    point.samples.clear();
-    measure(point, 1e6 + std::max(0.0, noise_ns - free_ns));
-  }
-  const Findings found = probe.analyse(device_with_events(), points);
-  const auto absorbed = [&](std::string_view kind) {
-    for (const Finding& each : found.findings) {
-      if (each.name == stack_absorbed_name && each.label == kind) return each.value.value_or(-1.0);
-    }
-    return -2.0;
-  };
-  CHECK(absorbed("arithmetic") == doctest::Approx(0.6).epsilon(0.05));
-  CHECK(absorbed("memory") == doctest::Approx(0.0).epsilon(0.02));
-  CHECK(absorbed("cache") == doctest::Approx(0.0).epsilon(0.02));
-  CHECK(absorbed("local") == doctest::Approx(0.0).epsilon(0.02));
-}
-
 TEST_CASE("kernel: a core runs one group at a time, whatever its local memory") {
   DeviceInfo cpu = device_with_events();
   cpu.type = DeviceType::cpu;

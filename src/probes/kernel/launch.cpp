@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/kernel/launch.hpp"
+#include "probes/kernel/kernel.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,6 @@
 
 #include "clprobe/device.hpp"
 #include "clprobe/launch.hpp"
-#include "probes/kernel/build_program.hpp"
 #include "probes/kernel/replay.hpp"
 #include "probes/kernel/shape.hpp"
 
@@ -119,12 +118,10 @@ Work prepare(Replays& replays, const Point& point) {
   if (shape.text == Text::renamed) replay->prepare_renamed(shape.setting);
   std::optional<Places> places;
   std::optional<AmountBeside> beside;
-  if (shape.text == Text::entered && shape.beside == Beside::nothing) {
+  if (shape.text == Text::entered) {
     places = replay->prepare_entered(shape.padding_eighths);
   } else if (shape.text == Text::bare) {
     beside = replay->prepare_bare(shape);
-  } else if (shape.text == Text::entered) {
-    beside = replay->prepare_noise(shape.beside, shape.noise_percent);
   }
   Work work;
   work.max_iterations = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/kernel/plan.hpp"
+#include "probes/kernel/kernel.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,12 +8,28 @@
 #include <utility>
 
 #include "clprobe/estimate.hpp"
-#include "clprobe/kernel_places.hpp"
-#include "probes/kernel/renaming.hpp"
+#include "clprobe/kernel_causes.hpp"
 #include "probes/kernel/shape.hpp"
 
 namespace clprobe::kernel {
 namespace {
+
+using prelude::Possibility;
+
+std::optional<prelude::LaneMasks> lane_masks(const prelude::NdRange& range,
+                                             const DeviceInfo& device) {
+  return prelude::lane_masks(range, static_cast<std::uint64_t>(device.sub_group_size));
+}
+
+/// What of the device and the launch speaks against taking lanes away, besides the text.
+void look_at_lanes(const prelude::NdRange& range, const DeviceInfo& device,
+                   prelude::Verdict& lanes) {
+  if (runs_items_in_turn(device) || device.sub_group_size <= 1) {
+    lanes = {Possibility::not_present, "a core runs its work-items one after another"};
+  } else if (lanes.possibility == Possibility::usable && !lane_masks(range, device)) {
+    lanes = {Possibility::refused, "its work-groups do not consist of whole sub-groups"};
+  }
+}
 
 using prelude::Possibility;
 using prelude::Setting;
@@ -79,11 +95,6 @@ class Planned {
   /// All groups, with so much of the local memory that the kernel leaves.
   [[nodiscard]] Point entered(std::uint64_t padding_eighths) const {
     return point_of({.text = Text::entered, .padding_eighths = padding_eighths}, at_once_suffix);
-  }
-  /// All groups, and as many beside them that make noise.
-  [[nodiscard]] Point beside(Beside what, std::uint64_t percent) const {
-    return point_of({.text = Text::entered, .beside = what, .noise_percent = percent},
-                    std::string(beside_suffix) + std::string(word_in(beside_words, what)));
   }
   /// What is left with all causes gone, and others beside it.
   [[nodiscard]] Point bare_beside(const Setting& setting, Beside what) const {
@@ -237,22 +248,6 @@ const Point* find_measured(const Point& wanted, std::span<const Point> points) {
   return point == points.end() || !point->failure.empty() ? nullptr : &*point;
 }
 
-/// Noise of each kind. At three times of the kernel's time all that can hide it has been filled.
-void add_noise(const Planned& kernel, const DeviceInfo& device, std::span<const Point> measured,
-               std::vector<Point>& points) {
-  // With noise beside it a launch takes four times that, and drivers end those of seconds.
-  constexpr double max_ns = 50e6;
-  const Point* const alone = find_measured(kernel.entered(0), measured);
-  const std::optional<Estimate> time = alone == nullptr ? std::nullopt : estimate(*alone, device);
-  if (!kernel.is_padded() || !time || time->ns > max_ns) return;
-  points.push_back(kernel.beside(Beside::idle, 0));
-  for (const std::uint64_t percent : {100U, 300U, 50U}) {
-    for (const Beside what : {Beside::arithmetic, Beside::memory, Beside::cache, Beside::local}) {
-      points.push_back(kernel.beside(what, percent));
-    }
-  }
-}
-
 /// With copies of it beside it, and loads.
 void add_bare(const Planned& kernel, const Setting& folding, double ns, Effort effort,
               std::vector<Point>& points) {
@@ -297,6 +292,39 @@ std::optional<Fastest> find_fastest(const Planned& kernel, const DeviceInfo& dev
 }
 
 }  // namespace
+
+prelude::NdRange range_for_prelude(const bundle::NdRange& range) {
+  prelude::NdRange same{.dimensions = range.dimensions, .offset = range.offset};
+  const bool has_local = range.local != bundle::Sizes{};
+  for (std::size_t i = 0; i < same.global.size(); ++i) {
+    const bool is_used = i < range.dimensions;
+    same.global[i] = is_used ? range.global[i] : 1;
+    if (has_local) same.local[i] = is_used ? range.local[i] : 1;
+  }
+  return same;
+}
+
+prelude::Judgement judge_kernel(const bundle::Bundle& bundle, const DeviceInfo& device) {
+  prelude::Program program{.sources = bundle.texts};
+  for (const bundle::Unit& unit : bundle.launch.program.units) {
+    program.options += (program.options.empty() ? "" : " ") + unit.options;
+  }
+  prelude::Judgement judgement = prelude::judge(program, bundle.launch.kernel);
+  look_at_lanes(range_for_prelude(bundle.launch.range), device, judgement.lanes);
+  return judgement;
+}
+
+prelude::Switches switches_of(const prelude::Judgement& judgement, const prelude::NdRange& range,
+                              const DeviceInfo& device) {
+  prelude::Switches switches{.barriers = judgement.barriers.possibility == Possibility::usable,
+                             .atomics = judgement.atomics.possibility == Possibility::usable,
+                             .fences = judgement.fences.possibility == Possibility::usable,
+                             .assembly = judgement.has_fence_assembly};
+  if (judgement.lanes.possibility == Possibility::usable) {
+    switches.lanes = lane_masks(range, device);
+  }
+  return switches;
+}
 
 Plan plan(const DeviceInfo& device, const Request& request) {
   Plan result;
@@ -350,10 +378,6 @@ std::vector<Point> refine(const DeviceInfo& device, const Request& request,
       if (window != folding) more.push_back(each.renamed(window, ", other groups"));
     }
     add_bare(each, folding, fastest->ns, request.effort, more);
-  }
-  for (const Planned& each : kernels) {
-    // A quick look has no time for it.
-    if (request.effort != Effort::quick) add_noise(each, device, points, more);
   }
   return more;
 }

@@ -11,12 +11,20 @@
 #include "clprobe/device.hpp"
 #include "clprobe/launch.hpp"
 #include "clprobe/prelude.hpp"
-#include "probes/kernel/copies.hpp"
-#include "probes/kernel/load_noise.hpp"
 #include "probes/kernel/shape.hpp"
-#include "probes/kernel/span.hpp"
+#include "probes/kernel/side_by_side.hpp"
 
 namespace clprobe::kernel {
+
+/// With `preamble` in front of each text. Throws DeviceError with the first line of the build log.
+cl::Program build_program(const Session& session, const bundle::Bundle& bundle,
+                          const std::string& preamble = {});
+
+/// The same bundle as it is built behind a text of ours (prelude::without_redefinitions).
+bundle::Bundle without_redefinitions(const bundle::Bundle& bundle);
+
+/// For the document: without the folders that options name.
+KernelBuild build_of(const bundle::Bundle& bundle);
 
 /// A buffer of the launch, between two guards that nobody may write to; or an image, which has
 /// none.
@@ -64,8 +72,8 @@ struct EntryLaunch {
   std::uint64_t padding_bytes{0};
 };
 
-/// What is beside the kernel: how much noise each group makes, and how long all of it takes by
-/// itself; or how many copies each queue has, and how long one takes by itself.
+/// What runs next to the kernel: how much the loading kernel loads, or how many copies each queue
+/// has; and how long all loads, or one copy, take alone.
 struct AmountBeside {
   std::uint32_t amount{0};
   double alone_ns{0.0};
@@ -98,10 +106,6 @@ class Replay {
   /// once. Throws Unsupported, VoidedPoint.
   Places prepare_entered(std::uint64_t padding_eighths);
 
-  /// The same of the text with noise; then, how much noise of the kind takes so many percent of the
-  /// kernel's time. Throws Unsupported, VoidedPoint.
-  AmountBeside prepare_noise(Beside beside, std::uint64_t percent);
-
   /// `prepare_renamed`, and how many loads outlast the kernel, or how many copies of it in each
   /// queue are enough to be timed, and what one of them takes alone. Throws the same.
   AmountBeside prepare_bare(const Shape& shape);
@@ -126,7 +130,7 @@ class Replay {
     if (shape.text == Text::renamed || shape.text == Text::bare) {
       return built(shape.setting).build;
     }
-    return shape.beside == Beside::nothing ? entered_.build : noisy_.build;
+    return entered_.build;
   }
   /// On the device.
   [[nodiscard]] std::uint64_t held_bytes() const;
@@ -141,15 +145,9 @@ class Replay {
   void set_arguments(cl::Kernel& kernel) const;
   LaunchTimes launch();
   LaunchTimes launch_renamed(const prelude::Setting& setting);
-  std::string build_with_entry(bool with_noise, Entered& entered);
+  std::string build_with_entry(Entered& entered);
   LaunchTimes launch_with_entry(cl::Kernel& kernel, const EntryLaunch& launch);
   LaunchTimes launch_entered(const Shape& shape);
-  LaunchTimes launch_beside(Beside beside, std::uint64_t percent);
-  /// By itself, in ns for each unit of it and group.
-  double measure_noise(Beside beside);
-  [[nodiscard]] EntryLaunch noise_launch(Beside beside, std::uint32_t amount, bool is_alone);
-  [[nodiscard]] AmountBeside amount_of(Beside beside, std::uint64_t percent) const;
-  [[nodiscard]] std::uint64_t noise_padding_bytes() const;
   /// What was built for that setting.
   [[nodiscard]] const Renamed& built(const prelude::Setting& setting) const {
     return setting.without_functions ? cheap_ : renamed_;
@@ -192,9 +190,6 @@ class Replay {
   Renamed cheap_{};  // without special functions
   std::optional<std::vector<double>> turns_{};
   Entered entered_{};
-  Entered noisy_{};
-  std::map<Beside, double> noise_ns_{};  // for each unit
-  double unhindered_ns_{0.0};            // of the kernel with nothing beside it
   // What the objects hold behind the first launch. A hash of each would take less memory, and a
   // second for 250 MB each time that they are compared.
   std::vector<std::string> behind_{};

@@ -25,9 +25,9 @@ enum class Text { own, renamed, entered, bare };
 inline constexpr std::array text_words{Word{Text::own, "own"}, Word{Text::renamed, "renamed"},
                                        Word{Text::entered, "entered"}, Word{Text::bare, "bare"}};
 
-/// What runs beside the kernel's groups, of an entered text: as many groups that end at once, or
-/// that keep one resource busy; of a bare one: the same launch in other queues, or a kernel that
-/// loads.
+/// What runs next to a bare kernel: the same launch in other queues, or a kernel that loads. Older
+/// documents have entered texts with groups next to them that end at once (idle), or that keep one
+/// resource busy.
 enum class Beside { nothing, idle, arithmetic, local, cache, memory, copies, scattered };
 inline constexpr std::array beside_words{
     Word{Beside::nothing, "nothing"},       Word{Beside::idle, "idle"},
@@ -50,7 +50,7 @@ struct Shape {
   /// Of an entered text: so many eighths of the local memory that a group may have besides its own.
   std::uint64_t padding_eighths{0};
   Beside beside{Beside::nothing};
-  std::uint64_t noise_percent{0};  ///< of the kernel's time, that the noise takes by itself
+  std::uint64_t noise_percent{0};  ///< of entered texts in older documents
   bool ends_at_once{false};        ///< of an entered text: no group goes on into the kernel
   Timer timer{Timer::event};
 
@@ -183,7 +183,6 @@ inline constexpr std::string_view folded_suffix = ", folded";
 inline constexpr std::string_view at_once_suffix = ", by groups at once";
 inline constexpr std::string_view whole_waves_suffix = ", whole waves";
 inline constexpr std::string_view ending_suffix = ", ending at once";
-inline constexpr std::string_view beside_suffix = ", beside ";  ///< and the word of Beside
 inline constexpr std::string_view bare_suffix = ", with all gone, beside ";
 
 /// The kernel's label in a series' name.

@@ -12,7 +12,7 @@
 
 #include "clprobe/probe.hpp"
 #include "clprobe/stacks.hpp"
-#include "probes/kernel/plan.hpp"
+#include "probes/kernel/kernel.hpp"
 #include "probes/kernel/shape.hpp"
 #include "probes/shared/card_parts.hpp"
 

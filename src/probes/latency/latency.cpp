@@ -305,30 +305,10 @@ std::vector<Point> refine(const DeviceInfo& device, const Request& request,
   return more;
 }
 
-/// The latencies of the levels of global memory, up to the first level whose end is unknown.
-std::vector<KnownLatency> latencies_in(const std::vector<Finding>& findings) {
-  std::vector<KnownLatency> latencies;
-  for (const Finding& each : findings) {
-    if (each.name != "latency" || each.series != global_series) continue;
-    if (!each.value || !each.low || !each.high || !each.level) continue;
-    const auto capacity = std::find_if(findings.begin(), findings.end(), [&](const Finding& other) {
-      return other.name == "capacity" && other.series == global_series &&
-             other.level == each.level && other.value;
-    });
-    constexpr double ns = 1e9;
-    latencies.push_back(
-        {.ns = *each.value * ns, .low_ns = *each.low * ns, .high_ns = *each.high * ns});
-    if (capacity == findings.end()) break;
-    latencies.back().up_to = Bytes{static_cast<std::uint64_t>(*capacity->value)};
-  }
-  return latencies;
-}
-
 /// The capacities that are not a translation's. One of which it is not known whether it is, with no
 /// plateau behind it, is for nobody a cache that has to be left: on a virtual machine's CPU a reach
 /// of 425 MiB made buffers so large that two thirds of `stride` were not measured.
 void learn(const ProbeResult& result, Known& known) {
-  known.latencies = latencies_in(result.findings);
   known.levels.clear();
   const bool ends_rising = find_finding(result.findings, "beyond", global_series) != nullptr;
   for (const Finding& each : result.findings) {

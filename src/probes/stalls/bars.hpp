@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the points of a bar to its findings: by taking causes away and making noise
-// (ablation_bar.cpp), and by clocks in the kernel (clock_bar.cpp). Pure.
+// From the points of a bar to its findings: by removing causes and adding noise, and by clocks in
+// the kernel. Pure.
 #pragma once
 
 #include <cstdint>
@@ -75,5 +75,12 @@ std::vector<PhaseTime> phase_times(const Points& points, const DeviceInfo& devic
 void add_clock_parts(std::string_view bar, std::span<const PhaseTime> times, double min_all_ns,
                      const Points& points, const DeviceInfo& device,
                      std::vector<Finding>& findings);
+
+/// The sentence that a kernel is bound by latency, where its first cause is memory data, noise
+/// finds nothing against that, and every resource is surely free for a fifth of the time or more.
+/// `findings`: those of the bar, from the first on.
+/// Source: Chips and Cheese, GPU memory latency's impact, and updated test: a kernel that issues in
+/// less than 80 % of the cycles, and waits most for what it loads, is bound by latency.
+std::optional<Finding> find_latency_bound(std::string_view bar, std::span<const Finding> findings);
 
 }  // namespace clprobe::stalls

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "probes/stalls/turns.hpp"
+#include "probes/stalls/case.hpp"
 
 namespace clprobe::stalls {
 namespace {

@@ -15,7 +15,6 @@
 #include "probes/stalls/case.hpp"
 #include "probes/stalls/cases/copy.hpp"
 #include "probes/stalls/cases/search.hpp"
-#include "probes/stalls/cases/structural_mixes.hpp"
 #include "probes/stalls/cases/wait_for_one.hpp"
 #include "probes/stalls/planned.hpp"
 #include "probes/stalls/stamps.hpp"

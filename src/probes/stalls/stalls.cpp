@@ -27,12 +27,9 @@
 #include "probes/stalls/case.hpp"
 #include "probes/stalls/cases/copy.hpp"
 #include "probes/stalls/cases/search.hpp"
-#include "probes/stalls/cases/structural_mixes.hpp"
 #include "probes/stalls/cases/wait_for_one.hpp"
 #include "probes/stalls/launch.hpp"
-#include "probes/stalls/noise.hpp"
-#include "probes/stalls/sizes.hpp"
-#include "probes/stalls/steps.hpp"
+#include "probes/stalls/twin.hpp"
 
 namespace clprobe::stalls {
 
@@ -140,9 +137,6 @@ constexpr FindingSpec finding_specs[]{
     {.name = stack_absorbed_name, .unit = "share"},
     {.name = noise_verdict_name},
     {.name = longest_tail_name, .unit = "share"},
-    {.name = added_name, .unit = "seconds", .role = Role::remark},
-    {.name = added_by_latency_name, .unit = "seconds", .role = Role::remark},
-    {.name = as_latency_name, .role = Role::remark},
     {.name = "advice", .role = Role::advice},
     {.name = search::lock_use_name, .unit = "share"},
     {.name = copy::engine_name, .formerly = "copy engine"},

@@ -13,7 +13,7 @@
 
 #include "probes/shared/fields.hpp"
 #include "probes/shared/mixed.hpp"
-#include "probes/stalls/cases/structural_mixes.hpp"
+#include "probes/stalls/cases/wait_for_one.hpp"
 #include "probes/stalls/made_points.hpp"
 #include "probes/stalls/twin.hpp"
 

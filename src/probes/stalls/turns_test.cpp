@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many iterations a launch has.
-#include "probes/stalls/turns.hpp"
+#include "probes/stalls/case.hpp"
 
 #include <doctest/doctest.h>
 

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <map>
 
-#include "analysis/kernel_parts.hpp"
 #include "random.hpp"
 
 namespace clprobe {

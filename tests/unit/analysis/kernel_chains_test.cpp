@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a kernel waits for beside copies of it: on a simulated compute unit, whose truth is known,
 // and in made-up launches.
-#include "clprobe/kernel_chains.hpp"
+#include "clprobe/kernel_causes.hpp"
 
 #include <doctest/doctest.h>
 

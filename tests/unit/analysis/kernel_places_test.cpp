@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Made launches whose answers are known.
-#include "clprobe/kernel_places.hpp"
+#include "clprobe/kernel_causes.hpp"
 
 #include <doctest/doctest.h>
 
@@ -176,49 +176,6 @@ TEST_CASE("a kernel of one group has none to start, and few start as fast as one
   CHECK(find_starting(around(5e3, 1), around(5.5e3, 2), {})->launch.share == 1.0);
   CHECK_FALSE(find_starting(around(64e3, 1), {}, around(45e3, 3)));
   CHECK_FALSE(find_starting({}, around(5e3, 2), around(45e3, 3)));
-}
-
-namespace {
-
-/// Times of a kernel of 100 us with noise that takes 50 to 300 us alone: it hides what fits in
-/// `free_ns`, and waits for the rest.
-NoiseTimes noise_of(std::string_view name, double free_ns) {
-  NoiseTimes noise{.name = name};
-  for (const double alone_ns : {300e3, 0.0, 50e3, 100e3}) {
-    const double ns = 100e3 + std::max(0.0, alone_ns - free_ns);
-    noise.points.push_back({alone_ns, around(ns, static_cast<std::uint64_t>(alone_ns) + 7)});
-  }
-  return noise;
-}
-
-}  // namespace
-
-TEST_CASE("what a resource has free takes noise in") {
-  const std::vector<NoiseTimes> noise{noise_of("arithmetic", 0.0), noise_of("memory", 80e3),
-                                      noise_of("cache", 1e6)};
-  const auto found = find_absorbed(noise, around(100e3, 1));
-  REQUIRE(found.size() == 3);
-  CHECK(found[0].name == "arithmetic");
-  CHECK(found[0].free.share == doctest::Approx(0.0).epsilon(0.03));
-  CHECK(found[0].free.share_interval.high < saturated_share);
-  CHECK(found[0].free.reason.empty());
-  CHECK(found[1].free.share == doctest::Approx(0.8).epsilon(0.05));
-  CHECK(found[1].free.share_interval.low < 0.8);
-  CHECK(found[2].free.reason == "the kernel absorbed all the noise; the value is a lower bound");
-}
-
-TEST_CASE("noise is refused where groups that do nothing change the kernel, or most is missing") {
-  std::vector<NoiseTimes> noise{noise_of("memory", 80e3)};
-  CHECK(find_absorbed(noise, around(80e3, 1))[0].free.reason ==
-        "adding idle work-groups alone makes the kernel take 1.25 times as long, so noise would "
-        "not describe the original");
-  noise[0].points.resize(2);
-  CHECK(find_absorbed(noise, around(100e3, 1))[0].free.reason ==
-        "not all required launches were measured");
-  noise[0] = noise_of("memory", 80e3);
-  noise[0].points.erase(noise[0].points.begin() + 1);
-  CHECK(find_absorbed(noise, around(100e3, 1))[0].free.state == CauseState::refused);
-  CHECK(find_absorbed({}, around(100e3, 1)).empty());
 }
 
 TEST_CASE("the sentence is about the largest share") {

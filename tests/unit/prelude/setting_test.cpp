@@ -213,10 +213,10 @@ TEST_CASE("an entry needs groups of one size, and few enough to be counted") {
                        "its last groups in dimension 0 are smaller", SettingError);
   launch.local = {};
   CHECK_THROWS_AS(static_cast<void>(entry_text(launch)), SettingError);
-  launch = {.dimensions = 3, .global = {1U << 20U, 1U << 10U, 1}, .local = {1, 1, 1}};
+  launch = {.dimensions = 3, .global = {1U << 20U, 1U << 11U, 1}, .local = {1, 1, 1}};
   CHECK_THROWS_WITH_AS(static_cast<void>(entry_text(launch)), "it has too many groups",
                        SettingError);
-  launch.global[1] = (1U << 10U) - 1;
+  launch.global[1] = (1U << 11U) - 1;
   CHECK_NOTHROW(static_cast<void>(entry_text(launch)));
 }
 

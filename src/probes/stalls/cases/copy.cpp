@@ -11,7 +11,7 @@
 #include "probes/shared/finding.hpp"
 #include "probes/shared/mixed.hpp"
 #include "probes/stalls/bars.hpp"
-#include "probes/stalls/sizes.hpp"
+#include "probes/stalls/case.hpp"
 #include "probes/stalls/stamps.hpp"
 #include "probes/stalls/twin.hpp"
 

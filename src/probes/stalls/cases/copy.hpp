@@ -13,8 +13,7 @@
 #include "probes/shared/bounds.hpp"
 #include "probes/stalls/case.hpp"
 #include "probes/stalls/causes.hpp"
-#include "probes/stalls/noise.hpp"
-#include "probes/stalls/turns.hpp"
+#include "probes/stalls/twin.hpp"
 
 namespace clprobe::stalls::copy {
 

@@ -12,9 +12,8 @@
 #include "probes/shared/fields.hpp"
 #include "probes/shared/mixed.hpp"
 #include "probes/stalls/bars.hpp"
-#include "probes/stalls/sizes.hpp"
+#include "probes/stalls/case.hpp"
 #include "probes/stalls/stamps.hpp"
-#include "probes/stalls/steps.hpp"
 #include "probes/stalls/twin.hpp"
 
 namespace clprobe::stalls::wait_for_one {
@@ -239,11 +238,6 @@ std::vector<Point> points_of(const Mix& mix, const DeviceInfo& device, const Ask
   const Shape shape = usual_shape(mix, device, asked);
   const Point usual = point_of(mix, shape);
   std::vector<Point> points = with_all_sets(usual);
-  if (mix.is_chase) {
-    write_latencies(asked.latencies,
-                    {Bytes{shape.far_bytes}, Bytes{shape.near_bytes}, Bytes{shape.first_bytes}},
-                    points.front());
-  }
   add_crowd(points, mix, shape, device);
   add_phases(points, usual, mix, device);
   std::vector<Point> noise = noisy_points(mix, shape, device, asked);
@@ -283,13 +277,9 @@ std::uint32_t result_of(const Arguments& arguments, std::uint32_t launch, std::u
   return mixed(all.far) + mixed(all.sum) + folded(all.x) + folded(all.x_more) + folded(all.y);
 }
 
-void analyse(const Mix& mix, std::string_view bar, const Points& points, const DeviceInfo& device,
+void analyse(std::string_view bar, const Points& points, const DeviceInfo& device,
              std::vector<Finding>& findings) {
   add_ablation(bar, points, device, findings);
-  // A CPU's core overlaps the chases of work-items: what a level adds to one load is not seen.
-  if (mix.is_chase && is_gpu(device)) {
-    add_steps(bar, *points.front(), chased_loads * mix.far_loads, findings);
-  }
   add_clocks(bar, points, device, findings);
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the probe `banks` is asked for, read once, and what a device has of it. Pure.
+// What the probe `banks` is asked for, read once, and the points that follow. Pure.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,5 +45,23 @@ std::vector<int> asked_or(const std::vector<int>& asked, const std::vector<int>&
 std::vector<int> words_of(const Asked& asked);
 /// Those of a series.
 std::vector<int> words_of(const AccessKind& kind, const DeviceInfo& device, const Asked& asked);
+
+/// The patterns of a word that the local memory holds.
+std::vector<Pattern> patterns_for(const DeviceInfo& device, const Asked& asked, int word);
+
+/// One array for all patterns of a word, so that one build serves them.
+std::uint64_t array_bytes(const DeviceInfo& device, const Asked& asked, int word);
+
+Point point_of(const AccessKind& kind, const Shape& shape);
+
+/// Exactly k lanes on k rows of one bank, as Probe::refine.
+std::vector<Point> refine(const DeviceInfo& device, const Request& request,
+                          std::span<const Point> points);
+
+/// Points that differ from those that are likely to come in nothing that a build sees, for words of
+/// so many bytes in an array of so many. Their kernels can be built before it is known where the
+/// banks are: on an H200 with an empty cache that took 1.6 s while nothing else was done.
+std::vector<Point> foreseen_points(const DeviceInfo& device, int word_bytes,
+                                   std::uint64_t local_bytes);
 
 }  // namespace clprobe::banks

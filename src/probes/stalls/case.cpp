@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/stalls/sizes.hpp"
+#include "probes/stalls/case.hpp"
 
 #include <algorithm>
 #include <bit>

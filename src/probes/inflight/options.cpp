@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/inflight/buffers.hpp"
+#include "probes/inflight/options.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -8,9 +8,14 @@
 
 #include "probes/inflight/loaded.hpp"
 #include "probes/inflight/shape.hpp"
+#include "probes/shared/wanted_series.hpp"
 
 namespace clprobe::inflight {
 namespace {
+
+bool contains(const std::vector<std::string>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
 
 // More than the nearest caches hold, so that a launch does not find what the one before left.
 constexpr Bytes usual_cache = mebibytes(4);
@@ -46,6 +51,28 @@ Bytes small_buffers(const DeviceInfo& device) {
 }
 
 }  // namespace
+
+Asked::Asked(const Request& request)
+    : max_memory(request.max_memory),
+      effort(request.effort),
+      series(request.series),
+      last_cache(request.known.last_cache),
+      work_items(request.own.numbers("work-items")),
+      loads(request.own.numbers("loads")),
+      mergers(request.own.numbers("mergers")),
+      targets(request.own.words("target")) {
+  if (targets.empty()) targets = {"cache", "memory"};
+}
+
+bool Asked::wants(std::string_view name) const { return is_wanted(series, name); }
+
+bool Asked::names(std::string_view name) const { return contains(series, name); }
+
+bool Asked::has_target(std::string_view target) const { return contains(targets, target); }
+
+bool Asked::is_narrowed() const {
+  return !work_items.empty() || !loads.empty() || !mergers.empty();
+}
 
 Bytes line_of(const DeviceInfo& device) {
   return std::max(Bytes{64}, Bytes{std::bit_ceil(device.cache_line.count)});

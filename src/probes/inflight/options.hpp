@@ -1,13 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory the loads of the probe `inflight` go to. Pure.
+// What the probe `inflight` is asked for, read once, and the memory that its loads go to. Pure.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "clprobe/probe.hpp"
-#include "probes/inflight/asked.hpp"
 
 namespace clprobe::inflight {
+
+/// What is empty is the probe's choice.
+struct Asked {
+  Bytes max_memory{};
+  Effort effort{Effort::normal};
+  std::vector<std::string> series{};
+  Bytes last_cache{};
+  std::vector<int> work_items{};
+  std::vector<int> loads{};
+  std::vector<int> mergers{};
+  std::vector<std::string> targets{};  ///< never empty
+
+  explicit Asked(const Request& request);
+
+  /// Whether --series names it, or nothing.
+  [[nodiscard]] bool wants(std::string_view name) const;
+  /// Whether --series names it.
+  [[nodiscard]] bool names(std::string_view name) const;
+  [[nodiscard]] bool has_target(std::string_view target) const;
+  /// Whether curves of certain numbers were asked for.
+  [[nodiscard]] bool is_narrowed() const;
+};
 
 /// Bytes from one line to the next, a power of two.
 Bytes line_of(const DeviceInfo& device);

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the sources of the probe `inflight` offer each other. Pure, but for `open`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clprobe/outstanding.hpp"
+#include "clprobe/probe.hpp"
+#include "clprobe/run.hpp"
+#include "clprobe/statistics.hpp"
+#include "probes/inflight/options.hpp"
+#include "probes/inflight/shape.hpp"
+
+namespace clprobe::inflight {
+
+/// Prepares points that share the memory of each target and the small buffers. A point is refused
+/// (Unsupported) for work-groups that the kernel does not take, and where work-groups that must run
+/// side by side run one after another.
+Preparer open(Session& session);
+/// How `open` builds the kernels of a point, as Probe::builds.
+std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t seed, const Point& point);
+
+/// The same for the simulator; throws Unsupported for the host's memory and for streams.
+SimulatedWork trace(const simulator::Machine& machine, const Point& point);
+
+/// Timed rounds of a launch, at most: each has lines of its own.
+std::uint64_t max_rounds(const Shape& shape);
+
+/// Of every kernel that a point's launches run.
+std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point);
+
+/// What all points of a target have, for a shape of any kind.
+Shape shape_for(const DeviceInfo& device, const Asked& asked, std::string_view target);
+
+/// The curves of a first look, and the work-groups without loads.
+std::vector<Point> plan_curves(const DeviceInfo& device, const Asked& asked);
+
+/// Around each jump every second number of work-items; and, where the jumps without mergers may be
+/// those of a limit, what mergers say.
+std::vector<Point> refine_curves(const DeviceInfo& device, const Asked& asked,
+                                 std::span<const Point> points);
+
+/// A point for each sub-group of the largest group, or of those that were asked for. On a CPU,
+/// which runs work-items one after another, a work-item is a sub-group.
+std::vector<Point> plan_own_times(const DeviceInfo& device, const Asked& asked);
+
+/// The series that is about the compute unit as a whole.
+inline constexpr std::string_view unit_series = "compute-unit";
+/// The series of work-groups without loads.
+inline constexpr std::string_view overhead_series = "overhead";
+
+/// Whether a point is of a Thread-Latency curve: of a whole group's rounds, with loads.
+bool is_of_curve(const Point& point);
+
+/// The Thread-Latency curves among the points, in the order of their first points; `series` gets
+/// their names.
+std::vector<ThreadLatencyCurve> thread_latency_curves(std::span<const Point> points,
+                                                      std::vector<std::string>& series);
+
+/// The fact of a Thread-Latency curve's points that stands beside their times: the unbiased
+/// variance of the harmonic means of a point and its two neighbours.
+inline constexpr std::string_view variance_fact = "variance_square_cycles";
+
+/// Writes that fact of all points that have two neighbours, and takes it from all others.
+void derive_variance(std::vector<Point>& points);
+
+std::int64_t sub_group_of(const DeviceInfo& device);
+
+/// Method: docs/inflight.md.
+Findings analyse(const DeviceInfo& device, std::span<const Point> points);
+
+struct Serialization {
+  double cycles_per_lane{0.0};  ///< that each further work-item of the first sub-group adds
+  Interval interval{};
+  /// The last work-items of the shelf behind the first sub-group, in which the time hardly rises,
+  /// and the next ones, which rise. Nothing where there is no shelf that ends.
+  std::optional<Gap> shelf{};
+};
+
+/// Of a curve of one load without mergers; nothing of fewer than three points in the first
+/// sub-group. A shelf holds a whole sub-group more, and rises by less than a quarter of what the
+/// first one does.
+std::optional<Serialization> find_serialization(const ThreadLatencyCurve& curve, int sub_group);
+
+/// The most bytes from memory that the one work-group of the Thread-Latency curves had in a
+/// nanosecond, as a share of the most that work-groups on all units streamed. Far below 1, what the
+/// curves show are limits of the unit, and not of what all units share. Nothing where either was
+/// not measured.
+std::optional<Finding> find_unit_share(const DeviceInfo& device, std::span<const Point> points);
+
+/// What of its findings stands on the card of a device. Pure.
+Card card(const ProbeResult& result);
+
+}  // namespace clprobe::inflight

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the sources of the probe `kernel` offer each other. Pure, but for `open`.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clprobe/device_info.hpp"
+#include "clprobe/kernel_causes.hpp"
+#include "clprobe/launch.hpp"
+#include "clprobe/prelude.hpp"
+#include "clprobe/probe.hpp"
+
+namespace clprobe::kernel {
+
+/// The points of a first pass: the launch as it was; if its text allows, with clprobe's
+/// instrumentation and ever fewer distinct groups; without barriers, atomics and the like; and with
+/// ever fewer resident groups.
+Plan plan(const DeviceInfo& device, const Request& request);
+
+/// The points that depend on the first ones: the fastest working-set reduction by other groups, and
+/// without other causes; whole waves of resident groups; and copies of what is left.
+std::vector<Point> refine(const DeviceInfo& device, const Request& request,
+                          std::span<const Point> points);
+
+/// A bundle's launch as the prelude takes it.
+prelude::NdRange range_for_prelude(const bundle::NdRange& range);
+
+/// Which causes can be removed, and the objections of the text, the launch and the device.
+prelude::Judgement judge_kernel(const bundle::Bundle& bundle, const DeviceInfo& device);
+
+/// What can be left out of the build that all settings of the launch share.
+prelude::Switches switches_of(const prelude::Judgement& judgement, const prelude::NdRange& range,
+                              const DeviceInfo& device);
+
+/// The replay of the bundles that this process was given. Sees OpenCL.
+Preparer open(Session& session);
+
+/// The ways to build cl/kernel.cl.
+std::vector<KernelVariant> variants();
+
+/// Of clprobe's own kernels: nothing limits the loops of others.
+std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point);
+
+/// For each object, whether all kernel parameters that it is passed to are pointers to float.
+std::vector<bool> objects_of_floats(const bundle::Bundle& bundle);
+
+/// Whether the floats of both differ by at most a thousandth of the range of the first ones; those
+/// that are not finite must be equal. False for other lengths, or parts of words.
+bool are_close_floats(std::string_view first, std::string_view second);
+
+/// The points of one kernel, as the analysis of its causes takes them.
+struct Gathered {
+  KernelTimes times{};
+  FoldingOptions folding{};
+  std::optional<BareRuns> bare_runs{};  ///< nothing if none was planned
+};
+
+/// The points of the kernel of that label. A factor that lacks launches is refused.
+Gathered gather(const DeviceInfo& device, std::span<const Point> points, const std::string& label);
+
+/// How the groups of that kernel fill the device. Nothing if no launch counted them.
+std::optional<KernelPlaces> gather_places(const DeviceInfo& device, std::span<const Point> points,
+                                          const std::string& label);
+
+/// The bytes of all buffers of the launch.
+inline constexpr std::string_view working_set_name = "working_set";
+/// A sentence about the level that holds them.
+inline constexpr std::string_view levels_name = "levels";
+/// The largest number of distinct groups whose part of the buffers fits a level.
+inline constexpr std::string_view level_groups_name = "level_groups";
+
+Findings analyse(const DeviceInfo& device, std::span<const Point> points);
+
+/// The levels in the curves over distinct groups.
+std::vector<CardMark> marks_of(const ProbeResult& result);
+
+}  // namespace clprobe::kernel
