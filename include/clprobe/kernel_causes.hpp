@@ -234,7 +234,7 @@ struct Starting {
 std::optional<Starting> find_starting(const Visits& kernel_ns, const Visits& one_ns,
                                       const Visits& all_ns);
 
-struct KernelPlaces {
+struct KernelOccupancy {
   std::uint64_t groups{0};  ///< of the launch
   double ratio{1.0};        ///< of the kernel with an entry to the kernel as it is
   std::string doubt{};      ///< why nothing else is believed; one line, without a full stop
@@ -247,6 +247,6 @@ struct KernelPlaces {
 /// One sentence on the causes and how to remove the first; if they are not believed, why.
 std::string kernel_advice(const KernelCauses& causes);
 /// One sentence on the largest of all that was found.
-std::string kernel_advice(const KernelCauses& causes, const KernelPlaces& places);
+std::string kernel_advice(const KernelCauses& causes, const KernelOccupancy& places);
 
 }  // namespace clprobe

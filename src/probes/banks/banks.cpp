@@ -184,25 +184,25 @@ constexpr int default_instructions = 16;
 constexpr int cpu_instructions = 4;
 
 /// The model alone needs to know the banks as well.
-bool is_measured(const AccessKind& kind, const Asked& asked) {
-  if (asked.wants(kind.name)) return true;
+bool is_measured(const AccessKind& kind, const Options& requested) {
+  if (requested.wants(kind.name)) return true;
   const auto is_any_wanted = [&](bool is_model) {
     const auto all = all_kinds();
     return std::any_of(all.begin(), all.end(), [&](const AccessKind& each) {
-      return each.is_single == is_model && asked.wants(each.name);
+      return each.is_single == is_model && requested.wants(each.name);
     });
   };
   return kind.name == "load-throughput" && !is_any_wanted(false) && is_any_wanted(true);
 }
 
 /// Why nothing can be measured; empty where something can.
-std::string find_obstacle(const DeviceInfo& device, const Asked& asked) {
+std::string find_obstacle(const DeviceInfo& device, const Options& requested) {
   if (lanes_of(device) < 2) return "the device's work-groups hold only one work-item";
   if (room_of(device) < pattern_block_bytes) {
     return "the device has less than 8 KiB of local memory";
   }
   const Bytes needed = memory_of(static_cast<int>(lanes_of(device)));
-  if (asked.max_memory.count != 0 && asked.max_memory < needed) {
+  if (requested.max_memory.count != 0 && requested.max_memory < needed) {
     return fmt::format("the probe's tables need {}, more than --max-memory allows",
                        format_bytes(needed));
   }
@@ -210,7 +210,7 @@ std::string find_obstacle(const DeviceInfo& device, const Asked& asked) {
 }
 
 /// Every pattern of a series that is not the model.
-void add_survey(const DeviceInfo& device, const Asked& asked, const AccessKind& kind,
+void add_survey(const DeviceInfo& device, const Options& requested, const AccessKind& kind,
                 std::vector<Point>& points) {
   const auto last = [](const std::vector<int>& numbers, std::int64_t otherwise) {
     const auto max = std::max_element(numbers.begin(), numbers.end());
@@ -219,14 +219,14 @@ void add_survey(const DeviceInfo& device, const Asked& asked, const AccessKind& 
   Shape shape;
   shape.lanes = static_cast<int>(lanes_of(device));
   if (!kind.is_chain) {
-    shape.sub_groups = last(asked.sub_groups, sub_groups_of(device));
-    shape.instructions = last(asked.instructions,
+    shape.sub_groups = last(requested.sub_groups, sub_groups_of(device));
+    shape.instructions = last(requested.instructions,
                               runs_items_in_turn(device) ? cpu_instructions : default_instructions);
   }
-  for (const int word : words_of(kind, device, asked)) {
+  for (const int word : words_of(kind, device, requested)) {
     shape.word_bytes = word;
-    shape.local_bytes = array_bytes(device, asked, word);
-    for (const Pattern& pattern : patterns_for(device, asked, word)) {
+    shape.local_bytes = array_bytes(device, requested, word);
+    for (const Pattern& pattern : patterns_for(device, requested, word)) {
       shape.pattern = pattern;
       points.push_back(point_of(kind, shape));
     }
@@ -234,24 +234,24 @@ void add_survey(const DeviceInfo& device, const Asked& asked, const AccessKind& 
 }
 
 Plan plan(const DeviceInfo& device, const Request& request) {
-  const Asked asked(request);
+  const Options requested(request);
   Plan result;
-  if (const std::string obstacle = find_obstacle(device, asked); !obstacle.empty()) {
+  if (const std::string obstacle = find_obstacle(device, requested); !obstacle.empty()) {
     result.findings.push_back(not_measured("banks", of_memory, obstacle));
     return result;
   }
   for (const AccessKind& kind : all_kinds()) {
-    if (!is_measured(kind, asked)) continue;
+    if (!is_measured(kind, requested)) continue;
     if (!kind.is_single) {
-      add_survey(device, asked, kind, result.points);
+      add_survey(device, requested, kind, result.points);
     } else if (device.timer != Timer::clock) {
       result.findings.push_back(
           not_measured("c1", kind.name, "timing a few accesses needs an in-kernel clock"));
     }
   }
-  if (asked.wants(transpose_series)) {
+  if (requested.wants(transpose_series)) {
     add_transpositions(static_cast<int>(lanes_of(device)), device.max_work_group_size,
-                       words_of(asked).front(), room_of(device), result);
+                       words_of(requested).front(), room_of(device), result);
   }
   if (!result.points.empty()) result.memory = memory_of(static_cast<int>(lanes_of(device)));
   return result;
@@ -268,22 +268,22 @@ int max_stride(const DeviceInfo& device, int word) {
 }
 
 std::string check(const DeviceInfo& device, const Request& request) {
-  const Asked asked(request);
+  const Options requested(request);
   const std::int64_t lanes = lanes_of(device);
-  if (const auto k = find_beyond(asked.ways, lanes)) {
+  if (const auto k = find_beyond(requested.ways, lanes)) {
     return fmt::format("--ways: {} lanes exceed the sub-group's size; choose 1 to {}", *k, lanes);
   }
   const std::int64_t groups = std::max<std::int64_t>(device.max_work_group_size / lanes, 1);
-  if (const auto w = find_beyond(asked.sub_groups, groups)) {
+  if (const auto w = find_beyond(requested.sub_groups, groups)) {
     return fmt::format(
         "--sub-groups: {} sub-groups of {} lanes exceed the {} work-items of a work-group; choose "
         "1 to {}",
         *w, lanes, device.max_work_group_size, groups);
   }
-  if (room_of(device) < pattern_block_bytes || asked.strides.empty()) return {};
-  for (const int word : words_of(asked)) {
+  if (room_of(device) < pattern_block_bytes || requested.strides.empty()) return {};
+  for (const int word : words_of(requested)) {
     const int max = max_stride(device, word);
-    if (const auto stride = find_beyond(asked.strides, max)) {
+    if (const auto stride = find_beyond(requested.strides, max)) {
       return fmt::format(
           "--strides: a distance of {} words of {} bytes needs more than the {} of local memory; "
           "choose 0 to {}",

@@ -47,15 +47,15 @@ std::vector<int> thinned_for(Effort effort, std::vector<int> numbers) {
 
 /// A word as wide as a bank is served whole in one pass: what is wider takes several, and of what
 /// is narrower two words share a place.
-int word_of_model(const Asked& asked, const Model& model) {
+int word_of_model(const Options& requested, const Model& model) {
   const bool is_a_word =
       std::find(all_words.begin(), all_words.end(), model.width_bytes) != all_words.end();
-  return asked.words.empty() && is_a_word ? model.width_bytes : words_of(asked).front();
+  return requested.words.empty() && is_a_word ? model.width_bytes : words_of(requested).front();
 }
 
 }  // namespace
 
-Asked::Asked(const Request& request)
+Options::Options(const Request& request)
     : effort(request.effort),
       max_memory(request.max_memory),
       series(request.series),
@@ -77,25 +77,28 @@ std::int64_t sub_groups_of(const DeviceInfo& device) {
   return std::clamp<std::int64_t>(device.max_work_group_size / lanes_of(device), 1, max_sub_groups);
 }
 
-std::vector<int> asked_or(const std::vector<int>& asked, const std::vector<int>& otherwise) {
-  return asked.empty() ? otherwise : asked;
+std::vector<int> requested_or(const std::vector<int>& requested,
+                              const std::vector<int>& otherwise) {
+  return requested.empty() ? otherwise : requested;
 }
 
-std::vector<int> words_of(const Asked& asked) {
-  return asked_or(asked.words, {all_words.begin(), all_words.end()});
+std::vector<int> words_of(const Options& requested) {
+  return requested_or(requested.words, {all_words.begin(), all_words.end()});
 }
 
 /// Each word is a build, of which a CPU's driver makes two a second; where no banks are to be
 /// expected, chains show all words.
-std::vector<int> words_of(const AccessKind& kind, const DeviceInfo& device, const Asked& asked) {
-  if (runs_items_in_turn(device) && !kind.is_chain) return asked_or(asked.words, {all_words[0]});
-  return words_of(asked);
+std::vector<int> words_of(const AccessKind& kind, const DeviceInfo& device,
+                          const Options& requested) {
+  if (runs_items_in_turn(device) && !kind.is_chain)
+    return requested_or(requested.words, {all_words[0]});
+  return words_of(requested);
 }
 
-std::vector<Pattern> patterns_for(const DeviceInfo& device, const Asked& asked, int word) {
-  const bool is_whole = asked.effort != Effort::quick && !runs_items_in_turn(device);
+std::vector<Pattern> patterns_for(const DeviceInfo& device, const Options& requested, int word) {
+  const bool is_whole = requested.effort != Effort::quick && !runs_items_in_turn(device);
   std::vector<Pattern> patterns =
-      survey_patterns(asked_or(asked.strides, survey_strides(is_whole)));
+      survey_patterns(requested_or(requested.strides, survey_strides(is_whole)));
   const int lanes = static_cast<int>(lanes_of(device));
   std::erase_if(patterns, [&](const Pattern& pattern) {
     return footprint_of(pattern, word, lanes) > room_of(device);
@@ -103,9 +106,9 @@ std::vector<Pattern> patterns_for(const DeviceInfo& device, const Asked& asked, 
   return patterns;
 }
 
-std::uint64_t array_bytes(const DeviceInfo& device, const Asked& asked, int word) {
+std::uint64_t array_bytes(const DeviceInfo& device, const Options& requested, int word) {
   std::uint64_t footprint = pattern_block_bytes;
-  for (const Pattern& pattern : patterns_for(device, asked, word)) {
+  for (const Pattern& pattern : patterns_for(device, requested, word)) {
     footprint =
         std::max(footprint, footprint_of(pattern, word, static_cast<int>(lanes_of(device))));
   }
@@ -121,27 +124,27 @@ Point point_of(const AccessKind& kind, const Shape& shape) {
 
 std::vector<Point> refine(const DeviceInfo& device, const Request& request,
                           std::span<const Point> points) {
-  const Asked asked(request);
+  const Options requested(request);
   std::vector<Point> more;
   const std::optional<Verdict> verdict = find_verdict(device, points);
   if (!verdict || device.timer != Timer::clock) return more;
   // Where none are visible, and congestion was asked for: rows that any candidate has in one bank.
-  if (!verdict->is_visible && asked.ways.empty()) return more;
+  if (!verdict->is_visible && requested.ways.empty()) return more;
   const Model model = verdict->is_visible ? verdict->ranking.front().model : Model{128, 8, 1};
-  const int word = word_of_model(asked, model);
+  const int word = word_of_model(requested, model);
   const std::int64_t lanes = lanes_of(device);
   const auto thinned_powers = [&](std::int64_t last) {
-    return thinned_for(asked.effort, powers_of_two(last));
+    return thinned_for(requested.effort, powers_of_two(last));
   };
-  const auto ways = asked_or(asked.ways, thinned_powers(lanes));
-  const auto sub_groups = asked_or(asked.sub_groups, thinned_powers(sub_groups_of(device)));
-  const auto instructions = asked_or(asked.instructions, thinned_powers(max_instructions));
+  const auto ways = requested_or(requested.ways, thinned_powers(lanes));
+  const auto sub_groups = requested_or(requested.sub_groups, thinned_powers(sub_groups_of(device)));
+  const auto instructions = requested_or(requested.instructions, thinned_powers(max_instructions));
   Shape shape;
   shape.word_bytes = word;
   shape.lanes = static_cast<int>(lanes);
-  shape.local_bytes = array_bytes(device, asked, word);
+  shape.local_bytes = array_bytes(device, requested, word);
   for (const AccessKind& kind : all_kinds()) {
-    if (!kind.is_single || !asked.wants(kind.name)) continue;
+    if (!kind.is_single || !requested.wants(kind.name)) continue;
     for (const int k : ways) {
       shape.pattern = {PatternKind::congestion, k,
                        static_cast<std::uint32_t>(model.banks * model.width_bytes), model.banks};

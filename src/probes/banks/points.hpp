@@ -18,8 +18,8 @@ namespace clprobe::banks {
 inline constexpr std::array all_words{4, 8, 16};
 
 /// What is empty is the probe's choice.
-struct Asked {
-  explicit Asked(const Request& request);
+struct Options {
+  explicit Options(const Request& request);
 
   [[nodiscard]] bool wants(std::string_view name) const { return is_wanted(series, name); }
 
@@ -39,18 +39,19 @@ std::int64_t lanes_of(const DeviceInfo& device);
 /// Of a work-group, at most as many as keep any local memory busy.
 std::int64_t sub_groups_of(const DeviceInfo& device);
 
-std::vector<int> asked_or(const std::vector<int>& asked, const std::vector<int>& otherwise);
+std::vector<int> requested_or(const std::vector<int>& requested, const std::vector<int>& otherwise);
 
 /// In bytes.
-std::vector<int> words_of(const Asked& asked);
+std::vector<int> words_of(const Options& requested);
 /// Those of a series.
-std::vector<int> words_of(const AccessKind& kind, const DeviceInfo& device, const Asked& asked);
+std::vector<int> words_of(const AccessKind& kind, const DeviceInfo& device,
+                          const Options& requested);
 
 /// The patterns of a word that the local memory holds.
-std::vector<Pattern> patterns_for(const DeviceInfo& device, const Asked& asked, int word);
+std::vector<Pattern> patterns_for(const DeviceInfo& device, const Options& requested, int word);
 
 /// One array for all patterns of a word, so that one build serves them.
-std::uint64_t array_bytes(const DeviceInfo& device, const Asked& asked, int word);
+std::uint64_t array_bytes(const DeviceInfo& device, const Options& requested, int word);
 
 Point point_of(const AccessKind& kind, const Shape& shape);
 

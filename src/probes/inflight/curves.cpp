@@ -29,13 +29,13 @@ constexpr std::array telling_loads{1, 2};
 constexpr int list_merger = 16;
 constexpr std::array list_loads{2, 3, 4};
 
-std::vector<int> chosen(const std::vector<int>& asked, std::span<const int> usual) {
-  return asked.empty() ? std::vector<int>(usual.begin(), usual.end()) : asked;
+std::vector<int> chosen(const std::vector<int>& requested, std::span<const int> usual) {
+  return requested.empty() ? std::vector<int>(usual.begin(), usual.end()) : requested;
 }
 
 /// A first look ends where groups take another build (work_group.hpp), one for each power of two.
-std::int64_t largest_items(const DeviceInfo& device, const Asked& asked) {
-  const bool is_first_look = asked.effort == Effort::quick && !is_simulated(device);
+std::int64_t largest_items(const DeviceInfo& device, const Options& requested) {
+  const bool is_first_look = requested.effort == Effort::quick && !is_simulated(device);
   if (!is_first_look) return max_items(device);
   return std::min(max_items(device), static_cast<std::int64_t>(usual_group));
 }
@@ -44,13 +44,13 @@ std::int64_t largest_items(const DeviceInfo& device, const Asked& asked) {
 /// their steps; then fewer, until a jump is seen. Of a device's large groups one in four
 /// sub-groups: their steps are coarse beside their scatter, and more loads of a work-item ask for
 /// as much.
-std::vector<int> work_items_of(const DeviceInfo& device, const Asked& asked) {
-  if (!asked.work_items.empty()) return asked.work_items;
-  const auto max = static_cast<int>(largest_items(device, asked));
-  const int fine = asked.effort == Effort::quick ? 4 : 2;
-  const int coarse = asked.effort == Effort::thorough ? 2 : 4 * fine;
+std::vector<int> work_items_of(const DeviceInfo& device, const Options& requested) {
+  if (!requested.work_items.empty()) return requested.work_items;
+  const auto max = static_cast<int>(largest_items(device, requested));
+  const int fine = requested.effort == Effort::quick ? 4 : 2;
+  const int coarse = requested.effort == Effort::thorough ? 2 : 4 * fine;
   const auto sub_group = static_cast<int>(sub_group_of(device));
-  const bool is_even = is_simulated(device) || asked.effort == Effort::thorough;
+  const bool is_even = is_simulated(device) || requested.effort == Effort::thorough;
   const auto step_behind = [&](int n) {
     if (n < 2 * sub_group) return fine;
     return is_even || n < static_cast<int>(usual_group) ? coarse : std::max(coarse, 4 * sub_group);
@@ -79,9 +79,9 @@ bool fits(const Point& point) {
   return shape.lines_per_round() * 2 <= shape.lines();
 }
 
-void add_curve(const DeviceInfo& device, const Asked& asked, const LoadPattern& pattern,
+void add_curve(const DeviceInfo& device, const Options& requested, const LoadPattern& pattern,
                const std::vector<int>& work_items, std::vector<Point>& points) {
-  const Shape shape = shape_for(device, asked, pattern.target);
+  const Shape shape = shape_for(device, requested, pattern.target);
   for (const int items : work_items) {
     Point point = block_of(shape, pattern, items);
     if (fits(point)) points.push_back(std::move(point));
@@ -102,15 +102,16 @@ std::vector<LoadPattern> patterns_of(const std::string& target, const std::vecto
 
 /// Where some loads of a sub-group take one latency and some more take two: those in between, of a
 /// single sub-group.
-void add_loads_between(const DeviceInfo& device, const Asked& asked, const std::string& target,
-                       std::span<const CurveFinding> curves, std::vector<Point>& points) {
+void add_loads_between(const DeviceInfo& device, const Options& requested,
+                       const std::string& target, std::span<const CurveFinding> curves,
+                       std::vector<Point>& points) {
   const SubGroupLoads limit = find_sub_group_loads(curves);
   // Whether it is the sub-group's own limit, curves with mergers tell, which are yet to come.
   if (!limit.open) return;
-  std::vector<int> items = work_items_of(device, asked);
+  std::vector<int> items = work_items_of(device, requested);
   std::erase_if(items, [&](int each) { return each > sub_group_of(device); });
   for (std::int64_t loads = limit.open->low + 1; loads <= limit.open->high; ++loads) {
-    add_curve(device, asked, {static_cast<int>(loads), 1, MergerMode::within, target}, items,
+    add_curve(device, requested, {static_cast<int>(loads), 1, MergerMode::within, target}, items,
               points);
   }
 }
@@ -119,10 +120,11 @@ void add_loads_between(const DeviceInfo& device, const Asked& asked, const std::
 /// first one.
 constexpr std::uint64_t max_items_of_cpu = 8;
 
-std::vector<std::uint64_t> groups_of(const DeviceInfo& device, const Asked& asked) {
-  if (!asked.work_items.empty()) return {asked.work_items.begin(), asked.work_items.end()};
+std::vector<std::uint64_t> groups_of(const DeviceInfo& device, const Options& requested) {
+  if (!requested.work_items.empty())
+    return {requested.work_items.begin(), requested.work_items.end()};
   auto most = static_cast<std::uint64_t>(max_items(device));
-  if (asked.effort == Effort::quick) most = std::min(most, usual_group);
+  if (requested.effort == Effort::quick) most = std::min(most, usual_group);
   return {runs_items_in_turn(device) ? std::min(most, max_items_of_cpu) : most};
 }
 
@@ -142,32 +144,32 @@ void add_group(const Shape& shape, std::vector<Point>& points) {
 
 }  // namespace
 
-Shape shape_for(const DeviceInfo& device, const Asked& asked, std::string_view target) {
+Shape shape_for(const DeviceInfo& device, const Options& requested, std::string_view target) {
   Shape shape;
   shape.pattern.target = target;
   shape.line_bytes = line_of(device).count;
   shape.sub_group = static_cast<std::uint64_t>(sub_group_of(device));
-  shape.buffer_bytes = choose_buffers(device, asked).of(target).count;
+  shape.buffer_bytes = choose_buffers(device, requested).of(target).count;
   return shape;
 }
 
-std::vector<Point> plan_curves(const DeviceInfo& device, const Asked& asked) {
+std::vector<Point> plan_curves(const DeviceInfo& device, const Options& requested) {
   std::vector<Point> points;
-  const std::vector<int> items = work_items_of(device, asked);
+  const std::vector<int> items = work_items_of(device, requested);
   const std::set<int> few{items.front(), items[items.size() / 2], items.back()};
-  add_curve(device, asked, {0, 1, MergerMode::within, asked.targets.front()},
+  add_curve(device, requested, {0, 1, MergerMode::within, requested.targets.front()},
             {few.begin(), few.end()}, points);
-  const std::vector<int> loads = chosen(asked.loads, usual_loads);
-  for (const std::string& target : asked.targets) {
+  const std::vector<int> loads = chosen(requested.loads, usual_loads);
+  for (const std::string& target : requested.targets) {
     for (const LoadPattern& each :
-         patterns_of(target, loads, chosen(asked.mergers, std::array{1}))) {
-      add_curve(device, asked, each, items, points);
+         patterns_of(target, loads, chosen(requested.mergers, std::array{1}))) {
+      add_curve(device, requested, each, items, points);
     }
   }
   return points;
 }
 
-std::vector<Point> refine_curves(const DeviceInfo& device, const Asked& asked,
+std::vector<Point> refine_curves(const DeviceInfo& device, const Options& requested,
                                  std::span<const Point> points) {
   std::vector<Point> more;
   std::vector<std::string> series;
@@ -183,40 +185,40 @@ std::vector<Point> refine_curves(const DeviceInfo& device, const Asked& asked,
     std::vector<int> items;
     for (const Gap& gap : found[i].spike->possible) {
       for (int n = std::max(2, gap.before - around); n <= gap.after + around; n += 2) {
-        if (n <= largest_items(device, asked) && known.insert(n).second) items.push_back(n);
+        if (n <= largest_items(device, requested) && known.insert(n).second) items.push_back(n);
       }
     }
-    add_curve(device, asked, found[i].pattern, items, more);
+    add_curve(device, requested, found[i].pattern, items, more);
   }
-  if (!asked.mergers.empty() || !asked.loads.empty()) return more;
+  if (!requested.mergers.empty() || !requested.loads.empty()) return more;
   for (const auto& [target, each] : of_target) {
-    add_loads_between(device, asked, target, each, more);
+    add_loads_between(device, requested, target, each, more);
     // Jumps that are no limit's need no telling of its kind.
     const OutstandingLimit limit = infer_limit(each, static_cast<int>(sub_group_of(device)));
     if (limit.kind == OutstandingKind::unobservable) continue;
     // More sub-groups than any list of an entry takes: where lists are full, it jumps as well.
     for (const int loads : list_loads) {
-      add_curve(device, asked, {loads, list_merger, MergerMode::across, target},
-                work_items_of(device, asked), more);
+      add_curve(device, requested, {loads, list_merger, MergerMode::across, target},
+                work_items_of(device, requested), more);
     }
     const std::vector<int> loads_that_tell(telling_loads.begin(), telling_loads.end());
     const std::vector<int> mergers_that_tell(telling_mergers.begin(), telling_mergers.end());
     for (const LoadPattern& pattern : patterns_of(target, loads_that_tell, mergers_that_tell)) {
-      add_curve(device, asked, pattern, work_items_of(device, asked), more);
+      add_curve(device, requested, pattern, work_items_of(device, requested), more);
     }
   }
   return more;
 }
 
-std::vector<Point> plan_own_times(const DeviceInfo& device, const Asked& asked) {
+std::vector<Point> plan_own_times(const DeviceInfo& device, const Options& requested) {
   std::vector<Point> points;
-  for (const std::string& target : asked.targets) {
-    Shape shape = shape_for(device, asked, target);
+  for (const std::string& target : requested.targets) {
+    Shape shape = shape_for(device, requested, target);
     shape.kind = Kind::sub_group;
     if (runs_items_in_turn(device)) shape.sub_group = 1;
-    for (const int loads : asked.loads.empty() ? std::vector<int>{1, 2, 4} : asked.loads) {
+    for (const int loads : requested.loads.empty() ? std::vector<int>{1, 2, 4} : requested.loads) {
       shape.pattern.loads = loads;
-      for (const std::uint64_t items : groups_of(device, asked)) {
+      for (const std::uint64_t items : groups_of(device, requested)) {
         shape.work_items = items;
         add_group(shape, points);
       }

@@ -215,10 +215,11 @@ std::string why_no_curves(const DeviceInfo& device) {
   return {};
 }
 
-void add_curves(const DeviceInfo& device, const Asked& asked, Plan& plan) {
+void add_curves(const DeviceInfo& device, const Options& requested, Plan& plan) {
   std::string reason = why_no_curves(device);
   // What was asked for is timed all the same: the kernel proves itself.
-  if (reason.empty() || asked.is_narrowed()) append_points(plan_curves(device, asked), plan.points);
+  if (reason.empty() || requested.is_narrowed())
+    append_points(plan_curves(device, requested), plan.points);
   if (reason.empty()) return;
   plan.findings.push_back(not_measured("limit", unit_series, reason));
 }
@@ -239,11 +240,11 @@ std::vector<std::pair<std::int64_t, int>> items_and_chains(const DeviceInfo& dev
   return all;
 }
 
-void add_chains(const DeviceInfo& device, const Asked& asked, Plan& plan) {
+void add_chains(const DeviceInfo& device, const Options& requested, Plan& plan) {
   // A curve is eight points, of which the first is the latency.
   constexpr std::int64_t times_on_cpu = 2;
-  for (const std::string& target : asked.targets) {
-    Shape shape = shape_for(device, asked, target);
+  for (const std::string& target : requested.targets) {
+    Shape shape = shape_for(device, requested, target);
     shape.kind = Kind::chains;
     for (const auto& [items, chains] : items_and_chains(device)) {
       shape.work_items = static_cast<std::uint64_t>(items);
@@ -254,7 +255,7 @@ void add_chains(const DeviceInfo& device, const Asked& asked, Plan& plan) {
       Point point;
       point.series = target + "-chains";
       write_shape(shape, point);
-      if (runs_items_in_turn(device) && asked.effort != Effort::quick) {
+      if (runs_items_in_turn(device) && requested.effort != Effort::quick) {
         point.facts.set(visited_often, times_on_cpu);
       }
       plan.points.push_back(std::move(point));
@@ -262,15 +263,15 @@ void add_chains(const DeviceInfo& device, const Asked& asked, Plan& plan) {
   }
 }
 
-void add_loaded(const DeviceInfo& device, const Asked& asked, Plan& plan) {
-  if (!asked.has_target("memory") || asked.is_narrowed()) return;
+void add_loaded(const DeviceInfo& device, const Options& requested, Plan& plan) {
+  if (!requested.has_target("memory") || requested.is_narrowed()) return;
   std::string reason;
   if (is_simulated(device)) {
     reason = "the simulator runs a single compute unit";
   } else if (device.timer != Timer::clock) {
     reason = "timing a chase next to other work-groups needs an in-kernel clock";
   } else {
-    std::vector<Point> points = loaded_points(device, shape_for(device, asked, "memory"));
+    std::vector<Point> points = loaded_points(device, shape_for(device, requested, "memory"));
     if (points.empty()) reason = "too little memory is available for the streams";
     append_points(std::move(points), plan.points);
   }
@@ -279,33 +280,34 @@ void add_loaded(const DeviceInfo& device, const Asked& asked, Plan& plan) {
 }
 
 Plan plan(const DeviceInfo& device, const Request& request) {
-  const Asked asked(request);
+  const Options requested(request);
   Plan result;
-  if (asked.wants("thread-latency")) add_curves(device, asked, result);
-  if (asked.wants("chains")) add_chains(device, asked, result);
-  if (asked.wants("loaded")) add_loaded(device, asked, result);
-  if (asked.names("sub-groups")) append_points(plan_own_times(device, asked), result.points);
+  if (requested.wants("thread-latency")) add_curves(device, requested, result);
+  if (requested.wants("chains")) add_chains(device, requested, result);
+  if (requested.wants("loaded")) add_loaded(device, requested, result);
+  if (requested.names("sub-groups"))
+    append_points(plan_own_times(device, requested), result.points);
   result.memory = memory_for(device, result.points);
   return result;
 }
 
 std::vector<Point> refine(const DeviceInfo& device, const Request& request,
                           std::span<const Point> points) {
-  const Asked asked(request);
-  if (asked.effort == Effort::quick || !asked.work_items.empty()) return {};
+  const Options requested(request);
+  if (requested.effort == Effort::quick || !requested.work_items.empty()) return {};
   std::vector<Point> more = refine_loaded(device, points);
-  append_points(refine_curves(device, asked, points), more);
+  append_points(refine_curves(device, requested, points), more);
   return more;
 }
 
 std::string check(const DeviceInfo& device, const Request& request) {
-  const Asked asked(request);
+  const Options requested(request);
   const std::int64_t max = max_items(device);
-  if (const auto n = find_beyond(asked.work_items, max)) {
+  if (const auto n = find_beyond(requested.work_items, max)) {
     return fmt::format("--work-items: {} exceeds the device's largest work-group; choose 1 to {}",
                        *n, max);
   }
-  if (const auto m = find_beyond(asked.mergers, max)) {
+  if (const auto m = find_beyond(requested.mergers, max)) {
     return fmt::format("--mergers: {} exceeds the device's largest work-group; choose 1 to {}", *m,
                        max);
   }

@@ -35,19 +35,19 @@ std::uint64_t max_rounds(const Shape& shape);
 std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point);
 
 /// What all points of a target have, for a shape of any kind.
-Shape shape_for(const DeviceInfo& device, const Asked& asked, std::string_view target);
+Shape shape_for(const DeviceInfo& device, const Options& requested, std::string_view target);
 
 /// The curves of a first look, and the work-groups without loads.
-std::vector<Point> plan_curves(const DeviceInfo& device, const Asked& asked);
+std::vector<Point> plan_curves(const DeviceInfo& device, const Options& requested);
 
 /// Around each jump every second number of work-items; and, where the jumps without mergers may be
 /// those of a limit, what mergers say.
-std::vector<Point> refine_curves(const DeviceInfo& device, const Asked& asked,
+std::vector<Point> refine_curves(const DeviceInfo& device, const Options& requested,
                                  std::span<const Point> points);
 
 /// A point for each sub-group of the largest group, or of those that were asked for. On a CPU,
 /// which runs work-items one after another, a work-item is a sub-group.
-std::vector<Point> plan_own_times(const DeviceInfo& device, const Asked& asked);
+std::vector<Point> plan_own_times(const DeviceInfo& device, const Options& requested);
 
 /// The series that is about the compute unit as a whole.
 inline constexpr std::string_view unit_series = "compute-unit";

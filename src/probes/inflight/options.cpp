@@ -52,7 +52,7 @@ Bytes small_buffers(const DeviceInfo& device) {
 
 }  // namespace
 
-Asked::Asked(const Request& request)
+Options::Options(const Request& request)
     : max_memory(request.max_memory),
       effort(request.effort),
       series(request.series),
@@ -64,13 +64,13 @@ Asked::Asked(const Request& request)
   if (targets.empty()) targets = {"cache", "memory"};
 }
 
-bool Asked::wants(std::string_view name) const { return is_wanted(series, name); }
+bool Options::wants(std::string_view name) const { return is_wanted(series, name); }
 
-bool Asked::names(std::string_view name) const { return contains(series, name); }
+bool Options::names(std::string_view name) const { return contains(series, name); }
 
-bool Asked::has_target(std::string_view target) const { return contains(targets, target); }
+bool Options::has_target(std::string_view target) const { return contains(targets, target); }
 
-bool Asked::is_narrowed() const {
+bool Options::is_narrowed() const {
   return !work_items.empty() || !loads.empty() || !mergers.empty();
 }
 
@@ -82,22 +82,23 @@ std::int64_t max_items(const DeviceInfo& device) {
   return std::max<std::int64_t>(1, device.max_work_group_size);
 }
 
-bool plans_loaded(const DeviceInfo& device, const Asked& asked) {
-  return asked.wants("loaded") && asked.has_target("memory") && !asked.is_narrowed() &&
+bool plans_loaded(const DeviceInfo& device, const Options& requested) {
+  return requested.wants("loaded") && requested.has_target("memory") && !requested.is_narrowed() &&
          !is_simulated(device) && device.timer == Timer::clock;
 }
 
-Buffers choose_buffers(const DeviceInfo& device, const Asked& asked) {
+Buffers choose_buffers(const DeviceInfo& device, const Options& requested) {
   const Bytes most = std::min(device.max_allocation, device.global_memory / 4);
-  Bytes cache = std::min(cache_wanted(device, asked.last_cache), most);
-  Bytes memory = std::min(memory_wanted(device, asked.last_cache), most);
+  Bytes cache = std::min(cache_wanted(device, requested.last_cache), most);
+  Bytes memory = std::min(memory_wanted(device, requested.last_cache), most);
   const auto floor = [&](Bytes size) {
     return Bytes{std::bit_floor(std::max(size, line_of(device)).count)};
   };
-  if (asked.max_memory.count == 0) return {floor(cache), floor(memory)};
-  const Bytes rest = asked.max_memory - std::min(asked.max_memory, small_buffers(device));
-  const std::uint64_t near = asked.has_target("cache") ? 1 : 0;
-  const std::uint64_t far = asked.targets.size() - near + (plans_loaded(device, asked) ? 1 : 0);
+  if (requested.max_memory.count == 0) return {floor(cache), floor(memory)};
+  const Bytes rest = requested.max_memory - std::min(requested.max_memory, small_buffers(device));
+  const std::uint64_t near = requested.has_target("cache") ? 1 : 0;
+  const std::uint64_t far =
+      requested.targets.size() - near + (plans_loaded(device, requested) ? 1 : 0);
   cache = floor(std::min(cache, rest / (near + far)));
   if (far > 0) memory = std::min(memory, (rest - std::min(rest, cache * near)) / far);
   return {cache, floor(memory)};

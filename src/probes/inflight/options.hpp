@@ -11,7 +11,7 @@
 namespace clprobe::inflight {
 
 /// What is empty is the probe's choice.
-struct Asked {
+struct Options {
   Bytes max_memory{};
   Effort effort{Effort::normal};
   std::vector<std::string> series{};
@@ -21,7 +21,7 @@ struct Asked {
   std::vector<int> mergers{};
   std::vector<std::string> targets{};  ///< never empty
 
-  explicit Asked(const Request& request);
+  explicit Options(const Request& request);
 
   /// Whether --series names it, or nothing.
   [[nodiscard]] bool wants(std::string_view name) const;
@@ -39,7 +39,7 @@ Bytes line_of(const DeviceInfo& device);
 std::int64_t max_items(const DeviceInfo& device);
 
 /// Whether the loaded latency can be measured, and was not left out.
-bool plans_loaded(const DeviceInfo& device, const Asked& asked);
+bool plans_loaded(const DeviceInfo& device, const Options& requested);
 
 /// Powers of two; with the streams they fit into the memory that is allowed.
 struct Buffers {
@@ -51,7 +51,7 @@ struct Buffers {
   }
 };
 
-Buffers choose_buffers(const DeviceInfo& device, const Asked& asked);
+Buffers choose_buffers(const DeviceInfo& device, const Options& requested);
 
 /// What the planned points take at once.
 Bytes memory_for(const DeviceInfo& device, std::span<const Point> points);

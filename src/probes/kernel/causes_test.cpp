@@ -27,7 +27,7 @@ TEST_CASE("kernel: what memory and barriers save only together is their interact
   Request request;
   request.launches = {asked(std::string(with_barrier), 1024)};
   const auto ns_of = [](const Shape& shape) {
-    const bool is_few = shape.text == Text::renamed && shape.distinct_groups <= 64;
+    const bool is_few = shape.text == Text::instrumented && shape.distinct_groups <= 64;
     const bool is_without = shape.setting.without_barriers;
     if (is_few && is_without) return 4e5;
     return is_few ? 8e5 : (is_without ? 9e5 : 1e6);
@@ -70,7 +70,7 @@ TEST_CASE("kernel: what blocks of turns say of the prelude counts for more than 
   std::vector<Point> points = measured(1.2);
   for (Point& point : points) {
     const auto shape = shape_of<Shape>(point);
-    if (shape.text != Text::renamed || shape.setting != prelude::Setting{}) continue;
+    if (shape.text != Text::instrumented || shape.setting != prelude::Setting{}) continue;
     for (std::size_t i = 0; i < turn_facts.size(); ++i) {
       point.facts.set(std::string(turn_facts.at(i)),
                       std::int64_t{1'010'000 + (i % 2 == 0 ? 5'000 : 0)});
@@ -135,7 +135,7 @@ TEST_CASE("kernel: lanes are left out where the fastest folding is, on devices t
   std::vector<Point> points = plan(gpu, request).points;
   const auto is_without = [](const Point& point) {
     const auto shape = shape_of<Shape>(point);
-    return shape.text == Text::renamed && shape.setting.without_lanes;
+    return shape.text == Text::instrumented && shape.setting.without_lanes;
   };
   CHECK(std::none_of(points.begin(), points.end(), is_without));
   const auto ns_of = [](const Shape& shape) {
@@ -191,7 +191,7 @@ TEST_CASE("kernel: fences and special functions are left out, together with memo
   points.insert(points.end(), more.begin(), more.end());
   const auto is_without_both = [](const Point& point) {
     const auto shape = shape_of<Shape>(point);
-    return shape.text == Text::renamed && shape.setting.without_fences &&
+    return shape.text == Text::instrumented && shape.setting.without_fences &&
            shape.setting.without_functions;
   };
   CHECK(std::count_if(points.begin(), points.end(), is_without_both) == 2);

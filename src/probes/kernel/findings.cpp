@@ -241,7 +241,7 @@ constexpr std::string_view padding_method = "padding with unused local memory";
 constexpr std::string_view waves_method = "launch without the partial wave";
 constexpr std::string_view ending_method = "work-groups that end immediately";
 
-void add_counted(const KernelPlaces& places, const std::string& series, Findings& found) {
+void add_counted(const KernelOccupancy& places, const std::string& series, Findings& found) {
   const auto resident = static_cast<double>(places.occupancy->resident_groups);
   found.findings.push_back(
       finding_of("resident_groups", series, {}, count_method, resident, resident, resident));
@@ -261,7 +261,7 @@ void add_counted(const KernelPlaces& places, const std::string& series, Findings
   found.findings.push_back(std::move(tail));
 }
 
-void add_starting(const KernelPlaces& places, const std::string& series, Findings& found) {
+void add_starting(const KernelOccupancy& places, const std::string& series, Findings& found) {
   if (!places.starting) return;
   found.findings.push_back(
       finding_of_cause("launching", series, ending_method, places.starting->launch));
@@ -277,7 +277,7 @@ struct Saving {
   Interval interval{};
 };
 
-std::optional<Saving> largest_saving(const KernelCauses& causes, const KernelPlaces& places) {
+std::optional<Saving> largest_saving(const KernelCauses& causes, const KernelOccupancy& places) {
   std::optional<Saving> largest;
   const std::vector<KernelCause> ranked = ranked_causes(causes);
   if (!ranked.empty()) {
@@ -290,10 +290,10 @@ std::optional<Saving> largest_saving(const KernelCauses& causes, const KernelPla
 }
 
 /// Of the kernel of that label. What is not believed is not returned.
-KernelPlaces add_places(const DeviceInfo& device, std::span<const Point> points,
-                        const std::string& label, Findings& found) {
+KernelOccupancy add_occupancy(const DeviceInfo& device, std::span<const Point> points,
+                              const std::string& label, Findings& found) {
   const std::string series = label + std::string(at_once_suffix);
-  const std::optional<KernelPlaces> places = gather_places(device, points, label);
+  const std::optional<KernelOccupancy> places = gather_occupancy(device, points, label);
   if (places && places->doubt.empty()) {
     if (places->occupancy) add_counted(*places, series, found);
     add_starting(*places, series, found);
@@ -313,7 +313,7 @@ KernelPlaces add_places(const DeviceInfo& device, std::span<const Point> points,
 
 /// What the program gains at most, where the kernel has `app_share` of its device time, and one
 /// sentence.
-void add_conclusions(const KernelCauses& causes, const KernelPlaces& places,
+void add_conclusions(const KernelCauses& causes, const KernelOccupancy& places,
                      std::optional<double> app_share, const std::string& label, Findings& found) {
   // What is said of groups at once stands with them; why nothing is, with the causes.
   const bool is_of_causes = causes.is_believed || !places.occupancy;
@@ -495,7 +495,7 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
     }
     add_working_set(points, each.label, found);
     const KernelCauses causes = add_causes(device, points, each.label, found);
-    const KernelPlaces places = add_places(device, points, each.label, found);
+    const KernelOccupancy places = add_occupancy(device, points, each.label, found);
     add_conclusions(causes, places, share_in(each.any->facts, app_share_fact), each.label, found);
   }
   return found;

@@ -40,17 +40,13 @@ std::vector<Measured> measured_of(const DeviceInfo& device, std::span<const Poin
 }
 
 Setting without_switches(Setting setting) {
-  setting.without_barriers = false;
-  setting.without_atomics = false;
-  setting.without_lanes = false;
-  setting.without_fences = false;
-  setting.without_functions = false;
+  for (const RemovableCause& each : removable_causes) setting.*each.without = false;
   return setting;
 }
 
 const Measured* find_setting(const std::vector<Measured>& all, const Setting& setting) {
   const auto found = std::find_if(all.begin(), all.end(), [&](const Measured& each) {
-    return each.shape.text == Text::renamed && each.shape.setting == setting;
+    return each.shape.text == Text::instrumented && each.shape.setting == setting;
   });
   return found == all.end() ? nullptr : &*found;
 }
@@ -75,7 +71,7 @@ std::optional<Setting> chosen_folding(const std::vector<Measured>& all, const Ga
   for (const Measured& each : all) {
     const Setting& setting = each.shape.setting;
     const bool is_switched = setting != without_switches(setting);
-    if (each.shape.text == Text::renamed && is_folded(setting) && is_switched) {
+    if (each.shape.text == Text::instrumented && is_folded(setting) && is_switched) {
       return without_switches(setting);
     }
   }
@@ -98,11 +94,9 @@ Setting setting_without(const std::vector<KernelFactor>& factors, std::uint32_t 
     return found != factors.end() && (bits >> (found - factors.begin()) & 1U) != 0;
   };
   Setting setting = is_without(KernelFactor::memory) ? folding : Setting{};
-  setting.without_barriers = is_without(KernelFactor::barriers);
-  setting.without_atomics = is_without(KernelFactor::atomics);
-  setting.without_lanes = is_without(KernelFactor::lanes);
-  setting.without_fences = is_without(KernelFactor::fences);
-  setting.without_functions = is_without(KernelFactor::functions);
+  for (const RemovableCause& each : removable_causes) {
+    setting.*each.without = is_without(each.factor);
+  }
   return setting;
 }
 
@@ -154,7 +148,7 @@ void add_builds(const std::vector<Measured>& all, Gathered& gathered) {
   }
   if (!folding) return;
   for (const Measured& each : all) {
-    const bool is_window = each.shape.text == Text::renamed &&
+    const bool is_window = each.shape.text == Text::instrumented &&
                            each.shape.setting.exponents == folding->exponents &&
                            without_switches(each.shape.setting) == each.shape.setting;
     if (is_window) gathered.times.windows_ns.push_back(each.visits_ns);
@@ -241,15 +235,16 @@ std::vector<double> turns_in(const Parameters& facts) {
 
 }  // namespace
 
-std::optional<KernelPlaces> gather_places(const DeviceInfo& device, std::span<const Point> points,
-                                          const std::string& label) {
+std::optional<KernelOccupancy> gather_occupancy(const DeviceInfo& device,
+                                                std::span<const Point> points,
+                                                const std::string& label) {
   const std::vector<Measured> all = measured_of(device, points, label);
   const auto plain = std::find_if(
       all.begin(), all.end(), [](const Measured& each) { return each.shape.text == Text::own; });
   const EnteredTimes times = entered_in(all);
   if (plain == all.end() || times.by_padding.empty()) return std::nullopt;
   const ResidentTime& as_it_is = times.by_padding.front();
-  KernelPlaces places{.groups = times.groups};
+  KernelOccupancy places{.groups = times.groups};
   places.app_share = share_in(plain->point->facts, app_share_fact);
   places.ratio = typical_ns(as_it_is.visits_ns) / typical_ns(plain->visits_ns);
   if (!(places.ratio <= max_instrument_ratio && places.ratio >= 1.0 / max_instrument_ratio)) {
@@ -285,7 +280,7 @@ Gathered gather(const DeviceInfo& device, std::span<const Point> points, const s
   }
   for (const Measured& each : all) {
     if (each.shape.text == Text::own) times.plain_ns = each.visits_ns;
-    if (each.shape.text == Text::renamed && each.shape.setting == Setting{}) {
+    if (each.shape.text == Text::instrumented && each.shape.setting == Setting{}) {
       times.identity_ns = each.visits_ns;
       times.turn_log_ratios = turns_in(each.point->facts);
     }

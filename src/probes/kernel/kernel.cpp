@@ -67,7 +67,7 @@ constexpr Budgets budgets{
                  .samples_per_visit = 5}};
 
 std::optional<PointProblem> find_problem_of(const Point& point) {
-  return find_problem<Shape, Seen>(point);
+  return find_problem<Shape, Observation>(point);
 }
 
 /// The series with that suffix.

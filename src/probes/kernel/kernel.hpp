@@ -63,8 +63,9 @@ struct Gathered {
 Gathered gather(const DeviceInfo& device, std::span<const Point> points, const std::string& label);
 
 /// How the groups of that kernel fill the device. Nothing if no launch counted them.
-std::optional<KernelPlaces> gather_places(const DeviceInfo& device, std::span<const Point> points,
-                                          const std::string& label);
+std::optional<KernelOccupancy> gather_occupancy(const DeviceInfo& device,
+                                                std::span<const Point> points,
+                                                const std::string& label);
 
 /// The bytes of all buffers of the launch.
 inline constexpr std::string_view working_set_name = "working_set";

@@ -115,8 +115,8 @@ Work prepare(Replays& replays, const Point& point) {
   const std::int64_t last_cache = point.facts.integer_or(last_cache_fact, 0);
   const std::shared_ptr<Replay> replay = replays.replay(
       shape.bundle, static_cast<std::uint64_t>(std::max<std::int64_t>(0, last_cache)));
-  if (shape.text == Text::renamed) replay->prepare_renamed(shape.setting);
-  std::optional<Places> places;
+  if (shape.text == Text::instrumented) replay->prepare_instrumented(shape.setting);
+  std::optional<Residency> places;
   std::optional<AmountBeside> beside;
   if (shape.text == Text::entered) {
     places = replay->prepare_entered(shape.padding_eighths);
@@ -128,7 +128,7 @@ Work prepare(Replays& replays, const Point& point) {
   work.build = replay->build(shape);
   set_facts(replays.bundle(shape.bundle).launch, replay->outcome(), work.facts);
   // Of all of them, so that a report has what is the same for a series once.
-  if (shape.text == Text::renamed) set_turns(replay->turns(shape.timer), work.facts);
+  if (shape.text == Text::instrumented) set_turns(replay->turns(shape.timer), work.facts);
   if (beside) {
     work.facts.set(noise_amount_fact, std::int64_t{beside->amount});
     work.facts.set(noise_ns_fact, std::int64_t{std::llround(beside->alone_ns)});

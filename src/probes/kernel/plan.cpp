@@ -52,8 +52,7 @@ class Planned {
         last_cache_(last_cache_of(device, request.known.last_cache)),
         levels_(request.known.levels),
         range_(range_for_prelude(launch.bundle.launch.range)),
-        judgement_(judge_kernel(launch.bundle, device)),
-        switches_(switches_of(judgement_, range_, device)) {
+        judgement_(judge_kernel(launch.bundle, device)) {
     check_entry();
     if (judgement_.renaming.possibility != Possibility::usable) return;
     try {
@@ -70,7 +69,7 @@ class Planned {
                                                     : "the launch has only one work-group"};
   }
 
-  [[nodiscard]] bool is_renamed() const {
+  [[nodiscard]] bool is_instrumented() const {
     return judgement_.renaming.possibility == Possibility::usable;
   }
   [[nodiscard]] bool is_entered() const {
@@ -87,9 +86,9 @@ class Planned {
   }
   /// Groups that do what few do find in the caches what these have touched: what is taken away is
   /// waiting for memory, also for the first of them.
-  [[nodiscard]] Point renamed(const Setting& setting, std::string_view suffix) const {
+  [[nodiscard]] Point instrumented(const Setting& setting, std::string_view suffix) const {
     const Caches caches = is_folded(setting) ? Caches::warm : Caches::cold;
-    return point_of({.caches = caches, .text = Text::renamed, .setting = setting}, suffix);
+    return point_of({.caches = caches, .text = Text::instrumented, .setting = setting}, suffix);
   }
 
   /// All groups, with so much of the local memory that the kernel leaves.
@@ -104,11 +103,7 @@ class Planned {
   }
   /// `folding` without all that the kernel has of the other causes.
   [[nodiscard]] Setting bare(Setting folding) const {
-    folding.without_barriers = switches_.barriers;
-    folding.without_atomics = switches_.atomics;
-    folding.without_lanes = switches_.lanes.has_value();
-    folding.without_fences = switches_.fences;
-    folding.without_functions = judgement_.functions.possibility == Possibility::usable;
+    for (const RemovableCause& each : removable_causes) folding.*each.without = has(each);
     return folding;
   }
   /// Whether others beside what is left say something: where a core would run one behind the other
@@ -129,33 +124,28 @@ class Planned {
   /// `folding`, without barriers, atomics, fences, special functions, and without lanes where it
   /// folds, in each combination of what the kernel has.
   void add_switched(const Setting& folding, std::vector<Point>& points) const {
-    constexpr std::array names{", without barriers", ", without atomics", ", without lanes",
-                               ", without fences", ", without special functions"};
-    const std::array has{switches_.barriers, switches_.atomics,
-                         switches_.lanes.has_value() && is_folded(folding), switches_.fences,
-                         judgement_.functions.possibility == Possibility::usable};
-    for (unsigned bits = 1; bits < 1U << names.size(); ++bits) {
-      std::array<bool, names.size()> is_without{};
+    for (unsigned bits = 1; bits < 1U << removable_causes.size(); ++bits) {
+      Setting setting = folding;
       std::string suffix;
       bool is_possible = true;
-      for (std::size_t i = 0; i < names.size(); ++i) {
-        is_without.at(i) = (bits >> i & 1U) != 0;
-        if (!is_without.at(i)) continue;
-        is_possible = is_possible && has.at(i);
-        suffix += names.at(i);
+      for (std::size_t i = 0; i < removable_causes.size(); ++i) {
+        if ((bits >> i & 1U) == 0) continue;
+        const RemovableCause& cause = removable_causes.at(i);
+        is_possible = is_possible && has(cause) &&
+                      (cause.factor != KernelFactor::lanes || is_folded(folding));
+        setting.*cause.without = true;
+        suffix += cause.suffix;
       }
-      if (!is_possible) continue;
-      Setting setting = folding;
-      setting.without_barriers = is_without[0];
-      setting.without_atomics = is_without[1];
-      setting.without_lanes = is_without[2];
-      setting.without_fences = is_without[3];
-      setting.without_functions = is_without[4];
-      points.push_back(renamed(setting, suffix));
+      if (is_possible) points.push_back(instrumented(setting, suffix));
     }
   }
 
  private:
+  /// Whether the kernel has that cause and may lose it.
+  [[nodiscard]] bool has(const RemovableCause& cause) const {
+    return (judgement_.*cause.verdict).possibility == Possibility::usable;
+  }
+
   Point point_of(Shape shape, std::string_view suffix) const {
     shape.bundle = launch_.bundle.id;
     shape.timer = timer_;
@@ -186,14 +176,12 @@ class Planned {
                       static_cast<std::int64_t>(each.capacity.count));
     }
     const auto verdict_of = [this](const prelude::Verdict& own) -> const prelude::Verdict& {
-      return is_renamed() ? own : judgement_.renaming;
+      return is_instrumented() ? own : judgement_.renaming;
     };
     add_absence(point, "memory", verdict_of(judgement_.folding));
-    add_absence(point, "barriers", verdict_of(judgement_.barriers));
-    add_absence(point, "atomics", verdict_of(judgement_.atomics));
-    add_absence(point, "lanes", verdict_of(judgement_.lanes));
-    add_absence(point, "fences", verdict_of(judgement_.fences));
-    add_absence(point, "functions", verdict_of(judgement_.functions));
+    for (const RemovableCause& each : removable_causes) {
+      add_absence(point, word_in(factor_words, each.factor), verdict_of(judgement_.*each.verdict));
+    }
     add_absence(point, entry_factor, judgement_.entry);
   }
 
@@ -220,7 +208,6 @@ class Planned {
   std::vector<KnownLevel> levels_;
   prelude::NdRange range_;
   prelude::Judgement judgement_;
-  prelude::Switches switches_;
   std::vector<Setting> sweep_{};
 };
 
@@ -282,7 +269,7 @@ std::optional<Fastest> find_fastest(const Planned& kernel, const DeviceInfo& dev
   std::optional<Fastest> found;
   for (std::size_t i = 1; i < kernel.sweep().size(); ++i) {
     const Point* const point =
-        find_measured(kernel.renamed(kernel.sweep()[i], folded_suffix), points);
+        find_measured(kernel.instrumented(kernel.sweep()[i], folded_suffix), points);
     if (point == nullptr) continue;
     const std::optional<Estimate> time = estimate(*point, device);
     if (!time || (found && time->ns >= found->ns)) continue;
@@ -335,14 +322,14 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     for (const Caches caches : {Caches::cold, Caches::warm}) {
       result.points.push_back(each.plain(caches));
     }
-    if (each.is_renamed()) result.points.push_back(each.renamed({}, folded_suffix));
+    if (each.is_instrumented()) result.points.push_back(each.instrumented({}, folded_suffix));
     if (each.is_entered()) result.points.push_back(each.entered(0));
   }
   for (const Planned& each : kernels) {
-    if (!each.is_renamed()) continue;
+    if (!each.is_instrumented()) continue;
     for (std::size_t i = 1; i < each.sweep().size(); ++i) {
       if (is_left_out(i, each.sweep().size(), request.effort)) continue;
-      result.points.push_back(each.renamed(each.sweep()[i], folded_suffix));
+      result.points.push_back(each.instrumented(each.sweep()[i], folded_suffix));
     }
     each.add_switched({}, result.points);
   }
@@ -375,7 +362,7 @@ std::vector<Point> refine(const DeviceInfo& device, const Request& request,
     const Setting& folding = each.sweep()[fastest->place];
     each.add_switched(folding, more);
     for (const Setting& window : prelude::windows_of(each.range(), folding)) {
-      if (window != folding) more.push_back(each.renamed(window, ", other groups"));
+      if (window != folding) more.push_back(each.instrumented(window, ", other groups"));
     }
     add_bare(each, folding, fastest->ns, request.effort, more);
   }

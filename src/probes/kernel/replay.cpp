@@ -147,36 +147,36 @@ std::uint64_t Replay::held_bytes() const {
                          });
 }
 
-void Replay::prepare_renamed(const prelude::Setting& setting) {
-  const auto prepare = [this](Renamed& renamed, bool without_functions) {
-    const bool is_tried = renamed.kernel || !renamed.problem.empty();
-    if (!is_tried) renamed.problem = build_renamed(without_functions, renamed);
-    if (!renamed.problem.empty()) throw Unsupported(renamed.problem);
+void Replay::prepare_instrumented(const prelude::Setting& setting) {
+  const auto prepare = [this](Instrumented& instrumented, bool without_functions) {
+    const bool is_tried = instrumented.kernel || !instrumented.problem.empty();
+    if (!is_tried) instrumented.problem = build_instrumented(without_functions, instrumented);
+    if (!instrumented.problem.empty()) throw Unsupported(instrumented.problem);
   };
-  prepare(renamed_, false);
+  prepare(instrumented_, false);
   if (setting.without_functions) prepare(cheap_, true);
 }
 
 /// Returns what is wrong with it; empty where nothing is.
-std::string Replay::build_renamed(bool without_functions, Renamed& renamed) {
+std::string Replay::build_instrumented(bool without_functions, Instrumented& instrumented) {
   constexpr std::string_view where = "with clprobe's instrumentation";
   const DeviceInfo& device = session_.info();
   prelude::Switches switches =
       switches_of(judge_kernel(bundle_, device), range_for_prelude(bundle_.launch.range), device);
   switches.without_functions = without_functions;
   const std::string prelude = prelude::prelude_text(switches);
-  renamed.build = {bundle::sha256_of(prelude + build_.sha256), build_.options};
+  instrumented.build = {bundle::sha256_of(prelude + build_.sha256), build_.options};
   try {
     const cl::Program built = build_program(session_, without_redefinitions(bundle_), prelude);
-    renamed.kernel = cl::Kernel(built, bundle_.launch.kernel.c_str());
+    instrumented.kernel = cl::Kernel(built, bundle_.launch.kernel.c_str());
   } catch (const DeviceError& error) {
     return fmt::format("{}, {}", where, error.what());
   }
-  set_arguments(*renamed.kernel);
+  set_arguments(*instrumented.kernel);
   // Other numbers come out of it.
   if (without_functions) return {};
   restore();
-  launch_renamed({});
+  launch_instrumented({});
   const std::string other = other_object();
   return other.empty() ? other
                        : fmt::format("{}, the kernel leaves different bytes in {}", where, other);
@@ -204,7 +204,7 @@ LaunchTimes Replay::launch() {
   return times;
 }
 
-LaunchTimes Replay::launch_renamed(const prelude::Setting& setting) {
+LaunchTimes Replay::launch_instrumented(const prelude::Setting& setting) {
   const prelude::NdRange range = prelude::encode(range_for_prelude(bundle_.launch.range), setting);
   const LaunchTimes times = session_.launch(
       *built(setting).kernel, sizes_of(range.global, range.dimensions),
@@ -215,7 +215,7 @@ LaunchTimes Replay::launch_renamed(const prelude::Setting& setting) {
 
 LaunchTimes Replay::launch(const Shape& shape) {
   if (shape.text == Text::own) return launch();
-  if (shape.text == Text::renamed) return launch_renamed(shape.setting);
+  if (shape.text == Text::instrumented) return launch_instrumented(shape.setting);
   return launch_entered(shape);
 }
 
@@ -262,10 +262,10 @@ const std::vector<double>& Replay::turns(Timer timer) {
   const auto begin = std::chrono::steady_clock::now();
   while (turns_->size() < max_blocks && std::chrono::steady_clock::now() - begin < max_time) {
     const double before = ns_of(Text::own);
-    const double renamed = ns_of(Text::renamed);
-    const double again = ns_of(Text::renamed);
+    const double instrumented = ns_of(Text::instrumented);
+    const double again = ns_of(Text::instrumented);
     const double after = ns_of(Text::own);
-    const double ratio = std::sqrt(renamed * again / (before * after));
+    const double ratio = std::sqrt(instrumented * again / (before * after));
     if (std::isfinite(ratio) && ratio > 0.0) turns_->push_back(ratio);
     if (!(before > 0.0 && after > 0.0)) break;
   }
@@ -285,7 +285,7 @@ LaunchTimes Replay::run(const Shape& shape) {
   return launch(shape);
 }
 
-Places Replay::prepare_entered(std::uint64_t padding_eighths) {
+Residency Replay::prepare_entered(std::uint64_t padding_eighths) {
   if (!entered_.kernel && entered_.problem.empty()) {
     entered_.problem = build_with_entry(entered_);
   }
@@ -385,7 +385,7 @@ std::uint64_t Replay::count_resident(std::uint64_t padding_bytes) {
 std::string Replay::load_options() const {
   constexpr std::uint64_t load_groups = 8;  // of 256 work-items, on a compute unit
   std::uint64_t bytes =
-      renamed_.kernel->getWorkGroupInfo<CL_KERNEL_LOCAL_MEM_SIZE>(session_.device());
+      instrumented_.kernel->getWorkGroupInfo<CL_KERNEL_LOCAL_MEM_SIZE>(session_.device());
   for (const bundle::Argument& each : bundle_.launch.arguments) {
     if (each.kind == bundle::ArgumentKind::local) bytes += each.bytes;
   }
@@ -398,8 +398,8 @@ std::string Replay::load_options() const {
   return fmt::format("-DNOISE_WORDS={}", std::clamp<std::uint64_t>(words, 32, most));
 }
 
-void Replay::enqueue_renamed(const cl::CommandQueue& queue, const prelude::Setting& setting,
-                             cl::Event* event) {
+void Replay::enqueue_instrumented(const cl::CommandQueue& queue, const prelude::Setting& setting,
+                                  cl::Event* event) {
   const prelude::NdRange range = prelude::encode(range_for_prelude(bundle_.launch.range), setting);
   queue.enqueueNDRangeKernel(*built(setting).kernel, sizes_of(range.offset, range.dimensions),
                              sizes_of(range.global, range.dimensions),
@@ -408,11 +408,11 @@ void Replay::enqueue_renamed(const cl::CommandQueue& queue, const prelude::Setti
 
 AmountBeside Replay::prepare_bare(const Shape& shape) {
   session_.use_all_cores();  // what is beside the kernel is launched past the session
-  prepare_renamed(shape.setting);
+  prepare_instrumented(shape.setting);
   double kernel_ns = std::numeric_limits<double>::infinity();
   for (int turn = 0; turn < 3; ++turn) {
     const LaunchTimes times =
-        run({.caches = Caches::warm, .text = Text::renamed, .setting = shape.setting});
+        run({.caches = Caches::warm, .text = Text::instrumented, .setting = shape.setting});
     kernel_ns = std::min(kernel_ns, static_cast<double>(times.event_ns.value_or(times.host_ns)));
   }
   return shape.beside == Beside::copies ? prepare_copies(shape, kernel_ns)
@@ -422,7 +422,7 @@ AmountBeside Replay::prepare_bare(const Shape& shape) {
 AmountBeside Replay::prepare_copies(const Shape& shape, double kernel_ns) {
   copies_.emplace(session_, bare_copies,
                   [this, setting = shape.setting](const cl::CommandQueue& queue, cl::Event* event) {
-                    enqueue_renamed(queue, setting, event);
+                    enqueue_instrumented(queue, setting, event);
                   });
   make_flushed();
   cl::Kernel kernel = session_.kernel("kernel.cl", "kernel_flush", "");
@@ -450,7 +450,7 @@ AmountBeside Replay::prepare_loads(double kernel_ns) {
 BareSpans Replay::launch_beside_loads(const Shape& shape, std::uint32_t amount) {
   const cl::Event loads = load_noise_->start(amount);
   cl::Event inside;
-  enqueue_renamed(session_.queue(), shape.setting, &inside);
+  enqueue_instrumented(session_.queue(), shape.setting, &inside);
   session_.queue().finish();
   load_noise_->finish();
   check_guards();
@@ -460,7 +460,7 @@ BareSpans Replay::launch_beside_loads(const Shape& shape, std::uint32_t amount) 
 LaunchTimes Replay::run_beside_loads(const Shape& shape, AmountBeside& loads) {
   for (int attempt = 1;; ++attempt) {
     restore();
-    launch_renamed(shape.setting);
+    launch_instrumented(shape.setting);
     const BareSpans spans = launch_beside_loads(shape, loads.amount);
     const Span& kernel = spans.kernel;
     // It is enough to have felt them.
@@ -481,7 +481,7 @@ LaunchTimes Replay::run_beside_loads(const Shape& shape, AmountBeside& loads) {
 /// What restoring leaves in the caches may be gone behind the first turn.
 LaunchTimes Replay::run_copies(const Shape& shape, std::uint64_t launches) {
   restore();
-  launch_renamed(shape.setting);
+  launch_instrumented(shape.setting);
   double before = copies_->alone_ns(launches);
   for (int turn = 1;; ++turn) {
     const double each = copies_->each_ns(launches);

@@ -48,7 +48,7 @@ struct Outcome {
 };
 
 /// The kernel behind the text that renames work-items, once it was asked for.
-struct Renamed {
+struct Instrumented {
   std::optional<cl::Kernel> kernel{};
   std::string problem{};  ///< why it is not used
   KernelBuild build{};
@@ -86,7 +86,7 @@ struct BareSpans {
 };
 
 /// What a compute unit has room for, seen by the kernel itself.
-struct Places {
+struct Residency {
   std::uint64_t padding_bytes{0};
   std::uint64_t resident_groups{0};
 };
@@ -98,16 +98,16 @@ class Replay {
   Replay(Session& session, const bundle::Bundle& bundle, std::uint64_t flush_bytes);
 
   /// Builds the text behind the prelude, once, and sees that it does what the plain one does where
-  /// nothing is renamed; and, for settings without special functions, once more. Throws
+  /// nothing is removed; and, for settings without special functions, once more. Throws
   /// Unsupported, for other settings than that where a header is missing, and VoidedPoint.
-  void prepare_renamed(const prelude::Setting& setting);
+  void prepare_instrumented(const prelude::Setting& setting);
 
   /// The same of the text with an entry; then, with so much padding, counts the groups that run at
   /// once. Throws Unsupported, VoidedPoint.
-  Places prepare_entered(std::uint64_t padding_eighths);
+  Residency prepare_entered(std::uint64_t padding_eighths);
 
-  /// `prepare_renamed`, and how many loads outlast the kernel, or how many copies of it in each
-  /// queue are enough to be timed, and what one of them takes alone. Throws the same.
+  /// `prepare_instrumented`, and how many loads outlast the kernel, or how many copies of it in
+  /// each queue are enough to be timed, and what one of them takes alone. Throws the same.
   AmountBeside prepare_bare(const Shape& shape);
 
   /// Of copies, the time of all for each of them, and what one takes alone. Beside loads, what the
@@ -119,15 +119,16 @@ class Replay {
   LaunchTimes run(const Shape& shape);
 
   /// How long the text behind the prelude, renaming nothing, takes in units of the plain one: by
-  /// blocks of turns, plain, renamed, renamed, plain, of launches behind other things each. Once;
-  /// behind prepare_renamed(). Up to 8 blocks, and 4 at least where a second allows these.
+  /// blocks of turns, plain, instrumented, instrumented, plain, of launches behind other things
+  /// each. Once; behind prepare_renamed(). Up to 8 blocks, and 4 at least where a second allows
+  /// these.
   const std::vector<double>& turns(Timer timer);
 
   [[nodiscard]] const Outcome& outcome() const { return outcome_; }
   /// Behind what prepares it.
   [[nodiscard]] const KernelBuild& build(const Shape& shape) const {
     if (shape.text == Text::own) return build_;
-    if (shape.text == Text::renamed || shape.text == Text::bare) {
+    if (shape.text == Text::instrumented || shape.text == Text::bare) {
       return built(shape.setting).build;
     }
     return entered_.build;
@@ -139,22 +140,22 @@ class Replay {
   void build_own();
   std::vector<std::string> fill_objects(const bundle::Bundle& bundle);
   [[nodiscard]] ReplayedObject make_object(std::size_t place, const std::string& held) const;
-  std::string build_renamed(bool without_functions, Renamed& renamed);
+  std::string build_instrumented(bool without_functions, Instrumented& instrumented);
   void make_parts();
   cl::Memory make_part(const bundle::Argument& argument);
   void set_arguments(cl::Kernel& kernel) const;
   LaunchTimes launch();
-  LaunchTimes launch_renamed(const prelude::Setting& setting);
+  LaunchTimes launch_instrumented(const prelude::Setting& setting);
   std::string build_with_entry(Entered& entered);
   LaunchTimes launch_with_entry(cl::Kernel& kernel, const EntryLaunch& launch);
   LaunchTimes launch_entered(const Shape& shape);
   /// What was built for that setting.
-  [[nodiscard]] const Renamed& built(const prelude::Setting& setting) const {
-    return setting.without_functions ? cheap_ : renamed_;
+  [[nodiscard]] const Instrumented& built(const prelude::Setting& setting) const {
+    return setting.without_functions ? cheap_ : instrumented_;
   }
   [[nodiscard]] std::string load_options() const;
-  void enqueue_renamed(const cl::CommandQueue& queue, const prelude::Setting& setting,
-                       cl::Event* event);
+  void enqueue_instrumented(const cl::CommandQueue& queue, const prelude::Setting& setting,
+                            cl::Event* event);
   AmountBeside prepare_loads(double kernel_ns);
   AmountBeside prepare_copies(const Shape& shape, double kernel_ns);
   BareSpans launch_beside_loads(const Shape& shape, std::uint32_t amount);
@@ -186,8 +187,8 @@ class Replay {
   std::vector<cl::Memory> viewed_{};  // buffers that such images lie in
   std::vector<cl::Sampler> samplers_{};
   cl::Kernel kernel_{};
-  Renamed renamed_{};
-  Renamed cheap_{};  // without special functions
+  Instrumented instrumented_{};
+  Instrumented cheap_{};  // without special functions
   std::optional<std::vector<double>> turns_{};
   Entered entered_{};
   // What the objects hold behind the first launch. A hash of each would take less memory, and a

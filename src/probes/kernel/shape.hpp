@@ -20,9 +20,9 @@ enum class Caches { cold, warm };
 inline constexpr std::array caches_words{Word{Caches::cold, "cold"}, Word{Caches::warm, "warm"}};
 
 /// The program's text as it is, behind the one that renames work-items, or with an entry of ours
-/// (prelude.hpp); bare: renamed, with all causes taken away, and something beside it.
-enum class Text { own, renamed, entered, bare };
-inline constexpr std::array text_words{Word{Text::own, "own"}, Word{Text::renamed, "renamed"},
+/// (prelude.hpp); bare: instrumented, with all causes taken away, and something beside it.
+enum class Text { own, instrumented, entered, bare };
+inline constexpr std::array text_words{Word{Text::own, "own"}, Word{Text::instrumented, "renamed"},
                                        Word{Text::entered, "entered"}, Word{Text::bare, "bare"}};
 
 /// What runs next to a bare kernel: the same launch in other queues, or a kernel that loads. Older
@@ -46,7 +46,7 @@ struct Shape {
   Text text{Text::own};
   std::uint64_t groups{0};           ///< 0: the driver chooses their size
   std::uint64_t distinct_groups{0};  ///< that do the work of all; of an entered text: are launched
-  prelude::Setting setting{};        ///< of a renamed text
+  prelude::Setting setting{};        ///< of an instrumented text
   /// Of an entered text: so many eighths of the local memory that a group may have besides its own.
   std::uint64_t padding_eighths{0};
   Beside beside{Beside::nothing};
@@ -134,6 +134,26 @@ inline constexpr std::array factor_words{
     Word{KernelFactor::memory, "memory"},   Word{KernelFactor::barriers, "barriers"},
     Word{KernelFactor::atomics, "atomics"}, Word{KernelFactor::lanes, "lanes"},
     Word{KernelFactor::fences, "fences"},   Word{KernelFactor::functions, "functions"}};
+
+/// A cause that a setting of the instrumentation removes.
+struct RemovableCause {
+  KernelFactor factor;
+  bool prelude::Setting::*without;
+  prelude::Verdict prelude::Judgement::*verdict;
+  std::string_view suffix;  ///< of series without it
+};
+inline constexpr std::array removable_causes{
+    RemovableCause{KernelFactor::barriers, &prelude::Setting::without_barriers,
+                   &prelude::Judgement::barriers, ", without barriers"},
+    RemovableCause{KernelFactor::atomics, &prelude::Setting::without_atomics,
+                   &prelude::Judgement::atomics, ", without atomics"},
+    RemovableCause{KernelFactor::lanes, &prelude::Setting::without_lanes,
+                   &prelude::Judgement::lanes, ", without lanes"},
+    RemovableCause{KernelFactor::fences, &prelude::Setting::without_fences,
+                   &prelude::Judgement::fences, ", without fences"},
+    RemovableCause{KernelFactor::functions, &prelude::Setting::without_functions,
+                   &prelude::Judgement::functions, ", without special functions"}};
+
 inline constexpr std::string_view entry_factor = "entry";
 inline constexpr std::string_view not_present = "not present";
 /// The fact that says `not_present`, or why a factor is refused.
@@ -142,7 +162,7 @@ inline std::string absence_of(std::string_view factor) { return std::string(fact
 inline constexpr std::int64_t million = 1'000'000;
 
 /// These numbers, as a document may have them.
-struct Seen {
+struct Observation {
   std::int64_t number{0};
 
   template <typename Visitor>

@@ -65,7 +65,7 @@ inline std::vector<Point> measured(double ratio) {
   for (Point& point : points) {
     const auto shape = shape_of<Shape>(point);
     double ns = 1e6;
-    if (shape.text == Text::renamed) ns *= ratio;
+    if (shape.text == Text::instrumented) ns *= ratio;
     if (shape.distinct_groups <= 64) ns *= 0.5;
     if (shape.distinct_groups <= 2) ns *= 3;
     if (shape.text == Text::own && shape.caches == Caches::warm) ns = 8e5;

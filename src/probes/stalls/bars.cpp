@@ -16,8 +16,7 @@
 #include "clprobe/stacks.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
-#include "probes/stalls/causes.hpp"
-#include "probes/stalls/stamps.hpp"
+#include "probes/stalls/case.hpp"
 #include "probes/stalls/twin.hpp"
 
 namespace clprobe::stalls {

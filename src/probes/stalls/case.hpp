@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the probe measures: kernels, each a case of --case, with its points, its launch and its
-// findings. stalls.cpp lists them.
+// findings (stalls.cpp lists them); the causes that they wait for, and their clocks. Pure.
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -11,13 +12,67 @@
 #include <string_view>
 #include <vector>
 
+#include "clprobe/ablation.hpp"
 #include "clprobe/probe.hpp"
 #include "clprobe/run.hpp"
+#include "probes/shared/bounds.hpp"
 #include "probes/shared/launch_size.hpp"
 #include "probes/shared/wanted_series.hpp"
 #include "probes/shared/work_group.hpp"
 
 namespace clprobe::stalls {
+
+/// A cause that an argument of the kernel takes away.
+enum class Cause {
+  main_memory,    ///< loads from main memory hit what the caches hold
+  second_cache,   ///< loads that the caches hold hit the first-level cache
+  beyond_first,   ///< both of these, where the device's memory is too small to tell them apart
+  bank_conflict,  ///< lanes that meet in one bank
+  barrier,        ///< waiting at a barrier
+  chain,          ///< operations that wait for each other
+  divergence,     ///< lanes that take turns
+  // A unit takes nothing more:
+  serial_requests,  ///< lanes of one instruction that are lines apart
+  store_buffer,     ///< stores
+  release,          ///< a fence behind stores
+  function_unit,    ///< special functions
+};
+
+/// GSI's name: "memory data: main memory".
+std::string_view label_of(Cause cause);
+std::string_view to_word(Cause cause);
+/// What the cause keeps busy.
+Resource resource_of(Cause cause);
+
+/// "main-memory,chain" of a point's parameter `factors`. Throws std::out_of_range for a word that
+/// is no cause.
+std::vector<Cause> causes_in(std::string_view words);
+/// "main-memory,chain", as `causes_in` reads it.
+std::string joined(std::span<const Cause> causes);
+
+/// What must be gone before each of them can be, as AblationOptions has it: the loads that no
+/// longer come from main memory come from the second-level cache; stores still cost something when
+/// their lanes are side by side, or nothing waits for them, and nothing at all when they are gone.
+std::vector<std::uint32_t> needs_of(std::span<const Cause> causes);
+
+/// Which causes of a kernel a point has taken away.
+struct Ablated {
+  std::string factors{};       ///< as `joined` writes them
+  std::uint32_t idealised{0};  ///< bit i: the i-th of them has been taken away
+
+  template <class Visitor>
+  void visit(Visitor& fields) {
+    fields.text("factors", factors);
+    fields.whole("idealised", idealised, {.max = (1 << max_factors) - 1});
+  }
+
+  /// Throws std::out_of_range where `factors` names no causes.
+  [[nodiscard]] bool has_taken(Cause cause) const;
+};
+
+/// The same point with each set of its causes taken away that can be. Throws std::out_of_range for
+/// a point without them.
+std::vector<Point> with_all_sets(const Point& usual);
 
 /// Of a work-item, all loops together.
 struct Turns {
@@ -74,14 +129,14 @@ inline std::uint64_t fitting_iterations(const Length& length,
 struct Shared;  // launch.hpp; sees OpenCL
 
 /// The probe's options, and what it may take.
-struct Asked {
+struct Options {
   std::vector<std::string> cases{};  ///< empty: all
   Effort effort{Effort::normal};
   Bytes last_cache{};
   Bytes max_memory{};  ///< 0: the probe's choice
   Bytes max_data{};    ///< of that, for the array that loads go to; 0: the probe's choice
 
-  explicit Asked(const Request& request)
+  explicit Options(const Request& request)
       : cases(request.own.words("case")),
         effort(request.effort),
         last_cache(request.known.last_cache),
@@ -123,7 +178,7 @@ struct Case {
   std::string_view formerly{};  ///< its name in older documents; empty: the same
   std::string_view what{};      ///< what its kernel does, for the manual
   bool is_on_request{false};    ///< runs where it is named, or time is given: --thorough
-  std::vector<Point> (*points)(const DeviceInfo&, const Asked&){nullptr};
+  std::vector<Point> (*points)(const DeviceInfo&, const Options&){nullptr};
   Memory (*memory)(const Point&){nullptr};
   /// Of its kernel.
   KernelLoops (*loops)(const DeviceInfo&, const Point&){nullptr};
@@ -148,7 +203,7 @@ struct WorkingSets {
   std::uint64_t first_bytes{0};
   bool is_lumped{false};  ///< no memory for more than the caches may hold
 
-  [[nodiscard]] static WorkingSets of(const DeviceInfo& device, const Asked& asked);
+  [[nodiscard]] static WorkingSets of(const DeviceInfo& device, const Options& requested);
 };
 
 /// Of the array that no cache is to hold.
@@ -156,5 +211,64 @@ inline constexpr Bytes min_far_bytes = kibibytes(16);
 
 /// Work-items of a group, at most `at_most`: a power of two.
 std::int64_t group_size(const DeviceInfo& device, std::int64_t at_most);
+
+/// Phases that are told by stamps. `barrier`: what a sub-group waited there, of `all` that it took,
+/// in the mean over sub-groups, by the clock of their compute unit. `tail`: from the end of a part
+/// of the launch to the end of the last one, in the mean, of the `span` from the first beginning;
+/// `longest-tail`: the same of the part that ended first.
+inline constexpr std::string_view phase_barrier = "barrier";
+inline constexpr std::string_view phase_all = "all";
+inline constexpr std::string_view phase_tail = "tail";
+inline constexpr std::string_view phase_longest_tail = "longest-tail";
+inline constexpr std::string_view phase_span = "span";
+
+/// Whether a phase is told by when parts ended.
+bool is_of_ends(std::string_view phase);
+
+/// What times a kernel of which causes are taken away. Of a launch on a GPU, how long it took. A
+/// CPU has a group on each core, and what else wants one of them delays that group alone, and with
+/// it the launch: on a virtual machine with 16 cores, two of which the host ran on one now and
+/// then, launches took twice as long for seconds, and most groups did not. So where groups have a
+/// clock there, it times each of them, and the middle one counts.
+Timer timer_of_kernels(const DeviceInfo& device);
+
+/// Whether a clock in the kernel times a point: its phase, or, where it has none, its middle group.
+bool has_stamps(const Point& point);
+
+/// The same work with the clock of one phase.
+Point with_phase(const Point& usual, std::string_view phase);
+
+/// The phases `tail`, `longest-tail` and `span`, of a device whose groups share a clock.
+void add_tail(std::vector<Point>& points, const Point& usual, const DeviceInfo& device);
+
+/// Five words of each part, as cl/stalls_mixed.clh stores them.
+struct Stamp {
+  std::uint64_t began{0};
+  std::uint64_t ended{0};
+  std::uint64_t waited{0};
+  std::uint64_t shared_began{0};  ///< by the clock that all groups share
+  std::uint64_t shared_ended{0};
+};
+
+/// Whether cl/stamps.clh has a clock that all groups of this device share. Where it has none, ends
+/// are compared within groups.
+bool has_shared_clock(const DeviceInfo& device);
+
+/// Ticks of the device's clock in one tick of the shared one: on NVIDIA's devices that one counts
+/// nanoseconds.
+double ticks_of_shared(const DeviceInfo& device);
+
+/// The ticks of a phase. `stamps`: of a launch, group after group, each of `parts_of_group`.
+/// `is_shared`: ends of different groups are by one clock. Nothing of another name, and nothing
+/// where a clock ran backwards.
+double phase_ticks(std::string_view phase, std::span<const Stamp> stamps,
+                   std::size_t parts_of_group, bool is_shared);
+
+/// From the beginning of a group to its end, in the median over groups. `groups`: a stamp each.
+double ticks_of_middle(std::span<const Stamp> groups);
+
+/// A group of one part or more as one: from the first beginning to the last end. For devices that
+/// run its work-items one after another.
+Stamp as_one(std::span<const Stamp> group);
 
 }  // namespace clprobe::stalls

@@ -16,8 +16,7 @@
 #include "probes/stalls/cases/copy.hpp"
 #include "probes/stalls/cases/search.hpp"
 #include "probes/stalls/cases/wait_for_one.hpp"
-#include "probes/stalls/planned.hpp"
-#include "probes/stalls/stamps.hpp"
+#include "probes/stalls/made_points.hpp"
 
 namespace clprobe::stalls {
 namespace {

@@ -161,27 +161,29 @@ Memory memory_of(const Case& each, const std::vector<Point>& points) {
 
 /// The cases that were asked for and whose buffers beside the arrays fit. Leaves `asked.max_data`
 /// for the arrays, and reasons for the others.
-std::vector<const Case*> choose_cases(const DeviceInfo& device, Asked& asked,
+std::vector<const Case*> choose_cases(const DeviceInfo& device, Options& requested,
                                       std::vector<Finding>& findings) {
   std::vector<const Case*> chosen;
   Memory all;
   for (const Case& each : cases) {
-    if (!asked.wants(each.name, each.is_on_request)) continue;
+    if (!requested.wants(each.name, each.is_on_request)) continue;
     Memory with = all;
-    with.include(memory_of(each, each.points(device, asked)));
-    if (asked.max_memory.count != 0 && with.beside() + min_arrays > asked.max_memory.count) {
-      findings.push_back(not_measured(
-          stack_part_name, each.name,
-          fmt::format("--max-memory: {} is too little; the kernels need at least {}",
-                      format_bytes(asked.max_memory), format_bytes({with.beside() + min_arrays}))));
+    with.include(memory_of(each, each.points(device, requested)));
+    if (requested.max_memory.count != 0 &&
+        with.beside() + min_arrays > requested.max_memory.count) {
+      findings.push_back(
+          not_measured(stack_part_name, each.name,
+                       fmt::format("--max-memory: {} is too little; the kernels need at least {}",
+                                   format_bytes(requested.max_memory),
+                                   format_bytes({with.beside() + min_arrays}))));
       continue;
     }
     all = with;
     chosen.push_back(&each);
   }
-  if (asked.max_memory.count == 0) return chosen;
-  asked.max_data = asked.max_memory - Bytes{all.beside()};
-  if (all.copies != 0) asked.max_data = asked.max_data * 2 / 3;
+  if (requested.max_memory.count == 0) return chosen;
+  requested.max_data = requested.max_memory - Bytes{all.beside()};
+  if (all.copies != 0) requested.max_data = requested.max_data * 2 / 3;
   return chosen;
 }
 
@@ -192,10 +194,10 @@ Plan plan(const DeviceInfo& device, const Request& request) {
         stack_part_name, probe.id, "stalls does not run on simulated devices; use gsi there"));
     return plan;
   }
-  Asked asked(request);
+  Options requested(request);
   Memory memory;
-  for (const Case* const each : choose_cases(device, asked, plan.findings)) {
-    std::vector<Point> points = each->points(device, asked);
+  for (const Case* const each : choose_cases(device, requested, plan.findings)) {
+    std::vector<Point> points = each->points(device, requested);
     memory.include(memory_of(*each, points));
     plan.points.insert(plan.points.end(), std::make_move_iterator(points.begin()),
                        std::make_move_iterator(points.end()));

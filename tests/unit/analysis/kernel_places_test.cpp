@@ -32,8 +32,8 @@ std::vector<ResidentTime> padded(double bound_ns) {
   return times;
 }
 
-KernelPlaces places_of(std::uint64_t groups, double fewer_share, double tail_share) {
-  KernelPlaces places{.groups = groups};
+KernelOccupancy places_of(std::uint64_t groups, double fewer_share, double tail_share) {
+  KernelOccupancy places{.groups = groups};
   places.occupancy = Occupancy{.resident_groups = 132, .fewer_groups = 66};
   places.occupancy->fewer = {.state = CauseState::found, .share = fewer_share};
   places.tail = Tail{.whole_waves = groups / 132, .rest_groups = groups % 132};
@@ -179,7 +179,7 @@ TEST_CASE("a kernel of one group has none to start, and few start as fast as one
 }
 
 TEST_CASE("the sentence is about the largest share") {
-  KernelPlaces places = places_of(133, 0.5, 0.49);
+  KernelOccupancy places = places_of(133, 0.5, 0.49);
   places.app_share = 0.5;
   CHECK(
       kernel_advice(causes_of(0.3), places) ==

@@ -22,7 +22,7 @@
 #include "clprobe/stacks.hpp"
 #include "clprobe/stalls.hpp"
 #include "commands/pages.hpp"
-#include "probes/stalls/causes.hpp"
+#include "probes/stalls/case.hpp"
 #include "probes/stride/stride.hpp"
 #include "unit/golden.hpp"
 
@@ -48,9 +48,10 @@ TEST_CASE("every kind of step, limit, class and verdict is explained") {
   }
   // What a card says of them.
   for (const char* const words :
-       {"L1", "L2?", "or its near half", "or half", "far L2?", "far half of L2, or L3", "or L3", "reach of a TLB", "TLB reach",
-        "cache, or reach of a TLB", "cache or TLB", "memory", "cache or memory", "no plateau",
-        "warnings", "not seen", "best stride", "ordinary memory", "to launch and wait"}) {
+       {"L1", "L2?", "or its near half", "or half", "far L2?", "far half of L2, or L3", "or L3",
+        "reach of a TLB", "TLB reach", "cache, or reach of a TLB", "cache or TLB", "memory",
+        "cache or memory", "no plateau", "warnings", "not seen", "best stride", "ordinary memory",
+        "to launch and wait"}) {
     CHECK_MESSAGE(is_explained(words), words);
   }
   for (const OutstandingKind kind :

@@ -12,7 +12,6 @@
 
 #include "probes/shared/bounds.hpp"
 #include "probes/stalls/case.hpp"
-#include "probes/stalls/causes.hpp"
 #include "probes/stalls/twin.hpp"
 
 namespace clprobe::stalls::copy {
@@ -79,7 +78,7 @@ struct Arguments {
 };
 
 /// All sets of causes of each bar, noise and, by a clock, its phases.
-std::vector<Point> points(const DeviceInfo& device, const Asked& asked);
+std::vector<Point> points(const DeviceInfo& device, const Options& requested);
 Memory memory_of(const Point& point);
 /// The words that a launch leaves in chunk `number` of its target.
 std::vector<std::uint32_t> copied_chunk(const Arguments& arguments, std::uint32_t number,

@@ -1,16 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/stalls/cases/search.hpp"
 
-#include <algorithm>
-#include <bit>
-#include <utility>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "clprobe/device.hpp"
 #include "clprobe/stacks.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
 #include "probes/shared/mixed.hpp"
 #include "probes/stalls/bars.hpp"
-#include "probes/stalls/stamps.hpp"
+#include "probes/stalls/case.hpp"
+#include "probes/stalls/launch.hpp"
 #include "probes/stalls/twin.hpp"
 
 namespace clprobe::stalls::search {
@@ -56,6 +65,169 @@ void add_lock_use(std::string_view bar, const Points& points, const DeviceInfo& 
   findings.push_back(std::move(use));
 }
 
+// As in cl/stalls.cl.
+constexpr std::size_t first_of_ticks = 2;
+constexpr std::size_t first_of_stamps = 8;
+constexpr cl_uint empty = ~cl_uint{0};
+// Attempts to take a lock, each after a pause of up to 16 atomics: about a second.
+constexpr cl_uint budget = 1U << 16U;
+// Times that a group without work asks again before it leaves the rest to the others.
+constexpr cl_uint patience = 1U << 14U;
+constexpr std::uint32_t seed_of_tree = 1;
+// Where only the host's clock times launches, one search is too short.
+constexpr std::uint64_t searches_by_host = 8;
+constexpr std::uint64_t max_searches = 64;
+
+struct Results {
+  std::uint64_t nodes{0};
+  cl_uint value{0};
+  std::array<std::uint64_t, std::size(all_phases)> ticks{};
+  std::uint64_t unbooked{0};    ///< ticks of `all` that are in none of its phases, or in two
+  std::vector<Stamp> stamps{};  ///< of each group
+};
+
+class Search {
+ public:
+  Search(Session& session, Queues queues, const Point& point);
+
+  Measurement run(std::uint64_t searches);
+
+ private:
+  void empty_slots();
+  LaunchTimes launch();
+  [[nodiscard]] Results read_results() const;
+  [[nodiscard]] std::uint64_t ticks_of(const Results& results) const;
+
+  Session& session_;
+  Queues queues_;
+  Shape shape_;
+  std::string phase_;
+  Tree tree_;
+  cl_uint expected_value_;
+  cl::Kernel kernel_;
+  cl::Buffer children_;
+  cl::Buffer control_;
+  cl::Buffer slots_;
+  cl::Buffer counts_;
+};
+
+Search::Search(Session& session, Queues queues, const Point& point)
+    : session_(session),
+      queues_(queues),
+      shape_(shape_of<Shape>(point)),
+      phase_(phase_of(point)),
+      tree_(make_tree(shape_.nodes, seed_of_tree)),
+      expected_value_(search_result(tree_, shape_.steps)),
+      kernel_(session.kernel(kernel_file, "stalls_search", options_of(session.info(), point))) {
+  require_group(session, kernel_, front);
+  const cl::Context& context = session.context();
+  const auto words = [&](std::uint64_t count) {
+    return cl::Buffer(context, CL_MEM_READ_WRITE, count * sizeof(cl_uint));
+  };
+  children_ = words(tree_.children.size());
+  control_ = words((shape_.groups + 2) * queue_words);
+  slots_ = words(slots_of_queue(shape_.nodes) * queues_of(queues_, shape_.groups));
+  counts_ = cl::Buffer(context, CL_MEM_READ_WRITE, shape_.groups * result_words * sizeof(cl_ulong));
+  session.queue().enqueueWriteBuffer(children_, CL_TRUE, 0, tree_.children.size() * sizeof(cl_uint),
+                                     tree_.children.data());
+  kernel_.setArg(0, children_);
+  cl_uint index = 1;
+  for (const cl_uint value : {cl_uint{tree_.nodes()}, cl_uint{queues_ == Queues::one ? 1U : 0U},
+                              static_cast<cl_uint>(slots_of_queue(shape_.nodes) - 1), shape_.steps,
+                              patience, budget, step_multiplier, step_addend, empty}) {
+    kernel_.setArg(index++, value);
+  }
+  kernel_.setArg(index++, never);
+  kernel_.setArg(index++, control_);
+  kernel_.setArg(index++, slots_);
+  kernel_.setArg(index, counts_);
+  empty_slots();
+}
+
+void Search::empty_slots() {
+  session_.queue().enqueueFillBuffer(slots_, empty, 0, slots_.getInfo<CL_MEM_SIZE>());
+  session_.queue().finish();
+}
+
+/// One search. It leaves all slots empty behind it.
+LaunchTimes Search::launch() {
+  std::vector<cl_uint> control((shape_.groups + 2) * queue_words, 0);
+  control[queue_words + 2] = 1;  // the common queue holds one node, the root
+  const cl_uint root = 0;
+  const cl::CommandQueue& queue = session_.queue();
+  queue.enqueueWriteBuffer(control_, CL_TRUE, 0, control.size() * sizeof(cl_uint), control.data());
+  queue.enqueueWriteBuffer(slots_, CL_TRUE, 0, sizeof root, &root);
+  const LaunchTimes times =
+      session_.launch(kernel_, cl::NDRange(shape_.groups * front), cl::NDRange(front));
+  std::array<cl_uint, 2> all{};  // done, aborted
+  queue.enqueueReadBuffer(control_, CL_TRUE, 0, sizeof all, all.data());
+  if (all[1] != 0 || all[0] < tree_.nodes()) {
+    empty_slots();
+    throw Unsupported(
+        fmt::format("no progress: a work-group waited {} times for a lock that another held; {} of "
+                    "{} nodes were done",
+                    budget, all[0], tree_.nodes()));
+  }
+  return times;
+}
+
+Results Search::read_results() const {
+  std::vector<cl_ulong> counts(shape_.groups * result_words);
+  session_.queue().enqueueReadBuffer(counts_, CL_TRUE, 0, counts.size() * sizeof(cl_ulong),
+                                     counts.data());
+  Results results;
+  for (std::uint64_t group = 0; group < shape_.groups; ++group) {
+    const std::size_t own = group * result_words;
+    results.nodes += counts[own];
+    results.value += static_cast<cl_uint>(counts[own + 1]);
+    std::uint64_t rest = counts[own + first_of_ticks + phases_of_all];
+    for (std::size_t k = 0; k < results.ticks.size(); ++k) {
+      const std::uint64_t ticks = counts[own + first_of_ticks + k];
+      results.ticks.at(k) += ticks;
+      if (k < phases_of_all) rest -= ticks;
+    }
+    results.unbooked += rest;
+    results.stamps.push_back({.shared_began = counts[own + first_of_stamps],
+                              .shared_ended = counts[own + first_of_stamps + 1]});
+  }
+  return results;
+}
+
+/// Of the phase, in the mean over groups.
+std::uint64_t Search::ticks_of(const Results& results) const {
+  for (std::size_t k = 0; k < std::size(all_phases); ++k) {
+    if (all_phases[k] == phase_) return results.ticks.at(k) / shape_.groups;
+  }
+  return static_cast<std::uint64_t>(
+      std::llround(ticks_of_shared(session_.info()) *
+                   phase_ticks(phase_, results.stamps, 1, has_shared_clock(session_.info()))));
+}
+
+Measurement Search::run(std::uint64_t searches) {
+  Measurement measurement;
+  Sample& sample = measurement.sample;
+  sample.accesses = searches;
+  const bool has_clock = session_.info().clock.kind != ClockKind::none;
+  std::uint64_t event_ns = 0;
+  std::uint64_t ticks = 0;
+  bool has_events = true;
+  for (std::uint64_t k = 0; k < searches; ++k) {
+    const LaunchTimes times = launch();
+    event_ns += times.event_ns.value_or(0);
+    has_events = has_events && times.event_ns.has_value();
+    sample.host_ns += times.host_ns;
+    const Results results = read_results();
+    ticks += ticks_of(results);
+    sample.witness =
+        sample.witness * 31 + (results.nodes << 32U) + results.value + results.unbooked;
+    measurement.expected_witness =
+        measurement.expected_witness * 31 + (std::uint64_t{tree_.nodes()} << 32U) + expected_value_;
+  }
+  if (has_events) sample.event_ns = event_ns;
+  if (has_clock && !phase_.empty()) sample.ticks = ticks;
+  return measurement;
+}
+
 }  // namespace
 
 Tree make_tree(std::uint32_t nodes, std::uint32_t seed) {
@@ -92,11 +264,11 @@ std::uint64_t queues_of(Queues queues, std::uint32_t groups) {
   return queues == Queues::one ? 1 : std::uint64_t{groups} + 1;
 }
 
-std::vector<Point> points_of(Queues queues, const DeviceInfo& device, const Asked& asked) {
+std::vector<Point> points_of(Queues queues, const DeviceInfo& device, const Options& requested) {
   Shape shape;
   shape.name = name_of(queues);
   shape.timer = to_word(device.launch_timer);
-  shape.nodes = asked.effort == Effort::quick ? few_nodes : usual_nodes;
+  shape.nodes = requested.effort == Effort::quick ? few_nodes : usual_nodes;
   shape.groups =
       static_cast<std::uint32_t>(std::clamp<std::int64_t>(device.compute_units, 1, max_groups));
   shape.steps = steps_of_node;
@@ -162,6 +334,25 @@ void add_speed_up(std::vector<Finding>& findings) {
   thesis.value = utsd_of_thesis;
   findings.push_back(std::move(here));
   findings.push_back(std::move(thesis));
+}
+
+std::string options_of(const DeviceInfo& device, const Point& /*point*/) {
+  return part_options(2, true, device);
+}
+
+Work prepare(Queues queues, Shared& shared, const Point& point) {
+  Session& session = shared.session;
+  const auto search = std::make_shared<Search>(session, queues, point);
+  shared.launch_first(options_of(session.info(), point), [&] { search->run(1); });
+  Work work;
+  const bool is_by_host = shape_of<Shape>(point).timer == to_word(Timer::host);
+  work.iterations = is_by_host ? searches_by_host : 1;
+  work.max_iterations = is_by_host ? max_searches : 1;
+  // On a GPU a search takes ten times as long as a launch of the other cases.
+  if (is_gpu(session.info())) work.max_samples = 2;
+  work.build = session.build_of(kernel_file, options_of(session.info(), point));
+  work.run = [search](std::uint64_t searches) { return search->run(searches); };
+  return work;
 }
 
 }  // namespace clprobe::stalls::search

@@ -10,7 +10,6 @@
 
 #include "probes/shared/bounds.hpp"
 #include "probes/stalls/case.hpp"
-#include "probes/stalls/stamps.hpp"
 
 namespace clprobe::stalls::search {
 
@@ -75,7 +74,7 @@ std::uint64_t slots_of_queue(std::uint32_t nodes);
 std::uint64_t queues_of(Queues queues, std::uint32_t groups);
 
 /// The search as a whole and, by a clock, its phases.
-std::vector<Point> points_of(Queues queues, const DeviceInfo& device, const Asked& asked);
+std::vector<Point> points_of(Queues queues, const DeviceInfo& device, const Options& requested);
 Memory memory_of(Queues queues, const Point& point);
 /// How the kernel is built.
 std::string options_of(const DeviceInfo& device, const Point& point);
@@ -93,7 +92,7 @@ constexpr Case case_of(std::string_view what) {
   return {.name = name_of(queues),
           .what = what,
           .points = [](const DeviceInfo& device,
-                       const Asked& asked) { return points_of(queues, device, asked); },
+                       const Options& requested) { return points_of(queues, device, requested); },
           .memory = [](const Point& point) { return memory_of(queues, point); },
           // Groups go on until all nodes are done; the host counts these.
           .loops = [](const DeviceInfo&, const Point&) -> KernelLoops {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "probes/stalls/case.hpp"
-#include "probes/stalls/causes.hpp"
 
 namespace clprobe::stalls::structural {
 

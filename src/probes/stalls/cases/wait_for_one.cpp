@@ -13,7 +13,6 @@
 #include "probes/shared/mixed.hpp"
 #include "probes/stalls/bars.hpp"
 #include "probes/stalls/case.hpp"
-#include "probes/stalls/stamps.hpp"
 #include "probes/stalls/twin.hpp"
 
 namespace clprobe::stalls::wait_for_one {
@@ -58,8 +57,8 @@ std::uint32_t groups_of(const DeviceInfo& device, std::uint32_t per_unit) {
   return is_gpu(device) ? units * per_unit : units;
 }
 
-Shape usual_shape(const Mix& mix, const DeviceInfo& device, const Asked& asked) {
-  const WorkingSets sets = WorkingSets::of(device, asked);
+Shape usual_shape(const Mix& mix, const DeviceInfo& device, const Options& requested) {
+  const WorkingSets sets = WorkingSets::of(device, requested);
   const bool is_lump = sets.is_lumped && mix.built_for == Cause::main_memory;
   Shape shape;
   shape.name = mix.name;
@@ -115,14 +114,14 @@ void add_phases(std::vector<Point>& points, const Point& usual, const Mix& mix,
 /// Noise is made by as many work-items again, in the same groups: what waits goes on waiting
 /// meanwhile, in whatever order the device takes sub-groups.
 std::vector<Point> noisy_points(const Mix& mix, Shape shape, const DeviceInfo& device,
-                                const Asked& asked) {
+                                const Options& requested) {
   const std::int64_t items =
       group_size(device, std::min(std::int64_t{2} * mix.work_items, max_items(device)));
   if (items < 2) return {};
   shape.groups = groups_of(device, mix.noisy_groups_per_unit);
   shape.work_items = static_cast<std::uint32_t>(items);
   shape.workers = shape.work_items / 2;
-  return noise_points(point_of(mix, shape), device, asked.effort);
+  return noise_points(point_of(mix, shape), device, requested.effort);
 }
 
 std::uint32_t mask_of(std::uint64_t bytes) {
@@ -234,13 +233,13 @@ Turns turns_of(const Mix& mix, const DeviceInfo& device, const Point& point) {
                             a.chain_steps + a.turn_steps + a.structural.turns() + a.noise.amount});
 }
 
-std::vector<Point> points_of(const Mix& mix, const DeviceInfo& device, const Asked& asked) {
-  const Shape shape = usual_shape(mix, device, asked);
+std::vector<Point> points_of(const Mix& mix, const DeviceInfo& device, const Options& requested) {
+  const Shape shape = usual_shape(mix, device, requested);
   const Point usual = point_of(mix, shape);
   std::vector<Point> points = with_all_sets(usual);
   add_crowd(points, mix, shape, device);
   add_phases(points, usual, mix, device);
-  std::vector<Point> noise = noisy_points(mix, shape, device, asked);
+  std::vector<Point> noise = noisy_points(mix, shape, device, requested);
   points.insert(points.end(), std::make_move_iterator(noise.begin()),
                 std::make_move_iterator(noise.end()));
   return points;

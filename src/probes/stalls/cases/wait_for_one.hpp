@@ -14,7 +14,6 @@
 #include "probes/stalls/bars.hpp"
 #include "probes/stalls/case.hpp"
 #include "probes/stalls/cases/structural.hpp"
-#include "probes/stalls/causes.hpp"
 #include "probes/stalls/twin.hpp"
 
 namespace clprobe::stalls::wait_for_one {
@@ -170,7 +169,7 @@ struct Arguments {
 };
 
 /// All sets of causes, the crowd, phases by clocks, then noise of each kind.
-std::vector<Point> points_of(const Mix& mix, const DeviceInfo& device, const Asked& asked);
+std::vector<Point> points_of(const Mix& mix, const DeviceInfo& device, const Options& requested);
 Memory memory_of(const Mix& mix, const Point& point);
 /// What a work-item stores when it ends.
 std::uint32_t result_of(const Arguments& arguments, std::uint32_t launch, std::uint32_t iterations,
@@ -192,7 +191,7 @@ constexpr Case case_of(std::string_view formerly, std::string_view what) {
           .what = what,
           .is_on_request = mix.structural.is_used(),
           .points = [](const DeviceInfo& device,
-                       const Asked& asked) { return points_of(mix, device, asked); },
+                       const Options& requested) { return points_of(mix, device, requested); },
           .memory = [](const Point& point) { return memory_of(mix, point); },
           .loops = [](const DeviceInfo& device, const Point& point) -> KernelLoops {
             return {"stalls_mixed", turns_of(mix, device, point).total()};

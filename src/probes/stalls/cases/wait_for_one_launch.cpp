@@ -10,9 +10,9 @@
 #include "probes/shared/fields.hpp"
 #include "probes/shared/mixed.hpp"
 #include "probes/stalls/bars.hpp"
+#include "probes/stalls/case.hpp"
 #include "probes/stalls/cases/wait_for_one.hpp"
 #include "probes/stalls/launch.hpp"
-#include "probes/stalls/stamps.hpp"
 #include "probes/stalls/twin.hpp"
 
 namespace clprobe::stalls::wait_for_one {

@@ -201,7 +201,7 @@ bool is_found(const KernelCause& cost) {
   return cost.state == CauseState::found && cost.share >= min_share;
 }
 
-std::string advice_about_tail(const KernelPlaces& places) {
+std::string advice_about_tail(const KernelOccupancy& places) {
   const std::uint64_t resident = places.occupancy->resident_groups;
   const double share = places.tail->last_wave.share;
   const std::string app = places.app_share ? fmt::format(", {} of the program's device time",
@@ -220,7 +220,7 @@ std::string advice_about_occupancy(const Occupancy& occupancy) {
       occupancy.fewer_groups, occupancy.resident_groups, percent(occupancy.fewer.share));
 }
 
-std::string advice_about_groups(const KernelPlaces& places) {
+std::string advice_about_groups(const KernelOccupancy& places) {
   return fmt::format(
       "Starting {} groups takes {} of the kernel's time, whatever they do: launch fewer groups, "
       "with more work per work-item.",
@@ -236,7 +236,7 @@ std::string advice_about_launch(const KernelCause& launch) {
 double found_share(const KernelCause& cost) { return is_found(cost) ? cost.share : 0.0; }
 
 /// The largest of what costs more than all causes; empty where none does.
-std::string advice_about_places(const KernelPlaces& places, double share) {
+std::string advice_about_occupancies(const KernelOccupancy& places, double share) {
   const auto& starting = places.starting;
   const double tail = places.occupancy && places.tail ? found_share(places.tail->last_wave) : 0.0;
   const double groups = starting ? found_share(starting->groups) : 0.0;
@@ -249,7 +249,7 @@ std::string advice_about_places(const KernelPlaces& places, double share) {
 }
 
 /// A launch that leaves more than half of the device's places empty.
-bool is_small(const KernelPlaces& places) {
+bool is_small(const KernelOccupancy& places) {
   return places.occupancy && places.groups > 0 &&
          2 * places.groups < places.occupancy->resident_groups;
 }
@@ -310,9 +310,9 @@ std::optional<Starting> find_starting(const Visits& kernel_ns, const Visits& one
   return starting;
 }
 
-std::string kernel_advice(const KernelCauses& causes, const KernelPlaces& places) {
+std::string kernel_advice(const KernelCauses& causes, const KernelOccupancy& places) {
   const double share = first_share(causes);
-  std::string first = advice_about_places(places, share);
+  std::string first = advice_about_occupancies(places, share);
   if (!first.empty()) return first;
   if (share >= min_share) return causes.advice;
   if (is_small(places)) {
