@@ -78,7 +78,8 @@ bool is_reachable(std::uint32_t set, std::span<const std::uint32_t> needs);
 Ablation attribute_time(std::span<const AblationBuild> builds, std::size_t factors,
                         const AblationOptions& options = {});
 
-/// Time saved from the first set of launches to the second. Equal numbers of visits count as rounds.
+/// Time saved from the first set of launches to the second. Equal numbers of visits count as
+/// rounds.
 Cost find_gain(const Visits& before_ns, const Visits& after_ns, AblationOptions options = {});
 
 /// Shapley values of k = log2(size) factors, `times[set]` being the time without the factors of

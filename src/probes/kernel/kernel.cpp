@@ -51,7 +51,7 @@ constexpr FindingSpec finding_specs[]{
     {.name = "tail", .unit = "share"},
     {.name = "launching", .unit = "share"},
     {.name = "starting", .unit = "share"},
-    {.name = stack_interaction_name, .unit = "share"},
+    {.name = stack_interaction_name, .unit = "share", .role = Role::remark},
     {.name = "app_saving", .role = Role::remark, .better = Better::unknown},
     {.name = stack_part_name, .unit = "share"},
     {.name = "advice", .role = Role::advice},

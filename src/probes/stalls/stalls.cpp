@@ -133,7 +133,7 @@ constexpr FindingSpec finding_specs[]{
     {.name = stack_first_name, .unit = "share", .role = Role::headline, .formerly = "first cause"},
     {.name = stack_time_name, .unit = "seconds"},
     {.name = stack_part_name, .unit = "share"},
-    {.name = stack_interaction_name, .unit = "share"},
+    {.name = stack_interaction_name, .unit = "share", .role = Role::remark},
     {.name = stack_absorbed_name, .unit = "share"},
     {.name = noise_verdict_name},
     {.name = longest_tail_name, .unit = "share"},

@@ -210,9 +210,11 @@ TEST_CASE("every finding that is made is declared") {
       set_ticks(point, 1000);
       continue;
     }
-    // One kernel waits for memory, and as long for arithmetic: removing both causes is needed.
-    const bool waits = point.series == "latency-bound" &&
-                       (has_cause(point, Cause::main_memory) || has_cause(point, Cause::chain));
+    // One kernel waits for memory, and nothing else is in use; another one for two causes, of which
+    // either alone is enough.
+    const bool waits = (point.series == "latency-bound" && has_cause(point, Cause::main_memory)) ||
+                       (point.series == "dependency-chain" &&
+                        (has_cause(point, Cause::chain) || has_cause(point, Cause::second_cache)));
     set_time(point, waits ? 1000 : 500);
   }
   std::set<std::string> made;
@@ -224,7 +226,10 @@ TEST_CASE("every finding that is made is declared") {
                     [&](const FindingSpec& each) { return each.name == finding.name; });
     CHECK(is_declared);
   }
-  CHECK(made.size() == probe.findings.size());
+  for (const FindingSpec& each : probe.findings) {
+    CAPTURE(each.name);
+    CHECK(made.contains(std::string(each.name)));
+  }
 }
 
 }  // namespace
