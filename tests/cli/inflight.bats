@@ -130,12 +130,6 @@ setup() {
   fails_with 2 --series nosuch
 }
 
-@test "the paper's conclusion is beside that of its own spikes" {
-  clprobe --device sim:fermi-m2070 inflight --loads 1,2 --target cache --quick --time-budget 60s
-  [ "$status" -eq 0 ]
-  [[ "$output" == *"Lashgar et al. 2015"* ]]
-}
-
 @test "explain tells the method" {
   clprobe explain inflight --full
   [ "$status" -eq 0 ]
