@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "clprobe/statistics.hpp"
-#include "clprobe/visits.hpp"
+#include "clprobe/estimate.hpp"
 
 namespace clprobe {
 

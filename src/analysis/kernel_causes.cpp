@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "clprobe/paired.hpp"
-#include "clprobe/visits.hpp"
+#include "clprobe/estimate.hpp"
 
 namespace clprobe {
 namespace {

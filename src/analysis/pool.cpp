@@ -12,11 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/compared_curve.hpp"
-#include "analysis/finding_error.hpp"
-#include "analysis/keys.hpp"
-#include "clprobe/compare.hpp"
-#include "clprobe/level_maps.hpp"
+#include "analysis/comparing.hpp"
 #include "clprobe/statistics.hpp"
 
 namespace clprobe {
@@ -24,18 +20,11 @@ namespace {
 
 using Matches = std::vector<const ComparedFinding*>;
 
-const ComparedResult* result_of_probe(const RunDigest& run, std::string_view probe) {
-  const auto found = std::find_if(run.results.begin(), run.results.end(),
-                                  [&](const ComparedResult& each) { return each.probe == probe; });
-  return found == run.results.end() ? nullptr : &*found;
-}
-
 /// What more than half of the runs say; empty where they disagree.
 std::string majority_label(const Matches& matches, std::size_t runs) {
   for (const ComparedFinding* const each : matches) {
-    const auto same = std::count_if(matches.begin(), matches.end(), [&](const auto* other) {
-      return other->finding.label == each->finding.label;
-    });
+    const auto same = std::ranges::count_if(
+        matches, [&](const auto* other) { return other->finding.label == each->finding.label; });
     if (2 * static_cast<std::size_t>(same) > runs) return each->finding.label;
   }
   return {};
@@ -62,9 +51,9 @@ void pool_brackets(const Matches& matches, ComparedFinding& pooled) {
 /// have run at other rates, and have errors of their own.
 void pool_values(const Matches& matches, const std::optional<CoreClock>& clock,
                  ComparedFinding& pooled) {
-  const bool has_clocks =
-      clock && std::all_of(matches.begin(), matches.end(),
-                           [](const auto* each) { return each->clock.has_value(); });
+  const bool has_clocks = clock && std::ranges::all_of(matches, [](const auto* each) {
+                            return each->clock.has_value();
+                          });
   std::vector<double> values;
   std::vector<double> half_widths;
   for (const ComparedFinding* const each : matches) {
@@ -121,8 +110,8 @@ ComparedFinding pool_finding(const Matches& matches, std::size_t runs,
     const bool has_place = finding.value && (*finding.value > 0.0 || is_part(*each));
     if (has_place && finding.unit == pooled.finding.unit) with_value.push_back(each);
   }
-  const bool are_parts = std::all_of(with_value.begin(), with_value.end(),
-                                     [](const auto* each) { return each->whole > 0.0; });
+  const bool are_parts =
+      std::ranges::all_of(with_value, [](const auto* each) { return each->whole > 0.0; });
   if (!are_parts) {  // then they have to have logarithms
     std::erase_if(with_value, [](const auto* each) {
       return !(*each->finding.value > 0.0) && !is_share(each->finding);
@@ -202,7 +191,7 @@ ComparedResult pool_results(const ComparedResult& first, std::span<const RunDige
   };
   add(keyed(first, {}));
   for (const RunDigest& run : runs) {
-    const ComparedResult* const result = result_of_probe(run, first.probe);
+    const ComparedResult* const result = result_of(run, first.probe);
     if (result == &first) continue;
     // A check fails closed: what one run of a side lacks, the side lacks.
     const std::string lack = lack_of(first, result);
@@ -215,18 +204,12 @@ ComparedResult pool_results(const ComparedResult& first, std::span<const RunDige
     all.push_back(result);
     add(keyed(*result, level_maps(first, *result)));
   }
-  for (const auto& [key, matches] : keyed(first, {})) {
-    pooled.findings.push_back(pool_finding(found.at(key), runs.size(), clock));
+  std::map<const ComparedFinding*, Key> keys;
+  for (const auto& [key, finding] : keyed(first, {})) keys.emplace(finding, key);
+  pooled.findings.reserve(first.findings.size());
+  for (const ComparedFinding& each : first.findings) {
+    pooled.findings.push_back(pool_finding(found.at(keys.at(&each)), runs.size(), clock));
   }
-  // In the order of the run, not of the keys.
-  std::map<const ComparedFinding*, std::size_t> order;
-  for (const ComparedFinding& each : first.findings) order.emplace(&each, order.size());
-  std::vector<ComparedFinding> sorted(pooled.findings.size());
-  std::size_t next = 0;
-  for (const auto& [key, finding] : keyed(first, {})) {
-    sorted[order.at(finding)] = std::move(pooled.findings[next++]);
-  }
-  pooled.findings = std::move(sorted);
   for (const ComparedCurve& curve : first.curves) {
     pooled.curves.push_back(pool_curve(curve, all, runs.size()));
   }
@@ -249,7 +232,7 @@ const RunDigest& typical_run(std::span<const RunDigest> runs) {
     }
     order.emplace_back(values, run);
   }
-  std::sort(order.begin(), order.end());
+  std::ranges::sort(order);
   return runs[order[(order.size() - 1) / 2].second];
 }
 
@@ -269,7 +252,7 @@ RunDigest pool(std::span<const RunDigest> runs) {
   }
   std::optional<CoreClock> clock;
   for (ComparedResult& result : side.results) {
-    result = pool_results(*result_of_probe(typical, result.probe), runs, clock);
+    result = pool_results(*result_of(typical, result.probe), runs, clock);
     if (result.probe != clock_section || result.findings.empty()) continue;
     const Finding& rate = result.findings.front().finding;
     if (rate.value && rate.low && rate.high) clock = CoreClock{*rate.value, *rate.low, *rate.high};

@@ -55,30 +55,22 @@ std::uint64_t count_all_groups(const NdRange& launch) {
   return groups[0] * groups[1] * groups[2];
 }
 
-std::string entry_text(const NdRange& launch, bool with_noise) {
+std::string entry_text(const NdRange& launch) {
   const std::array<std::uint64_t, 3> groups = count_groups(launch);
   for (std::size_t d = 0; d < 3; ++d) {
     if (launch.global.at(d) % launch.local.at(d) == 0) continue;
     throw SettingError(fmt::format("its last groups in dimension {} are smaller", d));
   }
   // Each factor alone first: their product may be beyond 64 bits.
-  // Half: with noise there are twice as many.
-  constexpr std::uint64_t max_groups = std::numeric_limits<std::int32_t>::max() / 2;
+  constexpr std::uint64_t max_groups = std::numeric_limits<std::int32_t>::max();
   if (groups[0] > max_groups || groups[1] > max_groups / groups[0] ||
       groups[2] > max_groups / (groups[0] * groups[1])) {
     throw SettingError("it has too many groups");
   }
   return fmt::format(
       "#define CLP_GROUPS_0 {}u\n#define CLP_GROUPS_1 {}u\n#define CLP_GROUPS_2 {}u\n"
-      "#define CLP_NOISE {:d}\n{}#line 1\n",
-      groups[0], groups[1], groups[2], with_noise, embedded_file("entry.clh"));
-}
-
-std::uint32_t noise_mode(Noise noise, std::uint32_t exponent, bool is_alone) {
-  constexpr auto makes_noise = static_cast<std::uint32_t>(EntryMode::noise);
-  // Lines of cache and memory are loaded alike, from rooms of two sizes.
-  const auto kind = std::min<std::uint32_t>(static_cast<std::uint32_t>(noise), 2);
-  return makes_noise | kind << 8U | (is_alone ? 1U : 0U) << 10U | exponent << 11U;
+      "{}#line 1\n",
+      groups[0], groups[1], groups[2], embedded_file("entry.clh"));
 }
 
 std::string with_entry(std::string_view text, std::string_view kernel) {
