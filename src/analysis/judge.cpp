@@ -220,11 +220,13 @@ Judgement judge_brackets(const ComparedFinding& baseline, const ComparedFinding&
     return judged;
   }
   const double far = std::max(std::fabs(apart.change), step);
-  judged.resolution = scale.from_line(far);
   // Around an end the grid is refined, to steps finer than anybody would ask of a capacity.
   constexpr double near = 0.1;
-  const bool is_near = far <= std::log1p(near);
-  judged.verdict = far <= bound || is_near ? Verdict::same : Verdict::unclear;
+  constexpr double max_width = 0.5;
+  const double farthest = apart.farthest();
+  if (std::isfinite(farthest)) judged.resolution = scale.from_line(std::max(far, farthest));
+  const bool is_near = far <= std::max(bound, std::log1p(near));
+  judged.verdict = is_near && farthest <= std::log1p(max_width) ? Verdict::same : Verdict::unclear;
   judged.reason += fmt::format(", {} {} (neighbouring measured sizes are {} apart)",
                                judged.verdict == Verdict::same ? "and" : "but",
                                gap <= 0.0 ? "the brackets overlap" : "the brackets are adjacent",

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -119,10 +120,12 @@ Finding in_unit(std::string_view unit, std::string_view name, std::string_view s
   return finding_of(name, series, unit, method, value, interval.low, interval.high);
 }
 
-/// A lower bound and its own interval; what is bounded may be more.
+/// A lower bound of a number of loads, whole as these are, and its own interval; what is bounded
+/// may be more.
 Finding bounded(std::string_view name, std::string_view series, std::string_view method,
                 const Interval& interval) {
-  return in_unit("count", name, series, method, interval.low, interval);
+  const double least = std::floor(interval.low);
+  return in_unit("count", name, series, method, least, {least, interval.high});
 }
 
 Finding uncounted(std::string_view name, std::string_view series, std::string_view method,

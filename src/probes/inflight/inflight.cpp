@@ -51,17 +51,15 @@ std::string limit_text(const ProbeResult& result) {
   return fmt::format("at least {:.0f} loads per compute unit", std::floor(most));
 }
 
-/// The whole device's. "at least" is said once for what stands before it as well.
-std::string device_text(const ProbeResult& result, bool is_bound_before) {
+/// Bytes in flight of all compute units under streams.
+std::string device_text(const ProbeResult& result) {
   if (const Finding* const seen = find_value(result.findings, "bytes_in_flight", device_series)) {
-    return fmt::format("{}{} on the device", is_bound_before ? "and " : "",
-                       size_text(*seen->value));
+    return fmt::format("{} on the device (streams)", size_text(*seen->value));
   }
   const Finding* const bound =
       find_value(result.findings, "bytes_in_flight_at_least", device_series);
   if (bound == nullptr) return {};
-  return fmt::format("{}{} on the device", is_bound_before ? "" : "at least ",
-                     size_text(*bound->value));
+  return fmt::format("at least {} on the device (streams)", size_text(*bound->value));
 }
 
 std::string loaded_text(const ProbeResult& result) {
@@ -325,7 +323,7 @@ std::optional<PointProblem> find_problem_of(const Point& point) {
 Card card(const ProbeResult& result) {
   Card card;
   std::string text = limit_text(result);
-  append(text, ", ", device_text(result, text.starts_with("at least")));
+  append(text, ", ", device_text(result));
   if (text.empty() && !result.findings.empty()) {
     const Finding* const why = find_finding(result.findings, "in_flight");
     const std::string reason = why == nullptr ? "" : why->reason;

@@ -16,7 +16,6 @@
 #include "probes/inflight/inflight.hpp"
 #include "probes/inflight/loaded.hpp"
 #include "probes/inflight/shape.hpp"
-#include "probes/shared/store.hpp"
 #include "probes/shared/launch_size.hpp"
 #include "probes/shared/store.hpp"
 #include "probes/shared/work_group.hpp"

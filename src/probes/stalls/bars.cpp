@@ -412,10 +412,10 @@ std::optional<Finding> find_latency_bound(std::string_view bar, std::span<const 
   if (free < min_free) return std::nullopt;
   Finding bound = finding_of("advice", bar, "", "noise");
   bound.label = fmt::format(
-      "bound by latency: {} is the largest cause, and no resource is busy for more than {:.0f} % "
-      "of the time. More loads in flight would make the kernel faster; a faster resource alone "
-      "would not",
-      waits_for, 100.0 * (1.0 - free));
+      "bound by latency: {} is the largest cause, and each resource is free for a part of the "
+      "time. "
+      "More loads in flight would make the kernel faster; a faster resource alone would not",
+      waits_for);
   return bound;
 }
 
