@@ -20,7 +20,6 @@ run_needs=(
   "cxxopts|header cxxopts.hpp|libcxxopts-dev|cxxopts-devel|cxxopts|cxxopts-devel"
   "fmt|header fmt/core.h|libfmt-dev|fmt-devel|fmt|fmt-devel"
   "JSON for C++|header nlohmann/json.hpp|nlohmann-json3-dev|json-devel|nlohmann-json|nlohmann_json-devel"
-  "Chart.js, for HTML reports|file /usr/share/javascript/chart.js/chart.min.js|libjs-chart.js|-|-|-"
   "pugixml|header pugixml.hpp|libpugixml-dev|pugixml-devel|pugixml|pugixml-devel"
   "cmark|header cmark.h|libcmark-dev|cmark-devel|cmark|cmark-devel"
   "simdjson|header simdjson.h|libsimdjson-dev|simdjson-devel|simdjson|simdjson-devel"

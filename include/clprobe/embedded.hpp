@@ -8,8 +8,7 @@
 
 namespace clprobe {
 
-/// The text of an embedded file: "latency.cl", "clock.clh", "latency.md", "report.js". "chart.js"
-/// is the library Chart.js, and empty where the build found none.
+/// The text of an embedded file: "latency.cl", "clock.clh", "latency.md", "report.js".
 /// Throws std::out_of_range when there is no such file.
 std::string_view embedded_file(std::string_view name);
 

@@ -10,13 +10,15 @@
 
 namespace clprobe {
 
-/// How a table may look; the terminal layer fills this in.
+/// How a rendering may look, and where it goes.
 struct TableStyle {
   int width{80};           ///< columns
   bool colour{false};      ///< ANSI colours
   bool unicode{true};      ///< chart characters; else ASCII
   bool all_points{false};  ///< -v: every point, not only findings and chart
   bool advice{true};       ///< warnings; -q leaves them out
+  bool is_stream{false};   ///< whether it goes to stdout
+  std::string probe{};     ///< the probe that a picture shows
 };
 
 /// The card of each device, then a block per probe, which is short where there are many. Of several

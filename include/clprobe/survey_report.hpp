@@ -23,6 +23,9 @@ struct SurveyedApp {
   survey::Survey survey{};  ///< sorted by device time
 };
 
+/// "ended with status 3", "was ended by signal 11 (Segmentation fault)"; empty after a success.
+std::string end_text(const SurveyedApp& app);
+
 /// The kernels by device time, the first twenty. `style.all_points`: all of them, and a row for
 /// each size.
 std::string render_survey_table(const SurveyedApp& app, const TableStyle& style);

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What becomes of results: judged, taken from other tools, written.
+#include <fmt/format.h>
+
 #include <array>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "cli/flag_groups.hpp"
 #include "cli/updates.hpp"
@@ -109,12 +114,11 @@ constexpr std::array result_rows{
          .kind = ValueKind::file,
          .category = Category::results,
          .commands = with_results | profiling,
-         .summary = "also write FILE: .json .csv .md .txt .html .svg; - is stdout",
          .details =
-             "Also write the results to FILE, in the format of its extension: `.json`, `.csv`, "
-             "`.md`, `.txt`, `.html` or `.svg`. A `.csv` file has one row per sample; per finding "
-             "if its name ends in `findings.csv`, per point if it ends in `curves.csv`. An `.html` "
-             "file is one page with interactive charts and the raw data. An `.svg` file is one "
+             "Also write the results to FILE, in the format of its extension. A `.csv` file has "
+             "one row per sample; per finding if its name ends in `findings.csv`, per point if it "
+             "ends in `curves.csv`. An `.html` "
+             "file is one page with charts, tables and the raw data. An `.svg` file is one "
              "chart; with several probes, its name begins with the probe to draw, as in "
              "`latency.svg`. "
              "`-` is stdout; it and devices such as `/dev/null` take the format of `--format`. A "
@@ -130,7 +134,6 @@ constexpr std::array result_rows{
          .commands = with_results | bit(Command::list) | profiling,
          .summary = "format of the results on stdout",
          .details = "Format of the results on stdout.",
-         .choices = format_words,
          .update = update_format},
     Flag{.name = "json",
          .category = Category::results,
@@ -167,6 +170,25 @@ constexpr std::array result_rows{
 
 }  // namespace
 
-std::span<const Flag> result_flags() { return result_rows; }
+std::span<const Flag> result_flags() {
+  static const std::vector<std::string_view> formats =
+      format_names([](const Writer& each) { return each.runs != nullptr; });
+  static const std::string output_summary = [] {
+    std::string endings;
+    for (const Writer& each : writers()) {
+      if (each.ending.starts_with('.')) endings += fmt::format(" {}", each.ending);
+    }
+    return fmt::format("also write FILE:{}; - is stdout", endings);
+  }();
+  static const auto rows = [] {
+    auto filled = result_rows;
+    for (Flag& row : filled) {
+      if (row.name == "format") row.choices = formats;
+      if (row.name == "output") row.summary = output_summary;
+    }
+    return filled;
+  }();
+  return rows;
+}
 
 }  // namespace clprobe::cli

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "clprobe/probe.hpp"
+#include "clprobe/writers.hpp"
 #include "run/nearest.hpp"
 #include "terminal/terminal.hpp"
 
@@ -37,8 +38,6 @@ enum class Command {
   worker
 };
 
-enum class Format { table, json, csv, findings, curves, markdown, html, svg };
-
 /// Which verdicts make `compare` end with exit code 4.
 enum class FailOn { never, worse, changed };
 
@@ -51,7 +50,7 @@ using ColourMode = terminal::ColourMode;
 /// Where one rendering goes: a path, or "-" for stdout.
 struct Output {
   std::string path{};
-  Format format{Format::table};
+  const Writer* format{&writers().front()};
 
   friend bool operator==(const Output&, const Output&) = default;
 };
@@ -68,7 +67,7 @@ struct Options {
   std::string device{};               ///< as typed; empty: the best device
   std::vector<std::string> labels{};  ///< of the runs, in their order
   std::vector<Output> outputs{};      ///< -o; stdout gets `format` unless one of them is "-"
-  Format format{Format::table};
+  const Writer* format{&writers().front()};
   std::map<std::string, ProbeOptions, std::less<>> of_probe{};  ///< by id
   Bytes max_memory{};
   Effort effort{Effort::normal};

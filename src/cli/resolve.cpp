@@ -177,8 +177,8 @@ std::string commands_of(const Flag& flag) {
 
 /// A list is no result, and has no other forms.
 void check_list_format(const Options& options) {
-  if (options.format == Format::table || options.format == Format::json) return;
-  const std::string_view word = format_words.at(static_cast<std::size_t>(options.format));
+  const std::string_view word = options.format->name;
+  if (word == "table" || word == "json") return;
   throw UsageError(fmt::format("--format: list writes table or json, not {}", word));
 }
 

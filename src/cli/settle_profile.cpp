@@ -16,14 +16,14 @@ namespace {
 
 /// A survey is no run: it has no findings and no charts, and measures nothing.
 void check_list(const Options& options, const Typed& typed) {
-  constexpr std::array formats{Format::table, Format::json, Format::csv, Format::markdown};
-  const auto check = [&](Format format, std::string_view flag) {
-    if (std::find(formats.begin(), formats.end(), format) != formats.end()) return;
-    throw UsageError(fmt::format("{}: profile --list writes table, json, csv or markdown, not {}",
-                                 flag, format_words.at(static_cast<std::size_t>(format))));
+  const auto can_write = [](const Writer& each) { return each.survey != nullptr; };
+  const auto check = [&](const Writer& format, std::string_view flag) {
+    if (can_write(format)) return;
+    throw UsageError(fmt::format("{}: profile --list writes {}, not {}", flag,
+                                 join_choices(format_names(can_write)), format.name));
   };
-  check(options.format, "--format");
-  for (const Output& output : options.outputs) check(output.format, "--output");
+  check(*options.format, "--format");
+  for (const Output& output : options.outputs) check(*output.format, "--output");
   constexpr std::array<std::string_view, 7> flags{"list",  "output",  "format",      "json",
                                                   "color", "verbose", "with-secrets"};
   for (const auto& [flag, value] : typed.flags) {

@@ -93,10 +93,12 @@ void update_output(Options& options, std::string_view value) {
 }
 
 void update_format(Options& options, std::string_view value) {
-  options.format = choose<Format>(format_words, value);
+  options.format = find_writer(value);
 }
 
-void update_json(Options& options, std::string_view /*value*/) { options.format = Format::json; }
+void update_json(Options& options, std::string_view /*value*/) {
+  options.format = find_writer("json");
+}
 
 void update_color(Options& options, std::string_view value) {
   options.colour = choose<ColourMode>(colour_words, value);

@@ -10,8 +10,6 @@
 namespace clprobe::cli {
 
 // Each in the order of its enumerators, so that a word's place is its value.
-inline constexpr std::array<std::string_view, 8> format_words{
-    "table", "json", "csv", "findings", "curves", "markdown", "html", "svg"};
 inline constexpr std::array<std::string_view, 3> colour_words{"auto", "always", "never"};
 // "auto", then the words of ClockKind (run.hpp).
 inline constexpr std::array<std::string_view, 8> clock_words{"auto",

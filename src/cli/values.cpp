@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 
+#include "cli/flags.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::cli {
@@ -71,20 +72,6 @@ SizeRange parse_size_range(std::string_view text) {
   }
   return range;
 }
-
-struct Extension {
-  std::string_view text;
-  Format format;
-};
-
-constexpr std::array extensions{
-    Extension{".json", Format::json},   Extension{".csv", Format::csv},
-    Extension{".md", Format::markdown}, Extension{".txt", Format::table},
-    Extension{".html", Format::html},   Extension{".svg", Format::svg}};
-
-// Three tables have one ending: a name such as h200-findings.csv asks for one of the shorter ones.
-constexpr std::string_view findings_ending = "findings.csv";
-constexpr std::string_view curves_ending = "curves.csv";
 
 struct DurationUnit {
   std::string_view word;
@@ -298,20 +285,22 @@ bool is_stream_path(std::string_view path) {
 }
 
 Output parse_output(std::string_view path) {
-  if (is_stream_path(path)) return {std::string(path), Format::table};
-  if (path.ends_with(findings_ending)) return {std::string(path), Format::findings};
-  if (path.ends_with(curves_ending)) return {std::string(path), Format::curves};
-  std::string typed = std::filesystem::path(path).extension().string();
-  std::transform(typed.begin(), typed.end(), typed.begin(),
+  if (is_stream_path(path)) return {.path = std::string(path)};
+  std::string name = std::filesystem::path(path).filename().string();
+  std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  std::vector<std::string_view> words;
-  for (const Extension& each : extensions) {
-    if (each.text == typed) return {std::string(path), each.format};
-    words.push_back(each.text);
+  const std::string typed = std::filesystem::path(name).extension().string();
+  const Writer* found = nullptr;
+  std::vector<std::string_view> endings;
+  for (const Writer& each : writers()) {
+    const bool is_longer = found == nullptr || each.ending.size() > found->ending.size();
+    if (!typed.empty() && name.ends_with(each.ending) && is_longer) found = &each;
+    if (each.ending.starts_with('.')) endings.push_back(each.ending);
   }
-  const std::optional<std::string_view> meant = nearest(typed, words);
-  refuse("{} has no known file extension: {}end the name in .json, .csv, .md, .txt, .html or .svg",
-         quote(path), meant ? fmt::format("did you mean '{}'? ", *meant) : std::string());
+  if (found != nullptr) return {std::string(path), found};
+  const std::optional<std::string_view> meant = nearest(typed, endings);
+  refuse("{} has no known file extension: {}end the name in {}", quote(path),
+         meant ? fmt::format("did you mean '{}'? ", *meant) : std::string(), join_choices(endings));
 }
 
 }  // namespace clprobe::cli

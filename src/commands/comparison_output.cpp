@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/flags.hpp"
 #include "clprobe/compare.hpp"
 #include "clprobe/comparison_report.hpp"
 #include "commands/commands.hpp"
@@ -137,38 +138,22 @@ int check_fail_on(cli::FailOn condition, const Comparison& comparison,
 }
 
 void refuse_pictures(const cli::Options& options) {
-  const auto is_of_run = [](cli::Format format) {
-    return format == cli::Format::svg || format == cli::Format::curves;
-  };
-  const bool is_wanted = is_of_run(options.format) ||
-                         std::ranges::any_of(options.outputs, [&](const cli::Output& output) {
-                           return is_of_run(output.format);
-                         });
-  if (!is_wanted) return;
+  const auto can_write = [](const Writer& each) { return each.comparison != nullptr; };
+  if (can_write(*options.format) &&
+      std::all_of(options.outputs.begin(), options.outputs.end(),
+                  [&](const cli::Output& output) { return can_write(*output.format); })) {
+    return;
+  }
   throw cli::UsageError(
-      "compare writes table, json, csv, markdown or html: for a chart or the curves of the same "
-      "files, use clprobe report, or the buttons of the HTML page");
+      fmt::format("compare writes {}: for a chart or the curves of the same files, use clprobe "
+                  "report",
+                  cli::join_choices(format_names(can_write))));
 }
 
 int write_comparison(Results& results, const Comparison& comparison,
                      std::span<const RunDigest> runs) {
-  return results.finish([&](cli::Format format, const TableStyle& style) {
-    switch (format) {
-      case cli::Format::json:
-        return comparison_to_json(comparison, runs);
-      case cli::Format::csv:
-      case cli::Format::findings:
-        return render_comparison_csv(comparison, runs);
-      case cli::Format::markdown:
-        return render_comparison_markdown(comparison, runs);
-      case cli::Format::html:
-        return render_comparison_html(comparison, runs);
-      case cli::Format::table:
-      case cli::Format::curves:
-      case cli::Format::svg:  // refused before
-        break;
-    }
-    return render_comparison_table(comparison, runs, style);
+  return results.finish([&](const Writer& format, const TableStyle& style) {
+    return format.comparison(comparison, runs, style);
   });
 }
 

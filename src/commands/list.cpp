@@ -118,8 +118,8 @@ int list(const cli::Options& options) {
       devices.push_back(std::move(target.info));
     }
   }
-  terminal::OutputFile("-").commit(options.format == cli::Format::json ? as_json(found, devices)
-                                                                       : as_table(found, devices));
+  terminal::OutputFile("-").commit(options.format->name == "json" ? as_json(found, devices)
+                                                                  : as_table(found, devices));
   return exit_ok;
 }
 

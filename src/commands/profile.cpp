@@ -361,13 +361,6 @@ CapturedRun capture_launches(const std::vector<std::string>& words,
   return captured;
 }
 
-std::string render(const SurveyedApp& app, cli::Format format, const TableStyle& style) {
-  if (format == cli::Format::json) return render_survey_json(app);
-  if (format == cli::Format::csv) return render_survey_csv(app);
-  if (format == cli::Format::markdown) return render_survey_markdown(app);
-  return render_survey_table(app, style);
-}
-
 int list_app(const cli::Options& options) {
   Results results(options);
   results.check_stdout();
@@ -376,8 +369,8 @@ int list_app(const cli::Options& options) {
   if (!run.note.empty()) terminal::complain(run.note);
   if (!run.problem.empty()) terminal::complain(run.problem);
   const int written = run.used_opencl
-                          ? results.finish([&](cli::Format format, const TableStyle& style) {
-                              return render(run.app, format, style);
+                          ? results.finish([&](const Writer& format, const TableStyle& style) {
+                              return format.survey(run.app, style);
                             })
                           : exit_failed;
   if (run.app.interrupted) return exit_interrupted;

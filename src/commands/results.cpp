@@ -105,7 +105,7 @@ void Results::check_stdout() const {
 
 void Results::check_pictures(std::span<const Run> runs) const {
   for (const Target& target : targets_) {
-    if (target.format == cli::Format::svg) pictured_probe(target.file.path(), probes(runs));
+    if (target.format->is_of_one_probe) pictured_probe(target.file.path(), probes(runs));
   }
 }
 
@@ -130,26 +130,11 @@ std::vector<std::string> Results::probes(std::span<const Run> runs) const {
 }
 
 std::string Results::render(std::span<const Run> runs, const Target& target) const {
-  switch (target.format) {
-    case cli::Format::json:
-      // Whoever reads stdout does not know how many devices there were.
-      return target.file.path() == "-" ? to_json_array(runs) : to_json(runs);
-    case cli::Format::csv:
-      return render_csv(runs);
-    case cli::Format::findings:
-      return render_findings_csv(runs);
-    case cli::Format::curves:
-      return render_curves_csv(runs);
-    case cli::Format::markdown:
-      return render_markdown(runs);
-    case cli::Format::html:
-      return render_html(runs);
-    case cli::Format::svg:
-      return render_svg(runs, pictured_probe(target.file.path(), probes(runs)));
-    case cli::Format::table:
-      break;
+  TableStyle style = style_of(target);
+  if (target.format->is_of_one_probe) {
+    style.probe = pictured_probe(target.file.path(), probes(runs));
   }
-  return render_table(runs, style_of(target));
+  return target.format->runs(runs, style);
 }
 
 TableStyle Results::style_of(const Target& target) const {
@@ -157,7 +142,8 @@ TableStyle Results::style_of(const Target& target) const {
   style.all_points = options_.verbosity > 0;
   style.advice = options_.verbosity >= 0;
   style.unicode = terminal::has_unicode();
-  if (target.file.path() == "-") {
+  style.is_stream = target.file.path() == "-";
+  if (style.is_stream) {
     style.width = terminal::width_columns(STDOUT_FILENO);
     style.colour = terminal::use_colour(options_.colour, STDOUT_FILENO);
   }
@@ -203,7 +189,7 @@ int Results::finish(std::span<const Run> runs) {
 }
 
 int Results::finish(const Renderer& render) {
-  return finish_each([&](const Target& each) { return render(each.format, style_of(each)); });
+  return finish_each([&](const Target& each) { return render(*each.format, style_of(each)); });
 }
 
 }  // namespace clprobe::commands

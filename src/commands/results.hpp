@@ -57,13 +57,13 @@ class Results {
   int finish(std::span<const Run> runs);
 
   /// What is not made of runs alone: each format, for the terminal or file that it goes to.
-  using Renderer = std::function<std::string(cli::Format format, const TableStyle& style)>;
+  using Renderer = std::function<std::string(const Writer& format, const TableStyle& style)>;
   int finish(const Renderer& render);
 
  private:
   struct Target {
     terminal::OutputFile file;
-    cli::Format format;
+    const Writer* format;
     std::string problem{};  ///< what was told of it last: once is enough
     bool is_written{false};
   };

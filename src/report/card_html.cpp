@@ -5,22 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "report/blocks.hpp"
 #include "report/card.hpp"
 #include "report/html_text.hpp"
 
 namespace clprobe::report {
 namespace {
-
-std::string cell(std::string_view value, std::string_view interval) {
-  std::string html = fmt::format("<td><em>{}</em>", html_text(value));
-  if (!interval.empty()) {
-    html += fmt::format(" <span class=\"spread\">{}</span>", html_text(interval));
-  }
-  return html + "</td>";
-}
 
 /// The widths of the boxes of levels, in per cent: the smallest capacity, then by the logarithm. A
 /// level whose end is not known is as wide as the next one, the last one as the picture.
@@ -76,79 +68,11 @@ std::string hierarchy_picture(const DeviceCard& card) {
                     html_text(levels.front().latency.series));
 }
 
-/// Which columns of the table have a text.
-struct Shown {
-  bool has_cycles{false};
-  bool has_what{false};
-};
-
-Shown shown_in(const DeviceCard& card) {
-  Shown shown;
-  for (const DeviceLevel& level : card.levels) {
-    shown.has_cycles |= !texts_of(level.own).cycles.empty();
-    shown.has_what |= !what_text(level).empty();
-  }
-  return shown;
-}
-
-std::string titles_row(const DeviceCard& card, const Shown& shown) {
-  std::vector<std::string> titles{"level", "latency"};
-  if (shown.has_cycles) titles.emplace_back("cycles");
-  titles.emplace_back("capacity");
-  titles.insert(titles.end(), card.columns.begin(), card.columns.end());
-  if (shown.has_what) titles.emplace_back("type");
-  std::string html;
-  for (const std::string& title : titles) {
-    html += fmt::format("<th scope=\"col\">{}</th>", html_text(title));
-  }
-  return html;
-}
-
-/// What other probes say of a level, and what it is: briefly where both stand there, since the
-/// picture has it whole. A note takes the columns that have nothing for its level.
-std::string last_cells(const DeviceLevel& level, const Shown& shown) {
-  const bool is_empty = std::all_of(level.columns.begin(), level.columns.end(),
-                                    [](const std::string& each) { return each.empty(); });
-  if (!level.note.empty() && is_empty && !level.columns.empty()) {
-    return fmt::format("<td colspan=\"{}\">{}</td>", level.columns.size() + 1,
-                       html_text(level.note));
-  }
-  std::string html;
-  for (const std::string& each : level.columns) {
-    html += fmt::format("<td>{}</td>", html_text(each));
-  }
-  const bool is_brief =
-      !level.columns.empty() && level.note.empty() && !level.own.short_what.empty();
-  const std::string what = is_brief ? level.own.short_what : what_text(level);
-  return shown.has_what ? html + fmt::format("<td>{}</td>", html_text(what)) : html;
-}
-
-std::string level_row(const DeviceLevel& level, const Shown& shown) {
-  const LevelTexts texts = texts_of(level.own);
-  std::string html = fmt::format("<tr><th scope=\"row\">{}</th>{}", html_text(level.own.name),
-                                 cell(texts.latency, texts.interval));
-  if (shown.has_cycles) html += fmt::format("<td>{}</td>", html_text(texts.cycles));
-  html += cell(texts.capacity, texts.bracket);
-  return html + last_cells(level, shown) + "</tr>\n";
-}
-
-std::string levels_table(const DeviceCard& card) {
-  if (card.levels.empty()) return {};
-  const Shown shown = shown_in(card);
-  std::string html = fmt::format(
-      "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Levels of {0}\">\n<table "
-      "class=\"findings\">\n<caption>Levels of "
-      "{0}</caption>\n<thead><tr>{1}</tr></thead>\n<tbody>\n",
-      html_text(card.title), titles_row(card, shown));
-  for (const DeviceLevel& level : card.levels) html += level_row(level, shown);
-  return html + "</tbody>\n</table>\n</div>\n";
-}
-
 }  // namespace
 
 std::string card_html(const DeviceCard& card) {
   const std::string picture = hierarchy_picture(card);
-  std::string html = levels_table(card);
+  std::string html = card.levels.empty() ? std::string() : to_html(levels_table(card));
   if (!picture.empty()) {
     html = fmt::format("<div class=\"levels\">\n{}<div>\n{}</div>\n</div>\n", picture, html);
   }

@@ -8,13 +8,159 @@
 #include <cctype>
 #include <cmath>
 #include <cstdint>
+#include <string>
+#include <vector>
 
-#include "report/canvas.hpp"
 #include "report/findings.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::report {
 namespace {
+
+constexpr int dots_across = 2;  // of a braille character
+constexpr int dots_down = 4;
+
+// The dots of a braille character, by column and row: Unicode 28xx numbers them in this order.
+constexpr std::array<std::array<std::uint8_t, dots_down>, dots_across> braille_bits{
+    {{0x01, 0x02, 0x04, 0x40}, {0x08, 0x10, 0x20, 0x80}}};
+
+std::string braille(std::uint8_t dots) {
+  return {'\xE2', static_cast<char>(0xA0U | (dots >> 6U)),
+          static_cast<char>(0x80U | (dots & 0x3FU))};
+}
+
+/// The mark of the n-th series.
+std::string mark_of(int series, bool is_unicode) {
+  // No probe draws more curves into one chart.
+  constexpr std::array unicode{"⠒", "○", "□", "△", "◇", "×", "+", "●", "■", "▲", "◆", "▽"};
+  constexpr std::array ascii{"*", "o", "x", "+", "#", "%", "@", "O", "X", "=", "$", "&"};
+  const auto i = static_cast<std::size_t>(series);
+  return is_unicode ? unicode.at(i % unicode.size()) : ascii.at(i % ascii.size());
+}
+
+/// Cells of a chart: a line of braille dots or ASCII stars, marks, and notes where there is room.
+class Canvas {
+ public:
+  Canvas(int columns, int rows, Axis x, Axis y, bool is_unicode);
+
+  /// The first series, as a line through its points, which are sorted by x.
+  void draw_line(const std::vector<ChartPoint>& points);
+  /// Another one, as marks in every second column at most: a line below remains visible.
+  void draw_marks(const std::vector<ChartPoint>& points, int series);
+  /// Beside the middle of its plateau, unless something is there.
+  void write(const ChartNote& note, const std::string& text);
+  /// A row, counted from the bottom.
+  [[nodiscard]] std::vector<Span> row(int height) const;
+
+ private:
+  struct Cell {
+    std::string text{};
+    std::uint8_t dots{0};
+    int series{-1};  // none
+
+    [[nodiscard]] bool is_empty() const { return series < 0; }
+  };
+
+  Cell& cell(int column, int height);
+  void dot(int x, int y);
+  bool is_free(int first, int last, int height);
+
+  int columns_;
+  int height_;
+  Axis x_;
+  Axis y_;
+  bool is_unicode_;
+  std::vector<std::vector<Cell>> rows_;  // from the bottom
+};
+
+Canvas::Canvas(int columns, int rows, Axis x, Axis y, bool is_unicode)
+    : columns_(columns), height_(rows), x_(x), y_(y), is_unicode_(is_unicode) {
+  rows_.assign(static_cast<std::size_t>(rows),
+               std::vector<Cell>(static_cast<std::size_t>(columns)));
+}
+
+void Canvas::draw_line(const std::vector<ChartPoint>& points) {
+  const int across = columns_ * (is_unicode_ ? dots_across : 1);
+  const int down = height_ * (is_unicode_ ? dots_down : 1);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const ChartPoint& from = points[i == 0 ? 0 : i - 1];
+    const int x0 = x_.place(from.x, across);
+    const int y0 = y_.place(from.y, down);
+    const int dx = x_.place(points[i].x, across) - x0;
+    const int dy = y_.place(points[i].y, down) - y0;
+    const int steps = std::max({std::abs(dx), std::abs(dy), 1});
+    for (int step = 0; step <= steps; ++step) {
+      const double share = static_cast<double>(step) / steps;
+      dot(x0 + static_cast<int>(std::lround(share * dx)),
+          y0 + static_cast<int>(std::lround(share * dy)));
+    }
+  }
+}
+
+void Canvas::draw_marks(const std::vector<ChartPoint>& points, int series) {
+  int last = -2;
+  for (const ChartPoint& point : points) {
+    const int column = x_.place(point.x, columns_);
+    if (column < last + 2) continue;
+    last = column;
+    cell(column, y_.place(point.y, height_)) = {mark_of(series, is_unicode_), 0, series};
+  }
+}
+
+void Canvas::write(const ChartNote& note, const std::string& text) {
+  const std::vector<std::string> letters = characters(text);
+  const int width = static_cast<int>(letters.size());
+  if (width > columns_) return;
+  const int middle = (x_.place(note.x_low, columns_) + x_.place(note.x_high, columns_)) / 2;
+  const int first = std::clamp(middle - width / 2, 0, std::max(columns_ - width, 0));
+  const int height = y_.place(note.y, height_);
+  for (const int row : {height + 1, height - 1, height + 2}) {
+    if (row < 0 || row >= height_ || !is_free(first - 1, first + width + 1, row)) continue;
+    for (int i = 0; i < width; ++i) {
+      cell(first + i, row) = {letters[static_cast<std::size_t>(i)], 0, note.series};
+    }
+    return;
+  }
+}
+
+std::vector<Span> Canvas::row(int height) const {
+  std::vector<Span> spans;
+  for (const Cell& each : rows_[static_cast<std::size_t>(height)]) {
+    const std::string text = each.dots != 0    ? braille(each.dots)
+                             : each.is_empty() ? " "
+                                               : each.text;
+    const Ink ink = each.is_empty() ? Ink::plain : Ink::first_series;
+    const int series = std::max(each.series, 0);
+    if (!spans.empty() && spans.back().ink == ink && spans.back().series == series) {
+      spans.back().text += text;
+    } else {
+      spans.push_back({text, ink, series});
+    }
+  }
+  return spans;
+}
+
+Canvas::Cell& Canvas::cell(int column, int height) {
+  return rows_[static_cast<std::size_t>(height)][static_cast<std::size_t>(column)];
+}
+
+void Canvas::dot(int x, int y) {
+  if (!is_unicode_) {
+    cell(x, y) = {mark_of(0, false), 0, 0};
+    return;
+  }
+  Cell& target = cell(x / dots_across, y / dots_down);
+  target.series = 0;
+  const auto down = static_cast<std::size_t>(dots_down - 1 - y % dots_down);
+  target.dots |= braille_bits.at(static_cast<std::size_t>(x % dots_across)).at(down);
+}
+
+bool Canvas::is_free(int first, int last, int height) {
+  for (int column = std::max(first, 0); column < std::min(last, columns_); ++column) {
+    if (!cell(column, height).is_empty()) return false;
+  }
+  return true;
+}
 
 constexpr int widest_plot = 92;  // wider, a curve of 160 points falls apart into dots
 
@@ -125,7 +271,7 @@ void draw_low_x_axis(Page& page, const std::vector<Tick>& ticks, int margin, int
   page.line({{line, Ink::faint}});
 }
 
-Axis axis_of(const Chart& chart, double ChartPoint::*coordinate) {
+Axis axis_of(const Chart& chart, double ChartPoint::*coordinate, Scale scale) {
   double low = 0.0;
   double high = 0.0;
   bool is_first = true;
@@ -137,8 +283,8 @@ Axis axis_of(const Chart& chart, double ChartPoint::*coordinate) {
     }
   }
   if (is_first) return {};
-  const Axis on{.scale = chart.scale};
-  return {on.on(low), on.on(high), chart.scale};
+  const Axis on{.scale = scale};
+  return {on.on(low), on.on(high), scale};
 }
 
 /// The next value of 1, 2 or 5 times a power of ten below, or above. Never the value itself, so
@@ -161,7 +307,7 @@ void draw_plot(Page& page, const Chart& chart, int rows) {
   if (!(x.high > x.low)) return;
   // Few rows have two ticks, at their ends.
   if (rows < chart_rows && y.scale == Scale::logarithmic) {
-    y = axis_of(chart, &ChartPoint::y);
+    y = axis_of(chart, &ChartPoint::y, chart.y_scale.value_or(chart.scale));
     y.low = std::log(round_outward(std::exp(y.low), false));
     y.high = std::log(round_outward(std::exp(y.high), true));
   }
@@ -214,11 +360,14 @@ std::string x_title_of(const Chart& chart) {
   return chart.x_title.empty() ? parameter_title(chart.x_name) : chart.x_title;
 }
 
-std::string x_text_of(const Chart& chart, double value) {
-  if (!chart.x_unit.empty()) return tick_text(value, chart.x_unit);
-  const bool is_whole = value == std::floor(value) && value < 1e15;
-  return parameter_text(chart.x_name,
+std::string place_text(std::string_view parameter, double value) {
+  const bool is_whole = value == std::floor(value) && std::fabs(value) < 9e15;
+  return parameter_text(parameter,
                         is_whole ? Value{static_cast<std::int64_t>(value)} : Value{value});
+}
+
+std::string x_text_of(const Chart& chart, double value) {
+  return chart.x_unit.empty() ? place_text(chart.x_name, value) : tick_text(value, chart.x_unit);
 }
 
 double Axis::on(double value) const { return scale == Scale::linear ? value : std::log(value); }
@@ -239,10 +388,10 @@ int Axis::place(double value, int places) const {
   return std::clamp(static_cast<int>(std::lround(share(value) * (places - 1))), 0, places - 1);
 }
 
-Axis x_axis_of(const Chart& chart) { return axis_of(chart, &ChartPoint::x); }
+Axis x_axis_of(const Chart& chart) { return axis_of(chart, &ChartPoint::x, chart.scale); }
 
 Axis y_axis_of(const Chart& chart) {
-  Axis axis = axis_of(chart, &ChartPoint::y);
+  Axis axis = axis_of(chart, &ChartPoint::y, chart.y_scale.value_or(chart.scale));
   if (axis.scale == Scale::linear) {
     // A fifth below and above is room for notes.
     const double span = std::max(axis.high - axis.low, axis.high / 10.0);

@@ -3,8 +3,10 @@
 // does.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "clprobe/run.hpp"
@@ -18,11 +20,13 @@ struct ChartPoint {
   double low{0.0};  ///< of the interval of y; 0 where there is none
   double high{0.0};
   std::optional<double> cycles{};  ///< of the core, for an access
+  std::string remark{};            ///< what else its value under the pointer says
 };
 
 struct ChartSeries {
   std::string name{};
-  std::vector<ChartPoint> points{};  ///< in any order
+  std::vector<ChartPoint> points{};   ///< in any order
+  std::optional<std::size_t> look{};  ///< number of its colour, dashes and mark; none: its place
 };
 
 /// A note above the middle of a piece of a curve; left out where other things are in its place.
@@ -44,6 +48,7 @@ struct Chart {
   std::string y_unit{"seconds"};  ///< as a finding's
   std::string y_title{};          ///< "latency"
   Scale scale{Scale::logarithmic};
+  std::optional<Scale> y_scale{};  ///< where it is another one than across
   std::vector<ChartSeries> series{};
   std::vector<ChartNote> notes{};
   /// What is drawn over the same x on an axis of its own, on the right of a picture: of some
@@ -55,6 +60,8 @@ struct Chart {
 /// "Latency by working set, global memory": of several curves the first.
 std::string title_of(const Chart& chart);
 
+/// A value of a parameter: "64 KiB" of 65536 "working_set_bytes".
+std::string place_text(std::string_view parameter, double value);
 /// What lies across, and a value of it: "working set", "64 KiB".
 std::string x_title_of(const Chart& chart);
 std::string x_text_of(const Chart& chart, double value);

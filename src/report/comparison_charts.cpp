@@ -7,25 +7,19 @@
 #include <charconv>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
-#include "clprobe/units.hpp"
+#include "report/chart.hpp"
 #include "report/comparison_text.hpp"
 #include "report/findings.hpp"
-#include "report/page_axes.hpp"
-#include "report/place_lists.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::report {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// What varies along a curve, as numbers: those of a point's key.
 using Coordinates = std::map<std::string, double, std::less<>>;
@@ -163,102 +157,97 @@ std::vector<Lines> all_lines(std::span<const RunDigest> runs, std::string_view p
   return all;
 }
 
-/// Fine ticks where nothing is far apart, else 1, 2 and 5 of each power of ten.
-Json ratio_axis(const Range& range, std::size_t baseline) {
-  constexpr double near = 1.9;
-  Json ticks = Json::array();
-  const auto add = [&](double value) {
-    ticks.push_back(Json::array({rounded(value), format_number(value)}));
-  };
-  if (range.high <= near && range.low >= 1.0 / near) {
-    for (int percent = 50; percent <= 200; percent += 5) add(percent / 100.0);
-  } else {
-    for (int power = -6; power <= 6; ++power) {
-      for (const double digit : {1.0, 2.0, 5.0}) add(digit * std::pow(10.0, power));
-    }
+/// The value of the baseline's line of this name at that place; nothing where it has none.
+std::optional<double> baseline_value(const Lines& all, const Line& line, std::size_t baseline,
+                                     double x) {
+  for (const Line& each : all.lines) {
+    if (each.run != baseline || each.series != line.series) continue;
+    const auto found = each.values.find(x);
+    if (found != each.values.end()) return found->second;
   }
-  return {{"title", "ratio to " + run_letter(baseline)},
-          {"ticks", std::move(ticks)},
-          {"steps", Json::array({1, 2, 3, 6})}};
+  return std::nullopt;
 }
 
-Json places_of(const std::string& along, const std::map<double, double>& values) {
-  Json places{{"values", Json::array()}, {"texts", Json::array()}};
-  for (const auto& [x, value] : values) {
-    places["values"].push_back(exact(x));
-    places["texts"].push_back(place_text(along, x));
-  }
-  return places;
-}
+/// The lines of one series, and their ratios to the baseline's, each with the axes' titles.
+struct Compared {
+  Chart values{};
+  Chart ratios{};
+};
 
-Json ratios_json(const Line& line, const Line* base, const std::string& along, PlaceLists& places,
-                 Range& range) {
-  std::map<double, double> ratios;
-  for (const auto& [x, value] : line.values) {
-    const auto other = base == nullptr ? line.values.end() : base->values.find(x);
-    if (base != nullptr && other != base->values.end()) ratios[x] = value / other->second;
-  }
-  Json values = Json::array();
-  Json texts = Json::array();
-  for (const auto& [x, ratio] : ratios) {
-    range.add(ratio);
-    values.push_back(rounded(ratio));
-    texts.push_back(ratio_text(ratio) + "x");
-  }
-  return {{"at", places.number_of(places_of(along, ratios))},
-          {"values", std::move(values)},
-          {"texts", std::move(texts)}};
-}
-
-Json chart_of_lines(const Lines& all, std::string_view probe, const std::string& title,
-                    std::size_t baseline) {
-  const double scale = all.unit == "seconds" ? 1.0 / ns_per_second : ns_per_second;
-  Range xs;
-  Range values;
-  Range ratios;
-  PlaceLists places;
-  Json curves = Json::array();
+Compared compared_lines(const Lines& all, const std::string& series, std::size_t baseline,
+                        const std::vector<std::string>& names) {
+  Compared charts;
   for (const Line& line : all.lines) {
-    const auto base = std::find_if(all.lines.begin(), all.lines.end(), [&](const Line& each) {
-      return each.run == baseline && each.series == line.series;
-    });
-    Json curve{{"device", line.run},
-               {"series", printable(line.series)},
-               {"at", places.number_of(places_of(all.along, line.values))},
-               {"levels", Json::array()},
-               {"values", Json::array()},
-               {"texts", Json::array()}};
+    if (line.series != series) continue;
+    ChartSeries values{.name = names[line.run], .look = line.run};
+    ChartSeries ratios = values;
     for (const auto& [x, value] : line.values) {
-      xs.add(x);
-      values.add(value);
-      curve["values"].push_back(rounded(value / scale));
-      curve["texts"].push_back(quantity_text(value, all.unit));
+      values.points.push_back({.x = x, .y = value});
+      const std::optional<double> base = baseline_value(all, line, baseline, x);
+      if (!base) continue;
+      values.points.back().remark = ratio_text(value / *base) + "x " + run_letter(baseline);
+      ratios.points.push_back({.x = x, .y = value / *base});
     }
-    curve["ratios"] =
-        ratios_json(line, base == all.lines.end() ? nullptr : &*base, all.along, places, ratios);
-    curves.push_back(std::move(curve));
+    charts.values.series.push_back(std::move(values));
+    if (!ratios.points.empty()) charts.ratios.series.push_back(std::move(ratios));
   }
-  return {
-      {"probe", printable(probe)},
-      {"view", "curve"},
-      {"baseline", baseline},
-      {"x", parameter_axis(all.along, xs, all.scale)},
-      {"value", value_axis(title.empty() ? "value" : title, all.unit, values, scale, all.scale)},
-      {"ratio", ratio_axis(ratios, baseline)},
-      {"places", places.take()},
-      {"curves", std::move(curves)}};
+  return charts;
+}
+
+/// Ratios near 1 differ on a linear axis alone.
+Scale scale_of_ratios(const Chart& chart) {
+  constexpr double far = 4.0;
+  double low = 1.0;
+  double high = 1.0;
+  for (const ChartSeries& series : chart.series) {
+    for (const ChartPoint& point : series.points) {
+      low = std::min(low, point.y);
+      high = std::max(high, point.y);
+    }
+  }
+  return high > far * low ? Scale::logarithmic : Scale::linear;
+}
+
+void add_figures(const Lines& all, const std::string& series, std::string_view probe,
+                 const std::string& y_title, std::size_t baseline,
+                 const std::vector<std::string>& names, std::vector<Figure>& figures) {
+  Compared charts = compared_lines(all, series, baseline, names);
+  charts.values.y_unit = all.unit;
+  charts.values.y_title = y_title;
+  charts.ratios.y_unit.clear();
+  charts.ratios.y_title = "ratio to " + run_letter(baseline);
+  charts.ratios.y_scale = scale_of_ratios(charts.ratios);
+  for (Chart* const chart : {&charts.values, &charts.ratios}) {
+    chart->x_name = all.along;
+    chart->scale = all.scale;
+    if (chart->series.empty()) continue;
+    const PictureText text{
+        .title = fmt::format("{}: {}", printable(words(probe)), printable(series)),
+        .subtitle = fmt::format("{} by {}", chart->y_title, printable(parameter_title(all.along))),
+        .description = fmt::format("{} curves.", chart->series.size()),
+        .has_values = true};
+    figures.push_back({fmt::format("{}, {}", series, text.subtitle), draw_picture(*chart, text),
+                       !figures.empty()});
+  }
 }
 
 }  // namespace
 
-std::vector<Json> comparison_charts(std::span<const RunDigest> runs, std::size_t baseline,
-                                    std::string_view probe) {
+std::vector<Figure> comparison_figures(std::span<const RunDigest> runs, std::size_t baseline,
+                                       std::string_view probe,
+                                       const std::vector<std::string>& names) {
   std::string title;
-  std::vector<Json> charts;
+  std::vector<Figure> figures;
   for (const Lines& lines : all_lines(runs, probe, title)) {
-    charts.push_back(chart_of_lines(lines, probe, title, baseline));
+    std::vector<std::string> drawn;
+    for (const Line& line : lines.lines) {
+      if (std::find(drawn.begin(), drawn.end(), line.series) != drawn.end()) continue;
+      drawn.push_back(line.series);
+      add_figures(lines, line.series, probe, title.empty() ? "value" : title, baseline, names,
+                  figures);
+    }
   }
-  return charts;
+  return figures;
 }
 
 }  // namespace clprobe::report

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <utility>
@@ -14,7 +13,6 @@
 #include "report/comparison_charts.hpp"
 #include "report/comparison_summary.hpp"
 #include "report/comparison_text.hpp"
-#include "report/deflated.hpp"
 #include "report/device_text.hpp"
 #include "report/findings.hpp"
 #include "report/html_page.hpp"
@@ -24,8 +22,6 @@
 namespace clprobe {
 namespace report {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // Of more runs than these their settled rows, which nobody reads, are left to the CSV.
 constexpr std::size_t few_runs = 8;
@@ -44,8 +40,7 @@ std::vector<std::string> names_of(std::span<const RunDigest> runs) {
 }
 
 std::string with_swatch(std::size_t run, std::string_view name) {
-  return fmt::format(R"(<span class="swatch c{}" aria-hidden="true"></span>{})", run % 8,
-                     html_text(name));
+  return swatch(run) + html_text(name);
 }
 
 std::string badge(Verdict verdict) {
@@ -210,12 +205,6 @@ std::string unmatched_section(const Comparison& comparison) {
       anchor("unmatched"), comparison.unmatched.size(), items);
 }
 
-/// The curves of a probe, and what their ratios come to.
-struct Curves {
-  std::string probe{};
-  std::vector<Json> charts{};
-};
-
 std::string curves_list(const Comparison& comparison, const std::string& probe) {
   std::string items;
   for (const CurveSummary& curve : comparison.curves) {
@@ -230,31 +219,14 @@ std::string curves_list(const Comparison& comparison, const std::string& probe) 
       items);
 }
 
-std::vector<Curves> all_curves(const Comparison& comparison, std::span<const RunDigest> runs) {
-  std::vector<Curves> all;
-  for (const RunDigest& run : runs) {
-    for (const ComparedResult& result : run.results) {
-      const bool is_there = std::any_of(
-          all.begin(), all.end(), [&](const Curves& each) { return each.probe == result.probe; });
-      if (is_there) continue;
-      std::vector<Json> charts = comparison_charts(runs, comparison.baseline, result.probe);
-      if (!charts.empty()) all.push_back({result.probe, std::move(charts)});
-    }
-  }
-  return all;
-}
-
-std::string curves_section(const Comparison& comparison, const Curves& curves, std::size_t number,
-                           std::size_t first_chart) {
+std::string curves_section(const Comparison& comparison, const std::string& probe,
+                           std::span<const Figure> figures, std::size_t number) {
   const std::string id = fmt::format("curves-{}", number);
-  std::string html = fmt::format(
+  return fmt::format(
       "<section id=\"{0}\" class=\"probe\" data-probe=\"{3}\" aria-labelledby=\"{0}-title\">\n<h2 "
-      "id=\"{0}-title\">{1}{2}</h2>\n",
-      id, html_text(words(curves.probe)), anchor(id), html_text(curves.probe));
-  for (std::size_t i = 0; i < curves.charts.size(); ++i) {
-    html += fmt::format("<div class=\"chart\" data-chart=\"{}\"></div>\n", first_chart + i);
-  }
-  return html + curves_list(comparison, curves.probe) + "</section>\n";
+      "id=\"{0}-title\">{1}{2}</h2>\n{4}{5}</section>\n",
+      id, html_text(words(probe)), anchor(id), html_text(probe), figures_html(figures),
+      curves_list(comparison, probe));
 }
 
 constexpr std::string_view data_text =
@@ -288,15 +260,20 @@ std::string heading_of(std::span<const RunDigest> runs, std::size_t baseline) {
 
 std::string page_of(const Comparison& comparison, std::span<const RunDigest> runs) {
   const std::vector<std::string> names = names_of(runs);
-  Json charts = Json::array();
   std::string sections;
   std::string links = R"(<a href="#summary">summary</a><a href="#changes">findings</a>)";
-  std::size_t number = 0;
-  for (Curves& curves : all_curves(comparison, runs)) {
-    links += fmt::format("<a href=\"#curves-{}\">{}</a>", number, html_text(words(curves.probe)));
-    sections += curves_section(comparison, curves, number, charts.size());
-    for (Json& chart : curves.charts) charts.push_back(std::move(chart));
-    ++number;
+  std::vector<std::string> probes;
+  for (const RunDigest& run : runs) {
+    for (const ComparedResult& result : run.results) {
+      if (std::find(probes.begin(), probes.end(), result.probe) != probes.end()) continue;
+      const std::vector<Figure> figures =
+          comparison_figures(runs, comparison.baseline, result.probe, names);
+      if (figures.empty()) continue;
+      links += fmt::format("<a href=\"#curves-{}\">{}</a>", probes.size(),
+                           html_text(words(result.probe)));
+      sections += curves_section(comparison, result.probe, figures, probes.size());
+      probes.push_back(result.probe);
+    }
   }
   const std::string heading = heading_of(runs, comparison.baseline);
   const std::string files =
@@ -312,9 +289,8 @@ std::string page_of(const Comparison& comparison, std::span<const RunDigest> run
                   .main = summary_section(comparison, runs, names) +
                           changes_section(comparison, runs) + sections +
                           unmatched_section(comparison) + std::string(data_text),
-                  .without_scripts = "Without JavaScript the curves are not drawn, and the rows "
-                                     "cannot be filtered. All verdicts are in the page.",
-                  .charts = deflated(Json{{"devices", names}, {"charts", charts}}.dump()),
+                  .without_scripts = "Without JavaScript the rows cannot be filtered. All verdicts "
+                                     "are in the page.",
                   .files = files});
 }
 

@@ -7,9 +7,11 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
+#include "clprobe/compare.hpp"
 #include "report/comparison_text.hpp"
 #include "report/findings.hpp"
 
@@ -126,6 +128,17 @@ std::string uncompared_text(const Comparison& comparison, std::size_t run) {
   return probes.empty() ? "" : fmt::format("; not compared: {}", fmt::join(probes, ", "));
 }
 
+std::optional<Ink> verdict_ink(std::string_view word) {
+  if (word == to_word(Verdict::worse)) return Ink::failure;
+  if (word == to_word(Verdict::better)) return Ink::good;
+  if (word == to_word(Verdict::different)) return Ink::caution;
+  return std::nullopt;
+}
+
+bool is_count_word(std::string_view word) {
+  return !word.empty() && word.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 }  // namespace
 
 std::vector<Change> changes_of(const Comparison& comparison) {
@@ -219,6 +232,32 @@ std::string brief_summary_of(const Comparison& comparison, std::size_t run,
     }
   }
   return text + rest;
+}
+
+std::vector<Span> SummaryInks::spans_of(std::string_view line) {
+  std::vector<Span> spans;
+  const auto add = [&](std::string_view text, Ink ink) {
+    if (!spans.empty() && spans.back().ink == ink) {
+      spans.back().text += text;
+    } else {
+      spans.push_back({std::string(text), ink});
+    }
+  };
+  while (!line.empty()) {
+    const std::size_t end = std::min(line.find(' '), line.size());
+    const std::string_view word = line.substr(0, end);
+    const std::string_view bare = word.substr(0, word.find_last_not_of(",:;") + 1);
+    const std::optional<Ink> verdict = verdict_ink(bare);
+    const bool is_count = verdict && is_number_;
+    if (verdict && !is_number_ && word.ends_with(':')) part_ = *verdict;
+    add(word, is_count ? *verdict : part_);
+    if (word.ends_with(';')) part_ = Ink::plain;
+    is_number_ = is_count_word(word);
+    const std::size_t next = std::min(end + 1, line.size());
+    add(line.substr(end, next - end), part_);
+    line.remove_prefix(next);
+  }
+  return spans;
 }
 
 }  // namespace clprobe::report

@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "clprobe/compare.hpp"
+#include "report/page.hpp"
 
 namespace clprobe::report {
 
@@ -43,5 +45,18 @@ std::string summary_of(const Comparison& comparison, std::size_t run);
 /// worse first: "5 worse, 11 better: global 2 latency 7.3 % slower (261 ns to 280 ns), ...".
 std::string brief_summary_of(const Comparison& comparison, std::size_t run,
                              const std::function<bool(const std::string&)>& fits);
+
+/// The colours of a summary: each part by its verdict, so that one thing that is worse does not
+/// make ten look so that are better. Takes the lines of a summary one after the other: "worse: a 2x
+/// slower; better: b 3x faster; 4 same", or with counts, "3 better, 1 worse: ...".
+class SummaryInks {
+ public:
+  /// The line, in spans.
+  std::vector<Span> spans_of(std::string_view line);
+
+ private:
+  Ink part_{Ink::plain};   ///< of the part that is going on
+  bool is_number_{false};  ///< whether the word before was one: the next may be its verdict
+};
 
 }  // namespace clprobe::report

@@ -13,7 +13,6 @@
 #include "report/device_text.hpp"
 #include "report/findings.hpp"
 #include "report/page.hpp"
-#include "report/summary_inks.hpp"
 #include "text/text.hpp"
 
 namespace clprobe {

@@ -99,6 +99,13 @@ std::string unmatched_end(const Unmatched& each) {
   return is_told ? "" : ": " + each.reason;
 }
 
+/// The finding without its series: its name, or for shares of a bar "memory data: L2 (gsi)".
+std::string finding_words(const Finding& finding) {
+  if (!is_told_by_label(finding)) return words(finding.name);
+  const std::string name = finding.name == stack_part_name ? "" : words(finding.name) + " ";
+  return fmt::format("{}{} ({})", name, finding.label, finding.method);
+}
+
 }  // namespace
 
 std::string run_letter(std::size_t run) {
@@ -173,12 +180,6 @@ std::string change_title(const ComparedRow& row) {
   const bool is_told =
       !row.baseline->series_title.empty() || row.probe == row.baseline->finding.name;
   return is_told ? row_title(row) : fmt::format("{} {}", row.probe, row_title(row));
-}
-
-std::string finding_words(const Finding& finding) {
-  if (!is_told_by_label(finding)) return words(finding.name);
-  const std::string name = finding.name == stack_part_name ? "" : words(finding.name) + " ";
-  return fmt::format("{}{} ({})", name, finding.label, finding.method);
 }
 
 Finding shown_finding(const ComparedFinding& compared) {

@@ -28,8 +28,6 @@ std::string row_title(const ComparedRow& row);
 std::string place_title(const ComparedRow& row);
 /// The same as `row_title` where the probe is not said besides: a series without a title has it.
 std::string change_title(const ComparedRow& row);
-/// The finding without its series: its name, or for shares of a bar "memory data: L2 (gsi)".
-std::string finding_words(const Finding& finding);
 /// The finding with the interval that the reports of its run show.
 Finding shown_finding(const ComparedFinding& compared);
 /// What a cell shows: the value, else the reason in short, else `nothing`.

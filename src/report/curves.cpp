@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -56,6 +57,31 @@ void add_pattern_notes(const ProbeResult& result, Chart& chart) {
   }
 }
 
+/// The parameter that takes the most values among the points; empty when none varies.
+std::string varying_parameter(const std::vector<Point>& points) {
+  std::map<std::string, std::set<double>> values;
+  for (const Point& point : points) {
+    for (const auto& [name, value] : point.parameters) {
+      const std::optional<double> number = numeric(point, name);
+      if (number && *number > 0.0) values[name].insert(*number);
+    }
+  }
+  std::string most;
+  std::size_t count = 1;
+  for (const auto& [name, distinct] : values) {
+    if (distinct.size() > count) {
+      most = name;
+      count = distinct.size();
+    }
+  }
+  return most;
+}
+
+/// "27000 square cycles": a value of what the view has besides.
+std::string beside_text(const ProbeResult& result, double value) {
+  return parameter_text(result.view.beside, Value{value});
+}
+
 }  // namespace
 
 std::string_view unit_of(const ProbeResult& result) { return to_word(result.unit); }
@@ -98,25 +124,6 @@ std::optional<double> numeric(const Point& point, std::string_view name) {
   }
   if (const auto* const number = std::get_if<double>(value)) return *number;
   return std::nullopt;
-}
-
-std::string varying_parameter(const std::vector<Point>& points) {
-  std::map<std::string, std::set<double>> values;
-  for (const Point& point : points) {
-    for (const auto& [name, value] : point.parameters) {
-      const std::optional<double> number = numeric(point, name);
-      if (number && *number > 0.0) values[name].insert(*number);
-    }
-  }
-  std::string most;
-  std::size_t count = 1;
-  for (const auto& [name, distinct] : values) {
-    if (distinct.size() > count) {
-      most = name;
-      count = distinct.size();
-    }
-  }
-  return most;
 }
 
 std::string x_of(const ProbeResult& result) {
@@ -180,6 +187,36 @@ Chart chart_of(const ProbeResult& result, const DeviceInfo& device) {
     }
   }
   return chart;
+}
+
+Chart beside_chart(const ProbeResult& result) {
+  const std::string& fact = result.view.beside;
+  if (fact.empty()) return {};
+  Chart chart{.x_name = x_of(result), .y_unit = "", .y_title = words(fact)};
+  for (const std::string& name : series_of(result)) {
+    ChartSeries series{name, {}};
+    for (const Point& point : result.points) {
+      if (point.series != name || !point.failure.empty()) continue;
+      const std::optional<double> x = numeric(point, chart.x_name);
+      const std::optional<double> y = number_in(point.facts, fact);
+      if (x && y && *x > 0.0 && *y > 0.0) series.points.push_back({.x = *x, .y = *y});
+    }
+    if (!series.points.empty()) chart.series.push_back(std::move(series));
+  }
+  return chart;
+}
+
+std::vector<LargestBeside> largest_beside(const ProbeResult& result) {
+  std::vector<LargestBeside> largest;
+  const Chart chart = beside_chart(result);
+  for (const ChartSeries& series : chart.series) {
+    const std::vector<ChartPoint> points = sorted(series);
+    const auto most =
+        std::max_element(points.begin(), points.end(),
+                         [](const ChartPoint& a, const ChartPoint& b) { return a.y < b.y; });
+    largest.push_back({series.name, x_text_of(chart, most->x), beside_text(result, most->y)});
+  }
+  return largest;
 }
 
 }  // namespace clprobe::report

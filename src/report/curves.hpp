@@ -15,12 +15,9 @@
 
 namespace clprobe::report {
 
-/// The parameter that takes the most values among the points: the x axis. Empty when none varies.
 /// What the curves of a result are drawn over: the declared parameter where any point has it, else
-/// the one that varies most.
+/// the one that takes the most values. Empty when none varies.
 std::string x_of(const ProbeResult& result);
-
-std::string varying_parameter(const std::vector<Point>& points);
 
 /// The series of a result in the order of their first points.
 std::vector<std::string> series_of(const ProbeResult& result);
@@ -53,5 +50,17 @@ ChartPoint chart_point(double x, const Estimate& time, bool is_rate);
 
 /// A parameter as a number; nothing when it is absent or text.
 std::optional<double> numeric(const Point& point, std::string_view name);
+
+/// The fact over what the result's curves are drawn over, for each series that has it; its zeros
+/// are left out, since axes are logarithmic. Empty where nothing is declared.
+Chart beside_chart(const ProbeResult& result);
+
+/// Where it is largest in a series.
+struct LargestBeside {
+  std::string series{};
+  std::string place{};  ///< "130", of the parameter across
+  std::string value{};  ///< "19361 square cycles"
+};
+std::vector<LargestBeside> largest_beside(const ProbeResult& result);
 
 }  // namespace clprobe::report

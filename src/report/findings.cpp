@@ -58,7 +58,7 @@ struct UnitRow {
 };
 
 /// Three digits, but never an exponent: ten times as much is not "1e+03 %".
-std::string share_text(double value) {
+std::string percent_of(double value) {
   constexpr double many = 999.5;
   const double percent = value * 100.0;
   if (std::fabs(percent) >= many) return fmt::format("{:.0f} %", percent);
@@ -75,7 +75,7 @@ constexpr std::array unit_rows{
     UnitRow{"bytes_per_second", format_rate},
     UnitRow{"square_cycles",
             [](double value) { return fmt::format("{} square cycles", format_number(value)); }},
-    UnitRow{"share", share_text},
+    UnitRow{"share", percent_of},
     UnitRow{"count", [](double value) { return fmt::format("{:.0f}", value); }, false},
     UnitRow{"operations_per_second", format_operations, false},
     UnitRow{"hertz",

@@ -28,7 +28,7 @@ struct Note {
   std::vector<std::string> subjects{};
 };
 
-struct Table {
+struct Layout {
   std::vector<Column> columns{};
   std::vector<Row> rows{};
   std::vector<Note> notes{};
@@ -56,7 +56,7 @@ std::string subject(const LevelRow& row) {
 }
 
 // "not reached: the largest ..." is "capacity not reached" for the reason "the largest ...".
-void add_note(const Finding& finding, const LevelRow& row, Table& table) {
+void add_note(const Finding& finding, const LevelRow& row, Layout& table) {
   const std::string about = fmt::format("{} {}", words(finding.name), shared_text(&finding, ""));
   std::string reason = reason_text(finding);
   const std::string lead = shared_text(&finding, "") + ": ";
@@ -71,7 +71,7 @@ void add_note(const Finding& finding, const LevelRow& row, Table& table) {
 // One cell per finding and one per interval. A reason becomes a note below the table; only where
 // there is nothing else to say about a series, it is said in the row.
 void add_cells(const Page& page, const LevelRow& row, const std::vector<bool>& intervals,
-               Row& shown, Table& table) {
+               Row& shown, Layout& table) {
   const bool has_value = std::any_of(row.cells.begin(), row.cells.end(), [](const Finding* each) {
     return each != nullptr && !value_text(*each).empty();
   });
@@ -97,8 +97,8 @@ void add_cells(const Page& page, const LevelRow& row, const std::vector<bool>& i
   while (!shown.remark.empty() && shown.cells.back().empty()) shown.cells.pop_back();
 }
 
-Table lay_out(const Page& page, const FindingGrid& grid, const Detail& detail) {
-  Table table;
+Layout lay_out(const Page& page, const FindingGrid& grid, const Detail& detail) {
+  Layout table;
   const bool has_levels = std::any_of(grid.rows.begin(), grid.rows.end(),
                                       [](const LevelRow& row) { return row.level.has_value(); });
   table.columns.push_back({});
@@ -141,7 +141,7 @@ std::string sentence(const FindingGrid& grid, const LevelRow& row) {
   return text;
 }
 
-void add_table(Page& page, const Table& table, Form form) {
+void add_table(Page& page, const Layout& table, Form form) {
   page.table(table.columns, table.rows, indent);
   if (form != Form::whole) return;
   for (const Note& note : table.notes) {
@@ -156,7 +156,7 @@ void add_grid(Page& page, const FindingGrid& grid, Form form) {
   std::vector<Detail> ladder{{true, most}};
   for (std::size_t intervals = most + 1; intervals-- > 0;) ladder.push_back({false, intervals});
   for (const Detail& detail : ladder) {
-    const Table table = lay_out(page, grid, detail);
+    const Layout table = lay_out(page, grid, detail);
     if (Page::table_width(table.columns, table.rows, indent) > page.width()) continue;
     add_table(page, table, form);
     return;

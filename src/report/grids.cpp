@@ -10,7 +10,6 @@
 
 #include "clprobe/estimate.hpp"
 #include "report/curves.hpp"
-#include "report/side_by_side.hpp"
 
 namespace clprobe::report {
 namespace {
@@ -23,8 +22,9 @@ std::set<double> values_of(const std::vector<Point>& points, std::string_view na
   return values;
 }
 
-}  // namespace
-
+/// The pair of numeric parameters that makes the fullest grid, by name where several do: at least
+/// half of its places are points, and each parameter has at least `min_values` values. The one
+/// with more values is x.
 std::optional<GridAxes> grid_axes(const std::vector<Point>& points, std::size_t min_values) {
   constexpr double min_filled = 0.5;
   std::set<std::string> names;
@@ -61,6 +61,8 @@ std::optional<GridAxes> grid_axes(const std::vector<Point>& points, std::size_t 
   return best;
 }
 
+}  // namespace
+
 std::vector<Grid> grids_of(const ProbeResult& result, const DeviceInfo& device,
                            const GridAxes& axes) {
   const bool is_rate = result.unit != Unit::seconds;
@@ -88,14 +90,6 @@ std::optional<GridAxes> heat_map_axes(const ProbeResult& result) {
   // Of a run that was narrowed to one place there is no map to draw.
   if (values_of(result.points, result.view.x).size() < 2) return std::nullopt;
   return GridAxes{result.view.x, result.view.y};
-}
-
-const ProbeResult* first_measured(std::span<const Run> runs, std::string_view probe) {
-  for (const Run& run : runs) {
-    const ProbeResult* const result = find_result(run, probe);
-    if (result != nullptr && !result->points.empty()) return result;
-  }
-  return nullptr;
 }
 
 }  // namespace clprobe::report

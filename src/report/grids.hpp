@@ -30,11 +30,6 @@ struct Grid {
   std::vector<GridCell> cells{};
 };
 
-/// The pair of numeric parameters that makes the fullest grid, by name where several do: at least
-/// half of its places are points, and each parameter has at least `min_values` values. The one
-/// with more values is x.
-std::optional<GridAxes> grid_axes(const std::vector<Point>& points, std::size_t min_values);
-
 /// A grid for each series that has points with a time.
 std::vector<Grid> grids_of(const ProbeResult& result, const DeviceInfo& device,
                            const GridAxes& axes);
@@ -42,8 +37,5 @@ std::vector<Grid> grids_of(const ProbeResult& result, const DeviceInfo& device,
 /// The axes of a result that is seen as a heat map; nothing for a curve. Those that it declares;
 /// else the two parameters that form a grid of at least 4 by 4.
 std::optional<GridAxes> heat_map_axes(const ProbeResult& result);
-
-/// The result that decides how a probe is drawn: the first that has points. Null without one.
-const ProbeResult* first_measured(std::span<const Run> runs, std::string_view probe);
 
 }  // namespace clprobe::report

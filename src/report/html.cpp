@@ -11,19 +11,14 @@
 
 #include "clprobe/embedded.hpp"
 #include "clprobe/report.hpp"
+#include "report/blocks.hpp"
 #include "report/card.hpp"
-#include "report/deflated.hpp"
 #include "report/device_text.hpp"
 #include "report/explanation.hpp"
 #include "report/findings.hpp"
-#include "report/html_findings.hpp"
 #include "report/html_page.hpp"
-#include "report/html_stacks.hpp"
 #include "report/html_text.hpp"
-#include "report/page_charts.hpp"
-#include "report/plots.hpp"
 #include "report/side_by_side.hpp"
-#include "report/stacks.hpp"
 #include "report/svg.hpp"
 #include "text/text.hpp"
 
@@ -52,8 +47,7 @@ struct Named {
 };
 
 std::string device_name(const Named& named, std::size_t number) {
-  return fmt::format(R"(<span class="swatch c{}" aria-hidden="true"></span>{})", number % 8,
-                     html_text(named.titles[number]));
+  return swatch(number) + html_text(named.titles[number]);
 }
 
 std::string list_item(std::string_view kind, std::string_view text) {
@@ -86,9 +80,18 @@ std::string kernels_text(const ProbeResult& result) {
 
 /// The shares of stacks, and the other findings.
 std::string tables_of(const ProbeResult& result, const std::string& title) {
-  const std::vector<Finding> others = without_stacks(result.findings);
-  std::string html = stacks_html(result.findings, title);
-  if (!others.empty()) html += findings_html(others, "Findings of " + title);
+  std::string html;
+  for (auto& [table, remarks] : shares_tables(result.findings)) {
+    html += fmt::format("<h4>{}</h4>\n", html_text(table.title));
+    table.title = fmt::format("{}: {}", title, table.title);
+    html += to_html(table);
+    for (const std::string& remark : remarks) {
+      html += fmt::format("<p class=\"quiet\">{}</p>\n", html_text(remark));
+    }
+  }
+  for (const Table& table : findings_tables(result.findings, "Findings of " + title)) {
+    html += to_html(table);
+  }
   return html;
 }
 
@@ -116,7 +119,7 @@ std::string findings_part(const Named& named, const std::string& probe) {
   if (named.runs.size() > 1) {
     for (const SharedGrid& grid : compare_findings(named.runs)) {
       if (grid.probe == probe && !grid.rows.empty()) {
-        return shared_findings_html(grid, named.titles);
+        return to_html(shared_table(grid, named.titles));
       }
     }
   }
@@ -129,15 +132,7 @@ std::string findings_part(const Named& named, const std::string& probe) {
   return "<p>No findings.</p>\n";
 }
 
-/// A place for a chart, with the picture that stands there without scripts.
-std::string chart_place(std::size_t number, const std::string& picture) {
-  return fmt::format(
-      "<div class=\"chart\" data-chart=\"{}\">\n<figure class=\"picture\">\n{}</figure>\n</div>\n",
-      number, picture);
-}
-
-std::string probe_section(const Named& named, const std::string& probe, std::size_t number,
-                          Json& charts) {
+std::string probe_section(const Named& named, const std::string& probe, std::size_t number) {
   const std::string id = section_id(probe, number);
   const std::string_view page = explanation_of(probe);
   std::string html = fmt::format(
@@ -147,14 +142,8 @@ std::string probe_section(const Named& named, const std::string& probe, std::siz
   if (!page.empty()) {
     html += fmt::format("<p class=\"lead\">{}</p>\n", html_text(question_of(page)));
   }
-  html += chart_place(charts.size(), picture_of(named.runs, probe));
-  charts.push_back(page_chart(named.runs, probe));
-  for (const PagePlot& plot : page_plots(named.runs, probe)) {
-    html += fmt::format("<h3>{}</h3>\n", html_text(plot.title));
-    html += chart_place(charts.size(), plot.picture);
-    charts.push_back(Json::parse(plot.data));
-  }
-  html += "<h3>Findings</h3>\n" + findings_part(named, probe);
+  html += figures_html(figures_of(named.runs, probe)) + "<h3>Findings</h3>\n" +
+          findings_part(named, probe);
   html += "<h3>Measured on</h3>\n<div class=\"parts\">\n";
   for (std::size_t run = 0; run < named.runs.size(); ++run) {
     const ProbeResult* const result = find_result(named.runs[run], probe);
@@ -268,13 +257,6 @@ std::string lead_of(std::span<const Run> runs) {
   return text + fmt::format(". Measured {}{}.", from, from == to ? "" : " to " + to);
 }
 
-/// What the scripts draw.
-std::string charts_data(const Named& named, Json charts) {
-  Json devices = Json::array();
-  for (const std::string& title : named.titles) devices.push_back(printable(title));
-  return deflated(Json{{"devices", std::move(devices)}, {"charts", std::move(charts)}}.dump());
-}
-
 /// The document of each run as `clprobe report FILE --json` writes it.
 std::string runs_data(std::span<const Run> runs) {
   Json documents = Json::array();
@@ -305,10 +287,7 @@ std::string page_of(std::span<const Run> runs) {
   const Named named{runs, run_titles(runs)};
   const std::vector<std::string> probes = probes_of(runs);
   std::string sections;
-  Json charts = Json::array();
-  for (std::size_t i = 0; i < probes.size(); ++i) {
-    sections += probe_section(named, probes[i], i, charts);
-  }
+  for (std::size_t i = 0; i < probes.size(); ++i) sections += probe_section(named, probes[i], i);
   std::string cards;
   std::string summaries;
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -322,13 +301,14 @@ std::string page_of(std::span<const Run> runs) {
                   .main = section("summary", "Summary", in_cards(summaries)) + sections +
                           section("devices", "Devices and provenance", in_cards(cards)) +
                           section("data", "Raw data", data_text),
-                  .without_scripts =
-                      "Without JavaScript the charts are pictures, and the raw data cannot be "
-                      "downloaded. Everything else is in the page.",
-                  .charts = charts_data(named, std::move(charts)),
+                  .without_scripts = "Without JavaScript the raw data cannot be downloaded. "
+                                     "Everything else is in the page.",
                   .runs = runs_data(runs),
-                  .files = fmt::format("[{}]", data_file("Findings (CSV)", "clprobe-findings.csv",
-                                                         "text/csv", render_findings_csv(runs)))});
+                  .files = fmt::format("[{},{}]",
+                                       data_file("Findings (CSV)", "clprobe-findings.csv",
+                                                 "text/csv", render_findings_csv(runs)),
+                                       data_file("Curves (CSV)", "clprobe-curves.csv", "text/csv",
+                                                 render_curves_csv(runs)))});
 }
 
 }  // namespace

@@ -2,37 +2,64 @@
 #include "report/html_page.hpp"
 
 #include <fmt/format.h>
+#include <zlib.h>
 
+#include <cstdint>
+#include <new>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "clprobe/embedded.hpp"
-#include "report/deflated.hpp"
 #include "report/html_text.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::report {
+namespace {
+
+std::string base64(const std::vector<Bytef>& bytes) {
+  constexpr std::string_view letters =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const auto byte = [&](std::size_t i) -> std::uint32_t { return i < bytes.size() ? bytes[i] : 0; };
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::uint32_t three = byte(i) << 16U | byte(i + 1) << 8U | byte(i + 2);
+    for (const std::uint32_t shift : {18U, 12U, 6U, 0U}) text += letters[three >> shift & 63U];
+  }
+  const std::size_t padding = (3 - bytes.size() % 3) % 3;
+  return text.replace(text.size() - padding, padding, padding, '=');
+}
+
+}  // namespace
+
+std::string deflated(std::string_view text) {
+  // Views of chars are what zlib calls bytes.
+  const auto* const bytes = reinterpret_cast<const Bytef*>(text.data());
+  const auto size = static_cast<uLong>(text.size());
+  uLongf used = compressBound(size);
+  std::vector<Bytef> stream(used);
+  // It fails for lack of memory alone: the room is enough, and the level is one of zlib's.
+  if (compress2(stream.data(), &used, bytes, size, Z_BEST_COMPRESSION) != Z_OK) {
+    throw std::bad_alloc();
+  }
+  stream.resize(used);
+  return base64(stream);
+}
 
 std::string html_of(const HtmlPage& page) {
-  const bool has_library = !embedded_file("chart.js").empty();
-  return fill(
-      embedded_file("page.html"),
-      {{"title", html_text(cut_to_width(printable(page.title), 120, "…"))},
-       {"heading", page.heading},
-       {"lead", page.lead},
-       {"navigation", page.navigation},
-       {"without scripts", page.without_scripts},
-       {"main", page.main},
-       {"footer", has_library ? "Charts by Chart.js (MIT licence, its notice is in the page)."
-                              : "Built without Chart.js: the charts are pictures."},
-       {"charts", page.charts},
-       {"runs", page.runs},
-       {"files", page.files},
-       {"library", std::string(embedded_file("chart.js"))},
-       {"library hash", std::string(content_hash("chart.js"))},
-       {"script", std::string(embedded_file("report.js"))},
-       {"script hash", std::string(content_hash("report.js"))},
-       {"style", std::string(embedded_file("report.css"))},
-       {"style hash", std::string(content_hash("report.css"))}});
+  return fill(embedded_file("page.html"),
+              {{"title", html_text(cut_to_width(printable(page.title), 120, "…"))},
+               {"heading", page.heading},
+               {"lead", page.lead},
+               {"navigation", page.navigation},
+               {"without scripts", page.without_scripts},
+               {"main", page.main},
+               {"runs", page.runs},
+               {"files", page.files},
+               {"script", std::string(embedded_file("report.js"))},
+               {"script hash", std::string(content_hash("report.js"))},
+               {"style", std::string(embedded_file("report.css"))},
+               {"style hash", std::string(content_hash("report.css"))}});
 }
 
 std::string data_file(std::string_view label, std::string_view name, std::string_view type,
@@ -40,6 +67,25 @@ std::string data_file(std::string_view label, std::string_view name, std::string
   return nlohmann::ordered_json{
       {"label", label}, {"name", name}, {"type", type}, {"data", deflated(content)}}
       .dump();
+}
+
+std::string figures_html(std::span<const Figure> figures) {
+  std::string html;
+  for (const auto& [title, svg, is_folded] : figures) {
+    const std::string figure = fmt::format("<figure class=\"picture\">\n{}</figure>\n", svg);
+    const std::string name = html_text(title);
+    if (is_folded) {
+      html += fmt::format("<details><summary>{}</summary>\n{}</details>\n", name, figure);
+    } else {
+      html += (name.empty() ? name : fmt::format("<h3>{}</h3>\n", name)) + figure;
+    }
+  }
+  return html;
+}
+
+std::string swatch(std::size_t run) {
+  constexpr std::size_t colours = 8;
+  return fmt::format(R"(<span class="swatch c{}" aria-hidden="true"></span>)", run % colours);
 }
 
 std::string anchor(std::string_view id) {

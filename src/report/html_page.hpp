@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "report/svg.hpp"
+
 namespace clprobe::report {
 
 /// All of them are markup, but for `title`, and JSON.
@@ -16,16 +18,25 @@ struct HtmlPage {
   std::string navigation{};
   std::string main{};
   std::string without_scripts{};  ///< what is missing then
-  std::string charts{};           ///< {"devices", "charts"}, deflated
   std::string runs{"[]"};         ///< the documents of the runs, each deflated
   std::string files{"[]"};        ///< what else can be downloaded: of data_file(), in brackets
 };
 
 std::string html_of(const HtmlPage& page);
 
+/// A zlib stream (RFC 1950) of the text, in base64 (RFC 4648). In a browser `atob` and then
+/// `DecompressionStream("deflate")` give the text back.
+std::string deflated(std::string_view text);
+
 /// {"label", "name", "type", "data"}: a file that a button of the page gives out.
 std::string data_file(std::string_view label, std::string_view name, std::string_view type,
                       std::string_view content);
+
+/// The figures of a probe: the first ones are shown, the others when their titles are clicked.
+std::string figures_html(std::span<const Figure> figures);
+
+/// A dot in the colour of a run, as curves have it.
+std::string swatch(std::size_t run);
 
 /// A link to the heading beside it.
 std::string anchor(std::string_view id);

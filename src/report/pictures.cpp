@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which picture is drawn of which runs, and what stands above it.
+// Which pictures are drawn of which runs, and what stands above them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,12 +9,10 @@
 #include <vector>
 
 #include "clprobe/report.hpp"
-#include "report/beside.hpp"
 #include "report/curves.hpp"
 #include "report/device_text.hpp"
 #include "report/findings.hpp"
 #include "report/grids.hpp"
-#include "report/page_axes.hpp"
 #include "report/plots.hpp"
 #include "report/side_by_side.hpp"
 #include "report/svg.hpp"
@@ -24,46 +22,14 @@ namespace clprobe {
 namespace report {
 namespace {
 
-// Of one run: its chart. Of several: the first run's first series, whose name is stored, on each
-// device that has it.
-Chart shared_chart(std::span<const Run> runs, std::string_view probe, std::string& series_name) {
-  Chart shared;
-  const std::vector<std::string> titles = run_titles(runs);
-  for (std::size_t number = 0; number < runs.size(); ++number) {
-    const Run& run = runs[number];
-    const ProbeResult* const result = find_result(run, probe);
-    if (result == nullptr) continue;
-    if (runs.size() == 1) {
-      Chart alone = chart_without_map(*result, run.device);
-      Chart beside = beside_chart(*result);
-      alone.beside = std::move(beside.series);
-      alone.beside_title = std::move(beside.y_title);
-      return alone;
-    }
-    Chart chart = chart_of(*result, run.device);
-    if (chart.series.empty()) continue;
-    if (shared.series.empty()) {
-      shared.x_name = chart.x_name;
-      shared.y_unit = chart.y_unit;
-      shared.y_title = chart.y_title;
-      series_name = chart.series.front().name;
-    }
-    for (std::size_t i = 0; i < chart.series.size(); ++i) {
-      if (chart.series[i].name != series_name) continue;
-      for (ChartNote& note : chart.notes) {
-        if (note.series != static_cast<int>(i)) continue;
-        note.series = static_cast<int>(shared.series.size());
-        shared.notes.push_back(std::move(note));
-      }
-      shared.series.push_back({titles[number], std::move(chart.series[i].points)});
-      break;
-    }
-  }
-  return shared;
-}
+// More curves than these cannot be told apart in one picture.
+constexpr std::size_t max_curves = 10;
+constexpr std::size_t few_curves = 5;
+
+std::string short_name(std::string_view name) { return cut_to_width(printable(name), 60, "…"); }
 
 std::string device_title_of(const Run& run, std::string_view what) {
-  return fmt::format("{}: {}", what, cut_to_width(printable(name_of(run)), 60, "…"));
+  return fmt::format("{}: {}", what, short_name(name_of(run)));
 }
 
 /// What is drawn, and as much of where it comes from as fits: the version goes first, and no part
@@ -72,9 +38,8 @@ std::string subtitle_of(const std::string& what, const Run& run) {
   constexpr int most = 108;  // columns that the picture has
   std::string text = what;
   std::string_view between = what.empty() ? "" : ". ";
-  for (const std::string& part :
-       {cut_to_width(run.device.platform, 60, "…"), "driver " + run.device.driver,
-        run.started.substr(0, 10), "clprobe " + run.tool.version}) {
+  for (const std::string& part : {short_name(run.device.platform), "driver " + run.device.driver,
+                                  run.started.substr(0, 10), "clprobe " + run.tool.version}) {
     const std::string longer = fmt::format("{}{}{}", text, between, printable(part));
     if (display_width(longer) > most) break;
     text = longer;
@@ -109,52 +74,242 @@ std::string description_of(std::span<const Stack> stacks) {
   return text;
 }
 
-/// Of more curves than can be told apart the first; returns how many there were.
-std::size_t keep_first_curves(Chart& chart) {
-  constexpr std::size_t most = 10;
-  constexpr std::size_t few = 5;
-  const std::size_t count = chart.series.size();
-  if (count <= most) return count;
-  chart.series.resize(few);
-  std::erase_if(chart.notes,
-                [](const ChartNote& note) { return note.series >= static_cast<int>(few); });
-  std::erase_if(chart.beside, [&](const ChartSeries& each) {
-    return std::none_of(chart.series.begin(), chart.series.end(),
+/// A few of the curves, with their notes.
+Chart curves_from(const Chart& chart, std::size_t first, std::size_t count) {
+  Chart part = chart;
+  const auto begin = chart.series.begin() + static_cast<std::ptrdiff_t>(first);
+  part.series.assign(begin, begin + static_cast<std::ptrdiff_t>(count));
+  for (ChartNote& note : part.notes) note.series -= static_cast<int>(first);
+  std::erase_if(part.notes, [&](const ChartNote& note) {
+    return note.series < 0 || note.series >= static_cast<int>(count);
+  });
+  std::erase_if(part.beside, [&](const ChartSeries& each) {
+    return std::none_of(part.series.begin(), part.series.end(),
                         [&](const ChartSeries& kept) { return kept.name == each.name; });
   });
-  return count;
+  return part;
 }
 
-std::string picture_of_curves(std::span<const Run> runs, std::string_view probe) {
-  std::string series;
-  Chart chart = shared_chart(runs, probe, series);
-  const std::size_t count = runs.size() == 1 ? keep_first_curves(chart) : chart.series.size();
-  const std::string what = printable(words(probe));
-  PictureText text{.description = description_of(chart)};
-  if (runs.size() == 1) {
-    text.title = device_title_of(runs.front(), what);
-    const bool is_part = chart.series.size() < count;
-    text.subtitle = subtitle_of(
-        is_part ? fmt::format("{} of {} curves", chart.series.size(), count) : "", runs.front());
-  } else {
-    text.title = fmt::format("{} of {} devices", what, chart.series.size());
-    text.subtitle = cut_to_width(printable(series), 60, "…");
+/// The figures of a probe in some runs.
+class Figures {
+ public:
+  Figures(std::span<const Run> runs, std::string_view probe, bool has_values)
+      : runs_(runs), probe_(probe), has_values_(has_values), what_(printable(words(probe))) {}
+
+  /// Those of stacks, else of heat maps, else of curves; never none.
+  std::vector<Figure> views() {
+    add_stacks();
+    if (figures_.empty()) add_heat_maps();
+    if (figures_.empty() && runs_.size() == 1) add_curves_of(runs_.front());
+    if (figures_.empty()) add_curves_of_all();
+    figures_.front().is_folded = false;
+    return std::move(figures_);
   }
-  return draw_picture(chart, text);
-}
 
-/// Of the first run that has any, in its first view.
-std::optional<std::string> picture_of_stacks(const Run& run, const ProbeResult& result) {
-  const std::vector<std::vector<Stack>> views = views_of(result.findings);
-  if (views.empty()) return std::nullopt;
-  const std::string view = view_title(views.front().front().view);
-  PictureText text{device_title_of(run, printable(words(result.probe))),
-                   subtitle_of(cut_to_width(printable(view), 60, "…"), run),
-                   description_of(views.front())};
-  return draw_stacks(views.front(), text);
-}
+  /// Those of the plots that the probe asked for, the runs' pictures of one plot together.
+  std::vector<Figure> plots() {
+    struct Plot {
+      const Run* run;
+      TitledChart plot;
+    };
+    std::vector<Plot> plots;
+    std::vector<std::string> titles;
+    for (const auto& [run, result] : results()) {
+      for (TitledChart& plot : charts_of_plots(*result, run->device)) {
+        const bool is_new = std::find(titles.begin(), titles.end(), plot.title) == titles.end();
+        if (is_new) titles.push_back(plot.title);
+        plots.push_back({run, std::move(plot)});
+      }
+    }
+    for (const std::string& title : titles) {
+      bool is_first = true;
+      for (const auto& [run, plot] : plots) {
+        if (plot.title != title) continue;
+        const std::string device =
+            short_name(run->label.empty() ? model_of(run->device) : run->label);
+        add(is_first ? title : of_run(*run, title),
+            draw_picture(plot.chart, text(title, device, "Logarithmic axes.")));
+        figures_.back().is_folded = !is_first;
+        is_first = false;
+      }
+    }
+    return std::move(figures_);
+  }
+
+ private:
+  struct Measured {
+    const Run* run{nullptr};
+    const ProbeResult* result{nullptr};
+  };
+
+  [[nodiscard]] std::vector<Measured> results() const {
+    std::vector<Measured> found;
+    for (const Run& run : runs_) {
+      const ProbeResult* const result = find_result(run, probe_);
+      if (result != nullptr) found.push_back({&run, result});
+    }
+    return found;
+  }
+
+  [[nodiscard]] PictureText text(std::string title, std::string subtitle,
+                                 std::string description) const {
+    return {std::move(title), std::move(subtitle), std::move(description), has_values_};
+  }
+
+  void add(std::string title, std::string svg) {
+    figures_.push_back({std::move(title), std::move(svg), true});
+  }
+
+  /// Where there are several runs, the run before the rest of a title.
+  [[nodiscard]] std::string of_run(const Run& run, std::string_view title) const {
+    return runs_.size() == 1 ? std::string(title) : fmt::format("{}: {}", name_of(run), title);
+  }
+
+  void add_bars(const Run& run, const std::vector<Stack>& stacks, const std::string& title) {
+    add(of_run(run, title),
+        draw_stacks(stacks, text(device_title_of(run, what_), subtitle_of(short_name(title), run),
+                                 description_of(stacks))));
+  }
+
+  void add_stacks() {
+    for (const auto& [run, result] : results()) {
+      const std::vector<std::vector<Stack>> views = views_of(result->findings);
+      for (const std::vector<Stack>& view : views) {
+        const std::string title = view_title(view.front().view);
+        if (!is_of_parts(view.front().view)) {
+          add_bars(*run, view, title);
+          continue;
+        }
+        for (const std::vector<Stack>& parts : by_kernel(view)) {
+          add_bars(*run, parts, fmt::format("{}, {}", split_bar(parts.front().bar).kernel, title));
+        }
+      }
+      for (const std::vector<Stack>& view : views) {
+        if (is_of_parts(view.front().view)) continue;
+        for (const std::string& category : divided_categories(view)) {
+          const std::vector<Stack> stacks = stacks_of_category(view, category);
+          if (stacks.empty()) continue;
+          add_bars(*run, stacks,
+                   fmt::format("{} alone, {}", category, view_title(view.front().view)));
+        }
+      }
+    }
+  }
+
+  void add_heat_maps() {
+    struct Map {
+      const Run* run;
+      const ProbeResult* result;
+      GridAxes axes;
+      Grid grid;
+    };
+    std::vector<Map> maps;
+    for (const auto& [run, result] : results()) {
+      const std::optional<GridAxes> axes = heat_map_axes(*result);
+      if (!axes) continue;
+      for (Grid& grid : grids_of(*result, run->device, *axes)) {
+        maps.push_back({run, result, *axes, std::move(grid)});
+      }
+    }
+    for (const auto& [run, result, axes, grid] : maps) {
+      std::vector<Grid> on_scale;
+      for (const Map& other : maps) {
+        if (other.grid.series == grid.series) on_scale.push_back(other.grid);
+      }
+      const std::string series = cut_to_width(printable(grid.series), 30, "…");
+      add(of_run(*run, grid.series),
+          draw_heat_map(
+              grid, on_scale, axes, unit_of(*result),
+              text(device_title_of(*run, what_), subtitle_of(series, *run),
+                   fmt::format("Heat map by {} and {}.", printable(parameter_title(axes.x)),
+                               printable(parameter_title(axes.y))))));
+    }
+  }
+
+  void add_curves_of(const Run& run) {
+    Chart chart;
+    if (const ProbeResult* const result = find_result(run, probe_)) {
+      chart = chart_without_map(*result, run.device);
+      Chart beside = beside_chart(*result);
+      chart.beside = std::move(beside.series);
+      chart.beside_title = std::move(beside.y_title);
+    }
+    const std::size_t count = chart.series.size();
+    const std::size_t step = count > max_curves ? few_curves : std::max<std::size_t>(1, count);
+    for (std::size_t first = 0; first == 0 || first < count; first += step) {
+      const Chart part = curves_from(chart, first, std::min(step, count - first));
+      std::string shown;
+      if (part.series.size() < count) {
+        shown = first == 0 ? fmt::format("{} of {} curves", step, count)
+                           : fmt::format("curves {} to {} of {}", first + 1,
+                                         first + part.series.size(), count);
+      }
+      add(shown, draw_picture(part, text(device_title_of(run, what_), subtitle_of(shown, run),
+                                         description_of(part))));
+    }
+  }
+
+  /// Each series, on all devices that have it: the first run's first, whose name is stored, first.
+  void add_curves_of_all() {
+    std::vector<Chart> charts(runs_.size());
+    std::vector<std::string> names;
+    for (std::size_t run = 0; run < runs_.size(); ++run) {
+      const ProbeResult* const result = find_result(runs_[run], probe_);
+      if (result != nullptr) charts[run] = chart_of(*result, runs_[run].device);
+      for (const ChartSeries& series : charts[run].series) {
+        const bool is_known = std::find(names.begin(), names.end(), series.name) != names.end();
+        if (!is_known) names.push_back(series.name);
+      }
+    }
+    if (names.empty()) names.emplace_back();
+    for (const std::string& name : names) {
+      const Chart shared = shared_chart(charts, name);
+      add(name,
+          draw_picture(shared, text(fmt::format("{} of {} devices", what_, shared.series.size()),
+                                    short_name(name), description_of(shared))));
+    }
+  }
+
+  /// The series of that name, of each run that has it.
+  [[nodiscard]] Chart shared_chart(std::span<const Chart> charts, const std::string& name) const {
+    Chart shared;
+    const std::vector<std::string> titles = run_titles(runs_);
+    for (std::size_t run = 0; run < charts.size(); ++run) {
+      const Chart& chart = charts[run];
+      const auto series = std::find_if(chart.series.begin(), chart.series.end(),
+                                       [&](const ChartSeries& each) { return each.name == name; });
+      if (series == chart.series.end()) continue;
+      if (shared.series.empty()) {
+        shared.x_name = chart.x_name;
+        shared.y_unit = chart.y_unit;
+        shared.y_title = chart.y_title;
+        shared.scale = chart.scale;
+      }
+      for (ChartNote note : chart.notes) {
+        if (note.series != series - chart.series.begin()) continue;
+        note.series = static_cast<int>(shared.series.size());
+        shared.notes.push_back(std::move(note));
+      }
+      shared.series.push_back({titles[run], series->points, run});
+    }
+    return shared;
+  }
+
+  std::span<const Run> runs_;
+  std::string_view probe_;
+  bool has_values_;
+  std::string what_;
+  std::vector<Figure> figures_{};
+};
 
 }  // namespace
+
+std::vector<Figure> figures_of(std::span<const Run> runs, std::string_view probe) {
+  std::vector<Figure> figures = Figures(runs, probe, true).views();
+  figures.front().title.clear();
+  for (Figure& plot : Figures(runs, probe, true).plots()) figures.push_back(std::move(plot));
+  return figures;
+}
 
 /// The colours of a dark page (report.css) in place of those that pictures are drawn with.
 constexpr std::string_view dark_style = R"(<style>
@@ -175,29 +330,10 @@ constexpr std::string_view dark_style = R"(<style>
 </style>
 )";
 
-std::string picture_of(std::span<const Run> runs, std::string_view probe) {
-  for (const Run& run : runs) {
-    const ProbeResult* const result = find_result(run, probe);
-    if (result == nullptr) continue;
-    if (const auto stacks = picture_of_stacks(run, *result)) return *stacks;
-    const std::optional<GridAxes> axes = heat_map_axes(*result);
-    if (!axes) continue;
-    const std::vector<Grid> grids = grids_of(*result, run.device, *axes);
-    if (grids.empty()) continue;
-    const std::string what = printable(words(probe));
-    const std::string series = cut_to_width(printable(grids.front().series), 30, "…");
-    PictureText text{device_title_of(run, what), subtitle_of(series, run),
-                     fmt::format("Heat map by {} and {}.", printable(parameter_title(axes->x)),
-                                 printable(parameter_title(axes->y)))};
-    return draw_heat_map(grids.front(), *axes, unit_of(*result), text);
-  }
-  return picture_of_curves(runs, probe);
-}
-
 }  // namespace report
 
 std::string render_svg(std::span<const Run> runs, std::string_view probe) {
-  std::string svg = report::picture_of(runs, probe);
+  std::string svg = report::Figures(runs, probe, false).views().front().svg;
   // In a page of its own colours a picture stays light, as the page's style says.
   return svg.insert(svg.find('\n') + 1, report::dark_style);
 }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
@@ -13,17 +12,9 @@
 #include "clprobe/statistics.hpp"
 #include "clprobe/units.hpp"
 #include "report/curves.hpp"
-#include "report/device_text.hpp"
-#include "report/findings.hpp"
-#include "report/page_axes.hpp"
-#include "report/side_by_side.hpp"
-#include "report/svg.hpp"
-#include "text/text.hpp"
 
 namespace clprobe::report {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// The time of an access in ns, by the parameter or fact: the middle of the samples, as what
 /// streamed beside a chase is not what ever was the fastest.
@@ -39,11 +30,6 @@ std::map<double, double> times_by(const ProbeResult& result, const DeviceInfo& d
     if (const double middle = median(ns); middle > 0.0) times[*at] = middle;
   }
   return times;
-}
-
-/// Of a chart's values: pages have short numbers.
-double scale_of(const Chart& chart) {
-  return chart.y_unit == "seconds" ? 1.0 / ns_per_second : 1.0;
 }
 
 /// A time in the plot's unit.
@@ -98,18 +84,6 @@ Chart chart_of_points(const CardPlot& plot, const ProbeResult& result, const Dev
   return chart;
 }
 
-/// The plot by its title, where the run's result asked for it and has points of it.
-std::optional<Chart> find_chart(const Run& run, std::string_view probe, const std::string& title) {
-  const ProbeResult* const result = find_result(run, probe);
-  if (result == nullptr) return std::nullopt;
-  for (const CardPlot& plot : result->card.plots) {
-    if (plot.title != title) continue;
-    Chart chart = chart_of_plot(plot, *result, run.device);
-    if (!chart.series.empty()) return chart;
-  }
-  return std::nullopt;
-}
-
 /// The parts of the curves that have names, each where the curve's middle is meanwhile.
 void add_marks(const CardPlot& plot, Chart& chart) {
   for (const CardMark& mark : plot.marks) {
@@ -127,68 +101,6 @@ void add_marks(const CardPlot& plot, Chart& chart) {
     if (!mark.is_open) note.end_low = note.end_high = mark.to;
     chart.notes.push_back(std::move(note));
   }
-}
-
-Json marks_json(const Chart& chart, std::size_t series) {
-  Json marks = Json::array();
-  for (const ChartNote& note : chart.notes) {
-    if (note.series != static_cast<int>(series)) continue;
-    Json mark{{"value", rounded(note.y / scale_of(chart))},
-              {"from", rounded(note.x_low)},
-              {"to", rounded(note.x_high)},
-              {"text", printable(note.text)}};
-    if (note.end_high > 0.0) {
-      mark["endLow"] = rounded(note.end_low);
-      mark["endHigh"] = rounded(note.end_high);
-    }
-    marks.push_back(std::move(mark));
-  }
-  return marks;
-}
-
-Json curve_json(const Chart& chart, std::size_t number, std::size_t run, Json& places, Range& xs,
-                Range& values) {
-  const ChartSeries& series = chart.series[number];
-  Json place{{"values", Json::array()}, {"texts", Json::array()}};
-  Json curve{{"device", run},           {"series", printable(series.name)},
-             {"at", places.size()},     {"levels", marks_json(chart, number)},
-             {"values", Json::array()}, {"texts", Json::array()}};
-  for (const ChartPoint& point : sorted(series)) {
-    xs.add(point.x);
-    values.add(point.y);
-    place["values"].push_back(rounded(point.x));
-    place["texts"].push_back(chart.x_unit.empty() ? place_text(chart.x_name, point.x)
-                                                  : quantity_text(point.x, chart.x_unit));
-    curve["values"].push_back(rounded(point.y / scale_of(chart)));
-    curve["texts"].push_back(quantity_text(point.y, chart.y_unit));
-  }
-  places.push_back(std::move(place));
-  return curve;
-}
-
-Json data_of(std::span<const Run> runs, std::string_view probe, const std::string& title) {
-  Range xs;
-  Range values;
-  Json places = Json::array();
-  Json curves = Json::array();
-  Chart first;
-  for (std::size_t run = 0; run < runs.size(); ++run) {
-    const std::optional<Chart> chart = find_chart(runs[run], probe, title);
-    if (!chart) continue;
-    if (curves.empty()) first = *chart;
-    for (std::size_t i = 0; i < chart->series.size(); ++i) {
-      curves.push_back(curve_json(*chart, i, run, places, xs, values));
-    }
-  }
-  Json across = first.x_unit.empty() ? parameter_axis(first.x_name, xs)
-                                     : value_axis("", first.x_unit, xs, 1.0);
-  across["title"] = printable(x_title_of(first));
-  return {{"probe", printable(fmt::format("{}: {}", probe, title))},
-          {"view", "curve"},
-          {"x", std::move(across)},
-          {"value", value_axis(first.y_title, first.y_unit, values, scale_of(first))},
-          {"places", std::move(places)},
-          {"curves", std::move(curves)}};
 }
 
 }  // namespace
@@ -230,31 +142,6 @@ Chart chart_without_map(const ProbeResult& result, const DeviceInfo& device) {
     if (!plots.empty()) return std::move(plots.front().chart);
   }
   return chart_of(result, device);
-}
-
-std::vector<PagePlot> page_plots(std::span<const Run> runs, std::string_view probe) {
-  std::vector<PagePlot> plots;
-  const auto is_there = [&](const std::string& title) {
-    return std::any_of(plots.begin(), plots.end(),
-                       [&](const PagePlot& each) { return each.title == title; });
-  };
-  for (const Run& run : runs) {
-    const ProbeResult* const result = find_result(run, probe);
-    if (result == nullptr) continue;
-    for (const CardPlot& asked : result->card.plots) {
-      if (is_there(asked.title)) continue;
-      const std::optional<Chart> chart = find_chart(run, probe, asked.title);
-      if (!chart) continue;
-      const PictureText text{
-          .title = asked.title,
-          .subtitle = cut_to_width(printable(run.label.empty() ? model_of(run.device) : run.label),
-                                   60, "…"),
-          .description = "Logarithmic axes."};
-      plots.push_back(
-          {asked.title, draw_picture(*chart, text), data_of(runs, probe, asked.title).dump()});
-    }
-  }
-  return plots;
 }
 
 }  // namespace clprobe::report

@@ -231,6 +231,46 @@ std::string shown_share(const Stack& stack, std::string_view label) {
   return part == nullptr || !part->is_resolved ? "" : share_text(*part);
 }
 
+std::vector<std::string> divided_categories(std::span<const Stack> stacks) {
+  const std::vector<std::string> labels = stack_labels(stacks);
+  std::vector<std::string> divided;
+  for (std::size_t i = 1; i < labels.size(); ++i) {
+    const std::string_view category = stack_category(labels[i]);
+    const bool has_two = category == stack_category(labels[i - 1]);
+    if (has_two && (divided.empty() || divided.back() != category)) divided.emplace_back(category);
+  }
+  return divided;
+}
+
+std::vector<Stack> stacks_of_category(std::span<const Stack> stacks, std::string_view category) {
+  std::vector<Stack> found;
+  double baseline = 0.0;  // the category's length in the bar that has the length 1
+  for (Stack& stack : drawn_stacks(stacks)) {
+    std::erase_if(stack.parts,
+                  [&](const StackPart& part) { return stack_category(part.label) != category; });
+    double whole = 0.0;
+    for (const StackPart& part : stack.parts) whole += std::max(0.0, part.share);
+    if (!stack.is_whole || !(whole > 0.0)) continue;
+    for (StackPart& part : stack.parts) {
+      part.share /= whole;
+      if (part.low) *part.low /= whole;
+      if (part.high) *part.high /= whole;
+      const std::size_t colon = part.label.find(": ");
+      if (colon != std::string::npos) part.label.erase(0, colon + 2);
+    }
+    if (stack.bar == stack.baseline) baseline = whole;
+    if (stack.relative) *stack.relative *= whole;
+    if (stack.time) *stack.time *= whole;
+    if (stack.app_share) *stack.app_share *= whole;
+    found.push_back(std::move(stack));
+  }
+  for (Stack& stack : found) {
+    if (stack.relative && baseline > 0.0) *stack.relative /= baseline;
+    if (!(baseline > 0.0)) stack.relative.reset();
+  }
+  return found;
+}
+
 bool is_empty_row(const std::vector<std::string>& cells) {
   return std::all_of(cells.begin() + 1, cells.end(),
                      [](const std::string& cell) { return cell.empty(); });

@@ -65,6 +65,13 @@ std::vector<std::size_t> category_numbers(std::span<const std::string> categorie
 /// one part `stack_not_resolved` of their total share.
 std::vector<Stack> drawn_stacks(std::span<const Stack> stacks);
 
+/// The categories with several labels: "memory data" of "memory data: L1" and "memory data: L2".
+std::vector<std::string> divided_categories(std::span<const Stack> stacks);
+
+/// Bars of one category alone: each part is a share of what the category takes of its bar, and the
+/// bar is as long as that is to the baseline's, where one was chosen. Bars without it are left out.
+std::vector<Stack> stacks_of_category(std::span<const Stack> stacks, std::string_view category);
+
 /// The categories of labels, in their order.
 std::vector<std::string> category_names(std::span<const std::string> labels);
 

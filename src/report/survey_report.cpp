@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// A survey as a table, JSON, CSV and Markdown.
 #include "clprobe/survey_report.hpp"
 
 #include <fmt/format.h>
@@ -10,7 +9,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "report/page.hpp"
 #include "report/safe_text.hpp"
@@ -45,49 +47,43 @@ std::string_view made_from(survey::ProgramKind kind) {
   return "";
 }
 
-/// "1024x64"; "various" where there are too many to tell apart.
-std::string sizes_text(const survey::Signature& of, const survey::Sizes& sizes) {
+/// "1024 x 64"; "various" where there are too many to tell apart.
+std::string sizes_text(const survey::Signature& of, const survey::Sizes& sizes,
+                       std::string_view unchosen) {
   if (of.dimensions == 0) return "various";
-  if (sizes == survey::Sizes{}) return "-";
+  if (sizes == survey::Sizes{}) return std::string(unchosen);
   return fmt::format(
       "{}",
       fmt::join(sizes.begin(), sizes.begin() + std::min<std::uint32_t>(of.dimensions, 3), "x"));
 }
 
+/// Sixteen hexadecimal digits.
 std::string program_text(const survey::Program& program) {
   return fmt::format("{:016x}", program.hash);
 }
 
-/// "12.3 %"; "-" where no launch was timed.
+/// "12.3 %" and "1.23 ms"; "-" where no launch was timed.
 std::string share_text(const Row& row, const survey::Sum& total) {
   return row.sum.timed == 0 ? "-" : fmt::format("{:.1f} %", 100.0 * row.sum.share_of(total));
 }
 
-std::string time_text(std::uint64_t ns) {
-  return format_seconds(static_cast<double>(ns) / ns_per_second);
-}
-
 std::string total_time(const survey::Sum& sum) {
-  return sum.timed == 0 ? "-" : time_text(sum.total_ns);
+  if (sum.timed == 0) return "-";
+  return format_seconds(static_cast<double>(sum.total_ns) / ns_per_second);
 }
 
-/// "2.50 s, 0.21 s of device time in 1000 launches of 2 kernels; the program ended with status 3"
+/// "0.21 s of device time in 1,000 launches of 2 kernels"
 std::string survey_summary(const SurveyedApp& app) {
   const survey::Sum total = app.survey.total();
   std::set<std::pair<std::string, survey::Program>> kernels;
   for (const Row& row : app.survey.rows) {
     kernels.emplace(row.signature.kernel, row.signature.program);
   }
-  const std::string launches =
-      total.launches == 0
-          ? "no kernel launch"
-          : fmt::format(
-                "{} of device time in {} of {}", time_text(total.total_ns),
-                total.launches == 1 ? "1 launch" : fmt::format("{} launches", total.launches),
-                format_count(kernels.size(), "kernel"));
-  const std::string end = end_text(app);
-  return fmt::format("{}, {}{}{}", format_seconds(app.wall_s), launches,
-                     end.empty() ? "" : "; the program ", end);
+  if (total.launches == 0) return "no kernel launch";
+  return fmt::format("{} of device time in {} of {}",
+                     format_seconds(static_cast<double>(total.total_ns) / ns_per_second),
+                     total.launches == 1 ? "1 launch" : fmt::format("{} launches", total.launches),
+                     format_count(kernels.size(), "kernel"));
 }
 
 /// "3 launches in queues without profiling": of launches in the rows, or of the rest.
@@ -104,7 +100,7 @@ std::vector<std::string> gap_texts(const Survey& survey, bool of_launches) {
   return texts;
 }
 
-/// How many launches were estimated; empty: none.
+/// What of the times is none of the driver's; empty where all are.
 std::string estimated_text(const Survey& survey) {
   const std::uint64_t count = survey.total().estimated;
   if (count == 0) return "";
@@ -112,7 +108,7 @@ std::string estimated_text(const Survey& survey) {
                      count == 1 ? "1 launch is" : fmt::format("{} launches are", count));
 }
 
-/// Why the times are not to be believed; empty where they are.
+/// Why the times are none; empty where they may be.
 std::string doubt_text(const Survey& survey) {
   if (!survey::has_doubtful_times(survey)) return "";
   const double factor = survey::event_clock_factor(survey.clock);
@@ -121,11 +117,12 @@ std::string doubt_text(const Survey& survey) {
         "times are {:.2g}x too {}: during {} of the host's clock the driver's event "
         "clock advanced {}; shares are unaffected",
         factor > 1.0 ? factor : 1.0 / factor, factor > 1.0 ? "short" : "long",
-        time_text(survey.clock.host_min_ns), time_text(survey.clock.event_ns));
+        format_seconds(static_cast<double>(survey.clock.host_min_ns) / ns_per_second),
+        format_seconds(static_cast<double>(survey.clock.event_ns) / ns_per_second));
   }
   return fmt::format(
       "no launch took longer than {} by the driver's events, so times and shares are meaningless",
-      time_text(survey.total().max_ns));
+      format_seconds(static_cast<double>(survey.total().max_ns) / ns_per_second));
 }
 
 /// The names that kernels of several programs have.
@@ -139,8 +136,8 @@ std::set<std::string> shared_names(const Survey& survey) {
   return shared;
 }
 
-/// Which program a kernel is of, if others have its name; what that was made from, if not from a
-/// text; and whether it has pointers to shared virtual memory.
+/// What a kernel's name does not say: of which program it is, where its name is shared; what that
+/// was made from, where not from a text; pointers of shared virtual memory.
 std::string remark_of(const Row& row, const std::set<std::string>& shared) {
   std::vector<std::string> parts;
   if (shared.contains(row.signature.kernel)) {
@@ -228,9 +225,9 @@ std::vector<std::string> cells_of(const Page& page, const Line& line, const surv
           page.show(total_time(row.sum)),
           fmt::format("{}", row.sum.launches),
           page.show(mean_time(row.sum)),
-          line.sizes == 1 ? sizes_text(row.signature, row.signature.global)
+          line.sizes == 1 ? sizes_text(row.signature, row.signature.global, "-")
                           : fmt::format("{} sizes", line.sizes),
-          sizes_text(row.signature, row.signature.local)};
+          sizes_text(row.signature, row.signature.local, "-")};
 }
 
 void add_lines(Page& page, const Survey& survey, std::span<const Line> lines) {
@@ -363,7 +360,11 @@ std::string end_text(const SurveyedApp& app) {
 std::string render_survey_table(const SurveyedApp& app, const TableStyle& style) {
   Page page(style);
   const std::string name = app.words.empty() ? "" : app.words.front();
-  page.prose("", fmt::format("{}: {}", name, survey_summary(app)), Ink::heading);
+  const std::string end = end_text(app);
+  page.prose("",
+             fmt::format("{}: {}, {}{}", name, format_seconds(app.wall_s), survey_summary(app),
+                         end.empty() ? "" : fmt::format("; the program {}", end)),
+             Ink::heading);
   const std::vector<std::string> devices = devices_of(app.survey);
   for (const std::string& device : devices) page.prose("on ", device, Ink::faint);
   if (app.survey.processes.size() > 1) {
@@ -439,16 +440,20 @@ std::string render_survey_markdown(const SurveyedApp& app) {
   const survey::Survey& survey = app.survey;
   const survey::Sum total = survey.total();
   const std::string name = app.words.empty() ? "" : app.words.front();
-  std::string text = fmt::format("**{}**: {}\n\n", escape_markdown(name), survey_summary(app));
+  const std::string end = end_text(app);
+  std::string text =
+      fmt::format("**{}**: {}, {}{}\n\n", escape_markdown(name), format_seconds(app.wall_s),
+                  survey_summary(app), end.empty() ? "" : fmt::format("; the program {}", end));
   text += markdown_row({"kernel", "global", "local", "share", "device time", "launches", ""});
   text += "| :--- | :--- | :--- | ---: | ---: | ---: | :--- |\n";
   const std::set<std::string> shared = shared_names(survey);
   for (const Row& row : survey.rows) {
-    text += markdown_row({escape_markdown(row.signature.kernel),
-                          sizes_text(row.signature, row.signature.global),
-                          sizes_text(row.signature, row.signature.local), share_text(row, total),
-                          total_time(row.sum), fmt::format("{}", row.sum.launches),
-                          escape_markdown(remark_of(row, shared))});
+    text +=
+        markdown_row({escape_markdown(row.signature.kernel),
+                      sizes_text(row.signature, row.signature.global, "-"),
+                      sizes_text(row.signature, row.signature.local, "-"), share_text(row, total),
+                      total_time(row.sum), fmt::format("{}", row.sum.launches),
+                      escape_markdown(remark_of(row, shared))});
   }
   for (const std::string& device : devices_of(survey)) {
     text += fmt::format("\non {}\n", escape_markdown(device));

@@ -31,7 +31,7 @@ constexpr std::array colours{"#0b5fc0", "#b8400a", "#0a7068", "#9a1fb0",
 constexpr std::array dashes{"", "7 4", "2 3", "10 3 2 3", "4 2", "1 4", "12 4", "6 2 2 2"};
 
 /// A mark of a curve, around its middle; open ones are not filled. With the dashes no two of 56
-/// curves are alike without their colours. Pages have the same (curves.js).
+/// curves are alike without their colours.
 struct Mark {
   std::string_view path;
   bool is_open;
@@ -114,6 +114,7 @@ class Picture {
       draw_beside();
       for (std::size_t i = chart_.series.size(); i-- > 0;) draw_curve(i);
       draw_notes();
+      if (text.has_values) draw_values();
       svg_ += legend;
     } else {
       svg_ += fmt::format("<text x=\"{}\" y=\"{}\" fill=\"#1a1d21\">no curve was measured</text>\n",
@@ -123,6 +124,10 @@ class Picture {
   }
 
  private:
+  /// The number of the colour, dashes and mark of a series.
+  [[nodiscard]] std::size_t look_of(std::size_t i) const {
+    return chart_.series[i].look.value_or(i);
+  }
   [[nodiscard]] double across(double value) const { return left + plot_width_ * x_.share(value); }
   [[nodiscard]] double down(double value) const {
     return bottom - plot_height * std::clamp(y_.share(value), 0.0, 1.0);
@@ -231,7 +236,7 @@ class Picture {
       svg_ += fmt::format(
           R"(<path d="{}" fill="none" stroke="{}" stroke-width="1" stroke-dasharray="1 2" stroke-linecap="round"/>
 )",
-          path, colour_of(i));
+          path, colour_of(look_of(i)));
     }
   }
 
@@ -249,7 +254,7 @@ class Picture {
     }
     if (!is_wide) return;
     svg_ += fmt::format("<path d=\"{}{}Z\" fill=\"{}\" fill-opacity=\"0.22\"/>\n", path, back,
-                        colour_of(i));
+                        colour_of(look_of(i)));
   }
 
   void draw_curve(std::size_t i) {
@@ -261,17 +266,32 @@ class Picture {
     }
     // A single point is a line of no length, which a round cap makes a dot.
     if (points.size() == 1) path += "h0";
-    const std::string_view dash = dashes.at(i % dashes.size());
+    const std::size_t look = look_of(i);
+    const std::string_view dash = dashes.at(look % dashes.size());
     svg_ += fmt::format(
         R"(<path d="{}" fill="none" stroke="{}" stroke-width="{}" stroke-linejoin="round" stroke-linecap="round"{}/>
 )",
-        path, colour_of(i), i == 0 ? 2.4 : 1.8,
+        path, colour_of(look), i == 0 ? 2.4 : 1.8,
         dash.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", dash));
     // A few of the points, and not the same ones of each curve.
     const std::size_t every = std::max<std::size_t>(1, points.size() / marks_of_curve);
     for (std::size_t at = every * (i % 5) / 5; at < points.size(); at += every) {
-      svg_ += draw_mark(i, {across(points[at].x), down(points[at].y)});
+      svg_ += draw_mark(look, {across(points[at].x), down(points[at].y)});
     }
+  }
+
+  /// Invisible discs over the points, whose titles viewers show under the pointer.
+  void draw_values() {
+    svg_ += "<g fill=\"none\" pointer-events=\"all\">\n";
+    for (const ChartSeries& series : chart_.series) {
+      for (const ChartPoint& point : sorted(series)) {
+        svg_ += fmt::format(
+            "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\"><title>{}, {}: {}</title></circle>\n",
+            across(point.x), down(point.y), html_text(printable(series.name)),
+            html_text(x_text_of(chart_, point.x)), html_text(value_text(point, chart_.y_unit)));
+      }
+    }
+    svg_ += "</g>\n";
   }
 
   static std::string draw_mark(std::size_t series, const Place& place) {
@@ -322,7 +342,7 @@ class Picture {
       svg_ += fmt::format(
           R"(<text x="{:.1f}" y="{:.1f}" text-anchor="middle" font-weight="600" fill="{}" stroke="#ffffff" stroke-width="4" paint-order="stroke">{}</text>
 )",
-          label->place.x, label->place.y, colour_of(static_cast<std::size_t>(note.series)),
+          label->place.x, label->place.y, colour_of(look_of(static_cast<std::size_t>(note.series))),
           html_text(text));
     }
   }
@@ -340,14 +360,15 @@ class Picture {
         x = left;
         y += legend_row;
       }
-      const std::string_view dash = dashes.at(i % dashes.size());
+      const std::size_t look = look_of(i);
+      const std::string_view dash = dashes.at(look % dashes.size());
       legend += fmt::format(
           R"(<path d="M{:.1f} {:.1f}h{}" stroke="{}" stroke-width="2.4"{}/><text x="{:.1f}" y="{:.1f}" fill="#1a1d21">{}</text>
 )",
-          x, y - 4.5, line_length, colour_of(i),
+          x, y - 4.5, line_length, colour_of(look),
           dash.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", dash), x + line_length + 8, y,
           html_text(name));
-      legend += draw_mark(i, {x + line_length / 2, y - 4.5});
+      legend += draw_mark(look, {x + line_length / 2, y - 4.5});
       x += room;
     }
     height_ = y + 18;
@@ -364,6 +385,16 @@ class Picture {
 };
 
 }  // namespace
+
+std::string value_text(const ChartPoint& point, std::string_view unit) {
+  std::string text = quantity_text(point.y, unit);
+  const std::string low = quantity_text(point.low, unit);
+  const std::string high = quantity_text(point.high, unit);
+  const bool is_exact = low == text && high == text;
+  if (point.high > point.low && !is_exact) text += fmt::format(" ({} to {})", low, high);
+  if (point.cycles) text += fmt::format(", {} cycles", quantity_text(*point.cycles, "cycles"));
+  return text + (point.remark.empty() ? "" : ", " + point.remark);
+}
 
 std::string picture_head(const PictureText& text, double height) {
   return fmt::format(

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "clprobe/run.hpp"
 #include "report/chart.hpp"
@@ -17,24 +18,36 @@ namespace clprobe::report {
 struct PictureText {
   std::string title{};
   std::string subtitle{};
-  std::string description{};  ///< for whoever cannot see it
+  std::string description{};  ///< for readers who cannot see it
+  bool has_values{false};     ///< whether the pointer over a point shows its value
 };
 
 /// An <svg> element, light, with text as text, and with nothing that depends on the machine. It can
 /// stand alone or in a page: it has no ids, scripts or styles.
 std::string draw_picture(const Chart& chart, const PictureText& text);
 
-/// The same of a grid: a colour for each value, by its logarithm.
-std::string draw_heat_map(const Grid& grid, const GridAxes& axes, std::string_view unit,
-                          const PictureText& text);
+/// A grid as a picture: a colour for each value, by its logarithm. The scale covers the values of
+/// all grids `on_scale`.
+std::string draw_heat_map(const Grid& grid, std::span<const Grid> on_scale, const GridAxes& axes,
+                          std::string_view unit, const PictureText& text);
 
 /// The same of stacks: a bar each, in colours by category, with what they stand for.
 std::string draw_stacks(std::span<const Stack> stacks, const PictureText& text);
 
-/// The picture of a probe in these runs, with its texts. Of stacks it shows the first run's. Of
-/// curves on several devices it shows the first run's first series on each that has it; of heat
-/// maps the first one.
-std::string picture_of(std::span<const Run> runs, std::string_view probe);
+struct Figure {
+  std::string title{};  ///< what tells it apart; empty where it is the first of its probe
+  std::string svg{};
+  bool is_folded{false};  ///< whether a page shows it on request only
+};
+
+/// All figures of a probe in these runs, with values under the pointer, at least one. Stacks: each
+/// view of each run, and each cause that has parts. Heat maps: each series of each run, with one
+/// scale per series. Curves: a few of one run at a time; of several runs each series on all
+/// devices. The plots of the probe's card follow.
+std::vector<Figure> figures_of(std::span<const Run> runs, std::string_view probe);
+
+/// "16.2 ns (16.1 ns to 16.4 ns), 32.0 cycles": what a point shows under the pointer.
+std::string value_text(const ChartPoint& point, std::string_view unit);
 
 /// The beginning of every picture, up to its titles.
 std::string picture_head(const PictureText& text, double height);

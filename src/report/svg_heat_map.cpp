@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
 #include <set>
 
 #include "report/findings.hpp"
@@ -30,44 +29,39 @@ std::string colour_at(double share) {
   return fmt::format("#{:02x}{:02x}{:02x}", mixed(0), mixed(1), mixed(2));
 }
 
-std::string place_text(const std::string& name, double value) {
-  const bool is_whole = value == std::floor(value) && std::fabs(value) < 9e15;
-  const Value shown = is_whole ? Value{static_cast<std::int64_t>(value)} : Value{value};
-  return html_text(parameter_text(name, shown));
-}
-
 /// "11.8 ns (23.3 cycles)": tables have cycles, where the clock counts them.
-std::string end_text(double value, std::optional<double> cycles, std::string_view unit) {
-  const std::string text = quantity_text(value, unit);
-  return cycles ? fmt::format("{} ({} cycles)", text, quantity_text(*cycles, "cycles")) : text;
+std::string end_text(const ChartPoint& end, std::string_view unit) {
+  const std::string text = quantity_text(end.y, unit);
+  if (!end.cycles) return text;
+  return fmt::format("{} ({} cycles)", text, quantity_text(*end.cycles, "cycles"));
 }
 
 class HeatMap {
  public:
-  HeatMap(const Grid& grid, const GridAxes& axes) : grid_(grid), axes_(axes) {
+  HeatMap(const Grid& grid, std::span<const Grid> on_scale, const GridAxes& axes,
+          std::string_view unit)
+      : grid_(grid), axes_(axes), unit_(unit) {
     std::set<double> xs;
     std::set<double> ys;
-    std::set<double> values;
     for (const GridCell& cell : grid.cells) {
       xs.insert(cell.value.x);
       ys.insert(cell.y);
-      values.insert(cell.value.y);
     }
     xs_.assign(xs.begin(), xs.end());
     ys_.assign(ys.begin(), ys.end());
-    low_ = *values.begin();
-    high_ = *values.rbegin();
-    for (const GridCell& cell : grid.cells) {
-      if (cell.value.y == low_) low_cycles_ = cell.value.cycles;
-      if (cell.value.y == high_) high_cycles_ = cell.value.cycles;
+    for (const Grid& each : on_scale) {
+      for (const auto& [y, value] : each.cells) {
+        if (low_.y == 0.0 || value.y < low_.y) low_ = value;
+        if (value.y > high_.y) high_ = value;
+      }
     }
   }
 
-  [[nodiscard]] std::string draw(std::string_view unit, const PictureText& text) const {
+  [[nodiscard]] std::string draw(const PictureText& text) const {
     constexpr double below = 104;
     std::string svg = picture_head(text, picture::bottom + below);
-    for (const GridCell& cell : grid_.cells) svg += draw_cell(cell);
-    return svg + draw_axes() + draw_scale(unit) + "</svg>\n";
+    for (const GridCell& cell : grid_.cells) svg += draw_cell(cell, text.has_values);
+    return svg + draw_axes() + draw_scale() + "</svg>\n";
   }
 
  private:
@@ -88,14 +82,20 @@ class HeatMap {
     return std::round(picture::bottom - cell_height() * static_cast<double>(row));
   }
 
-  [[nodiscard]] std::string draw_cell(const GridCell& cell) const {
+  [[nodiscard]] std::string draw_cell(const GridCell& cell, bool has_value) const {
     const std::size_t column = place(xs_, cell.value.x);
     const std::size_t row = place(ys_, cell.y);
     const double share =
-        high_ > low_ ? std::log(cell.value.y / low_) / std::log(high_ / low_) : 0.5;
-    return fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>\n",
-                       left_of(column), bottom_of(row + 1), left_of(column + 1) - left_of(column),
-                       bottom_of(row) - bottom_of(row + 1), colour_at(share));
+        high_.y > low_.y ? std::log(cell.value.y / low_.y) / std::log(high_.y / low_.y) : 0.5;
+    const std::string box =
+        fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"",
+                    left_of(column), bottom_of(row + 1), left_of(column + 1) - left_of(column),
+                    bottom_of(row) - bottom_of(row + 1), colour_at(share));
+    if (!has_value) return box + "/>\n";
+    return fmt::format(
+        "{}><title>{} {}, {} {}: {}</title></rect>\n", box, html_text(parameter_title(axes_.x)),
+        html_text(place_text(axes_.x, cell.value.x)), html_text(parameter_title(axes_.y)),
+        html_text(place_text(axes_.y, cell.y)), html_text(value_text(cell.value, unit_)));
   }
 
   // As many as fit, evenly.
@@ -109,12 +109,14 @@ class HeatMap {
     for (std::size_t i = 0; i < xs_.size(); i += step_of(cell_width(), min_gap_across)) {
       svg += fmt::format(
           "<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\" fill=\"#50565e\">{}</text>\n",
-          left_of(i) + cell_width() / 2, picture::bottom + 19, place_text(axes_.x, xs_[i]));
+          left_of(i) + cell_width() / 2, picture::bottom + 19,
+          html_text(place_text(axes_.x, xs_[i])));
     }
     for (std::size_t i = 0; i < ys_.size(); i += step_of(cell_height(), min_gap_down)) {
       svg += fmt::format(
           "<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\" fill=\"#50565e\">{}</text>\n",
-          picture::left - 8, bottom_of(i) - cell_height() / 2 + 4.5, place_text(axes_.y, ys_[i]));
+          picture::left - 8, bottom_of(i) - cell_height() / 2 + 4.5,
+          html_text(place_text(axes_.y, ys_[i])));
     }
     svg +=
         fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\" fill=\"#1a1d21\">{}</text>\n",
@@ -126,14 +128,14 @@ class HeatMap {
                      picture::top + picture::plot_height / 2, html_text(parameter_title(axes_.y)));
   }
 
-  [[nodiscard]] std::string draw_scale(std::string_view unit) const {
+  [[nodiscard]] std::string draw_scale() const {
     constexpr int steps = 40;
     constexpr double step_width = 5;
-    const double text_room = low_cycles_ ? 160 : 70;
+    const double text_room = low_.cycles ? 160 : 70;
     const double y = picture::bottom + 70;
-    std::string svg = fmt::format(
-        "<text x=\"{}\" y=\"{}\" text-anchor=\"end\" fill=\"#1a1d21\">{}</text>\n",
-        picture::left + text_room - 8, y + 11, html_text(end_text(low_, low_cycles_, unit)));
+    std::string svg =
+        fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\" fill=\"#1a1d21\">{}</text>\n",
+                    picture::left + text_room - 8, y + 11, html_text(end_text(low_, unit_)));
     for (int i = 0; i < steps; ++i) {
       svg += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"14\" fill=\"{}\"/>\n",
                          picture::left + text_room + step_width * i, y, step_width,
@@ -141,24 +143,23 @@ class HeatMap {
     }
     return svg + fmt::format("<text x=\"{}\" y=\"{}\" fill=\"#1a1d21\">{}</text>\n",
                              picture::left + text_room + step_width * steps + 8, y + 11,
-                             html_text(end_text(high_, high_cycles_, unit)));
+                             html_text(end_text(high_, unit_)));
   }
 
   const Grid& grid_;
   const GridAxes& axes_;
   std::vector<double> xs_{};
   std::vector<double> ys_{};
-  double low_{0.0};
-  double high_{0.0};
-  std::optional<double> low_cycles_{};
-  std::optional<double> high_cycles_{};
+  std::string_view unit_;
+  ChartPoint low_{};  ///< the ends of the scale
+  ChartPoint high_{};
 };
 
 }  // namespace
 
-std::string draw_heat_map(const Grid& grid, const GridAxes& axes, std::string_view unit,
-                          const PictureText& text) {
-  return HeatMap(grid, axes).draw(unit, text);
+std::string draw_heat_map(const Grid& grid, std::span<const Grid> on_scale, const GridAxes& axes,
+                          std::string_view unit, const PictureText& text) {
+  return HeatMap(grid, on_scale, axes, unit).draw(text);
 }
 
 }  // namespace clprobe::report

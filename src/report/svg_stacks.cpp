@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "report/findings.hpp"
 #include "report/html_text.hpp"
 #include "report/stacks.hpp"
 #include "report/svg.hpp"
@@ -16,14 +17,11 @@ namespace clprobe::report {
 namespace {
 
 // By the numbers of the categories. Any two that may be neighbours also differ without colour, and
-// what is not attributed is the lightest. Pages have the
-// same (report.css, --f0 to --f10).
+// what is not attributed is the lightest.
 constexpr std::array<std::string_view, 11> fills{"#d3dce5", "#2b2926", "#c98a55", "#0a5fae",
                                                  "#7cc4bb", "#b84fae", "#e3cf5a", "#3a4a1a",
                                                  "#efb4b8", "#f4efe6", "#9aa1a9"};
 static_assert(fills.size() == known_categories.size());
-constexpr double row_height = 26;
-constexpr double bar_height = 18;
 constexpr double names = 300;  // the room before the bars
 constexpr double bars_width = picture::width - names - picture::right;
 constexpr int max_name = 40;
@@ -56,9 +54,33 @@ Reach reach_of(std::span<const Stack> stacks) {
   return reach;
 }
 
+/// "saves at most 31 % of the app's device time". Accounts of cycles say where time goes, and not
+/// what is saved.
+std::string app_text(const Stack& stack, const StackPart& part) {
+  const bool is_cause = stack.view == stack_view_shapley && part.label != stack_remainder &&
+                        part.label != stack_not_resolved && part.share > 0.0;
+  if (!stack.app_share || !is_cause) return {};
+  const std::string_view bound = part.reason.starts_with("at least") ? "at least" : "at most";
+  return fmt::format(", saves {} {} of the app's device time", bound,
+                     quantity_text(part.share * *stack.app_share, "share"));
+}
+
+/// ", 1.23 ms, saves at most ...": what a part of a bar means besides its share.
+std::string effect_text(const Stack& stack, const StackPart& part) {
+  const bool is_timed = stack.time && *stack.time > 0.0;
+  const Stack alone{.time = part.share * stack.time.value_or(0.0), .time_unit = stack.time_unit};
+  return (is_timed ? ", " + time_text(alone) : "") + app_text(stack, part);
+}
+
+/// Of bars of kernels there are few, of windows of their time many.
+struct Rows {
+  double row;
+  double bar;
+};
+
 /// What saves time lies right of 0, and what costs time to take away lies left of it.
 std::string bar_of(const Stack& stack, std::span<const std::string> labels, const Reach& reach,
-                   double y) {
+                   double y, double height, bool has_values) {
   if (!stack.is_whole) {
     return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" fill=\"#50565e\">{}</text>\n",
                        reach.across(0.0), y + 13.5, no_bar);
@@ -78,9 +100,10 @@ std::string bar_of(const Stack& stack, std::span<const std::string> labels, cons
     const double to = reach.across(end);
     svg += fmt::format(
         "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\" "
-        "stroke=\"#50565e\" stroke-width=\"0.5\"><title>{}: {} %</title></rect>\n",
-        std::min(from, to), y, std::fabs(to - from), bar_height, fill_of(numbers[category]),
-        html_text(labels[i]), html_text(share_text(*part)));
+        "stroke=\"#50565e\" stroke-width=\"0.5\"><title>{}: {} %{}</title></rect>\n",
+        std::min(from, to), y, std::fabs(to - from), height, fill_of(numbers[category]),
+        html_text(labels[i]), html_text(share_text(*part)),
+        has_values ? html_text(effect_text(stack, *part)) : std::string());
   }
   return svg;
 }
@@ -112,7 +135,10 @@ std::string draw_stacks(std::span<const Stack> all, const PictureText& text) {
   const std::vector<std::size_t> numbers = category_numbers(categories);
   constexpr std::size_t legend_columns = 4;
   constexpr double legend_row = 22;
-  const double bottom = picture::top + row_height * static_cast<double>(stacks.size());
+  const bool has_parts = !stacks.empty() && is_of_parts(stacks.front().view);
+  const Rows rows = has_parts ? Rows{15, 12} : Rows{26, 18};
+  const double below_top = (rows.bar - 9) / 2 + 9;  // of a bar, where its name stands
+  const double bottom = picture::top + rows.row * static_cast<double>(stacks.size());
   const std::size_t legend_rows = (categories.size() + legend_columns - 1) / legend_columns;
   std::string svg =
       picture_head(text, bottom + 40 + legend_row * static_cast<double>(legend_rows) + 8);
@@ -124,10 +150,10 @@ std::string draw_stacks(std::span<const Stack> all, const PictureText& text) {
     svg += fmt::format(
         "<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\" fill=\"#1a1d21\"><title>{}</title>{}"
         "</text>\n",
-        names - 10, y + 13.5, html_text(stack.bar + (time.empty() ? "" : ", " + time)),
+        names - 10, y + below_top, html_text(stack.bar + (time.empty() ? "" : ", " + time)),
         html_text(name));
-    svg += bar_of(stack, labels, reach, y);
-    y += row_height;
+    svg += bar_of(stack, labels, reach, y, rows.bar, text.has_values);
+    y += rows.row;
   }
   svg += axis_at(bottom + 16, reach);
   const double column = (picture::width - picture::left) / static_cast<double>(legend_columns);

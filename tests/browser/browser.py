@@ -8,7 +8,6 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 from typing import Any
 
@@ -20,7 +19,6 @@ try:
     from selenium import webdriver
     from selenium.webdriver.chrome.options import Options
     from selenium.webdriver.chrome.service import Service
-    from selenium.webdriver.common.action_chains import ActionChains
     from selenium.webdriver.common.by import By
 except ImportError as error:
     if os.environ.get("CLPROBE_REQUIRE_ALL") == "1":
@@ -61,11 +59,13 @@ for (let i = 0; i < 8; ++i) {
 return [...new Set(faint)];
 """
 
-# How many pixels of a canvas are not as its first one.
-INKED = """
-const c = arguments[0];
-const d = new Uint32Array(c.getContext("2d").getImageData(0, 0, c.width, c.height).data.buffer);
-return d.reduce((n, v) => n + (v !== d[0]), 0);
+# What the pointer shows in the middle of an element.
+UNDER_POINTER = """
+arguments[0].scrollIntoView({block: "center", inline: "center"});
+const box = arguments[0].getBoundingClientRect();
+const found = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+const title = found && found.querySelector("title");
+return title ? title.textContent : "";
 """
 
 
@@ -119,15 +119,6 @@ class PageTest(unittest.TestCase):
     def js(self, script: str, *arguments: Any) -> Any:
         return self.browser.execute_script(script, *arguments)
 
-    def ends_of_bars(self, canvas: Any) -> list[float]:
-        """Where each of the drawn bars ends, on the axis."""
-        ends: list[float] = self.js(
-            "const c = Chart.getChart(arguments[0]); const ends = {}; "
-            "c.data.datasets.forEach((set, i) => c.getDatasetMeta(i).data.forEach("
-            "(bar, k) => { const y = set.data[k].y; ends[y] = Math.max(ends[y] || 0, "
-            "c.scales.x.getValueForPixel(bar.x)); })); return Object.values(ends)", canvas)
-        return ends
-
     def all(self, selector: str) -> list[Any]:
         return self.browser.find_elements(By.CSS_SELECTOR, selector)
 
@@ -155,31 +146,16 @@ class PageTest(unittest.TestCase):
             "clip": {"x": 0, "y": 0, "width": size[0], "height": min(size[1], 6000), "scale": 1}})
         (self.folder / f"{name}.png").write_bytes(base64.b64decode(picture["data"]))
 
-    def await_ready(self) -> None:
-        """Charts are drawn one after the other."""
-        for _ in range(200):
-            if self.js("return document.documentElement.dataset.ready") == "yes":
-                return
-            time.sleep(0.05)
-        self.fail("the page is not ready")
+    def figures(self) -> dict[str, Any]:
+        """The pictures of a page, by their titles; the first of a probe has none of its own."""
+        return {self.js("const s = arguments[0].closest('details, section');"
+                        "return s.tagName === 'DETAILS' ? s.firstElementChild.textContent : s.id",
+                        svg): svg for svg in self.all(".picture svg")}
 
-    def canvases(self, count: int) -> list[Any]:
-        self.await_ready()
-        found = self.all(".stage canvas")
-        self.assertEqual(len(found), count)
-        for canvas in found:
-            self.assertGreater(self.js(INKED, canvas), 2000)
-        return found
+    def shown_figures(self) -> list[Any]:
+        """Those that are not folded."""
+        return self.js("return [...document.querySelectorAll('.picture svg')]"
+                       ".filter((svg) => svg.checkVisibility())")
 
-    def hover(self, canvas: Any, dataset: int, index: int) -> Any:
-        at = self.js("const p = Chart.getChart(arguments[0]).getDatasetMeta(arguments[1])"
-                     ".data[arguments[2]]; return [p.x, p.y]", canvas, dataset, index)
-        self.js("arguments[0].scrollIntoView({block: 'center'})", canvas)
-        size = canvas.size
-        ActionChains(self.browser).move_to_element_with_offset(
-            canvas, int(at[0] - size["width"] / 2), int(at[1] - size["height"] / 2)).perform()
-        return self.js("const t = Chart.getChart(arguments[0]).tooltip; return [t.opacity, "
-                       "t.title.concat(...t.body.map(b => b.lines)).join(' | ')]", canvas)
-
-    def image(self, canvas: Any) -> str:
-        return self.js("return arguments[0].toDataURL()", canvas)
+    def under_pointer(self, element: Any) -> str:
+        return self.js(UNDER_POINTER, element)

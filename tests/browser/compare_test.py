@@ -18,14 +18,6 @@ return [...document.querySelectorAll("tr[data-verdict]")].filter((row) => row.ch
   .map((row) => [row.dataset.verdict, row.dataset.probe]);
 """
 
-# Lines of the chart: the colour and the pixels of each that is drawn.
-LINES = """
-const graph = Chart.getChart(arguments[0]);
-return graph.data.datasets.map((set, i) => [set.label, set.borderColor, graph.isDatasetVisible(i),
-  graph.getDatasetMeta(i).data.map((p) => p.y), i]).filter((line) => line[2]);
-"""
-
-
 class ComparePages(PageTest):
     def comparison(self, name: str, words: list[Any]) -> pathlib.Path:
         page = self.folder / f"{name}.html"
@@ -54,7 +46,6 @@ class ComparePages(PageTest):
         for width, scheme in ((1280, "light"), (1280, "dark"), (400, "light"), (400, "dark")):
             with self.subTest(width=width, scheme=scheme):
                 self.open(page, width, scheme)
-                self.await_ready()
                 better = self.all(".verdicts .verdict.better")[0]
                 self.assertLess(better.rect["y"] + better.rect["height"], 740)  # of a small phone
                 words = [part.text for part in self.all(".verdicts")]
@@ -68,7 +59,6 @@ class ComparePages(PageTest):
     def test_what_changed_comes_first_and_rows_are_filtered(self) -> None:
         page = self.two()
         self.open(page)
-        self.await_ready()
         verdicts = {verdict for verdict, _ in self.js(SHOWN_ROWS)}
         self.assertTrue(verdicts)
         self.assertLessEqual(verdicts, {"better", "worse", "different"})
@@ -90,29 +80,23 @@ class ComparePages(PageTest):
         # A link shows the same.
         shown = self.js(SHOWN_ROWS)
         self.browser.get(self.browser.current_url)
-        self.await_ready()
         self.assertEqual(self.js(SHOWN_ROWS), shown)
         self.check_quiet()
 
-    def test_curves_of_both_sides_and_their_ratio(self) -> None:
+    def test_curves_of_both_runs_and_their_ratio(self) -> None:
         self.open(self.two())
-        self.await_ready()
         place = "#curves-1"  # of stride, whose bandwidths differ everywhere
-        canvas = self.all(f"{place} canvas")[0]
-        lines = self.js(LINES, canvas)
-        self.assertEqual(len(lines), 2)
-        self.assertNotEqual(lines[0][1], lines[1][1])
-        apart = [abs(a - b) for a, b in zip(lines[0][3], lines[1][3])]
-        self.assertGreater(max(apart), 20)  # pixels: nobody takes one for the other
-        box = next(box for box in self.all(f"{place} .toggle") if box.text == "ratio to A")
-        box.click()
-        lines = self.js(LINES, canvas)
-        heights = set(round(y) for y in lines[0][3])
-        self.assertEqual(len(heights), 1)  # the baseline beside itself is a level line
-        opacity, text = self.hover(canvas, lines[1][4], 8)
-        self.assertEqual(opacity, 1)
-        self.assertRegex(text, r"1\.[3-6]\d*x")
-        self.assertGreater(heights.pop(), max(lines[1][3][3:]))  # more bandwidth lies above it
+        self.js("document.querySelectorAll('details').forEach(d => d.open = true)")
+        values, ratios = self.all(f"{place} svg")[:2]
+        points = values.find_elements("css selector", "circle")
+        self.assertRegex(self.under_pointer(points[-1]), r"^B .*: .*B/s, 1\.[3-6]\d*x A$")
+        self.assertIn("ratio to A", ratios.text)
+        heights: dict[str, list[int]] = {}
+        for point in ratios.find_elements("css selector", "circle"):
+            name = self.js("return arguments[0].textContent", point)[0]
+            heights.setdefault(name, []).append(round(float(point.get_attribute("cy"))))
+        self.assertEqual(len(set(heights["A"])), 1)  # the baseline to itself is a level line
+        self.assertGreater(heights["A"][0], max(heights["B"][3:]))  # more bandwidth lies above it
         self.keep("compare-ratio")
         self.check_quiet()
 
@@ -120,15 +104,13 @@ class ComparePages(PageTest):
         h100, h200 = self.results("nvidia/h100"), self.results("nvidia/h200")
         first, second = self.side(h100[-1]), self.side(h200[-1])
         self.open(self.comparison("sides", [*first, "--", *second]))
-        self.await_ready()
         self.assertIn(f"{len(first)} runs", self.all("#summary")[0].text)
         self.assertEqual(len(self.all("#summary .card")), 1)
         self.open(self.comparison("many", [*h100[-1:], *h200]))
-        self.await_ready()
         self.assertEqual(len(self.all("#summary .card")), len(h200))
-        lines = self.js(LINES, self.all("#curves-0 canvas")[0])
-        self.assertEqual(len(lines), 1 + len(h200))
-        self.assertEqual(len({line[1] for line in lines}), 1 + len(h200))
+        legend = self.all("#curves-0 svg")[0].text
+        for run in range(1 + len(h200)):
+            self.assertIn(f"\n{chr(ord('A') + run)} ", legend)
         self.check_layout()
         self.check_quiet()
 
@@ -138,9 +120,8 @@ class ComparePages(PageTest):
             files.append(self.folder / f"hostile-{i}.json")
             files[-1].write_text(json.dumps(run), encoding="utf-8")
         self.open(self.comparison("hostile-sides", files))
-        self.await_ready()
         self.assertIsNone(self.js("return window.ran || null"))
-        self.assertEqual(len(self.all("script")), 5)
+        self.assertEqual(len(self.all("script")), 3)
         self.assertEqual(len(self.all("img, iframe, object, embed, main b, base")), 0)
         self.check_layout()
         self.check_quiet()

@@ -33,12 +33,11 @@ class Pages(PageTest):
             for width, scheme in LOOKS:
                 with self.subTest(page=name, width=width, scheme=scheme):
                     self.open(page, width, scheme)
-                    self.canvases(charts[name])
+                    self.assertEqual(len(self.shown_figures()), charts[name])
                     self.check_layout()
                     self.assertEqual(self.js(CONTRAST), [])
                     self.keep(f"{name}-{width}-{scheme}")
                     self.js("document.querySelectorAll('details').forEach(d => d.open = true)")
-                    time.sleep(0.2)  # the tables are made by the event that follows
                     self.check_layout()
                     self.assertEqual(self.js(CONTRAST), [])
                     self.check_quiet()
@@ -60,11 +59,8 @@ class Pages(PageTest):
         page, _ = self.page("hostile", [hostile_run(), run_of("H200")])
         self.open(page)
         self.js("document.querySelectorAll('details').forEach(d => d.open = true)")
-        for canvas in self.canvases(2):
-            self.hover(canvas, 0, 0)
-        time.sleep(0.3)
         self.assertIsNone(self.js("return window.ran || null"))
-        self.assertEqual(len(self.all("script")), 5)
+        self.assertEqual(len(self.all("script")), 3)
         self.assertEqual(len(self.all("img, iframe, object, embed, main b, base")), 0)
         self.assertIn("<script>window.ran=1</script>", self.all("main")[0].text)
         # Were a script or a handler to get in, the policy would still refuse it.
@@ -104,7 +100,7 @@ class Pages(PageTest):
                 self.assertEqual(tables[0], tables[1])
                 self.check_quiet()
 
-    def test_without_scripts_the_charts_are_pictures(self) -> None:
+    def test_without_scripts_the_charts_are_there(self) -> None:
         page, _ = self.page("one", [run_of("H200")])
         self.browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
         try:
@@ -119,16 +115,14 @@ class Pages(PageTest):
             self.browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
         self.check_quiet()
 
-    def test_a_browser_that_cannot_unpack_shows_pictures(self) -> None:
+    def test_a_browser_that_cannot_unpack_says_so(self) -> None:
         page, _ = self.page("one", [run_of("H200")])
         script = self.browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {
             "source": "delete window.DecompressionStream"})
         try:
             self.open(page)
-            self.await_ready()
-            self.assertTrue(self.all(".picture svg")[0].is_displayed())
             self.assertIn("cannot unpack", self.all("#downloads")[0].text)
-            self.assertEqual(self.all("canvas, #downloads button"), [])
+            self.assertEqual(self.all("#downloads button"), [])
         finally:
             self.browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
         self.check_quiet()
@@ -139,7 +133,7 @@ class Pages(PageTest):
         size = page.stat().st_size
         self.assertLess(size, 0.3 * len(json.dumps(documents)))  # 5.2 MB of 20 MB
         self.open(page)
-        self.canvases(charts_of(runs))
+        self.assertGreaterEqual(len(self.all(".picture svg")), charts_of(runs))
         titles = self.js("return [...document.querySelectorAll('#devices h3')]"
                          ".map(e => e.textContent)")
         self.assertEqual(len(set(titles)), 8)

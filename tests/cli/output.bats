@@ -38,7 +38,7 @@ setup() {
 @test "a page and a picture of a stored run" {
   clprobe latency "${few_sizes[@]}" -o a.json -o a.html -o a.svg
   [ "$status" -eq 0 ]
-  grep -q '<canvas\|id="charts"' a.html
+  grep -q '<figure class="picture">' a.html
   [[ $(tail -n 1 a.svg) == '</svg>' ]]
   clprobe report a.json -f html
   diff <(printf '%s\n' "$output") a.html

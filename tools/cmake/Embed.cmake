@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Run as a script: writes OUTPUT, a C++ source with the text of each file of FILES (separated by ';',
-# relative to ROOT unless absolute) and of CHART_JS as chart.js, the SHA-256 of each kernel together
-# with clock.clh and the headers that it includes, and the hash of each script and style as a
-# Content-Security-Policy names it.
+# relative to ROOT unless absolute), the SHA-256 of each kernel together with clock.clh and the headers
+# that it includes, and the hash of each script and style as a Content-Security-Policy names it.
 
 # The base64 of a number of 64 hexadecimal digits: 3 of them are 2 letters, and the last is padded.
 function(base64 hexadecimal result)
@@ -25,17 +24,9 @@ file(READ ${ROOT}/cl/clock.clh clock)
 set(files "")
 set(hashes "")
 set(content_hashes "")
-foreach(path IN LISTS FILES ITEMS chart.js)
-  set(text "")
-  if(NOT path STREQUAL "chart.js")
-    cmake_path(ABSOLUTE_PATH path BASE_DIRECTORY ${ROOT} OUTPUT_VARIABLE file)
-    file(READ ${file} text)
-  elseif(CHART_JS)
-    file(READ ${CHART_JS} text)
-    if(text MATCHES "</script|<!--")
-      message(FATAL_ERROR "${CHART_JS} would end the element of a page that holds it")
-    endif()
-  endif()
+foreach(path IN LISTS FILES)
+  cmake_path(ABSOLUTE_PATH path BASE_DIRECTORY ${ROOT} OUTPUT_VARIABLE file)
+  file(READ ${file} text)
   get_filename_component(name ${path} NAME)
   # In pieces: a compiler need not take string literals of more than 64 KiB.
   string(APPEND files "    File{\"${name}\", \"\" ")

@@ -27,7 +27,8 @@ function(clprobe_embed output root)
   clprobe_probe_ids(${root} ids)
   file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/cl/*.clh)
   foreach(path cl/ticks.cl cl/facts.cl docs/glossary.md docs/method.md docs/compare.md docs/formats.md
-               docs/profile.md docs/seeds.md docs/trace.md src/report/html/page.html src/report/html/report.css)
+               docs/profile.md docs/seeds.md docs/trace.md src/report/html/page.html
+               src/report/html/report.css src/report/html/report.js)
     list(APPEND files ${CMAKE_SOURCE_DIR}/${path})
   endforeach()
   foreach(id IN LISTS ids)
@@ -46,14 +47,13 @@ function(clprobe_embed output root)
     endif()
     list(APPEND files ${from}/docs/${id}.md)
   endforeach()
-  list(APPEND files ${CLPROBE_REPORT_JS})
   add_custom_command(
     OUTPUT ${output}
     COMMAND ${CMAKE_COMMAND} -DROOT=${CMAKE_SOURCE_DIR} -DOUTPUT=${output} "-DFILES=${files}"
-            "-DCHART_JS=${CLPROBE_CHART_JS_FILE}" -P ${CMAKE_SOURCE_DIR}/tools/cmake/Embed.cmake
-    DEPENDS ${files} ${CLPROBE_CHART_JS_FILE} ${CMAKE_SOURCE_DIR}/tools/cmake/Embed.cmake
+            -P ${CMAKE_SOURCE_DIR}/tools/cmake/Embed.cmake
+    DEPENDS ${files} ${CMAKE_SOURCE_DIR}/tools/cmake/Embed.cmake
     VERBATIM)
-  # A compiler need not take literals beyond 64 KiB; g++ and clang do, and Chart.js has 200.
+  # A compiler need not take literals beyond 64 KiB; g++ and clang do.
   set_source_files_properties(
     ${output} PROPERTIES COMPILE_OPTIONS -Wno-overlength-strings SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

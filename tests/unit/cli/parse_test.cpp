@@ -64,7 +64,7 @@ TEST_CASE("nothing typed: measure all probes, a table on stdout") {
   CHECK(options.command == Command::measure);
   CHECK(options.words.empty());
   CHECK(options.outputs.empty());
-  CHECK(options.format == Format::table);
+  CHECK(options.format == find_writer("table"));
   CHECK(options.of_probe.empty());
   CHECK(options.max_memory == Bytes{});
   CHECK(options.effort == Effort::normal);
@@ -309,16 +309,18 @@ TEST_CASE("each output has the format of its ending, streams that of stdout") {
       parsed({"-o", "a,b.json", "-oc.CSV", "--output=d/e.md", "-o", "f.txt", "-o", "-", "-o",
               "/dev/null", "-o", "/dev/shm/g.json", "-f", "csv"});
   CHECK(options.outputs ==
-        std::vector{Output{"a,b.json", Format::json}, Output{"c.CSV", Format::csv},
-                    Output{"d/e.md", Format::markdown}, Output{"f.txt", Format::table},
-                    Output{"-", Format::csv}, Output{"/dev/null", Format::csv},
-                    Output{"/dev/shm/g.json", Format::json}});
+        std::vector{Output{"a,b.json", find_writer("json")}, Output{"c.CSV", find_writer("csv")},
+                    Output{"d/e.md", find_writer("markdown")},
+                    Output{"f.txt", find_writer("table")}, Output{"-", find_writer("csv")},
+                    Output{"/dev/null", find_writer("csv")},
+                    Output{"/dev/shm/g.json", find_writer("json")}});
   CHECK(parsed({"-o", "a.html", "-o", "latency.svg"}).outputs ==
-        std::vector{Output{"a.html", Format::html}, Output{"latency.svg", Format::svg}});
-  CHECK(parsed({"-f", "html"}).format == Format::html);
-  CHECK(parsed({"-f", "svg"}).format == Format::svg);
-  CHECK(parsed({"--json"}).format == Format::json);
-  CHECK(parsed({"--json", "-f", "json"}).format == Format::json);
+        std::vector{Output{"a.html", find_writer("html")},
+                    Output{"latency.svg", find_writer("svg")}});
+  CHECK(parsed({"-f", "html"}).format == find_writer("html"));
+  CHECK(parsed({"-f", "svg"}).format == find_writer("svg"));
+  CHECK(parsed({"--json"}).format == find_writer("json"));
+  CHECK(parsed({"--json", "-f", "json"}).format == find_writer("json"));
 }
 
 TEST_CASE("what is not known is quoted, with the nearest word and what to do") {
@@ -370,10 +372,10 @@ TEST_CASE("what is not known is quoted, with the nearest word and what to do") {
        "--generate: unknown value 'tcsh': choose man, bash, zsh, fish or schema"},
       {{"-o", "run.jsn"},
        "--output: 'run.jsn' has no known file extension: did you mean '.json'? end the name in "
-       ".json, .csv, .md, .txt, .html or .svg"},
+       ".txt, .json, .csv, .md, .html or .svg"},
       {{"-o", "run"},
-       "--output: 'run' has no known file extension: end the name in .json, .csv, .md, "
-       ".txt, .html or .svg"},
+       "--output: 'run' has no known file extension: end the name in .txt, .json, "
+       ".csv, .md, .html or .svg"},
   });
 }
 
@@ -540,9 +542,9 @@ TEST_CASE("profile has a program, whose words are its own") {
     CHECK(options.command == Command::profile);
     CHECK(options.app == Words{"./app", "--json", "--nosuch", "list", "--", "-x", ""});
     CHECK(options.words.empty());
-    CHECK(options.format == Format::table);
+    CHECK(options.format == find_writer("table"));
   }
-  CHECK(parsed({"--json", "profile", "-o", "a.csv", "--", "app"}).format == Format::json);
+  CHECK(parsed({"--json", "profile", "-o", "a.csv", "--", "app"}).format == find_writer("json"));
   CHECK(parsed({"profile", "-v", "--", "app"}).verbosity == 1);
   // A program may take longer words than we do.
   CHECK(parsed({"profile", "--", "app", std::string(5000, 'x')}).app[1].size() == 5000);
@@ -609,7 +611,7 @@ TEST_CASE("profile has bundles, or a kernel without a program, in their place") 
   CHECK(named.keep_folder == "here");
   CHECK(named.device == "0");
   CHECK(parsed({"profile", "--kernel", "sum", "--", "app"}).kernel_launch == 0);
-  CHECK(parsed({"profile", "-f", "html", "--", "app"}).format == Format::html);
+  CHECK(parsed({"profile", "-f", "html", "--", "app"}).format == find_writer("html"));
 }
 
 TEST_CASE("words as long as an attacker likes") {

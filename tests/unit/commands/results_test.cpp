@@ -42,10 +42,10 @@ TEST_CASE("a target that fails is told of once, and costs neither the others nor
   const std::string& folder = own.path();
   cli::Options options;
   options.command = cli::Command::report;
-  options.outputs = {{folder + "/gone/a.json", cli::Format::json},
-                     {"/dev/full", cli::Format::csv},
-                     {folder + "/b.md", cli::Format::markdown},
-                     {folder + "/kept.json", cli::Format::json}};
+  options.outputs = {{folder + "/gone/a.json", find_writer("json")},
+                     {"/dev/full", find_writer("csv")},
+                     {folder + "/b.md", find_writer("markdown")},
+                     {folder + "/kept.json", find_writer("json")}};
   std::filesystem::create_directory(folder + "/gone");
   std::vector<std::string> told;
   Results results(options, [&](std::string_view message) { told.emplace_back(message); });
@@ -53,9 +53,9 @@ TEST_CASE("a target that fails is told of once, and costs neither the others nor
   for (int saved = 0; saved < 3; ++saved) results.save({});
   CHECK(told.size() == 1);
 
-  const auto render = [](cli::Format format, const TableStyle&) -> std::string {
-    if (format == cli::Format::markdown) throw std::runtime_error("no memory for it");
-    return format == cli::Format::table ? "" : "text";  // the table goes to stdout
+  const auto render = [](const Writer& format, const TableStyle&) -> std::string {
+    if (format.name == "markdown") throw std::runtime_error("no memory for it");
+    return format.name == "table" ? "" : "text";  // the table goes to stdout
   };
   CHECK(results.finish(render) == exit_failed);
   REQUIRE(told.size() == 3);

@@ -192,7 +192,7 @@ namespace {
 
 /// The words of a page's text, folded parts too, without scripts and styles.
 std::size_t words_in(const std::string& html) {
-  static const std::regex unread("<(script|style)[^>]*>");
+  static const std::regex unread("<(script|style|title|desc)[^>]*>");
   std::string text;
   for (std::size_t at = 0; at < html.size();) {
     std::smatch found;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a view declares beside its points' values, in every format.
-#include "report/beside.hpp"
+#include "report/curves.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "clprobe/report.hpp"
-#include "report/page_charts.hpp"
 
 namespace clprobe {
 namespace {
@@ -73,13 +72,6 @@ TEST_CASE("the terminal draws it with all points only, the page always has it") 
   CHECK_FALSE(has_variance());
   style.all_points = true;
   CHECK(has_variance());
-  const auto chart = report::page_chart({&run, 1}, "inflight");
-  REQUIRE(chart["curves"].size() == 2);
-  CHECK(chart["curves"][0]["beside"]["values"].dump() == "[2700,2800]");
-  CHECK(chart["curves"][0]["beside"]["texts"][0] == "2700 square cycles");
-  CHECK(chart["places"][1]["values"].dump() == "[12,14]");
-  CHECK(chart["besideLabel"] == "variance");
-  CHECK_FALSE(chart["curves"][1].contains("beside"));
 }
 
 TEST_CASE("Markdown says where it is largest, CSV and JSON of each point what it is") {

@@ -188,7 +188,8 @@ TEST_CASE("a column and a note stand beside levels, and in lines without them") 
     CHECK(render_markdown(runs).find("| capacity | read | type |") != std::string::npos);
     CHECK(render_markdown(runs).find("local memory: 32 banks |") != std::string::npos);
     CHECK(render_html(runs).find(">read</th>") != std::string::npos);
-    CHECK(render_html(runs).find("<td colspan=\"2\">32 banks</td>") != std::string::npos);
+    CHECK(render_html(runs).find("<td class=\"reason\">local memory: 32 banks</td>") !=
+          std::string::npos);
   }
   run.results = {sets, banks};
   const std::array alone{run};

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "clprobe/comparison_report.hpp"
@@ -16,8 +16,6 @@
 
 namespace clprobe {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// A result whose series runs along sizes, each access taking `ns` at every size.
 ComparedResult curves_of(double ns, std::vector<std::string> keys) {
@@ -34,6 +32,12 @@ RunDigest run_with(ComparedResult result) {
   return run;
 }
 
+std::size_t times(std::string_view text, std::string_view part) {
+  std::size_t found = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string_view::npos; ++at) ++found;
+  return found;
+}
+
 std::vector<std::string> sizes(int count, std::string_view more = {}) {
   std::vector<std::string> keys;
   for (int i = 0; i < count; ++i) {
@@ -44,50 +48,54 @@ std::vector<std::string> sizes(int count, std::string_view more = {}) {
 
 }  // namespace
 
-TEST_CASE("curves of all runs are over each other, and beside the baseline's place by place") {
+TEST_CASE("curves of all runs are over each other, and next to them their ratios") {
   const std::array runs{run_with(curves_of(10.0, sizes(4))), run_with(curves_of(15.0, sizes(5)))};
-  const auto charts = report::comparison_charts(runs, 0, "unheard_of");
-  REQUIRE(charts.size() == 1);
-  const Json& chart = charts.front();
-  CHECK(chart["x"]["title"] == "working set");
-  REQUIRE(chart["curves"].size() == 2);
-  CHECK(chart["curves"][0]["values"] == Json({10, 10, 10, 10}));
-  CHECK(chart["curves"][1]["values"] == Json({15, 15, 15, 15, 15}));
-  CHECK(chart["curves"][0]["ratios"]["texts"] == Json({"1.000x", "1.000x", "1.000x", "1.000x"}));
+  const std::vector<std::string> names{"A one", "B two"};
+  const auto figures = report::comparison_figures(runs, 0, "unheard_of", names);
+  REQUIRE(figures.size() == 2);
+  CHECK_FALSE(figures[0].is_folded);
+  CHECK(figures[1].is_folded);
+  CHECK(figures[0].title == "one, value by working set");
+  CHECK(figures[1].title == "one, ratio to A by working set");
+  CHECK(times(figures[0].svg, "<circle") == 9);
+  CHECK(times(figures[0].svg, "<title>A one, 64 B: 10.0 ns, 1.000x A</title>") == 1);
+  CHECK(times(figures[0].svg, "<title>B two, 512 B: 15.0 ns, 1.5x A</title>") == 1);
   // The last place is the second run's alone.
-  CHECK(chart["curves"][1]["ratios"]["values"] == Json({1.5, 1.5, 1.5, 1.5}));
-  const std::size_t at = chart["curves"][1]["ratios"]["at"];
-  CHECK(chart["places"][at]["texts"] == Json({"64 B", "128 B", "256 B", "512 B"}));
-  CHECK(chart["ratio"]["title"] == "ratio to A");
-  CHECK(report::comparison_charts(runs, 1, "unheard_of").front()["ratio"]["title"] == "ratio to B");
-  CHECK(report::comparison_charts(runs, 0, "another").empty());
+  CHECK(times(figures[0].svg, "<title>B two, 1 KiB: 15.0 ns</title>") == 1);
+  CHECK(times(figures[1].svg, "<circle") == 8);
+  CHECK(report::comparison_figures(runs, 1, "unheard_of", names)[1].title ==
+        "one, ratio to B by working set");
+  CHECK(report::comparison_figures(runs, 0, "another", names).empty());
 }
 
-TEST_CASE("ratios have fine ticks near 1 and decades elsewhere") {
-  const auto ticks = [](double ns) {
+TEST_CASE("ratios near 1 have a linear axis, and others decades") {
+  const auto ticks = [](double ns, std::string_view text) {
     const std::array runs{run_with(curves_of(10.0, sizes(4))), run_with(curves_of(ns, sizes(4)))};
-    return report::comparison_charts(runs, 0, "unheard_of").front()["ratio"]["ticks"];
+    const auto figures = report::comparison_figures(runs, 0, "unheard_of", {"A", "B"});
+    return times(figures.at(1).svg, text);
   };
-  CHECK(ticks(10.5)[1] == Json({0.55, "0.550"}));
-  CHECK(ticks(18.9)[1] == Json({0.55, "0.550"}));
-  CHECK(ticks(19.1)[1][0] == 2e-06);
-  CHECK(ticks(5.2)[1][0] == 2e-06);
+  CHECK(ticks(10.5, ">2</text>") == 0);
+  CHECK(ticks(39.0, ">3</text>") == 1);
+  CHECK(ticks(100.0, ">3</text>") == 0);
+  CHECK(ticks(100.0, ">5</text>") == 1);
 }
 
 TEST_CASE("a second parameter makes lines of its own, and what follows from the first does not") {
+  const auto figures_of = [](std::vector<std::string> keys) {
+    const std::array runs{run_with(curves_of(10.0, std::move(keys)))};
+    return report::comparison_figures(runs, 0, "unheard_of", {"A"});
+  };
   std::vector<std::string> keys = sizes(4, ", word_bytes 4");
   for (const std::string& key : sizes(4, ", word_bytes 8")) keys.push_back(key);
-  const std::array two{run_with(curves_of(10.0, keys))};
-  const auto charts = report::comparison_charts(two, 0, "unheard_of");
-  REQUIRE(charts.front()["curves"].size() == 2);
-  CHECK(charts.front()["curves"][1]["series"] == "one, word 8 B");
-  keys = {"elements 1, size_bytes 8", "elements 2, size_bytes 16", "elements 3, size_bytes 24"};
-  const std::array one{run_with(curves_of(10.0, keys))};
-  CHECK(report::comparison_charts(one, 0, "unheard_of").front()["curves"].size() == 1);
+  const auto two = figures_of(keys);
+  REQUIRE(two.size() == 4);
+  CHECK(two[2].title == "one, word 8 B, value by working set");
+  CHECK(figures_of(
+            {"elements 1, size_bytes 8", "elements 2, size_bytes 16", "elements 3, size_bytes 24"})
+            .size() == 2);
   // Words are no places, and neither is a single point.
   for (const char* const key : {"pattern unit", "size_bytes inf", "size_bytes 64"}) {
-    const std::array none{run_with(curves_of(10.0, {key, key}))};
-    CHECK(report::comparison_charts(none, 0, "unheard_of").empty());
+    CHECK(figures_of({key, key}).empty());
   }
 }
 

@@ -13,13 +13,12 @@
 #include "clprobe/report.hpp"
 #include "example_runs.hpp"
 #include "golden.hpp"
-#include "report/deflated.hpp"
 #include "report/device_text.hpp"
 #include "report/explanation.hpp"
 #include "report/grids.hpp"
+#include "report/html_page.hpp"
 #include "report/html_text.hpp"
-#include "report/page_axes.hpp"
-#include "report/page_charts.hpp"
+#include "report/svg.hpp"
 
 namespace clprobe {
 namespace {
@@ -65,12 +64,6 @@ std::string_view content_of(std::string_view html, std::string_view id) {
 
 // The data as they were before they were deflated: versions of zlib make other bytes of them.
 std::string with_data(std::string html) {
-  const std::string charts(content_of(html, "charts"));
-  std::string json = Json::parse(inflated(charts)).dump();
-  for (const char* const end : {"},", "],\""}) {  // a line for each curve and column
-    replace_all(json, end, std::string(end).insert(2, "\n"));
-  }
-  replace_all(html, charts, json);
   const std::string runs(content_of(html, "runs"));  // which have a test of their own
   replace_all(html, runs, fmt::format("[{} documents]", Json::parse(runs).size()));
   const std::string files(content_of(html, "files"));
@@ -80,11 +73,10 @@ std::string with_data(std::string html) {
   return html;
 }
 
-// Without what is a file of its own, or another package's: its changes are seen there.
+// Without what is a file of its own: its changes are seen there.
 std::string without_files(std::string html) {
-  for (const char* const name : {"chart.js", "report.js", "report.css"}) {
-    const std::string_view file = embedded_file(name);
-    if (!file.empty()) replace_all(html, file, std::string("[") + name + "]");
+  for (const char* const name : {"report.js", "report.css"}) {
+    replace_all(html, embedded_file(name), std::string("[") + name + "]");
     replace_all(html, content_hash(name), std::string("[hash of ") + name + "]");
   }
   const std::string method = report::html_of_explanation(
@@ -132,8 +124,6 @@ TEST_CASE("pages and pictures are what they were") {
   check_golden("latency.svg", render_svg(two, "latency"));
   check_golden("latency-one.svg", render_svg(std::span(two).first(1), "latency"));
   for (Run& run : two) run.results[0].points.resize(12);
-  // A build without the library makes another page: its tests need the library.
-  REQUIRE_FALSE(embedded_file("chart.js").empty());
   check_golden("report.html", without_files(with_data(render_html(two))));
 }
 
@@ -159,11 +149,11 @@ TEST_CASE("markup in a run is text in a page and in a picture") {
   for (const std::size_t runs : {1U, 2U}) {
     const std::array both{evil, good};
     const std::string html = render_html(std::span(both).first(runs));
-    // The page's own elements, and no more; the library is free to speak of elements in strings.
+    // The page's own elements, and no more.
     const std::string own = without_files(html);
-    CHECK(count(own, "<script") == 5);
-    CHECK(count(own, "</script>") == 5);
-    CHECK(count(own, "</title>") == 2 + (runs - 1));  // and one in each picture
+    CHECK(count(own, "<script") == 3);
+    CHECK(count(own, "</script>") == 3);
+    CHECK(count(own, "</title>") == 1 + count(own, "<circle") + count(own, "<svg xmlns"));
     CHECK(count(own, "<img") == 0);
     CHECK(count(own, "alert(1)") > 10);
     const std::string svg = render_svg(std::span(both).first(runs), evil.results[0].probe);
@@ -176,12 +166,10 @@ TEST_CASE("markup in a run is text in a page and in a picture") {
 TEST_CASE("data of a page cannot end their element") {
   const Run evil = markup_run();
   const std::string html = render_html(std::span(&evil, 1));
-  for (const char* const id : {"charts", "runs"}) {
-    const std::string_view data = content_of(html, id);
-    CHECK(data.size() > 100);
-    CHECK(data.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                 "0123456789+/=[\",]") == std::string_view::npos);
-  }
+  const std::string_view data = content_of(html, "runs");
+  CHECK(data.size() > 100);
+  CHECK(data.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                               "0123456789+/=[\",]") == std::string_view::npos);
 }
 
 TEST_CASE("text is deflated and comes back") {
@@ -211,8 +199,10 @@ TEST_CASE("a page carries its findings as a table for spreadsheets") {
   run.results[0].findings.front().reason = "=1+1, \"so\"";
   const std::string html = render_html(std::span(&run, 1));
   const Json files = Json::parse(content_of(html, "files"));
-  REQUIRE(files.size() == 1);
+  REQUIRE(files.size() == 2);
   CHECK(files[0]["name"] == "clprobe-findings.csv");
+  CHECK(files[1]["name"] == "clprobe-curves.csv");
+  CHECK(inflated(files[1]["data"].get<std::string>()) == render_curves_csv(std::span(&run, 1)));
   const std::string csv = inflated(files[0]["data"].get<std::string>());
   CHECK(csv.starts_with("device_index,device,driver,started,probe,series,level,finding,value,"));
   CHECK(count(csv, "\n") == 1 + run.results[0].findings.size());
@@ -264,10 +254,8 @@ TEST_CASE("the explanations of the probes have nothing that is not meant") {
 }
 
 TEST_CASE("the policy of a page names exactly its own scripts and style") {
-  // From `printf '' | openssl dgst -sha256 -binary | base64`, for a build without the library.
   constexpr std::string_view of_nothing = "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
-  CHECK((embedded_file("chart.js").empty() == (content_hash("chart.js") == of_nothing)));
-  for (const char* const name : {"chart.js", "report.js", "report.css"}) {
+  for (const char* const name : {"report.js", "report.css"}) {
     CHECK(content_hash(name).size() == of_nothing.size());
     CHECK(count(render_html({}), content_hash(name)) == 1);
   }
@@ -276,35 +264,41 @@ TEST_CASE("the policy of a page names exactly its own scripts and style") {
   CHECK_FALSE(has_embedded_file("nothing.md"));
 }
 
-TEST_CASE("axes bring the texts of their ticks, which scripts only choose from") {
-  const Json sizes = report::parameter_axis("working_set_bytes", {1024, 5000});
-  CHECK(sizes["title"] == "working set");
-  CHECK(sizes["ticks"].size() == 13);  // each place in the list is the power of two
-  CHECK(sizes["ticks"][10] == Json({1024, "1 KiB"}));
-  CHECK(sizes["ticks"][12] == Json({4096, "4 KiB"}));
-  const Json counts = report::parameter_axis("work_items", {3, 40});
-  CHECK(counts["ticks"].front() == Json({1, "1"}));  // every third is a power of ten
-  CHECK(counts["ticks"][3] == Json({10, "10"}));
-  CHECK(counts["ticks"].back() == Json({500, "500"}));
-  const Json times = report::value_axis("time of an access", "seconds", {2e-9, 3e-7}, 1e-9);
-  CHECK(times["ticks"].front() == Json({0.1, "0.1 ns"}));  // with room below and above
-  CHECK(times["ticks"].back() == Json({50000, "50 µs"}));
-  CHECK(report::value_axis("", "seconds", {}, 1.0)["ticks"].empty());
-  const Json moments = report::parameter_axis("time_ms", {50, 1650}, Scale::linear);
-  CHECK(moments["title"] == "time");
-  CHECK(moments["type"] == "linear");
-  CHECK(moments["ticks"].front() == Json({60, "60.0 ms"}));
-  CHECK(moments["ticks"].back() == Json({1640, "1.64 s"}));
-  const Json clocks = report::value_axis("clock", "hertz", {1.9e9, 2e9}, 1e9, Scale::linear);
-  CHECK(clocks["ticks"].front() == Json({1.7, "1700 MHz"}));
-  CHECK(clocks["ticks"].back() == Json({2.2, "2200 MHz"}));
-  CHECK_FALSE(sizes.contains("type"));
-  const Json shares = report::share_axis(-0.05, 1.0);
-  CHECK(shares["ticks"].front() == Json({-0.1, "-10 %"}));
-  CHECK(shares["ticks"].back() == Json({1.0, "100 %"}));
-  for (const char* const formatter : {"toFixed", "toPrecision", "toLocaleString", "Math.log10"}) {
-    CHECK_MESSAGE(count(embedded_file("report.js"), formatter) == 0, formatter);
+TEST_CASE("a page has the values of all charts' points, and files of pictures have none") {
+  const std::array two{example_gpu_run(), example_cpu_run()};
+  const std::string html = render_html(two);
+  CHECK(html.find("<title>H200, 1 KiB: 16.2 ns") != std::string::npos);
+  CHECK(count(html, "<circle") > 50);
+  CHECK(count(render_svg(two, "latency"), "<circle") == 0);
+  // A figure for each series, the first one open; a device has one colour in all of them.
+  const std::vector<report::Figure> figures = report::figures_of(two, "latency");
+  REQUIRE(figures.size() > 1);
+  CHECK_FALSE(figures[0].is_folded);
+  CHECK(figures[0].title.empty());
+  CHECK(figures[1].is_folded);
+  CHECK(html.find("<details><summary>" + figures[1].title + "</summary>\n<figure") !=
+        std::string::npos);
+}
+
+TEST_CASE("of more curves than can be told apart each figure has a few") {
+  Run run = example_gpu_run();
+  ProbeResult& result = run.results.front();
+  result.findings.clear();
+  const std::vector<Point> points = result.points;
+  result.points.clear();
+  for (int series = 0; series < 12; ++series) {
+    for (Point point : points) {
+      point.series = fmt::format("s{}", series);
+      result.points.push_back(std::move(point));
+    }
   }
+  const auto figures = report::figures_of(std::span(&run, 1), result.probe);
+  REQUIRE(figures.size() == 3);
+  CHECK(figures[1].title == "curves 6 to 10 of 12");
+  CHECK(figures[2].title == "curves 11 to 12 of 12");
+  CHECK(figures[2].svg.find(">s11</text>") != std::string::npos);
+  CHECK(figures[2].svg.find(">s9</text>") == std::string::npos);
+  CHECK(figures[0].svg.find("5 of 12 curves") != std::string::npos);
 }
 
 TEST_CASE("a probe is seen in the way that its points allow") {
@@ -321,14 +315,17 @@ TEST_CASE("a probe is seen in the way that its points allow") {
   CHECK(heat_map_axes(grid));
   Run run = example_gpu_run();
   run.results = {grid};
-  const Json chart = report::page_chart(std::span(&run, 1), "unheard_of");
-  CHECK(chart["x"]["title"] == "stride words");
-  CHECK(chart["y"]["title"] == "work-items");
-  CHECK(chart["grids"][0]["values"].size() == 20);
-  CHECK(chart["places"][0].size() == 20);
-  CHECK(chart["places"][0][1] == Json({0, 3}));
-  CHECK(chart["x"]["texts"] == Json({"1", "2", "3", "4", "6"}));
-  CHECK(chart["y"]["texts"] == Json({"1", "8", "16", "32"}));
+  std::array both{run, run};
+  for (Point& point : both[1].results[0].points) {
+    for (Sample& sample : point.samples) *sample.ticks *= 2;
+  }
+  const auto maps = report::figures_of(both, "unheard_of");
+  REQUIRE(maps.size() == 2);
+  CHECK(count(maps[0].svg, "</title></rect>") == 20);
+  CHECK(maps[0].svg.find("<title>stride words 1, work-items 8: ") != std::string::npos);
+  // Colours mean the same on all devices: the scale has the same ends.
+  const auto scale = [](const std::string& svg) { return svg.substr(svg.rfind("<text")); };
+  CHECK(scale(maps[0].svg) == scale(maps[1].svg));
   check_golden("heat-map.svg", render_svg(std::span(&run, 1), "unheard_of"));
   // Of what has its own view, too, the points must be there for it.
   ProbeResult banks = grid;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/plots.hpp"
+#include "report/svg.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -13,8 +13,6 @@
 
 namespace clprobe {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// A point whose samples take so many cycles for an access.
 Point point_of(const char* series, std::int64_t delay, const std::vector<std::uint64_t>& cycles) {
@@ -79,14 +77,8 @@ TEST_CASE("parts of a curve that have names are marked where the curve is") {
   CHECK(chart.notes[0].end_high == 2.0);
   CHECK(1e9 * chart.notes[0].y == doctest::Approx(150.0));  // between 200 and 100
   CHECK(chart.notes[1].end_high == 0.0);
-  const auto plots = report::page_plots(std::vector<Run>{run}, result.probe);
-  const Json levels = Json::parse(plots.at(0).data)["curves"][0]["levels"];
-  REQUIRE(levels.size() == 2);
-  CHECK(levels[0]["text"] == "near <1>");
-  CHECK(levels[0]["from"] == 1.0);
-  CHECK(levels[0]["endHigh"] == 2.0);
-  CHECK_FALSE(levels[1].contains("endHigh"));
-  CHECK(plots.at(0).picture.find(">near &lt;1&gt;</text>") != std::string::npos);
+  const auto figures = report::figures_of(std::vector<Run>{run}, result.probe);
+  CHECK(figures.at(1).svg.find(">near &lt;1&gt;</text>") != std::string::npos);
 }
 
 TEST_CASE("points that say where they lie are averaged by place, with the line through them") {
@@ -110,11 +102,9 @@ TEST_CASE("points that say where they lie are averaged by place, with the line t
   CHECK(chart.series[1].points[0].x == 4.0);
   CHECK(chart.series[1].points[0].y == doctest::Approx(1000.0));
   CHECK(chart.series[1].points[1].y == doctest::Approx(3000.0));  // between 4000 and 2000
-  const auto plots = report::page_plots(std::vector<Run>{run}, result.probe);
-  const Json data = Json::parse(plots.at(0).data);
-  CHECK(data["curves"][1]["values"] == Json({1000, 3000}));  // cycles, and no ns
-  CHECK(data["curves"][1]["texts"][0] == "1000");
-  CHECK(data["value"]["title"] == "time of all");
+  const auto figures = report::figures_of(std::vector<Run>{run}, result.probe);
+  CHECK(figures.at(1).svg.find("<title>slow, 4: 1000</title>") != std::string::npos);
+  CHECK(figures.at(1).svg.find(">time of all</text>") != std::string::npos);
   result.card.plots[0].unit = "seconds";
   const report::Chart seconds = report::chart_of_plot(result.card.plots[0], result, run.device);
   CHECK(1e9 * seconds.series[1].points[0].y == doctest::Approx(500.0));  // 2 cycles a ns
@@ -144,18 +134,18 @@ TEST_CASE("a plot stands in the text of every point, and where a map has no poin
 
 TEST_CASE("a page has the plots of all runs, by title, and none without points") {
   const std::vector<Run> runs{loaded_run(), loaded_run()};
-  const auto plots = report::page_plots(runs, runs[0].results[0].probe);
-  REQUIRE(plots.size() == 2);
-  const Json data = Json::parse(plots[1].data);
-  CHECK(data["x"]["title"] == "bandwidth");
-  REQUIRE(data["curves"].size() == 2);
-  CHECK(data["curves"][1]["device"] == 1);
-  const std::size_t at = data["curves"][1]["at"];
-  CHECK(data["places"][at]["texts"] == Json({"32.0 GB/s", "128 GB/s"}));  // sorted
-  CHECK(plots[1].picture.find(">bandwidth</text>") != std::string::npos);
+  std::string titles;
+  for (const auto& each : report::figures_of(runs, runs[0].results[0].probe)) {
+    titles += each.title + (each.is_folded ? " (folded)\n" : "\n");
+    const bool is_over_bandwidth = each.title.find("Over") != std::string::npos;
+    CHECK((each.svg.find(">bandwidth</text>") != std::string::npos) == is_over_bandwidth);
+  }
+  const std::string device = runs[0].device.name;
+  CHECK(titles == "\nLatency <beside> streams\n" + device +
+                      ": Latency <beside> streams (folded)\nOver bandwidth\n" + device +
+                      ": Over bandwidth (folded)\n");
   const std::string html = render_html(runs);
   CHECK(html.find("<h3>Latency &lt;beside&gt; streams</h3>") != std::string::npos);
-  CHECK(html.find("data-chart=\"2\"") != std::string::npos);
 }
 
 }  // namespace clprobe

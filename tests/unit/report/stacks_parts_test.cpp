@@ -9,8 +9,8 @@
 #include "clprobe/report.hpp"
 #include "clprobe/stacks.hpp"
 #include "example_runs.hpp"
-#include "report/html_stacks.hpp"
 #include "report/stacks.hpp"
+#include "report/svg.hpp"
 
 namespace clprobe {
 namespace {
@@ -80,20 +80,20 @@ TEST_CASE("terminals have bars of units below their kernel, and the time from le
             "  ######\n  0 16.0\n"));
 }
 
-TEST_CASE("tables have a row for each part, and pages what their script draws") {
+TEST_CASE("tables have a row for each part, and pages a figure for each view and kernel") {
   const Run run = parts_run();
   const auto tables = report::share_tables(run.results[0].findings);
   REQUIRE(tables.size() == 3);
   CHECK(has(tables[2].title, "a, b: over time"));
   CHECK(tables[2].head == std::vector<std::string>{"", "no stall", "memory data"});
   CHECK(tables[2].rows[1] == std::vector<std::string>{"cycles 8 to 15", "25.0", "75.0"});
-  const auto chart = report::stacks_chart(std::span(&run, 1), "gsi");
-  CHECK(chart["parts"].dump() == R"(["","units","timeline"])");
-  REQUIRE(chart["kernels"].size() == 1);
-  CHECK(chart["kernels"][0]["series"] == "a, b");
-  CHECK_FALSE(chart["stacks"][0].contains("kernel"));
-  CHECK(chart["stacks"][2]["kernel"] == 0);
-  CHECK(chart["stacks"][2]["part"] == "unit 1");
+  const auto figures = report::figures_of(std::span(&run, 1), "gsi");
+  std::string titles;
+  for (const auto& each : figures) titles += each.title + '\n';
+  CHECK(titles ==
+        "\na, b, by compute unit, one cause per cycle (GSI)\n"
+        "a, b, over time, one cause per cycle (GSI)\n");
+  CHECK(has(figures[2].svg, ">a, b, cycles 8 to 15</text>"));
 }
 
 }  // namespace clprobe

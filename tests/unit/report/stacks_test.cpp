@@ -3,7 +3,6 @@
 #include "clprobe/stacks.hpp"
 
 #include <doctest/doctest.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +16,7 @@
 #include "clprobe/report.hpp"
 #include "example_runs.hpp"
 #include "golden.hpp"
-#include "report/html_stacks.hpp"
+#include "report/blocks.hpp"
 #include "report/stacks.hpp"
 #include "report/svg.hpp"
 #include "text/text.hpp"
@@ -111,7 +110,7 @@ TEST_CASE("a cause is filled alike whatever stands beside it, and no two share a
   CHECK(report::category_numbers(many) == std::vector<std::size_t>{0, 4, 11, 12, 9});
 }
 
-TEST_CASE("fills of a picture also differ in grey, and pages have the same") {
+TEST_CASE("fills of a picture also differ in grey") {
   // Whichever of the usual causes a kernel lacks.
   const std::vector<std::string> usual{"compute data",    "memory structural", "memory data",
                                        "synchronization", "control",           "unattributed"};
@@ -134,10 +133,6 @@ TEST_CASE("fills of a picture also differ in grey, and pages have the same") {
       CHECK(std::fabs(greys[i] - greys[k]) > 20.0);
     }
   }
-  std::vector<Run> runs{example_gpu_run()};
-  runs[0].results[0].findings = findings;
-  const std::string html = render_html(runs);
-  for (const std::string& fill : fills) CHECK(html.find(": " + fill + ";") != std::string::npos);
 }
 
 TEST_CASE("a remark on a share says of which bars it is") {
@@ -301,9 +296,13 @@ TEST_CASE("shares that are not resolved are a line per bar, and in no table") {
   const std::string line =
       "memory: not resolved: compute data, control, memory structural: bank conflict (each within "
       "6.0 % of 0)";
+  std::string in_page;
+  for (const report::Shares& shares : report::shares_tables(run.results[0].findings)) {
+    in_page += report::to_html(shares.table);
+    for (const std::string& remark : shares.remarks) in_page += remark + '\n';
+  }
   for (const std::string& text :
-       {render_table(runs, {.width = 120, .all_points = true}), render_markdown(runs),
-        report::stacks_html(run.results[0].findings, "Stalls")}) {
+       {render_table(runs, {.width = 120, .all_points = true}), render_markdown(runs), in_page}) {
     CAPTURE(text);
     CHECK(times_in(text, line) == 1);
     CHECK(times_in(text, "chain: not resolved: control (within 7.0 % of 0)") == 1);
@@ -434,23 +433,46 @@ TEST_CASE("a page says how long a part is, and what it saves of the program wher
               share};
   findings[2].reason = "at least: groups write the same lines";
   const std::vector<Run> runs{run};
-  const auto bars = report::stacks_chart(runs, "stalls").at("stacks");
-  // An account of cycles comes first, and says nothing of what is saved.
-  REQUIRE(bars.size() == 3);
-  CHECK(bars.at(0).at("points").at(0).value("timeText", std::string()) == "1.00 ms");
-  CHECK_FALSE(bars.at(0).at("points").at(0).contains("appText"));
-  const auto said = [&](std::size_t bar, std::size_t place, const char* key) {
-    return bars.at(bar).at("points").at(place).value(key, std::string("none"));
-  };
-  CHECK(said(1, 0, "timeText") == "500 µs");
-  CHECK(said(1, 0, "appText") == "saves at most 25 % of the app's device time");
-  CHECK(said(1, 1, "appText") == "saves at least 12.5 % of the app's device time");
-  CHECK(said(1, 2, "appText") == "none");
-  CHECK(said(1, 3, "timeText") == "300 µs");
-  CHECK(said(1, 3, "appText") == "none");
+  const std::string html = render_html(runs);
+  const auto shows = [&](std::string_view text) { return html.find(text) != std::string::npos; };
+  // An account of cycles says nothing of what is saved.
+  CHECK(shows("<title>memory data: 100.0 %, 1.00 ms</title>"));
+  CHECK(shows("<title>memory data: 50.0 %, 500 µs, saves at most 25 % of the app&#39;s"));
+  CHECK(shows("250 µs, saves at least 12.5 % of the app&#39;s device time</title>"));
+  CHECK(shows("<title>control: -5.0 %, -50.0 µs</title>"));
+  CHECK(shows("<title>unattributed: 30.0 %, 300 µs</title>"));
   // Neither its time is known nor how much of the program it is.
-  CHECK(said(2, 0, "timeText") == "none");
-  CHECK(said(2, 0, "appText") == "none");
+  CHECK(shows("<title>memory data: 100.0 %</title>"));
+}
+
+TEST_CASE("a cause with parts has a picture of its own, beside the baseline where there is one") {
+  std::vector<Finding> findings{part("a", stack_view_gsi, "no stall", 0.5),
+                                part("a", stack_view_gsi, "memory data: L1", 0.125),
+                                part("a", stack_view_gsi, "memory data: L2", 0.375),
+                                part("b", stack_view_gsi, "no stall", 0.75),
+                                part("b", stack_view_gsi, "memory data: L1", 0.25),
+                                part("c", stack_view_gsi, "no stall", 1.0)};
+  std::vector<Stack> stacks = stacks_in(findings);
+  CHECK(report::divided_categories(stacks) == std::vector<std::string>{"memory data"});
+  std::vector<Stack> alone = report::stacks_of_category(stacks, "memory data");
+  REQUIRE(alone.size() == 2);  // of c it takes nothing
+  CHECK(alone[0].parts[0].label == "L1");
+  CHECK(alone[0].parts[0].share == doctest::Approx(0.25));
+  CHECK(alone[0].parts[1].share == doctest::Approx(0.75));
+  CHECK(alone[1].parts[0].share == doctest::Approx(1.0));
+  CHECK_FALSE(alone[0].relative);
+  for (Stack& stack : stacks) stack.baseline = "a";
+  stacks[0].relative = 1.0;
+  stacks[1].relative = 4.0;
+  alone = report::stacks_of_category(stacks, "memory data");
+  CHECK(*alone[0].relative == doctest::Approx(1.0));
+  CHECK(*alone[1].relative == doctest::Approx(2.0));  // 4 times as long, half the share
+  Run run = example_gpu_run();
+  run.results[0].findings = findings;
+  const auto figures = report::figures_of(std::span(&run, 1), run.results[0].probe);
+  REQUIRE(figures.size() == 2);
+  CHECK(figures[1].title == "memory data alone, one cause per cycle (GSI)");
+  CHECK(figures[1].svg.find("<title>L2: 75.0 %") != std::string::npos);
 }
 
 TEST_CASE("a bar of which a part is not known is not drawn, and its other parts are told") {
@@ -469,15 +491,8 @@ TEST_CASE("a bar of which a part is not known is not drawn, and its other parts 
         std::string::npos);
   CHECK(render_table(broken, {.all_points = true}).find("25.0 ±2.0") != std::string::npos);
   CHECK(render_svg(whole, "stalls").find("not drawn") == std::string::npos);
-  const auto bars = [](const std::vector<Run>& runs) {
-    return report::stacks_chart(runs, "stalls").at("stacks");
-  };
-  for (std::size_t i = 0; i < bars(whole).size(); ++i) {
-    const bool is_drawn = !bars(broken).at(i).at("points").empty();
-    const std::string name = bars(broken).at(i).at("series");
-    CHECK(is_drawn == (name.find("not drawn") == std::string::npos));
-    CHECK_FALSE(bars(whole).at(i).at("points").empty());
-  }
+  CHECK(render_html(broken).find("not drawn") != std::string::npos);
+  CHECK(render_html(whole).find("not drawn") == std::string::npos);
 }
 
 }  // namespace clprobe
