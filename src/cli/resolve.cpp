@@ -175,11 +175,37 @@ std::string commands_of(const Flag& flag) {
   return join_choices(words);
 }
 
-/// A list is no result, and has no other forms.
-void check_list_format(const Options& options) {
-  const std::string_view word = options.format->name;
-  if (word == "table" || word == "json") return;
-  throw UsageError(fmt::format("--format: list writes table or json, not {}", word));
+/// The formats of a command that does not write all of them.
+struct FormatRule {
+  bool applies;
+  std::string_view command;
+  bool (*can_write)(const Writer&);
+  std::string_view advice{};
+};
+
+/// Refuses formats that have no form of what the command writes.
+void check_formats(const Options& options) {
+  const bool is_comparison =
+      options.command == Command::compare || options.command == Command::live;
+  const bool is_survey = options.command == Command::profile && options.list_kernels;
+  const std::array rules{
+      FormatRule{options.command == Command::list, "list",
+                 [](const Writer& each) { return each.name == "table" || each.name == "json"; }},
+      FormatRule{is_comparison, "compare",
+                 [](const Writer& each) { return each.comparison != nullptr; },
+                 ": for a chart or the curves of the same files, use clprobe report"},
+      FormatRule{is_survey, "profile --list",
+                 [](const Writer& each) { return each.survey != nullptr; }}};
+  for (const FormatRule& rule : rules) {
+    const auto check = [&](const Writer& format, std::string_view flag) {
+      if (!rule.applies || rule.can_write(format)) return;
+      throw UsageError(fmt::format("{}: {} writes {}, not {}{}", flag, rule.command,
+                                   join_choices(format_names(rule.can_write)), format.name,
+                                   rule.advice));
+    };
+    check(*options.format, "--format");
+    for (const Output& output : options.outputs) check(*output.format, "--output");
+  }
 }
 
 /// Refuses flags that the command would ignore: whoever typed them expects them to do something.
@@ -278,7 +304,7 @@ void resolve(Options& options, const Typed& typed, const std::vector<std::string
   }
   check_flags_apply(options, typed, row != nullptr ? row->word : "measuring");
   if (options.command == Command::help) check_helped(options, probes);
-  if (options.command == Command::list) check_list_format(options);
+  check_formats(options);
   if (options.command == Command::explain) join_explained(options);
   const bool shows_runs = options.command == Command::report || options.command == Command::compare;
   if (shows_runs) take_probes(options, probes);

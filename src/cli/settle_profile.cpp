@@ -8,22 +8,13 @@
 #include <utility>
 
 #include "cli/resolve.hpp"
-#include "cli/updates.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::cli {
 namespace {
 
 /// A survey is no run: it has no findings and no charts, and measures nothing.
-void check_list(const Options& options, const Typed& typed) {
-  const auto can_write = [](const Writer& each) { return each.survey != nullptr; };
-  const auto check = [&](const Writer& format, std::string_view flag) {
-    if (can_write(format)) return;
-    throw UsageError(fmt::format("{}: profile --list writes {}, not {}", flag,
-                                 join_choices(format_names(can_write)), format.name));
-  };
-  check(*options.format, "--format");
-  for (const Output& output : options.outputs) check(*output.format, "--output");
+void check_list(const Typed& typed) {
   constexpr std::array<std::string_view, 7> flags{"list",  "output",  "format",      "json",
                                                   "color", "verbose", "with-secrets"};
   for (const auto& [flag, value] : typed.flags) {
@@ -77,7 +68,7 @@ void settle_profile(Options& options, const Typed& typed, std::vector<std::strin
         "--kernel-file launches a kernel without a program: leave out the program or folder");
   }
   if (!has_program) check_without_program(options);
-  if (options.list_kernels) check_list(options, typed);
+  if (options.list_kernels) check_list(typed);
   check_kernel_file(options);
 }
 

@@ -16,7 +16,7 @@
 #include "clprobe/compare.hpp"
 #include "clprobe/registry.hpp"
 #include "commands/commands.hpp"
-#include "commands/comparison_output.hpp"
+#include "commands/fail_on.hpp"
 #include "commands/read_runs.hpp"
 #include "commands/results.hpp"
 #include "commands/run_names.hpp"
@@ -211,13 +211,12 @@ Selection select_runs(const Files& files, const cli::Options& options) {
 }  // namespace
 
 int compare(const cli::Options& options) {
-  refuse_pictures(options);
   Results results(options);
   const Files files = select_files(options);
   const Selection selected = select_runs(files, options);
   const Comparison comparison =
       clprobe::compare(selected.runs, selected.baseline, options.threshold);
-  const int written = write_comparison(results, comparison, selected.runs);
+  const int written = results.finish(comparison, selected.runs);
   if (selected.has_bad_file) return exit_usage;
   if (written != exit_ok) return written;
   return check_fail_on(options.fail_on, comparison, selected.runs);

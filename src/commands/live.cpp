@@ -23,7 +23,7 @@
 #include "clprobe/worker.hpp"
 #include "commands/analyse_again.hpp"
 #include "commands/commands.hpp"
-#include "commands/comparison_output.hpp"
+#include "commands/fail_on.hpp"
 #include "commands/input_files.hpp"
 #include "commands/live.hpp"
 #include "commands/plan.hpp"
@@ -257,7 +257,7 @@ class LiveComparison {
     const bool is_repeatable = sides_[0].target.machine && sides_[1].target.machine;
     take_turns(comparison, turns.followed(), is_repeatable);
     progress_.clear();
-    const int written = write_comparison(results_, comparison, digests);
+    const int written = results_.finish(comparison, digests);
     if (is_interrupted()) return exit_interrupted;
     if (written != exit_ok || !is_kept_) return exit_failed;
     const int checked = check_fail_on(options_.fail_on, comparison, digests);
@@ -360,7 +360,6 @@ class LiveComparison {
 
 int compare_live(const cli::Options& options, const std::vector<std::string>& arguments) {
   system::watch_for_interrupts();
-  refuse_pictures(options);
   try {
     return LiveComparison(options, arguments).run();
   } catch (const std::exception&) {

@@ -188,6 +188,12 @@ int Results::finish(std::span<const Run> runs) {
   return finish_each([&](const Target& target) { return render(runs, target); });
 }
 
+int Results::finish(const Comparison& comparison, std::span<const RunDigest> runs) {
+  return finish([&](const Writer& format, const TableStyle& style) {
+    return format.comparison(comparison, runs, style);
+  });
+}
+
 int Results::finish(const Renderer& render) {
   return finish_each([&](const Target& each) { return render(*each.format, style_of(each)); });
 }

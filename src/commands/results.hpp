@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/options.hpp"
+#include "clprobe/compare.hpp"
 #include "clprobe/report.hpp"
 #include "clprobe/run.hpp"
 #include "terminal/complain.hpp"
@@ -55,6 +56,9 @@ class Results {
   /// Saves and writes the streams too. Returns the exit code: whether every target has all results.
   /// Throws UsageError, before anything is written, for a picture of several probes.
   int finish(std::span<const Run> runs);
+
+  /// Saves and writes a comparison. Returns the exit code, as for runs.
+  int finish(const Comparison& comparison, std::span<const RunDigest> runs);
 
   /// What is not made of runs alone: each format, for the terminal or file that it goes to.
   using Renderer = std::function<std::string(const Writer& format, const TableStyle& style)>;

@@ -11,7 +11,6 @@
 
 #include "clprobe/comparison_report.hpp"
 #include "report/comparison_charts.hpp"
-#include "report/comparison_summary.hpp"
 #include "report/comparison_text.hpp"
 #include "report/device_text.hpp"
 #include "report/findings.hpp"

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "clprobe/comparison_report.hpp"
-#include "report/comparison_summary.hpp"
 #include "report/comparison_text.hpp"
 #include "report/safe_text.hpp"
 

@@ -8,7 +8,6 @@
 
 #include "clprobe/comparison_report.hpp"
 #include "clprobe/stacks.hpp"
-#include "report/comparison_summary.hpp"
 #include "report/comparison_text.hpp"
 #include "report/device_text.hpp"
 #include "report/findings.hpp"

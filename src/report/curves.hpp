@@ -63,4 +63,19 @@ struct LargestBeside {
 };
 std::vector<LargestBeside> largest_beside(const ProbeResult& result);
 
+/// The chart of a plot; without series where its points were not measured. A value is the middle
+/// of its samples.
+Chart chart_of_plot(const CardPlot& plot, const ProbeResult& result, const DeviceInfo& device);
+
+struct TitledChart {
+  std::string title{};
+  Chart chart{};
+};
+/// Those of the result's plots that have anything to draw.
+std::vector<TitledChart> charts_of_plots(const ProbeResult& result, const DeviceInfo& device);
+
+/// The chart of a result that has no heat map. Of a probe whose view is one, the first plot that
+/// has points: what else varies most says little.
+Chart chart_without_map(const ProbeResult& result, const DeviceInfo& device);
+
 }  // namespace clprobe::report

@@ -6,17 +6,67 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
+#include <utility>
 
+#include "clprobe/estimate.hpp"
 #include "report/curves.hpp"
 #include "report/findings.hpp"
-#include "report/grids.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::report {
 namespace {
+
+std::set<double> values_of(const std::vector<Point>& points, std::string_view name) {
+  std::set<double> values;
+  for (const Point& point : points) {
+    if (const auto value = numeric(point, name)) values.insert(*value);
+  }
+  return values;
+}
+
+/// The pair of numeric parameters that makes the fullest grid, by name where several do: at least
+/// half of its places are points, and each parameter has at least `min_values` values. The one
+/// with more values is x.
+std::optional<GridAxes> grid_axes(const std::vector<Point>& points, std::size_t min_values) {
+  constexpr double min_filled = 0.5;
+  std::set<std::string> names;
+  for (const Point& point : points) {
+    for (const auto& [name, value] : point.parameters) names.insert(name);
+  }
+  std::map<std::string_view, std::size_t> values;
+  for (const std::string& name : names) {
+    const std::size_t count = values_of(points, name).size();
+    if (count >= min_values) values[name] = count;
+  }
+  std::optional<GridAxes> best;
+  std::size_t most = 0;
+  for (auto a = values.begin(); a != values.end(); ++a) {
+    for (auto b = std::next(a); b != values.end(); ++b) {
+      const std::size_t across = a->second;
+      const std::size_t down = b->second;
+      const double cells = static_cast<double>(across) * static_cast<double>(down);
+      if (static_cast<double>(points.size()) < min_filled * cells) continue;
+      std::set<std::pair<double, double>> pairs;
+      for (const Point& point : points) {
+        const auto x = numeric(point, a->first);
+        const auto y = numeric(point, b->first);
+        if (x && y) pairs.insert({*x, *y});
+      }
+      const bool is_grid = static_cast<double>(pairs.size()) >= min_filled * cells;
+      if (!is_grid || pairs.size() <= most) continue;
+      most = pairs.size();
+      const std::string x(a->first);
+      const std::string y(b->first);
+      best = across >= down ? GridAxes{x, y} : GridAxes{y, x};
+    }
+  }
+  return best;
+}
 
 constexpr std::array unicode_shades{"·", "░", "▒", "▓", "█", "█"};
 constexpr std::array ascii_shades{".", ":", "+", "x", "#", "@"};
@@ -59,13 +109,6 @@ std::string shade_of(int level, bool is_unicode) {
   return is_unicode ? unicode_shades.at(place) : ascii_shades.at(place);
 }
 
-/// Whole numbers without a point. A file may hold any number.
-std::string label_of(const std::string& name, double value) {
-  constexpr double most = 1e15;
-  const bool is_whole = std::fabs(value) < most && std::floor(value) == value;
-  return parameter_text(name, is_whole ? Value{static_cast<std::int64_t>(value)} : Value{value});
-}
-
 /// The columns in pieces that fit: leaving columns out would hide what differs between neighbours.
 std::vector<std::vector<double>> pieces_of(const std::set<double>& columns, int room) {
   std::vector<std::vector<double>> pieces;
@@ -86,7 +129,7 @@ std::string axis_labels(const HeatMap& map, const std::vector<double>& columns, 
   constexpr std::size_t few = 16;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const bool is_round = columns.size() < few || std::fmod(columns[i], round) == 0.0;
-    const std::string text = label_of(map.x_name, columns[i]);
+    const std::string text = place_text(map.x_name, columns[i]);
     const int first = margin + static_cast<int>(i);
     if (!is_round || first < free_from) continue;
     labels = pad_right(labels, first);
@@ -99,7 +142,7 @@ std::string axis_labels(const HeatMap& map, const std::vector<double>& columns, 
 void draw_rows(Page& page, const HeatMap& map, const Scale& scale,
                const std::vector<double>& columns, const std::vector<double>& rows, int margin) {
   for (const double y : rows) {
-    const std::string label = page.show(label_of(map.y_name, y));
+    const std::string label = page.show(place_text(map.y_name, y));
     std::vector<Span> spans{{pad_left(label, margin - 1) + " ", Ink::faint}};
     for (const double x : columns) {
       const auto cell =
@@ -158,6 +201,35 @@ HeatMap map_of(const Grid& grid, const GridAxes& axes, const ProbeResult& result
 
 }  // namespace
 
+std::vector<Grid> grids_of(const ProbeResult& result, const DeviceInfo& device,
+                           const GridAxes& axes) {
+  const bool is_rate = result.unit != Unit::seconds;
+  std::vector<Grid> grids;
+  for (const std::string& series : series_of(result)) {
+    Grid grid{.series = series};
+    for (const Point& point : result.points) {
+      const auto x = numeric(point, axes.x);
+      const auto y = numeric(point, axes.y);
+      if (point.series != series || !x || !y) continue;
+      const std::optional<Estimate> time = estimate(point, device);
+      if (!time || !(time->ns > 0.0)) continue;
+      grid.cells.push_back({*y, chart_point(*x, *time, is_rate)});
+    }
+    if (!grid.cells.empty()) grids.push_back(std::move(grid));
+  }
+  return grids;
+}
+
+std::optional<GridAxes> heat_map_axes(const ProbeResult& result) {
+  const bool is_declared = !result.view.x.empty() || result.view.kind == ViewKind::stacks;
+  constexpr std::size_t min_of_any_probe = 4;  // with fewer, curves show more
+  if (!is_declared) return grid_axes(result.points, min_of_any_probe);
+  if (result.view.kind != ViewKind::heat_map) return std::nullopt;
+  // Of a run that was narrowed to one place there is no map to draw.
+  if (values_of(result.points, result.view.x).size() < 2) return std::nullopt;
+  return GridAxes{result.view.x, result.view.y};
+}
+
 std::vector<HeatMap> heat_maps_of(const ProbeResult& result, const DeviceInfo& device) {
   std::vector<HeatMap> maps;
   const std::optional<GridAxes> axes = heat_map_axes(result);
@@ -179,7 +251,7 @@ void draw_heat_map(Page& page, const HeatMap& map, Form form) {
   for (const HeatCell& cell : map.cells) {
     rows.insert(cell.y);
     all_x.insert(cell.x);
-    const std::string label = label_of(map.y_name, cell.y);
+    const std::string label = place_text(map.y_name, cell.y);
     margin = std::max(margin, display_width(page.show(label)) + 2);
   }
   if (all_x.size() < 2) return;

@@ -284,19 +284,30 @@ void add_main_share(Page& page, const Survey& survey) {
   }
 }
 
-void add_notes(Page& page, const Survey& survey) {
-  const std::string doubt = doubt_text(survey);
-  if (!doubt.empty()) page.prose("warning: ", doubt, Ink::caution);
-  const std::string estimated = estimated_text(survey);
-  if (!estimated.empty()) page.prose("estimated: ", estimated, Ink::plain);
-  const std::vector<std::string> untimed = gap_texts(survey, true);
-  if (!untimed.empty()) {
-    page.prose("not timed: ", fmt::format("{}", fmt::join(untimed, "; ")), Ink::caution);
-  }
-  const std::vector<std::string> unseen = gap_texts(survey, false);
-  if (!unseen.empty()) {
-    page.prose("not counted: ", fmt::format("{}", fmt::join(unseen, "; ")), Ink::caution);
-  }
+/// What to know of the times and launches, and of those that are missing.
+struct Note {
+  std::string_view about;
+  std::string text{};
+  Ink ink{Ink::plain};
+};
+
+std::vector<Note> notes_of(const Survey& survey) {
+  const auto joined = [](const std::vector<std::string>& texts) {
+    return fmt::format("{}", fmt::join(texts, "; "));
+  };
+  std::vector<Note> notes{{"warning", doubt_text(survey), Ink::caution},
+                          {"estimated", estimated_text(survey)},
+                          {"not timed", joined(gap_texts(survey, true)), Ink::caution},
+                          {"not counted", joined(gap_texts(survey, false)), Ink::caution}};
+  std::erase_if(notes, [](const Note& each) { return each.text.empty(); });
+  return notes;
+}
+
+/// How long the program ran, on what, and how it ended.
+std::string headline_of(const SurveyedApp& app) {
+  const std::string end = end_text(app);
+  return fmt::format("{}, {}{}", format_seconds(app.wall_s), survey_summary(app),
+                     end.empty() ? "" : fmt::format("; the program {}", end));
 }
 
 Json sizes_json(const survey::Signature& of, const survey::Sizes& sizes) {
@@ -360,11 +371,7 @@ std::string end_text(const SurveyedApp& app) {
 std::string render_survey_table(const SurveyedApp& app, const TableStyle& style) {
   Page page(style);
   const std::string name = app.words.empty() ? "" : app.words.front();
-  const std::string end = end_text(app);
-  page.prose("",
-             fmt::format("{}: {}, {}{}", name, format_seconds(app.wall_s), survey_summary(app),
-                         end.empty() ? "" : fmt::format("; the program {}", end)),
-             Ink::heading);
+  page.prose("", fmt::format("{}: {}", name, headline_of(app)), Ink::heading);
   const std::vector<std::string> devices = devices_of(app.survey);
   for (const std::string& device : devices) page.prose("on ", device, Ink::faint);
   if (app.survey.processes.size() > 1) {
@@ -380,7 +387,9 @@ std::string render_survey_table(const SurveyedApp& app, const TableStyle& style)
     add_main_share(page, app.survey);
     add_rest(page, app.survey, all.first(shown), all.subspan(shown));
   }
-  add_notes(page, app.survey);
+  for (const Note& note : notes_of(app.survey)) {
+    page.prose(fmt::format("{}: ", note.about), note.text, note.ink);
+  }
   return page.text();
 }
 
@@ -440,10 +449,7 @@ std::string render_survey_markdown(const SurveyedApp& app) {
   const survey::Survey& survey = app.survey;
   const survey::Sum total = survey.total();
   const std::string name = app.words.empty() ? "" : app.words.front();
-  const std::string end = end_text(app);
-  std::string text =
-      fmt::format("**{}**: {}, {}{}\n\n", escape_markdown(name), format_seconds(app.wall_s),
-                  survey_summary(app), end.empty() ? "" : fmt::format("; the program {}", end));
+  std::string text = fmt::format("**{}**: {}\n\n", escape_markdown(name), headline_of(app));
   text += markdown_row({"kernel", "global", "local", "share", "device time", "launches", ""});
   text += "| :--- | :--- | :--- | ---: | ---: | ---: | :--- |\n";
   const std::set<std::string> shared = shared_names(survey);
@@ -458,14 +464,8 @@ std::string render_survey_markdown(const SurveyedApp& app) {
   for (const std::string& device : devices_of(survey)) {
     text += fmt::format("\non {}\n", escape_markdown(device));
   }
-  const std::string doubt = doubt_text(survey);
-  if (!doubt.empty()) text += fmt::format("\nwarning: {}\n", doubt);
-  const std::string estimated = estimated_text(survey);
-  if (!estimated.empty()) text += fmt::format("\nestimated: {}\n", estimated);
-  for (const bool of_launches : {true, false}) {
-    for (const std::string& gap : gap_texts(survey, of_launches)) {
-      text += fmt::format("\n{}: {}\n", of_launches ? "not timed" : "not counted", gap);
-    }
+  for (const Note& note : notes_of(survey)) {
+    text += fmt::format("\n{}: {}\n", note.about, note.text);
   }
   return text;
 }

@@ -22,8 +22,10 @@ using picture::top;
 using picture::width;
 
 constexpr double legend_row = 22;
-constexpr double beside_room = 56;  // right of the plot, for a second axis
-constexpr double letter_width = 7;  // of 13 px type, on average and a little more
+constexpr double beside_room = 56;    // right of the plot, for a second axis
+constexpr double label_room = 26;     // for an axis' title, and between labels and axis
+constexpr double min_label_gap = 26;  // between two labels above each other
+constexpr double letter_width = 7;    // of 13 px type, on average and a little more
 
 // Contrast of at least 4.5 with white, and different in print without colour by their dashes.
 constexpr std::array colours{"#0b5fc0", "#b8400a", "#0a7068", "#9a1fb0",
@@ -103,7 +105,9 @@ class Picture {
         x_(x_axis_of(chart)),
         y_(y_axis_of(chart)),
         beside_(beside_axis_of(chart)),
-        plot_width_(picture::plot_width - (chart.beside.empty() ? 0.0 : beside_room)) {}
+        left_(std::max(picture::left, label_width() + label_room)),
+        plot_width_(picture::left + picture::plot_width - left_ -
+                    (chart.beside.empty() ? 0.0 : beside_room)) {}
 
   std::string draw(const PictureText& text) {
     const std::string legend = draw_legend();
@@ -118,17 +122,25 @@ class Picture {
       svg_ += legend;
     } else {
       svg_ += fmt::format("<text x=\"{}\" y=\"{}\" fill=\"#1a1d21\">no curve was measured</text>\n",
-                          left, top + 20);
+                          left_, top + 20);
     }
     return svg_ + "</svg>\n";
   }
 
  private:
+  /// Of the widest label of the axis on the left.
+  [[nodiscard]] double label_width() const {
+    double widest = 0.0;
+    for (const double value : y_ticks_of(y_, min_label_gap / plot_height)) {
+      widest = std::max(widest, std::ceil(1.15 * text_width(tick_text(value, chart_.y_unit))));
+    }
+    return widest;
+  }
   /// The number of the colour, dashes and mark of a series.
   [[nodiscard]] std::size_t look_of(std::size_t i) const {
     return chart_.series[i].look.value_or(i);
   }
-  [[nodiscard]] double across(double value) const { return left + plot_width_ * x_.share(value); }
+  [[nodiscard]] double across(double value) const { return left_ + plot_width_ * x_.share(value); }
   [[nodiscard]] double down(double value) const {
     return bottom - plot_height * std::clamp(y_.share(value), 0.0, 1.0);
   }
@@ -176,12 +188,11 @@ class Picture {
   }
 
   void draw_axes() {
-    constexpr double min_gap = 26;
-    for (const double value : y_ticks_of(y_, min_gap / plot_height)) {
+    for (const double value : y_ticks_of(y_, min_label_gap / plot_height)) {
       svg_ += fmt::format(
           R"(<path d="M{0} {1:.1f}H{2}" stroke="#e3e6ea"/><text x="{3}" y="{4:.1f}" text-anchor="end" fill="#50565e">{5}</text>
 )",
-          left, down(value), left + plot_width_, left - 8, down(value) + 4.5,
+          left_, down(value), left_ + plot_width_, left_ - 8, down(value) + 4.5,
           html_text(tick_text(value, chart_.y_unit)));
     }
     for (const double value : x_values()) {
@@ -193,7 +204,7 @@ class Picture {
     svg_ += fmt::format(
         R"(<path d="M{0} {1}V{2}H{3}" fill="none" stroke="#50565e"/><text x="{4}" y="{5}" text-anchor="middle" fill="#1a1d21">{6}</text>
 )",
-        left, top, bottom, left + plot_width_, left + plot_width_ / 2, bottom + 42,
+        left_, top, bottom, left_ + plot_width_, left_ + plot_width_ / 2, bottom + 42,
         html_text(printable(x_title_of(chart_))));
     if (chart_.y_title.empty()) return;
     constexpr double baseline = 12;  // left of the longest label of a tick
@@ -210,7 +221,7 @@ class Picture {
       return bottom - plot_height * std::clamp(beside_.share(value), 0.0, 1.0);
     };
     constexpr double min_gap = 26;
-    const double end = left + plot_width_;
+    const double end = left_ + plot_width_;
     for (const double value : y_ticks_of(beside_, min_gap / plot_height)) {
       svg_ += fmt::format(
           R"(<path d="M{0:.1f} {1:.1f}h4" stroke="#50565e"/><text x="{2:.1f}" y="{3:.1f}" fill="#50565e">{4}</text>
@@ -331,8 +342,8 @@ class Picture {
       std::vector<Label> candidates;
       for (const double aside : {-9.0, 19.0, -24.0, 34.0}) {
         for (const double share : {0.5, 0.25, 0.75}) {
-          const double x = std::clamp(from + share * (to - from), left + half + 3,
-                                      left + plot_width_ - half - 3);
+          const double x = std::clamp(from + share * (to - from), left_ + half + 3,
+                                      left_ + plot_width_ - half - 3);
           candidates.push_back({{x, down(note.y) + aside}, half});
         }
       }
@@ -350,14 +361,14 @@ class Picture {
   // Sets the height, too.
   std::string draw_legend() {
     constexpr double line_length = 28;
-    double x = left;
+    double x = left_;
     double y = bottom + 68;
     std::string legend;
     for (std::size_t i = 0; i < chart_.series.size(); ++i) {
       const std::string name = cut_to_width(printable(chart_.series[i].name), 60, "…");
       const double room = line_length + 8 + 1.15 * text_width(name) + 24;
-      if (x > left && x + room > width) {
-        x = left;
+      if (x > left_ && x + room > width) {
+        x = left_;
         y += legend_row;
       }
       const std::size_t look = look_of(i);
@@ -379,6 +390,7 @@ class Picture {
   Axis x_;
   Axis y_;
   Axis beside_;
+  double left_;
   double plot_width_;
   std::string svg_{};
   double height_{bottom + 30};

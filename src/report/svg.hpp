@@ -9,7 +9,7 @@
 
 #include "clprobe/run.hpp"
 #include "report/chart.hpp"
-#include "report/grids.hpp"
+#include "report/heat_map.hpp"
 #include "report/stacks.hpp"
 
 namespace clprobe::report {

@@ -36,10 +36,10 @@ std::string end_text(const ChartPoint& end, std::string_view unit) {
   return fmt::format("{} ({} cycles)", text, quantity_text(*end.cycles, "cycles"));
 }
 
-class HeatMap {
+class CellPicture {
  public:
-  HeatMap(const Grid& grid, std::span<const Grid> on_scale, const GridAxes& axes,
-          std::string_view unit)
+  CellPicture(const Grid& grid, std::span<const Grid> on_scale, const GridAxes& axes,
+              std::string_view unit)
       : grid_(grid), axes_(axes), unit_(unit) {
     std::set<double> xs;
     std::set<double> ys;
@@ -159,7 +159,7 @@ class HeatMap {
 
 std::string draw_heat_map(const Grid& grid, std::span<const Grid> on_scale, const GridAxes& axes,
                           std::string_view unit, const PictureText& text) {
-  return HeatMap(grid, on_scale, axes, unit).draw(text);
+  return CellPicture(grid, on_scale, axes, unit).draw(text);
 }
 
 }  // namespace clprobe::report

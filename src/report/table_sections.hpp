@@ -13,9 +13,6 @@ namespace clprobe::report {
 /// left out from the right, and at last each level is a sentence. Reasons follow in the whole form.
 void add_findings(Page& page, const std::vector<Finding>& findings, Form form);
 
-/// Every point of every series: time, interval, cycles, samples, or why it failed.
-void add_points(Page& page, const ProbeResult& result, const DeviceInfo& device);
-
 /// The findings of several runs in one table: findings are rows, devices are columns; as many as
 /// fit, then the next ones below. In the whole form all findings, else the headlines.
 void add_side_by_side(Page& page, std::span<const Run> runs, Form form);

@@ -94,8 +94,8 @@ class Charts(PageTest):
             scales.setdefault(title.split(": ")[-1], set()).add(str(ends[-2:]))
         # Colours mean the same on all devices, and not the same for latencies and throughputs.
         self.assertGreater(len(scales), 2)
-        for series, ends in scales.items():
-            self.assertEqual(len(ends), 1, series)
+        for series, found in scales.items():
+            self.assertEqual(len(found), 1, series)
         self.check_quiet()
 
     def test_all_of_many_curves_are_there(self) -> None:

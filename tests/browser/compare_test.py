@@ -18,6 +18,7 @@ return [...document.querySelectorAll("tr[data-verdict]")].filter((row) => row.ch
   .map((row) => [row.dataset.verdict, row.dataset.probe]);
 """
 
+
 class ComparePages(PageTest):
     def comparison(self, name: str, words: list[Any]) -> pathlib.Path:
         page = self.folder / f"{name}.html"

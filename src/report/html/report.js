@@ -76,7 +76,7 @@ function toggle(text, isOn, changed) {
 
 const distinct = (values) => [...new Set(values)];
 
-function chips(title, key, all, usual, textOf, changed) {
+function chips(title, key, all, usual, nameOf, changed) {
   const shown = storedSet(key, all, usual);
   const change = (value) => (isOn) => {
     if (isOn) shown.add(value);
@@ -85,7 +85,7 @@ function chips(title, key, all, usual, textOf, changed) {
     changed();
   };
   const made = element("fieldset", {}, element("legend", { textContent: title }),
-                       ...all.map((value) => toggle(textOf(value), shown.has(value),
+                       ...all.map((value) => toggle(nameOf(value), shown.has(value),
                                                     change(value))));
   return { made, shown };
 }
@@ -187,8 +187,8 @@ function offerDownloads() {
     place.append(button);
   };
   const streams = JSON.parse(contentOf("runs"));
-  const offerRuns = (label, name, chosen) =>
-    offer(label, name, "application/json", () => textOf(chosen));
+  const offerRuns = (label, name, some) =>
+    offer(label, name, "application/json", () => textOf(some));
   if (streams.length) {
     offerRuns(streams.length > 1 ? "Download all runs (JSON)" : "Download the run (JSON)",
               "clprobe-runs.json", streams);

@@ -576,6 +576,12 @@ TEST_CASE("profile has a program, whose words are its own") {
        "--kernel: '0' is not a launch number: write sum:1 for the first launch"},
       {{"profile", "--kernel", ":2", "--", "app"},
        "--kernel: the name is empty: write NAME or NAME:N"},
+      {{"compare", "a.json", "b.json", "-o", "latency.svg"},
+       "--output: compare writes table, json, csv, findings, markdown or html, not svg: for a "
+       "chart or the curves of the same files, use clprobe report"},
+      {{"compare", "a.json", "b.json", "-f", "curves"},
+       "--format: compare writes table, json, csv, findings, markdown or html, not curves: for a "
+       "chart or the curves of the same files, use clprobe report"},
       {{"profile", "--list", "-f", "html", "--", "app"},
        "--format: profile --list writes table, json, csv or markdown, not html"},
       {{"profile", "--list", "-o", "findings.csv", "--", "app"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/comparison_summary.hpp"
+#include "report/comparison_text.hpp"
 
 #include <doctest/doctest.h>
 

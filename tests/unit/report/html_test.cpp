@@ -15,7 +15,7 @@
 #include "golden.hpp"
 #include "report/device_text.hpp"
 #include "report/explanation.hpp"
-#include "report/grids.hpp"
+#include "report/heat_map.hpp"
 #include "report/html_page.hpp"
 #include "report/html_text.hpp"
 #include "report/svg.hpp"

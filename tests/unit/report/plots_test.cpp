@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/plots.hpp"
+#include "report/curves.hpp"
 #include "report/svg.hpp"
 
 #include <doctest/doctest.h>

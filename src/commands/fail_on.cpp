@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/comparison_output.hpp"
+#include "commands/fail_on.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "cli/flags.hpp"
 #include "clprobe/compare.hpp"
 #include "clprobe/comparison_report.hpp"
 #include "commands/commands.hpp"
@@ -135,26 +134,6 @@ int check_fail_on(cli::FailOn condition, const Comparison& comparison,
   const std::vector<ComparedPlace> open =
       that_meet(condition, comparison, find_open_changes(comparison));
   return open.empty() ? exit_ok : undecided(explain_open(open, comparison, runs));
-}
-
-void refuse_pictures(const cli::Options& options) {
-  const auto can_write = [](const Writer& each) { return each.comparison != nullptr; };
-  if (can_write(*options.format) &&
-      std::all_of(options.outputs.begin(), options.outputs.end(),
-                  [&](const cli::Output& output) { return can_write(*output.format); })) {
-    return;
-  }
-  throw cli::UsageError(
-      fmt::format("compare writes {}: for a chart or the curves of the same files, use clprobe "
-                  "report",
-                  cli::join_choices(format_names(can_write))));
-}
-
-int write_comparison(Results& results, const Comparison& comparison,
-                     std::span<const RunDigest> runs) {
-  return results.finish([&](const Writer& format, const TableStyle& style) {
-    return format.comparison(comparison, runs, style);
-  });
 }
 
 }  // namespace clprobe::commands
