@@ -8,7 +8,6 @@
 
 #include "report/findings.hpp"
 #include "report/html_page.hpp"
-#include "report/html_text.hpp"
 #include "report/safe_text.hpp"
 #include "report/stacks.hpp"
 

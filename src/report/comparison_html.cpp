@@ -15,7 +15,7 @@
 #include "report/device_text.hpp"
 #include "report/findings.hpp"
 #include "report/html_page.hpp"
-#include "report/html_text.hpp"
+#include "report/safe_text.hpp"
 #include "text/text.hpp"
 
 namespace clprobe {

@@ -12,6 +12,9 @@
 
 namespace clprobe::report {
 
+class Page;
+enum class Form;
+
 /// All that was found about one level of one series.
 struct LevelRow {
   std::string series{};
@@ -68,5 +71,9 @@ std::string parameter_text(std::string_view name, const Value& value);
 std::string_view parameter_unit(std::string_view name);
 /// The name without the unit that `parameter_text` shows: "working set".
 std::string parameter_title(std::string_view name);
+
+/// A row per level. Where the page is narrow, series become lines of their own, then intervals are
+/// left out from the right, and at last each level is a sentence. Reasons follow in the whole form.
+void add_findings(Page& page, const std::vector<Finding>& findings, Form form);
 
 }  // namespace clprobe::report

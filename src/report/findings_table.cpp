@@ -6,9 +6,9 @@
 
 #include "clprobe/one_size.hpp"
 #include "report/findings.hpp"
+#include "report/page.hpp"
 #include "report/side_by_side.hpp"
 #include "report/stacks.hpp"
-#include "report/table_sections.hpp"
 
 namespace clprobe::report {
 namespace {

@@ -18,7 +18,7 @@
 #include "report/explanation.hpp"
 #include "report/findings.hpp"
 #include "report/html_page.hpp"
-#include "report/html_text.hpp"
+#include "report/safe_text.hpp"
 #include "report/side_by_side.hpp"
 #include "report/svg.hpp"
 #include "text/text.hpp"

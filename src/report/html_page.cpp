@@ -4,13 +4,15 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <vector>
 
 #include "clprobe/embedded.hpp"
-#include "report/html_text.hpp"
+#include "report/safe_text.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::report {
@@ -44,6 +46,25 @@ std::string deflated(std::string_view text) {
   }
   stream.resize(used);
   return base64(stream);
+}
+
+std::string fill(std::string_view page,
+                 const std::vector<std::pair<std::string_view, std::string>>& values) {
+  std::string filled;
+  while (true) {
+    const std::size_t open = page.find("{{");
+    filled += page.substr(0, open);
+    if (open == std::string_view::npos) return filled;
+    const std::size_t close = page.find("}}", open);
+    const std::string_view name = page.substr(open + 2, close - open - 2);
+    const auto value = std::find_if(values.begin(), values.end(),
+                                    [&](const auto& each) { return each.first == name; });
+    if (close == std::string_view::npos || value == values.end()) {
+      throw std::invalid_argument("no value for {{" + std::string(name) + "}}");
+    }
+    filled += value->second;
+    page.remove_prefix(close + 2);
+  }
 }
 
 std::string html_of(const HtmlPage& page) {

@@ -5,6 +5,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "report/svg.hpp"
 
@@ -23,6 +25,11 @@ struct HtmlPage {
 };
 
 std::string html_of(const HtmlPage& page);
+
+/// `{{name}}` replaced by the value of that name; what a value contains is not looked at again.
+/// Throws std::invalid_argument for a name that has no value.
+std::string fill(std::string_view page,
+                 const std::vector<std::pair<std::string_view, std::string>>& values);
 
 /// A zlib stream (RFC 1950) of the text, in base64 (RFC 4648). In a browser `atob` and then
 /// `DecompressionStream("deflate")` give the text back.

@@ -19,4 +19,8 @@ std::string markdown_row(const std::vector<std::string>& cells);
 /// The line below the titles: the first columns are words, the others values.
 std::string markdown_rule(std::size_t columns, std::size_t words_columns);
 
+/// Text as the contents of an element, or of an attribute in quotes: `printable`, with the
+/// characters that mean something to HTML and XML written as references.
+std::string html_text(std::string_view text);
+
 }  // namespace clprobe::report

@@ -49,4 +49,8 @@ std::vector<SharedGrid> compare_findings(std::span<const Run> runs);
 /// A value, else the start of the reason, else `nothing`.
 std::string shared_text(const Finding* finding, std::string_view nothing);
 
+/// The findings of several runs in one table: findings are rows, devices are columns; as many as
+/// fit, then the next ones below. In the whole form all findings, else the headlines.
+void add_side_by_side(Page& page, std::span<const Run> runs, Form form);
+
 }  // namespace clprobe::report

@@ -11,9 +11,9 @@
 
 #include "clprobe/stacks.hpp"
 #include "report/device_text.hpp"
+#include "report/page.hpp"
 #include "report/side_by_side.hpp"
 #include "report/stacks.hpp"
-#include "report/table_sections.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::report {

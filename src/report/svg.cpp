@@ -9,7 +9,7 @@
 
 #include "report/curves.hpp"
 #include "report/findings.hpp"
-#include "report/html_text.hpp"
+#include "report/safe_text.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::report {

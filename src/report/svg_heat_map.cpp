@@ -7,7 +7,7 @@
 #include <set>
 
 #include "report/findings.hpp"
-#include "report/html_text.hpp"
+#include "report/safe_text.hpp"
 #include "report/svg.hpp"
 #include "text/text.hpp"
 

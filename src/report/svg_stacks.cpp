@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "report/findings.hpp"
-#include "report/html_text.hpp"
+#include "report/safe_text.hpp"
 #include "report/stacks.hpp"
 #include "report/svg.hpp"
 #include "text/text.hpp"

@@ -21,8 +21,8 @@
 #include "report/findings.hpp"
 #include "report/heat_map.hpp"
 #include "report/page.hpp"
+#include "report/side_by_side.hpp"
 #include "report/stacks.hpp"
-#include "report/table_sections.hpp"
 #include "text/text.hpp"
 
 namespace clprobe {

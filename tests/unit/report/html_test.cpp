@@ -17,7 +17,7 @@
 #include "report/explanation.hpp"
 #include "report/heat_map.hpp"
 #include "report/html_page.hpp"
-#include "report/html_text.hpp"
+#include "report/safe_text.hpp"
 #include "report/svg.hpp"
 
 namespace clprobe {

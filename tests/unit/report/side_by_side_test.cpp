@@ -7,8 +7,8 @@
 
 #include "clprobe/report.hpp"
 #include "example_runs.hpp"
+#include "report/page.hpp"
 #include "report/side_by_side.hpp"
-#include "report/table_sections.hpp"
 #include "text/text.hpp"
 
 namespace clprobe {
