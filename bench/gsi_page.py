@@ -91,8 +91,9 @@ def what_if_lines(plain: Bars, changed: dict[str, Bars]) -> list[str]:
 
 def varied_lines(plain: Bars, varied: list[Bars]) -> list[str]:
     """A row of the page's table each: the ratios of the arrays, and how many sentences are missed."""
+    names = [(name, value) for each in VARIED for name, value in each.items()]
     places = ["as found", *(f"`{name} {value}`" if "." in name else f"`--set {name}={value}`"
-                          for each in VARIED for name, value in each.items())]
+                            for name, value in names)]
     return [f"| {place} | {' | '.join(f'{here:.3g}' for _, here in bars.ratios.values())} "
             f"| {len(missed_by(ARRAYS, bars))} |" for place, bars in zip(places, [plain, *varied])]
 

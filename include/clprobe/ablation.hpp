@@ -19,8 +19,8 @@
 #include <string>
 #include <vector>
 
-#include "clprobe/statistics.hpp"
 #include "clprobe/estimate.hpp"
+#include "clprobe/statistics.hpp"
 
 namespace clprobe {
 

@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/paired.hpp"
 #include "clprobe/estimate.hpp"
+#include "clprobe/paired.hpp"
 
 namespace clprobe {
 namespace {

@@ -25,7 +25,6 @@ namespace {
 using trace_words::Form;
 using trace_words::Operand;
 
-/// An upper end that is none.
 constexpr std::uint64_t any_number = std::numeric_limits<std::uint64_t>::max();
 
 /// A word of the file in a message: in ASCII, cut where it is long.

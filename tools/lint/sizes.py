@@ -4,7 +4,7 @@
 import ast
 from collections.abc import Iterator
 
-MAX_FILE = 400
+MAX_FILE = 600
 MAX_FUNCTION = 60
 
 Problem = tuple[int, int, str, type]
