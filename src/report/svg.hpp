@@ -32,7 +32,7 @@ std::string draw_heat_map(const Grid& grid, std::span<const Grid> on_scale, cons
                           std::string_view unit, const PictureText& text);
 
 /// The same of stacks: a bar each, in colours by category, with what they stand for.
-std::string draw_stacks(std::span<const Stack> stacks, const PictureText& text);
+std::string draw_stacks(std::span<const Stack> all, const PictureText& text);
 
 struct Figure {
   std::string title{};  ///< what tells it apart; empty where it is the first of its probe

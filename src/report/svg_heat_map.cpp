@@ -31,7 +31,7 @@ std::string colour_at(double share) {
 
 /// "11.8 ns (23.3 cycles)": tables have cycles, where the clock counts them.
 std::string end_text(const ChartPoint& end, std::string_view unit) {
-  const std::string text = quantity_text(end.y, unit);
+  std::string text = quantity_text(end.y, unit);
   if (!end.cycles) return text;
   return fmt::format("{} ({} cycles)", text, quantity_text(*end.cycles, "cycles"));
 }
@@ -88,8 +88,8 @@ class CellPicture {
     const double share =
         high_.y > low_.y ? std::log(cell.value.y / low_.y) / std::log(high_.y / low_.y) : 0.5;
     const std::string box =
-        fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"",
-                    left_of(column), bottom_of(row + 1), left_of(column + 1) - left_of(column),
+        fmt::format(R"(<rect x="{}" y="{}" width="{}" height="{}" fill="{}")", left_of(column),
+                    bottom_of(row + 1), left_of(column + 1) - left_of(column),
                     bottom_of(row) - bottom_of(row + 1), colour_at(share));
     if (!has_value) return box + "/>\n";
     return fmt::format(
