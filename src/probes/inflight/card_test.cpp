@@ -19,15 +19,13 @@ TEST_CASE("the largest bound stands on the card, and the limit where it was seen
   add("bytes_in_flight_at_least", device_series, 1048576.0, "bytes");
   Card bounds = card(result);
   REQUIRE(bounds.lines.size() == 1);
-  CHECK(bounds.lines[0].text ==
-        "at least 548 loads per compute unit, at least 1 MiB on the device (streams)");
+  CHECK(bounds.lines[0].text == "at least 548 loads per compute unit, at least 1 MiB (streams)");
   CHECK(bounds.unseen.empty());
   add("requests", unit_series, 128.0, "count");
   result.findings.push_back(finding_of("limit", unit_series, "", ""));
   result.findings.back().label = "MSHR";
   const Card limit = card(result);
-  CHECK(limit.lines[0].text ==
-        "128 requests per compute unit (MSHR), at least 1 MiB on the device (streams)");
+  CHECK(limit.lines[0].text == "128 requests per compute unit (MSHR), at least 1 MiB (streams)");
   CHECK(limit.unseen.empty());
   CHECK(card({}).lines.empty());
   result.findings.erase(result.findings.begin(), result.findings.end() - 1);

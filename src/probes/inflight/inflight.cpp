@@ -54,12 +54,12 @@ std::string limit_text(const ProbeResult& result) {
 /// Bytes in flight of all compute units under streams.
 std::string device_text(const ProbeResult& result) {
   if (const Finding* const seen = find_value(result.findings, "bytes_in_flight", device_series)) {
-    return fmt::format("{} on the device (streams)", size_text(*seen->value));
+    return fmt::format("{} (streams)", size_text(*seen->value));
   }
   const Finding* const bound =
       find_value(result.findings, "bytes_in_flight_at_least", device_series);
   if (bound == nullptr) return {};
-  return fmt::format("at least {} on the device (streams)", size_text(*bound->value));
+  return fmt::format("at least {} (streams)", size_text(*bound->value));
 }
 
 std::string loaded_text(const ProbeResult& result) {
