@@ -51,7 +51,7 @@ STEP_ADDEND = 0x9E3779B9
 # Every word of the array: lanes that follow what they load stay together, as in `stalls`.
 FILL = 2654435769
 
-# Of wait_for_one.hpp and structural_mixes.hpp: what one iteration does, groups per compute unit,
+# Of cases/wait_for_one.hpp: what one iteration does, groups per compute unit,
 # work-items of a group.
 CASES: dict[str, dict[str, int]] = {
     "memory-bound": {"groups_per_unit": 2, "work_items": 256, "far_loads": 4},

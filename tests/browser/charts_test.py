@@ -70,7 +70,7 @@ class Charts(PageTest):
         self.check_quiet()
 
     def test_bars_of_parts_are_there_for_each_kernel(self) -> None:
-        run = stacks_run("--case", "utsd", "--nodes", "256", "--units", "3", "--view", "units,timeline")
+        run = stacks_run("--case", "utsd", "--set", "nodes=256", "--units", "3", "--view", "units,timeline")
         self.open(self.page("stacks-of-parts", [run])[0])
         figures = self.figures()
         self.js("document.querySelectorAll('details').forEach(d => d.open = true)")

@@ -24,7 +24,7 @@ class Line:
 # clpeak's are of 512 MiB.
 ORDINARY = ("to-device", "from-device", "to-device 512 MiB", "from-device 512 MiB")
 LINES = [
-    Line("memory: read, copy, TB/s", "stride", ("read, the best", "copy, the best"), 1e12, 2),
+    Line("memory (`stride`): read, copy, TB/s", "stride", ("read, the best", "copy, the best"), 1e12, 2),
     Line("L2: read, write, copy, TB/s", "bandwidth", ("read 16 MiB", "write 33 MiB", "copy 33 MiB"),
          1e12, 2),
     Line("L1, local memory: read, TB/s", "bandwidth", ("read-own 128 KiB", "local"), 1e12, 1),
