@@ -68,14 +68,13 @@ bool has_stored_references(const auto& way) {
 
 }  // namespace
 
-Schedule::Schedule(std::vector<ScheduledProbe> probes, SchedulePolicy policy, Time began)
+Schedule::Schedule(const std::vector<ScheduledProbe>& probes, SchedulePolicy policy, Time began)
     : policy_(policy), began_(began) {
   ways_.reserve(probes.size());
-  for (ScheduledProbe& probe : probes) {
-    Way way;
+  for (const ScheduledProbe& probe : probes) {
+    Way way{.probe = probe};
     way.random.seed(probe.budget.seed);
     way.is_done = probe.controls_from.has_value();
-    way.probe = std::move(probe);
     ways_.push_back(std::move(way));
   }
 }
@@ -233,34 +232,16 @@ std::optional<Step> Schedule::advance() {
       if (is_out_of_time(way) || way.plan.is_recorded || !way.plan.can_refine) break;
       return step(Step::Kind::refine);
     case Stage::refined:
-    case Stage::rounds: {
-      // To go back to a probe opens its buffers anew, which takes longer than a few points do:
-      // their passes are made at once.
-      constexpr std::size_t tenth = 10;
-      const Budget& budget = way.probe.budget;
-      const std::size_t left = points_left(way);
-      if (way.passes > 1 && way.passes < budget.max_visits && !is_out_of_time(way) && left > 0 &&
-          left * tenth <= way.points.size()) {
-        ++way.passes;
-        queue(shuffled_from(way, 0), Why::repeat);
-        break;
-      }
-      way.is_done = way.passes >= budget.max_visits || is_out_of_time(way) || left == 0;
-      pass_->stage = Stage::settle;
-      if (way.is_done && !is_certain(way)) queue_settling_visits();
+    case Stage::rounds:
+      finish_passes();
       break;
-    }
     case Stage::settle:
       pass_->stage = Stage::references;
       if (!is_out_of_time(way)) add_due(pass_->probe, false, Seconds(1.0));
       break;
     case Stage::references:
       pass_->stage = Stage::report;
-      // A probe whose passes are few and far between would see little of what disturbs the run.
-      for (std::size_t i = 0; policy_.shares_run && i < ways_.size(); ++i) {
-        const bool is_other = i != pass_->probe && ways_[i].probe.provides_references;
-        if (is_other && has_stored_references(ways_[i])) add_due(i, false, Seconds(3.0));
-      }
+      add_due_of_others();
       break;
     case Stage::report: {
       const Step over = step(Step::Kind::pass_over);
@@ -276,6 +257,32 @@ std::optional<Step> Schedule::advance() {
       break;
   }
   return std::nullopt;
+}
+
+/// The last passes of a few points, and whether the probe is done.
+void Schedule::finish_passes() {
+  // To go back to a probe opens its buffers anew, which takes longer than a few points do: their
+  // passes are made at once.
+  constexpr std::size_t tenth = 10;
+  Way& way = current();
+  const Budget& budget = way.probe.budget;
+  const std::size_t left = points_left(way);
+  if (way.passes > 1 && way.passes < budget.max_visits && !is_out_of_time(way) && left > 0 &&
+      left * tenth <= way.points.size()) {
+    ++way.passes;
+    return queue(shuffled_from(way, 0), Why::repeat);
+  }
+  way.is_done = way.passes >= budget.max_visits || is_out_of_time(way) || left == 0;
+  pass_->stage = Stage::settle;
+  if (way.is_done && !is_certain(way)) queue_settling_visits();
+}
+
+/// A probe whose passes are few and far between would see little of what disturbs the run.
+void Schedule::add_due_of_others() {
+  for (std::size_t i = 0; policy_.shares_run && i < ways_.size(); ++i) {
+    const bool is_other = i != pass_->probe && ways_[i].probe.provides_references;
+    if (is_other && has_stored_references(ways_[i])) add_due(i, false, Seconds(3.0));
+  }
 }
 
 bool Schedule::begin_pass(Time now) {
@@ -337,7 +344,7 @@ void Schedule::end_run() {
   }
 }
 
-void Schedule::queue(std::vector<std::size_t> order, Why why) {
+void Schedule::queue(const std::vector<std::size_t>& order, Why why) {
   expected_ = order;
   std::erase_if(expected_, [&](std::size_t i) { return current().points[i].is_done; });
   for (const std::size_t index : with_repeats(current().points, order)) {
@@ -360,7 +367,7 @@ void Schedule::queue_first_visits() {
   }
   std::vector<std::size_t> in_order(way.points.size() - way.plan.urgent);
   std::iota(in_order.begin(), in_order.end(), way.plan.urgent);
-  queue(std::move(in_order), Why::first);
+  queue(in_order, Why::first);
 }
 
 /// A disturbed host is slow for a while and fast for a while, so that a handful of points, done in
@@ -429,7 +436,7 @@ void Schedule::add_due_between_points() {
 
 /// A simulated point is done at once; another one when it was visited often enough and its interval
 /// is narrow.
-void Schedule::judge(Way& way, std::size_t point, bool is_narrow) const {
+void Schedule::judge(Way& way, std::size_t point, bool is_narrow) {
   PointState& state = way.points[point];
   const int min_visits = point < way.plan.urgent
                              ? way.plan.min_urgent_visits

@@ -104,7 +104,7 @@ class Schedule {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  Schedule(std::vector<ScheduledProbe> probes, SchedulePolicy policy, Time began);
+  Schedule(const std::vector<ScheduledProbe>& probes, SchedulePolicy policy, Time began);
 
   /// The next step; nothing when all probes are done.
   std::optional<Step> next(Time now);
@@ -178,11 +178,13 @@ class Schedule {
   std::optional<Step> next_reference(Time now);
   std::optional<Step> next_in_pass();
   std::optional<Step> advance();
+  void finish_passes();
+  void add_due_of_others();
   bool begin_pass(Time now);
   bool begin_extra_pass(Time now);
   bool begin_usual_pass();
   void end_run();
-  void queue(std::vector<std::size_t> order, Why why);
+  void queue(const std::vector<std::size_t>& order, Why why);
   void queue_first_visits();
   void queue_urgent_visits();
   void queue_settling_visits();
@@ -191,7 +193,7 @@ class Schedule {
   [[nodiscard]] bool is_wanted(const Queued& next) const;
   void add_due(std::size_t probe, bool kept_only, Seconds at_least);
   void add_due_between_points();
-  void judge(Way& way, std::size_t point, bool is_narrow) const;
+  static void judge(Way& way, std::size_t point, bool is_narrow);
   [[nodiscard]] bool is_due(const Due& due, Time now) const;
   [[nodiscard]] bool is_worth_extra_pass(const Way& way, Time now) const;
   static std::vector<std::size_t> shuffled_from(Way& way, std::size_t first);

@@ -53,7 +53,7 @@ std::string description_of(const Chart& chart) {
                   chart.series.size());
   for (const ChartNote& note : chart.notes) {
     const std::string& name = chart.series[static_cast<std::size_t>(note.series)].name;
-    text += fmt::format(" {}{}: {} up to {}.", printable(name),
+    text += fmt::format(" {}{}: {}, measured up to {}.", printable(name),
                         note.level ? fmt::format(", level {}", *note.level) : std::string(),
                         printable(note.text), place_text(chart.x_name, note.x_high));
   }
