@@ -166,8 +166,8 @@ void count_units(DeviceInfo& device) {
     if (value == nullptr) continue;
     const std::string text =
         std::visit([](const auto& each) { return fmt::format("{}", each); }, *value);
-    const double units = positive_number(text).value_or(0.0);
-    if (units <= max_units) device.compute_units = static_cast<std::int64_t>(units);
+    const double count = positive_number(text).value_or(0.0);
+    if (count <= max_units) device.compute_units = static_cast<std::int64_t>(count);
   }
 }
 

@@ -90,8 +90,9 @@ std::vector<int> words_of(const Options& requested) {
 /// expected, chains show all words.
 std::vector<int> words_of(const AccessKind& kind, const DeviceInfo& device,
                           const Options& requested) {
-  if (runs_items_in_turn(device) && !kind.is_chain)
+  if (runs_items_in_turn(device) && !kind.is_chain) {
     return requested_or(requested.words, {all_words[0]});
+  }
   return words_of(requested);
 }
 

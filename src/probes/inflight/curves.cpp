@@ -121,8 +121,9 @@ void add_loads_between(const DeviceInfo& device, const Options& requested,
 constexpr std::uint64_t max_items_of_cpu = 8;
 
 std::vector<std::uint64_t> groups_of(const DeviceInfo& device, const Options& requested) {
-  if (!requested.work_items.empty())
+  if (!requested.work_items.empty()) {
     return {requested.work_items.begin(), requested.work_items.end()};
+  }
   auto most = static_cast<std::uint64_t>(max_items(device));
   if (requested.effort == Effort::quick) most = std::min(most, usual_group);
   return {runs_items_in_turn(device) ? std::min(most, max_items_of_cpu) : most};

@@ -216,8 +216,9 @@ std::string why_no_curves(const DeviceInfo& device) {
 void add_curves(const DeviceInfo& device, const Options& requested, Plan& plan) {
   std::string reason = why_no_curves(device);
   // What was asked for is timed all the same: the kernel proves itself.
-  if (reason.empty() || requested.is_narrowed())
+  if (reason.empty() || requested.is_narrowed()) {
     append_points(plan_curves(device, requested), plan.points);
+  }
   if (reason.empty()) return;
   plan.findings.push_back(not_measured("limit", unit_series, reason));
 }
@@ -283,8 +284,9 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   if (requested.wants("thread-latency")) add_curves(device, requested, result);
   if (requested.wants("chains")) add_chains(device, requested, result);
   if (requested.wants("loaded")) add_loaded(device, requested, result);
-  if (requested.names("sub-groups"))
+  if (requested.names("sub-groups")) {
     append_points(plan_own_times(device, requested), result.points);
+  }
   result.memory = memory_for(device, result.points);
   return result;
 }
