@@ -204,8 +204,10 @@ class Unresolved {
   [[nodiscard]] const std::vector<Cell>& cells() const { return cells_; }
 
   /// How many there are, how many are resolved, and why the others are not.
-  [[nodiscard]] ComparedFinding all() const { return counted(total_); }
-  [[nodiscard]] ComparedFinding resolved() const { return counted(total_ - cells_.size()); }
+  [[nodiscard]] ComparedFinding all() const { return counted(fmt::format("{} {}", total_, kind_)); }
+  [[nodiscard]] ComparedFinding resolved() const {
+    return counted(fmt::format("{} of {} decided", total_ - cells_.size(), total_));
+  }
   [[nodiscard]] Judgement judgement() const {
     return {
         .verdict = Verdict::unclear,
@@ -214,10 +216,10 @@ class Unresolved {
   }
 
  private:
-  [[nodiscard]] ComparedFinding counted(std::size_t count) const {
+  [[nodiscard]] ComparedFinding counted(std::string label) const {
     ComparedFinding made;
     made.finding = {.name = std::string(kind_), .series = "all"};
-    made.finding.label = fmt::format("{} {}", count, kind_);
+    made.finding.label = std::move(label);
     return made;
   }
 

@@ -220,13 +220,14 @@ Judgement judge_brackets(const ComparedFinding& baseline, const ComparedFinding&
     return judged;
   }
   const double far = std::max(std::fabs(apart.change), step);
-  judged.resolution = scale.from_line(far);
   // Around an end the grid is refined, to steps finer than anybody would ask of a capacity.
   constexpr double near = 0.1;
   const bool is_near = far <= std::log1p(near);
   judged.verdict = far <= bound || is_near ? Verdict::same : Verdict::unclear;
   // A larger change would have moved the brackets apart.
   if (judged.verdict == Verdict::same) judged.interval = Interval{std::exp(-far), std::exp(far)};
+  const double missed = judged.verdict == Verdict::same ? far : apart.farthest();
+  if (std::isfinite(missed)) judged.resolution = scale.from_line(missed);
   judged.reason += fmt::format(", {} {} (neighbouring measured sizes are {} apart)",
                                judged.verdict == Verdict::same ? "and" : "but",
                                gap <= 0.0 ? "the brackets overlap" : "the brackets are adjacent",

@@ -44,6 +44,14 @@ ChartNote note_of(const ProbeResult& result, const Finding& latency, double firs
   return note;
 }
 
+/// Whether the level has an end, known or not reached.
+bool has_end(const ProbeResult& result, const Finding& of_level) {
+  return std::any_of(result.findings.begin(), result.findings.end(), [&](const Finding& each) {
+    return each.name == "capacity" && each.series == of_level.series &&
+           each.level == of_level.level;
+  });
+}
+
 /// The known patterns of access by their names, on the first curve.
 void add_pattern_notes(const ProbeResult& result, Chart& chart) {
   std::multimap<double, const ChartPoint*> drawn;  // the equal ones in their order
@@ -267,8 +275,8 @@ Chart chart_of(const ProbeResult& result, const DeviceInfo& device) {
     const std::vector<ChartPoint>& points = chart.series[i].points;
     const auto [first, last] = std::minmax_element(points.begin(), points.end(), by_x);
     for (const Finding& finding : result.findings) {
-      // Of a chart of rates a time is another quantity.
-      const bool is_plateau = is_rate ? finding.level.has_value() : !is_at_one_size(finding);
+      // A finding without a level, or without its end, is of no known part of the curve.
+      const bool is_plateau = finding.level && !is_at_one_size(finding) && has_end(result, finding);
       const bool is_drawn = finding.unit == unit_of(result) && finding.value && is_plateau &&
                             finding.role == Role::headline;
       if (finding.series != chart.series[i].name || !is_drawn) continue;

@@ -76,7 +76,8 @@ std::string hierarchy_picture(const DeviceCard& card) {
         html_text(texts.capacity));
   }
   return html + fmt::format(
-                    "</ol>\n<figcaption>Levels of {}; widths by the logarithm of the capacity."
+                    "</ol>\n<figcaption>Levels of {}; widths by the logarithm of the "
+                    "capacity, but of an open level of the measured sizes."
                     "</figcaption>\n</figure>\n",
                     html_text(levels.front().latency.series));
 }

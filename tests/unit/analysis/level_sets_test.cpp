@@ -388,7 +388,7 @@ TEST_CASE("shares that cannot be compared are one row, and one alone is its own"
   CHECK(made.rows[1].cells[1].judgement.reason.empty());
   CHECK(made.rows[1].cells[1].finding != nullptr);
   const ComparedCell& together = cell_of(made, "shares", std::nullopt);
-  CHECK(together.finding->finding.label == "2 shares");
+  CHECK(together.finding->finding.label == "2 of 4 decided");
   CHECK(together.judgement.verdict == Verdict::unclear);
   CHECK(together.judgement.reason.starts_with(
       "2 of 4 shares are unclear: a change of 25 % of the whole"));
@@ -420,7 +420,7 @@ TEST_CASE("what passes with a run is one row where it is unclear, and one alone 
   REQUIRE(made.rows.size() == 4);
   CHECK(made.rows[0].cells[1].judgement.reason.empty());
   const ComparedCell& together = cell_of(made, "passing values", std::nullopt);
-  CHECK(together.finding->finding.label == "1 passing values");
+  CHECK(together.finding->finding.label == "1 of 3 decided");
   CHECK(together.judgement.reason ==
         "2 of 3 passing values are unclear: such values vary from run to run; compare several "
         "runs per side");
