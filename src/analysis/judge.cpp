@@ -141,6 +141,7 @@ Judgement judge_difference(const ComparedFinding& baseline, const ComparedFindin
   const Difference apart = difference(a, b);
   Judgement judged = measure(baseline, other, apart, scale);
   judged.is_coarse = !a.has_interval || !b.has_interval;
+  if (!a.has_interval && !b.has_interval) judged.interval.reset();
   const double coarse = scale.on_line(std::max(threshold, coarse_change));
   const double bound = judged.is_coarse ? coarse : scale.on_line(threshold);
   // Equal counts have intervals without width: nobody would say that a change of 1e-14 is excluded.
