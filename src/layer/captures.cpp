@@ -384,6 +384,8 @@ bool claim(const std::string& folder) { return ::mkdir(folder.c_str(), 0700) == 
 
 }  // namespace
 
+bool Captures::is_capturing{false};
+
 Captures::Captures() {
   try {
     wanted_ = survey::wanted_from_text(read_list());
@@ -403,8 +405,8 @@ Captures& Captures::get() {
 }
 
 void Captures::begin() {
-  is_on_ = !capture_folder().empty();
-  if (!is_on_) return;
+  is_capturing = !capture_folder().empty();
+  if (!is_capturing) return;
   static_cast<void>(::pthread_atfork(nullptr, nullptr, &Captures::forget_parent));
 }
 

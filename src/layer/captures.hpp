@@ -70,7 +70,7 @@ class Captures {
   static Captures& get();
   /// Before the first call, where CLPROBE_CAPTURE names a folder with a list of launches.
   static void begin();
-  [[nodiscard]] static bool is_on() { return is_on_; }
+  [[nodiscard]] static bool is_on() { return is_capturing; }
 
   /// Runs `change` with what is known, alone: it must not call a driver. Without memory for
   /// something it is not known, and not captured.
@@ -112,7 +112,7 @@ class Captures {
                                     const bundle::NdRange& range);
   static void forget_parent() noexcept;
 
-  static inline bool is_on_{false};
+  static bool is_capturing;
 
   std::vector<survey::Wanted> wanted_{};
   std::mutex mutex_{};
