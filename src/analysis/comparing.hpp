@@ -100,8 +100,8 @@ struct TimedPoint {
 std::vector<std::vector<TimedPoint>> points_by_series(const ProbeResult& result,
                                                       const DeviceInfo& device);
 
-/// Of the points of one series, of which there is one at least. `is_rate`: values are bytes a
-/// second, else seconds. `shown`: the parameter along which the probe's view has them.
+/// The curve of the points of one series, at least one. `is_rate`: values are bytes per second,
+/// else seconds. `shown`: the parameter on the x axis of the probe's chart.
 ComparedCurve curve_of(const std::vector<TimedPoint>& points, bool is_rate,
                        const std::string& shown);
 

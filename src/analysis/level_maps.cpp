@@ -312,7 +312,8 @@ void name_by_steps(Levels& levels, Caches& caches) {
   }
 }
 
-/// By the nearest end of a cache. What covers both halves of one is the cache.
+/// Names each level by the cache whose end is nearest. A level that covers both halves of a cache
+/// has the name of the cache.
 void name_by_ends(Levels& levels, const Caches& caches) {
   std::string before;
   for (auto& [number, level] : levels) {

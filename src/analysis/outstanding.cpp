@@ -167,7 +167,7 @@ bool overlap(const std::optional<CountRange>& a, const std::optional<CountRange>
   return a && b && a->low <= b->high && b->low <= a->high;
 }
 
-/// Whether a pool or a table could have both spikes.
+/// True if one pool or one table could explain both jumps.
 bool have_common_limit(const CurveFinding& a, const CurveFinding& b, int sub_group) {
   return overlap(request_range(a, sub_group), request_range(b, sub_group)) ||
          overlap(instruction_range(a, sub_group), instruction_range(b, sub_group));

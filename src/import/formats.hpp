@@ -99,7 +99,7 @@ std::optional<std::vector<double>> numbers_in(std::string_view line);
 /// a number goes.
 std::string plain_text(std::string_view text);
 
-/// Whether the line is words for people: tools end with remarks, "65536 K would exceed ...".
+/// True for a remark for people, such as "65536 K would exceed ...", with which tools end.
 bool is_prose(std::string_view line);
 
 /// The lines of a text, trimmed, and their numbers from 1 on.

@@ -199,7 +199,7 @@ void MemorySystem::report(Result& result) const {
   result.lines_written = stores_.lines_written();
 }
 
-// What becomes of a request for a line, once it is its turn.
+// Requests for a line, from the moment at which they are served.
 
 std::uint64_t* MemorySystem::port_of(const Instruction& instruction, std::uint64_t line) {
   if (instruction.operation != Operation::load && instruction.operation != Operation::store) {

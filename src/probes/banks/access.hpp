@@ -76,8 +76,8 @@ std::uint64_t footprint_of(const Pattern& pattern, int word_bytes, int lanes);
 /// two).
 std::vector<int> survey_strides(bool is_whole);
 
-/// Those strides, controls, and rows and blocks in one bank, which differ by how many lanes are
-/// served together.
+/// Patterns of the survey: the strides, controls, and rows and blocks in one bank. The time of the
+/// latter depends on how many lanes are served together.
 std::vector<Pattern> survey_patterns(const std::vector<int>& strides);
 
 /// How the accesses of a series are made.
