@@ -46,7 +46,7 @@ constexpr std::array own_rows{
          .category = Category::hidden,
          .commands = bit(Command::builds),
          .summary = "every kernel file with every set of options",
-         .details = "Print every kernel file with every set of options and its preamble.",
+         .details = "Print each kernel file, its preamble and every set of build options.",
          .update = update_builds},
     // The measuring child process: how clprobe starts itself, and nobody else should.
     Flag{.name = "worker",

@@ -68,14 +68,28 @@ std::string_view without_number(std::string_view word) {
   return has_number ? word.substr(0, end) : word;
 }
 
-/// The options of that name, and those that take the word as a value.
+/// What the details of an option say of a parameter that it sets: "`nodes` (of the tree, 1 to 9)".
+std::string_view parameter_text(std::string_view details, std::string_view parameter) {
+  const std::string opening = fmt::format("`{}` (", parameter);
+  const std::size_t begin = details.find(opening);
+  if (begin == std::string_view::npos) return {};
+  details.remove_prefix(begin + opening.size());
+  return details.substr(0, details.find(')'));
+}
+
+/// The options of that name, those that take the word as a value, and those that set a parameter of
+/// that name.
 std::string lines_of(const std::vector<cli::Flag>& flags, std::string_view of,
                      std::string_view word, int width) {
   std::string text;
   const auto is_it = [word](std::string_view each) { return is_same_word(each, word); };
   for (const cli::Flag& flag : flags) {
-    if (!is_it(flag.name) && std::ranges::none_of(flag.choices, is_it)) continue;
-    text += paragraph(fmt::format("--{}, an option{}: {}", flag.name, of, flag.summary), width);
+    if (is_it(flag.name) || std::ranges::any_of(flag.choices, is_it)) {
+      text += paragraph(fmt::format("--{}, an option{}: {}", flag.name, of, flag.summary), width);
+    } else if (const auto parameter = parameter_text(flag.details, word); !parameter.empty()) {
+      text += paragraph(
+          fmt::format("{}, set by --{}, an option{}: {}", word, flag.name, of, parameter), width);
+    }
   }
   return text;
 }

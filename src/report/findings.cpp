@@ -264,8 +264,10 @@ std::string words(std::string_view name) {
                               Title{"in_flight", "loads in flight"},
                               Title{"in_flight_at_least", "loads in flight, at least"},
                               Title{"functions", "special functions"},
-                              Title{"line_r2", "line R2"},
-                              Title{"model_r2", "model R2"},
+                              Title{"line_r2", "R2 of the line fit"},
+                              Title{"model_r2", "R2 of the model fit"},
+                              Title{"near_waits", "cache and arithmetic waits"},
+                              Title{"in_order_from", "in-order loads faster from"},
                               Title{"deviates_most", "largest deviation at"}};
   const auto* const title = std::find_if(titles.begin(), titles.end(),
                                          [&](const Title& each) { return each.name == name; });

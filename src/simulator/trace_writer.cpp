@@ -76,7 +76,7 @@ void write_address(const Lanes& lanes, const Tables& tables,
   }
   trace_words::visit_address(lanes, fields);
   if (lanes.table == Lanes::no_table) return;
-  if (lanes.table >= numbers.size()) throw TraceError("a table is not a list of addresses");
+  if (lanes.table >= numbers.size()) throw TraceError("an access names a table of addresses that the trace does not have");
   fields.add("table", std::to_string(numbers[lanes.table]));
   trace_words::visit_place(lanes, fields);
 }
