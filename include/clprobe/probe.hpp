@@ -97,6 +97,8 @@ struct Plan {
   std::vector<Point> points{};
   std::vector<Finding> findings{};
   Bytes memory{};  ///< that the probe will hold at most, on the device and beside it on the host
+  /// How long points take that are measured once each, however long that is; 0: as the budget says.
+  double seconds{0.0};
   /// Whether the points stand in the order in which they are to be visited first, so that time cuts
   /// off what matters least. Else the engine shuffles them.
   bool is_ordered{false};

@@ -410,12 +410,17 @@ void move_ends(Finding& finding, double half_width, double sign) {
   finding.high = end(*finding.high, 1.0);
 }
 
-/// Of what is compared: a remark is about the run, but for a rate, which is another form of what is
-/// compared.
-bool is_widened(const Finding& finding) {
+bool is_rate(const Finding& finding) {
   const std::string_view unit = finding.unit;
-  const bool is_rate = unit.ends_with("_per_second") || unit.ends_with("_per_cycle");
-  const bool is_said = (finding.role == Role::remark && !is_rate) || finding.role == Role::advice;
+  return unit.ends_with("_per_second") || unit.ends_with("_per_cycle");
+}
+
+/// A remark is about the run, except for a rate, which is another form of what is compared. A share
+/// that passes with the run is counted, so that nothing slows it.
+bool is_widened(const Finding& finding) {
+  const bool is_said = (finding.role == Role::remark && !is_rate(finding)) ||
+                       finding.role == Role::advice ||
+                       (finding.role == Role::passing && is_share(finding));
   return !is_said && finding.value && finding.low && finding.high;
 }
 
@@ -443,14 +448,29 @@ void forget_disturbance(Run& run) {
   }
 }
 
+namespace {
+
+/// The rate of all units whose share of one unit a remark is; the finding itself if it is none.
+const Finding& rate_of_all(const Finding& finding, std::span<const Finding> findings) {
+  if (finding.role != Role::remark) return finding;
+  const auto all = std::ranges::find_if(findings, [&](const Finding& each) {
+    return each.role != Role::remark && each.unit.ends_with("_per_second") &&
+           each.series == finding.series && each.level == finding.level && each.value;
+  });
+  return all == findings.end() ? finding : *all;
+}
+
+}  // namespace
+
 void hold_disturbance(Run& run) {
   forget_disturbance(run);
   const Meanwhile meanwhile = meanwhile_of(run, run.disturbances);
   for (ProbeResult& result : run.results) {
     const SeriesTimers timers(result, run.device);
     for (Finding& finding : result.findings) {
+      const Finding& all = is_rate(finding) ? rate_of_all(finding, result.findings) : finding;
       finding = with_disturbance(
-          finding, disturbance_of(finding, result, timers.of(finding), run.device, meanwhile));
+          finding, disturbance_of(all, result, timers.of(all), run.device, meanwhile));
     }
   }
 }

@@ -247,24 +247,43 @@ ComparedFinding without_interval(const ComparedFinding& compared) {
   return result;
 }
 
+/// The ratio `to` / `from` at which a line through the origin is as far from both as their errors
+/// allow (Fieller 1954): of swapped values it is the inverse. `from_error`, `to_error`: half widths
+/// of the intervals on the sides that face each other, both below the values.
+double ratio_end(double from, double to, double from_error, double to_error, double side) {
+  const double product = from * to;
+  const double open = from * from - from_error * from_error;
+  const double rest = to * to - to_error * to_error;
+  const double root = std::sqrt(std::max(0.0, product * product - open * rest));
+  return side < 0.0 ? rest / (product + root) : (product + root) / open;
+}
+
+/// The 95 % interval of a ratio of two parts; nothing where one of them may be 0.
+std::optional<Interval> interval_of_ratio(const Place& from, const Place& to) {
+  const Difference apart = difference(from, to);
+  const double down = (apart.change - apart.interval.low) / std::hypot(from.above, to.below);
+  const double up = (apart.interval.high - apart.change) / std::hypot(from.below, to.above);
+  if (!(from.value > up * from.below) || !(to.value > down * to.below)) return std::nullopt;
+  return Interval{ratio_end(from.value, to.value, down * from.above, down * to.below, -1.0),
+                  ratio_end(from.value, to.value, up * from.below, up * to.above, 1.0)};
+}
+
 /// Both as shares of the same whole, the mean of theirs.
 Judgement judge_parts(const ComparedFinding& baseline, const ComparedFinding& other,
                       double threshold) {
   const double whole = std::sqrt(baseline.whole * other.whole);
   const ComparedFinding before = as_share(baseline, whole);
-  Judgement judged = judge(before, as_share(other, whole), threshold);
-  const double a = *before.finding.value;
-  const double b = *other.finding.value;
+  const ComparedFinding after = as_share(other, whole);
+  Judgement judged = judge(before, after, threshold);
   // An extra cost that may be none, or below 0, is no multiple of another one.
   const auto may_be_none = [](const ComparedFinding& each) {
     return !(each.finding.low.value_or(*each.finding.value) > 0.0);
   };
-  if (may_be_none(baseline) || may_be_none(other) || !judged.interval) {
-    judged.interval.reset();
-    return judged;
-  }
-  judged.ratio = b / *baseline.finding.value;
-  judged.interval = Interval{1.0 + judged.interval->low / a, 1.0 + judged.interval->high / a};
+  const bool has_interval = judged.interval.has_value();
+  judged.interval.reset();
+  if (may_be_none(baseline) || may_be_none(other) || !has_interval) return judged;
+  judged.interval = interval_of_ratio(locate(before), locate(after));
+  if (judged.interval) judged.ratio = *other.finding.value / *baseline.finding.value;
   return judged;
 }
 

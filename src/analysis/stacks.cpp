@@ -61,7 +61,11 @@ bool is_share_of_bar(const Finding& finding) {
 bool is_told_by_label(const Finding& finding) { return finding.value && is_share_of_bar(finding); }
 
 bool is_unresolved_share(const Finding& finding) {
-  return is_told_by_label(finding) && finding.reason.starts_with(stack_not_resolved);
+  const bool may_be_none = finding.name == stack_part_name && finding.label != stack_remainder &&
+                           finding.low && finding.high && *finding.low <= 0.0 &&
+                           *finding.high >= 0.0;
+  return is_told_by_label(finding) &&
+         (may_be_none || finding.reason.starts_with(stack_not_resolved));
 }
 
 std::string describe_unresolved(std::span<const Finding* const> findings) {

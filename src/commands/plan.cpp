@@ -60,7 +60,7 @@ ProbePlan plan_of(const Probe& probe, const DeviceInfo& device, const cli::Optio
     const Budget budget = budget_of(probe, options, probes);
     std::string time = "each measured once";
     if (has_limit(budget, device)) {
-      made.seconds = expected_seconds(budget);
+      made.seconds = plan.seconds > 0.0 ? plan.seconds : expected_seconds(budget);
       time = fmt::format("about {:.0f} s", made.seconds);
     }
     text = fmt::format("  {}: {} in {} series, {}, {}\n", probe.id,

@@ -200,7 +200,8 @@ void Engine::State::plan(std::size_t probe) {
   measured.is_recorded = recorded.has_value();
   Plan plan = recorded ? std::move(*recorded) : of.plan(measured.device(), measured.request);
   choose_controls(plan, measured);
-  PlannedProbe planned{.is_ordered = plan.is_ordered,
+  PlannedProbe planned{.seconds = plan.seconds,
+                       .is_ordered = plan.is_ordered,
                        .urgent = plan.urgent,
                        .min_urgent_visits = plan.min_urgent_visits,
                        .max_urgent_visits = plan.max_urgent_visits,

@@ -162,9 +162,9 @@ Seconds Schedule::time_left(std::size_t probe) const {
   const Budget& budget = way.probe.budget;
   const double done = done_share(probe);
   const Seconds by_pace = done > 0.0 ? way.elapsed * (1.0 - done) / done : Seconds(0.0);
-  const Seconds by_budget =
-      std::max(Seconds(0.0), Seconds(expected_seconds(budget)) +
-                                 way.first_visit.value_or(Seconds(0.0)) - way.elapsed);
+  const double expected = way.plan.seconds > 0.0 ? way.plan.seconds : expected_seconds(budget);
+  const Seconds by_budget = std::max(
+      Seconds(0.0), Seconds(expected) + way.first_visit.value_or(Seconds(0.0)) - way.elapsed);
   if (done <= 0.1) return by_budget;
   return is_limit(budget) || !way.probe.has_limit ? by_pace : std::min(by_pace, by_budget);
 }

@@ -75,6 +75,7 @@ struct PlannedControl {
 /// What the schedule knows of a probe's plan.
 struct PlannedProbe {
   std::vector<PlannedPoint> points{};
+  double seconds{0.0};  ///< how long all points take; 0: as the budget says
   bool is_ordered{false};
   std::size_t urgent{0};
   int min_urgent_visits{1};

@@ -13,11 +13,9 @@
 namespace clprobe::report {
 namespace {
 
-// Sizes are whole bytes; findings keep them as doubles because a knee is interpolated.
 std::string size_text(double bytes) {
-  constexpr double largest = 9.2e18;                                  // below 2^63
-  const double shown = bytes > 0.0 ? std::min(bytes, largest) : 0.0;  // no NaN gets through
-  return format_bytes(Bytes{static_cast<std::uint64_t>(shown)});
+  constexpr double largest = 9.2e18;                                       // below 2^63
+  return format_byte_count(bytes > 0.0 ? std::min(bytes, largest) : 0.0);  // no NaN gets through
 }
 
 // "181 KiB" and "208 KiB" are "181–208 KiB", and without the unit where it is also that of a value
@@ -60,7 +58,8 @@ struct UnitRow {
 /// Three digits, but never an exponent: ten times as much is not "1e+03 %".
 std::string percent_of(double value) {
   constexpr double many = 999.5;
-  const double percent = value * 100.0;
+  constexpr double none = 1e-9;  // what is left of a difference of equal numbers
+  const double percent = std::fabs(value) < none ? 0.0 : value * 100.0;
   if (std::fabs(percent) >= many) return fmt::format("{:.0f} %", percent);
   return fmt::format("{:.3g} %", percent);
 }

@@ -68,9 +68,10 @@ std::string format_number(double value) {
   return fmt::format("{:.{}f}", value, std::clamp(3 - digits_before, 0, 12));
 }
 
-std::string format_bytes(Bytes size) {
+std::string format_bytes(Bytes size) { return format_byte_count(static_cast<double>(size.count)); }
+
+std::string format_byte_count(double value) {
   constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB"};
-  auto value = static_cast<double>(size.count);
   std::size_t unit = 0;
   while (value >= 1023.5 && unit + 1 < units.size()) {
     value /= kibi;

@@ -203,9 +203,7 @@ Finding limit_finding(const Finding& scaling) {
   limit.method = scaling.method;
   const bool may_be_less = *scaling.low < nearly_all;
   if (may_be_less && *scaling.high >= nearly_all) {
-    limit.reason = fmt::format(
-        "the interval of the scaling includes the threshold of 90 %: {:.0f} % to {:.0f} %",
-        100.0 * *scaling.low, 100.0 * *scaling.high);
+    limit.reason = "the interval of the scaling includes the threshold of 90 %";
   } else {
     limit.label = may_be_less ? limited_by_level : limited_by_units;
   }

@@ -237,7 +237,7 @@ TEST_CASE(
   const Finding unclear = limit_with(0.85);
   CHECK(unclear.label.empty());
   CHECK(unclear.reason ==
-        "the interval of the scaling includes the threshold of 90 %: 85 % to 100 %");
+        "the interval of the scaling includes the threshold of 90 %");
 }
 
 TEST_CASE("bandwidth: what one unit writes stands in the levels of what all write") {

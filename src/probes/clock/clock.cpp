@@ -483,6 +483,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     }
     const bool is_idle = series.load == Load::idle;
     const std::uint64_t moments = is_idle ? 1 : each / slot;
+    result.seconds += 1e-3 * static_cast<double>(is_idle ? idle_ms(request) : moments * slot);
     for (std::uint64_t i = 0; i < moments; ++i) {
       Point point;
       point.series = series.name;

@@ -178,8 +178,8 @@ constexpr FindingSpec finding_specs[]{
     {.name = "knee_bandwidth", .unit = "bytes_per_second"},
     {.name = "memory_parallelism", .unit = "count", .role = Role::headline},
     {.name = "memory_parallelism_at_least", .unit = "count", .role = Role::lower_bound},
-    {.name = "bytes_in_flight", .unit = "bytes"},
-    {.name = "bytes_in_flight_at_least", .unit = "bytes", .role = Role::lower_bound},
+    {.name = "bytes_in_flight", .unit = "bytes", .role = Role::remark},
+    {.name = "bytes_in_flight_at_least", .unit = "bytes", .role = Role::remark},
     {.name = "advice", .role = Role::advice},
 };
 
