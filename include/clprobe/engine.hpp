@@ -59,7 +59,10 @@ struct CoreUse {
   double idle_s{0.0};
 };
 
-/// Where points are measured: OpenCL in a child process, or a recorded run.
+/// What the process that does the work itself gives for it. `device` must outlive it.
+PreparedPoint prepared(Work work, const DeviceInfo& device);
+
+/// Where points are measured: OpenCL in a child process, simulated units, or a recorded run.
 class Backend {
  public:
   Backend() = default;

@@ -22,6 +22,13 @@
 #include "clprobe/run.hpp"
 #include "clprobe/units.hpp"
 
+/// What a probe gives for `Probe::trace`: its function, or nothing in a build without the simulation.
+#if CLPROBE_SIMULATION
+#define CLPROBE_TRACE(function) function
+#else
+#define CLPROBE_TRACE(function) nullptr
+#endif
+
 namespace clprobe {
 
 class Session;         // device.hpp; only `open` sees it

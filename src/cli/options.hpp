@@ -17,7 +17,7 @@
 
 #include "clprobe/probe.hpp"
 #include "clprobe/writers.hpp"
-#include "run/nearest.hpp"
+#include "text/nearest.hpp"
 #include "terminal/terminal.hpp"
 
 namespace clprobe::cli {

@@ -25,7 +25,7 @@
 #include "commands/read_traces.hpp"
 #include "commands/results.hpp"
 #include "commands/shown_part.hpp"
-#include "run/nearest.hpp"
+#include "text/nearest.hpp"
 #include "terminal/output.hpp"
 #include "text/text.hpp"
 

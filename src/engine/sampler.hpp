@@ -20,9 +20,6 @@ Sampling sampling_of(const Point& point, const DeviceInfo& device, const Budget&
 void take_samples(const Work& work, const DeviceInfo& device, const Sampling& sampling,
                   const TakeSample& take);
 
-/// The work, to be sampled by take_samples(). `device` must outlive it.
-PreparedPoint prepared(Work work, const DeviceInfo& device);
-
 /// Appends `budget.samples_per_visit` samples to the point's, or fewer where they agree. Without an
 /// in-kernel clock each has a partner; but a whole launch that events time is its own time. Throws
 /// as take_samples() does. Facts that come with a sample become the point's.

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "clprobe/machine.hpp"
-#include "run/nearest.hpp"
+#include "text/nearest.hpp"
 
 namespace clprobe::simulator {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "clprobe/trace_file.hpp"
 #include "probes/shared/fields.hpp"
-#include "run/nearest.hpp"
+#include "text/nearest.hpp"
 
 namespace clprobe::gsi {
 namespace {

@@ -365,7 +365,7 @@ const Probe probe{
     .plan = plan,
     .refine = refine,
     .open = open,
-    .trace = trace,
+    .trace = CLPROBE_TRACE(trace),
     .variants = variants,
     .builds = builds,
     .find_problem = find_problem_of,

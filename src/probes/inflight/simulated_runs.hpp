@@ -14,7 +14,6 @@
 #include "clprobe/registry.hpp"
 #include "clprobe/simulated.hpp"
 #include "clprobe/simulator.hpp"
-#include "engine/sampler.hpp"
 #include "random.hpp"
 #include "sample_once.hpp"
 

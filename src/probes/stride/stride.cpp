@@ -542,7 +542,7 @@ const Probe probe{
     .check = check,
     .plan = plan,
     .open = open,
-    .trace = trace,
+    .trace = CLPROBE_TRACE(trace),
     .variants = variants,
     .builds = builds,
     .find_problem = find_problem_of,

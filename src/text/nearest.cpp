@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "run/nearest.hpp"
+#include "text/nearest.hpp"
 
 #include <algorithm>
 #include <cctype>

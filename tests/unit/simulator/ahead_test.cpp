@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/ahead.hpp"
+#include "simulator/ahead.hpp"
 
 #include <doctest/doctest.h>
 

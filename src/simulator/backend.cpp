@@ -13,8 +13,7 @@
 #include "clprobe/simulated.hpp"
 #include "clprobe/simulator.hpp"
 #include "clprobe/trace_file.hpp"
-#include "engine/ahead.hpp"
-#include "engine/sampler.hpp"
+#include "simulator/ahead.hpp"
 
 namespace clprobe {
 namespace {
