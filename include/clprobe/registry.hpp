@@ -12,8 +12,8 @@ namespace clprobe {
 /// Those of the device: without any that replays launches.
 std::span<const Probe* const> all_probes();
 
-/// The one that replays launches.
-const Probe& replay_probe();
+/// The one that replays launches; null in a build without `profile`.
+const Probe* replay_probe();
 
 /// A chain of arithmetic that is no probe of its own: its reference point shows what disturbs a
 /// core, or what changes its clock, whatever memory does.

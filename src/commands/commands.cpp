@@ -25,8 +25,8 @@
 #include "commands/read_traces.hpp"
 #include "commands/results.hpp"
 #include "commands/shown_part.hpp"
-#include "text/nearest.hpp"
 #include "terminal/output.hpp"
+#include "text/nearest.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::commands {

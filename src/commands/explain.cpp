@@ -137,7 +137,7 @@ std::string word_text(std::string_view word, const PageStyle& style) {
   const std::string text = term_text(embedded_file("glossary.md"), word, style).value_or("");
   std::string more;
   for (const Probe* const probe : all_probes()) more += lines_of(*probe, word, style.width);
-  more += lines_of(replay_probe(), word, style.width);
+  if (replay_probe() != nullptr) more += lines_of(*replay_probe(), word, style.width);
   more += lines_of(cli::visible_flags(), "", word, style.width);
   const std::string warning = warning_text(word);
   if (!warning.empty()) more += paragraph(warning, style.width);

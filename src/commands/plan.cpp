@@ -109,7 +109,7 @@ std::string plan_of_device(const DeviceInfo& device, const cli::Options& options
 }  // namespace
 
 std::vector<const Probe*> wanted_probes(const cli::Options& options, const DeviceInfo& device) {
-  if (!options.launches.empty()) return {&replay_probe()};
+  if (!options.launches.empty()) return {replay_probe()};
   std::vector<const Probe*> probes;
   const auto is_named = [&](std::string_view id) {
     return std::find(options.words.begin(), options.words.end(), id) != options.words.end();

@@ -116,7 +116,7 @@ std::vector<std::string> Results::probes(std::span<const Run> runs) const {
   };
   if (options_.command == cli::Command::measure) {
     for (const std::string& word : options_.words) add(word);
-    if (!options_.launches.empty()) add(replay_probe().id);
+    if (!options_.launches.empty()) add(replay_probe()->id);
     if (found.empty()) {
       for (const Probe* const probe : all_probes()) add(probe->id);
     }

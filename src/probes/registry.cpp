@@ -38,9 +38,10 @@ std::span<const Probe* const> all_probes() {
   return of_device;
 }
 
-const Probe& replay_probe() {
-  return **std::find_if(probes.begin(), probes.end(),
-                        [](const Probe* probe) { return probe->replays_launches; });
+const Probe* replay_probe() {
+  const auto* const found = std::find_if(
+      probes.begin(), probes.end(), [](const Probe* probe) { return probe->replays_launches; });
+  return found == probes.end() ? nullptr : *found;
 }
 
 const Probe& arithmetic_probe() { return arithmetic::probe; }

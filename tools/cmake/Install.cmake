@@ -20,9 +20,11 @@ set(CMAKE_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
     OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 
 install(TARGETS clprobe)
-# The program looks for it there, from where it lies itself. It is no library to link with: in lib/ CPack
-# would have every installation call ldconfig.
-install(TARGETS clprobe_loader_layer LIBRARY DESTINATION libexec/clprobe)
+if(CLPROBE_PROFILE)
+  # The program looks for it there, from where it lies itself. It is no library to link with: in lib/ CPack
+  # would have every installation call ldconfig.
+  install(TARGETS clprobe_loader_layer LIBRARY DESTINATION libexec/clprobe)
+endif()
 install(FILES ${generated}/clprobe.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${generated}/clprobe.bash
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions

@@ -92,7 +92,7 @@ std::string problem_with(const std::string& text, const Run& baseline, bool with
 
 TEST_CASE("every number of a document of each probe is refused or shown at each extreme") {
   std::vector<const Probe*> probes(all_probes().begin(), all_probes().end());
-  probes.push_back(&replay_probe());
+  probes.push_back(replay_probe());
   for (const Probe* const probe : probes) {
     const auto documents = documents_of(probe->id);
     CAPTURE(probe->id);

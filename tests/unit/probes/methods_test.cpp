@@ -59,7 +59,7 @@ constexpr std::array known{
 TEST_CASE("a kernel whose tokens change has its probe's method decided anew") {
   std::size_t kernels = 0;
   std::vector<const Probe*> probes(all_probes().begin(), all_probes().end());
-  probes.push_back(&replay_probe());
+  probes.push_back(replay_probe());
   for (const Probe* const each : probes) {
     const Probe& probe = *each;
     if (probe.open == nullptr) continue;
