@@ -12,8 +12,8 @@ namespace clprobe {
 /// Throws std::out_of_range when there is no such file.
 std::string_view embedded_file(std::string_view name);
 
-/// What a driver compiles: clock.clh, `preamble`, and the kernel file, in which the text of
-/// embedded files stands for the lines that include them. Throws std::out_of_range when there is no
+/// The source that a driver compiles: clock.clh, `preamble`, and the kernel file with the text of
+/// embedded files in place of the lines that include them. Throws std::out_of_range if there is no
 /// such file.
 std::string kernel_source(std::string_view file, std::string_view preamble = {});
 
@@ -22,11 +22,11 @@ std::string kernel_source(std::string_view file, std::string_view preamble = {})
 /// there is no such kernel file.
 std::string_view kernel_sha256(std::string_view name);
 
-/// How a Content-Security-Policy names a script or style with this text: "sha256-" and base64.
+/// The name of a script or style in a Content-Security-Policy: "sha256-" and base64.
 /// Throws std::out_of_range when there is no such script or style.
 std::string_view content_hash(std::string_view name);
 
-/// Whether there is such a file.
+/// True if there is such a file.
 bool has_embedded_file(std::string_view name);
 
 }  // namespace clprobe

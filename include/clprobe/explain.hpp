@@ -21,7 +21,7 @@ std::string page_text(std::string_view page, const PageStyle& style);
 /// it" the first sentence of each item; of items that begin with a bold word these words alone.
 std::string short_page_text(std::string_view page, const PageStyle& style);
 
-/// Whether two words are the same but for case, punctuation, "a", a plural's "s" and "at least".
+/// True if two words are the same but for case, punctuation, "a", a plural's "s" and "at least".
 bool is_same_word(std::string_view a, std::string_view b);
 
 /// The words that a glossary explains, in its order: each heading of the third level, and the other

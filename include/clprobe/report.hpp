@@ -10,7 +10,7 @@
 
 namespace clprobe {
 
-/// How a rendering may look, and where it goes.
+/// Style of a rendering, and its destination.
 struct TableStyle {
   int width{80};           ///< columns
   bool colour{false};      ///< ANSI colours
@@ -21,10 +21,10 @@ struct TableStyle {
   std::string probe{};     ///< the probe that a picture shows
 };
 
-/// The card of each device, then a block per probe, which is short where there are many. Of several
-/// runs the cards, but of many, and then their findings in one table. Reasons, points and all
-/// tables with `style.all_points`. No line is wider than `style.width`. In every format, control
-/// characters in text from a driver or a file are replaced by '?'.
+/// The card of the device, then a section per probe, which is short if there are many. Several runs
+/// have their cards, unless they are many, and their findings in one table. `style.all_points` adds
+/// reasons, points and all tables. No line is wider than `style.width`. Every format replaces
+/// control characters in text from a driver or a file by '?'.
 std::string render_table(std::span<const Run> runs, const TableStyle& style);
 
 /// Long form: one row a sample, stable columns, RFC 4180 quoting, lines end with LF. The

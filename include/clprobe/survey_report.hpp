@@ -34,7 +34,4 @@ std::string render_survey_json(const SurveyedApp& app);
 std::string render_survey_csv(const SurveyedApp& app);
 std::string render_survey_markdown(const SurveyedApp& app);
 
-/// "ended with status 3", "was ended by signal 11 (Segmentation fault)"; empty after a success.
-std::string end_text(const SurveyedApp& app);
-
 }  // namespace clprobe

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "clprobe/one_size.hpp"
+#include "report/device_text.hpp"
 #include "report/findings.hpp"
 #include "report/html_page.hpp"
 #include "report/safe_text.hpp"
@@ -14,22 +16,49 @@
 namespace clprobe::report {
 namespace {
 
-Cell cell_of(const Finding* finding) {
+bool is_time(const Finding* finding) { return finding != nullptr && finding->unit == "seconds"; }
+
+/// Cycles have the relative interval of the time next to them.
+Cell cell_of(const Finding* finding, const LevelRow& row) {
   if (finding == nullptr) return {};
-  return {value_text(*finding), finding->value ? interval_text(*finding) : "",
-          reason_text(*finding), finding->value.has_value()};
+  const bool is_repeated =
+      finding->unit == "cycles" && std::any_of(row.cells.begin(), row.cells.end(), is_time);
+  return {.text = value_text(*finding),
+          .aside = finding->value && !is_repeated ? interval_text(*finding) : "",
+          .reason = reason_text(*finding),
+          .is_number = finding->value.has_value(),
+          .is_remark = is_at_one_size(*finding)};
 }
 
 bool is_empty(const Cell& cell) {
   return cell.text.empty() && cell.aside.empty() && cell.reason.empty();
 }
 
+/// The class of an ink in pages, named after a verdict; empty where it has none.
+std::string_view class_of(Ink ink) {
+  switch (ink) {
+    case Ink::good:
+      return "better";
+    case Ink::failure:
+      return "worse";
+    case Ink::caution:
+      return "different";
+    default:
+      return "";
+  }
+}
+
 std::string markdown_cell(const Cell& cell) {
-  std::string text = cell.text;
+  const std::string_view mark = class_of(cell.ink).empty() ? "" : "**";
+  const auto marked = [&](const std::string& text, bool is_marked) {
+    const std::string_view own = is_marked ? mark : "";
+    return text.empty() ? text : fmt::format("{}{}{}", own, escape_markdown(text), own);
+  };
+  std::string text = marked(cell.text, cell.aside.empty());
   if (!text.empty() && !cell.aside.empty()) text += ' ';
-  text += cell.aside;
+  text += marked(cell.aside, true);
   if (!text.empty() && !cell.reason.empty()) text += cell.is_number ? " " : ": ";
-  return escape_markdown(text + cell.reason);
+  return text + escape_markdown(cell.reason);
 }
 
 std::string html_cell(const Cell& cell) {
@@ -39,6 +68,10 @@ std::string html_cell(const Cell& cell) {
   std::string html =
       cell.reason.empty() ? std::string("<td>") : fmt::format("<td class=\"{}\">", kind);
   if (cell.text.empty()) return html + html_text(cell.reason) + "</td>";
+  if (const std::string_view kind_of_ink = class_of(cell.ink); !kind_of_ink.empty()) {
+    html += fmt::format("<span class=\"verdict {}\">{}</span>", kind_of_ink, html_text(cell.text));
+    return html + "</td>";
+  }
   if (cell.aside.empty() && cell.reason.empty()) return html + html_text(cell.text) + "</td>";
   html += fmt::format("<em>{}</em>", html_text(cell.text));
   for (const auto& [text, is] :
@@ -48,7 +81,7 @@ std::string html_cell(const Cell& cell) {
   return html + "</td>";
 }
 
-/// How many rows from `first` on have the same first name, where rows have several names.
+/// Number of rows from `first` on that share their first name; 1 where rows have one name.
 std::size_t rows_alike(const Table& table, std::size_t first) {
   std::size_t last = first + 1;
   const auto name = [&](std::size_t row) { return table.rows[row].front().text; };
@@ -71,6 +104,14 @@ std::string html_head(const Table& table, const std::vector<bool>& is_shown) {
 std::string html_row(const Table& table, const std::vector<Cell>& cells, std::size_t alike,
                      const std::vector<bool>& is_shown) {
   std::string html = "<tr>";
+  const auto column = [&](std::string_view title) {
+    return static_cast<std::size_t>(std::find(table.head.begin(), table.head.end(), title) -
+                                    table.head.begin());
+  };
+  if (column("verdict") < cells.size()) {
+    html = fmt::format("<tr data-probe=\"{}\" data-verdict=\"{}\">",
+                       html_text(cells.at(column("probe")).text), cells[column("verdict")].text);
+  }
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (i == 0) {
       const std::string span = alike > 1 ? fmt::format(" rowspan=\"{}\"", alike) : std::string();
@@ -89,7 +130,7 @@ std::string html_row(const Table& table, const std::vector<Cell>& cells, std::si
 
 std::vector<Table> findings_tables(const std::vector<Finding>& findings, std::string_view title) {
   // Series that share no name share no column either.
-  const std::vector<std::vector<Finding>> blocks = blocks_of(without_stacks(findings));
+  const std::vector<std::vector<Finding>> blocks = groups_of(without_stacks(findings));
   std::vector<Table> tables;
   for (const std::vector<Finding>& block : blocks) {
     const FindingGrid grid = arrange(block);
@@ -101,7 +142,7 @@ std::vector<Table> findings_tables(const std::vector<Finding>& findings, std::st
     for (const std::string& name : grid.names) table.head.push_back(words(name));
     for (const LevelRow& row : grid.rows) {
       std::vector<Cell> cells{{row.series}, {level_text(row.level)}};
-      for (const Finding* const finding : row.cells) cells.push_back(cell_of(finding));
+      for (const Finding* const finding : row.cells) cells.push_back(cell_of(finding, row));
       table.rows.push_back(std::move(cells));
     }
     tables.push_back(std::move(table));
@@ -109,60 +150,29 @@ std::vector<Table> findings_tables(const std::vector<Finding>& findings, std::st
   return tables;
 }
 
-std::vector<Shares> shares_tables(std::span<const Finding> findings) {
-  std::vector<Shares> all;
-  for (ShareTable& shares : share_tables(findings)) {
-    Table table{.title = shares.title, .kind = "findings shares", .head = shares.head};
-    for (const std::vector<std::string>& row : shares.rows) {
-      std::vector<Cell> cells;
-      cells.reserve(row.size());
-      for (const std::string& text : row) cells.push_back({text});
-      table.rows.push_back(std::move(cells));
-    }
-    all.push_back({std::move(table), std::move(shares.remarks)});
-  }
-  return all;
+bool is_item(const Block& block) {
+  const auto* const prose = std::get_if<Prose>(&block);
+  return prose != nullptr && !prose->is_paragraph;
 }
 
-Table shared_table(const SharedGrid& grid, std::span<const std::string> titles) {
-  Table table{.title = "Findings, devices side by side",
-              .kind = "findings shared",
-              .head = {grid.probe, "level", "finding"},
-              .names = 3,
-              .is_of_devices = true};
-  table.head.insert(table.head.end(), titles.begin(), titles.end());
-  for (const SharedRow& row : grid.rows) {
-    for (std::size_t name = 0; name < grid.names.size(); ++name) {
-      std::vector<Cell> cells{{row.series}, {level_text(row.level)}, {words(grid.names[name])}};
-      for (const auto& of_run : row.cells) {
-        const Finding* const finding = of_run[name];
-        cells.push_back(
-            {shared_text(finding, ""), finding == nullptr ? "" : interval_text(*finding)});
-      }
-      if (!std::all_of(cells.begin() + 3, cells.end(), is_empty)) {
-        table.rows.push_back(std::move(cells));
-      }
-    }
+std::vector<Prose> notices_of(std::span<const Warning> warnings) {
+  std::vector<Prose> notices;
+  for (std::string& sentence : warning_sentences(warnings)) {
+    notices.push_back({.text = std::move(sentence), .ink = Ink::caution});
   }
-  return table;
+  return notices;
 }
 
-Table levels_table(const DeviceCard& card) {
-  Table table{.title = "Levels of " + card.title,
-              .head = {"level", "latency", "cycles", "capacity"}};
-  table.head.insert(table.head.end(), card.columns.begin(), card.columns.end());
-  table.head.emplace_back("type");
-  for (const DeviceLevel& level : card.levels) {
-    const LevelTexts texts = texts_of(level.own);
-    std::vector<Cell> cells{{level.own.name},
-                            {texts.latency, texts.interval},
-                            {texts.cycles},
-                            {texts.capacity, texts.bracket}};
-    for (const std::string& each : level.columns) cells.push_back({each});
-    cells.push_back({.reason = what_text(level)});
-    table.rows.push_back(std::move(cells));
+std::vector<Prose> notices_of(const ProbeResult& result) {
+  std::vector<Prose> notices;
+  for (Advice& advice : advice_in(result.findings)) {
+    notices.push_back({.lead = advice.series + ":", .text = std::move(advice.sentence)});
   }
-  return table;
+  if (std::string failures = failures_text(result); !failures.empty()) {
+    notices.push_back({.text = std::move(failures), .ink = Ink::failure});
+  }
+  for (Prose& warning : notices_of(result.warnings)) notices.push_back(std::move(warning));
+  return notices;
 }
 
 std::string to_markdown(const Table& table) {
@@ -175,7 +185,32 @@ std::string to_markdown(const Table& table) {
   std::string text = row_of(table.head, escape_markdown);
   text += markdown_rule(table.head.size(), table.names);
   for (const std::vector<Cell>& row : table.rows) text += row_of(row, markdown_cell);
-  return text + '\n';
+  return text;
+}
+
+std::string to_markdown(std::span<const Block> blocks) {
+  std::string text;
+  bool is_in_list = false;
+  for (const Block& block : blocks) {
+    const bool was_in_list = std::exchange(is_in_list, is_item(block));
+    const auto* const heading = std::get_if<Heading>(&block);
+    if (heading != nullptr && heading->text.empty()) continue;
+    if (!text.empty() && !(is_in_list && was_in_list)) text += '\n';
+    if (heading != nullptr) {
+      text +=
+          fmt::format("{} {}\n", std::string(heading->rank, '#'), escape_markdown(heading->text));
+    } else if (const auto* const table = std::get_if<Table>(&block)) {
+      text += to_markdown(*table);
+    } else {
+      const Prose& prose = std::get<Prose>(block);
+      const std::string_view mark = !is_in_list ? "" : prose.is_nested ? "  - " : "- ";
+      const bool has_lead = !prose.lead.empty() && !prose.is_nested;
+      text += mark;
+      if (has_lead) text += fmt::format("**{}** ", escape_markdown(prose.lead));
+      text += escape_markdown(prose.text) + '\n';
+    }
+  }
+  return text;
 }
 
 std::string to_html(const Table& table) {

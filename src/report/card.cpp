@@ -22,11 +22,10 @@ void append(std::string& text, std::string_view separator, std::string_view more
   text += more;
 }
 
-/// `unit`: what its compute units are called.
-std::string facts_of(const Run& run, std::string_view unit) {
+std::string facts_of(const Run& run) {
   const DeviceInfo& device = run.device;
   std::string facts = run.label.empty() ? "" : device.name;
-  append(facts, ", ", units_text(device.compute_units, unit));
+  append(facts, ", ", units_text(device.compute_units, "compute unit"));
   if (device.timer != Timer::imported) append(facts, ", ", format_bytes(device.global_memory));
   if (!is_simulated(device) && !device.driver.empty()) {
     append(facts, ", ", "driver " + device.driver);
@@ -47,7 +46,7 @@ std::vector<CardLine> headlines_of(const ProbeResult& result) {
   std::vector<CardLine> rows;
   const bool is_any = std::any_of(result.findings.begin(), result.findings.end(),
                                   [](const Finding& each) { return each.role == Role::headline; });
-  // Of another tool, whose findings have no roles, all of them.
+  // Findings of other tools have no roles: all of them are shown.
   const bool are_all = !is_any && result.points.empty();
   for (const Finding& finding : result.findings) {
     const bool is_shown = (are_all || finding.role == Role::headline) &&
@@ -63,7 +62,7 @@ std::vector<CardLine> headlines_of(const ProbeResult& result) {
   return rows;
 }
 
-/// Bars are of kernels, and say nothing of the device as a whole.
+/// True if the probe fills the card. Bars count, too: they describe kernels, not the device.
 bool has_card(const ProbeResult& result) {
   const Card& card = result.card;
   return !stacks_in(result.findings).empty() || !card.levels.empty() || !card.columns.empty() ||
@@ -87,7 +86,7 @@ void add_status(DeviceCard& card, const ProbeResult& result) {
   }
 }
 
-/// Of the first series that has levels: the time, the cycles, the size and the word of each.
+/// The levels of the first series that has any, from findings alone.
 std::vector<CardLevel> levels_of(const ProbeResult& result) {
   std::vector<CardLevel> levels;
   std::vector<int> numbers;
@@ -110,9 +109,9 @@ std::vector<CardLevel> levels_of(const ProbeResult& result) {
   return levels;
 }
 
-/// What its headlines are besides those of its levels.
+/// Adds the headlines of a result but those of its levels.
 void add_headlines(DeviceCard& card, const ProbeResult& result) {
-  // Of many series the first few, and how many more there are.
+  // More series than these are only counted.
   constexpr std::size_t max_series = 2;
   std::vector<CardLine> rows = headlines_of(result);
   for (const CardLevel& level : levels_of(result)) {
@@ -134,7 +133,7 @@ void add_own(DeviceCard& card, const Card& own, bool is_imported) {
   for (const CardNote& each : own.notes) {
     if (!add_note(card, each)) card.lines.push_back(each.alone);
   }
-  // What another tool has not measured is none of its gaps.
+  // Another tool did not try to measure what the card misses.
   if (is_imported) return;
   card.unseen.insert(card.unseen.end(), own.unseen.begin(), own.unseen.end());
 }
@@ -151,7 +150,7 @@ struct Sizes {
   double to{0.0};  ///< infinite where its end was not reached
 };
 
-/// Nothing where a level's end, or that of the one before, is not known.
+/// The sizes of a level; nothing if its end or the end of the level before is unknown.
 std::optional<Sizes> sizes_of(const std::vector<DeviceLevel>& levels, std::size_t i) {
   const CardLevel& level = levels[i].own;
   Sizes sizes;
@@ -170,21 +169,22 @@ std::optional<Sizes> sizes_of(const std::vector<DeviceLevel>& levels, std::size_
   return sizes;
 }
 
-/// How often the size doubles in between; 0 where there is nothing in between.
+/// Number of doublings between two sizes; 0 if `to` is not the larger one.
 double doublings(double from, double to) {
   const double low = std::max(from, 1.0);
   return to > low ? std::log2(to / low) : 0.0;
 }
 
-/// By how many doublings a plateau ends elsewhere than the level; infinite where it has no end.
+/// Distance in doublings between the ends of a plateau and of a level; infinite for an open
+/// plateau.
 double distance_of_ends(const Sizes& level, const CardPlateau& plateau) {
   return plateau.is_open ? HUGE_VAL : std::abs(std::log2(level.to / plateau.to));
 }
 
-/// The text of the plateau that ends nearest to a level's end, of those that cover enough of it;
-/// empty where none does. What is faster lies before it: sets that are a little larger than the
-/// cache before have a part of it there, and units may be answered together. By doublings covered
-/// an H200's L2 had 13.0 TB/s in one run of three, of sets to 2.58 MiB of 28.6.
+/// The text of the plateau whose end is nearest to the level's end, among those that cover enough
+/// of the level; empty if none does. Choosing by coverage alone would be wrong: sets slightly
+/// larger than the cache before are still partly served by it. On an H200, L2 would have had 13.0
+/// TB/s in one run of three, from sets up to 2.58 MiB of 28.6.
 std::string text_at(const Sizes& level, const std::vector<CardPlateau>& plateaus) {
   constexpr double min_share = 1.0 / 3.0;
   const double smallest = plateaus.front().from;
@@ -193,7 +193,7 @@ std::string text_at(const Sizes& level, const std::vector<CardPlateau>& plateaus
   std::optional<double> nearest;
   for (const CardPlateau& each : plateaus) {
     if (is_open_level && !each.is_open) continue;
-    // What is memory to all units begins where a cache is lost on them: it is no part of a cache.
+    // A plateau of memory begins where the cache ends: it says nothing of the cache.
     if (!is_open_level && each.is_open && each.from > std::max(level.from, smallest)) continue;
     const double covered = doublings(std::max(level.from, each.from), std::min(level.to, each.to));
     const double whole =
@@ -211,9 +211,7 @@ std::string text_at(const Sizes& level, const std::vector<CardPlateau>& plateaus
 }  // namespace
 
 DeviceCard card_of(const Run& run) {
-  DeviceCard card{.title = name_of(run),
-                  .facts = facts_of(run, "compute unit"),
-                  .short_facts = facts_of(run, "unit")};
+  DeviceCard card{.title = name_of(run), .facts = facts_of(run)};
   if (run.interrupted) card.failures = "the run was interrupted";
   // All levels come first: what is said of them may stand in a result before theirs.
   for (const ProbeResult& result : run.results) {
@@ -240,11 +238,11 @@ LevelTexts texts_of(const CardLevel& level) {
                    .cycles = {},
                    .capacity = value_text(level.capacity),
                    .bracket = interval_text(level.capacity)};
-  // Its column has the unit.
+  // The column's title has the unit.
   if (level.cycles.value) texts.cycles = quantity_text(*level.cycles.value, level.cycles.unit);
   if (texts.latency.empty()) texts.latency = "no plateau";
   const bool has_reason = texts.capacity.empty() && !level.capacity.reason.empty();
-  if (has_reason) texts.capacity = short_reason(level.capacity);
+  if (has_reason) texts.capacity = short_reason(reason_text(level.capacity));
   return texts;
 }
 
@@ -290,11 +288,6 @@ bool add_note(DeviceCard& card, const CardNote& note) {
   if (!level->note.empty()) level->note += ", ";
   level->note += note.text;
   return true;
-}
-
-std::string what_text(const DeviceLevel& level) {
-  if (level.note.empty()) return level.own.what;
-  return level.own.what.empty() ? level.note : level.own.what + ": " + level.note;
 }
 
 }  // namespace clprobe::report

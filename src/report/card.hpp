@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "clprobe/run.hpp"
+#include "report/blocks.hpp"
 #include "report/page.hpp"
 
 namespace clprobe::report {
@@ -19,33 +20,28 @@ struct DeviceLevel {
   std::string note{};                  ///< "32 banks of 4 B"
 };
 
-/// What the cards of all results of a run are together.
+/// The cards of all results of a run together.
 struct DeviceCard {
   std::string title{};
   std::string facts{};  ///< "132 compute units, 140 GiB, driver 580.159.04, 2026-11-22"
-  std::string short_facts{};
   std::vector<std::string> columns{};  ///< titles; in each some level has a text
   std::vector<DeviceLevel> levels{};
   std::vector<CardLine> lines{};
-  std::string failures{};             ///< which probes did not end: "stalls failed"; empty: all did
-  std::vector<std::string> unseen{};  ///< what could not be seen
-  std::vector<std::string> warnings{};  ///< which kinds there are, for who does not show them below
+  std::string failures{};  ///< the probes that did not end, "stalls failed"; empty: all did
+  std::vector<std::string> unseen{};    ///< what could not be seen
+  std::vector<std::string> warnings{};  ///< their kinds, for pages that do not list them
 };
 
 DeviceCard card_of(const Run& run);
 
-/// Sets a column beside the levels of its memory. Whether any of them got a text: else there is no
-/// such column. A level has the plateau that ends nearest to its end, of those that cover a third
-/// or more of what was measured by the logarithm of working sets: of three plateaus in one level,
-/// one does. A level whose end was not reached has a plateau of which the same is true, or none:
-/// what a cache delivers is not what memory does.
+/// Sets a column beside the levels of its memory; false, and no column, if no level got a text. A
+/// level gets the plateau whose end is nearest to the level's end, among the plateaus that cover at
+/// least a third of the level's measured working sets (by their logarithms). A level without a
+/// measured end gets a plateau without one, or none: the bandwidth of a cache is not memory's.
 bool add_column(DeviceCard& card, const CardColumn& column);
 
-/// Sets a note beside the first level of its memory. Whether there is one.
+/// Sets a note beside the first level of its memory; false if there is no such level.
 bool add_note(DeviceCard& card, const CardNote& note);
-
-/// What the level is, with its note: "local memory: 32 banks of 4 B".
-std::string what_text(const DeviceLevel& level);
 
 /// The level's latency, interval, cycles, capacity and bracket as text.
 struct LevelTexts {
@@ -57,11 +53,26 @@ struct LevelTexts {
 };
 LevelTexts texts_of(const CardLevel& level);
 
-/// At most 14 lines on a page of 80 columns or more; on a narrower one twice as many.
-/// `has_warnings`: with what they are. How many of its levels have no room there.
-std::size_t add_card(Page& page, const DeviceCard& card, bool has_warnings);
+/// The length of the words for a level; `title`: in a column that has a title, with notes.
+enum class Words { title, whole, brief, none };
 
-/// The lines, and those of what is not done, not seen and warned of where there are any.
+/// The parts of the levels' table that are shown: the narrower the page, the fewer.
+struct LevelDetail {
+  Words words{Words::title};
+  bool has_intervals{true};  ///< of latencies
+  bool has_brackets{true};   ///< of capacities
+  bool has_cycles{true};
+  bool has_columns{true};
+};
+
+/// The card's levels, a row each.
+Table levels_table(const DeviceCard& card, const LevelDetail& detail = {});
+
+/// Adds the card: its title, a line for each level, and each answer in at most two lines, or four
+/// on a page of less than 80 columns. `has_warnings`: with the kinds of warnings.
+void add_card(Page& page, const DeviceCard& card, bool has_warnings);
+
+/// The card's lines, followed by failures, unseen findings and warnings if there are any.
 std::vector<CardLine> all_lines(const DeviceCard& card);
 
 /// The card as elements, without its title.

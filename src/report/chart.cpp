@@ -8,6 +8,7 @@
 #include <cctype>
 #include <cmath>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,9 +46,9 @@ class Canvas {
 
   /// The first series, as a line through its points, which are sorted by x.
   void draw_line(const std::vector<ChartPoint>& points);
-  /// Another one, as marks in every second column at most: a line below remains visible.
+  /// Draws a further series as marks, at most in every second column, so that lines stay visible.
   void draw_marks(const std::vector<ChartPoint>& points, int series);
-  /// Beside the middle of its plateau, unless something is there.
+  /// Writes a note above or below the middle of its plateau, unless something is there.
   void write(const ChartNote& note, const std::string& text);
   /// A row, counted from the bottom.
   [[nodiscard]] std::vector<Span> row(int height) const;
@@ -179,31 +180,12 @@ std::vector<Tick> y_ticks(const Chart& chart, const Axis& axis, int rows) {
   return ticks;
 }
 
-// Sizes at powers of two that are a whole number of octaves apart; other parameters at their own
-// values, as many as fit.
+/// The ticks below the chart whose labels do not overlap.
 std::vector<Tick> x_ticks(const Chart& chart, const Axis& axis, int columns) {
-  std::vector<double> values;
-  if (axis.scale == Scale::linear) {
-    constexpr double min_columns = 10.0;
-    values = even_ticks(axis.low, axis.high, (axis.high - axis.low) * min_columns / columns);
-  } else if (chart.x_name.ends_with("_bytes")) {
-    const double octave_columns = (columns - 1) / ((axis.high - axis.low) / std::log(2.0));
-    int step = 1;
-    for (const int octaves : {1, 2, 5, 10, 20}) {
-      step = octaves;
-      if (octave_columns * octaves >= 10.0) break;
-    }
-    for (int octave = 0; octave < 63; octave += step) values.push_back(std::ldexp(1.0, octave));
-  } else {
-    for (const ChartSeries& series : chart.series) {
-      for (const ChartPoint& point : series.points) values.push_back(point.x);
-    }
-    std::sort(values.begin(), values.end());
-  }
+  constexpr double min_columns = 10.0;
   std::vector<Tick> ticks;
   int free_from = 0;
-  for (const double value : values) {
-    if (!axis.has(value)) continue;
+  for (const double value : x_values_of(chart, axis, min_columns / columns)) {
     const Tick tick{axis.place(value, columns), x_text_of(chart, value)};
     const int width = display_width(tick.text);
     if (!ticks.empty() && tick.place - width / 2 < free_from) continue;
@@ -230,24 +212,14 @@ void draw_x_axis(Page& page, const std::vector<Tick>& ticks, int margin, int col
 }
 
 void draw_legend(Page& page, const Chart& chart, int margin) {
-  std::vector<Span> spans{{pad_right("", margin + 1)}};
-  int used = margin + 1;
+  std::vector<std::vector<Span>> items;
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
     const int series = static_cast<int>(i);
     std::string mark = mark_of(series, page.is_unicode());
     if (i == 0) mark += mark;  // a line, not a mark
-    const std::string name = " " + page.show(chart.series[i].name) + "   ";
-    const int width = display_width(mark + name);
-    if (used + width > page.width() + 3 && i > 0) {
-      page.line(spans);
-      spans = {{pad_right("", margin + 1)}};
-      used = margin + 1;
-    }
-    used += width;
-    spans.push_back({mark, Ink::first_series, series});
-    spans.push_back({name});
+    items.push_back({{mark, Ink::first_series, series}, {" " + page.show(chart.series[i].name)}});
   }
-  page.line(spans);
+  page.flow(items, margin + 1);
 }
 
 /// The labels in the line itself: "+-- 1 KiB ------ 32 KiB --".
@@ -417,6 +389,37 @@ std::vector<double> even_ticks(double low, double high, double min_apart) {
   const int count = 1 + static_cast<int>(std::floor(high / step) - first);
   for (int i = 0; i < count; ++i) ticks.push_back((first + i) * step);
   return ticks;
+}
+
+std::vector<double> x_values_of(const Chart& chart, const Axis& axis, double min_share) {
+  std::vector<double> values;
+  const double span = axis.high - axis.low;
+  if (axis.scale == Scale::linear) {
+    values = even_ticks(axis.low, axis.high, min_share * span);
+  } else if (parameter_unit(chart.x_name) == "bytes") {
+    int step = 1;
+    for (const int octaves : {1, 2, 5, 10, 20}) {
+      step = octaves;
+      if (octaves * std::log(2.0) >= min_share * span) break;
+    }
+    for (int power = 0; power < 63; power += step) values.push_back(std::ldexp(1.0, power));
+  } else {
+    std::set<double> own;
+    for (const ChartSeries& series : chart.series) {
+      for (const ChartPoint& point : series.points) own.insert(point.x);
+    }
+    values.assign(own.begin(), own.end());
+    constexpr std::size_t max_own = 12;  // more of them say nothing about where the points are
+    if (own.size() > max_own) {
+      values.clear();
+      for (int power = static_cast<int>(std::floor(axis.low / std::log(10.0)));
+           power * std::log(10.0) <= axis.high; ++power) {
+        for (const double digit : {1.0, 2.0, 5.0}) values.push_back(digit * std::pow(10.0, power));
+      }
+    }
+  }
+  std::erase_if(values, [&](double value) { return !axis.has(value); });
+  return values;
 }
 
 std::vector<double> y_ticks_of(const Axis& axis, double min_share) {

@@ -51,8 +51,8 @@ struct Chart {
   std::optional<Scale> y_scale{};  ///< where it is another one than across
   std::vector<ChartSeries> series{};
   std::vector<ChartNote> notes{};
-  /// What is drawn over the same x on an axis of its own, on the right of a picture: of some
-  /// series, by their names.
+  /// Series over the same x on an axis of their own, on the right of a picture; their names are
+  /// those of the series that they belong to.
   std::vector<ChartSeries> beside{};
   std::string beside_title{};
 };
@@ -62,25 +62,25 @@ std::string title_of(const Chart& chart);
 
 /// A value of a parameter: "64 KiB" of 65536 "working_set_bytes".
 std::string place_text(std::string_view parameter, double value);
-/// What lies across, and a value of it: "working set", "64 KiB".
+/// The title of the axis below, "working set", and a value on it, "64 KiB".
 std::string x_title_of(const Chart& chart);
 std::string x_text_of(const Chart& chart, double value);
 
-/// From `low` to `high`, which are logarithms of values on a logarithmic axis.
+/// An axis from `low` to `high`, which on a logarithmic axis are logarithms of values.
 struct Axis {
   double low{0.0};
   double high{0.0};
   Scale scale{Scale::logarithmic};
 
-  /// A value as `low` and `high` are, and back.
+  /// Converts a value to the scale of `low` and `high`, and back.
   [[nodiscard]] double on(double value) const;
   [[nodiscard]] double value(double on_axis) const;
-  /// Whether a value is neither below nor above, but for rounding.
+  /// True if a value lies on the axis, but for rounding.
   [[nodiscard]] bool has(double value) const;
 
-  /// Where a value lies: 0 at the low end, 1 at the high one.
+  /// Position of a value: 0 at the low end, 1 at the high end.
   [[nodiscard]] double share(double value) const;
-  /// Which of so many places a value falls into, from 0.
+  /// Index, from 0, of the place among `places` that a value falls into.
   [[nodiscard]] int place(double value, int places) const;
 };
 
@@ -89,13 +89,16 @@ struct Axis {
 Axis x_axis_of(const Chart& chart);
 Axis y_axis_of(const Chart& chart);
 
-/// Multiples of 1, 2 or 5 times a power of ten, between values that lie so far from each other, of
-/// which two are at least so far apart.
+/// Multiples of 1, 2 or 5 times a power of ten from `low` to `high`, at least `min_apart` apart.
 std::vector<double> even_ticks(double low, double high, double min_apart);
 /// Values for an axis of times or rates: 1, 2, 5, 10, ... or fewer, where two neighbours are less
 /// than `min_share` of the axis apart; the first and the last where that leaves less than two. Of a
 /// linear one even ticks.
 std::vector<double> y_ticks_of(const Axis& axis, double min_share);
+/// Values for the axis below: sizes at powers of two, other parameters at their own values, or at
+/// 1, 2 and 5 of every power of ten where there are many; even ones on a linear axis. Powers of two
+/// and even values are at least `min_share` of the axis apart.
+std::vector<double> x_values_of(const Chart& chart, const Axis& axis, double min_share);
 /// "10 ns" at a tick, where a finding would be "10.0 ns".
 std::string tick_text(double value, std::string_view unit);
 

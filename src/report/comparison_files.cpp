@@ -14,38 +14,9 @@
 namespace clprobe {
 namespace {
 
-// The shortest digits that read back as the same number, whatever the locale.
-std::string number_cell(const std::optional<double>& value) {
-  return value ? fmt::format("{}", *value) : std::string();
-}
-
-std::string level_cell(const std::optional<int>& level) {
-  return level ? fmt::format("{}", *level) : std::string();
-}
-
-/// A number, or the word that the finding concluded.
-std::string finding_cells(const ComparedFinding* compared) {
-  if (compared == nullptr) return ",,,";
-  const Finding finding = report::shown_finding(*compared);
-  return fmt::format("{},{},{},{}", number_cell(finding.value), number_cell(finding.low),
-                     number_cell(finding.high), report::csv_cell(finding.label));
-}
-
-/// Which share of a bar it is, and in which view of it.
-std::string share_cells(const Finding& finding) {
-  if (!is_told_by_label(finding)) return ",";
-  return fmt::format("{},{}", report::csv_cell(finding.label), report::csv_cell(finding.method));
-}
-
-/// The numbers behind a verdict. An open end of an interval is left empty.
-std::string judged_cells(const Judgement& judged) {
-  const auto finite = [](double end) {
-    return std::isfinite(end) ? number_cell(end) : std::string();
-  };
-  return fmt::format("{},{},{},{}", judged.interval ? finite(judged.interval->low) : "",
-                     judged.interval ? finite(judged.interval->high) : "",
-                     judged.resolution ? finite(*judged.resolution) : "",
-                     number_cell(judged.p_value));
+/// An open end of an interval is left out: neither JSON nor spreadsheets have infinity.
+std::optional<double> finite(double end) {
+  return std::isfinite(end) ? std::optional(end) : std::nullopt;
 }
 
 using json::Json;
@@ -103,11 +74,7 @@ void put_value(Json& object, const Finding& finding) {
   put_if_any(object, "label", finding.label);
 }
 
-/// An open end of an interval is left out: JSON has no infinity.
 void put_judgement(Json& object, const Judgement& judged) {
-  const auto finite = [](double end) {
-    return std::isfinite(end) ? std::optional(end) : std::nullopt;
-  };
   if (judged.reason.empty()) return;
   put_if_any(object, "ratio", judged.ratio);
   object["verdict"] = to_word(judged.verdict);
@@ -189,23 +156,25 @@ std::string render_comparison_csv(const Comparison& comparison, std::span<const 
       "baseline_high,baseline_label,value,low,high,label,ratio,verdict,reason,part,view,"
       "interval_low,interval_high,resolution_share,p_value,run_level,run_unit\n";
   for (const ComparedRow& row : comparison.rows) {
-    const Finding& finding = row.baseline->finding;
+    const Finding base = report::shown_finding(*row.baseline);
+    const bool is_share = is_told_by_label(base);
     for (std::size_t run = 0; run < row.cells.size(); ++run) {
       const ComparedCell& cell = row.cells[run];
       if (run == comparison.baseline || !report::has_content(cell)) continue;
-      csv += fmt::format(
-          "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", report::run_letter(run),
-          report::csv_cell(runs[run].file), report::csv_cell(runs[run].device),
-          report::csv_cell(runs[run].driver), report::csv_cell(runs[run].started),
-          report::csv_cell(row.probe), report::csv_cell(finding.series), level_cell(finding.level),
-          report::csv_cell(finding.name), report::csv_cell(finding.unit),
-          finding_cells(row.baseline), finding_cells(cell.finding),
-          number_cell(cell.judgement.ratio),
-          cell.judgement.reason.empty() ? "" : to_word(cell.judgement.verdict),
-          report::csv_cell(cell.judgement.reason), share_cells(finding),
-          judged_cells(cell.judgement),
-          cell.finding == nullptr ? "" : level_cell(cell.finding->finding.level),
-          cell.finding == nullptr ? "" : report::csv_cell(cell.finding->finding.unit));
+      const Finding own =
+          cell.finding == nullptr ? Finding{} : report::shown_finding(*cell.finding);
+      const Judgement& judged = cell.judgement;
+      const std::optional<Interval> interval = judged.interval;
+      csv += report::csv_line(report::run_letter(run), runs[run].file, runs[run].device,
+                              runs[run].driver, runs[run].started, row.probe, base.series,
+                              base.level, base.name, base.unit, base.value, base.low, base.high,
+                              base.label, own.value, own.low, own.high, own.label, judged.ratio,
+                              judged.reason.empty() ? "" : to_word(judged.verdict), judged.reason,
+                              is_share ? base.label : "", is_share ? base.method : "",
+                              interval ? finite(interval->low) : std::nullopt,
+                              interval ? finite(interval->high) : std::nullopt,
+                              judged.resolution ? finite(*judged.resolution) : std::nullopt,
+                              judged.p_value, own.level, own.unit);
     }
   }
   return csv;

@@ -4,13 +4,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "clprobe/comparison_report.hpp"
-#include "report/comparison_charts.hpp"
+#include "report/chart.hpp"
+#include "report/comparison_blocks.hpp"
 #include "report/comparison_text.hpp"
 #include "report/device_text.hpp"
 #include "report/findings.hpp"
@@ -22,7 +28,216 @@ namespace clprobe {
 namespace report {
 namespace {
 
-// Of more runs than these their settled rows, which nobody reads, are left to the CSV.
+/// The numbers in a point's key, by parameter.
+using Coordinates = std::map<std::string, double, std::less<>>;
+
+/// Reads a key such as "working_set_bytes 65536, step_bytes 64"; words are no coordinates.
+Coordinates coordinates_of(std::string_view key) {
+  Coordinates found;
+  while (!key.empty()) {
+    const std::size_t end = std::min(key.find(", "), key.size());
+    const std::string_view part = key.substr(0, end);
+    const std::size_t blank = std::min(part.find(' '), part.size());
+    const std::string_view digits = part.substr(std::min(blank + 1, part.size()));
+    double value = 0.0;
+    const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    const bool is_number = read.ec == std::errc() && read.ptr == digits.data() + digits.size();
+    if (is_number && std::isfinite(value)) found.emplace(part.substr(0, blank), value);
+    key.remove_prefix(std::min(end + 2, key.size()));
+  }
+  return found;
+}
+
+/// The lines over one parameter in one unit, called after their series, with their runs as looks.
+struct Lines {
+  std::string along{};
+  std::string unit{};
+  Scale scale{Scale::logarithmic};
+  std::vector<ChartSeries> lines{};
+};
+
+/// The declared parameter where it varies, else the one with the most values.
+std::string along_of(const std::vector<Coordinates>& points, const std::string& declared) {
+  std::map<std::string, std::set<double>> values;
+  for (const Coordinates& point : points) {
+    for (const auto& [name, value] : point) {
+      if (value > 0.0) values[name].insert(value);
+    }
+  }
+  const auto wanted = values.find(declared);
+  if (wanted != values.end() && wanted->second.size() > 1) return declared;
+  std::string most;
+  std::size_t count = 1;
+  for (const auto& [name, distinct] : values) {
+    if (distinct.size() <= count) continue;
+    most = name;
+    count = distinct.size();
+  }
+  return most;
+}
+
+/// The parameter that tells points of one place apart: the declared one first. Empty where none
+/// needs to, nothing where no single one can.
+std::optional<std::string> apart_by(const std::vector<Coordinates>& points,
+                                    const std::string& along, const std::string& declared) {
+  const auto is_unique = [&](const std::string& name) {
+    std::set<std::pair<double, double>> seen;
+    return std::all_of(points.begin(), points.end(), [&](const Coordinates& point) {
+      const auto x = point.find(along);
+      const auto other = point.find(name);
+      if (x == point.end()) return true;
+      return seen.emplace(x->second, other == point.end() ? 0.0 : other->second).second;
+    });
+  };
+  if (is_unique("")) return std::string();
+  std::set<std::string> names{};
+  for (const Coordinates& point : points) {
+    for (const auto& [name, value] : point) names.insert(name);
+  }
+  if (names.contains(declared) && is_unique(declared)) return declared;
+  for (const std::string& name : names) {
+    if (name != along && is_unique(name)) return name;
+  }
+  return std::nullopt;
+}
+
+/// The lines of one curve: several where a second parameter varies.
+std::vector<ChartSeries> lines_of(const ComparedCurve& curve, const View& view, std::size_t run,
+                                  std::string& along) {
+  std::vector<Coordinates> points;
+  points.reserve(curve.points.size());
+  for (const ComparedPoint& point : curve.points) points.push_back(coordinates_of(point.key));
+  along = along_of(points, view.x);
+  if (along.empty()) return {};
+  const std::optional<std::string> second = apart_by(points, along, view.y);
+  if (!second) return {};
+  std::map<double, std::map<double, double>> values;  // by the second parameter, then by place
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const auto x = points[i].find(along);
+    if (x == points[i].end() || !(x->second > 0.0) || !(curve.points[i].value > 0.0)) continue;
+    const auto other = points[i].find(*second);
+    values[other == points[i].end() ? 0.0 : other->second][x->second] = curve.points[i].value;
+  }
+  std::vector<ChartSeries> lines;
+  for (const auto& [which, by_place] : values) {
+    if (by_place.size() < 2) continue;
+    ChartSeries line{.name = curve.series, .look = run};
+    if (!second->empty()) {
+      line.name += fmt::format(", {} {}", parameter_title(*second), place_text(*second, which));
+    }
+    for (const auto& [x, y] : by_place) line.points.push_back({.x = x, .y = y});
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+std::vector<Lines> all_lines(std::span<const RunDigest> runs, std::string_view probe,
+                             std::string& title) {
+  std::vector<Lines> all;
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    for (const ComparedResult& result : runs[run].results) {
+      if (result.probe != probe) continue;
+      if (title.empty()) title = result.view.value_title;
+      for (const ComparedCurve& curve : result.curves) {
+        std::string along;
+        std::vector<ChartSeries> lines = lines_of(curve, result.view, run, along);
+        if (lines.empty()) continue;
+        auto place = std::find_if(all.begin(), all.end(), [&](const Lines& each) {
+          return each.along == along && each.unit == curve.unit;
+        });
+        if (place == all.end()) {
+          place = all.insert(all.end(), Lines{along, curve.unit, result.view.scale, {}});
+        }
+        std::move(lines.begin(), lines.end(), std::back_inserter(place->lines));
+      }
+    }
+  }
+  return all;
+}
+
+/// The value of a run's line at that place; nothing where it has none.
+std::optional<double> value_at(const Lines& all, const std::string& series, std::size_t run,
+                               double x) {
+  for (const ChartSeries& line : all.lines) {
+    if (line.look != run || line.name != series) continue;
+    for (const ChartPoint& point : line.points) {
+      if (point.x == x) return point.y;
+    }
+  }
+  return std::nullopt;
+}
+
+/// Ratios near 1 differ on a linear axis alone.
+Scale scale_of_ratios(const Chart& chart) {
+  constexpr double far = 4.0;
+  double low = 1.0;
+  double high = 1.0;
+  for (const ChartSeries& series : chart.series) {
+    for (const ChartPoint& point : series.points) {
+      low = std::min(low, point.y);
+      high = std::max(high, point.y);
+    }
+  }
+  return high > far * low ? Scale::logarithmic : Scale::linear;
+}
+
+/// The lines of one series, then their ratios to the baseline's.
+void add_figures(const Lines& all, const std::string& series, std::string_view probe,
+                 const std::string& y_title, std::size_t baseline,
+                 const std::vector<std::string>& names, std::vector<Figure>& figures) {
+  Chart values{.x_name = all.along, .y_unit = all.unit, .y_title = y_title, .scale = all.scale};
+  Chart ratios{.x_name = all.along,
+               .y_unit = "",
+               .y_title = "ratio to " + run_letter(baseline),
+               .scale = all.scale};
+  for (ChartSeries line : all.lines) {
+    if (line.name != series) continue;
+    line.name = names[*line.look];
+    ChartSeries ratio{.name = line.name, .look = line.look};
+    for (ChartPoint& point : line.points) {
+      const std::optional<double> base = value_at(all, series, baseline, point.x);
+      if (!base) continue;
+      point.remark = ratio_text(point.y / *base) + "x " + run_letter(baseline);
+      ratio.points.push_back({.x = point.x, .y = point.y / *base});
+    }
+    values.series.push_back(std::move(line));
+    if (!ratio.points.empty()) ratios.series.push_back(std::move(ratio));
+  }
+  ratios.y_scale = scale_of_ratios(ratios);
+  for (const Chart* const chart : {&values, &ratios}) {
+    if (chart->series.empty()) continue;
+    const PictureText text{
+        .title = fmt::format("{}: {}", printable(words(probe)), printable(series)),
+        .subtitle = fmt::format("{} by {}", chart->y_title, printable(parameter_title(all.along))),
+        .description = fmt::format("{} curves.", chart->series.size()),
+        .has_values = true};
+    figures.push_back({fmt::format("{}, {}", series, text.subtitle), draw_picture(*chart, text),
+                       !figures.empty()});
+  }
+}
+
+}  // namespace
+
+std::vector<Figure> comparison_figures(std::span<const RunDigest> runs, std::size_t baseline,
+                                       std::string_view probe,
+                                       const std::vector<std::string>& names) {
+  std::string title;
+  std::vector<Figure> figures;
+  for (const Lines& lines : all_lines(runs, probe, title)) {
+    std::vector<std::string> drawn;
+    for (const ChartSeries& line : lines.lines) {
+      if (std::find(drawn.begin(), drawn.end(), line.name) != drawn.end()) continue;
+      drawn.push_back(line.name);
+      add_figures(lines, line.name, probe, title.empty() ? "value" : title, baseline, names,
+                  figures);
+    }
+  }
+  return figures;
+}
+
+namespace {
+
+// With more runs, the page leaves rows without a change to the CSV.
 constexpr std::size_t few_runs = 8;
 constexpr std::size_t max_cards = 24;
 
@@ -42,35 +257,29 @@ std::string with_swatch(std::size_t run, std::string_view name) {
   return swatch(run) + html_text(name);
 }
 
-std::string badge(Verdict verdict) {
-  return fmt::format("<span class=\"verdict {0}\">{0}</span>", to_word(verdict));
-}
-
-/// What one run is better and worse at.
+/// The card of a run: its changes by verdict, and notes.
 std::string summary_card(const Comparison& comparison, std::span<const RunDigest> runs,
                          std::size_t run, const std::string& name) {
-  std::string html =
-      fmt::format("<article class=\"card\">\n<h3>{}</h3>\n<p class=\"quiet\">{}</p>\n",
-                  with_swatch(run, name), html_text(run_origin(runs[run])));
+  const auto quiet = [](std::string_view text) {
+    return text.empty() ? "" : fmt::format("<p class=\"quiet\">{}</p>\n", html_text(text));
+  };
+  std::string html = quiet(run_origin(runs[run]));
   const std::vector<SummaryPart> parts = summary_parts(comparison, run);
   for (const SummaryPart& part : parts) {
-    std::string items;
+    html += fmt::format("<div class=\"verdicts\"><span class=\"verdict {0}\">{0}</span>\n<ul>\n",
+                        to_word(part.verdict));
     for (const std::string& text : part.texts) {
-      items += fmt::format("<li>{}</li>\n", html_text(text));
+      html += fmt::format("<li>{}</li>\n", html_text(text));
     }
-    html += fmt::format("<div class=\"verdicts\">{}\n<ul>\n{}</ul></div>\n", badge(part.verdict),
-                        items);
+    html += "</ul></div>\n";
   }
   if (parts.empty()) html += "<p>No change.</p>\n";
-  const std::string rest = settled_text(comparison.counts[run]);
-  if (!rest.empty()) html += fmt::format("<p class=\"quiet\">{}</p>\n", html_text(rest));
-  for (const std::string& note : run_notes(comparison, runs, run)) {
-    html += fmt::format("<p class=\"quiet\">{}</p>\n", html_text(note));
-  }
-  return html + "</article>\n";
+  html += quiet(settled_text(comparison.counts[run]));
+  for (const std::string& note : run_notes(comparison, runs, run)) html += quiet(note);
+  return card_article(run, name, html);
 }
 
-/// Those that changed most come first where not all have a card.
+/// The runs that have cards; if there are too many, those that changed most.
 std::vector<std::size_t> runs_with_cards(const Comparison& comparison, std::size_t runs) {
   std::vector<std::size_t> shown;
   for (std::size_t run = 0; run < runs; ++run) {
@@ -89,105 +298,42 @@ std::vector<std::size_t> runs_with_cards(const Comparison& comparison, std::size
 
 std::string summary_section(const Comparison& comparison, std::span<const RunDigest> runs,
                             const std::vector<std::string>& names) {
-  std::string html = fmt::format(
-      "<section id=\"summary\" aria-labelledby=\"summary-title\">\n<h2 "
-      "id=\"summary-title\">Summary{}</h2>\n<p>Baseline: {}. Changes up to {:.3g} % are "
-      "ignored.</p>\n<div class=\"cards\">\n",
-      anchor("summary"),
-      with_swatch(comparison.baseline,
-                  run_letter(comparison.baseline) + ": " + run_text(runs[comparison.baseline])),
-      100.0 * comparison.threshold);
+  std::string cards;
   const std::vector<std::size_t> shown = runs_with_cards(comparison, runs.size());
-  for (const std::size_t run : shown) html += summary_card(comparison, runs, run, names[run]);
-  html += "</div>\n";
+  for (const std::size_t run : shown) cards += summary_card(comparison, runs, run, names[run]);
+  std::string html =
+      fmt::format("<p>Baseline: {}. Changes up to {:.3g} % are ignored.</p>\n{}",
+                  with_swatch(comparison.baseline, run_letter(comparison.baseline) + ": " +
+                                                       run_text(runs[comparison.baseline])),
+                  100.0 * comparison.threshold, in_cards(cards));
   if (const std::size_t rest = runs.size() - 1 - shown.size(); rest > 0) {
     html += fmt::format("<p>{} other runs have at most as many changes.</p>\n", rest);
   }
-  return html + "</section>\n";
+  return section_html("summary", "Summary", html);
 }
 
-/// A cell of the comparison as a row of the table.
-struct Place {
-  const ComparedRow* row{nullptr};
-  std::size_t run{0};
-};
-
-/// What changed, the worse first; then what did not, in the order of the findings.
-std::vector<Place> places_of(const Comparison& comparison, std::size_t runs) {
-  std::vector<Place> places;
+/// All judged rows: changes first, worse ones at the top, then the others in the findings' order.
+std::vector<Change> all_changes(const Comparison& comparison) {
+  std::vector<Change> changes = changes_of(comparison);
+  if (comparison.counts.size() > few_runs) return changes;
   std::set<std::pair<const ComparedRow*, std::size_t>> seen;
-  for (const Change& change : changes_of(comparison)) {
-    places.push_back({change.row, change.run});
-    seen.emplace(change.row, change.run);
-  }
-  if (runs > few_runs) return places;
+  for (const Change& change : changes) seen.emplace(change.row, change.run);
   for (const ComparedRow& row : comparison.rows) {
     for (std::size_t run = 0; run < row.cells.size(); ++run) {
       const bool is_told = run != comparison.baseline && !row.cells[run].judgement.reason.empty();
-      if (is_told && !seen.contains({&row, run})) places.push_back({&row, run});
+      if (is_told && !seen.contains({&row, run})) changes.push_back({&row, run});
     }
   }
-  return places;
+  return changes;
 }
 
-std::string value_cell(const ComparedCell& cell) {
-  if (!has_content(cell)) return "<td class=\"none\">&#183;</td>";
-  const std::string interval =
-      cell.finding == nullptr ? std::string() : interval_text(shown_finding(*cell.finding));
-  std::string html = fmt::format("<td><em>{}</em>", html_text(cell_text(cell, "no value")));
-  if (!interval.empty()) {
-    html += fmt::format(" <span class=\"spread\">{}</span>", html_text(interval));
-  }
-  return html + "</td>";
-}
-
-bool is_settled(Verdict verdict) { return verdict == Verdict::same || verdict == Verdict::unclear; }
-
-std::string row_html(const Comparison& comparison, const Place& place, bool has_letters) {
-  const ComparedCell& cell = place.row->cells[place.run];
-  const Judgement& judged = cell.judgement;
-  const Finding& finding = place.row->baseline->finding;
-  std::string text = is_settled(judged.verdict) ? verdict_text(cell, finding.unit)
-                                                : change_words({place.row, place.run});
-  if (judged.is_coarse && !is_settled(judged.verdict)) text += " (no interval)";
-  return fmt::format(
-      "<tr data-probe=\"{}\" data-verdict=\"{}\"><th scope=\"row\">{}</th>{}<td>{}</td><td "
-      "class=\"change {}\">{}</td>{}{}<td>{}</td><td class=\"reason\">{}</td></tr>\n",
-      html_text(place.row->probe), to_word(judged.verdict), html_text(row_title(*place.row)),
-      has_letters ? fmt::format("<td>{}</td>", run_letter(place.run)) : "", badge(judged.verdict),
-      to_word(judged.verdict), html_text(text), value_cell(place.row->cells[comparison.baseline]),
-      value_cell(cell), html_text(words(place.row->probe)), html_text(judged.reason));
-}
-
-std::string head_html(const Comparison& comparison, std::size_t runs) {
-  std::vector<std::string> titles{"finding"};
-  if (runs > 2) titles.emplace_back("run");
-  titles.emplace_back("verdict");
-  titles.emplace_back("change");
-  titles.push_back(run_letter(comparison.baseline));
-  titles.push_back(runs > 2 ? "run's value" : run_letter(1 - comparison.baseline));
-  titles.emplace_back("probe");
-  titles.emplace_back("reason");
-  std::string html = "<thead><tr>";
-  for (const std::string& title : titles) html += fmt::format("<th scope=\"col\">{}</th>", title);
-  return html + "</tr></thead>\n";
-}
-
-std::string changes_section(const Comparison& comparison, std::span<const RunDigest> runs) {
-  std::string rows;
-  for (const Place& place : places_of(comparison, runs.size())) {
-    rows += row_html(comparison, place, runs.size() > 2);
-  }
-  const std::string table =
-      rows.empty()
-          ? std::string("<p>No finding has a verdict.</p>\n")
-          : boxed_table("Findings compared with the baseline", "findings changes",
-                        head_html(comparison, runs.size()) + "<tbody>\n" + rows + "</tbody>\n");
-  return fmt::format(
-      "<section id=\"changes\" class=\"probe\" aria-labelledby=\"changes-title\">\n<h2 "
-      "id=\"changes-title\">Findings, worse ones first{}</h2>\n<div "
-      "id=\"filters\"></div>\n{}</section>\n",
-      anchor("changes"), table);
+std::string changes_section(const Comparison& comparison) {
+  const Table table = changes_table(comparison, all_changes(comparison), true);
+  return section_html(
+      "changes", "Findings, worse ones first",
+      "<div id=\"filters\"></div>\n" +
+          (table.rows.empty() ? "<p>No finding has a verdict.</p>\n" : to_html(table)),
+      " class=\"probe\"");
 }
 
 std::string unmatched_section(const Comparison& comparison) {
@@ -197,11 +343,11 @@ std::string unmatched_section(const Comparison& comparison) {
     items +=
         fmt::format("<li data-probe=\"{}\">{}</li>\n", html_text(each.probe), html_text(each.text));
   }
-  return fmt::format(
-      "<section id=\"unmatched\" class=\"probe\" aria-labelledby=\"unmatched-title\">\n<h2 "
-      "id=\"unmatched-title\">Not matched{}</h2>\n<details open><summary>Without a "
-      "counterpart: {}</summary>\n<ul class=\"plain\">\n{}</ul></details>\n</section>\n",
-      anchor("unmatched"), comparison.unmatched.size(), items);
+  return section_html("unmatched", "Not matched",
+                      fmt::format("<details open><summary>Without a counterpart: {}</summary>\n<ul "
+                                  "class=\"plain\">\n{}</ul></details>\n",
+                                  comparison.unmatched.size(), items),
+                      " class=\"probe\"");
 }
 
 std::string curves_list(const Comparison& comparison, const std::string& probe) {
@@ -220,12 +366,9 @@ std::string curves_list(const Comparison& comparison, const std::string& probe) 
 
 std::string curves_section(const Comparison& comparison, const std::string& probe,
                            std::span<const Figure> figures, std::size_t number) {
-  const std::string id = fmt::format("curves-{}", number);
-  return fmt::format(
-      "<section id=\"{0}\" class=\"probe\" data-probe=\"{3}\" aria-labelledby=\"{0}-title\">\n<h2 "
-      "id=\"{0}-title\">{1}{2}</h2>\n{4}{5}</section>\n",
-      id, html_text(words(probe)), anchor(id), html_text(probe), figures_html(figures),
-      curves_list(comparison, probe));
+  return section_html(fmt::format("curves-{}", number), html_text(words(probe)),
+                      figures_html(figures) + curves_list(comparison, probe),
+                      fmt::format(" class=\"probe\" data-probe=\"{}\"", html_text(probe)));
 }
 
 constexpr std::string_view data_text =
@@ -234,7 +377,7 @@ constexpr std::string_view data_text =
     "write them. The page loads nothing from the network.</p>\n<p "
     "id=\"downloads\"></p>\n</section>\n";
 
-/// What tells a run from another one of its device: the driver, the date, else its letter.
+/// The part of a run's name after the model: the driver or the date, else its letter.
 std::string own_name(std::span<const RunDigest> runs, std::size_t run) {
   std::vector<std::string> parts = run_names(runs)[run];
   parts.erase(parts.begin());  // the model
@@ -285,9 +428,8 @@ std::string page_of(const Comparison& comparison, std::span<const RunDigest> run
                   .heading = html_text(printable(heading)),
                   .lead = html_text(counts_text(total_counts(comparison))),
                   .navigation = links + R"(<a href="#data">data</a>)",
-                  .main = summary_section(comparison, runs, names) +
-                          changes_section(comparison, runs) + sections +
-                          unmatched_section(comparison) + std::string(data_text),
+                  .main = summary_section(comparison, runs, names) + changes_section(comparison) +
+                          sections + unmatched_section(comparison) + std::string(data_text),
                   .without_scripts = "Without JavaScript the rows cannot be filtered. All verdicts "
                                      "are in the page.",
                   .files = files});

@@ -43,13 +43,13 @@ std::string key_text(std::string_view key) {
   return text;
 }
 
-/// "0.4 %", "12 %". What is below a tenth of a percent is nobody's question.
+/// "0.4 %", "12 %"; at least "0.1 %".
 std::string percent_text(double share) {
   const double percent = std::max(0.1, 100.0 * share);
   return percent < 9.95 ? fmt::format("{:.1f} %", percent) : fmt::format("{:.0f} %", percent);
 }
 
-/// `parts`, where the run comes from, and its file.
+/// `parts`, the run's driver and date, and its file.
 std::string described(const RunDigest& run, std::vector<std::string> parts) {
   if (!run.driver.empty()) parts.push_back("driver " + run.driver);
   if (!run.started.empty()) parts.push_back(run.started);
@@ -74,17 +74,17 @@ std::string title_in_words(const std::string& series, const std::string& title,
   return text.empty() ? series : text;
 }
 
-/// What it is, else its number; empty without a level.
+/// The name of a level, else its number; empty without a level.
 std::string level_in_words(const std::string& name, std::optional<int> level) {
   return name.empty() && level ? fmt::format("level {}", *level) : name;
 }
 
-/// What stands between a place and a finding there: "L2 latency", "one compute unit: cycles".
+/// The colon after a place that is a phrase: "L2 latency", but "one compute unit: cycles".
 std::string_view separator_after(std::string_view title) {
   return title.empty() || title == "{}" ? "" : ":";
 }
 
-/// Which run has it, of which probe, series and level. Both runs may have a level of that number.
+/// The run that has an unmatched finding, and its probe, series and level.
 std::string unmatched_start(const Unmatched& each, std::size_t baseline) {
   const std::string here = run_letter(each.run);
   const std::string there = run_letter(baseline);
@@ -109,6 +109,25 @@ std::string finding_words(const Finding& finding) {
   if (!is_told_by_label(finding)) return words(finding.name);
   const std::string name = finding.name == stack_part_name ? "" : words(finding.name) + " ";
   return fmt::format("{}{} ({})", name, finding.label, finding.method);
+}
+
+/// The finding's place without its name: "L2", "memory read by one compute unit".
+std::string place_title(const ComparedRow& row) {
+  std::vector<std::string> names;
+  for (const ComparedCell& cell : row.cells) {
+    if (cell.finding == nullptr) continue;
+    std::string name = level_in_words(cell.finding->level_name, cell.finding->finding.level);
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  // The L2 of one device is level 2 of one whose caches have no known names.
+  std::erase_if(names, [&](const std::string& name) {
+    constexpr std::string_view unnamed = "level ";
+    return name.starts_with(unnamed) &&
+           std::find(names.begin(), names.end(), "L" + name.substr(unnamed.size())) != names.end();
+  });
+  const ComparedFinding& baseline = *row.baseline;
+  return title_in_words(baseline.finding.series, baseline.series_title,
+                        fmt::format("{}", fmt::join(names, "/")));
 }
 
 }  // namespace
@@ -152,28 +171,10 @@ std::string ratio_text(const std::optional<double>& ratio) {
   return is_near ? fmt::format("{:.3f}", *ratio) : fmt::format("{:.3g}", *ratio);
 }
 
-std::string place_title(const ComparedRow& row) {
-  std::vector<std::string> names;
-  for (const ComparedCell& cell : row.cells) {
-    if (cell.finding == nullptr) continue;
-    std::string name = level_in_words(cell.finding->level_name, cell.finding->finding.level);
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  }
-  // The L2 of one device is level 2 of one whose caches have no known names.
-  std::erase_if(names, [&](const std::string& name) {
-    constexpr std::string_view unnamed = "level ";
-    return name.starts_with(unnamed) &&
-           std::find(names.begin(), names.end(), "L" + name.substr(unnamed.size())) != names.end();
-  });
-  const ComparedFinding& baseline = *row.baseline;
-  return title_in_words(baseline.finding.series, baseline.series_title,
-                        fmt::format("{}", fmt::join(names, "/")));
-}
-
 std::string row_title(const ComparedRow& row) {
   const Finding& finding = row.baseline->finding;
   const std::string& title = row.baseline->series_title;
-  // What moves in a second is all that there is to say of it.
+  // The title of a series of bandwidths already says what is measured.
   const bool is_told = finding.name == "bandwidth" && finding.unit == "bytes_per_second";
   if (is_told && !title.empty()) return place_title(row);
   const std::string place = place_title(row);
@@ -310,7 +311,7 @@ std::vector<std::string> run_notes(const Comparison& comparison, std::span<const
   return notes;
 }
 
-// What a comparison comes to: the changes, largest first, and who is better at what.
+// The result of a comparison: the changes, largest first, and a summary of each run.
 
 namespace {
 
@@ -320,7 +321,7 @@ bool is_change(Verdict verdict) {
   return verdict == Verdict::better || verdict == Verdict::worse || verdict == Verdict::different;
 }
 
-/// Of shares, what the run has more of the whole.
+/// The difference of two shares; nothing for other units.
 std::optional<double> difference_of(const Change& change) {
   const Finding& before = change.row->baseline->finding;
   const ComparedFinding* const after = change.row->cells[change.run].finding;
@@ -343,7 +344,7 @@ double size_of(const Change& change) {
   return -1.0;
 }
 
-/// What more and less of a unit are called.
+/// The words for more and less of a unit.
 struct Words {
   std::string_view unit;
   std::string_view more;
@@ -422,17 +423,6 @@ std::string uncompared_text(const Comparison& comparison, std::size_t run) {
     if (each.run == run && is_whole) probes.push_back(each.probe);
   }
   return probes.empty() ? "" : fmt::format("; not compared: {}", fmt::join(probes, ", "));
-}
-
-std::optional<Ink> verdict_ink(std::string_view word) {
-  if (word == to_word(Verdict::worse)) return Ink::failure;
-  if (word == to_word(Verdict::better)) return Ink::good;
-  if (word == to_word(Verdict::different)) return Ink::caution;
-  return std::nullopt;
-}
-
-bool is_count_word(std::string_view word) {
-  return !word.empty() && word.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 }  // namespace
@@ -521,39 +511,13 @@ std::string brief_summary_of(const Comparison& comparison, std::size_t run,
       std::string longer = fmt::format("{}{}{}", text, separator, each);
       const std::string end = more_follow + rest;
       if (!fits(longer + end)) longer.resize(std::min(longer.size(), longer.rfind(" (")));
-      // What is better must not stand where there is no room for what is worse.
+      // If a worse finding does not fit, no better one may follow.
       if (!fits(longer + end)) return text + (separator == ", " ? end : rest);
       text = longer;
       separator = ", ";
     }
   }
   return text + rest;
-}
-
-std::vector<Span> SummaryInks::spans_of(std::string_view line) {
-  std::vector<Span> spans;
-  const auto add = [&](std::string_view text, Ink ink) {
-    if (!spans.empty() && spans.back().ink == ink) {
-      spans.back().text += text;
-    } else {
-      spans.push_back({std::string(text), ink});
-    }
-  };
-  while (!line.empty()) {
-    const std::size_t end = std::min(line.find(' '), line.size());
-    const std::string_view word = line.substr(0, end);
-    const std::string_view bare = word.substr(0, word.find_last_not_of(",:;") + 1);
-    const std::optional<Ink> verdict = verdict_ink(bare);
-    const bool is_count = verdict && is_number_;
-    if (verdict && !is_number_ && word.ends_with(':')) part_ = *verdict;
-    add(word, is_count ? *verdict : part_);
-    if (word.ends_with(';')) part_ = Ink::plain;
-    is_number_ = is_count_word(word);
-    const std::size_t next = std::min(end + 1, line.size());
-    add(line.substr(end, next - end), part_);
-    line.remove_prefix(next);
-  }
-  return spans;
 }
 
 }  // namespace clprobe::report

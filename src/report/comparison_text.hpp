@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "clprobe/compare.hpp"
-#include "report/page.hpp"
 
 namespace clprobe::report {
 
@@ -18,7 +17,7 @@ namespace clprobe::report {
 std::string run_letter(std::size_t run);
 /// "NVIDIA H200, driver 580.159.04, 2026-11-20T10:00:00Z (a.json)"
 std::string run_text(const RunDigest& run);
-/// The same without the device.
+/// A run's text without its device: "driver 580.159.04, 2026-11-20T10:00:00Z (a.json)".
 std::string run_origin(const RunDigest& run);
 /// "28 same, 1 worse, 1 unclear"
 std::string counts_text(const VerdictCounts& counts);
@@ -28,16 +27,15 @@ std::string ratio_text(const std::optional<double>& ratio);
 /// level, of all runs where they differ ("far L2/memory latency"). What has neither is called by
 /// the names in its document, "global level 2 latency".
 std::string row_title(const ComparedRow& row);
-/// The same without the finding: "L2", "memory read by one compute unit".
-std::string place_title(const ComparedRow& row);
-/// The same as `row_title` where the probe is not said besides: a series without a title has it.
+/// The title of a row where nothing else names the probe: `row_title`, after the probe if the
+/// series has no title.
 std::string change_title(const ComparedRow& row);
 /// The finding with the interval that the reports of its run show.
 Finding shown_finding(const ComparedFinding& compared);
-/// What a cell shows: the value, else the reason in short, else `nothing`.
+/// Text of a cell: the value, else the reason in short, else `nothing`.
 std::string cell_text(const ComparedCell& cell, std::string_view nothing);
-/// Whether there is anything to show: a finding may be there without a verdict, and a verdict (that
-/// a probe failed) without a finding.
+/// True if a cell has a finding or a verdict: a finding may lack a verdict, and a verdict (that a
+/// probe failed) may lack a finding.
 bool has_content(const ComparedCell& cell);
 
 /// The verdict as a word, with what could have been missed: "same within 4 %", "unclear (0.9 to
@@ -54,12 +52,12 @@ std::vector<UnmatchedLine> unmatched_lines(const Comparison& comparison);
 /// "global: 120 points, ratio 1.01 (0.98 to 1.05), farthest from 1: 1.2 at working set 64 KiB"
 std::string curve_text(const CurveSummary& curve);
 
-/// What a reader of a run of the baseline's device has to know first: another card, driver or
-/// platform, and another rate of the core's clock, since times are judged in cycles then.
+/// Differences of a run of the baseline's device that explain changes: another card, driver or
+/// platform, or another core clock rate, with which times are judged in cycles.
 std::vector<std::string> run_notes(const Comparison& comparison, std::span<const RunDigest> runs,
                                    std::size_t run);
 
-/// Whether no run knows more of the row's share than that it is near 0.
+/// True if in every run the row's share is only known to be near 0.
 bool is_unresolved(const ComparedRow& row);
 /// "uts, shapley; in all runs not resolved: control, idle (each within 4.0 % of 0)", a line for
 /// each bar and kind of share of the probe.
@@ -71,44 +69,31 @@ struct Change {
   std::size_t run{0};
 };
 
-/// Those that are worse first, then the largest: ratios by how far they are from 1, shares by their
-/// difference; words last. Without the cycles of a time that changed.
+/// All changes but cycles that repeat a time. Worse ones come first, then the largest: ratios by
+/// their distance from 1, shares by their difference, words last.
 std::vector<Change> changes_of(const Comparison& comparison);
 
 /// "1.51x faster", "4.2 % slower", "1.3x larger", "+12.3 points"; the verdict where there is
 /// neither a ratio nor a difference.
 std::string change_words(const Change& change);
 
-/// What of a run has one verdict: each finding that is worse with both values, of the others the
+/// Findings of a run that have one verdict: each worse one with both values, and of the others the
 /// largest of a kind, "stride read int4 bandwidth 1.51x faster (and 2 more)".
 struct SummaryPart {
   Verdict verdict{Verdict::same};
   std::vector<std::string> texts{};
 };
 
-/// The verdicts that are changes and were given, worse first.
+/// One part for each verdict among the run's changes, worse first.
 std::vector<SummaryPart> summary_parts(const Comparison& comparison, std::size_t run);
 /// "303 same, 4 unclear"; empty where nothing is.
 std::string settled_text(const VerdictCounts& counts);
 
-/// Of a run, by verdict and finding: "better: stride read int4 bandwidth 1.51x faster; 303 same".
+/// Summary of a run by verdict: "better: stride read int4 bandwidth 1.51x faster; 303 same".
 std::string summary_of(const Comparison& comparison, std::size_t run);
-/// The same where it fits; else how many are better and worse, and as many findings as fit, the
-/// worse first: "5 worse, 11 better: global 2 latency 7.3 % slower (261 ns to 280 ns), ...".
+/// The run's summary where it fits; else the counts of verdicts and as many findings as fit, worse
+/// ones first: "5 worse, 11 better: global 2 latency 7.3 % slower (261 ns to 280 ns), ...".
 std::string brief_summary_of(const Comparison& comparison, std::size_t run,
                              const std::function<bool(const std::string&)>& fits);
-
-/// The colours of a summary: each part by its verdict, so that one thing that is worse does not
-/// make ten look so that are better. Takes the lines of a summary one after the other: "worse: a 2x
-/// slower; better: b 3x faster; 4 same", or with counts, "3 better, 1 worse: ...".
-class SummaryInks {
- public:
-  /// The line, in spans.
-  std::vector<Span> spans_of(std::string_view line);
-
- private:
-  Ink part_{Ink::plain};   ///< of the part that is going on
-  bool is_number_{false};  ///< whether the word before was one: the next may be its verdict
-};
 
 }  // namespace clprobe::report

@@ -44,7 +44,7 @@ ChartNote note_of(const ProbeResult& result, const Finding& latency, double firs
   return note;
 }
 
-/// Whether the level has an end, known or not reached.
+/// True if the level has a capacity finding, known or not reached.
 bool has_end(const ProbeResult& result, const Finding& of_level) {
   return std::any_of(result.findings.begin(), result.findings.end(), [&](const Finding& each) {
     return each.name == "capacity" && each.series == of_level.series &&
@@ -89,13 +89,8 @@ std::string varying_parameter(const std::vector<Point>& points) {
   return most;
 }
 
-/// "27000 square cycles": a value of what the view has besides.
-std::string beside_text(const ProbeResult& result, double value) {
-  return parameter_text(result.view.beside, Value{value});
-}
-
-/// The time of an access in ns, by the parameter or fact: the middle of the samples, as what
-/// streamed beside a chase is not what ever was the fastest.
+/// The median time of an access in ns, by parameter or fact. The fastest sample would not do: a
+/// stream next to a chase varies.
 std::map<double, double> times_by(const ProbeResult& result, const DeviceInfo& device,
                                   std::string_view series, std::string_view parameter) {
   std::map<double, double> times;
@@ -115,7 +110,7 @@ double in_unit(const CardPlot& plot, double ns, const DeviceInfo& device) {
   return plot.unit == "cycles" ? ns * device.clock.ticks_per_ns : ns / ns_per_second;
 }
 
-/// What a series' points took by where they say that they lie: the means of those at one place.
+/// The times of a series' points by their declared places; points at one place are averaged.
 ChartSeries series_of_points(const CardPlot& plot, const std::string& name,
                              const ProbeResult& result, const DeviceInfo& device) {
   std::map<double, std::vector<double>> values;
@@ -133,8 +128,8 @@ ChartSeries series_of_points(const CardPlot& plot, const std::string& name,
   return series;
 }
 
-/// The line where the series was measured. It stands before the series: a terminal draws the first
-/// one as a line, and what was measured as marks.
+/// Adds the trend over the measured range, before the series: terminals draw the first series as a
+/// line and others as marks.
 void add_trend(const CardPlot& plot, const ChartSeries& measured, Chart& chart) {
   for (const CardTrend& trend : plot.trends) {
     if (trend.series != measured.name) continue;
@@ -303,19 +298,6 @@ Chart beside_chart(const ProbeResult& result) {
     if (!series.points.empty()) chart.series.push_back(std::move(series));
   }
   return chart;
-}
-
-std::vector<LargestBeside> largest_beside(const ProbeResult& result) {
-  std::vector<LargestBeside> largest;
-  const Chart chart = beside_chart(result);
-  for (const ChartSeries& series : chart.series) {
-    const std::vector<ChartPoint> points = sorted(series);
-    const auto most =
-        std::max_element(points.begin(), points.end(),
-                         [](const ChartPoint& a, const ChartPoint& b) { return a.y < b.y; });
-    largest.push_back({series.name, x_text_of(chart, most->x), beside_text(result, most->y)});
-  }
-  return largest;
 }
 
 Chart chart_of_plot(const CardPlot& plot, const ProbeResult& result, const DeviceInfo& device) {

@@ -15,8 +15,8 @@
 
 namespace clprobe::report {
 
-/// What the curves of a result are drawn over: the declared parameter where any point has it, else
-/// the one that takes the most values. Empty when none varies.
+/// The parameter that the curves of a result are drawn over: the declared one where any point has
+/// it, else the one with the most values. Empty when none varies.
 std::string x_of(const ProbeResult& result);
 
 /// The series of a result in the order of their first points.
@@ -28,7 +28,7 @@ Chart chart_of(const ProbeResult& result, const DeviceInfo& device);
 
 /// The unit of its points: "seconds" or "bytes_per_second".
 std::string_view unit_of(const ProbeResult& result);
-/// What the values of its chart are: "latency", "bandwidth".
+/// The title of a result's charted values: "latency", "bandwidth".
 std::string value_title(const ProbeResult& result);
 
 /// The names of what is known of points, parameters before facts, each once.
@@ -51,17 +51,9 @@ ChartPoint chart_point(double x, const Estimate& time, bool is_rate);
 /// A parameter as a number; nothing when it is absent or text.
 std::optional<double> numeric(const Point& point, std::string_view name);
 
-/// The fact over what the result's curves are drawn over, for each series that has it; its zeros
-/// are left out, since axes are logarithmic. Empty where nothing is declared.
+/// The chart of the fact that the view declares as `beside`, over the curves' parameter, for each
+/// series that has it. Zeros are left out, since axes are logarithmic. Empty without such a fact.
 Chart beside_chart(const ProbeResult& result);
-
-/// Where it is largest in a series.
-struct LargestBeside {
-  std::string series{};
-  std::string place{};  ///< "130", of the parameter across
-  std::string value{};  ///< "19361 square cycles"
-};
-std::vector<LargestBeside> largest_beside(const ProbeResult& result);
 
 /// The chart of a plot; without series where its points were not measured. A value is the middle
 /// of its samples.
@@ -71,7 +63,7 @@ struct TitledChart {
   std::string title{};
   Chart chart{};
 };
-/// Those of the result's plots that have anything to draw.
+/// The charts of the result's plots that have anything to draw.
 std::vector<TitledChart> charts_of_plots(const ProbeResult& result, const DeviceInfo& device);
 
 /// The chart of a result that has no heat map. Of a probe whose view is one, the first plot that

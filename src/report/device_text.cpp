@@ -77,7 +77,7 @@ std::string model_of(const std::string& device, DeviceType type) {
   return name.empty() ? device : name;
 }
 
-/// What tells runs apart.
+/// The properties that distinguish runs.
 struct Identity {
   std::string model{};
   std::int64_t compute_units{0};

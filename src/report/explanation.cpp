@@ -57,7 +57,7 @@ std::vector<cmark_node*> children_of(cmark_node* node) {
   return children;
 }
 
-/// Its words without markup, but for the backquotes of code; lines end where the source's do.
+/// The words of a node without markup, with the backquotes of code and the line ends of the source.
 std::string words_of(cmark_node* node) {
   std::string words;
   for (cmark_node* const part : nodes_in(node)) {
@@ -70,32 +70,6 @@ std::string words_of(cmark_node* node) {
   }
   return words;
 }
-
-class TextPage {
- public:
-  explicit TextPage(const PageStyle& style);
-
-  void add_heading(std::string_view words);
-  /// Blocks one below the other, with an empty line between two, but not between short items.
-  void add_blocks(std::span<cmark_node* const> blocks);
-  void add_paragraph(std::string_view words);
-  void add_item(std::string_view words);
-  /// At most one, and none at the beginning.
-  void add_empty_line();
-  [[nodiscard]] std::string text() const { return text_; }
-
- private:
-  void add_block(cmark_node* block, int indent);
-  void add_list(cmark_node* list, int indent);
-  void add_code(cmark_node* block, int indent);
-  void add_table(std::string_view words, int indent);
-  /// The first line behind `first`, the others as far to the right.
-  void add_wrapped(std::string_view words, int indent, std::string_view first = "");
-
-  int width_;
-  bool has_colour_;
-  std::string text_{};
-};
 
 constexpr int max_width = 100;
 constexpr int min_width = 20;  // narrower, a table has no room for its words
@@ -137,7 +111,7 @@ Rows table_in(std::string_view words) {
   return rows;
 }
 
-/// As wide as their longest cells, the widest ones less where that is more than `width` in all.
+/// The widths of columns: of their longest cells; the widest shrink until all fit into `width`.
 std::vector<int> widths_of(const Rows& rows, int width) {
   constexpr int gap = 2;
   std::vector<int> widths;
@@ -156,6 +130,133 @@ std::vector<int> widths_of(const Rows& rows, int width) {
   }
   return widths;
 }
+
+class TextPage {
+ public:
+  explicit TextPage(const PageStyle& style)
+      : width_(std::clamp(style.width, min_width, max_width)), has_colour_(style.has_colour) {}
+
+  void add_heading(std::string_view words) {
+    add_empty_line();
+    for (const std::string& line : wrap(one_line(words), width_)) {
+      text_ += has_colour_ ? fmt::format("\x1b[1m{}\x1b[0m\n", line) : line + "\n";
+    }
+  }
+
+  void add_paragraph(std::string_view words) { add_wrapped(words, margin); }
+  void add_item(std::string_view words) { add_wrapped(words, margin, "- "); }
+
+  /// Adds blocks with an empty line between two, but not between short items.
+  void add_blocks(std::span<cmark_node* const> blocks) {
+    for (cmark_node* const block : blocks) {
+      const bool is_below_heading =
+          cmark_node_previous(block) != nullptr &&
+          cmark_node_get_type(cmark_node_previous(block)) == CMARK_NODE_HEADING;
+      if (!is_below_heading) add_empty_line();
+      add_block(block, margin);
+    }
+  }
+
+  [[nodiscard]] std::string text() const { return text_; }
+
+ private:
+  /// At most one, and none at the beginning.
+  void add_empty_line() {
+    if (!text_.empty() && !text_.ends_with("\n\n")) text_ += '\n';
+  }
+
+  /// The first line follows `first`, the others begin below it.
+  void add_wrapped(std::string_view words, int indent, std::string_view first = "") {
+    const int left = indent + display_width(first);
+    std::string before = fmt::format("{:{}}{}", "", indent, first);
+    for (const std::string& line : wrap(one_line(words), width_ - left)) {
+      text_ += fmt::format("{}{}\n", before, line);
+      before = fmt::format("{:{}}", "", left);
+    }
+  }
+
+  void add_block(cmark_node* block, int indent) {
+    switch (cmark_node_get_type(block)) {
+      case CMARK_NODE_HEADING:
+        add_heading(words_of(block));
+        break;
+      case CMARK_NODE_LIST:
+        add_list(block, indent);
+        break;
+      case CMARK_NODE_CODE_BLOCK:
+        add_code(block, indent);
+        break;
+      case CMARK_NODE_BLOCK_QUOTE:
+        for (cmark_node* const each : children_of(block)) add_block(each, indent + 2);
+        break;
+      case CMARK_NODE_HTML_BLOCK:  // comments
+        break;
+      default:
+        const std::string words = words_of(block);
+        if (table_in(words).empty()) {
+          add_wrapped(words, indent);
+        } else {
+          add_table(words, indent);
+        }
+        break;
+    }
+  }
+
+  void add_list(cmark_node* list, int indent) {
+    const bool is_numbered = cmark_node_get_list_type(list) == CMARK_ORDERED_LIST;
+    int number = cmark_node_get_list_start(list);
+    for (cmark_node* const item : children_of(list)) {
+      const std::string mark = is_numbered ? fmt::format("{}. ", number++) : "- ";
+      const int inside = indent + static_cast<int>(mark.size());
+      bool is_first = true;
+      for (cmark_node* const block : children_of(item)) {
+        const bool is_text = cmark_node_get_type(block) == CMARK_NODE_PARAGRAPH;
+        if (is_first && is_text) {
+          add_wrapped(words_of(block), indent, mark);
+        } else {
+          if (cmark_node_get_type(block) != CMARK_NODE_LIST) add_empty_line();
+          add_block(block, inside);
+        }
+        is_first = false;
+      }
+      if (cmark_node_get_list_tight(list) == 0 && cmark_node_next(item) != nullptr)
+        add_empty_line();
+    }
+  }
+
+  void add_code(cmark_node* block, int indent) {
+    for (const std::string& line : split(cmark_node_get_literal(block), '\n')) {
+      if (!line.empty()) text_ += fmt::format("{:{}}{}", "", indent + 2, printable(line));
+      text_ += '\n';
+    }
+    text_.pop_back();  // behind the last line stands an end of line
+  }
+
+  void add_table(std::string_view words, int indent) {
+    const Rows rows = table_in(words);
+    const std::vector<int> widths = widths_of(rows, width_ - indent);
+    for (const std::vector<std::string>& row : rows) {
+      std::vector<std::vector<std::string>> cells;
+      std::size_t lines = 1;
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        cells.push_back(wrap(row[i], widths[i]));
+        lines = std::max(lines, cells.back().size());
+      }
+      for (std::size_t line = 0; line < lines; ++line) {
+        std::string shown = fmt::format("{:{}}", "", indent);
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+          const std::string cell = line < cells[i].size() ? cells[i][line] : std::string();
+          shown += pad_right(cell, widths[i]) + (i + 1 < cells.size() ? "  " : "");
+        }
+        text_ += shown.substr(0, shown.find_last_not_of(' ') + 1) + "\n";
+      }
+    }
+  }
+
+  int width_;
+  bool has_colour_;
+  std::string text_{};
+};
 
 /// The first sentence: up to a full stop before a capital, a backquote or the end.
 std::string first_sentence(std::string_view words) {
@@ -206,120 +307,6 @@ void add_short_section(TextPage& page, std::span<cmark_node* const> blocks) {
   }
 }
 
-TextPage::TextPage(const PageStyle& style)
-    : width_(std::clamp(style.width, min_width, max_width)), has_colour_(style.has_colour) {}
-
-void TextPage::add_empty_line() {
-  if (!text_.empty() && !text_.ends_with("\n\n")) text_ += '\n';
-}
-
-void TextPage::add_heading(std::string_view words) {
-  add_empty_line();
-  for (const std::string& line : wrap(one_line(words), width_)) {
-    text_ += has_colour_ ? fmt::format("\x1b[1m{}\x1b[0m\n", line) : line + "\n";
-  }
-}
-
-void TextPage::add_paragraph(std::string_view words) { add_wrapped(words, margin); }
-
-void TextPage::add_item(std::string_view words) { add_wrapped(words, margin, "- "); }
-
-void TextPage::add_blocks(std::span<cmark_node* const> blocks) {
-  for (cmark_node* const block : blocks) {
-    const bool is_below_heading =
-        cmark_node_previous(block) != nullptr &&
-        cmark_node_get_type(cmark_node_previous(block)) == CMARK_NODE_HEADING;
-    if (!is_below_heading) add_empty_line();
-    add_block(block, margin);
-  }
-}
-
-void TextPage::add_wrapped(std::string_view words, int indent, std::string_view first) {
-  const int left = indent + display_width(first);
-  std::string before = fmt::format("{:{}}{}", "", indent, first);
-  for (const std::string& line : wrap(one_line(words), width_ - left)) {
-    text_ += fmt::format("{}{}\n", before, line);
-    before = fmt::format("{:{}}", "", left);
-  }
-}
-
-void TextPage::add_block(cmark_node* block, int indent) {
-  switch (cmark_node_get_type(block)) {
-    case CMARK_NODE_HEADING:
-      add_heading(words_of(block));
-      break;
-    case CMARK_NODE_LIST:
-      add_list(block, indent);
-      break;
-    case CMARK_NODE_CODE_BLOCK:
-      add_code(block, indent);
-      break;
-    case CMARK_NODE_BLOCK_QUOTE:
-      for (cmark_node* const each : children_of(block)) add_block(each, indent + 2);
-      break;
-    case CMARK_NODE_HTML_BLOCK:  // comments
-      break;
-    default:
-      const std::string words = words_of(block);
-      if (table_in(words).empty()) {
-        add_wrapped(words, indent);
-      } else {
-        add_table(words, indent);
-      }
-      break;
-  }
-}
-
-void TextPage::add_list(cmark_node* list, int indent) {
-  const bool is_numbered = cmark_node_get_list_type(list) == CMARK_ORDERED_LIST;
-  int number = cmark_node_get_list_start(list);
-  for (cmark_node* const item : children_of(list)) {
-    const std::string mark = is_numbered ? fmt::format("{}. ", number++) : "- ";
-    const int inside = indent + static_cast<int>(mark.size());
-    bool is_first = true;
-    for (cmark_node* const block : children_of(item)) {
-      const bool is_text = cmark_node_get_type(block) == CMARK_NODE_PARAGRAPH;
-      if (is_first && is_text) {
-        add_wrapped(words_of(block), indent, mark);
-      } else {
-        if (cmark_node_get_type(block) != CMARK_NODE_LIST) add_empty_line();
-        add_block(block, inside);
-      }
-      is_first = false;
-    }
-    if (cmark_node_get_list_tight(list) == 0 && cmark_node_next(item) != nullptr) add_empty_line();
-  }
-}
-
-void TextPage::add_code(cmark_node* block, int indent) {
-  for (const std::string& line : split(cmark_node_get_literal(block), '\n')) {
-    if (!line.empty()) text_ += fmt::format("{:{}}{}", "", indent + 2, printable(line));
-    text_ += '\n';
-  }
-  text_.pop_back();  // behind the last line stands an end of line
-}
-
-void TextPage::add_table(std::string_view words, int indent) {
-  const Rows rows = table_in(words);
-  const std::vector<int> widths = widths_of(rows, width_ - indent);
-  for (const std::vector<std::string>& row : rows) {
-    std::vector<std::vector<std::string>> cells;
-    std::size_t lines = 1;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      cells.push_back(wrap(row[i], widths[i]));
-      lines = std::max(lines, cells.back().size());
-    }
-    for (std::size_t line = 0; line < lines; ++line) {
-      std::string shown = fmt::format("{:{}}", "", indent);
-      for (std::size_t i = 0; i < cells.size(); ++i) {
-        const std::string cell = line < cells[i].size() ? cells[i][line] : std::string();
-        shown += pad_right(cell, widths[i]) + (i + 1 < cells.size() ? "  " : "");
-      }
-      text_ += shown.substr(0, shown.find_last_not_of(' ') + 1) + "\n";
-    }
-  }
-}
-
 struct FreeText {
   void operator()(char* text) const { cmark_get_default_mem_allocator()->free(text); }
 };
@@ -353,12 +340,8 @@ bool is_term(cmark_node* block) {
 }
 
 std::vector<std::string> split_at_commas(std::string_view words) {
-  std::vector<std::string> names;
-  while (!words.empty()) {
-    const std::size_t end = std::min(words.find(','), words.size());
-    names.emplace_back(trimmed(words.substr(0, end)));
-    words.remove_prefix(std::min(end + 1, words.size()));
-  }
+  std::vector<std::string> names = split(words, ',');
+  for (std::string& name : names) name = trimmed(name);
   return names;
 }
 
@@ -436,12 +419,8 @@ std::string question_of(std::string_view page) {
     node = cmark_node_next(node);
   }
   if (node == nullptr) return {};
-  std::string question;
-  for (cmark_node* const part : nodes_in(node)) {
-    const cmark_node_type type = cmark_node_get_type(part);
-    if (type == CMARK_NODE_SOFTBREAK || type == CMARK_NODE_LINEBREAK) question += ' ';
-    if (const char* const text = cmark_node_get_literal(part)) question += text;
-  }
+  std::string question = one_line(words_of(node));
+  std::erase(question, '`');
   return question;
 }
 

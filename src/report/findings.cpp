@@ -48,7 +48,7 @@ std::string format_operations(double per_second) {
   return format_number(per_second * 1e-3) + " kop/s";
 }
 
-/// How a value of a unit is written: of a finding, and of a parameter whose name ends in the unit.
+/// The text of values of a unit: of findings, and of parameters whose names end in the unit.
 struct UnitRow {
   std::string_view unit;
   std::string (*show)(double);
@@ -86,7 +86,7 @@ constexpr std::array unit_rows{
     UnitRow{"operations_per_cycle", format_number, false},
 };
 
-/// What stands behind a bare number where no title says it.
+/// The unit of a bare number, for places without a title.
 std::string_view cycles_in(std::string_view unit) {
   if (unit == "cycles") return " cycles";
   if (unit == "bytes_per_cycle") return " B/cycle";
@@ -160,7 +160,7 @@ FindingGrid arrange(std::span<const Finding> findings) {
   return grid;
 }
 
-std::vector<std::vector<Finding>> blocks_of(std::span<const Finding> findings) {
+std::vector<std::vector<Finding>> groups_of(std::span<const Finding> findings) {
   // The block of each series is the first series that it shares a name with, at last.
   std::vector<std::string> series;
   std::vector<std::size_t> block;
@@ -216,8 +216,7 @@ std::string interval_text(const Finding& finding) {
       std::find(scatters.begin(), scatters.end(), finding.unit) != scatters.end();
   if (!is_scatter) return bracket_text(finding);
   const double aside = std::max(*finding.value - *finding.low, *finding.high - *finding.value);
-  // Of a difference whose sign is not sure, or of what may be several times as much, a share says
-  // nothing.
+  // A relative interval means little if the sign is uncertain or the value may be far larger.
   if (aside >= std::fabs(*finding.value)) return bracket_text(finding);
   return spread_text(*finding.value, *finding.low, *finding.high);
 }
@@ -228,16 +227,15 @@ std::string reason_text(const Finding& finding) {
   const bool says_what =
       finding.level.has_value() || !finding.label.empty() || finding.reason.starts_with("not ");
   if (says_what) return finding.reason;
-  // What the plan left out was not measured; what the analysis could not find, was.
+  // Points that the plan left out were not measured; derived findings come from measured points.
   const bool is_missing = finding.source != Source::derived || finding.method == "plan";
   return fmt::format("not {}: {}", is_missing ? "measured" : "known", finding.reason);
 }
 
-std::string short_reason(const Finding& finding) {
+std::string short_reason(std::string_view reason) {
   constexpr std::size_t longest = 14;  // of "not measured", "not observable"
-  const std::string reason = reason_text(finding);
   const std::size_t end = std::min(reason.find(':'), reason.size());
-  return end <= longest ? reason.substr(0, end) : "not known";
+  return end <= longest ? std::string(reason.substr(0, end)) : "not known";
 }
 
 std::string words(std::string_view name) {

@@ -12,9 +12,6 @@
 
 namespace clprobe::report {
 
-class Page;
-enum class Form;
-
 /// All that was found about one level of one series.
 struct LevelRow {
   std::string series{};
@@ -22,7 +19,7 @@ struct LevelRow {
   std::vector<const Finding*> cells{};  ///< one per name, null where there is none
 };
 
-/// What a programmer should do, a sentence for a series: said below the tables, not in them.
+/// Advice to programmers, a sentence for a series; it stands below the tables.
 struct Advice {
   std::string series{};
   std::string sentence{};
@@ -37,9 +34,8 @@ struct FindingGrid {
   std::vector<LevelRow> rows{};
 };
 
-/// The findings in parts whose series share names, so that each part makes a table without many
-/// empty columns. One part where all series are about the same things.
-std::vector<std::vector<Finding>> blocks_of(std::span<const Finding> findings);
+/// Groups of findings whose series share names, so that the table of a group has few empty columns.
+std::vector<std::vector<Finding>> groups_of(std::span<const Finding> findings);
 
 FindingGrid arrange(std::span<const Finding> findings);
 
@@ -48,18 +44,18 @@ std::string level_text(const std::optional<int>& level);
 
 /// A value by its unit: "16.2 ns" of 16.2e-9 "seconds", "192 KiB", "4.41 TB/s", "32.0".
 std::string quantity_text(double value, std::string_view unit);
-/// Whether nothing is known of it but that it is more than `low`: what was measured did not reach
-/// its end.
+/// True if a finding is only known to exceed `low`, because the measured points did not reach its
+/// end.
 bool is_open(const Finding& finding);
 /// "16.2 ns", "192 KiB", "32.0", "> 1 GiB" of what is open, or the label where the conclusion is a
 /// word. Empty without any.
 std::string value_text(const Finding& finding);
 /// "±0.4%" of a time, "(181–208)" of a size, in the unit of the value; empty without an interval.
 std::string interval_text(const Finding& finding);
-/// Why there is no value, as a sentence: "not measured: the device has no images".
+/// The reason for a missing value, as a sentence: "not measured: the device has no images".
 std::string reason_text(const Finding& finding);
-/// The part of it before the colon: "not measured", "not reached".
-std::string short_reason(const Finding& finding);
+/// The part of a reason before the colon, "not measured" or "not reached"; "not known" of others.
+std::string short_reason(std::string_view reason);
 
 /// "clock_drift" and "cache-or-far" as words, with a hyphen in "sub-group", "work-item" and the
 /// like; a hyphen in a series' name is kept elsewhere.
@@ -71,9 +67,5 @@ std::string parameter_text(std::string_view name, const Value& value);
 std::string_view parameter_unit(std::string_view name);
 /// The name without the unit that `parameter_text` shows: "working set".
 std::string parameter_title(std::string_view name);
-
-/// A row per level. Where the page is narrow, series become lines of their own, then intervals are
-/// left out from the right, and at last each level is a sentence. Reasons follow in the whole form.
-void add_findings(Page& page, const std::vector<Finding>& findings, Form form);
 
 }  // namespace clprobe::report

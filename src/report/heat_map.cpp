@@ -70,7 +70,7 @@ std::optional<GridAxes> grid_axes(const std::vector<Point>& points, std::size_t 
 
 constexpr std::array unicode_shades{"·", "░", "▒", "▓", "█", "█"};
 constexpr std::array ascii_shades{".", ":", "+", "x", "#", "@"};
-// With colours the two darkest differ; without them one shade less is used.
+// Without colours the two darkest shades look alike, so Unicode uses one level less.
 constexpr int unicode_levels = 5;
 constexpr int ascii_levels = 6;
 
@@ -86,22 +86,43 @@ struct Scale {
     if (!(share > 0.0)) return 0;  // or no number
     return static_cast<int>(std::min(share * levels, levels - 1.0));
   }
-  /// Where a level begins.
+  /// The value at which a level begins.
   [[nodiscard]] double begin_of(int level) const {
     return low * std::pow(high / low, static_cast<double>(level) / levels);
   }
 };
 
-Scale scale_of(const HeatMap& map, bool is_unicode) {
+bool has_cycles(const Grid& grid) {
+  return std::all_of(grid.cells.begin(), grid.cells.end(),
+                     [](const GridCell& cell) { return cell.value.cycles.has_value(); });
+}
+
+/// The values that a terminal shades, by place.
+struct Map {
+  std::map<std::pair<double, double>, double> values{};  ///< by x and y
+  GridAxes axes{};
+  std::string unit{};
+};
+
+Map map_of(const Grid& grid) {
+  const bool is_in_cycles = has_cycles(grid);
+  Map map{.axes = grid.axes, .unit = is_in_cycles ? "cycles" : grid.unit};
+  for (const auto& [y, value] : grid.cells) {
+    map.values[{value.x, y}] = is_in_cycles ? *value.cycles : value.y;
+  }
+  return map;
+}
+
+Scale scale_of(const Map& map, bool is_unicode) {
   const auto [low, high] =
-      std::minmax_element(map.cells.begin(), map.cells.end(),
-                          [](const HeatCell& a, const HeatCell& b) { return a.value < b.value; });
+      std::minmax_element(map.values.begin(), map.values.end(),
+                          [](const auto& a, const auto& b) { return a.second < b.second; });
   // Less than this is noise, and shades would make a pattern of it.
   constexpr double worth_showing = 1.1;
   // A file may hold any number, and the shades are logarithms.
-  const bool is_sound = low->value > 0.0 && std::isfinite(high->value);
-  const bool varies = is_sound && high->value > worth_showing * low->value;
-  return {low->value, high->value, !varies ? 1 : is_unicode ? unicode_levels : ascii_levels};
+  const bool is_sound = low->second > 0.0 && std::isfinite(high->second);
+  const bool varies = is_sound && high->second > worth_showing * low->second;
+  return {low->second, high->second, !varies ? 1 : is_unicode ? unicode_levels : ascii_levels};
 }
 
 std::string shade_of(int level, bool is_unicode) {
@@ -122,14 +143,14 @@ std::vector<std::vector<double>> pieces_of(const std::set<double>& columns, int 
 }
 
 /// Labels below the columns: the first, and then every one that has room. Round numbers first.
-std::string axis_labels(const HeatMap& map, const std::vector<double>& columns, int margin) {
+std::string axis_labels(const Map& map, const std::vector<double>& columns, int margin) {
   std::string labels = pad_right("", margin);
   int free_from = margin;
   constexpr double round = 8.0;
   constexpr std::size_t few = 16;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const bool is_round = columns.size() < few || std::fmod(columns[i], round) == 0.0;
-    const std::string text = place_text(map.x_name, columns[i]);
+    const std::string text = place_text(map.axes.x, columns[i]);
     const int first = margin + static_cast<int>(i);
     if (!is_round || first < free_from) continue;
     labels = pad_right(labels, first);
@@ -139,20 +160,18 @@ std::string axis_labels(const HeatMap& map, const std::vector<double>& columns, 
   return labels;
 }
 
-void draw_rows(Page& page, const HeatMap& map, const Scale& scale,
-               const std::vector<double>& columns, const std::vector<double>& rows, int margin) {
+void draw_rows(Page& page, const Map& map, const Scale& scale, const std::vector<double>& columns,
+               const std::vector<double>& rows, int margin) {
   for (const double y : rows) {
-    const std::string label = page.show(place_text(map.y_name, y));
+    const std::string label = page.show(place_text(map.axes.y, y));
     std::vector<Span> spans{{pad_left(label, margin - 1) + " ", Ink::faint}};
     for (const double x : columns) {
-      const auto cell =
-          std::find_if(map.cells.rbegin(), map.cells.rend(),
-                       [&](const HeatCell& each) { return each.x == x && each.y == y; });
-      if (cell == map.cells.rend()) {
+      const auto value = map.values.find({x, y});
+      if (value == map.values.end()) {
         spans.push_back({" "});
         continue;
       }
-      const int level = scale.level_of(cell->value);
+      const int level = scale.level_of(value->second);
       const std::string shade = shade_of(level, page.is_unicode());
       if (spans.back().ink == Ink::heat && spans.back().series == level) {
         spans.back().text += shade;
@@ -164,52 +183,42 @@ void draw_rows(Page& page, const HeatMap& map, const Scale& scale,
   }
 }
 
-void draw_scale(Page& page, const HeatMap& map, const Scale& scale, int margin) {
-  std::vector<Span> spans{{pad_right("", margin)}};
-  int used = margin;
+void draw_scale(Page& page, const Map& map, const Scale& scale, int margin) {
+  std::vector<std::vector<Span>> items;
   for (int level = 0; level < scale.levels; ++level) {
-    const std::string text =
-        " " + page.show(quantity_text(scale.begin_of(level), map.unit)) + "   ";
-    const int width = 1 + display_width(text);
-    if (used + width > page.width() + 3 && level > 0) {
-      page.line(spans);
-      spans = {{pad_right("", margin)}};
-      used = margin;
-    }
-    used += width;
-    spans.push_back({shade_of(level, page.is_unicode()), Ink::heat, level});
-    spans.push_back({text, Ink::faint});
+    const std::string text = page.show(quantity_text(scale.begin_of(level), map.unit));
+    items.push_back(
+        {{shade_of(level, page.is_unicode()), Ink::heat, level}, {" " + text, Ink::faint}});
   }
-  spans.push_back({page.show("to " + quantity_text(scale.high, map.unit)), Ink::faint});
-  page.line(spans);
-}
-
-/// A grid in cycles where its points have them, else in the unit of the probe's charts.
-HeatMap map_of(const Grid& grid, const GridAxes& axes, const ProbeResult& result) {
-  const bool has_cycles =
-      std::all_of(grid.cells.begin(), grid.cells.end(),
-                  [](const GridCell& cell) { return cell.value.cycles.has_value(); });
-  HeatMap map{.x_name = axes.x, .y_name = axes.y};
-  map.unit = has_cycles ? std::string_view("cycles") : unit_of(result);
-  map.title = fmt::format("{}: {}", words(grid.series),
-                          has_cycles ? "cycles per access" : value_title(result));
-  for (const GridCell& cell : grid.cells) {
-    map.cells.push_back({cell.value.x, cell.y, has_cycles ? *cell.value.cycles : cell.value.y});
-  }
-  return map;
+  items.push_back({{page.show("to " + quantity_text(scale.high, map.unit)), Ink::faint}});
+  page.flow(items, margin);
 }
 
 }  // namespace
 
-std::vector<Grid> grids_of(const ProbeResult& result, const DeviceInfo& device,
-                           const GridAxes& axes) {
+std::optional<GridAxes> heat_map_axes(const ProbeResult& result) {
+  const bool is_declared = !result.view.x.empty() || result.view.kind == ViewKind::stacks;
+  constexpr std::size_t min_of_any_probe = 4;  // with fewer, curves show more
+  if (!is_declared) return grid_axes(result.points, min_of_any_probe);
+  if (result.view.kind != ViewKind::heat_map) return std::nullopt;
+  // A run that was narrowed to one place has no map.
+  if (values_of(result.points, result.view.x).size() < 2) return std::nullopt;
+  return GridAxes{result.view.x, result.view.y};
+}
+
+std::vector<Grid> grids_of(const ProbeResult& result, const DeviceInfo& device) {
+  const std::optional<GridAxes> axes = heat_map_axes(result);
+  if (!axes) return {};
   const bool is_rate = result.unit != Unit::seconds;
   std::vector<Grid> grids;
   for (const std::string& series : series_of(result)) {
-    Grid grid{.series = series};
+    Grid grid{.series = series,
+              .axes = *axes,
+              .unit = std::string(unit_of(result)),
+              .value_title = value_title(result)};
     for (const Point& point : result.points) {
-      const auto x = numeric(point, axes.x);
-      const auto y = numeric(point, axes.y);
+      const auto x = numeric(point, axes->x);
+      const auto y = numeric(point, axes->y);
       if (point.series != series || !x || !y) continue;
       const std::optional<Estimate> time = estimate(point, device);
       if (!time || !(time->ns > 0.0)) continue;
@@ -220,47 +229,35 @@ std::vector<Grid> grids_of(const ProbeResult& result, const DeviceInfo& device,
   return grids;
 }
 
-std::optional<GridAxes> heat_map_axes(const ProbeResult& result) {
-  const bool is_declared = !result.view.x.empty() || result.view.kind == ViewKind::stacks;
-  constexpr std::size_t min_of_any_probe = 4;  // with fewer, curves show more
-  if (!is_declared) return grid_axes(result.points, min_of_any_probe);
-  if (result.view.kind != ViewKind::heat_map) return std::nullopt;
-  // Of a run that was narrowed to one place there is no map to draw.
-  if (values_of(result.points, result.view.x).size() < 2) return std::nullopt;
-  return GridAxes{result.view.x, result.view.y};
+bool is_map(const Grid& grid) {
+  return std::any_of(grid.cells.begin(), grid.cells.end(), [&](const GridCell& cell) {
+    return cell.value.x != grid.cells.front().value.x;
+  });
 }
 
-std::vector<HeatMap> heat_maps_of(const ProbeResult& result, const DeviceInfo& device) {
-  std::vector<HeatMap> maps;
-  const std::optional<GridAxes> axes = heat_map_axes(result);
-  if (!axes) return maps;
-  for (const Grid& grid : grids_of(result, device, *axes)) {
-    HeatMap map = map_of(grid, *axes, result);
-    const bool varies = std::any_of(map.cells.begin(), map.cells.end(), [&](const HeatCell& cell) {
-      return cell.x != map.cells.front().x;
-    });
-    if (varies) maps.push_back(std::move(map));
-  }
-  return maps;
+std::string map_title(const Grid& grid) {
+  return fmt::format("{}: {}", words(grid.series),
+                     has_cycles(grid) ? "cycles per access" : grid.value_title);
 }
 
-void draw_heat_map(Page& page, const HeatMap& map, Form form) {
+void draw_heat_map(Page& page, const Grid& grid, Form form) {
+  if (!is_map(grid)) return;
+  const Map map = map_of(grid);
   std::set<double> rows;
   std::set<double> all_x;
   int margin = 0;
-  for (const HeatCell& cell : map.cells) {
-    rows.insert(cell.y);
-    all_x.insert(cell.x);
-    const std::string label = place_text(map.y_name, cell.y);
+  for (const auto& [place, value] : map.values) {
+    all_x.insert(place.first);
+    rows.insert(place.second);
+    const std::string label = place_text(map.axes.y, place.second);
     margin = std::max(margin, display_width(page.show(label)) + 2);
   }
-  if (all_x.size() < 2) return;
   const Scale scale = scale_of(map, page.is_unicode());
   if (form != Form::brief) {
     page.blank();
     page.prose(" ",
-               fmt::format("{}; columns: {}, rows: {}", map.title, parameter_title(map.x_name),
-                           parameter_title(map.y_name)),
+               fmt::format("{}; columns: {}, rows: {}", map_title(grid),
+                           parameter_title(map.axes.x), parameter_title(map.axes.y)),
                Ink::plain);
   }
   for (const std::vector<double>& columns : pieces_of(all_x, page.width() - margin)) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,38 +27,28 @@ struct GridCell {
 /// One series of one result over two parameters.
 struct Grid {
   std::string series{};
-  std::vector<GridCell> cells{};
+  GridAxes axes{};
+  std::string unit{};             ///< as a finding's
+  std::string value_title{};      ///< "latency"
+  std::vector<GridCell> cells{};  ///< in any order; of the same place the last one counts
 };
 
-/// A grid for each series that has points with a time.
-std::vector<Grid> grids_of(const ProbeResult& result, const DeviceInfo& device,
-                           const GridAxes& axes);
-
-/// The axes of a result that is seen as a heat map; nothing for a curve. Those that it declares;
-/// else the two parameters that form a grid of at least 4 by 4.
+/// Returns the axes of a result that is shown as a heat map, nothing for a curve: the declared
+/// ones, else the two parameters that form a grid of at least 4 by 4.
 std::optional<GridAxes> heat_map_axes(const ProbeResult& result);
 
-struct HeatCell {
-  double x{0.0};
-  double y{0.0};
-  double value{0.0};  ///< in the map's unit, above 0
-};
+/// A grid for each series of such a result that has points with a time.
+std::vector<Grid> grids_of(const ProbeResult& result, const DeviceInfo& device);
 
-struct HeatMap {
-  std::string title{};
-  std::string x_name{};  ///< parameters; their units decide how the axes are labelled
-  std::string y_name{};
-  std::string unit{};             ///< as a finding's
-  std::vector<HeatCell> cells{};  ///< in any order; of the same place the last one counts
-};
+/// True if the grid's points differ in x; otherwise there is no map to draw.
+bool is_map(const Grid& grid);
 
-/// One map for each series, for the probes whose points are better seen over two parameters than as
-/// curves; none for the others, nor where the points do not vary in both.
-std::vector<HeatMap> heat_maps_of(const ProbeResult& result, const DeviceInfo& device);
+/// Terminals show cycles where all points have them: "load latency: cycles per access".
+std::string map_title(const Grid& grid);
 
 /// A row for each y, a column for each x, shades by the logarithm of the value from the map's least
 /// to its greatest, and what they stand for. Columns that do not fit follow below. Nothing is drawn
 /// of a map without two different x. The brief form has no title and no labels across.
-void draw_heat_map(Page& page, const HeatMap& map, Form form);
+void draw_heat_map(Page& page, const Grid& grid, Form form);
 
 }  // namespace clprobe::report

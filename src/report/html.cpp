@@ -25,71 +25,9 @@
 
 namespace clprobe {
 namespace report {
-namespace {
-
-/// The widths of the boxes of levels, in per cent: the smallest capacity, then by the logarithm. A
-/// level whose end is not known is as wide as the next one, the last one as the picture.
-std::vector<double> box_widths(const std::vector<CardLevel>& levels) {
-  constexpr double narrowest = 76.0;  // room for its words
-  constexpr double beyond = 4.0;      // the last level, beside the largest capacity that is known
-  double least = HUGE_VAL;
-  double most = 0.0;
-  for (const CardLevel& level : levels) {
-    const double bytes = level.capacity.value.value_or(0.0);
-    if (!(bytes > 0.0)) continue;
-    least = std::min(least, bytes);
-    most = std::max(most, bytes);
-  }
-  const double span = std::log(most) - std::log(least) + std::log(beyond);
-  std::vector<double> widths(levels.size(), 100.0);
-  for (std::size_t i = levels.size(); i-- > 0;) {
-    const double bytes = levels[i].capacity.value.value_or(0.0);
-    if (bytes > 0.0) {
-      widths[i] = narrowest + (100.0 - narrowest) * (std::log(bytes) - std::log(least)) / span;
-    } else if (i + 1 < levels.size()) {
-      widths[i] = widths[i + 1];
-    }
-  }
-  return widths;
-}
-
-/// The levels of the first series as boxes, the nearest on top; nothing for fewer than two.
-std::string hierarchy_picture(const DeviceCard& card) {
-  std::vector<CardLevel> levels;
-  const std::string series = card.levels.empty() ? "" : card.levels.front().own.latency.series;
-  for (const DeviceLevel& level : card.levels) {
-    if (level.own.latency.series == series) levels.push_back(level.own);
-  }
-  const bool has_capacity = std::any_of(levels.begin(), levels.end(), [](const CardLevel& level) {
-    return level.capacity.value.value_or(0.0) > 0.0;
-  });
-  if (levels.size() < 2 || !has_capacity) return {};
-  std::string html = "<figure class=\"hierarchy\">\n<ol>\n";
-  const std::vector<double> widths = box_widths(levels);
-  for (std::size_t i = 0; i < levels.size(); ++i) {
-    const LevelTexts texts = texts_of(levels[i]);
-    html += fmt::format(
-        "<li><svg viewBox=\"0 0 100 1\" preserveAspectRatio=\"none\" aria-hidden=\"true\"><rect "
-        "x=\"{:.1f}\" width=\"{:.1f}\" height=\"1\"/></svg><span><em>{}</em> {} <em>{}</em></span>"
-        "</li>\n",
-        (100.0 - widths[i]) / 2.0, widths[i], html_text(texts.latency), html_text(levels[i].name),
-        html_text(texts.capacity));
-  }
-  return html + fmt::format(
-                    "</ol>\n<figcaption>Levels of {}; widths by the logarithm of the "
-                    "capacity, but of an open level of the measured sizes."
-                    "</figcaption>\n</figure>\n",
-                    html_text(levels.front().latency.series));
-}
-
-}  // namespace
 
 std::string card_html(const DeviceCard& card) {
-  const std::string picture = hierarchy_picture(card);
   std::string html = card.levels.empty() ? std::string() : to_html(levels_table(card));
-  if (!picture.empty()) {
-    html = fmt::format("<div class=\"levels\">\n{}<div>\n{}</div>\n</div>\n", picture, html);
-  }
   std::string lines;
   for (const CardLine& line : all_lines(card)) {
     lines += fmt::format("<dt>{}</dt><dd>{}</dd>\n", html_text(line.topic), html_text(line.text));
@@ -120,25 +58,17 @@ struct Named {
   std::vector<std::string> titles{};
 };
 
-std::string device_name(const Named& named, std::size_t number) {
-  return swatch(number) + html_text(named.titles[number]);
-}
-
 std::string list_item(std::string_view kind, std::string_view text) {
   return fmt::format("<li class=\"{}\">{}</li>\n", kind, html_text(text));
 }
 
-std::string notices(const ProbeResult& result) {
+std::string items_of(const std::vector<Prose>& notices) {
   std::string items;
-  if (result.status != Status::ok) items += list_item("failure", result_text(result));
-  if (const std::string failures = failures_text(result); !failures.empty()) {
-    items += list_item("caution", failures);
-  }
-  for (const std::string& sentence : warning_sentences(result.warnings)) {
-    items += list_item("caution", sentence);
-  }
-  for (const Advice& advice : advice_in(result.findings)) {
-    items += list_item("note", fmt::format("{}: {}", advice.series, advice.sentence));
+  for (const Prose& notice : notices) {
+    const std::string_view kind = notice.ink == Ink::failure   ? "failure"
+                                  : notice.ink == Ink::caution ? "caution"
+                                                               : "note";
+    items += list_item(kind, notice.lead + (notice.lead.empty() ? "" : " ") + notice.text);
   }
   return items;
 }
@@ -155,12 +85,14 @@ std::string kernels_text(const ProbeResult& result) {
 /// The shares of stacks, and the other findings.
 std::string tables_of(const ProbeResult& result, const std::string& title) {
   std::string html;
-  for (auto& [table, remarks] : shares_tables(result.findings)) {
-    html += fmt::format("<h4>{}</h4>\n", html_text(table.title));
-    table.title = fmt::format("{}: {}", title, table.title);
-    html += to_html(table);
-    for (const std::string& remark : remarks) {
-      html += fmt::format("<p class=\"quiet\">{}</p>\n", html_text(remark));
+  for (Block& block : shares_blocks(result.findings)) {
+    if (auto* const table = std::get_if<Table>(&block)) {
+      table->title = fmt::format("{}: {}", title, table->title);
+      html += to_html(*table);
+    } else if (const auto* const heading = std::get_if<Heading>(&block)) {
+      html += fmt::format("<h4>{}</h4>\n", html_text(heading->text));
+    } else {
+      html += fmt::format("<p class=\"quiet\">{}</p>\n", html_text(std::get<Prose>(block).text));
     }
   }
   for (const Table& table : findings_tables(result.findings, "Findings of " + title)) {
@@ -169,12 +101,14 @@ std::string tables_of(const ProbeResult& result, const std::string& title) {
   return html;
 }
 
-/// What one device gave of one probe: how much, with what, and what to be wary of.
+/// The result of one probe on one device: amount, warnings, findings and kernels.
 std::string device_part(const Named& named, const ProbeResult& result, std::size_t number) {
   const bool has_table = named.runs.size() > 1;
-  std::string html = fmt::format("<div class=\"part\">\n<h4>{}</h4>\n<p class=\"quiet\">{}</p>\n",
-                                 device_name(named, number), html_text(result_text(result)));
-  const std::string items = notices(result);
+  std::string html =
+      fmt::format("<div class=\"part\">\n<h4>{}</h4>\n<p class=\"quiet\">{}</p>\n",
+                  swatch(number) + html_text(named.titles[number]), html_text(result_text(result)));
+  std::string items = items_of(notices_of(result));
+  if (result.status != Status::ok) items.insert(0, list_item("failure", result_text(result)));
   if (!items.empty()) html += "<ul class=\"notices\">\n" + items + "</ul>\n";
   if (has_table && !result.findings.empty()) {
     html += fmt::format("<details><summary>Findings of {} with intervals and reasons</summary>\n",
@@ -192,9 +126,9 @@ std::string device_part(const Named& named, const ProbeResult& result, std::size
 std::string findings_part(const Named& named, const std::string& probe) {
   if (named.runs.size() > 1) {
     for (const SharedGrid& grid : compare_findings(named.runs)) {
-      if (grid.probe == probe && !grid.rows.empty()) {
-        return to_html(shared_table(grid, named.titles));
-      }
+      if (grid.probe != probe) continue;
+      const Table table = shared_table(named.runs, grid, Form::whole);
+      if (!table.rows.empty()) return to_html(table);
     }
   }
   for (std::size_t run = 0; run < named.runs.size(); ++run) {
@@ -209,10 +143,7 @@ std::string findings_part(const Named& named, const std::string& probe) {
 std::string probe_section(const Named& named, const std::string& probe, std::size_t number) {
   const std::string id = section_id(probe, number);
   const std::string_view page = explanation_of(probe);
-  std::string html = fmt::format(
-      "<section id=\"{0}\" class=\"probe\" aria-labelledby=\"{0}-title\">\n<h2 "
-      "id=\"{0}-title\">{1}{2}</h2>\n",
-      id, html_text(words(probe)), anchor(id));
+  std::string html;
   if (!page.empty()) {
     html += fmt::format("<p class=\"lead\">{}</p>\n", html_text(question_of(page)));
   }
@@ -231,7 +162,7 @@ std::string probe_section(const Named& named, const std::string& probe, std::siz
         "</details>\n",
         html_of_explanation(section_of(page, "What can fool it")), html_text(probe));
   }
-  return html + "</section>\n";
+  return section_html(id, html_text(words(probe)), html, " class=\"probe\"");
 }
 
 std::string term(std::string_view name, std::string_view text) {
@@ -266,8 +197,7 @@ std::string reported(const DeviceInfo& device) {
 
 std::string device_card(const Named& named, std::size_t number) {
   const Run& run = named.runs[number];
-  std::string html =
-      fmt::format("<article class=\"card\">\n<h3>{}</h3>\n", device_name(named, number));
+  std::string html;
   for (const std::string& fact : device_facts(run.device)) {
     html += fmt::format("<p class=\"quiet\">{}</p>\n", html_text(fact));
   }
@@ -275,22 +205,19 @@ std::string device_card(const Named& named, std::size_t number) {
   if (run.interrupted) {
     items += list_item("failure", "interrupted: only earlier measurements are shown");
   }
-  for (const std::string& sentence : warning_sentences(run.warnings)) {
-    items += list_item("caution", sentence);
-  }
+  items += items_of(notices_of(run.warnings));
   if (run.results.empty()) items += list_item("caution", "nothing was measured");
   if (!items.empty()) html += "<ul class=\"notices\">\n" + items + "</ul>\n";
-  return html + provenance(run) + reported(run.device) + "</article>\n";
+  return card_article(number, named.titles[number], html + provenance(run) + reported(run.device));
 }
 
-/// What a person came for, before the charts.
+/// The card of a run.
 std::string summary(const Named& named, std::size_t number) {
   const DeviceCard card = card_of(named.runs[number]);
-  return fmt::format(
-      "<article class=\"card\">\n<h3>{}</h3>\n<p class=\"quiet\">{}; timed by "
-      "{}</p>\n{}</article>\n",
-      device_name(named, number), html_text(card.facts),
-      html_text(timer_text(named.runs[number].device)), card_html(card));
+  const std::string facts =
+      fmt::format("<p class=\"quiet\">{}; timed by {}</p>\n", html_text(card.facts),
+                  html_text(timer_text(named.runs[number].device)));
+  return card_article(number, named.titles[number], facts + card_html(card));
 }
 
 std::string navigation(const std::vector<std::string>& probes) {
@@ -340,18 +267,6 @@ std::string runs_data(std::span<const Run> runs) {
   return documents.dump();
 }
 
-/// A section with a heading that can be linked to; `id` is the page's own.
-std::string section(std::string_view id, std::string_view title, std::string_view content) {
-  return fmt::format(
-      "<section id=\"{0}\" aria-labelledby=\"{0}-title\">\n<h2 "
-      "id=\"{0}-title\">{1}{2}</h2>\n{3}</section>\n",
-      id, title, anchor(id), content);
-}
-
-std::string in_cards(const std::string& cards) {
-  return fmt::format("<div class=\"cards\">\n{}</div>\n", cards);
-}
-
 constexpr std::string_view data_text =
     "<p>This page contains every sample, as one run document per device, which <code>clprobe "
     "report</code> reads. It loads nothing from the network.</p>\n"
@@ -372,9 +287,9 @@ std::string page_of(std::span<const Run> runs) {
                   .heading = html_text(heading_of(runs)),
                   .lead = html_text(lead_of(runs)),
                   .navigation = navigation(probes),
-                  .main = section("summary", "Summary", in_cards(summaries)) + sections +
-                          section("devices", "Devices and provenance", in_cards(cards)) +
-                          section("data", "Raw data", data_text),
+                  .main = section_html("summary", "Summary", in_cards(summaries)) + sections +
+                          section_html("devices", "Devices and provenance", in_cards(cards)) +
+                          section_html("data", "Raw data", data_text),
                   .without_scripts = "Without JavaScript the raw data cannot be downloaded. "
                                      "Everything else is in the page.",
                   .runs = runs_data(runs),

@@ -2,10 +2,10 @@
 #include "report/html_page.hpp"
 
 #include <fmt/format.h>
+#include <nettle/base64.h>
 #include <zlib.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -19,17 +19,14 @@ namespace clprobe::report {
 namespace {
 
 std::string base64(const std::vector<Bytef>& bytes) {
-  constexpr std::string_view letters =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  const auto byte = [&](std::size_t i) -> std::uint32_t { return i < bytes.size() ? bytes[i] : 0; };
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const std::uint32_t three = byte(i) << 16U | byte(i + 1) << 8U | byte(i + 2);
-    for (const std::uint32_t shift : {18U, 12U, 6U, 0U}) text += letters[three >> shift & 63U];
-  }
-  const std::size_t padding = (3 - bytes.size() % 3) % 3;
-  return text.replace(text.size() - padding, padding, padding, '=');
+  std::string text(BASE64_ENCODE_RAW_LENGTH(bytes.size()), '\0');
+  base64_encode_raw(text.data(), bytes.size(), bytes.data());
+  return text;
+}
+
+/// A link to the heading next to it.
+std::string anchor(std::string_view id) {
+  return fmt::format(R"(<a class="anchor" href="#{}" aria-label="Link to this section">#</a>)", id);
 }
 
 }  // namespace
@@ -40,7 +37,7 @@ std::string deflated(std::string_view text) {
   const auto size = static_cast<uLong>(text.size());
   uLongf used = compressBound(size);
   std::vector<Bytef> stream(used);
-  // It fails for lack of memory alone: the room is enough, and the level is one of zlib's.
+  // The only possible failure is a lack of memory: the buffer is large enough, the level valid.
   if (compress2(stream.data(), &used, bytes, size, Z_BEST_COMPRESSION) != Z_OK) {
     throw std::bad_alloc();
   }
@@ -109,8 +106,21 @@ std::string swatch(std::size_t run) {
   return fmt::format(R"(<span class="swatch c{}" aria-hidden="true"></span>)", run % colours);
 }
 
-std::string anchor(std::string_view id) {
-  return fmt::format(R"(<a class="anchor" href="#{}" aria-label="Link to this section">#</a>)", id);
+std::string section_html(std::string_view id, std::string_view title, std::string_view content,
+                         std::string_view attributes) {
+  return fmt::format(
+      "<section id=\"{0}\"{4} aria-labelledby=\"{0}-title\">\n<h2 "
+      "id=\"{0}-title\">{1}{2}</h2>\n{3}</section>\n",
+      id, title, anchor(id), content, attributes);
+}
+
+std::string card_article(std::size_t run, std::string_view title, std::string_view content) {
+  return fmt::format("<article class=\"card\">\n<h3>{}{}</h3>\n{}</article>\n", swatch(run),
+                     html_text(title), content);
+}
+
+std::string in_cards(std::string_view cards) {
+  return fmt::format("<div class=\"cards\">\n{}</div>\n", cards);
 }
 
 std::string boxed_table(std::string_view caption, std::string_view kind, std::string_view table) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every page is: one file with its styles, scripts and data, which asks nothing of anything.
+// The frame of every page: one file with its styles, scripts and data, which loads nothing else.
 #pragma once
 
 #include <span>
@@ -45,8 +45,14 @@ std::string figures_html(std::span<const Figure> figures);
 /// A dot in the colour of a run, as curves have it.
 std::string swatch(std::size_t run);
 
-/// A link to the heading beside it.
-std::string anchor(std::string_view id);
+/// A section whose heading can be linked to. `title`, `content` and `attributes` are markup.
+std::string section_html(std::string_view id, std::string_view title, std::string_view content,
+                         std::string_view attributes = "");
+
+/// The card of a run, with the run's colour in its heading. `title` is text, `content` is markup.
+std::string card_article(std::size_t run, std::string_view title, std::string_view content);
+/// Cards next to each other.
+std::string in_cards(std::string_view cards);
 
 /// A table in a box of its own, which scrolls where the table is wider and which the keyboard can
 /// reach. `caption` and `kind` are text, `table` is markup.

@@ -7,100 +7,64 @@
 #include "clprobe/report.hpp"
 #include "report/blocks.hpp"
 #include "report/card.hpp"
-#include "report/curves.hpp"
 #include "report/device_text.hpp"
 #include "report/findings.hpp"
-#include "report/safe_text.hpp"
 #include "report/side_by_side.hpp"
 
 namespace clprobe {
 namespace report {
 namespace {
 
-/// Where what a view has beside its values is largest: of each of the points CSV and JSON say it.
-std::string beside_table(const ProbeResult& result) {
-  const std::vector<LargestBeside> largest = largest_beside(result);
-  if (largest.empty()) return {};
-  Table table{.head = {"series", "largest " + parameter_title(result.view.beside),
-                       "at " + parameter_title(x_of(result))}};
-  for (const LargestBeside& each : largest) {
-    table.rows.push_back({{each.series}, {each.value}, {each.place}});
+void add_notices(std::vector<Prose> notices, std::vector<Block>& blocks) {
+  for (Prose& notice : notices) {
+    if (notice.lead.empty()) notice.lead = "Warning:";
+    blocks.emplace_back(std::move(notice));
   }
-  return to_markdown(table);
 }
 
-std::string advice_list(const std::vector<Finding>& findings) {
-  std::string text;
-  for (const Advice& advice : advice_in(findings)) {
-    text +=
-        fmt::format("- {}: {}\n", escape_markdown(advice.series), escape_markdown(advice.sentence));
-  }
-  return text.empty() ? text : text + '\n';
+void add_result(const ProbeResult& result, std::vector<Block>& blocks) {
+  blocks.emplace_back(Heading{result.probe});
+  blocks.emplace_back(Prose{.text = result_text(result), .is_paragraph = true});
+  for (Block& each : shares_blocks(result.findings)) blocks.push_back(std::move(each));
+  for (Table& table : findings_tables(result.findings, "")) blocks.emplace_back(std::move(table));
+  add_notices(notices_of(result), blocks);
 }
 
-std::string warnings_list(const std::vector<Warning>& warnings) {
-  std::string text;
-  for (const std::string& sentence : warning_sentences(warnings)) {
-    text += fmt::format("- **Warning:** {}\n", escape_markdown(sentence));
+void add_run(const Run& run, std::vector<Block>& blocks) {
+  const DeviceCard card = card_of(run);
+  blocks.emplace_back(Heading{name_of(run), 2});
+  if (!card.facts.empty()) blocks.emplace_back(Prose{.text = card.facts, .is_paragraph = true});
+  if (!card.levels.empty()) blocks.emplace_back(levels_table(card));
+  for (CardLine& line : all_lines(card)) {
+    blocks.emplace_back(Prose{.lead = std::move(line.topic), .text = std::move(line.text)});
   }
-  return text.empty() ? text : text + '\n';
-}
-
-std::string result_section(const ProbeResult& result) {
-  std::string text = fmt::format("### {}\n\n{}\n\n", escape_markdown(result.probe),
-                                 escape_markdown(result_text(result)));
-  for (const Shares& shares : shares_tables(result.findings)) {
-    text += escape_markdown(shares.table.title) + ":\n\n" + to_markdown(shares.table);
-    for (const std::string& remark : shares.remarks) text += escape_markdown(remark) + "\n\n";
+  blocks.emplace_back(Heading{});
+  for (std::string& fact : device_facts(run.device))
+    blocks.emplace_back(Prose{.text = std::move(fact)});
+  blocks.emplace_back(Prose{.text = "timed by " + timer_text(run.device)});
+  blocks.emplace_back(Prose{.text = fmt::format("clprobe {} ({}), {}, seed {}", run.tool.version,
+                                                run.tool.commit, run.started, run.seed)});
+  if (run.interrupted) {
+    blocks.emplace_back(
+        Prose{.lead = "Interrupted:", .text = "only earlier measurements are shown."});
   }
-  for (const Table& table : findings_tables(result.findings, "")) text += to_markdown(table);
-  text += beside_table(result);
-  text += advice_list(result.findings);
-  const std::string failures = failures_text(result);
-  if (!failures.empty()) text += fmt::format("- **Warning:** {}\n\n", escape_markdown(failures));
-  return text + warnings_list(result.warnings);
-}
-
-std::string card_section(const DeviceCard& card) {
-  std::string text;
-  if (!card.facts.empty()) text += escape_markdown(card.facts) + "\n\n";
-  if (!card.levels.empty()) text += to_markdown(levels_table(card));
-  std::string lines;
-  for (const CardLine& line : all_lines(card)) {
-    lines += fmt::format("- **{}** {}\n", escape_markdown(line.topic), escape_markdown(line.text));
-  }
-  return lines.empty() ? text : text + lines + '\n';
-}
-
-std::string run_section(const Run& run) {
-  std::string text = fmt::format("## {}\n\n", escape_markdown(name_of(run)));
-  text += card_section(card_of(run));
-  for (const std::string& fact : device_facts(run.device)) {
-    text += fmt::format("- {}\n", escape_markdown(fact));
-  }
-  text += fmt::format("- timed by {}\n", escape_markdown(timer_text(run.device)));
-  text += fmt::format("- clprobe {} ({}), {}, seed {}\n\n", escape_markdown(run.tool.version),
-                      escape_markdown(run.tool.commit), escape_markdown(run.started), run.seed);
-  if (run.interrupted) text += "**Interrupted:** only earlier measurements are shown.\n\n";
-  text += warnings_list(run.warnings);
-  for (const ProbeResult& result : run.results) text += result_section(result);
-  return text;
+  add_notices(notices_of(run.warnings), blocks);
+  for (const ProbeResult& result : run.results) add_result(result, blocks);
 }
 
 }  // namespace
 }  // namespace report
 
 std::string render_markdown(std::span<const Run> runs) {
-  std::string text;
+  std::vector<report::Block> blocks;
   if (runs.size() > 1) {
     for (const report::SharedGrid& grid : report::compare_findings(runs)) {
-      if (grid.rows.empty()) continue;
-      text += report::to_markdown(report::shared_table(grid, report::run_titles(runs)));
+      report::Table table = report::shared_table(runs, grid, report::Form::whole);
+      if (!table.rows.empty()) blocks.emplace_back(std::move(table));
     }
   }
-  for (const Run& run : runs) text += report::run_section(run);
-  while (text.ends_with("\n\n")) text.pop_back();
-  return text;
+  for (const Run& run : runs) report::add_run(run, blocks);
+  return report::to_markdown(blocks);
 }
 
 }  // namespace clprobe

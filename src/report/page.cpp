@@ -42,10 +42,25 @@ std::string_view escape_of(const Span& span) {
   return "";
 }
 
+/// The lines of a column's title.
+std::vector<std::string> title_lines(const Column& column) {
+  std::vector<std::string> lines;
+  std::string_view rest = column.title;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    lines.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return lines;
+}
+
 std::vector<int> column_widths(const std::vector<Column>& columns, const std::vector<Row>& rows) {
   std::vector<int> widths;
   for (std::size_t i = 0; i < columns.size(); ++i) {
-    int width = display_width(columns[i].title);
+    int width = 0;
+    for (const std::string& line : title_lines(columns[i])) {
+      width = std::max(width, display_width(line));
+    }
     for (const Row& row : rows) {
       if (i < row.cells.size()) width = std::max(width, display_width(row.cells[i]));
     }
@@ -97,6 +112,27 @@ void Page::prose(std::string_view lead, std::string_view text, Ink ink) {
   }
 }
 
+void Page::flow(const std::vector<std::vector<Span>>& items, int margin, int gap) {
+  std::vector<Span> spans{{pad_right("", margin)}};
+  int used = margin;
+  for (const std::vector<Span>& item : items) {
+    int width = 0;
+    for (const Span& span : item) width += display_width(span.text);
+    if (spans.size() > 1 && used + gap + width > width_) {
+      line(spans);
+      spans.resize(1);
+      used = margin;
+    }
+    if (spans.size() > 1) {
+      spans.push_back({pad_right("", gap)});
+      used += gap;
+    }
+    spans.insert(spans.end(), item.begin(), item.end());
+    used += width;
+  }
+  line(spans);
+}
+
 int Page::table_width(const std::vector<Column>& columns, const std::vector<Row>& rows,
                       int indent) {
   const std::vector<int> widths = column_widths(columns, rows);
@@ -107,29 +143,37 @@ int Page::table_width(const std::vector<Column>& columns, const std::vector<Row>
   return width;
 }
 
-void Page::table(const std::vector<Column>& columns, const std::vector<Row>& rows, int indent) {
+void Page::table(const std::vector<Column>& columns, const std::vector<Row>& rows, int indent,
+                 Ink titles) {
   const std::vector<int> widths = column_widths(columns, rows);
   const auto gap = [&](std::size_t i) { return pad_right("", i == 0 ? indent : columns[i].gap); };
-  const bool has_titles = std::any_of(columns.begin(), columns.end(),
-                                      [](const Column& column) { return !column.title.empty(); });
-  if (has_titles) {
-    std::string titles;
+  std::size_t height = 0;
+  for (const Column& column : columns) height = std::max(height, title_lines(column).size());
+  for (std::size_t row = height; row-- > 0;) {  // the last lines of all titles are one line
+    std::string text;
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      titles += gap(i) + aligned(columns[i].title, columns[i], widths[i]);
+      const std::vector<std::string> lines = title_lines(columns[i]);
+      const std::string title = row < lines.size() ? lines[lines.size() - 1 - row] : std::string();
+      text += gap(i) + aligned(title, columns[i], widths[i]);
     }
-    line({{titles, Ink::faint}});
+    line({{text, titles}});
   }
   for (const Row& row : rows) {
-    std::string text;
+    std::vector<Span> spans(1);
     for (std::size_t i = 0; i < row.cells.size() && i < columns.size(); ++i) {
-      text += gap(i) + aligned(row.cells[i], columns[i], widths[i]);
+      const Ink ink = i < row.inks.size() ? row.inks[i] : Ink::plain;
+      spans.back().text += gap(i);
+      if (ink != spans.back().ink) spans.push_back({"", ink});
+      spans.back().text += aligned(row.cells[i], columns[i], widths[i]);
     }
     if (row.remark.empty()) {
-      line({{text}});
-    } else {
-      const std::string between = row.cells.size() < columns.size() ? gap(row.cells.size()) : "  ";
-      remark(text + pad_right(between, row.remark_gap), row);
+      line(spans);
+      continue;
     }
+    std::string lead;
+    for (const Span& span : spans) lead += span.text;
+    const std::string between = row.cells.size() < columns.size() ? gap(row.cells.size()) : "  ";
+    remark(lead + pad_right(between, row.remark_gap), row);
   }
 }
 

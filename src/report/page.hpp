@@ -10,24 +10,24 @@
 
 namespace clprobe::report {
 
-/// What a piece of text is, which decides its colour.
+/// The meaning of a piece of text, which decides its colour.
 enum class Ink { plain, heading, faint, good, caution, failure, first_series, heat };
 
-/// How much of a result is shown: one among many, one that has the screen for itself, or all that
-/// is known (-v).
+/// Amount of detail of a result: one among many, one that has the screen for itself, or all that is
+/// known (-v).
 enum class Form { brief, usual, whole };
 
 /// Text of one ink.
 struct Span {
   std::string text{};
   Ink ink{Ink::plain};
-  /// With Ink::first_series how many series further (six colours, repeated), with Ink::heat how
-  /// warm: 0 to 5.
+  /// Number of the series for Ink::first_series (six colours, repeated); warmth for Ink::heat, 0 to
+  /// 5.
   int series{0};
 };
 
 struct Column {
-  std::string title{};
+  std::string title{};    ///< with line ends where it has several lines
   bool is_number{false};  ///< aligned to the right
   int gap{2};             ///< spaces before it; less for what belongs to the column before
 };
@@ -36,7 +36,8 @@ struct Row {
   std::vector<std::string> cells{};
   std::string remark{};  ///< runs on from the first column without a cell, wrapped below itself
   Ink remark_ink{Ink::faint};
-  int remark_gap{0};  ///< spaces before it, where the column has fewer
+  int remark_gap{0};        ///< spaces before it, where the column has fewer
+  std::vector<Ink> inks{};  ///< by cell; cells without one are plain
 };
 
 class Page {
@@ -55,8 +56,11 @@ class Page {
   void append(std::string_view lines) { text_ += lines; }
   /// `lead` and then the text, wrapped so that all lines of it begin below each other.
   void prose(std::string_view lead, std::string_view text, Ink ink);
+  /// Items next to each other, as many in a line as fit, with `gap` spaces between two.
+  void flow(const std::vector<std::vector<Span>>& items, int margin, int gap = 3);
   /// Titles and rows. Empty columns are kept. Titles are left out when all are empty.
-  void table(const std::vector<Column>& columns, const std::vector<Row>& rows, int indent);
+  void table(const std::vector<Column>& columns, const std::vector<Row>& rows, int indent,
+             Ink titles = Ink::faint);
   /// Columns that `table` needs for the cells; remarks wrap into what is left.
   static int table_width(const std::vector<Column>& columns, const std::vector<Row>& rows,
                          int indent);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which pictures are drawn of which runs, and what stands above them.
+// The choice of pictures for runs, and their titles.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,8 +31,8 @@ std::string device_title_of(const Run& run, std::string_view what) {
   return fmt::format("{}: {}", what, short_name(name_of(run)));
 }
 
-/// What is drawn, and as much of where it comes from as fits: the version goes first, and no part
-/// is cut.
+/// The subject and as many parts of its origin as fit: platform, driver, date, version. No part is
+/// cut.
 std::string subtitle_of(const std::string& what, const Run& run) {
   constexpr int most = 108;  // columns that the picture has
   std::string text = what;
@@ -95,7 +95,7 @@ class Figures {
   Figures(std::span<const Run> runs, std::string_view probe, bool has_values)
       : runs_(runs), probe_(probe), has_values_(has_values), what_(printable(words(probe))) {}
 
-  /// Those of stacks, else of heat maps, else of curves; never none.
+  /// The figures of stacks, else of heat maps, else of curves; at least one.
   std::vector<Figure> views() {
     add_stacks();
     if (figures_.empty()) add_heat_maps();
@@ -105,7 +105,7 @@ class Figures {
     return std::move(figures_);
   }
 
-  /// Those of the plots that the probe asked for, the runs' pictures of one plot together.
+  /// The figures of the probe's plots; all runs of one plot stand together.
   std::vector<Figure> plots() {
     struct Plot {
       const Run* run;
@@ -159,7 +159,7 @@ class Figures {
     figures_.push_back({std::move(title), std::move(svg), true});
   }
 
-  /// Where there are several runs, the run before the rest of a title.
+  /// A title, after the run's name where there are several runs.
   [[nodiscard]] std::string of_run(const Run& run, std::string_view title) const {
     return runs_.size() == 1 ? std::string(title) : fmt::format("{}: {}", name_of(run), title);
   }
@@ -196,32 +196,22 @@ class Figures {
   }
 
   void add_heat_maps() {
-    struct Map {
-      const Run* run;
-      const ProbeResult* result;
-      GridAxes axes;
-      Grid grid;
-    };
-    std::vector<Map> maps;
+    std::vector<std::pair<const Run*, Grid>> maps;
     for (const auto& [run, result] : results()) {
-      const std::optional<GridAxes> axes = heat_map_axes(*result);
-      if (!axes) continue;
-      for (Grid& grid : grids_of(*result, run->device, *axes)) {
-        maps.push_back({run, result, *axes, std::move(grid)});
-      }
+      for (Grid& grid : grids_of(*result, run->device)) maps.emplace_back(run, std::move(grid));
     }
-    for (const auto& [run, result, axes, grid] : maps) {
+    for (const auto& [run, grid] : maps) {
       std::vector<Grid> on_scale;
-      for (const Map& other : maps) {
-        if (other.grid.series == grid.series) on_scale.push_back(other.grid);
+      for (const auto& [other_run, other] : maps) {
+        if (other.series == grid.series) on_scale.push_back(other);
       }
       const std::string series = cut_to_width(printable(grid.series), 30, "…");
       add(of_run(*run, grid.series),
           draw_heat_map(
-              grid, on_scale, axes, unit_of(*result),
+              grid, on_scale,
               text(device_title_of(*run, what_), subtitle_of(series, *run),
-                   fmt::format("Heat map by {} and {}.", printable(parameter_title(axes.x)),
-                               printable(parameter_title(axes.y))))));
+                   fmt::format("Heat map by {} and {}.", printable(parameter_title(grid.axes.x)),
+                               printable(parameter_title(grid.axes.y))))));
     }
   }
 
@@ -248,7 +238,7 @@ class Figures {
     }
   }
 
-  /// Each series, on all devices that have it: the first run's first, whose name is stored, first.
+  /// Adds a figure per series with all devices that have it, in the order of the first run.
   void add_curves_of_all() {
     std::vector<Chart> charts(runs_.size());
     std::vector<std::string> names;
@@ -333,7 +323,7 @@ constexpr std::string_view dark_style = R"(<style>
 
 std::string render_svg(std::span<const Run> runs, std::string_view probe) {
   std::string svg = report::Figures(runs, probe, false).views().front().svg;
-  // In a page of its own colours a picture stays light, as the page's style says.
+  // Inside a page the page's own style decides the colours.
   return svg.insert(svg.find('\n') + 1, report::dark_style);
 }
 

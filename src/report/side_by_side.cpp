@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/side_by_side.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <map>
 #include <optional>
 #include <set>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include "clprobe/compare.hpp"
 #include "clprobe/one_size.hpp"
 #include "clprobe/stacks.hpp"
+#include "report/device_text.hpp"
+#include "report/stacks.hpp"
 
 namespace clprobe::report {
 
@@ -36,8 +39,8 @@ std::vector<std::string> probes_of(std::span<const Run> runs) {
 
 namespace {
 
-/// The series of a probe in all runs. One that a run alone has stands behind the one that is before
-/// it there: of devices side by side each lacks itself among its peers.
+/// The series of a probe in all runs. A series that only some runs have follows the series that
+/// precedes it there, since each device lacks itself among its peers.
 std::vector<std::string_view> series_of(std::span<const Run> runs, const std::string& probe) {
   std::vector<std::string_view> order;
   for (const Run& run : runs) {
@@ -76,7 +79,7 @@ std::map<std::string_view, std::set<int>> levels_by_series(const ProbeResult& re
   return levels;
 }
 
-/// What `compare` knows of the levels of one result.
+/// The digest that `compare` makes of one result.
 ComparedResult digest_of(const Run& run, const ProbeResult& result) {
   Run alone;
   alone.device = run.device;
@@ -115,62 +118,55 @@ std::string place_text(int place) {
 
 namespace {
 
-/// The place of a finding's level; nothing of one that has none.
+/// The place of a finding's level; nothing without a level.
 std::optional<int> place_of(const LevelPlaces& places, const Finding& finding) {
   if (!finding.level) return std::nullopt;
   return places.at({finding.series, *finding.level});
 }
 
-SharedGrid compare_probe(std::span<const Run> runs, const std::string& probe) {
-  // Arranged together, so that the rows are the union in one order; then dealt out again.
-  std::vector<Finding> all;
-  std::set<std::tuple<std::string_view, std::string_view, std::optional<int>>> seen;
-  const std::vector<LevelPlaces> places = level_places(runs, probe);
-  for (std::size_t run = 0; run < runs.size(); ++run) {
-    const ProbeResult* const result = find_result(runs[run], probe);
+/// True if the finding belongs into the table of several devices.
+bool is_shared(const Finding& finding) {
+  return !is_told_by_label(finding) && finding.role != Role::advice;
+}
+
+/// The names of findings that have a value somewhere, in the order of their first appearance.
+std::vector<std::string> names_of(std::span<const Run> runs, const std::string& probe) {
+  std::vector<std::string> names;
+  for (const Run& run : runs) {
+    const ProbeResult* const result = find_result(run, probe);
     if (result == nullptr) continue;
     for (const Finding& each : result->findings) {
-      if (is_told_by_label(each)) continue;  // they have tables of their own
-      const std::optional<int> place = place_of(places[run], each);
-      if (!seen.emplace(each.name, each.series, place).second) continue;
-      all.push_back(each);
-      all.back().level = place;
+      const bool is_new = std::find(names.begin(), names.end(), each.name) == names.end();
+      if (is_new && is_shared(each) && !value_text(each).empty()) names.push_back(each.name);
     }
   }
+  return names;
+}
+
+SharedGrid compare_probe(std::span<const Run> runs, const std::string& probe) {
+  SharedGrid grid{.probe = probe, .names = names_of(runs, probe)};
   const std::vector<std::string_view> order = series_of(runs, probe);
-  std::stable_sort(all.begin(), all.end(), [&](const Finding& a, const Finding& b) {
-    return std::find(order.begin(), order.end(), a.series) <
-           std::find(order.begin(), order.end(), b.series);
-  });
-  SharedGrid grid{.probe = probe};
-  const FindingGrid arranged = arrange(all);
-  for (const std::string& name : arranged.names) {
-    const bool has_value = std::any_of(all.begin(), all.end(), [&](const Finding& finding) {
-      return finding.name == name && !value_text(finding).empty();
-    });
-    if (has_value) grid.names.push_back(name);
-  }
-  std::map<std::pair<std::string_view, std::optional<int>>, std::size_t> row_of;
-  for (const LevelRow& row : arranged.rows) {
-    row_of.emplace(std::pair(std::string_view(row.series), row.level), grid.rows.size());
-    grid.rows.push_back({row.series, {}, {}});
-    if (row.level) grid.rows.back().level = place_text(*row.level);
-    grid.rows.back().cells.assign(runs.size(),
-                                  std::vector<const Finding*>(grid.names.size(), nullptr));
-  }
+  const std::vector<LevelPlaces> places = level_places(runs, probe);
+  std::map<std::pair<std::ptrdiff_t, int>, SharedRow> rows;  // by the places of series and level
   for (std::size_t run = 0; run < runs.size(); ++run) {
     const ProbeResult* const result = find_result(runs[run], probe);
     if (result == nullptr) continue;
     for (const Finding& each : result->findings) {
-      if (is_told_by_label(each)) continue;
       const auto name = std::find(grid.names.begin(), grid.names.end(), each.name);
-      const auto row = row_of.find({each.series, place_of(places[run], each)});
-      if (name == grid.names.end() || row == row_of.end()) continue;
-      const Finding*& cell =
-          grid.rows[row->second].cells[run][static_cast<std::size_t>(name - grid.names.begin())];
+      if (!is_shared(each) || name == grid.names.end()) continue;
+      const std::optional<int> place = place_of(places[run], each);
+      const auto series = std::find(order.begin(), order.end(), each.series) - order.begin();
+      SharedRow& row = rows[{series, place.value_or(0)}];
+      if (row.cells.empty()) {
+        row.series = each.series;
+        if (place) row.level = place_text(*place);
+        row.cells.assign(runs.size(), std::vector<const Finding*>(grid.names.size(), nullptr));
+      }
+      const Finding*& cell = row.cells[run][static_cast<std::size_t>(name - grid.names.begin())];
       if (cell == nullptr) cell = &each;
     }
   }
+  for (auto& [place, row] : rows) grid.rows.push_back(std::move(row));
   return grid;
 }
 
@@ -187,11 +183,125 @@ std::vector<SharedGrid> compare_findings(std::span<const Run> runs) {
   return grids;
 }
 
+namespace {
+
+bool has_time(const std::vector<const Finding*>& cells) {
+  return std::any_of(cells.begin(), cells.end(), [](const Finding* each) {
+    return each != nullptr && each->unit == "seconds" && each->value;
+  });
+}
+
+bool is_shown(const SharedRow& row, std::size_t name, Form form) {
+  return std::any_of(row.cells.begin(), row.cells.end(), [&](const auto& cells) {
+    const Finding* const finding = cells[name];
+    if (finding == nullptr) return false;
+    if (form == Form::whole) return true;
+    const bool is_repeated = finding->unit == "cycles" && has_time(cells);
+    return finding->role == Role::headline && (finding->value || is_open(*finding)) && !is_repeated;
+  });
+}
+
+/// The bars of a result in its first view.
+std::vector<Stack> first_view(const Run& run, const std::string& probe) {
+  const ProbeResult* const result = find_result(run, probe);
+  if (result == nullptr) return {};
+  std::vector<std::vector<Stack>> views = views_of(result->findings);
+  return views.empty() ? std::vector<Stack>{} : std::move(views.front());
+}
+
+const StackPart* largest_cause(const Stack& stack) {
+  const StackPart* largest = nullptr;
+  for (const StackPart& part : stack.parts) {
+    const bool is_cause = part.label != stack_remainder && part.is_resolved;
+    if (is_cause && (largest == nullptr || part.share > largest->share)) largest = &part;
+  }
+  return largest;
+}
+
+/// A row for each cause that is the largest one of a bar on any device.
+void add_causes(std::span<const Run> runs, const std::string& probe, Table& table) {
+  std::vector<std::vector<Stack>> stacks;
+  stacks.reserve(runs.size());
+  for (const Run& run : runs) stacks.push_back(first_view(run, probe));
+  std::vector<std::string> bars;
+  std::map<std::string, std::vector<std::string>> causes;  // by bar
+  for (const std::vector<Stack>& of_run : stacks) {
+    for (const Stack& stack : of_run) {
+      const StackPart* const largest = largest_cause(stack);
+      if (largest == nullptr) continue;
+      if (!causes.contains(stack.bar)) bars.push_back(stack.bar);
+      std::vector<std::string>& labels = causes[stack.bar];
+      const bool is_new = std::find(labels.begin(), labels.end(), largest->label) == labels.end();
+      if (is_new) labels.push_back(largest->label);
+    }
+  }
+  for (const std::string& bar : bars) {
+    for (const std::string& label : causes[bar]) {
+      const std::size_t colon = label.find(": ");
+      std::vector<Cell> cells{
+          {bar + ":"}, {}, {colon == std::string::npos ? label : label.substr(colon + 2)}};
+      for (const std::vector<Stack>& of_run : stacks) {
+        const auto stack = std::find_if(of_run.begin(), of_run.end(),
+                                        [&](const Stack& each) { return each.bar == bar; });
+        const StackPart* const part = stack == of_run.end() ? nullptr : part_of(*stack, label);
+        cells.push_back({part == nullptr ? "" : quantity_text(part->share, "share")});
+      }
+      table.rows.push_back(std::move(cells));
+    }
+  }
+}
+
+}  // namespace
+
 std::string shared_text(const Finding* finding, std::string_view nothing) {
   if (finding == nullptr) return std::string(nothing);
   const std::string value = value_text(*finding);
   if (is_at_one_size(*finding)) return value + " " + finding->method;
-  return value.empty() ? short_reason(*finding) : value;
+  return value.empty() ? short_reason(reason_text(*finding)) : value;
+}
+
+Table shared_table(std::span<const Run> runs, const SharedGrid& grid, Form form) {
+  Table table{.title = "Findings, devices side by side",
+              .kind = "findings shared",
+              .head = {grid.probe, "level", "finding"},
+              .names = 3,
+              .is_of_devices = true};
+  for (std::string& title : run_titles(runs)) table.head.push_back(std::move(title));
+  for (const SharedRow& row : grid.rows) {
+    for (std::size_t name = 0; name < grid.names.size(); ++name) {
+      if (!is_shown(row, name, form)) continue;
+      std::vector<Cell> cells{{row.series}, {row.level.value_or("")}, {words(grid.names[name])}};
+      for (const auto& of_run : row.cells) {
+        const Finding* const finding = of_run[name];
+        cells.push_back(
+            {shared_text(finding, ""), finding == nullptr ? "" : interval_text(*finding)});
+      }
+      const bool has_text = std::any_of(cells.begin() + 3, cells.end(),
+                                        [](const Cell& cell) { return !cell.text.empty(); });
+      if (has_text) table.rows.push_back(std::move(cells));
+    }
+  }
+  add_causes(runs, grid.probe, table);
+  return table;
+}
+
+void add_side_by_side(Page& page, std::span<const Run> runs, Form form) {
+  Table all{.head = {"probe", "finding"}, .names = 2, .is_of_devices = true};
+  for (const SharedGrid& grid : compare_findings(runs)) {
+    Table table = shared_table(runs, grid, form);
+    if (all.head.size() == 2)
+      all.head.insert(all.head.end(), table.head.begin() + 3, table.head.end());
+    for (std::vector<Cell>& row : table.rows) {
+      std::vector<std::string> names;
+      for (std::size_t i = 0; i < table.names; ++i) {
+        if (!row[i].text.empty()) names.push_back(row[i].text);
+      }
+      std::vector<Cell> cells{{grid.probe}, {fmt::format("{}", fmt::join(names, " "))}};
+      for (std::size_t i = table.names; i < row.size(); ++i) cells.push_back({row[i].text});
+      all.rows.push_back(std::move(cells));
+    }
+  }
+  if (!all.rows.empty()) add_table(page, all, Form::usual);
 }
 
 }  // namespace clprobe::report

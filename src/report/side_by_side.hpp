@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/blocks.hpp"
 #include "report/findings.hpp"
 
 namespace clprobe::report {
@@ -17,7 +18,7 @@ namespace clprobe::report {
 struct SharedRow {
   std::string series{};
   std::optional<std::string> level{};  ///< "2"; "2+" of one after level 2 that the first run lacks
-  /// By run, then by name; null where that run has no such finding.
+  /// Findings by run, then by name; null where a run has no such finding.
   std::vector<std::vector<const Finding*>> cells{};
 };
 
@@ -39,9 +40,6 @@ using LevelPlaces = std::map<std::pair<std::string_view, int>, int>;
 std::vector<LevelPlaces> level_places(std::span<const Run> runs, std::string_view probe);
 /// "2"; "2+" of a level that lies between 2 and 3 of the first run.
 std::string place_text(int place);
-inline std::string level_text(const std::optional<std::string>& level) {
-  return level.value_or("");
-}
 
 /// One grid per probe that at least two of the runs have. The grids point into the runs.
 std::vector<SharedGrid> compare_findings(std::span<const Run> runs);
@@ -49,8 +47,12 @@ std::vector<SharedGrid> compare_findings(std::span<const Run> runs);
 /// A value, else the start of the reason, else `nothing`.
 std::string shared_text(const Finding* finding, std::string_view nothing);
 
-/// The findings of several runs in one table: findings are rows, devices are columns; as many as
-/// fit, then the next ones below. In the whole form all findings, else the headlines.
+/// The findings of a probe on several devices: a row per level and finding, then the largest causes
+/// of its bars; a column per device. In the whole form all findings, else the headlines without
+/// cycles that repeat a time.
+Table shared_table(std::span<const Run> runs, const SharedGrid& grid, Form form);
+
+/// The tables of all probes as one, with the probes as headings; values alone.
 void add_side_by_side(Page& page, std::span<const Run> runs, Form form);
 
 }  // namespace clprobe::report

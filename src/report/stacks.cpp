@@ -29,37 +29,25 @@ constexpr std::array view_titles{
     ViewTitle{stack_view_timeline, "over time, one cause per cycle (GSI)"},
 };
 
-/// A column per stack: the row `first`, if it has cells, above the shares.
-ShareTable table_of(std::string title, const std::vector<Stack>& stacks,
-                    std::vector<std::string> first = {}) {
-  ShareTable table{.title = std::move(title), .head = {""}};
-  for (const Stack& stack : stacks) table.head.push_back(stack.bar);
-  if (!first.empty()) table.rows.push_back(std::move(first));
-  for (const std::string& label : stack_labels(stacks)) {
-    std::vector<std::string> row{label};
-    for (const Stack& stack : stacks) row.push_back(shown_share(stack, label));
-    if (!is_empty_row(row)) table.rows.push_back(std::move(row));
-  }
-  for (const std::string& remark : remarks_of(stacks)) table.remarks.push_back("* " + remark);
-  for (std::string& line : unresolved_lines(stacks)) table.remarks.push_back(std::move(line));
-  return table;
-}
-
-ShareTable table_of_parts(const std::vector<Stack>& stacks) {
+/// Views of parts of kernels have many bars: a row is a bar, a column a category.
+Table table_of_parts(const std::vector<Stack>& stacks) {
   const std::vector<std::string> labels = stack_labels(stacks);
-  ShareTable table{
-      .title = fmt::format("{}: {}, % of the time", split_bar(stacks.front().bar).kernel,
-                           view_title(stacks.front().view)),
-      .head = {""}};
+  Table table{.kind = "findings shares", .head = {""}};
   for (std::string& name : category_names(labels)) table.head.push_back(std::move(name));
   for (const Stack& stack : stacks) {
-    std::vector<std::string> row{std::string(split_bar(stack.bar).part)};
+    std::vector<Cell> row{{std::string(split_bar(stack.bar).part)}};
     for (const CategoryShare& each : categories_of(stack, labels)) {
-      row.push_back(each.share > 0.0 ? share_text({.share = each.share}) : std::string());
+      row.push_back({each.share > 0.0 ? share_text({.share = each.share}) : std::string()});
     }
     table.rows.push_back(std::move(row));
   }
   return table;
+}
+
+void add_titled(std::string title, Table table, std::vector<Block>& blocks) {
+  table.title = title;
+  blocks.emplace_back(Heading{std::move(title), 4});
+  blocks.emplace_back(std::move(table));
 }
 
 }  // namespace
@@ -226,11 +214,6 @@ std::vector<CategoryShare> categories_of(const Stack& stack, std::span<const std
   return shares;
 }
 
-std::string shown_share(const Stack& stack, std::string_view label) {
-  const StackPart* const part = part_of(stack, label);
-  return part == nullptr || !part->is_resolved ? "" : share_text(*part);
-}
-
 std::vector<std::string> divided_categories(std::span<const Stack> stacks) {
   const std::vector<std::string> labels = stack_labels(stacks);
   std::vector<std::string> divided;
@@ -271,28 +254,60 @@ std::vector<Stack> stacks_of_category(std::span<const Stack> stacks, std::string
   return found;
 }
 
-bool is_empty_row(const std::vector<std::string>& cells) {
-  return std::all_of(cells.begin() + 1, cells.end(),
-                     [](const std::string& cell) { return cell.empty(); });
+Table table_of(const std::vector<Stack>& stacks) {
+  Table table{.kind = "findings shares", .head = {""}, .has_name_heads = true};
+  for (const Stack& stack : stacks) table.head.push_back(stack.bar);
+  for (const std::string& label : stack_labels(stacks)) {
+    std::vector<Cell> row{{label}};
+    bool has_any = false;
+    for (const Stack& stack : stacks) {
+      const StackPart* const part = part_of(stack, label);
+      const bool is_shown = part != nullptr && part->is_resolved;
+      row.push_back({is_shown ? share_text(*part) : ""});
+      has_any |= is_shown;
+    }
+    if (has_any) table.rows.push_back(std::move(row));
+  }
+  return table;
 }
 
-std::vector<ShareTable> share_tables(std::span<const Finding> findings) {
-  std::vector<ShareTable> tables;
+std::vector<Block> notes_of(const std::vector<Stack>& stacks) {
+  std::vector<Block> notes;
+  for (const std::string& remark : remarks_of(stacks)) {
+    notes.emplace_back(Prose{.text = "* " + remark, .ink = Ink::faint});
+  }
+  for (std::string& line : unresolved_lines(stacks)) {
+    notes.emplace_back(Prose{.text = std::move(line), .ink = Ink::faint});
+  }
+  return notes;
+}
+
+std::vector<Block> shares_blocks(std::span<const Finding> findings) {
+  std::vector<Block> blocks;
+  const auto add = [&](std::string title, Table table, const std::vector<Stack>& stacks) {
+    add_titled(std::move(title), std::move(table), blocks);
+    for (Block& note : notes_of(stacks)) blocks.push_back(std::move(note));
+  };
   for (const std::vector<Stack>& stacks : views_of(findings)) {
+    const std::string title = view_title(stacks.front().view) + ", % of the time";
     if (is_of_parts(stacks.front().view)) {
-      for (const auto& parts : by_kernel(stacks)) tables.push_back(table_of_parts(parts));
+      for (const std::vector<Stack>& parts : by_kernel(stacks)) {
+        add_titled(fmt::format("{}: {}", split_bar(parts.front().bar).kernel, title),
+                   table_of_parts(parts), blocks);
+      }
       continue;
     }
-    std::vector<std::string> times{"time"};
-    for (const Stack& stack : stacks) times.push_back(time_text(stack));
-    tables.push_back(
-        table_of(view_title(stacks.front().view) + ", % of the time", stacks, std::move(times)));
+    Table table = table_of(stacks);
+    std::vector<Cell> times{{"time"}};
+    for (const Stack& stack : stacks) times.push_back({time_text(stack)});
+    table.rows.insert(table.rows.begin(), std::move(times));
+    add(title, std::move(table), stacks);
   }
   for (const Beside& beside : shares_beside) {
     const std::vector<Stack> shares = shares_called(beside.name, findings);
-    if (!shares.empty()) tables.push_back(table_of(std::string(beside.title), shares));
+    if (!shares.empty()) add(std::string(beside.title), table_of(shares), shares);
   }
-  return tables;
+  return blocks;
 }
 
 }  // namespace clprobe::report

@@ -10,14 +10,15 @@
 
 #include "clprobe/run.hpp"
 #include "clprobe/stacks.hpp"
+#include "report/blocks.hpp"
 #include "report/page.hpp"
 
 namespace clprobe::report {
 
-/// What tables of other findings show: those that are neither shares of bars nor their times.
+/// The findings that are neither shares of bars nor times of bars.
 std::vector<Finding> without_stacks(std::span<const Finding> findings);
 
-/// What a view is, in a few words.
+/// The title of a view: "one cause per cycle (GSI)".
 std::string view_title(std::string_view view);
 
 /// The stacks of each view, in the order of stacks_in().
@@ -26,7 +27,7 @@ std::vector<std::vector<Stack>> views_of(std::span<const Finding> findings);
 /// Stacks of one view of parts, by their kernels, in the order of the first part of each.
 std::vector<std::vector<Stack>> by_kernel(const std::vector<Stack>& stacks);
 
-/// Shares beside the bars, by the name of their findings.
+/// A kind of shares beside the bars: the name of its findings and its title.
 struct Beside {
   std::string_view name;
   std::string_view title;
@@ -75,19 +76,15 @@ std::vector<Stack> stacks_of_category(std::span<const Stack> stacks, std::string
 /// The categories of labels, in their order.
 std::vector<std::string> category_names(std::span<const std::string> labels);
 
-/// In percent: "12.3", with the interval where there is one: "12.3 ±0.4". Marked by a star where
-/// there is something to be wary of.
+/// A share in percent, "12.3", with its interval, "12.3 ±0.4". A star marks a share that has a
+/// remark.
 std::string share_text(const StackPart& part);
 /// The part with this label; null where the bar has none.
 const StackPart* part_of(const Stack& stack, std::string_view label);
-/// share_text() of the part with this label; empty where there is none, or it is not resolved.
-std::string shown_share(const Stack& stack, std::string_view label);
-/// Whether a row of a table has nothing but its title.
-bool is_empty_row(const std::vector<std::string>& cells);
 /// "3038637 cycles", "1.23 ms"; empty where it is not known.
 std::string time_text(const Stack& stack);
-/// What the stars stand for, each once, and for which bars: "barrier: taking ...". Shares that are
-/// not resolved have no stars: they stand in no table.
+/// The remarks that stars stand for, each once with its bars: "barrier: taking ...". Unresolved
+/// shares have no stars, since they stand in no table.
 std::vector<std::string> remarks_of(std::span<const Stack> stacks);
 
 /// "uts: not resolved: control, idle (each within 4.0 % of 0)", a line per bar.
@@ -96,7 +93,7 @@ std::vector<std::string> unresolved_lines(std::span<const Stack> stacks);
 /// The greatest length of a bar that is drawn: 1 where none is relative to another one.
 double longest_of(std::span<const Stack> stacks);
 
-/// What stands in the place of a bar that is not whole.
+/// Text in the place of a bar that is not whole.
 inline constexpr std::string_view no_bar = "not drawn: a part is unknown";
 
 /// A category, and its share of a bar: the sum of its parts, at least 0.
@@ -104,7 +101,7 @@ struct CategoryShare {
   std::string category{};
   double share{0.0};
 };
-/// In the order of stack_labels(); the same categories in the same order for each bar.
+/// The shares of a bar's categories in the order of stack_labels(), which is that of all bars.
 std::vector<CategoryShare> categories_of(const Stack& stack, std::span<const std::string> labels);
 
 /// A line a bar, a letter a category, and what the letters stand for; then the shares as a table,
@@ -113,15 +110,10 @@ std::vector<CategoryShare> categories_of(const Stack& stack, std::span<const std
 /// whole form alone.
 void draw_stacks(Page& page, std::span<const Finding> findings, Form form);
 
-/// A table of shares for each view, for Markdown and HTML: a heading row and rows of as many cells.
-struct ShareTable {
-  std::string title{};
-  std::vector<std::string> head{};
-  std::vector<std::vector<std::string>> rows{};
-  std::vector<std::string> remarks{};
-};
-/// Bars down and parts across would be too wide: a row is a part, a column a bar. Of parts of
-/// kernels there are many bars: a table for each kernel, a row is a bar, a column a category.
-std::vector<ShareTable> share_tables(std::span<const Finding> findings);
+/// The shares of stacks of one kind: a row is a part, a column a bar; shares that are not resolved
+/// have neither.
+Table table_of(const std::vector<Stack>& stacks);
+/// Remarks on such a table: the meaning of its stars, and the unresolved shares.
+std::vector<Block> notes_of(const std::vector<Stack>& stacks);
 
 }  // namespace clprobe::report

@@ -20,7 +20,7 @@
 namespace clprobe::report {
 namespace {
 
-/// Of the known categories.
+/// The letters of the known categories.
 constexpr std::string_view letters = "#cdMDSb.fu?";
 static_assert(letters.size() == known_categories.size());
 
@@ -39,8 +39,7 @@ std::string letters_of(const std::vector<std::string>& categories) {
   return chosen;
 }
 
-/// So many cells for each share that they add up to `cells`, by the largest remainders. What is
-/// more than nothing and has no cell is left to the table.
+/// Distributes `cells` cells to the shares by the largest remainders. Small shares may get none.
 std::vector<int> cells_of(const std::vector<CategoryShare>& shares, int cells) {
   double all = 0.0;
   for (const CategoryShare& each : shares) all += each.share;
@@ -60,27 +59,7 @@ std::vector<int> cells_of(const std::vector<CategoryShare>& shares, int cells) {
   return given;
 }
 
-/// What the letters stand for.
-void draw_legend(Page& page, const std::vector<std::string>& categories, const std::string& marks) {
-  std::vector<Span> spans;
-  int used = 0;
-  for (std::size_t i = 0; i < categories.size(); ++i) {
-    const std::string text = fmt::format(" {}", page.show(categories[i]));
-    const int width = 3 + display_width(text);
-    if (used > 0 && used + width > page.width()) {
-      page.line(spans);
-      spans.clear();
-      used = 0;
-    }
-    spans.push_back({used == 0 ? " " : "  "});
-    spans.push_back({std::string(1, marks[i]), Ink::first_series, static_cast<int>(i)});
-    spans.push_back({text, Ink::faint});
-    used += width;
-  }
-  page.line(spans);
-}
-
-/// Lines of a timeline: so that a line is an eighth of the time.
+/// Lines of a timeline; each is an eighth of the time.
 constexpr int strip_height = 8;
 constexpr int widest_column = 3;
 
@@ -89,9 +68,34 @@ struct Marks {
   std::string letters{};
 };
 
+Marks marks_of(const std::vector<Stack>& stacks) {
+  std::vector<std::string> labels = stack_labels(stacks);
+  std::string letters = letters_of(category_names(labels));
+  return {std::move(labels), std::move(letters)};
+}
+
+/// The letters, and the categories that they stand for.
+void draw_legend(Page& page, const Marks& marks) {
+  const std::vector<std::string> categories = category_names(marks.labels);
+  std::vector<std::vector<Span>> items;
+  for (std::size_t i = 0; i < categories.size(); ++i) {
+    items.push_back({{std::string(1, marks.letters[i]), Ink::first_series, static_cast<int>(i)},
+                     {" " + page.show(categories[i]), Ink::faint}});
+  }
+  page.flow(items, 1, 2);
+}
+
 Span span_of(std::size_t category, int cells, const Marks& marks) {
   return {std::string(static_cast<std::size_t>(cells), marks.letters[category]), Ink::first_series,
           static_cast<int>(category)};
+}
+
+/// The letters of a bar that is so many cells long.
+void add_cells(const Stack& stack, int cells, const Marks& marks, std::vector<Span>& spans) {
+  const std::vector<int> given = cells_of(categories_of(stack, marks.labels), cells);
+  for (std::size_t k = 0; k < given.size(); ++k) {
+    if (given[k] > 0) spans.push_back(span_of(k, given[k], marks));
+  }
 }
 
 void draw_bars(Page& page, const std::vector<Stack>& stacks, const Marks& marks) {
@@ -104,10 +108,7 @@ void draw_bars(Page& page, const std::vector<Stack>& stacks, const Marks& marks)
   for (const Stack& stack : stacks) {
     std::vector<Span> spans{
         {"  " + pad_right(page.show(split_bar(stack.bar).part), names) + "  ", Ink::faint}};
-    const std::vector<int> given = cells_of(categories_of(stack, marks.labels), cells);
-    for (std::size_t k = 0; k < given.size(); ++k) {
-      if (given[k] > 0) spans.push_back(span_of(k, given[k], marks));
-    }
+    add_cells(stack, cells, marks, spans);
     page.line(spans);
   }
 }
@@ -130,7 +131,7 @@ std::vector<std::size_t> column_of(std::span<const Stack> windows, const Marks& 
   return column;
 }
 
-/// From left to right, the first category at the bottom.
+/// Draws the windows from left to right, with the first category at the bottom.
 void draw_strip(Page& page, const std::vector<Stack>& windows, const Marks& marks) {
   const auto room = static_cast<std::size_t>(std::max(1, page.width() - 2));
   const std::size_t together = (windows.size() + room - 1) / room;
@@ -163,9 +164,7 @@ void draw_strip(Page& page, const std::vector<Stack>& windows, const Marks& mark
 /// column each from left to right.
 void draw_parts(Page& page, const std::vector<Stack>& stacks) {
   const bool is_timeline = stacks.front().view == stack_view_timeline;
-  const std::vector<std::string> labels = stack_labels(stacks);
-  const std::vector<std::string> categories = category_names(labels);
-  const Marks marks{labels, letters_of(categories)};
+  const Marks marks = marks_of(stacks);
   for (const std::vector<Stack>& parts : by_kernel(stacks)) {
     page.line({{" " + page.show(split_bar(parts.front().bar).kernel)}});
     if (is_timeline) {
@@ -174,12 +173,11 @@ void draw_parts(Page& page, const std::vector<Stack>& stacks) {
       draw_bars(page, parts, marks);
     }
   }
-  draw_legend(page, categories, marks.letters);
+  draw_legend(page, marks);
 }
 
-/// How wide the columns before the bars are.
+/// Widths of the columns before the bars.
 struct Margin {
-  int number{0};
   int name{0};
   int time{0};
 };
@@ -190,7 +188,8 @@ std::string short_time(const Stack& stack) {
 }
 
 std::string heading_of(const Stack& stack) {
-  return view_title(stack.view) + (stack.time_unit == "cycles" ? "; times in cycles" : "") +
+  return view_title(stack.view) + ", % of the time" +
+         (stack.time_unit == "cycles" ? "; times in cycles" : "") +
          (stack.baseline.empty() ? "" : "; lengths: times relative to " + stack.baseline);
 }
 
@@ -203,108 +202,39 @@ int cells_for(const Stack& stack, double longest, int cells) {
 Margin margin_of(const Page& page, const std::vector<Stack>& stacks) {
   Margin margin;
   constexpr int narrowest_bar = 20;
-  margin.number = static_cast<int>(fmt::format("{}", stacks.size()).size());
   for (const Stack& stack : stacks) {
     margin.name = std::max(margin.name, display_width(page.show(stack.bar)));
     margin.time = std::max(margin.time, display_width(page.show(short_time(stack))));
   }
-  const int room = page.width() - margin.number - margin.time - narrowest_bar - 6;
+  const int room = page.width() - margin.time - narrowest_bar - 4;
   margin.name = std::max(1, std::min(margin.name, room));
   return margin;
 }
 
-void draw_bars(Page& page, const std::vector<Stack>& stacks, const std::vector<std::string>& labels,
-               const std::string& marks) {
+void draw_named_bars(Page& page, const std::vector<Stack>& stacks, const Marks& marks) {
   const Margin margin = margin_of(page, stacks);
-  const int before = margin.number + margin.name + margin.time + 6;
+  const int before = margin.name + margin.time + 4;
   const int cells = std::max(1, page.width() - before);
   const double longest = longest_of(stacks);
-  for (std::size_t i = 0; i < stacks.size(); ++i) {
-    const std::string number = fmt::format("{}", i + 1);
-    const std::string name = cut_to_width(page.show(stacks[i].bar), margin.name, page.show("…"));
+  for (const Stack& stack : stacks) {
+    const std::string name = cut_to_width(page.show(stack.bar), margin.name, page.show("…"));
     std::vector<Span> spans{
-        {" " + pad_left(number, margin.number) + " ", Ink::faint},
-        {pad_right(name, margin.name) + "  "},
-        {pad_left(page.show(short_time(stacks[i])), margin.time) + " ", Ink::faint}};
-    if (!stacks[i].is_whole) {
+        {" " + pad_right(name, margin.name) + "  "},
+        {pad_left(page.show(short_time(stack)), margin.time) + " ", Ink::faint}};
+    if (!stack.is_whole) {
       spans.push_back({page.show(no_bar), Ink::faint});
       page.line(spans);
       continue;
     }
-    const std::vector<int> given =
-        cells_of(categories_of(stacks[i], labels), cells_for(stacks[i], longest, cells));
-    for (std::size_t k = 0; k < given.size(); ++k) {
-      if (given[k] == 0) continue;
-      spans.push_back({std::string(static_cast<std::size_t>(given[k]), marks[k]), Ink::first_series,
-                       static_cast<int>(k)});
-    }
+    add_cells(stack, cells_for(stack, longest, cells), marks, spans);
     page.line(spans);
   }
 }
 
-/// The number of each bar in the first view that has it, above its column.
-std::vector<std::string> numbers_of(const std::vector<Stack>& shares,
-                                    const std::vector<std::vector<Stack>>& views) {
-  const auto number_of = [&](const Stack& share) {
-    for (const std::vector<Stack>& view : views) {
-      const auto found = std::find_if(view.begin(), view.end(),
-                                      [&](const Stack& each) { return each.bar == share.bar; });
-      if (found != view.end()) return fmt::format("{}", found - view.begin() + 1);
-    }
-    return share.bar;
-  };
-  std::vector<std::string> numbers(shares.size());
-  std::transform(shares.begin(), shares.end(), numbers.begin(), number_of);
-  return numbers;
-}
-
-bool has_resolved_part(const Stack& stack) {
-  return std::any_of(stack.parts.begin(), stack.parts.end(),
-                     [](const StackPart& part) { return part.is_resolved; });
-}
-
-/// As many bars as fit beside the labels, then the next ones below. Of shares that are not resolved
-/// there are neither rows nor columns.
-void draw_table(Page& page, const std::vector<Stack>& all, const std::vector<std::string>& labels,
-                const std::vector<std::string>& all_numbers) {
-  std::vector<Stack> stacks;
-  std::vector<std::string> numbers;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (!has_resolved_part(all[i])) continue;
-    stacks.push_back(all[i]);
-    numbers.push_back(all_numbers[i]);
-  }
-  for (std::size_t first = 0; first < stacks.size();) {
-    std::vector<Column> columns{{"%"}};
-    std::vector<Row> rows(labels.size());
-    for (std::size_t i = 0; i < labels.size(); ++i) rows[i].cells = {page.show(labels[i])};
-    std::size_t last = first;
-    for (; last < stacks.size(); ++last) {
-      std::vector<Column> wider = columns;
-      wider.push_back({page.show(numbers[last]), true, 1});
-      std::vector<Row> longer = rows;
-      for (std::size_t i = 0; i < labels.size(); ++i) {
-        longer[i].cells.push_back(page.show(shown_share(stacks[last], labels[i])));
-      }
-      const bool fits = Page::table_width(wider, longer, 1) <= page.width();
-      if (!fits && last > first) break;
-      columns = std::move(wider);
-      rows = std::move(longer);
-    }
-    std::erase_if(rows, [](const Row& row) { return is_empty_row(row.cells); });
-    if (first > 0) page.blank();
-    page.table(columns, rows, 1);
-    first = last;
-  }
-}
-
-void draw_remarks(Page& page, const std::vector<Stack>& stacks) {
-  for (const std::string& remark : remarks_of(stacks)) {
-    page.prose(" * ", page.show(remark), Ink::faint);
-  }
-  for (const std::string& line : unresolved_lines(stacks)) {
-    page.prose(" ", page.show(line), Ink::faint);
-  }
+/// The shares as a table, and in the whole form notes on them.
+void draw_table(Page& page, const std::vector<Stack>& stacks, Form form) {
+  add_table(page, table_of(stacks), form);
+  if (form == Form::whole) add_blocks(page, notes_of(stacks), form);
 }
 
 }  // namespace
@@ -324,15 +254,12 @@ void draw_stacks(Page& page, std::span<const Finding> findings, Form form) {
       continue;
     }
     const std::vector<Stack> drawn = drawn_stacks(stacks);
-    const std::vector<std::string> labels = stack_labels(drawn);
-    const std::vector<std::string> categories = category_names(labels);
-    const std::string marks = letters_of(categories);
-    draw_bars(page, drawn, labels, marks);
-    draw_legend(page, categories, marks);
+    const Marks marks = marks_of(drawn);
+    draw_named_bars(page, drawn, marks);
+    draw_legend(page, marks);
     if (form == Form::brief) return;
     page.blank();
-    draw_table(page, stacks, stack_labels(stacks), numbers_of(stacks, {stacks}));
-    if (form == Form::whole) draw_remarks(page, stacks);
+    draw_table(page, stacks, form);
   }
   if (form != Form::whole) return;
   for (const Beside& beside : shares_beside) {
@@ -340,8 +267,7 @@ void draw_stacks(Page& page, std::span<const Finding> findings, Form form) {
     if (shares.empty()) continue;
     page.blank();
     page.prose(" ", page.show(beside.title), Ink::plain);
-    draw_table(page, shares, stack_labels(shares), numbers_of(shares, views));
-    draw_remarks(page, shares);
+    draw_table(page, shares, form);
   }
 }
 

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/blocks.hpp"
 #include "report/page.hpp"
 #include "report/safe_text.hpp"
 #include "text/text.hpp"
@@ -21,12 +22,13 @@
 namespace clprobe {
 namespace {
 
-using report::Column;
-using report::csv_cell;
-using report::escape_markdown;
+using report::Block;
+using report::Cell;
+using report::csv_line;
 using report::Ink;
-using report::markdown_row;
 using report::Page;
+using report::Prose;
+using report::Table;
 using survey::Row;
 using survey::Survey;
 using Json = nlohmann::ordered_json;
@@ -100,7 +102,7 @@ std::vector<std::string> gap_texts(const Survey& survey, bool of_launches) {
   return texts;
 }
 
-/// What of the times is none of the driver's; empty where all are.
+/// Number of launches whose times were estimated; empty if there are none.
 std::string estimated_text(const Survey& survey) {
   const std::uint64_t count = survey.total().estimated;
   if (count == 0) return "";
@@ -108,7 +110,7 @@ std::string estimated_text(const Survey& survey) {
                      count == 1 ? "1 launch is" : fmt::format("{} launches are", count));
 }
 
-/// Why the times are none; empty where they may be.
+/// The reason to doubt the times; empty if there is none.
 std::string doubt_text(const Survey& survey) {
   if (!survey::has_doubtful_times(survey)) return "";
   const double factor = survey::event_clock_factor(survey.clock);
@@ -136,8 +138,8 @@ std::set<std::string> shared_names(const Survey& survey) {
   return shared;
 }
 
-/// What a kernel's name does not say: of which program it is, where its name is shared; what that
-/// was made from, where not from a text; pointers of shared virtual memory.
+/// Remarks on a row: its program, if kernels share the name; the origin of a program that was not
+/// built from source; shared virtual memory; estimated launches.
 std::string remark_of(const Row& row, const std::set<std::string>& shared) {
   std::vector<std::string> parts;
   if (shared.contains(row.signature.kernel)) {
@@ -185,7 +187,7 @@ std::string short_name(const Page& page, const std::string& name, int columns) {
   return cut_to_width(shown, columns - display_width(tail), mark) + tail;
 }
 
-/// What the table shows in one line: a row of the survey, or all rows of one kernel.
+/// A line of the table: a row of the survey, or all rows of one kernel.
 struct Line {
   Row row{};
   std::size_t sizes{1};
@@ -218,47 +220,53 @@ std::vector<Line> lines_of_kernels(const Survey& survey) {
   return lines;
 }
 
-std::vector<std::string> cells_of(const Page& page, const Line& line, const survey::Sum& total) {
-  const Row& row = line.row;
-  return {line.is_main ? "*" : "",
-          share_text(row, total),
-          page.show(total_time(row.sum)),
-          fmt::format("{}", row.sum.launches),
-          page.show(mean_time(row.sum)),
-          line.sizes == 1 ? sizes_text(row.signature, row.signature.global, "-")
-                          : fmt::format("{} sizes", line.sizes),
-          sizes_text(row.signature, row.signature.local, "-")};
-}
+constexpr std::size_t kernel_column = 7;
 
-void add_lines(Page& page, const Survey& survey, std::span<const Line> lines) {
-  constexpr int min_name_columns = 12;
+Table table_of(const Survey& survey, std::span<const Line> lines) {
+  Table table{.head = {"", "share", "time", "launches", "each", "global", "local", "kernel", ""}};
   const survey::Sum total = survey.total();
   const bool has_devices = devices_of(survey).size() > 1;
-  std::vector<Column> columns{
-      {""},           {"share", true, 1}, {"time", true}, {"launches", true},
-      {"each", true}, {"global"},         {"local"}};
-  std::vector<report::Row> rows;
-  for (const Line& line : lines) rows.push_back({cells_of(page, line, total)});
-  constexpr int gaps = 4;  // before the name, and before the remark
-  const int room = page.width() - Page::table_width(columns, rows, 0) - gaps;
-  columns.push_back({"kernel"});
-  columns.push_back({""});
   const std::set<std::string> shared = shared_names(survey);
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const Row& row = lines[i].row;
-    rows[i].cells.push_back(
-        short_name(page, row.signature.kernel, std::max(room, min_name_columns)));
+  const auto word = [](std::string text) {
+    return Cell{.text = std::move(text), .is_number = false};
+  };
+  for (const Line& line : lines) {
+    const Row& row = line.row;
     std::string remark = remark_of(row, shared);
     if (has_devices) remark += (remark.empty() ? "on " : ", on ") + row.signature.device;
-    rows[i].remark = page.show(remark);
+    table.rows.push_back(
+        {{line.is_main ? "*" : ""},
+         {share_text(row, total)},
+         {total_time(row.sum)},
+         {fmt::format("{}", row.sum.launches)},
+         {mean_time(row.sum)},
+         word(line.sizes == 1 ? sizes_text(row.signature, row.signature.global, "-")
+                              : fmt::format("{} sizes", line.sizes)),
+         word(sizes_text(row.signature, row.signature.local, "-")),
+         word(row.signature.kernel),
+         {.reason = std::move(remark), .is_remark = true}});
   }
-  page.table(columns, rows, 0);
+  return table;
 }
 
-/// What is not in the table: kernels behind the last line, and the sizes of those that have
-/// several.
-void add_rest(Page& page, const Survey& survey, std::span<const Line> shown,
-              std::span<const Line> hidden) {
+/// Shortens the names of kernels to the room that the other columns leave.
+void shorten_names(const Page& page, Table& table) {
+  constexpr int min_columns = 12;
+  constexpr int gap = 2;  // before the remark
+  Table others = table;
+  for (std::vector<Cell>& row : others.rows) row[kernel_column].text = "-";
+  const auto [columns, rows] = report::lay_out(page, others);
+  const int title = display_width(table.head[kernel_column]);
+  const int used = Page::table_width(columns, rows, report::table_indent) - title;
+  for (std::vector<Cell>& row : table.rows) {
+    std::string& name = row[kernel_column].text;
+    name = short_name(page, name, std::max(page.width() - used - gap, min_columns));
+  }
+}
+
+/// The kernels behind the last line, and the sizes of those that have several.
+std::string rest_text(const Survey& survey, std::span<const Line> shown,
+                      std::span<const Line> hidden) {
   double rest = 0.0;
   for (const Line& line : hidden) rest += line.row.sum.share_of(survey.total());
   std::vector<std::string> parts;
@@ -269,22 +277,19 @@ void add_rest(Page& page, const Survey& survey, std::span<const Line> shown,
   if (std::any_of(shown.begin(), shown.end(), [](const Line& line) { return line.sizes > 1; })) {
     parts.emplace_back("a row for each size");
   }
-  if (parts.empty()) return;
-  page.prose("", fmt::format("-v shows {}", fmt::join(parts, ", and ")), Ink::plain);
+  return parts.empty() ? "" : fmt::format("-v shows {}", fmt::join(parts, ", and "));
 }
 
-void add_main_share(Page& page, const Survey& survey) {
+std::string main_share_text(const Survey& survey) {
   const std::vector<survey::Kernel> kernels = survey::kernels_of(survey.rows);
   const std::size_t count = survey::count_main_kernels(kernels);
   double main_share = 0.0;
   for (std::size_t i = 0; i < count; ++i) main_share += kernels[i].sum.share_of(survey.total());
-  if (count > 0) {
-    page.prose("", fmt::format("* in total {:.0f} % of the device time", 100.0 * main_share),
-               Ink::plain);
-  }
+  if (count == 0) return {};
+  return fmt::format("* in total {:.0f} % of the device time", 100.0 * main_share);
 }
 
-/// What to know of the times and launches, and of those that are missing.
+/// A note on the times, or on launches that are missing.
 struct Note {
   std::string_view about;
   std::string text{};
@@ -303,11 +308,42 @@ std::vector<Note> notes_of(const Survey& survey) {
   return notes;
 }
 
-/// How long the program ran, on what, and how it ended.
+/// The program's run time, device time and launches, and its end.
 std::string headline_of(const SurveyedApp& app) {
   const std::string end = end_text(app);
   return fmt::format("{}, {}{}", format_seconds(app.wall_s), survey_summary(app),
                      end.empty() ? "" : fmt::format("; the program {}", end));
+}
+
+/// The program, its devices and kernels, and notes. A screen has the first twenty kernels;
+/// `is_whole`: a row for each signature.
+std::vector<Block> blocks_of(const SurveyedApp& app, bool is_whole) {
+  std::vector<Block> blocks;
+  const auto add = [&](std::string text, Ink ink) {
+    if (!text.empty()) {
+      blocks.emplace_back(Prose{.text = std::move(text), .ink = ink, .is_paragraph = true});
+    }
+  };
+  const std::string name = app.words.empty() ? "" : app.words.front();
+  add(fmt::format("{}: {}", name, headline_of(app)), Ink::heading);
+  for (const std::string& device : devices_of(app.survey)) add("on " + device, Ink::faint);
+  if (const std::size_t processes = app.survey.processes.size(); processes > 1) {
+    add(fmt::format("{} processes", processes), Ink::faint);
+  }
+  if (!app.survey.rows.empty()) {
+    const std::vector<Line> lines =
+        is_whole ? lines_of_rows(app.survey) : lines_of_kernels(app.survey);
+    const std::size_t shown = is_whole ? lines.size() : std::min(usual_lines, lines.size());
+    const std::span<const Line> all = lines;
+    blocks.emplace_back(report::Heading{});
+    blocks.emplace_back(table_of(app.survey, all.first(shown)));
+    add(main_share_text(app.survey), Ink::plain);
+    add(rest_text(app.survey, all.first(shown), all.subspan(shown)), Ink::plain);
+  }
+  for (Note& note : notes_of(app.survey)) {
+    add(fmt::format("{}: {}", note.about, note.text), note.ink);
+  }
+  return blocks;
 }
 
 Json sizes_json(const survey::Signature& of, const survey::Sizes& sizes) {
@@ -348,17 +384,6 @@ Json gaps_json(const survey::Survey& survey, bool of_launches) {
   return list;
 }
 
-std::string sizes_cells(const survey::Sizes& sizes) {
-  return fmt::format("{},{},{}", sizes[0], sizes[1], sizes[2]);
-}
-
-/// Empty where nothing was timed.
-std::string times_cells(const Row& row, const survey::Sum& total) {
-  if (row.sum.timed == 0) return ",,,";
-  return fmt::format("{},{},{},{}", row.sum.total_ns, row.sum.min_ns, row.sum.max_ns,
-                     row.sum.share_of(total));
-}
-
 }  // namespace
 
 std::string end_text(const SurveyedApp& app) {
@@ -370,26 +395,11 @@ std::string end_text(const SurveyedApp& app) {
 
 std::string render_survey_table(const SurveyedApp& app, const TableStyle& style) {
   Page page(style);
-  const std::string name = app.words.empty() ? "" : app.words.front();
-  page.prose("", fmt::format("{}: {}", name, headline_of(app)), Ink::heading);
-  const std::vector<std::string> devices = devices_of(app.survey);
-  for (const std::string& device : devices) page.prose("on ", device, Ink::faint);
-  if (app.survey.processes.size() > 1) {
-    page.line({{fmt::format("{} processes", app.survey.processes.size()), Ink::faint}});
+  std::vector<Block> blocks = blocks_of(app, style.all_points);
+  for (Block& block : blocks) {
+    if (auto* const table = std::get_if<Table>(&block)) shorten_names(page, *table);
   }
-  if (!app.survey.rows.empty()) {
-    const std::vector<Line> lines =
-        style.all_points ? lines_of_rows(app.survey) : lines_of_kernels(app.survey);
-    const std::size_t shown = style.all_points ? lines.size() : std::min(usual_lines, lines.size());
-    const std::span<const Line> all = lines;
-    page.blank();
-    add_lines(page, app.survey, all.first(shown));
-    add_main_share(page, app.survey);
-    add_rest(page, app.survey, all.first(shown), all.subspan(shown));
-  }
-  for (const Note& note : notes_of(app.survey)) {
-    page.prose(fmt::format("{}: ", note.about), note.text, note.ink);
-  }
+  report::add_blocks(page, blocks, report::Form::usual);
   return page.text();
 }
 
@@ -436,38 +446,20 @@ std::string render_survey_csv(const SurveyedApp& app) {
   for (std::size_t i = 0; i < app.survey.rows.size(); ++i) {
     const Row& row = app.survey.rows[i];
     const survey::Signature& of = row.signature;
-    csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(of.kernel),
-                       program_text(of.program), to_word(of.program.kind), csv_cell(of.device),
-                       of.dimensions, sizes_cells(of.global), sizes_cells(of.local),
-                       row.uses_svm ? 1 : 0, row.sum.launches, row.sum.timed, row.sum.estimated,
-                       times_cells(row, total), shares[i].is_main ? 1 : 0);
+    const bool is_timed = row.sum.timed > 0;
+    const auto timed = [&](auto value) { return is_timed ? std::optional(value) : std::nullopt; };
+    csv +=
+        csv_line(of.kernel, program_text(of.program), to_word(of.program.kind), of.device,
+                 of.dimensions, of.global[0], of.global[1], of.global[2], of.local[0], of.local[1],
+                 of.local[2], row.uses_svm ? 1 : 0, row.sum.launches, row.sum.timed,
+                 row.sum.estimated, timed(row.sum.total_ns), timed(row.sum.min_ns),
+                 timed(row.sum.max_ns), timed(row.sum.share_of(total)), shares[i].is_main ? 1 : 0);
   }
   return csv;
 }
 
 std::string render_survey_markdown(const SurveyedApp& app) {
-  const survey::Survey& survey = app.survey;
-  const survey::Sum total = survey.total();
-  const std::string name = app.words.empty() ? "" : app.words.front();
-  std::string text = fmt::format("**{}**: {}\n\n", escape_markdown(name), headline_of(app));
-  text += markdown_row({"kernel", "global", "local", "share", "device time", "launches", ""});
-  text += "| :--- | :--- | :--- | ---: | ---: | ---: | :--- |\n";
-  const std::set<std::string> shared = shared_names(survey);
-  for (const Row& row : survey.rows) {
-    text +=
-        markdown_row({escape_markdown(row.signature.kernel),
-                      sizes_text(row.signature, row.signature.global, "-"),
-                      sizes_text(row.signature, row.signature.local, "-"), share_text(row, total),
-                      total_time(row.sum), fmt::format("{}", row.sum.launches),
-                      escape_markdown(remark_of(row, shared))});
-  }
-  for (const std::string& device : devices_of(survey)) {
-    text += fmt::format("\non {}\n", escape_markdown(device));
-  }
-  for (const Note& note : notes_of(survey)) {
-    text += fmt::format("\n{}: {}\n", note.about, note.text);
-  }
-  return text;
+  return report::to_markdown(blocks_of(app, true));
 }
 
 }  // namespace clprobe

@@ -77,8 +77,8 @@ struct Label {
   }
 };
 
-// Above or below the plateau where no curve is; else where at least no other text is; else
-// nothing.
+/// The first candidate that covers neither a text nor a curve, else one that covers no text, else
+/// null.
 const Label* choose(const std::vector<Label>& candidates, const std::vector<Label>& taken,
                     const std::vector<Place>& dots) {
   const Label* second_best = nullptr;
@@ -128,7 +128,7 @@ class Picture {
   }
 
  private:
-  /// Of the widest label of the axis on the left.
+  /// Width of the widest label of the axis on the left.
   [[nodiscard]] double label_width() const {
     double widest = 0.0;
     for (const double value : y_ticks_of(y_, min_label_gap / plot_height)) {
@@ -147,44 +147,13 @@ class Picture {
 
   [[nodiscard]] std::vector<double> x_values() const {
     constexpr double min_gap = 64;
-    std::vector<double> values;
-    if (x_.scale == Scale::linear) {
-      values = even_ticks(x_.low, x_.high, (x_.high - x_.low) * min_gap / plot_width_);
-    } else if (parameter_unit(chart_.x_name) == "bytes") {
-      const double octave = plot_width_ / ((x_.high - x_.low) / std::log(2.0));
-      int step = 1;
-      for (const int octaves : {1, 2, 5, 10, 20}) {
-        step = octaves;
-        if (octave * octaves >= min_gap) break;
-      }
-      for (int power = 0; power < 63; power += step) values.push_back(std::ldexp(1.0, power));
-    } else {
-      for (const ChartSeries& series : chart_.series) {
-        for (const ChartPoint& point : series.points) values.push_back(point.x);
-      }
-      std::sort(values.begin(), values.end());
-      values.erase(std::unique(values.begin(), values.end()), values.end());
-      constexpr std::size_t max_own = 12;  // more of them say nothing about where the points are
-      if (values.size() > max_own) values = round_values();
-    }
     std::vector<double> kept;
-    for (const double value : values) {
-      if (!x_.has(value)) continue;
+    for (const double value : x_values_of(chart_, x_, min_gap / plot_width_)) {
       if (kept.empty() || across(value) >= across(kept.back()) + min_gap / 2) {
         kept.push_back(value);
       }
     }
     return kept;
-  }
-
-  /// 1, 2 and 5 of every power of ten on the axis.
-  [[nodiscard]] std::vector<double> round_values() const {
-    std::vector<double> values;
-    const auto first = static_cast<int>(std::floor(x_.low / std::log(10.0)));
-    for (int power = first; power * std::log(10.0) <= x_.high; ++power) {
-      for (const double digit : {1.0, 2.0, 5.0}) values.push_back(digit * std::pow(10.0, power));
-    }
-    return values;
   }
 
   void draw_axes() {
@@ -251,7 +220,7 @@ class Picture {
     }
   }
 
-  // From the upper ends of the intervals back along the lower ones, as in pages.
+  // Outlines the intervals: along their upper ends, and back along the lower ones.
   void draw_spread(std::size_t i) {
     std::string path;
     std::string back;

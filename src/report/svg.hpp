@@ -14,7 +14,7 @@
 
 namespace clprobe::report {
 
-/// What a picture says besides the chart.
+/// The texts of a picture besides those of the chart.
 struct PictureText {
   std::string title{};
   std::string subtitle{};
@@ -28,10 +28,10 @@ std::string draw_picture(const Chart& chart, const PictureText& text);
 
 /// A grid as a picture: a colour for each value, by its logarithm. The scale covers the values of
 /// all grids `on_scale`.
-std::string draw_heat_map(const Grid& grid, std::span<const Grid> on_scale, const GridAxes& axes,
-                          std::string_view unit, const PictureText& text);
+std::string draw_heat_map(const Grid& grid, std::span<const Grid> on_scale,
+                          const PictureText& text);
 
-/// The same of stacks: a bar each, in colours by category, with what they stand for.
+/// Stacks as a picture: a bar each, in colours by category, with a legend.
 std::string draw_stacks(std::span<const Stack> all, const PictureText& text);
 
 struct Figure {
@@ -52,7 +52,7 @@ std::string value_text(const ChartPoint& point, std::string_view unit);
 /// The beginning of every picture, up to its titles.
 std::string picture_head(const PictureText& text, double height);
 
-/// In pixels, of every picture.
+/// Sizes of every picture, in pixels.
 namespace picture {
 inline constexpr double width = 860;
 inline constexpr double left = 76;

@@ -14,7 +14,7 @@
 namespace clprobe::report {
 namespace {
 
-// From dark to light, so that it also reads without colour (viridis).
+// Viridis, from dark to light, which also reads without colour.
 constexpr std::array<std::array<double, 3>, 5> scale{
     {{68, 1, 84}, {59, 82, 139}, {33, 145, 140}, {94, 201, 98}, {253, 231, 37}}};
 
@@ -38,9 +38,8 @@ std::string end_text(const ChartPoint& end, std::string_view unit) {
 
 class CellPicture {
  public:
-  CellPicture(const Grid& grid, std::span<const Grid> on_scale, const GridAxes& axes,
-              std::string_view unit)
-      : grid_(grid), axes_(axes), unit_(unit) {
+  CellPicture(const Grid& grid, std::span<const Grid> on_scale)
+      : grid_(grid), axes_(grid.axes), unit_(grid.unit) {
     std::set<double> xs;
     std::set<double> ys;
     for (const GridCell& cell : grid.cells) {
@@ -98,7 +97,7 @@ class CellPicture {
         html_text(place_text(axes_.y, cell.y)), html_text(value_text(cell.value, unit_)));
   }
 
-  // As many as fit, evenly.
+  // Labels as many evenly spaced columns and rows as fit.
   [[nodiscard]] std::string draw_axes() const {
     constexpr double min_gap_across = 46;
     constexpr double min_gap_down = 20;
@@ -157,9 +156,9 @@ class CellPicture {
 
 }  // namespace
 
-std::string draw_heat_map(const Grid& grid, std::span<const Grid> on_scale, const GridAxes& axes,
-                          std::string_view unit, const PictureText& text) {
-  return CellPicture(grid, on_scale, axes, unit).draw(text);
+std::string draw_heat_map(const Grid& grid, std::span<const Grid> on_scale,
+                          const PictureText& text) {
+  return CellPicture(grid, on_scale).draw(text);
 }
 
 }  // namespace clprobe::report

@@ -16,8 +16,8 @@
 namespace clprobe::report {
 namespace {
 
-// By the numbers of the categories. Any two that may be neighbours also differ without colour, and
-// what is not attributed is the lightest.
+// Fills by the numbers of the categories. Neighbours also differ without colour, and the
+// unattributed share is the lightest.
 constexpr std::array<std::string_view, 11> fills{"#d3dce5", "#2b2926", "#c98a55", "#0a5fae",
                                                  "#7cc4bb", "#b84fae", "#e3cf5a", "#3a4a1a",
                                                  "#efb4b8", "#f4efe6", "#9aa1a9"};
@@ -28,7 +28,7 @@ constexpr int max_name = 40;
 
 std::string_view fill_of(std::size_t number) { return fills.at(number % fills.size()); }
 
-/// From the longest bar below 0 to the longest above it, and at least the whole.
+/// The range of the axis: from the longest bar below 0 to the longest above it, at least 0 to 1.
 struct Reach {
   double low{0.0};
   double high{1.0};
@@ -72,13 +72,13 @@ std::string effect_text(const Stack& stack, const StackPart& part) {
   return (is_timed ? ", " + time_text(alone) : "") + app_text(stack, part);
 }
 
-/// Of bars of kernels there are few, of windows of their time many.
+/// Heights of a row and of its bar: views of parts have many bars.
 struct Rows {
   double row;
   double bar;
 };
 
-/// What saves time lies right of 0, and what costs time to take away lies left of it.
+/// Draws a bar: causes whose removal saves time lie right of 0, those that cost time left of it.
 std::string bar_of(const Stack& stack, std::span<const std::string> labels, const Reach& reach,
                    double y, double height, bool has_values) {
   if (!stack.is_whole) {

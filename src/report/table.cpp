@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table for the terminal: the card of each device, then a block per probe.
+// The table for the terminal: the card of each device, then a section per probe.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include "clprobe/report.hpp"
 #include "clprobe/stacks.hpp"
 #include "clprobe/units.hpp"
+#include "report/blocks.hpp"
 #include "report/card.hpp"
 #include "report/chart.hpp"
 #include "report/curves.hpp"
@@ -59,7 +60,7 @@ std::vector<std::string> columns_that_vary(const std::vector<const Point*>& poin
   return varying;
 }
 
-/// What a value in ns, or the number of things in a ns, is called.
+/// The title of values in ns, or of things per ns.
 const char* value_column(Unit unit) {
   switch (unit) {
     case Unit::seconds:
@@ -134,11 +135,11 @@ void add_points(Page& page, const ProbeResult& result, const DeviceInfo& device)
   }
 }
 
-/// What of a result is drawn: bars, maps or curves. Of a probe of heat maps whose points make none,
-/// the first plot of its card stands there, where that has points.
+/// The pictures of a result: bars, maps or curves. If a probe of heat maps has no map, the first
+/// plot of its card that has points takes its place.
 struct Pictures {
   std::vector<std::vector<Stack>> stacks{};
-  std::vector<HeatMap> maps{};
+  std::vector<Grid> maps{};
   Chart chart{};
 };
 
@@ -146,7 +147,8 @@ Pictures pictures_of(const ProbeResult& result, const DeviceInfo& device) {
   Pictures pictures{.stacks = views_of(result.findings)};
   // A probe of stacks has no curve; one of curves may have stacks besides.
   if (!pictures.stacks.empty() && result.view.kind != ViewKind::curve) return pictures;
-  pictures.maps = heat_maps_of(result, device);
+  pictures.maps = grids_of(result, device);
+  std::erase_if(pictures.maps, [](const Grid& grid) { return !is_map(grid); });
   if (pictures.maps.empty()) pictures.chart = chart_without_map(result, device);
   return pictures;
 }
@@ -160,7 +162,7 @@ std::string points_text(const ProbeResult& result) {
   return failed == 0 ? text : fmt::format("{}, {} failed", text, failed);
 }
 
-/// As much as fits into two lines: a driver's message can be a page.
+/// The part of a text that fits into two lines: a driver's message can be a page.
 std::string beginning_of(const std::string& text, int width, std::string_view mark) {
   constexpr std::size_t max_lines = 2;
   const std::vector<std::string> lines = wrap(text, width);
@@ -197,7 +199,7 @@ void add_result_heading(Page& page, const ProbeResult& result, std::string_view 
 /// "by working set, global memory" behind the name of `latency`: no word stands twice.
 std::string title_of(const Pictures& pictures, const std::string& probe) {
   if (!pictures.stacks.empty()) return view_title(pictures.stacks.front().front().view);
-  if (!pictures.maps.empty()) return pictures.maps.front().title;
+  if (!pictures.maps.empty()) return map_title(pictures.maps.front());
   if (pictures.chart.series.empty()) return {};
   std::string title = title_of(pictures.chart);
   title.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(title.front())));
@@ -205,8 +207,8 @@ std::string title_of(const Pictures& pictures, const std::string& probe) {
   return title.starts_with(name) ? title.substr(name.size()) : title;
 }
 
-/// A block in parts, each of whole lines, before it is known which of them have room.
-struct Block {
+/// A section in parts, each of whole lines, before it is known which of them have room.
+struct Section {
   std::string name{};
   std::string heading{};
   std::string picture{};
@@ -218,24 +220,13 @@ struct Block {
   [[nodiscard]] bool is_shown() const {
     return has_picture || shown_rows > 0 || (picture.empty() && rows.empty());
   }
+  [[nodiscard]] bool is_complete() const {
+    return has_picture == !picture.empty() && shown_rows == rows.size();
+  }
 };
 
 std::size_t lines_in(std::string_view text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-}
-
-std::size_t lines_of(const Block& block) {
-  if (!block.is_shown()) return 0;
-  std::size_t lines = lines_in(block.heading);
-  if (block.has_picture) lines += lines_in(block.picture);
-  for (std::size_t i = 0; i < block.shown_rows; ++i) lines += lines_in(block.rows[i]);
-  return lines;
-}
-
-std::size_t lines_of(const std::vector<Block>& blocks) {
-  std::size_t lines = 0;
-  for (const Block& each : blocks) lines += lines_of(each);
-  return lines;
 }
 
 std::vector<std::string> short_row_texts(const ProbeResult& result, const TableStyle& style) {
@@ -254,7 +245,7 @@ std::vector<std::string> short_row_texts(const ProbeResult& result, const TableS
   return texts;
 }
 
-Block block_of(const ProbeResult& result, const DeviceInfo& device, const TableStyle& style) {
+Section section_of(const ProbeResult& result, const DeviceInfo& device, const TableStyle& style) {
   const Pictures pictures = pictures_of(result, device);
   Page heading(style);
   add_result_heading(heading, result, title_of(pictures, result.probe), Form::brief);
@@ -268,32 +259,48 @@ Block block_of(const ProbeResult& result, const DeviceInfo& device, const TableS
           .rows = short_row_texts(result, style)};
 }
 
-/// Shows all that has room: first some rows of each, then pictures in the order of the probes, then
-/// the other rows.
-void choose(std::vector<Block>& blocks, std::size_t room) {
+/// Shows what has room: first some rows of each section, then pictures in the order of the probes,
+/// then the other rows.
+void choose(std::vector<Section>& sections, std::size_t room) {
   constexpr std::size_t usual_rows = 3;
-  for (Block& each : blocks) each.has_picture = false;
-  for (std::size_t most = usual_rows; most > 0; --most) {
-    for (Block& each : blocks) each.shown_rows = std::min(most, each.rows.size());
-    if (lines_of(blocks) <= room) break;
+  std::size_t used = 0;
+  for (Section& each : sections) {
+    each.shown_rows = 0;
+    each.has_picture = false;
+    if (each.is_shown()) used += lines_in(each.heading);
   }
-  for (Block& each : blocks) {
-    each.has_picture = !each.picture.empty();
-    if (lines_of(blocks) > room) each.has_picture = false;
+  const auto has_room = [&](const Section& section, const std::string& part) {
+    const std::size_t lines = lines_in(part) + (section.is_shown() ? 0 : lines_in(section.heading));
+    if (used + lines > room) return false;
+    used += lines;
+    return true;
+  };
+  const auto add_rows = [&](Section& section, std::size_t most) {
+    while (section.shown_rows < std::min(most, section.rows.size()) &&
+           has_room(section, section.rows[section.shown_rows])) {
+      ++section.shown_rows;
+    }
+  };
+  for (std::size_t most = 1; most <= usual_rows; ++most) {
+    for (Section& each : sections) add_rows(each, most);
   }
-  for (Block& each : blocks) {
-    const std::size_t some = each.shown_rows;
-    each.shown_rows = each.rows.size();
-    if (lines_of(blocks) > room) each.shown_rows = some;
+  for (Section& each : sections) {
+    each.has_picture = !each.picture.empty() && has_room(each, each.picture);
   }
+  for (Section& each : sections) add_rows(each, each.rows.size());
+}
+
+bool are_complete(const std::vector<Section>& sections) {
+  return std::all_of(sections.begin(), sections.end(),
+                     [](const Section& each) { return each.is_complete(); });
 }
 
 /// "stalls; charts of banks, inflight; rows of transfer".
-std::string left_out(const std::vector<Block>& blocks, std::size_t hidden_levels) {
+std::string left_out(const std::vector<Section>& sections) {
   std::vector<std::string> whole;
   std::vector<std::string> pictures;
   std::vector<std::string> rows;
-  for (const Block& each : blocks) {
+  for (const Section& each : sections) {
     if (!each.is_shown()) {
       whole.push_back(each.name);
       continue;
@@ -302,57 +309,44 @@ std::string left_out(const std::vector<Block>& blocks, std::size_t hidden_levels
     if (each.shown_rows < each.rows.size()) rows.push_back(each.name);
   }
   std::vector<std::string> parts;
-  if (hidden_levels > 0) parts.push_back(format_count(hidden_levels, "level"));
   if (!whole.empty()) parts.push_back(fmt::format("{}", fmt::join(whole, ", ")));
   if (!pictures.empty()) parts.push_back(fmt::format("charts of {}", fmt::join(pictures, ", ")));
   if (!rows.empty()) parts.push_back(fmt::format("rows of {}", fmt::join(rows, ", ")));
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
-bool is_all_shown(const Block& block) {
-  return block.has_picture == !block.picture.empty() && block.shown_rows == block.rows.size();
-}
-
-void fit(std::vector<Block>& blocks, std::size_t room) {
-  for (Block& each : blocks) {
-    each.has_picture = !each.picture.empty();
-    each.shown_rows = each.rows.size();
-  }
-  if (lines_of(blocks) <= room) return;
-  constexpr std::size_t hint_lines = 3;
-  choose(blocks, room > hint_lines ? room - hint_lines : 0);
-}
-
-/// A block for each result of the run, all of them and what the page has already at most 60 lines
+/// A section for each result of the run, all of them and what the page has already at most 60 lines
 /// at 80 columns or more, twice that on narrower pages. Of what has no room the last line says how
-/// to see it, and of the card's levels, too.
-void add_brief_blocks(Page& page, const Run& run, const TableStyle& style,
-                      std::size_t hidden_levels) {
+/// to see it.
+void add_sections(Page& page, const Run& run, const TableStyle& style) {
   constexpr std::size_t max_lines = 60;
+  constexpr std::size_t hint_lines = 3;
   constexpr int usual_width = 80;
   const std::size_t most = page.width() < usual_width ? 2 * max_lines : max_lines;
-  std::vector<Block> blocks;
-  for (const ProbeResult& each : run.results) blocks.push_back(block_of(each, run.device, style));
+  std::vector<Section> sections;
+  for (const ProbeResult& each : run.results)
+    sections.push_back(section_of(each, run.device, style));
   page.blank();
   const std::size_t used = lines_in(page.text());
-  fit(blocks, most > used ? most - used : 0);
-  for (const Block& each : blocks) {
+  const std::size_t room = most > used ? most - used : 0;
+  choose(sections, room);
+  if (!are_complete(sections)) choose(sections, room > hint_lines ? room - hint_lines : 0);
+  for (const Section& each : sections) {
     if (!each.is_shown()) continue;
     page.append(each.heading);
     if (each.has_picture) page.append(each.picture);
     for (std::size_t i = 0; i < each.shown_rows; ++i) page.append(each.rows[i]);
   }
-  if (hidden_levels == 0 && std::all_of(blocks.begin(), blocks.end(), is_all_shown)) return;
-  page.prose("not shown here: ", left_out(blocks, hidden_levels) + " (`clprobe report FILE PROBE`)",
-             Ink::faint);
+  if (are_complete(sections)) return;
+  page.prose("not shown here: ", left_out(sections) + " (`clprobe report FILE PROBE`)", Ink::faint);
 }
 
 /// Many probes share a screen: each then has a low chart and a line per series.
-constexpr std::size_t max_usual_blocks = 2;
+constexpr std::size_t max_usual_results = 2;
 
 Form form_of(const Run& run, const TableStyle& style) {
   if (style.all_points) return Form::whole;
-  return run.results.size() > max_usual_blocks ? Form::brief : Form::usual;
+  return run.results.size() > max_usual_results ? Form::brief : Form::usual;
 }
 
 void add_provenance(Page& page, const Run& run) {
@@ -360,9 +354,12 @@ void add_provenance(Page& page, const Run& run) {
   page.prose("    ", "timed by " + timer_text(run.device), Ink::faint);
 }
 
-void add_warnings(Page& page, const std::vector<Warning>& warnings) {
-  for (const std::string& sentence : warning_sentences(warnings)) {
-    page.prose(" ! ", sentence, Ink::caution);
+/// Adds what to know of a result; without `style.advice` only its failures.
+void add_notices(Page& page, const std::vector<Prose>& notices, const TableStyle& style) {
+  for (const Prose& notice : notices) {
+    if (notice.ink == Ink::caution && !style.advice) continue;
+    const std::string lead = notice.lead.empty() ? " ! " : " " + page.show(notice.lead) + " ";
+    page.prose(lead, notice.text, notice.ink);
   }
 }
 
@@ -381,18 +378,25 @@ void add_plots(Page& page, const ProbeResult& result, const DeviceInfo& device,
   }
 }
 
+/// Leaves remarks, such as the fit of a model, to the whole form.
+std::vector<Finding> shown_findings(std::vector<Finding> findings, Form form) {
+  if (form != Form::whole) {
+    std::erase_if(findings, [](const Finding& each) { return each.role == Role::remark; });
+  }
+  return findings;
+}
+
 void add_result(Page& page, const ProbeResult& result, const DeviceInfo& device,
                 const TableStyle& style, Form form) {
   add_result_heading(page, result, "", form);
   const Pictures pictures = pictures_of(result, device);
   draw_stacks(page, result.findings, form);
   if (!pictures.stacks.empty() && !without_stacks(result.findings).empty()) page.blank();
-  add_findings(page, result.findings, form);
-  if (const std::string failures = failures_text(result); !failures.empty()) {
-    page.prose(" ! ", failures, Ink::caution);
+  for (const Table& table : findings_tables(shown_findings(result.findings, form), "")) {
+    add_table(page, table, form);
   }
-  if (style.advice) add_warnings(page, result.warnings);
-  for (const HeatMap& map : pictures.maps) draw_heat_map(page, map, form);
+  add_notices(page, notices_of(result), style);
+  for (const Grid& map : pictures.maps) draw_heat_map(page, map, form);
   if (!pictures.chart.series.empty()) {
     page.blank();
     page.prose(" ", title_of(pictures.chart), Ink::faint);
@@ -410,18 +414,18 @@ void add_result(Page& page, const ProbeResult& result, const DeviceInfo& device,
 
 void add_run(Page& page, const Run& run, const TableStyle& style, bool is_alone) {
   const Form form = form_of(run, style);
-  const bool has_blocks = is_alone || form == Form::whole;
-  const bool is_short = form == Form::brief || !has_blocks;
-  const std::size_t hidden_levels = add_card(page, card_of(run), is_short && style.advice);
+  const bool has_results = is_alone || form == Form::whole;
+  const bool is_short = form == Form::brief || !has_results;
+  add_card(page, card_of(run), is_short && style.advice);
   if (form == Form::whole) {
     add_provenance(page, run);
   } else if (!is_short) {
     page.prose(" timed by  ", timer_text(run.device), Ink::faint);
   }
-  if (style.advice && !is_short) add_warnings(page, run.warnings);
+  if (!is_short) add_notices(page, notices_of(run.warnings), style);
   if (run.results.empty()) page.prose("    ", "nothing was measured", Ink::faint);
-  if (!has_blocks) return;
-  if (form == Form::brief) return add_brief_blocks(page, run, style, hidden_levels);
+  if (!has_results) return;
+  if (form == Form::brief) return add_sections(page, run, style);
   for (const ProbeResult& result : run.results) {
     page.blank();
     add_result(page, result, run.device, style, form);

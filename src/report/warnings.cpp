@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a warning means and what to do about it. A warning is a code with facts; this table is the
-// only place with prose, so that a better sentence also improves old files.
+// The meaning of warnings, and advice. A warning is a code with facts; this table is the only place
+// with prose, so that a better sentence also improves old files.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -117,7 +117,7 @@ std::string normalised(std::string_view code) {
   return text;
 }
 
-/// Nothing when a fact is missing; "..." for each where there are no facts at all.
+/// Fills a template; nothing if a fact is missing, and "..." for each fact if there are none.
 std::optional<std::string> filled(std::string_view text, const Parameters& facts) {
   static const Value left_out{std::string("...")};
   std::string result;
@@ -142,7 +142,7 @@ std::optional<std::string> filled(std::string_view text, const Parameters& facts
   }
 }
 
-/// Nothing of a code that another version had.
+/// The prose of a code; null for a code of another version.
 const Prose* find_prose(std::string_view code) {
   const auto* const known =
       std::find_if(prose.begin(), prose.end(),

@@ -64,7 +64,7 @@ class ComparePages(PageTest):
         self.assertTrue(verdicts)
         self.assertLessEqual(verdicts, {"better", "worse", "different"})
         # What is said of the largest change is in sight, without scrolling sideways.
-        change = self.all("td.change")[0].rect
+        change = self.all("#changes tr[data-verdict] .verdict")[1].rect
         self.assertLess(change["x"] + change["width"], self.width)
         boxes = {box.text: box for box in self.all("#filters .toggle")}
         same = next(text for text in boxes if text.startswith("same"))

@@ -134,9 +134,9 @@ class Look(PageTest):
         for width in (1280, 400):
             with self.subTest(width=width):
                 self.open(page, width)
-                self.assertGreaterEqual(len(self.all("#summary .levels table")), 4)
+                self.assertGreaterEqual(len(self.all("#summary .card table")), 4)
                 if width == 1280:
-                    self.assertEqual(self.all("#summary .levels .scroll.cut"), [])
+                    self.assertEqual(self.all("#summary .card .scroll.cut"), [])
                 self.assertEqual(self.js(SILENT_TABLES), [])
                 self.assertEqual(self.js(CUT_TEXTS), [])
                 self.keep(f"devices-{width}")

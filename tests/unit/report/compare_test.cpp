@@ -462,7 +462,7 @@ TEST_CASE("runs that differ by noise alone are the same, and a slower one is not
   CHECK(made.counts[100].worse > 10);
   const std::string table = render_comparison_table(made, runs, {});
   CHECK(table.find("and 100 other runs") != std::string::npos);
-  CHECK(table.find("CW: NVIDIA H200, driver 580.159.03") != std::string::npos);
+  CHECK(table.find("CW:   NVIDIA H200, driver 580.159.03") != std::string::npos);
 }
 
 namespace {

@@ -12,7 +12,7 @@
 
 #include "clprobe/comparison_report.hpp"
 #include "example_runs.hpp"
-#include "report/comparison_charts.hpp"
+#include "report/comparison_blocks.hpp"
 
 namespace clprobe {
 namespace {

@@ -385,14 +385,17 @@ TEST_CASE("a note is written where it has room, and one that is wider than the c
 TEST_CASE(
     "a heat map needs two columns, has one shade where nothing varies, and survives any number") {
   report::Page page(TableStyle{});
-  report::HeatMap map{"load", "stride_words", "word_bytes", "cycles", {{1.0, 4.0, 2.0}}};
+  const auto cell = [](double x, double y, double value) {
+    return report::GridCell{y, {.x = x, .y = value}};
+  };
+  report::Grid map{"load", {"stride_words", "word_bytes"}, "cycles", "", {cell(1.0, 4.0, 2.0)}};
   report::draw_heat_map(page, {}, report::Form::usual);
   report::draw_heat_map(page, map, report::Form::usual);
   CHECK(page.text().empty());
-  map.cells.push_back({2.0, 4.0, 2.1});
+  map.cells.push_back(cell(2.0, 4.0, 2.1));
   report::draw_heat_map(page, map, report::Form::usual);
   CHECK(page.text().find("··") != std::string::npos);
-  map.cells = {{-1e300, 4.0, 1e-300}, {1e300, 8.5, 1e300}, {0.5, 1e18, 3.0}};
+  map.cells = {cell(-1e300, 4.0, 1e-300), cell(1e300, 8.5, 1e300), cell(0.5, 1e18, 3.0)};
   report::draw_heat_map(page, map, report::Form::usual);
   for (const std::string& line : lines_of(page.text())) {
     CHECK(display_width(line) <= 80);
@@ -405,27 +408,11 @@ TEST_CASE("findings that share no names are tables of their own") {
                                       {.name = "width", .series = "memory"},
                                       {.name = "c2", .series = "other"},
                                       {.name = "c1", .series = "other"}};
-  const auto blocks = report::blocks_of(findings);
+  const auto blocks = report::groups_of(findings);
   REQUIRE(blocks.size() == 2);
   CHECK(blocks[0].size() == 2);
   CHECK(blocks[1].size() == 3);
-  CHECK(report::blocks_of(example_gpu_run().results[0].findings).size() == 1);
-}
-
-TEST_CASE("where a page is too narrow for a table, a bound and its reason are apart") {
-  Run run = example_gpu_run();
-  Finding open{.name = "capacity", .series = "global", .unit = "bytes"};
-  open.low = 1073741824.0;
-  open.reason = "its end was not reached";
-  Finding other{.name = "something_that_takes_room", .series = "global"};
-  other.value = 1.0;
-  run.results[0].findings = {open, other};
-  std::string text;
-  for (const std::string& line : lines_of(render_table(std::vector<Run>{run}, {.width = 33}))) {
-    text += line.substr(std::min(line.find_first_not_of(' '), line.size())) + ' ';
-  }
-  CAPTURE(text);
-  CHECK(text.find("capacity > 1 GiB: not known: its end was not reached") != std::string::npos);
+  CHECK(report::groups_of(example_gpu_run().results[0].findings).size() == 1);
 }
 
 }  // namespace clprobe

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "clprobe/report.hpp"
@@ -82,11 +83,16 @@ TEST_CASE("terminals have bars of units below their kernel, and the time from le
 
 TEST_CASE("tables have a row for each part, and pages a figure for each view and kernel") {
   const Run run = parts_run();
-  const auto tables = report::share_tables(run.results[0].findings);
+  std::vector<report::Table> tables;
+  for (const report::Block& block : report::shares_blocks(run.results[0].findings)) {
+    if (const auto* const table = std::get_if<report::Table>(&block)) tables.push_back(*table);
+  }
   REQUIRE(tables.size() == 3);
   CHECK(has(tables[2].title, "a, b: over time"));
   CHECK(tables[2].head == std::vector<std::string>{"", "no stall", "memory data"});
-  CHECK(tables[2].rows[1] == std::vector<std::string>{"cycles 8 to 15", "25.0", "75.0"});
+  std::string row;
+  for (const report::Cell& cell : tables[2].rows[1]) row += cell.text + "|";
+  CHECK(row == "cycles 8 to 15|25.0|75.0|");
   const auto figures = report::figures_of(std::span(&run, 1), "gsi");
   std::string titles;
   for (const auto& each : figures) titles += each.title + '\n';

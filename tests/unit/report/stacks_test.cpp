@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <variant>
 #include <vector>
 
 #include "clprobe/compare.hpp"
@@ -297,9 +298,12 @@ TEST_CASE("shares that are not resolved are a line per bar, and in no table") {
       "memory: not resolved: compute data, control, memory structural: bank conflict (each within "
       "6.0 % of 0)";
   std::string in_page;
-  for (const report::Shares& shares : report::shares_tables(run.results[0].findings)) {
-    in_page += report::to_html(shares.table);
-    for (const std::string& remark : shares.remarks) in_page += remark + '\n';
+  for (const report::Block& block : report::shares_blocks(run.results[0].findings)) {
+    if (const auto* const table = std::get_if<report::Table>(&block)) {
+      in_page += report::to_html(*table);
+    } else if (const auto* const prose = std::get_if<report::Prose>(&block)) {
+      in_page += prose->text + '\n';
+    }
   }
   for (const std::string& text :
        {render_table(runs, {.width = 120, .all_points = true}), render_markdown(runs), in_page}) {
