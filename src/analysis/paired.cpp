@@ -16,8 +16,8 @@
 namespace clprobe {
 namespace {
 
-// Half as wide, and a change of a few standard deviations takes a round more; twice as wide, and
-// narrow intervals take a fifth more rounds.
+// With half the variance, a change of a few standard deviations takes a pass more; with twice the
+// variance, narrow intervals take a fifth more passes.
 constexpr double effect_variance = 4.0;
 constexpr double level = 0.05;
 
@@ -42,18 +42,18 @@ double farthest(const Interval& interval) {
   return std::max(std::fabs(interval.low), std::fabs(interval.high));
 }
 
-Judgement judge_turns(const Followed& followed, double threshold) {
-  const Finding& finding = followed.other.finding;
-  const PairedState state = state_of(followed.log_ratios, followed.calibration, threshold);
+Judgement judge(const Alternated& alternated, double threshold) {
+  const Finding& finding = alternated.other.finding;
+  const PairedState state = state_of(alternated.log_ratios, alternated.calibration, threshold);
   const double bound = std::log1p(threshold);
   const Interval& interval = state.interval;
   const double far = farthest(interval);
-  const double change = followed.log_ratios.empty() ? 0.0 : mean(followed.log_ratios);
+  const double change = alternated.log_ratios.empty() ? 0.0 : mean(alternated.log_ratios);
   Judgement judged;
   judged.ratio = std::exp(change);
   judged.interval = Interval{std::exp(interval.low), std::exp(interval.high)};
   judged.p_value = state.p_value;
-  const std::size_t passes = followed.log_ratios.size();
+  const std::size_t passes = alternated.log_ratios.size();
   judged.reason = fmt::format("{:.3g} % ({}) in {} alternating {}", 100.0 * std::expm1(change),
                               text_of(interval), passes, passes == 1 ? "pass" : "passes");
   if (is_beyond(interval, bound)) {
@@ -84,15 +84,15 @@ void doubt_single_runs(ComparedCell& cell) {
 
 }  // namespace
 
-double TurnBlock::log_ratio() const {
+double PairBlock::log_ratio() const {
   return (other[0] + other[1] - baseline[0] - baseline[1]) / 2.0;
 }
 
-RoundRatio ratio_of_round(std::span<const TurnBlock> blocks, bool noise_only_adds) {
+VisitRatio ratio_of_visit(std::span<const PairBlock> blocks, bool noise_only_adds) {
   std::vector<double> ratios;
   std::vector<double> ours;
   std::vector<double> theirs;
-  for (const TurnBlock& block : blocks) {
+  for (const PairBlock& block : blocks) {
     ratios.push_back(block.log_ratio());
     ours.insert(ours.end(), block.baseline.begin(), block.baseline.end());
     theirs.insert(theirs.end(), block.other.begin(), block.other.end());
@@ -140,7 +140,7 @@ PairedState state_of(std::span<const double> log_ratios, double calibration, dou
   const double half = std::hypot(change - state.interval.low, calibration);
   state.interval = {change - half, change + half};
   const double bound = std::log1p(threshold);
-  // An error of the calibrations may have the same sign in all rounds: it is added to the bound.
+  // An error of the calibrations may have the same sign in all passes: it is added to the bound.
   const double nearest_none = bound + calibration;
   if (std::fabs(change) > nearest_none) {
     state.p_value = anytime_p(log_ratios, std::copysign(nearest_none, change));
@@ -178,19 +178,20 @@ void adopt_headlines(Comparison& comparison, const RunDigest& other) {
   }
 }
 
-void take_turns(Comparison& comparison, std::span<const Followed> followed, bool is_repeatable) {
+void apply_alternation(Comparison& comparison, std::span<const Alternated> alternated,
+                       bool is_repeatable) {
   const auto keep = [&](const ComparedFinding& finding) {
     comparison.made.push_back(std::make_shared<const ComparedFinding>(finding));
     return comparison.made.back().get();
   };
-  std::vector<bool> is_followed(comparison.rows.size());
-  for (const Followed& each : followed) {
+  std::vector<bool> is_alternated(comparison.rows.size());
+  for (const Alternated& each : alternated) {
     ComparedRow& row = comparison.rows[each.row];
-    is_followed[each.row] = true;
+    is_alternated[each.row] = true;
     row.baseline = keep(each.baseline);
     row.cells[0].finding = row.baseline;
-    row.cells[1] = {keep(each.other), judge_turns(each, comparison.threshold)};
-    // One side's first look alone had it.
+    row.cells[1] = {keep(each.other), judge(each, comparison.threshold)};
+    // Only one side had it when each was measured once.
     std::erase_if(comparison.unmatched, [&](const Unmatched& left) {
       const Finding& finding = row.baseline->finding;
       return left.probe == row.probe && left.series == finding.series &&
@@ -200,9 +201,9 @@ void take_turns(Comparison& comparison, std::span<const Followed> followed, bool
   std::vector<ComparedRow> rows;
   for (std::size_t i = 0; i < comparison.rows.size(); ++i) {
     ComparedRow& row = comparison.rows[i];
-    const bool is_adopted = row.cells[0].finding == nullptr;  // and nobody followed it
+    const bool is_adopted = row.cells[0].finding == nullptr;  // and no pass visited it
     if (row.baseline->finding.role != Role::headline || is_adopted) continue;
-    if (!is_followed[i] && !is_repeatable) doubt_single_runs(row.cells[1]);
+    if (!is_alternated[i] && !is_repeatable) doubt_single_runs(row.cells[1]);
     rows.push_back(std::move(row));
   }
   comparison.rows = std::move(rows);

@@ -100,6 +100,13 @@ bool is_one_word(const CommandRow& row) {
   return !row.word.empty() && row.word.find(' ') == std::string_view::npos;
 }
 
+const CommandRow* find_command(std::string_view word) {
+  const auto* const found = std::find_if(commands.begin(), commands.end(), [&](const auto& each) {
+    return !each.word.empty() && each.word == word;
+  });
+  return found == commands.end() ? nullptr : found;
+}
+
 std::string_view title_of(Category category) {
   switch (category) {
     case Category::selection:
@@ -127,6 +134,14 @@ const Flag* find_flag(std::string_view name) {
   const std::span<const Flag> flags = all_flags();
   const auto found = std::find_if(flags.begin(), flags.end(),
                                   [name](const Flag& each) { return each.name == name; });
+  return found == flags.end() ? nullptr : &*found;
+}
+
+const Flag* find_flag(char letter) {
+  const std::span<const Flag> flags = all_flags();
+  const auto found = std::find_if(flags.begin(), flags.end(), [letter](const Flag& each) {
+    return letter != '\0' && each.short_name == letter;
+  });
   return found == flags.end() ? nullptr : &*found;
 }
 

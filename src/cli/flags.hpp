@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one table of commands and flags. Parsing, --help, the man page and the shells' completions
-// are made from it, so that they cannot disagree.
+// The table of commands and flags. Parsing, --help, the man page and completion are made from it,
+// so that they cannot disagree.
 #pragma once
 
 #include <array>
@@ -13,14 +13,15 @@
 
 namespace clprobe::cli {
 
-/// What follows a flag; decides how it is checked and completed.
+/// Kind of a flag's value, which decides how it is checked and completed.
 enum class ValueKind {
   none,
   text,
-  choice,   ///< one of `choices`
-  choices,  ///< a comma list of them
-  devices,  ///< a comma list of what --device takes
-  series,   ///< a comma list of the series of all probes
+  variable,  ///< "NAME=VALUE"
+  choice,    ///< one of `choices`
+  choices,   ///< a comma list of them
+  devices,   ///< a comma list of devices, as --device has
+  series,    ///< a comma list of the series of all probes
   file,
 };
 
@@ -47,18 +48,18 @@ struct Flag {
   std::string_view value_name{};  ///< "SEL"; empty for ValueKind::none
   ValueKind kind{ValueKind::none};
   Category category{Category::hidden};
-  unsigned commands{0};        ///< set of `bit(Command)` where it means something
+  unsigned commands{0};        ///< set of `bit(Command)`: the commands that take it
   std::string_view summary{};  ///< for --help: no capital, no full stop
   std::string_view details{};  ///< for the man page: sentences, `code` in backquotes
   std::span<const std::string_view> choices{};
   bool is_repeatable{false};
   /// Stores the value, which is empty for ValueKind::none and one of `choices` where there are any.
-  /// Throws UsageError without the flag's name.
+  /// Throws UsageError without the flag's name. Null for a probe's option.
   void (*update)(Options&, std::string_view value){nullptr};
+  const ValueSpec* spec{nullptr};  ///< of a probe's option: how its value is read
 };
 
-/// A probe's options: the table that the probe declares, and --series where it has any. Values are
-/// read by the option's ValueSpec, not by `Flag::update`.
+/// The options that a probe declares, and --series if the probe has series.
 struct ProbeFlags {
   explicit ProbeFlags(const Probe& of);
   ProbeFlags(const ProbeFlags&) = delete;
@@ -72,7 +73,7 @@ struct ProbeFlags {
   std::vector<Option> options;
   std::vector<Flag> flags{};  ///< one per option, in the same order
 
-  [[nodiscard]] const Option* find(std::string_view name) const;
+  [[nodiscard]] const Flag* find(std::string_view name) const;
 };
 
 std::vector<ProbeFlags> flags_of(std::span<const Probe* const> probes);
@@ -89,14 +90,17 @@ constexpr unsigned bit(Command command) { return 1U << static_cast<unsigned>(com
 
 std::span<const Flag> all_flags();
 std::span<const CommandRow> all_commands();
-/// Whether it is typed as one word.
+/// The row of that word, or null; measuring has none.
+const CommandRow* find_command(std::string_view word);
+/// Whether the command is typed as one word.
 bool is_one_word(const CommandRow& row);
 std::string_view title_of(Category category);
 
-/// The flag of that long name, or null.
+/// The flag of that long name or letter, or null.
 const Flag* find_flag(std::string_view name);
+const Flag* find_flag(char letter);
 
-/// All that are not hidden.
+/// All flags that are not hidden.
 std::vector<Flag> visible_flags();
 
 /// Words in a sentence: "a, b or c".

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was typed, checked and typed as values; nothing here touches the system.
+// The command line as checked values. Nothing here touches the system.
 #pragma once
 
 #include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -35,19 +36,20 @@ enum class Command {
   version,
   help,
   builds,
+  complete,  ///< `--complete`, which the shells' scripts call
   worker
 };
 
 /// Which verdicts make `compare` end with exit code 4.
 enum class FailOn { never, worse, changed };
 
-/// The units of a list of sizes and latencies; `unknown`: as its header says.
+/// Units of an imported list of sizes and latencies; `unknown`: those of its header.
 enum class SizeUnit { unknown, bytes, kibibytes, mebibytes };
 enum class TimeUnit { unknown, nanoseconds, microseconds, cycles };
 
 using ColourMode = terminal::ColourMode;
 
-/// Where one rendering goes: a path, or "-" for stdout.
+/// Target of one rendering: a path, or "-" for stdout.
 struct Output {
   std::string path{};
   const Writer* format{&writers().front()};
@@ -55,7 +57,7 @@ struct Output {
   friend bool operator==(const Output&, const Output&) = default;
 };
 
-/// What was typed for one probe.
+/// Options of one probe.
 struct ProbeOptions {
   std::vector<std::string> series{};
   OptionValues own{};
@@ -118,25 +120,42 @@ class UsageError : public std::runtime_error {
 };
 
 /// Parses the words after the program's name. Throws UsageError. --help is stronger than --version,
-/// and both than commands and words; `clprobe PROBE --help` leaves the probes in `words`.
+/// and both are stronger than commands and words; `clprobe PROBE --help` leaves the probes in
+/// `words`.
 Options parse(const std::vector<std::string>& arguments, std::span<const Probe* const> probes);
 
-/// What a probe is asked for: its own options and the global ones.
+/// The request to a probe: its own options and the global ones.
 Request request_for(const Probe& probe, const Options& options);
 
-/// All from one table of flags and the probes' options: what --help, the man page and the shells'
-/// completions say.
+// Texts of --help and the man page.
 std::string help_text(std::span<const Probe* const> probes);
 std::string probe_help(const Probe& probe);
-/// What the command does, and the options that it takes; throws std::invalid_argument where there
-/// is none.
+/// Describes a command and its options. Throws std::invalid_argument for an unknown command.
 std::string command_help(std::string_view command);
 std::string man_page(std::span<const Probe* const> probes);
-/// `shell` is "bash", "zsh" or "fish"; throws std::invalid_argument for another. `machines` are
-/// those that --device knows besides devices: "sim:gsi"; `terms` what explain knows besides probes.
-std::string completion(std::string_view shell, std::span<const Probe* const> probes,
-                       std::span<const std::string_view> machines,
-                       std::span<const std::string_view> terms);
+
+/// As the first word, it asks for completions of the words that follow it.
+inline constexpr std::string_view completion_flag = "--complete";
+
+struct Described {
+  std::string word{};
+  std::string description{};
+};
+
+/// The words that can be completed besides commands and flags.
+struct Completed {
+  std::span<const Probe* const> probes{};
+  std::function<std::vector<Described>()> devices{};  ///< values of --device
+  std::vector<std::string_view> terms{};  ///< what explain knows besides probes: "cache or far"
+};
+
+/// Completes the last of the words that follow the program's name. The first line of the result is
+/// "words", "list" (a comma may follow) or "files" (names of files may follow as well). Each other
+/// line is a candidate, a tab and its description.
+std::string complete(std::span<const std::string> words, const Completed& known);
+/// The script that makes a shell ask `clprobe --complete`. Throws std::invalid_argument unless
+/// `shell` is "bash", "zsh" or "fish".
+std::string completion_script(std::string_view shell);
 
 using clprobe::nearest;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A probe's options as rows of the same table as clprobe's own.
+// Options of probes as rows of the table of flags.
 #include <algorithm>
 #include <utility>
 
@@ -45,14 +45,15 @@ ProbeFlags::ProbeFlags(const Probe& of)
                      .commands = bit(Command::measure),
                      .summary = option.summary,
                      .details = option.details,
-                     .choices = choices_of(option.value)});
+                     .choices = choices_of(option.value),
+                     .spec = &option.value});
   }
 }
 
-const Option* ProbeFlags::find(std::string_view name) const {
-  const auto found = std::find_if(options.begin(), options.end(),
-                                  [name](const Option& each) { return each.name == name; });
-  return found == options.end() ? nullptr : &*found;
+const Flag* ProbeFlags::find(std::string_view name) const {
+  const auto found = std::find_if(flags.begin(), flags.end(),
+                                  [name](const Flag& each) { return each.name == name; });
+  return found == flags.end() ? nullptr : &*found;
 }
 
 std::vector<ProbeFlags> flags_of(std::span<const Probe* const> probes) {

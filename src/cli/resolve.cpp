@@ -8,22 +8,18 @@
 #include <filesystem>
 #include <set>
 
-#include "cli/updates.hpp"
 #include "cli/values.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::cli {
 namespace {
 
-constexpr std::string_view list_advice = "`clprobe list` shows all probes";
+using Words = std::vector<std::string>;
+using Names = std::vector<std::string_view>;
 
-struct Contradiction {
-  std::string_view one;
-  std::string_view other;
-};
-
-constexpr std::array contradictions{Contradiction{"quick", "thorough"},
-                                    Contradiction{"quiet", "verbose"}};
+bool contains(const auto& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
 
 const std::string* typed_value(const Typed& typed, std::string_view name) {
   const auto found = std::find_if(typed.flags.begin(), typed.flags.end(),
@@ -31,22 +27,40 @@ const std::string* typed_value(const Typed& typed, std::string_view name) {
   return found == typed.flags.end() ? nullptr : &found->second;
 }
 
-const CommandRow* find_command(std::string_view word) {
-  const std::span<const CommandRow> rows = all_commands();
-  const auto found = std::find_if(rows.begin(), rows.end(), [word](const CommandRow& each) {
-    return !each.word.empty() && each.word == word;
-  });
-  return found == rows.end() ? nullptr : &*found;
+/// The probes, and the commands of one word.
+Names with_commands(Names names) {
+  for (const CommandRow& row : all_commands()) {
+    if (is_one_word(row)) names.push_back(row.word);
+  }
+  return names;
 }
 
-bool is_measuring(Command command) {
-  return command == Command::measure || command == Command::live;
+void remove_repeated(Words& words) {
+  Words kept;
+  for (std::string& word : words) {
+    if (!contains(kept, word)) kept.push_back(std::move(word));
+  }
+  words = std::move(kept);
 }
 
-void check_probes(const std::vector<std::string>& words,
-                  const std::vector<std::string_view>& probes) {
+/// Refuses flags that exclude each other.
+void check_contradictions(const Typed& typed) {
+  using Pair = std::pair<std::string_view, std::string_view>;
+  for (const auto& [one, other] : {Pair{"quick", "thorough"}, Pair{"quiet", "verbose"}}) {
+    if (typed_value(typed, one) != nullptr && typed_value(typed, other) != nullptr) {
+      throw UsageError(fmt::format("--{} and --{} cannot be combined: choose one", one, other));
+    }
+  }
+  const std::string* const format = typed_value(typed, "format");
+  if (typed_value(typed, "json") != nullptr && format != nullptr && *format != "json") {
+    throw UsageError(
+        fmt::format("--json and --format {} cannot be combined: choose one", quote(*format)));
+  }
+}
+
+void check_probes(const Words& words, const Names& probes) {
   for (const std::string& word : words) {
-    if (std::find(probes.begin(), probes.end(), word) != probes.end()) continue;
+    if (contains(probes, word)) continue;
     if (find_command(word) != nullptr) {
       throw UsageError(fmt::format("{} is a command: write it as the first word", quote(word)));
     }
@@ -63,100 +77,78 @@ void check_probes(const std::vector<std::string>& words,
           fmt::format("unknown probe {}: separate probes with spaces, as in `clprobe {}`",
                       quote(word), printable(apart)));
     }
-    // Only the first word can be a command, but a command's name that is mistyped should be found.
-    std::vector<std::string_view> candidates = probes;
+    // Only the first word can be a command.
     const bool is_first = word == words.front();
-    for (const CommandRow& row : all_commands()) {
-      if (is_first && is_one_word(row)) candidates.push_back(row.word);
-    }
-    throw unknown_word(is_first ? "probe or command" : "probe", word, candidates, list_advice);
+    throw unknown_word(is_first ? "probe or command" : "probe", word,
+                       is_first ? with_commands(probes) : probes,
+                       "`clprobe list` shows all probes");
   }
 }
 
-/// What is explained may have several words: "cache or far". Which there are is known to those who
-/// have the pages.
-void join_explained(Options& options) {
-  const std::vector<std::string>& words = options.words;
-  if (options.full && words.empty()) {
-    throw UsageError("--full needs a probe: write `clprobe explain PROBE --full`");
-  }
-  std::string joined;
-  for (const std::string& word : words) joined += (joined.empty() ? "" : " ") + word;
-  if (!words.empty()) options.words = {joined};
+void check_files(const Words& files, std::string_view command, std::string_view how) {
+  if (!files.empty() && !contains(files, "")) return;
+  throw UsageError(fmt::format("{} needs files: write `clprobe {} {}", command, command, how));
 }
 
-void check_words(const Options& options, const std::vector<std::string_view>& probes) {
-  const std::vector<std::string>& words = options.words;
-  if (is_measuring(options.command)) check_probes(words, probes);
-  const bool takes_none = options.command == Command::list || options.command == Command::version;
-  if (takes_none && !words.empty()) {
-    const std::string_view command = options.command == Command::list ? "list" : "version";
-    throw UsageError(
-        fmt::format("{} takes no arguments: leave out {}", command, quote(words.front())));
-  }
-  const bool has_empty = std::find(words.begin(), words.end(), "") != words.end();
-  const bool takes_files =
-      options.command == Command::compare || options.command == Command::import;
-  if (takes_files && (words.empty() || has_empty)) {
-    const bool is_import = options.command == Command::import;
-    throw UsageError(
-        is_import
-            ? "import needs files: write `clprobe import FILE...` with results of another tool"
-            : "compare needs files: write `clprobe compare FILE FILE... [PROBE...]` with JSON "
-              "files saved by -o, or folders of such files");
-  }
-  if (options.command == Command::report && (words.empty() || has_empty)) {
-    throw UsageError(
-        "report needs files: write `clprobe report FILE... [PROBE...]` with JSON files saved by "
-        "-o");
+/// Refuses words that the command cannot have, and joins those of `explain`: "cache or far".
+void settle_words(Options& options, const Names& probes) {
+  Words& words = options.words;
+  switch (options.command) {
+    case Command::measure:
+    case Command::live:
+      check_probes(words, probes);
+      return remove_repeated(words);
+    case Command::list:
+    case Command::version:
+      if (words.empty()) return;
+      throw UsageError(fmt::format("{} takes no arguments: leave out {}",
+                                   options.command == Command::list ? "list" : "version",
+                                   quote(words.front())));
+    case Command::explain:
+      if (options.full && words.empty()) {
+        throw UsageError("--full needs a probe: write `clprobe explain PROBE --full`");
+      }
+      if (!words.empty()) words = {fmt::format("{}", fmt::join(words, " "))};
+      return;
+    case Command::report:
+      return check_files(words, "report", "FILE... [PROBE...]` with JSON files saved by -o");
+    case Command::compare:
+      return check_files(words, "compare",
+                         "FILE FILE... [PROBE...]` with JSON files saved by -o, or folders of such "
+                         "files");
+    case Command::import:
+      return check_files(words, "import", "FILE...` with results of another tool");
+    case Command::help:
+      for (const std::string& word : words) {
+        if (find_command(word) != nullptr || contains(probes, word)) continue;
+        throw unknown_word("probe or command", word, with_commands(probes),
+                           "`clprobe help` lists them");
+      }
+      return remove_repeated(words);
+    default:
+      return;
   }
 }
 
-void remove_repeated(std::vector<std::string>& words) {
-  std::vector<std::string> kept;
-  for (std::string& word : words) {
-    if (std::find(kept.begin(), kept.end(), word) == kept.end()) kept.push_back(std::move(word));
-  }
-  words = std::move(kept);
-}
-
-/// "clprobe PROBE --help", "clprobe COMMAND --help": of the command, or of the probes that are
-/// named; any other words are of no interest.
-void keep_helped(Options& options, const Typed& typed,
-                 const std::vector<std::string_view>& probes) {
-  options.words = typed.words;
-  const bool has_command = !options.words.empty() && find_command(options.words.front()) != nullptr;
-  if (has_command && options.words.front() != "help") {
-    options.words.resize(1);
+/// "clprobe PROBE --help", "clprobe COMMAND --help": of the command, or of the named probes; other
+/// words do not matter.
+void keep_helped(Options& options, const Names& probes) {
+  Words& words = options.words;
+  if (!words.empty() && find_command(words.front()) != nullptr && words.front() != "help") {
+    words.resize(1);
     return;
   }
-  std::erase_if(options.words, [&](const std::string& word) {
-    return std::find(probes.begin(), probes.end(), word) == probes.end();
-  });
-  remove_repeated(options.words);
-}
-
-/// "clprobe help WORD": of nothing that there is not.
-void check_helped(Options& options, const std::vector<std::string_view>& probes) {
-  for (const std::string& word : options.words) {
-    if (find_command(word) != nullptr) continue;
-    if (std::find(probes.begin(), probes.end(), word) != probes.end()) continue;
-    std::vector<std::string_view> candidates = probes;
-    for (const CommandRow& row : all_commands()) {
-      if (is_one_word(row)) candidates.push_back(row.word);
-    }
-    throw unknown_word("probe or command", word, candidates, "`clprobe help` lists them");
-  }
-  remove_repeated(options.words);
+  std::erase_if(words, [&](const std::string& word) { return !contains(probes, word); });
+  remove_repeated(words);
 }
 
 /// Words of `report` and `compare` that are probes; a file of such a name is written as ./latency.
-void take_probes(Options& options, const std::vector<std::string_view>& probes) {
-  std::vector<std::string> files;
+void take_probes(Options& options, const Names& probes) {
+  Words files;
   const std::size_t first_words = options.first_side;
   for (std::size_t i = 0; i < options.words.size(); ++i) {
     std::string& word = options.words[i];
-    const bool is_probe = std::find(probes.begin(), probes.end(), word) != probes.end();
+    const bool is_probe = contains(probes, word);
     if (is_probe && i < first_words) --options.first_side;
     (is_probe ? options.shown_probes : files).push_back(std::move(word));
   }
@@ -165,7 +157,7 @@ void take_probes(Options& options, const std::vector<std::string_view>& probes) 
 
 /// The commands that a flag is for: "measuring", "report, compare or import".
 std::string commands_of(const Flag& flag) {
-  std::vector<std::string_view> words;
+  Names words;
   for (const CommandRow& row : all_commands()) {
     if ((flag.commands & bit(row.command)) == 0) continue;
     // `compare` is one word for both.
@@ -175,28 +167,24 @@ std::string commands_of(const Flag& flag) {
   return join_choices(words);
 }
 
-/// The formats of a command that does not write all of them.
-struct FormatRule {
-  bool applies;
-  std::string_view command;
-  bool (*can_write)(const Writer&);
-  std::string_view advice{};
-};
-
 /// Refuses formats that have no form of what the command writes.
 void check_formats(const Options& options) {
+  struct Rule {
+    bool applies;
+    std::string_view command;
+    bool (*can_write)(const Writer&);
+    std::string_view advice{};
+  };
   const bool is_comparison =
       options.command == Command::compare || options.command == Command::live;
   const bool is_survey = options.command == Command::profile && options.list_kernels;
   const std::array rules{
-      FormatRule{options.command == Command::list, "list",
-                 [](const Writer& each) { return each.name == "table" || each.name == "json"; }},
-      FormatRule{is_comparison, "compare",
-                 [](const Writer& each) { return each.comparison != nullptr; },
-                 ": for a chart or the curves of the same files, use clprobe report"},
-      FormatRule{is_survey, "profile --list",
-                 [](const Writer& each) { return each.survey != nullptr; }}};
-  for (const FormatRule& rule : rules) {
+      Rule{options.command == Command::list, "list",
+           [](const Writer& each) { return each.name == "table" || each.name == "json"; }},
+      Rule{is_comparison, "compare", [](const Writer& each) { return each.comparison != nullptr; },
+           ": for a chart or the curves of the same files, use clprobe report"},
+      Rule{is_survey, "profile --list", [](const Writer& each) { return each.survey != nullptr; }}};
+  for (const Rule& rule : rules) {
     const auto check = [&](const Writer& format, std::string_view flag) {
       if (!rule.applies || rule.can_write(format)) return;
       throw UsageError(fmt::format("{}: {} writes {}, not {}{}", flag, rule.command,
@@ -208,16 +196,15 @@ void check_formats(const Options& options) {
   }
 }
 
-/// Refuses flags that the command would ignore: whoever typed them expects them to do something.
+/// Refuses flags that the command would ignore: whoever typed them expects an effect.
 void check_flags_apply(const Options& options, const Typed& typed, std::string_view command) {
   for (const auto& [flag, value] : typed.flags) {
-    const bool applies = (flag->commands & bit(options.command)) != 0;
-    if (applies) continue;
+    if ((flag->commands & bit(options.command)) != 0) continue;
     const std::string owners = commands_of(*flag);
     if (owners.empty()) {
       throw UsageError(fmt::format("--{} does not apply to {}: leave it out", flag->name, command));
     }
-    // Who types --list may want the command of that name.
+    // Whoever types --list may want the command of that name.
     const bool is_command = find_command(flag->name) != nullptr;
     throw UsageError(fmt::format(
         "--{} belongs to {}, not to {}: leave it out{}", flag->name, owners, command,
@@ -241,6 +228,51 @@ void settle_outputs(Options& options) {
   }
 }
 
+/// `profile` has a program, bundles, or a kernel without either.
+void check_profiled(const Options& options) {
+  const bool has_program = !options.app.empty() && !options.app.front().empty();
+  const bool has_kernel = !options.kernel_file.empty() || !options.launch_file.empty();
+  const Words& folders = options.words;
+  if (has_program && !folders.empty()) {
+    throw UsageError(fmt::format("{} needs -- before it: write `clprobe profile -- {}`",
+                                 quote(folders.front()), printable(folders.front())));
+  }
+  const bool has_none = !has_program && folders.empty() && !has_kernel;
+  if (has_none || (!options.app.empty() && !has_program)) {
+    throw UsageError(
+        "profile needs a program or a captured launch: write `clprobe profile -- PROGRAM` or "
+        "`clprobe profile FOLDER`");
+  }
+  if (has_kernel && (has_program || !folders.empty())) {
+    throw UsageError(
+        "--kernel-file launches a kernel without a program: leave out the program or folder");
+  }
+  if (options.kernel_file.empty() != options.launch_file.empty()) {
+    throw UsageError(options.launch_file.empty()
+                         ? "--kernel-file needs --launch FILE.json, which describes the launch"
+                         : "--launch needs --kernel-file FILE.cl, the text of the kernel");
+  }
+}
+
+/// Refuses flags of `profile` that only a program can have, or that a survey does not have: it has
+/// no findings and no charts, and measures nothing.
+void check_profile_flags(const Options& options, const Typed& typed) {
+  constexpr std::array<std::string_view, 4> of_programs{"list", "kernel", "keep", "with-secrets"};
+  constexpr std::array<std::string_view, 7> of_surveys{"list",  "output",  "format",      "json",
+                                                       "color", "verbose", "with-secrets"};
+  for (const auto& [flag, value] : typed.flags) {
+    if (options.app.empty() && contains(of_programs, flag->name)) {
+      throw UsageError(
+          fmt::format("--{} needs a program: write `clprobe profile --{} ... -- PROGRAM`",
+                      flag->name, flag->name));
+    }
+    if (options.list_kernels && !contains(of_surveys, flag->name)) {
+      throw UsageError(
+          fmt::format("--{} does not apply to profile --list: leave one of them out", flag->name));
+    }
+  }
+}
+
 }  // namespace
 
 UsageError unknown_word(std::string_view kind, std::string_view word,
@@ -250,49 +282,21 @@ UsageError unknown_word(std::string_view kind, std::string_view word,
   return UsageError(fmt::format("unknown {} {}: {}{}", kind, quote(word), guess, advice));
 }
 
-void check_contradictions(const Typed& typed) {
-  for (const auto& [one, other] : contradictions) {
-    if (typed_value(typed, one) != nullptr && typed_value(typed, other) != nullptr) {
-      throw UsageError(fmt::format("--{} and --{} cannot be combined: choose one", one, other));
-    }
-  }
-  const std::string* const format = typed_value(typed, "format");
-  if (typed_value(typed, "json") != nullptr && format != nullptr && *format != "json") {
-    throw UsageError(
-        fmt::format("--json and --format {} cannot be combined: choose one", quote(*format)));
-  }
-}
-
 void resolve(Options& options, const Typed& typed, const std::vector<std::string_view>& probes) {
-  switch (options.command) {
-    case Command::help:
-      keep_helped(options, typed, probes);
-      return;
-    case Command::version:
-      options.words.clear();
-      return;
-    case Command::generate:
-      if (!typed.words.empty()) {
-        throw UsageError(fmt::format("--generate takes no further arguments: leave out {}",
-                                     quote(typed.words.front())));
-      }
-      check_flags_apply(options, typed, "--generate");
-      return;
-    case Command::builds:
-    case Command::worker:
-      options.words = typed.words;
-      return;
-    case Command::measure:
-    case Command::list:
-    case Command::explain:
-    case Command::report:
-    case Command::compare:
-    case Command::live:
-    case Command::import:
-    case Command::profile:
-      break;
-  }
+  check_contradictions(typed);
+  const std::string generated = options.words.empty() ? "" : options.words.front();
   options.words = typed.words;
+  if (options.command == Command::help) return keep_helped(options, probes);
+  if (options.command == Command::version) return options.words.clear();
+  if (options.command == Command::builds || options.command == Command::worker) return;
+  if (options.command == Command::generate) {
+    if (!typed.words.empty()) {
+      throw UsageError(fmt::format("--generate takes no further arguments: leave out {}",
+                                   quote(typed.words.front())));
+    }
+    options.words = {generated};
+    return check_flags_apply(options, typed, "--generate");
+  }
   const CommandRow* row = options.words.empty() ? nullptr : find_command(options.words.front());
   if (row != nullptr) {
     options.command = row->command;
@@ -301,20 +305,23 @@ void resolve(Options& options, const Typed& typed, const std::vector<std::string
   if (options.command == Command::compare && typed_value(typed, "live") != nullptr) {
     options.command = Command::live;
     row = find_command("compare --live");
+    if (options.first_side > 0) {
+      throw UsageError(
+          "-- does not apply to compare --live: describe side B with --b-device and --b-env");
+    }
+    // One quick pass of each side is enough to know which points to alternate.
+    if (typed_value(typed, "thorough") == nullptr) options.effort = Effort::quick;
   }
   check_flags_apply(options, typed, row != nullptr ? row->word : "measuring");
-  if (options.command == Command::help) check_helped(options, probes);
   check_formats(options);
-  if (options.command == Command::explain) join_explained(options);
   const bool shows_runs = options.command == Command::report || options.command == Command::compare;
   if (shows_runs) take_probes(options, probes);
-  check_words(options, probes);
-  // A probe that is named twice is measured once; a file may well be shown beside itself.
-  if (is_measuring(options.command)) remove_repeated(options.words);
-  // A first look is enough to know what to take turns at.
-  const bool has_effort = typed_value(typed, "thorough") != nullptr;
-  if (options.command == Command::live && !has_effort) options.effort = Effort::quick;
+  settle_words(options, probes);
   settle_outputs(options);
+  if (options.command == Command::profile) {
+    check_profiled(options);
+    check_profile_flags(options, typed);
+  }
 }
 
 }  // namespace clprobe::cli

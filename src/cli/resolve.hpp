@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was typed as a whole: which command, which words, and whether they fit together.
+// The command line as a whole: which command it is, and whether its words and flags fit together.
 #pragma once
 
 #include <string>
@@ -22,13 +22,8 @@ struct Typed {
 UsageError unknown_word(std::string_view kind, std::string_view word,
                         const std::vector<std::string_view>& candidates, std::string_view advice);
 
-/// Refuses flags that exclude each other. Throws UsageError.
-void check_contradictions(const Typed& typed);
-
-/// Settles command, words and outputs once all flags have been stored. Throws UsageError.
+/// Settles command, words and outputs once all flags have been stored. Throws UsageError for what
+/// contradicts itself or would be ignored.
 void resolve(Options& options, const Typed& typed, const std::vector<std::string_view>& probes);
-
-/// The same of `profile`, whose program stands behind `--`. Throws UsageError.
-void settle_profile(Options& options, const Typed& typed, std::vector<std::string> app);
 
 }  // namespace clprobe::cli

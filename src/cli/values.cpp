@@ -73,29 +73,25 @@ SizeRange parse_size_range(std::string_view text) {
   return range;
 }
 
-struct DurationUnit {
+struct ScaledUnit {
   std::string_view word;
-  double seconds;
+  double factor;
 };
 
-constexpr std::array duration_units{DurationUnit{"ms", 1e-3}, DurationUnit{"s", 1.0},
-                                    DurationUnit{"min", 60.0}, DurationUnit{"h", 3600.0}};
+constexpr std::array seconds_units{ScaledUnit{"ms", 1e-3}, ScaledUnit{"s", 1.0},
+                                   ScaledUnit{"min", 60.0}, ScaledUnit{"h", 3600.0}};
+constexpr std::array hertz_units{ScaledUnit{"Hz", 1.0},  ScaledUnit{" Hz", 1.0},
+                                 ScaledUnit{"kHz", 1e3}, ScaledUnit{" kHz", 1e3},
+                                 ScaledUnit{"MHz", 1e6}, ScaledUnit{" MHz", 1e6},
+                                 ScaledUnit{"GHz", 1e9}, ScaledUnit{" GHz", 1e9}};
+constexpr std::array share_units{ScaledUnit{"%", 0.01}, ScaledUnit{" %", 0.01}};
 
-struct FrequencyUnit {
-  std::string_view word;
-  double hertz;
-};
-
-constexpr std::array frequency_units{FrequencyUnit{"Hz", 1.0}, FrequencyUnit{"kHz", 1e3},
-                                     FrequencyUnit{"MHz", 1e6}, FrequencyUnit{"GHz", 1e9}};
-
-/// Of "30s"; nothing where a number or its unit is missing.
-std::optional<double> seconds_of(const Number& number) {
-  const auto* const unit =
-      std::find_if(duration_units.begin(), duration_units.end(),
-                   [&](const DurationUnit& each) { return each.word == number.rest; });
-  if (!number.is_valid || unit == duration_units.end()) return std::nullopt;
-  return number.value * unit->seconds;
+/// The number in its unit, such as 90 for "1.5min"; -1 if a number or a known unit is missing.
+double read_scaled(std::string_view text, std::span<const ScaledUnit> units) {
+  const Number number = read_number(text);
+  const auto unit = std::find_if(units.begin(), units.end(),
+                                 [&](const ScaledUnit& each) { return each.word == number.rest; });
+  return number.is_valid && unit != units.end() ? number.value * unit->factor : -1.0;
 }
 
 }  // namespace
@@ -127,10 +123,8 @@ std::vector<SizeRange> parse_sizes(std::string_view text) {
 
 std::chrono::duration<double> parse_duration(std::string_view text) {
   constexpr double max_seconds = 1000.0 * 3600.0;  // a run of six weeks is a slip of the keyboard
-  const std::optional<double> seconds = seconds_of(read_number(text));
-  if (seconds && *seconds > 0.0 && *seconds <= max_seconds) {
-    return std::chrono::duration<double>(*seconds);
-  }
+  const double seconds = read_scaled(text, seconds_units);
+  if (seconds > 0.0 && seconds <= max_seconds) return std::chrono::duration<double>(seconds);
   refuse(
       "{} is not a valid time: write a time above 0 and up to 1000 hours, such as 500ms, 30s, 2min "
       "or 1h",
@@ -141,10 +135,10 @@ std::uint64_t parse_milliseconds(std::string_view text, std::uint64_t least, std
   constexpr double ms_per_s = 1e3;
   const Number number = read_number(text);
   const bool is_bare = number.is_valid && number.rest.empty();
-  const std::optional<double> seconds = is_bare ? number.value / ms_per_s : seconds_of(number);
-  const double wanted = std::round(seconds.value_or(-1.0) * ms_per_s);
-  if (wanted >= static_cast<double>(least) && wanted <= static_cast<double>(most)) {
-    return static_cast<std::uint64_t>(wanted);
+  const double ms =
+      std::round(is_bare ? number.value : ms_per_s * read_scaled(text, seconds_units));
+  if (ms >= static_cast<double>(least) && ms <= static_cast<double>(most)) {
+    return static_cast<std::uint64_t>(ms);
   }
   const auto max_hours = static_cast<double>(most) / ms_per_s / 3600.0;
   refuse(
@@ -154,18 +148,10 @@ std::uint64_t parse_milliseconds(std::string_view text, std::uint64_t least, std
 }
 
 double parse_frequency(std::string_view text) {
-  const Number number = read_number(text);
-  const std::string_view word =
-      number.rest.substr(std::min(number.rest.find_first_not_of(' '), number.rest.size()));
-  const auto* const unit =
-      std::find_if(frequency_units.begin(), frequency_units.end(),
-                   [&](const FrequencyUnit& each) { return each.word == word; });
   constexpr double min_hertz = 1e3;  // slower, or faster, is a slip of the keyboard
   constexpr double max_hertz = 1e12;
-  if (number.is_valid && unit != frequency_units.end()) {
-    const double hertz = number.value * unit->hertz;
-    if (hertz >= min_hertz && hertz <= max_hertz) return hertz;
-  }
+  const double hertz = read_scaled(text, hertz_units);
+  if (hertz >= min_hertz && hertz <= max_hertz) return hertz;
   refuse("{} is not a valid clock rate: write a number with its unit, such as 1.98GHz or 1980MHz",
          quote(text));
 }
@@ -206,10 +192,8 @@ std::vector<int> parse_wholes(std::string_view text, std::uint64_t least, std::u
 }
 
 double parse_share(std::string_view text) {
-  const Number number = read_number(text);
-  constexpr double max_percent = 100.0;
-  const bool is_percent = number.rest == "%" || number.rest == " %";
-  if (number.is_valid && is_percent && number.value <= max_percent) return number.value / 100.0;
+  const double share = read_scaled(text, share_units);
+  if (share >= 0.0 && share <= 1.0) return share;
   refuse("{} is not a valid share: write a percentage from 0% to 100%, such as 3% or 0.5%",
          quote(text));
 }
@@ -221,7 +205,7 @@ std::uint64_t parse_count(std::string_view text) {
     return std::uint64_t{1} << parse_whole(text.substr(power.size()), 0, largest_power);
   }
   const std::optional<Bytes> count = parse_bytes(text);
-  // The suffixes of sizes without their B: a count is no size.
+  // A count may have the suffix of a size without its B.
   const bool is_size = text.ends_with('B') || text.ends_with('b');
   if (count && count->count > 0 && !is_size) return count->count;
   refuse("{} is not a valid count: write a whole number above 0, such as 65536, 64K or 2^16",
@@ -230,7 +214,7 @@ std::uint64_t parse_count(std::string_view text) {
 
 namespace {
 
-/// Reads by the kind of value that an option has.
+/// Reads the kind of value that an option has.
 struct Reader {
   std::string_view text;
 
@@ -256,13 +240,8 @@ struct Reader {
     const std::uint64_t below = std::bit_floor(count);
     refuse("{} is not a power of two: choose {} or {}", count, below, below * 2);
   }
-  OptionValue operator()(const Choice&) const {
-    return std::vector<std::string>{std::string(text)};
-  }
-  OptionValue operator()(const TracePath&) const {
-    if (text.empty()) refuse("the value is empty: write the name of a file");
-    return std::vector<std::string>{std::string(text)};
-  }
+  OptionValue operator()(const Choice&) const { return std::vector{std::string(text)}; }
+  OptionValue operator()(const TracePath&) const { return std::vector{std::string(text)}; }
   OptionValue operator()(const Choices&) const {
     std::vector<std::string> words;
     for (const std::string_view word : split_list(text)) {

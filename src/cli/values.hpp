@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The values of flags, from text. What is refused is a UsageError that quotes the word and says
+// Values of flags, read from text. Each function throws a UsageError that quotes the word and says
 // what to write; the caller adds the flag's name.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace clprobe::cli {
 /// The parts of `text` between commas, which may be empty.
 std::vector<std::string_view> split_list(std::string_view text);
 
-/// Above 0.
+/// A size above 0: "128", "64KiB".
 Bytes parse_size(std::string_view text);
 
 /// A comma list of "64KiB", "1KiB-1GiB" or "1KiB-1GiB*2". Without "*" the ratio is 0: the probe's.
@@ -35,7 +35,8 @@ double parse_frequency(std::string_view text);
 /// A whole number from `least` to `most`.
 std::uint64_t parse_whole(std::string_view text, std::uint64_t least, std::uint64_t most);
 
-/// A comma list of such numbers and of ranges "1-32", each once, in the order in which they come.
+/// A comma list of whole numbers from `least` to `most` and of ranges "1-32", each number once, in
+/// the order in which they come.
 std::vector<int> parse_wholes(std::string_view text, std::uint64_t least, std::uint64_t most);
 
 /// "3%" or "0.5 %", as a share: 0.03, 0.005. From 0 to 100 %.
@@ -44,14 +45,14 @@ double parse_share(std::string_view text);
 /// A count above 0: "65536", "64K" (K, M, G and T are powers of 1024) or "2^16".
 std::uint64_t parse_count(std::string_view text);
 
-/// The path with the format of its extension. A stream ("-" or a device) has none and gets `table`,
-/// until it is known what --format says.
+/// The path with the format of its extension. A stream ("-" or a device) gets `table` until
+/// --format is known.
 Output parse_output(std::string_view path);
 
-/// stdout and devices, which take the format of --format.
+/// True for stdout and devices, which take the format of --format.
 bool is_stream_path(std::string_view path);
 
-/// The value of a probe's option. The words of a choice have been checked.
+/// The value of a probe's option. The words of a choice must have been checked.
 OptionValue read_value(const ValueSpec& spec, std::string_view text);
 
 }  // namespace clprobe::cli

@@ -2,17 +2,14 @@
 #include "cli/without_folders.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "cli/flags.hpp"
+#include "cli/values.hpp"
 #include "text/secrets.hpp"
 
 namespace clprobe::cli {
 namespace {
-
-constexpr std::array device_flags{std::string_view("device"), std::string_view("b-device")};
-constexpr std::array variable_flags{std::string_view("a-env"), std::string_view("b-env")};
 
 std::string file_name(std::string_view path) {
   const std::size_t end = path.find_last_not_of('/');
@@ -21,80 +18,58 @@ std::string file_name(std::string_view path) {
   return std::string(path.substr(path.rfind('/') + 1));
 }
 
-/// "0,sim:/home/me/x.json": a list of words, of which some are files behind a prefix.
+/// "0,sim:x.json" of "0,sim:/home/me/x.json": a comma list, in which "sim:" may have a file. All
+/// that follows "recorded:" is one name, also a comma.
 std::string device_words(std::string_view value) {
-  // Everything behind it is one name, also a comma.
-  constexpr std::string_view recorded = "recorded:";
-  constexpr std::string_view simulated = "sim:";
-  if (value.starts_with(recorded)) {
-    return std::string(recorded) + file_name(value.substr(recorded.size()));
-  }
+  const bool is_recorded = value.starts_with("recorded:");
   std::string shown;
-  for (std::size_t begin = 0; begin <= value.size();) {
-    const std::size_t end = std::min(value.find(',', begin), value.size());
-    const std::string_view word = value.substr(begin, end - begin);
-    if (begin > 0) shown += ',';
-    shown += word.starts_with(simulated)
-                 ? std::string(simulated) + file_name(word.substr(simulated.size()))
-                 : std::string(word);
-    begin = end + 1;
+  for (const std::string_view word : is_recorded ? std::vector{value} : split_list(value)) {
+    const bool has_file = is_recorded || word.starts_with("sim:");
+    const std::size_t start = has_file ? word.find(':') + 1 : 0;
+    if (word.data() != value.data()) shown += ',';
+    shown += word.substr(0, start);
+    shown += has_file ? file_name(word.substr(start)) : std::string(word);
   }
   return shown;
 }
 
-/// The value of a flag; a null one is a probe's option, or none at all.
+/// The value of a flag. Without one (`flag` is null) it is a probe's option or a word by itself.
 std::string value_without_folders(const Flag* flag, std::string_view value) {
-  const auto is_one_of = [flag](const auto& names) {
-    return flag != nullptr && std::find(names.begin(), names.end(), flag->name) != names.end();
-  };
-  if (is_one_of(device_flags)) return device_words(value);
-  if (is_one_of(variable_flags)) return variable_without_folders(value);
-  const bool may_be_file = flag == nullptr || flag->kind == ValueKind::file;
-  return may_be_file ? file_name(value) : std::string(value);
+  switch (flag == nullptr ? ValueKind::file : flag->kind) {
+    case ValueKind::devices:
+      return device_words(value);
+    case ValueKind::variable:
+      return variable_without_folders(value);
+    case ValueKind::file:
+      return file_name(value);
+    default:
+      return std::string(value);
+  }
 }
 
-const Flag* find_short_flag(char letter) {
-  const std::span<const Flag> flags = all_flags();
-  const auto found = std::find_if(flags.begin(), flags.end(),
-                                  [&](const Flag& each) { return each.short_name == letter; });
-  return found == flags.end() ? nullptr : &*found;
-}
-
-/// What one word of the command line is: how much of it comes before a value, and whose value.
+/// Where a word of the command line has a value, and of which flag.
 struct Parts {
   std::size_t value_at{0};
   const Flag* flag{nullptr};
   bool value_follows{false};  ///< in the next word
 };
 
-Parts parts_of_long(std::string_view word) {
-  const std::size_t equals = word.find('=');
-  const std::size_t end = std::min(equals, word.size());
-  Parts parts{.value_at = word.size(), .flag = find_flag(word.substr(2, end - 2))};
-  if (equals != std::string_view::npos) {
-    parts.value_at = equals + 1;
-  } else {
-    parts.value_follows = parts.flag == nullptr || parts.flag->kind != ValueKind::none;
+Parts parts_of(std::string_view word) {
+  if (word.starts_with("--")) {
+    const std::size_t end = std::min(word.find('='), word.size());
+    const Flag* const flag = find_flag(word.substr(2, end - 2));
+    if (end < word.size()) return {end + 1, flag, false};
+    return {end, flag, flag == nullptr || flag->kind != ValueKind::none};
   }
-  return parts;
-}
-
-/// "-v", "-oFILE", "-o=FILE", "-vqoFILE".
-Parts parts_of_short(std::string_view word) {
+  if (word.size() < 2 || word.front() != '-') return {};
+  // "-v", "-oFILE", "-o=FILE", "-vqoFILE"
   for (std::size_t i = 1; i < word.size(); ++i) {
-    const Flag* const flag = find_short_flag(word[i]);
+    const Flag* const flag = find_flag(word[i]);
     if (flag == nullptr) break;
     if (flag->kind == ValueKind::none) continue;
-    const bool has_equals = i + 1 < word.size() && word[i + 1] == '=';
-    return {i + (has_equals ? 2 : 1), flag, i + 1 == word.size()};
+    return {i + (word.substr(i + 1).starts_with('=') ? 2 : 1), flag, i + 1 == word.size()};
   }
   return {.value_at = word.size()};
-}
-
-Parts parts_of(std::string_view word) {
-  if (word.starts_with("--")) return parts_of_long(word);
-  if (word.size() > 1 && word.front() == '-') return parts_of_short(word);
-  return {};
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -41,20 +42,34 @@ int generate(const cli::Options& options) {
   const std::string& what = options.words.front();
   if (what == "schema") return print(run_schema());
   if (what == "man") return print(cli::man_page(all_probes()));
-  std::vector<std::string> names;
+  return print(cli::completion_script(what));
+}
+
+/// The values of --device: devices of this computer, and simulated ones.
+std::vector<cli::Described> selectable_devices() {
+  std::vector<cli::Described> all{{"all", "all devices"}};
+  try {
+    constexpr std::chrono::seconds patience{3};
+    for (const DeviceInfo& each : list_devices({.timeout = patience}).devices) {
+      all.push_back({fmt::to_string(each.index), printable(each.name)});
+    }
+  } catch (const DeviceError&) {
+    // Simulated devices are there without a driver.
+  }
   for (const std::string_view name : simulator::preset_names()) {
-    names.push_back(fmt::format("sim:{}", name));
+    all.push_back({fmt::format("sim:{}", name), "simulated"});
   }
-  const std::vector<std::string_view> machines(names.begin(), names.end());
+  return all;
+}
+
+int complete(const cli::Options& options) {
+  cli::Completed known{.probes = all_probes(), .devices = selectable_devices};
   const std::vector<std::vector<std::string>> explained = terms_in(embedded_file("glossary.md"));
-  std::vector<std::string_view> terms;
-  terms.reserve(other_pages.size() + explained.size());
-  for (const OtherPage& page : other_pages) terms.push_back(page.word);
+  for (const OtherPage& page : other_pages) known.terms.push_back(page.word);
   for (const std::vector<std::string>& same : explained) {
-    // A probe's word is offered as that; "probe" itself is a term like others.
-    if (find_probe(same.front()) == nullptr) terms.emplace_back(same.front());
+    if (find_probe(same.front()) == nullptr) known.terms.emplace_back(same.front());
   }
-  return print(cli::completion(what, all_probes(), machines, terms));
+  return print(cli::complete(options.words, known));
 }
 
 int help(const cli::Options& options) {
@@ -158,6 +173,8 @@ int run(const cli::Options& options, const std::vector<std::string>& arguments) 
       return help(options);
     case cli::Command::builds:
       return show_builds();
+    case cli::Command::complete:
+      return complete(options);
     case cli::Command::worker:
       return serve();
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `compare --live`: two sides measured in turns.
+// `compare --live`: two sides measured alternately.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -61,13 +61,13 @@ WorkerSettings settings_of(const cli::Options& options, const LiveObserver& obse
   return settings;
 }
 
-/// The first look has the time of its effort: what was typed is for the turns.
+/// Measuring once takes the time of its effort: a typed budget is for alternating.
 cli::Options without_time(cli::Options options) {
   options.time_budget.reset();
   return options;
 }
 
-/// What is found out before any device is opened, so that a mistake costs no time.
+/// A side's settings before any device is opened, so that a mistake costs no time.
 struct Chosen {
   WorkerSettings settings{};
   std::optional<DeviceList> found{};
@@ -151,7 +151,7 @@ void open_sides(const cli::Options& options, const std::vector<std::string>& arg
   }
 }
 
-/// Whether both sides are one device in one environment.
+/// Returns whether both sides are one device in one environment.
 bool are_alike(const cli::Options& options, const Sides& sides) {
   const auto variables = [&](std::size_t side) {
     std::vector<std::pair<std::string, std::string>> sorted = options.environments.at(side);
@@ -164,8 +164,8 @@ bool are_alike(const cli::Options& options, const Sides& sides) {
          a.info.driver == b.info.driver && variables(0) == variables(1);
 }
 
-/// Measures every probe that was asked for on both sides, pass by pass in turns.
-void look_first(const cli::Options& options, const LiveObserver& live, Sides& sides) {
+/// Measures every requested probe on both sides. Their passes alternate.
+void measure_once(const cli::Options& options, const LiveObserver& live, Sides& sides) {
   const cli::Options asked = without_time(options);
   std::vector<EngineProbe> probes;
   std::vector<std::size_t> side_of;  // by the place of a probe
@@ -245,17 +245,17 @@ class LiveComparison {
       say("both sides are the same device in the same environment: any reported change is a false "
           "positive");
     }
-    look_first(options_, observer_, sides_);
+    measure_once(options_, observer_, sides_);
     std::vector<RunDigest> digests = digest_sides();
     Comparison comparison = compare(digests, 0, options_.threshold);
     adopt_headlines(comparison, digests[1]);
-    LiveTurns turns(comparison, sides_, options_.threshold, observer_);
+    LivePasses passes(comparison, sides_, options_.threshold, observer_);
     const bool are_there = sides_[0].backend != nullptr && sides_[1].backend != nullptr;
-    if (are_there) turns.take(time_for_turns(options_.time_budget, spent()));
+    if (are_there) passes.run(alternating_time(options_.time_budget, spent()));
     conclude_runs();
     digests = update(std::move(digests));
     const bool is_repeatable = sides_[0].target.machine && sides_[1].target.machine;
-    take_turns(comparison, turns.followed(), is_repeatable);
+    apply_alternation(comparison, passes.alternated(), is_repeatable);
     progress_.clear();
     const int written = results_.finish(comparison, digests);
     if (is_interrupted()) return exit_interrupted;
@@ -301,7 +301,7 @@ class LiveComparison {
     return digests;
   }
 
-  /// What happened since the first look.
+  /// The digests with the sides' status after alternating.
   [[nodiscard]] std::vector<RunDigest> update(std::vector<RunDigest> digests) const {
     for (std::size_t i = 0; i < sides_.size(); ++i) {
       const Run& run = sides_.at(i).run;

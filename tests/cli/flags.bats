@@ -44,9 +44,9 @@ declare -gA special=(
   [import size-unit]='import list.csv --time-unit ns' [import time-unit]='import list.csv --size-unit KiB'
 )
 
-# The global flags that a shell offers behind the command: its own word of what they are for.
+# The global flags that a shell offers after the command.
 offered() {
-  "$CLPROBE" --generate bash | sed -n "s/^ *'$1') own+='\(.*\)' ;;/\1/p" | grep -o -e '--[a-z-]*'
+  "$CLPROBE" --complete ${1:+"$1"} -- | grep -o -e '^--[a-z-]*'
 }
 
 # flag_words FLAG: as it is typed.

@@ -66,7 +66,7 @@ END
   clprobe -d sim:gsi gsi --trace noise.trace
   fails_with 2 "line 1: not a trace: the first line must be 'clprobe-trace 1'"
   clprobe -d sim:gsi gsi --trace ''
-  fails_with 2 --trace 'the value is empty'
+  fails_with 2 --trace 'needs a value'
 }
 
 @test "a trace without a machine that simulates it is a mistake" {

@@ -82,13 +82,10 @@ install_package() {
   run zsh -f -c 'fpath=($1 $fpath)
     autoload -Uz compinit && compinit -u -D
     print $_comps[clprobe]
-    compadd() {}
-    _arguments() {}
-    words=(clprobe) CURRENT=1
-    autoload +X -Uz _clprobe && _clprobe
-    _sequence() { print $@ }
-    _clprobe_devices' zsh "$data"
-  [[ ${lines[0]} == _clprobe && " ${lines[1]} " == *' all sim:'*' 0 '* ]]
+    _describe() { print ${(P)2} }
+    words=(clprobe --device "") CURRENT=3
+    autoload +X -Uz _clprobe && _clprobe' zsh "$data"
+  [[ ${lines[0]} == _clprobe && " ${lines[1]}" == *' all:'*' 0:'* ]]
 }
 
 @test "lintian finds no fault with the package" {

@@ -83,36 +83,36 @@ TEST_CASE("a drift that is a line in time is in no block's ratio, whichever side
     }
   }
   // In the order A B A B it would be in each.
-  const TurnBlock in_order{{0.0, 0.02}, {0.01, 0.03}};
+  const PairBlock in_order{{0.0, 0.02}, {0.01, 0.03}};
   CHECK(in_order.log_ratio() == doctest::Approx(0.01));
 }
 
 TEST_CASE("a burst that meets one block of a round is not in the round's ratio") {
-  const TurnBlock quiet{{1.0, 1.0}, {1.1, 1.1}};
-  const TurnBlock burst{{1.0, 2.0}, {1.1, 1.1}};
+  const PairBlock quiet{{1.0, 1.0}, {1.1, 1.1}};
+  const PairBlock burst{{1.0, 2.0}, {1.1, 1.1}};
   for (const bool noise_only_adds : {false, true}) {
-    const RoundRatio found = ratio_of_round(std::array{quiet, burst, quiet}, noise_only_adds);
+    const VisitRatio found = ratio_of_visit(std::array{quiet, burst, quiet}, noise_only_adds);
     CHECK(found.log_ratio == doctest::Approx(0.1));
     CHECK(found.baseline == doctest::Approx(1.0));
   }
-  CHECK_THROWS_AS(ratio_of_round({}, false), std::invalid_argument);
+  CHECK_THROWS_AS(ratio_of_visit({}, false), std::invalid_argument);
 }
 
 TEST_CASE("of times to which noise only adds the least counts, and of many the lower quartile") {
   // Nearly all turns of one side were disturbed, and of the other one.
-  const TurnBlock both{{1.5, 1.4}, {1.1, 1.9}};
-  const TurnBlock one{{1.0, 1.3}, {1.7, 1.6}};
-  CHECK(ratio_of_round(std::array{both, one}, true).log_ratio == doctest::Approx(0.1));
+  const PairBlock both{{1.5, 1.4}, {1.1, 1.9}};
+  const PairBlock one{{1.0, 1.3}, {1.7, 1.6}};
+  CHECK(ratio_of_visit(std::array{both, one}, true).log_ratio == doctest::Approx(0.1));
   // A launch may also be faster than usual: the pairs count.
-  CHECK(ratio_of_round(std::array{both, one}, false).log_ratio == doctest::Approx(0.275));
-  std::vector<TurnBlock> many(5, TurnBlock{{1.0, 1.0}, {1.2, 1.2}});
+  CHECK(ratio_of_visit(std::array{both, one}, false).log_ratio == doctest::Approx(0.275));
+  std::vector<PairBlock> many(5, PairBlock{{1.0, 1.0}, {1.2, 1.2}});
   many[2].other[1] = 0.5;
-  CHECK(ratio_of_round(many, true).log_ratio == doctest::Approx(0.2));
+  CHECK(ratio_of_visit(many, true).log_ratio == doctest::Approx(0.2));
   for (std::size_t i = 0; i < 3; ++i) many[i].other = {1.8, 1.8};
-  CHECK(ratio_of_round(many, true).log_ratio == doctest::Approx(0.2));
+  CHECK(ratio_of_visit(many, true).log_ratio == doctest::Approx(0.2));
   many[2].other[1] = 0.5;
   many.pop_back();
-  CHECK(ratio_of_round(many, true).log_ratio == doctest::Approx(-0.5));
+  CHECK(ratio_of_visit(many, true).log_ratio == doctest::Approx(-0.5));
 }
 
 TEST_CASE("the interval's ends are where the Bayes factor is 20") {
@@ -216,12 +216,12 @@ TEST_CASE("headlines that the baseline's first look missed are there once they w
   REQUIRE(comparison.rows.size() == 2);
   CHECK(comparison.rows[1].baseline->finding.series == "far");
   Comparison ignored = comparison;
-  take_turns(ignored, {}, false);
+  apply_alternation(ignored, {}, false);
   CHECK(ignored.rows.size() == 1);
   comparison.unmatched = {{1, "latency", "far", "latency", std::nullopt, "not in the baseline"},
                           {1, "latency", "far", "cycles", std::nullopt, "not in the baseline"}};
-  const Followed turns{.row = 1, .baseline = far, .other = far, .log_ratios = {0.0, 0.0, 0.0, 0.0}};
-  take_turns(comparison, std::array{turns}, false);
+  const Alternated turns{.row = 1, .baseline = far, .other = far, .log_ratios = {0.0, 0.0, 0.0, 0.0}};
+  apply_alternation(comparison, std::array{turns}, false);
   REQUIRE(comparison.rows.size() == 2);
   CHECK(comparison.unmatched.size() == 1);
   CHECK(comparison.rows[1].cells[1].judgement.verdict == Verdict::same);
@@ -245,11 +245,11 @@ TEST_CASE("a comparison of turns has the headlines, as they were followed") {
   add(fact, Verdict::worse);
   add(followed, Verdict::same);
   add(capacity, Verdict::worse);
-  Followed turns{
+  Alternated turns{
       .row = 1, .baseline = headline("latency", 2e-9), .other = headline("latency", 3e-9)};
   for (int i = 0; i < 10; ++i) turns.log_ratios.push_back(std::log(1.5) + 0.001 * (i % 2));
   Comparison once = comparison;
-  take_turns(once, std::array{turns}, false);
+  apply_alternation(once, std::array{turns}, false);
   REQUIRE(once.rows.size() == 2);
   const Judgement& judged = once.rows[0].cells[1].judgement;
   CHECK(judged.verdict == Verdict::worse);
@@ -264,16 +264,16 @@ TEST_CASE("a comparison of turns has the headlines, as they were followed") {
   CHECK(once.counts[1].worse == 1);
   CHECK(once.counts[1].unclear == 1);
   Comparison repeatable = comparison;
-  take_turns(repeatable, std::array{turns}, true);
+  apply_alternation(repeatable, std::array{turns}, true);
   CHECK(repeatable.rows[1].cells[1].judgement.verdict == Verdict::worse);
   // Of too few rounds nothing can be said, and of none of change how much could have been missed.
   turns.log_ratios.resize(3);
   Comparison few = comparison;
-  take_turns(few, std::array{turns}, false);
+  apply_alternation(few, std::array{turns}, false);
   CHECK(few.rows[0].cells[1].judgement.verdict == Verdict::unclear);
   turns.log_ratios = {0.001, -0.001, 0.0, 0.001, -0.001, 0.0, 0.0, 0.0};
   Comparison same = comparison;
-  take_turns(same, std::array{turns}, false);
+  apply_alternation(same, std::array{turns}, false);
   CHECK(same.rows[0].cells[1].judgement.verdict == Verdict::same);
   CHECK(*same.rows[0].cells[1].judgement.resolution < threshold);
 }
@@ -291,7 +291,7 @@ TEST_CASE("a change that was not followed is in doubt, and of a capacity it is s
     comparison.rows.push_back(row);
   }
   comparison.rows[1].cells[1].judgement.verdict = Verdict::same;
-  take_turns(comparison, {}, false);
+  apply_alternation(comparison, {}, false);
   const auto judged = [&](std::size_t row) { return comparison.rows[row].cells[1].judgement; };
   CHECK(judged(0).verdict == Verdict::unclear);
   CHECK(judged(0).reason ==

@@ -29,8 +29,8 @@ class Host {
     return truth + drift * visits_ + noise * random_.normal() + (left_ > 0 ? burst : 0.0);
   }
 
-  TurnBlock block(double change, bool is_mirrored) {
-    TurnBlock made;
+  PairBlock block(double change, bool is_mirrored) {
+    PairBlock made;
     if (is_mirrored) {
       made.other[0] = visit(change);
       made.baseline = {visit(0.0), visit(0.0)};
@@ -44,10 +44,10 @@ class Host {
   }
 
   /// Of one point, beside others of the same round.
-  RoundRatio point(double change) {
-    std::vector<TurnBlock> blocks;
+  VisitRatio point(double change) {
+    std::vector<PairBlock> blocks;
     for (int i = 0; i < 3; ++i) blocks.push_back(block(change, (i + rounds_) % 2 == 1));
-    return ratio_of_round(blocks, true);
+    return ratio_of_visit(blocks, true);
   }
 
   double round(double change) {

@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "cli/flags.hpp"
 #include "cli/options.hpp"
@@ -23,34 +24,67 @@
 namespace clprobe::cli {
 namespace {
 
-std::string golden_path(std::string_view shell) {
-  const std::string name = "clprobe." + std::string(shell);
-  return (std::filesystem::path(CLPROBE_GOLDEN_FOLDER) / name).string();
-}
+constexpr std::array<const char*, 3> shells{"bash", "zsh", "fish"};
 
 bool is_installed(std::string_view program) {
-  return std::system(("command -v " + std::string(program) + " >/dev/null 2>&1").c_str()) == 0;
+  if (std::system(("command -v " + std::string(program) + " >/dev/null 2>&1").c_str()) == 0) {
+    return true;
+  }
+  MESSAGE("skipped: " << program << " is not installed");
+  return false;
 }
 
-constexpr std::array<std::string_view, 2> machines{"sim:gsi", "sim:kepler"};
-
-constexpr std::array<std::string_view, 3> terms{"knee", "lanes together", "local memory"};
-
-std::string completion_of(std::string_view shell) {
-  return completion(shell, example::probes(), machines, terms);
+std::string answer_to(const std::vector<std::string>& words) {
+  const Completed known{.probes = example::probes(),
+                        .devices =
+                            [] {
+                              return std::vector<Described>{
+                                  {"all", ""}, {"0", ""}, {"sim:gsi", ""}, {"sim:kepler", ""}};
+                            },
+                        .terms = {"knee", "lanes together", "local memory"}};
+  return complete(words, known);
 }
 
-/// What the script prints, which the shell reads from a file: nothing has to be quoted twice. Its
-/// home is a folder of its own: fish complains where it can write no history, and zsh reads the
-/// user's .zshrc, or asks a user who has none for settings.
-std::string printed_by(std::string_view shell, const std::string& script) {
+/// "KIND: WORD, WORD": the answer without its descriptions, sorted. The words are apart by spaces;
+/// a line that ends in a space has an empty last word.
+std::string offered(const std::string& line) {
+  std::vector<std::string> words(1);
+  for (const char letter : line) {
+    if (letter == ' ') {
+      words.emplace_back();
+    } else {
+      words.back() += letter;
+    }
+  }
+  std::istringstream answer(answer_to(words));
+  std::string kind;
+  std::getline(answer, kind);
+  std::set<std::string> found;
+  for (std::string each; std::getline(answer, each);) found.insert(each.substr(0, each.find('\t')));
+  std::string text = kind + ":";
+  for (const std::string& each : found) text += (text.ends_with(':') ? " " : ", ") + each;
+  return text;
+}
+
+/// What the script prints in a home of its own: fish complains where it can write no history, and
+/// zsh asks a user without .zshrc for settings. `clprobe` answers with the text.
+std::string printed_by(std::string_view shell, const std::string& script,
+                       const std::string& answer) {
   std::string home = (std::filesystem::temp_directory_path() / "clprobe-home-XXXXXX").string();
   REQUIRE(::mkdtemp(home.data()) != nullptr);
+  std::ofstream(home + "/completion") << completion_script(shell);
   std::ofstream(home + "/script") << script;
   std::ofstream(home + "/.zshrc") << '\n';
+  std::ofstream(home + "/answer") << answer;
+  std::ofstream(home + "/clprobe") << "#!/bin/sh\nprintf '<%s>' \"$@\" >\"$HOME/asked\"\n"
+                                      "cat \"$HOME/answer\"\n";
+  std::filesystem::permissions(home + "/clprobe", std::filesystem::perms::owner_all);
   std::string text;
-  const std::string command = "env -u XDG_CONFIG_HOME -u XDG_DATA_HOME -u ZDOTDIR HOME='" + home +
-                              "' timeout 30 " + std::string(shell) + " '" + home + "/script' 2>&1";
+  const std::string command =
+      "cd '" + home +
+      "' && env -u XDG_CONFIG_HOME -u XDG_DATA_HOME -u ZDOTDIR HOME=\"$PWD\" "
+      "PATH=\"$PWD:$PATH\" timeout 30 " +
+      std::string(shell) + " script 2>&1; cat asked";
   std::FILE* const output = ::popen(command.c_str(), "r");
   REQUIRE(output != nullptr);
   for (int letter = std::fgetc(output); letter != EOF; letter = std::fgetc(output)) {
@@ -61,249 +95,165 @@ std::string printed_by(std::string_view shell, const std::string& script) {
   return text;
 }
 
-/// What bash offers for the last of `words`, which follow "clprobe"; sorted, a line. The program
-/// lists a device 0.
-std::string offered_by_bash(const std::string& words) {
-  return printed_by("bash", "clprobe() { :; }\n. '" + golden_path("bash") +
-                                "'\n_clprobe_devices() { echo 0; }\nCOMP_WORDS=(clprobe " + words +
-                                ")\nCOMP_CWORD=$((${#COMP_WORDS[@]}-1))\n_clprobe\n" +
-                                R"(printf '%s\n' "${COMPREPLY[@]}" | sort | tr '\n' ' ')");
+/// What bash replaces the last of these words by, and the words with which it asks.
+std::string bash_replies(const std::string& words, const std::string& answer) {
+  return printed_by("bash",
+                    ". ./completion\nCOMP_WORDS=(clprobe " + words +
+                        ")\nCOMP_CWORD=$((${#COMP_WORDS[@]}-1))\n_clprobe\n" +
+                        R"(printf '%s ' "${COMPREPLY[@]}")",
+                    answer);
 }
 
-/// What fish offers for the line; sorted, without the descriptions.
-std::string offered_by_fish(const std::string& line) {
-  return printed_by("fish", "source '" + golden_path("fish") +
-                                "'\nfunction __clprobe_devices; echo 0; end\n"
-                                "complete -C '" +
-                                line +
-                                "' | string split -f1 \\t | sort | "
-                                "string join ' '\n");
+std::string fish_offers(const std::string& line, const std::string& answer) {
+  return printed_by(
+      "fish",
+      "source ./completion\ncomplete -C '" + line + "' | string replace \\t = | string join ' '\n",
+      answer);
 }
 
-/// What becomes of each line in zsh when Tab is typed behind it, in a terminal of its own; each
-/// with a full stop and a line end behind it. A key writes the line to a file: what stands on the
-/// screen is wrapped and drawn over.
-std::string completed_by_zsh(const std::string& lines) {
-  return printed_by("zsh", R"zsh(zmodload zsh/zpty
-seen=$(mktemp -d)
+/// The line in zsh once Tab is typed after it, in a terminal of its own. A key writes the line to a
+/// file: what stands on the screen is wrapped and drawn over.
+std::string zsh_completes(const std::string& line, const std::string& answer) {
+  return printed_by("zsh",
+                    R"zsh(zmodload zsh/zpty
 export TERM=xterm
 zpty shell zsh -i
 send() { zpty -w shell "$1" }
 send 'autoload -Uz compinit; compinit -D -u'
-send '. ')zsh" + golden_path("zsh") +
-                               R"zsh(' ; clprobe() { }'
-send '_clprobe_devices() { _sequence compadd - all sim:gsi sim:kepler 0 }'
-send "show() { print -rn -- \$BUFFER >$seen/new; mv $seen/new $seen/line; BUFFER='' }"
+send '. ./completion'
+send "show() { print -rn -- \$BUFFER >new; mv new line; BUFFER='' }"
 send 'zle -N show; bindkey "^X" show; KEYTIMEOUT=1'
-send ": >$seen/ready"
-while [[ ! -e $seen/ready ]]; do zpty -r -t shell ignored; sleep 0.05; done
-while read -r line; do
-  zpty -n -w shell "$line"$'\t\C-x'
-  while [[ ! -e $seen/line ]]; do zpty -r -t shell ignored; sleep 0.02; done
-  print -r -- "$(<$seen/line)."
-  rm $seen/line
-done <<'end'
-)zsh" + lines + R"zsh(end
+send ': >ready'
+while [[ ! -e ready ]]; do zpty -r -t shell ignored; sleep 0.05; done
+zpty -n -w shell ')zsh" +
+                        line + R"zsh('$'\t\C-x'
+while [[ ! -e line ]]; do zpty -r -t shell ignored; sleep 0.02; done
+print -r -- "$(<line)."
 zpty -d shell
-rm -r $seen
-)zsh");
-}
-
-/// The long options that _arguments of zsh is told behind the words; sorted.
-std::string described_to_zsh(const std::string& words) {
-  return printed_by("zsh", R"zsh(compdef() { }
-. ')zsh" + golden_path("zsh") + R"zsh('
-_arguments() { print -l -- "$@" | grep -o '^[*]*--[a-z-]*' | tr -d '*' | sort | paste -sd ' ' }
-words=(clprobe )zsh" + words + R"zsh( '')
-CURRENT=$#words
-_clprobe | grep . || true
-)zsh");
+)zsh",
+                    answer);
 }
 
 }  // namespace
 
 TEST_CASE("completions are as they were read last") {
-  for (const char* shell : {"bash", "zsh", "fish"}) {
-    CHECK(golden_difference("clprobe." + std::string(shell), completion_of(shell)) == "");
+  for (const char* shell : shells) {
+    CHECK(golden_difference("clprobe." + std::string(shell), completion_script(shell)) == "");
   }
-  CHECK_THROWS_AS(completion_of("tcsh"), std::invalid_argument);
+  CHECK_THROWS_AS(completion_script("tcsh"), std::invalid_argument);
 }
 
-TEST_CASE("completions offer what is not hidden") {
-  for (const char* shell : {"bash", "zsh", "fish"}) {
-    const std::string text = completion_of(shell);
-    CHECK(text.find("worker") == std::string::npos);
-    for (const Flag& flag : visible_flags()) {
-      CAPTURE(flag.name);
-      CHECK(text.find(flag.name) != std::string::npos);
-    }
-    CHECK(text.find("bandwidth") != std::string::npos);
-    CHECK(text.find("explain") != std::string::npos);
+TEST_CASE("shells ask the program, and offer what it answers") {
+  if (is_installed("bash")) {
+    CHECK(bash_replies("latency --f", "words\n--format\tformat of stdout\n") ==
+          "--format <--complete><latency><--f>");
+    CHECK(bash_replies("''", "words\n") == " <--complete><>");
+    // bash replaces what follows "=" or ":".
+    CHECK(bash_replies("--color = n", "words\n--color=never\t\n") ==
+          "never <--complete><--color=n>");
+    CHECK(bash_replies("--color =", "words\n--color=never\t\n") == "never <--complete><--color=>");
+    CHECK(bash_replies("-d sim : g", "list\nsim:gsi\t\n") == "gsi <--complete><-d><sim:g>");
+    CHECK(bash_replies("-d sim : gsi,sim : k", "list\nsim:gsi,sim:kepler\t\n") ==
+          "kepler <--complete><-d><sim:gsi,sim:k>");
+    CHECK(bash_replies("report scr", "files\nscreen\t\n") ==
+          "screen script <--complete><report><scr>");
+    CHECK(bash_replies("--output = scr", "files\n") == "script <--complete><--output=scr>");
+    CHECK(bash_replies("explain l", "words\nlanes together\t\n") ==
+          "lanes together <--complete><explain><l>");
+  }
+  if (is_installed("fish")) {
+    CHECK(fish_offers("clprobe latency --f", "words\n--format\tformat of stdout\n") ==
+          "--format=format of stdout\n<--complete><latency><--f>");
+    CHECK(fish_offers("clprobe -d ", "list\nsim:gsi\tsimulated\n0\tGPU\n") ==
+          "0=GPU sim:gsi=simulated\n<--complete><-d><>");
+    CHECK(fish_offers("clprobe report scr", "files\n") == "script\n<--complete><report><scr>");
+  }
+  if (is_installed("zsh")) {
+    CHECK(zsh_completes("clprobe rep", "words\nreport\tprint runs: saved ones\n") ==
+          "clprobe report .\n<--complete><rep>");
+    CHECK(zsh_completes("clprobe -d sim:g", "list\nsim:gsi\t\n") ==
+          "clprobe -d sim:gsi.\n<--complete><-d><sim:g>");
+    CHECK(zsh_completes("clprobe latency --for", "words\n--format\tformat of stdout\n") ==
+          "clprobe latency --format .\n<--complete><latency><--for>");
+    CHECK(zsh_completes("clprobe report scr", "files\n") ==
+          "clprobe report script .\n<--complete><report><scr>");
   }
 }
 
-TEST_CASE("the shells can read their completions, with and without probes") {
-  const std::string folder =
-      (std::filesystem::temp_directory_path() / "clprobe-complete-XXXXXX").string();
-  std::string name = folder;
-  REQUIRE(::mkdtemp(name.data()) != nullptr);
-  for (const char* shell : {"bash", "zsh", "fish"}) {
-    const std::string path = name + "/clprobe";
-    if (!is_installed(shell)) {
-      MESSAGE("skipped: " << shell << " is not installed");
-      continue;
-    }
-    for (const std::span<const Probe* const> probes :
-         {example::probes(), std::span<const Probe* const>{}}) {
-      std::ofstream(path) << completion(shell, probes, machines, terms);
-      const std::string command = std::string(shell) + " -n '" + path + "' >&2";
-      CHECK(std::system(command.c_str()) == 0);
-    }
-  }
-  std::filesystem::remove_all(name);
+TEST_CASE("candidates have their description") {
+  CHECK(answer_to({"latency", "--form"}) == "words\n--format\tformat of the results on stdout\n");
+  CHECK(answer_to({}) == "words\n");
 }
 
-TEST_CASE("bash offers what fits") {
-  if (!is_installed("bash")) {
-    MESSAGE("skipped: bash is not installed");
-    return;
-  }
-  CHECK(offered_by_bash("''") ==
-        "bandwidth compare explain help import latency list profile report version ");
-  CHECK(offered_by_bash("la") == "latency ");
-  CHECK(offered_by_bash("--f") == "--format ");
-  CHECK(offered_by_bash("compare --f") == "--fail-on --format ");
-  CHECK(offered_by_bash("-f ''") == "csv curves findings html json markdown svg table ");
-  CHECK(offered_by_bash("--color = ''") == "always auto never ");
-  CHECK(offered_by_bash("--color =") == "always auto never ");
-  CHECK(offered_by_bash("--color = n") == "never ");
-  CHECK(offered_by_bash("--seed ''") == " ");
-  CHECK(offered_by_bash("explain l") == "lanes together latency local memory ");
-  CHECK(offered_by_bash("report run.json latenc") == "latency ");
-  CHECK(offered_by_bash("report latenc") == " ");
-  CHECK(offered_by_bash("compare a.json latenc") == " ");
-  CHECK(offered_by_bash("list ''") == " ");
-  CHECK(offered_by_bash("latency b") == "bandwidth ");
-  CHECK(offered_by_bash("latency ''") == "bandwidth latency ");
-  CHECK(offered_by_bash("latency li") == " ");
-  CHECK(offered_by_bash("latency --s") == "--seed --series --sizes --step ");
-  CHECK(offered_by_bash("bandwidth --s") == "--seed --step ");
-  CHECK(offered_by_bash("latency --series ''") == "global local ");
-  CHECK(offered_by_bash("bandwidth --operation ''") == "copy read write ");
-  CHECK(offered_by_bash("bandwidth --grid ''") == " ");
-  CHECK(offered_by_bash("help l") == "latency list ");
-  CHECK(offered_by_bash("version ''") == " ");
-  CHECK(offered_by_bash("explain --f") == "--full ");
-  CHECK(offered_by_bash("profile --l") == "--launch --levels --list ");
-  CHECK(offered_by_bash("profile /et") == "/etc ");
-  // Behind -- are the program and its own words.
-  CHECK(offered_by_bash("profile -- --l") == " ");
-  CHECK(offered_by_bash("profile -- /et") == "/etc ");
+TEST_CASE("words are completed by what can follow") {
+  CHECK(
+      offered("") ==
+      "words: bandwidth, compare, explain, help, import, latency, list, profile, report, version");
+  CHECK(offered("la") == "words: latency");
+  CHECK(offered("explain l") == "words: lanes together, latency, local memory");
+  CHECK(offered("report run.json latenc") == "files: latency");
+  CHECK(offered("report latenc") == "files:");
+  CHECK(offered("compare a.json latenc") == "files:");
+  CHECK(offered("list ") == "words:");
+  CHECK(offered("version ") == "words:");
+  CHECK(offered("latency b") == "words: bandwidth");
+  CHECK(offered("latency ") == "words: bandwidth, latency");
+  CHECK(offered("latency li") == "words:");
+  CHECK(offered("help l") == "words: latency, list");
+  CHECK(offered("compare --live ") == "words: bandwidth, latency");
+  CHECK(offered("profile /et") == "files:");
+  // After -- come the program and its own words.
+  CHECK(offered("profile -- --l") == "files:");
+  // A value is no word.
+  CHECK(offered("--label list la") == "words: latency");
 }
 
-TEST_CASE("bash completes comma lists, series and devices") {
-  if (!is_installed("bash")) {
-    MESSAGE("skipped: bash is not installed");
-    return;
-  }
-  CHECK(offered_by_bash("latency --series global,") == "global,local ");
-  CHECK(offered_by_bash("latency --series global,l") == "global,local ");
-  CHECK(offered_by_bash("latency --series = lo") == "local ");
-  CHECK(offered_by_bash("bandwidth --operation read,copy,") == "read,copy,write ");
-  CHECK(offered_by_bash("report --series g") == "global ");
-  CHECK(offered_by_bash("import --series global,") == "global,local ");
-  CHECK(offered_by_bash("-d ''") == "0 all sim:gsi sim:kepler ");
-  CHECK(offered_by_bash("list --device = a") == "all ");
-  CHECK(offered_by_bash("-d 0,s") == "0,sim:gsi 0,sim:kepler ");
-  // Only what follows the colon is replaced.
-  CHECK(offered_by_bash("-d sim : ''") == "gsi kepler ");
-  CHECK(offered_by_bash("-d sim :") == "gsi kepler ");
-  CHECK(offered_by_bash("-d sim : gsi,sim : k") == "kepler ");
-  CHECK(offered_by_bash("compare --live --b-device sim : g") == "gsi ");
+TEST_CASE("values are completed by their option") {
+  CHECK(offered("-f ") == "words: csv, curves, findings, html, json, markdown, svg, table");
+  CHECK(offered("--color=") == "words: --color=always, --color=auto, --color=never");
+  CHECK(offered("--color=n") == "words: --color=never");
+  CHECK(offered("--seed ") == "words:");
+  CHECK(offered("--nosuch=") == "words:");
+  CHECK(offered("-o ") == "files:");
+  CHECK(offered("latency --series ") == "list: global, local");
+  CHECK(offered("latency --series global,") == "list: global,local");
+  CHECK(offered("latency --series global,l") == "list: global,local");
+  CHECK(offered("latency --series=lo") == "list: --series=local");
+  CHECK(offered("bandwidth --operation read,copy,") == "list: read,copy,write");
+  CHECK(offered("bandwidth --grid ") == "words:");
+  CHECK(offered("report --series g") == "list: global");
+  CHECK(offered("import --series global,") == "list: global,local");
+  CHECK(offered("-d ") == "list: 0, all, sim:gsi, sim:kepler");
+  CHECK(offered("list --device=a") == "list: --device=all");
+  CHECK(offered("-d 0,s") == "list: 0,sim:gsi, 0,sim:kepler");
+  CHECK(offered("compare --live --b-device sim:g") == "list: sim:gsi");
 }
 
-TEST_CASE("shells offer a command the options that it takes, and no others") {
+TEST_CASE("options follow their probe and their command") {
+  CHECK(offered("--f") == "words: --format");
+  CHECK(offered("compare --f") == "words: --fail-on, --format");
+  CHECK(offered("explain --f") == "words: --full");
+  CHECK(offered("latency --s") == "words: --seed, --series, --sizes, --step");
+  CHECK(offered("bandwidth --s") == "words: --seed, --step");
+  CHECK(offered("latency bandwidth --un") == "words:");
+  CHECK(offered("profile --l") == "words: --launch, --levels, --list");
+  CHECK(offered("compare --live --b-d") == "words: --b-device");
+  CHECK(offered("compare --live bandwidth --gr") == "words: --grid");
+}
+
+TEST_CASE("a command has the options that it takes, and no others") {
   for (const CommandRow& row : all_commands()) {
     std::set<std::string> expected;
     for (const Flag& flag : visible_flags()) {
       if ((flag.commands & bit(row.command)) != 0) expected.insert("--" + std::string(flag.name));
     }
     if (row.word.empty()) expected.insert("--generate");
-    std::string words;
-    for (const std::string& word : expected) words += word + " ";
+    std::string text = "words:";
+    for (const std::string& each : expected) text += (text.ends_with(':') ? " " : ", ") + each;
     const std::string command(row.word);
     CAPTURE(command);
-    if (is_installed("bash")) {
-      CHECK(offered_by_bash(command + " --") == (words.empty() ? " " : words));
-    }
-    if (!words.empty()) words.back() = '\n';
-    if (is_installed("fish")) {
-      CHECK(offered_by_fish("clprobe " + command + " --") == words);
-    }
-    if (is_installed("zsh")) CHECK(described_to_zsh(command) == words);
+    CHECK(offered(command + (command.empty() ? "--" : " --")) == text);
   }
-}
-
-TEST_CASE("fish offers what fits") {
-  if (!is_installed("fish")) {
-    MESSAGE("skipped: fish is not installed");
-    return;
-  }
-  CHECK(offered_by_fish("clprobe re") == "report\n");
-  CHECK(offered_by_fish("clprobe la") == "latency\n");
-  CHECK(offered_by_fish("clprobe latency l") == "latency\n");
-  CHECK(offered_by_fish("clprobe explain l") == "lanes together latency local memory\n");
-  CHECK(offered_by_fish("clprobe report run.json latenc") == "latency\n");
-  CHECK(offered_by_fish("clprobe report latenc") == "");
-  CHECK(offered_by_fish("clprobe help l") == "latency list\n");
-  CHECK(offered_by_fish("clprobe version l") == "");
-  CHECK(offered_by_fish("clprobe latency --series ") == "global local\n");
-  CHECK(offered_by_fish("clprobe latency --series global,") == "global,local\n");
-  CHECK(offered_by_fish("clprobe latency --series=global,") == "--series=global,local\n");
-  CHECK(offered_by_fish("clprobe report --series g") == "global\n");
-  CHECK(offered_by_fish("clprobe -d 0,sim:") == "0,sim:gsi 0,sim:kepler\n");
-  CHECK(offered_by_fish("clprobe list -d ") == "0 all sim:gsi sim:kepler\n");
-  CHECK(offered_by_fish("clprobe report --f") == "--format\n");
-  CHECK(offered_by_fish("clprobe compare --f") == "--fail-on --format\n");
-  CHECK(offered_by_fish("clprobe explain --f") == "--full\n");
-  CHECK(offered_by_fish("clprobe bandwidth --st") == "--step\n");
-  CHECK(offered_by_fish("clprobe latency bandwidth --un") == "");
-  CHECK(offered_by_fish("clprobe compare --live --b-d") == "--b-device\n");
-}
-
-TEST_CASE("zsh completes what fits") {
-  if (!is_installed("zsh")) {
-    MESSAGE("skipped: zsh is not installed");
-    return;
-  }
-  using Completed = std::pair<std::string_view, std::string_view>;
-  // The comma of a list goes away where a space is typed.
-  constexpr std::array lines{
-      Completed{"clprobe rep", "clprobe report "},
-      Completed{"clprobe lat", "clprobe latency "},
-      Completed{"clprobe explain lat", "clprobe explain latency "},
-      Completed{"clprobe explain lan", "clprobe explain lanes together "},
-      Completed{"clprobe report run.json lat", "clprobe report run.json latency "},
-      Completed{"clprobe report lat", "clprobe report lat"},
-      Completed{"clprobe latency rep", "clprobe latency rep"},
-      Completed{"clprobe latency --series glo", "clprobe latency --series global,"},
-      Completed{"clprobe latency --series global,lo", "clprobe latency --series global,local,"},
-      Completed{"clprobe report --series lo", "clprobe report --series local,"},
-      Completed{"clprobe -d sim:g", "clprobe -d sim:gsi,"},
-      Completed{"clprobe list --device all,sim:k", "clprobe list --device all,sim:kepler,"},
-      Completed{"clprobe report --form", "clprobe report --format="},
-      Completed{"clprobe report --thor", "clprobe report --thor"},
-      Completed{"clprobe explain --fu", "clprobe explain --full "},
-      Completed{"clprobe bandwidth --gri", "clprobe bandwidth --grid="},
-      Completed{"clprobe compare --live --b-d", "clprobe compare --live --b-device="},
-  };
-  std::string typed;
-  std::string completed;
-  for (const auto& [before, after] : lines) {
-    typed += std::string(before) + "\n";
-    completed += std::string(after) + ".\n";
-  }
-  CHECK(completed_by_zsh(typed) == completed);
 }
 
 }  // namespace clprobe::cli

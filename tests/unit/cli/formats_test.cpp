@@ -28,7 +28,8 @@ bool is_accepted(const std::vector<std::string>& arguments) {
 TEST_CASE("each format has a word, an ending, and a line in help, completions and documentation") {
   const std::string_view page = embedded_file("formats.md");
   const std::string man = man_page(all_probes());
-  const std::string bash = completion("bash", all_probes(), {}, {});
+  const std::string completions =
+      complete(std::vector<std::string>{"-f", ""}, {.probes = all_probes()});
   for (const Writer& each : writers()) {
     CAPTURE(each.name);
     const std::string name(each.name);
@@ -39,7 +40,7 @@ TEST_CASE("each format has a word, an ending, and a line in help, completions an
     CHECK(page.find(fmt::format("| `{}` (`{}`) |", each.name, each.ending)) !=
           std::string_view::npos);
     CHECK(man.find(name) != std::string::npos);
-    CHECK(bash.find(name) != std::string::npos);
+    CHECK(completions.find(name) != std::string::npos);
     if (each.ending.starts_with('.')) {
       CHECK(command_help("report").find(each.ending) != std::string::npos);
     }

@@ -402,19 +402,19 @@ TEST_CASE("values that cannot be meant") {
       {{"import", "a.txt", "--clock-rate", "1.98"},
        "--clock-rate: '1.98' is not a valid clock rate: write a number with its unit, such as "
        "1.98GHz or 1980MHz"},
-      {{"--device="}, "--device: the value is empty: write a device of `clprobe list`"},
+      {{"--device="}, "--device needs a value: write --device SEL"},
       {{"--device"}, "--device needs a value: write --device SEL"},
       {{"-o"}, "--output needs a value: write --output FILE"},
       {{"bandwidth", "--grid", "1000"}, "--grid: 1000 is not a power of two: choose 512 or 1024"},
       {{"-d", "--json"}, "--device needs a value: write --device SEL"},
       {{"--json=yes"}, "--json takes no value: leave out '=yes'"},
   });
-  for (const char* rate : {"", "GHz", "0GHz", "999Hz", "1001GHz", "-1GHz", "1ghz", "1.98 Gz"}) {
+  for (const char* rate : {"GHz", "0GHz", "999Hz", "1001GHz", "-1GHz", "1ghz", "1.98 Gz"}) {
     CAPTURE(rate);
     CHECK(message_of({"import", "a.txt", "--clock-rate", rate}).find("not a valid clock rate") !=
           std::string::npos);
   }
-  for (const char* sizes : {"", ",", "1K,", "-", "1K-", "-1K", "1K-2K-3K", "1K-2K*", "1K-2K*nan",
+  for (const char* sizes : {",", "1K,", "-", "1K-", "-1K", "1K-2K-3K", "1K-2K*", "1K-2K*nan",
                             "1K-2K*2*2", "1K-0", "0-1K", "64Q", "1K-1M*-2", "1K-1M*inf"}) {
     CAPTURE(sizes);
     CHECK(message_of({"latency", "--sizes", sizes}).substr(0, 9) == "--sizes: ");

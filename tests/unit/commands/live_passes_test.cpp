@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a live comparison takes turns, and rounds of them on devices that do what they are told.
+// Alternating passes of a live comparison, on simulated memories.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -49,7 +49,7 @@ std::vector<Point> points_of(const Memory& memory) {
   return points;
 }
 
-/// Two sides: what each first look saw, and what there is in the turns.
+/// Two sides, each measured once.
 class Comparing {
  public:
   explicit Comparing(const Memory& of_b) : memories_{usual_memory(), of_b} {
@@ -78,13 +78,13 @@ class Comparing {
     }
   }
 
-  /// What it says refers to what is here.
-  Comparison take_turns() & {
+  /// The result refers to digests of this object.
+  Comparison alternate() & {
     constexpr double threshold = 0.03;
     Comparison comparison = compare(digests_, 0, threshold);
-    LiveTurns turns(comparison, sides_, threshold, observer_);
-    turns.take(std::chrono::seconds(60));
-    clprobe::take_turns(comparison, turns.followed(), false);
+    LivePasses passes(comparison, sides_, threshold, observer_);
+    passes.run(std::chrono::seconds(60));
+    clprobe::apply_alternation(comparison, passes.alternated(), false);
     return comparison;
   }
 
@@ -112,20 +112,22 @@ const Judgement& judged(const Comparison& comparison, std::string_view name, int
   return cell_of(comparison, name, level).judgement;
 }
 
-TEST_CASE("a live comparison ends within a minute, of which 20 s are turns, unless more is asked") {
+TEST_CASE("a live comparison ends within a minute, of which 20 s alternate, unless more is asked") {
   using Seconds = std::chrono::duration<double>;
-  CHECK(time_for_turns(std::nullopt, Seconds(6.0)) == Seconds(50.0));
-  CHECK(time_for_turns(std::nullopt, Seconds(36.0)) == Seconds(20.0));
-  CHECK(time_for_turns(std::nullopt, Seconds(300.0)) == Seconds(20.0));
-  CHECK(time_for_turns(Seconds(90.0), Seconds(6.0)) == Seconds(90.0));
-  CHECK(time_for_turns(Seconds(5.0), Seconds(300.0)) == Seconds(5.0));
+  CHECK(alternating_time(std::nullopt, Seconds(6.0)) == Seconds(50.0));
+  CHECK(alternating_time(std::nullopt, Seconds(36.0)) == Seconds(20.0));
+  CHECK(alternating_time(std::nullopt, Seconds(300.0)) == Seconds(20.0));
+  CHECK(alternating_time(Seconds(90.0), Seconds(6.0)) == Seconds(90.0));
+  CHECK(alternating_time(Seconds(5.0), Seconds(300.0)) == Seconds(5.0));
 }
 
-TEST_CASE("a cache of half the size is no verdict of turns, and it is said how to get one") {
+TEST_CASE(
+    "a cache of half the size is unclear in alternating passes, and the reason says how to compare "
+    "it") {
   Memory smaller = usual_memory();
   smaller.caches[0].capacity_bytes /= 2.0;
   Comparing comparing(smaller);
-  const Comparison comparison = comparing.take_turns();
+  const Comparison comparison = comparing.alternate();
   const Judgement& first = judged(comparison, "capacity", 1);
   CHECK(first.verdict == Verdict::unclear);
   CHECK(*first.ratio == doctest::Approx(0.5).epsilon(0.2));
@@ -133,14 +135,14 @@ TEST_CASE("a cache of half the size is no verdict of turns, and it is said how t
   CHECK(judged(comparison, "capacity", 2).verdict == Verdict::same);
   CHECK(judged(comparison, "latency", 1).verdict == Verdict::same);
   CHECK(judged(comparison, "latency", 1).reason.find(" alternating passes: ") != std::string::npos);
-  CHECK(cell_of(comparison, "latency", 1).finding->finding.method == "turns");
+  CHECK(cell_of(comparison, "latency", 1).finding->finding.method == "alternating");
 }
 
 TEST_CASE("where everything takes longer no capacity has changed") {
   Memory slower = usual_memory();
   for (double& latency : slower.latencies) latency *= 1.1;
   Comparing comparing(slower);
-  const Comparison comparison = comparing.take_turns();
+  const Comparison comparison = comparing.alternate();
   for (const int level : {1, 2}) {
     CHECK(judged(comparison, "capacity", level).verdict == Verdict::same);
     CHECK(judged(comparison, "latency", level).verdict == Verdict::worse);
@@ -148,10 +150,10 @@ TEST_CASE("where everything takes longer no capacity has changed") {
   }
 }
 
-TEST_CASE("in a round each pair of points is measured once, whatever it shows") {
+TEST_CASE("a pass visits each pair of points once, whatever it shows") {
   Comparing comparing(usual_memory());
-  comparing.take_turns();
-  // Four rounds of three levels, whose latencies are headlines in seconds and in cycles.
+  comparing.alternate();
+  // Four passes over three levels, whose latencies are headlines in seconds and in cycles.
   CHECK(comparing.visited().size() == 4 * 3);
 }
 

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which points show what a finding says, without knowing its probe.
+#include "clprobe/alternating.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <utility>
 
 #include "clprobe/estimate.hpp"
-#include "clprobe/turns.hpp"
+#include "engine/sampler.hpp"
 
 namespace clprobe {
 namespace {
 
-/// How far from a finding's interval a point may be that shows it: more than the points of a
-/// plateau scatter, and less than two levels are apart.
+/// Largest distance of a point from the interval of the finding that it shows: more than the
+/// scatter of a plateau's points, and less than the distance of two levels.
 constexpr double near_share = 0.05;
 
 struct Ends {
@@ -34,7 +35,7 @@ std::optional<double> value_of(const Finding& finding, const Point& point,
   return value_in(finding.unit, found->ns, device);
 }
 
-/// How far the point is from what the finding says, as a logarithm; 0 where there is none.
+/// Distance of a point from the finding's value, as a logarithm; 0 without a finding.
 double distance(const Finding* finding, const Point& point, const DeviceInfo& device) {
   if (point.samples.empty() || !point.failure.empty()) return HUGE_VAL;
   if (finding == nullptr) return 0.0;
@@ -46,7 +47,7 @@ std::uint64_t times(std::uint64_t count, double factor) {
   return static_cast<std::uint64_t>(std::llround(static_cast<double>(count) * factor));
 }
 
-/// As if each access took that much longer.
+/// Changes the samples as if each access took `factor` times as long.
 void slow_down(Point& point, double factor) {
   for (Sample& sample : point.samples) {
     if (sample.ticks) sample.ticks = times(*sample.ticks, factor);
@@ -55,7 +56,7 @@ void slow_down(Point& point, double factor) {
   }
 }
 
-/// Whether a finding of that kind says as much more when these points alone take 2 % longer.
+/// Returns whether the finding changes by 2 % when these points alone take 2 % longer.
 bool follows(const Finding& finding, const Measured& measured,
              std::span<const std::size_t> places) {
   constexpr double slower = 1.02;
@@ -63,7 +64,7 @@ bool follows(const Finding& finding, const Measured& measured,
   for (const std::size_t place : places) slow_down(points[place], slower);
   const Findings after = measured.probe->analyse(*measured.device, points);
   const double expected = is_rate(finding.unit) ? *finding.value / slower : *finding.value * slower;
-  // Not by its number: a level that is found or lost besides changes that of others.
+  // Levels are not compared by their numbers: another level that appears changes them.
   return std::any_of(after.findings.begin(), after.findings.end(), [&](const Finding& each) {
     const bool is_kind = each.name == finding.name && each.series == finding.series &&
                          each.unit == finding.unit && each.value && *each.value > 0.0;
@@ -150,6 +151,88 @@ std::vector<PointPair> pair_carriers(const Finding* baseline, const Measured& of
   }
   if (pairs.size() > max_count) pairs.resize(max_count);
   return pairs;
+}
+
+namespace {
+
+/// One side at one point, prepared.
+class PreparedSide {
+ public:
+  PreparedSide(const Probe& probe, const PairSide& side, const Point& point, std::size_t index)
+      : side_(side), index_(index), point_(point) {
+    for (const Sample& sample : point.samples) visits_ = std::max(visits_, sample.visit + 1);
+    guard([&] { prepared_ = side.backend->prepare(probe, point); });
+  }
+
+  /// Returns the logarithm of the time of an access in ns; nothing if the samples give no time.
+  std::optional<double> visit(const Budget& budget) {
+    point_.samples.clear();
+    guard([&] { sample_visit(prepared_, side_.device, budget, visits_++, point_); });
+    all_.insert(all_.end(), point_.samples.begin(), point_.samples.end());
+    const auto found = estimate(point_, side_.device);
+    if (!found || !(found->ns > 0.0)) return std::nullopt;
+    return std::log(found->ns);
+  }
+
+  void use_core(std::size_t core) {
+    guard([&] { side_.backend->use_core(core); });
+  }
+
+  [[nodiscard]] std::vector<Sample> take_samples() { return std::move(all_); }
+
+ private:
+  template <typename Action>
+  void guard(const Action& action) const {
+    try {
+      action();
+    } catch (const DeviceError& error) {
+      throw SideError(index_, error.what());
+    }
+  }
+
+  const PairSide& side_;
+  std::size_t index_;
+  PreparedPoint prepared_{};
+  Point point_;
+  std::uint64_t visits_{0};
+  std::vector<Sample> all_{};
+};
+
+}  // namespace
+
+PairVisit visit_pair(const Probe& probe, const std::array<PairSide, 2>& sides,
+                     const std::array<const Point*, 2>& points, bool is_mirrored,
+                     const PairBudget& budget, const std::function<bool()>& cancelled) {
+  const std::size_t early = is_mirrored ? 1 : 0;
+  const std::array both{early, 1 - early};
+  std::array<std::optional<PreparedSide>, 2> prepared;
+  for (const std::size_t side : both) {
+    prepared.at(side).emplace(probe, sides.at(side), *points.at(side), side);
+  }
+  // The first visit after a while finds clocks and caches as others left them.
+  for (const std::size_t side : both) prepared.at(side)->visit(budget.visit);
+  Backend& clock = *sides[0].backend;
+  const auto begin = clock.now();
+  const auto is_over = [&](int blocks) {
+    const std::chrono::duration<double> spent = clock.now() - begin;
+    return blocks >= budget.max_blocks ||
+           (blocks >= budget.min_blocks && spent * (blocks + 1) > budget.time * blocks);
+  };
+  PairVisit visit;
+  for (int block = 0; !is_over(block) && !cancelled(); ++block) {
+    // Two blocks a core, so that each core has both orders.
+    for (auto& side : prepared) side->use_core(static_cast<std::size_t>(block) / 2);
+    const std::size_t first = (static_cast<std::size_t>(block) + early) % 2;
+    std::array<std::vector<double>, 2> times;
+    for (const std::size_t side : {first, 1 - first, 1 - first, first}) {
+      const auto time = prepared.at(side)->visit(budget.visit);
+      if (time) times.at(side).push_back(*time);
+    }
+    if (times[0].size() < 2 || times[1].size() < 2) continue;
+    visit.blocks.push_back({{times[0][0], times[0][1]}, {times[1][0], times[1][1]}});
+  }
+  for (const std::size_t side : both) visit.samples.at(side) = prepared.at(side)->take_samples();
+  return visit;
 }
 
 }  // namespace clprobe

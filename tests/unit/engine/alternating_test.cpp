@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which points show a finding, and rounds of turns on them.
+// Points that show a finding, and visits of pairs of them.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "clprobe/alternating.hpp"
 #include "clprobe/estimate.hpp"
 #include "clprobe/statistics.hpp"
-#include "clprobe/turns.hpp"
 #include "fake_device.hpp"
 
 namespace clprobe {
@@ -57,7 +57,7 @@ const std::vector<Point> curve{measured_point(1, 10.0), measured_point(2, 10.1),
                                measured_point(5, 50.2), measured_point(6, 150.2),
                                measured_point(7, 100.0)};
 
-TurnSide side_of(FakeBackend& backend) { return {&backend, fake_info()}; }
+PairSide side_of(FakeBackend& backend) { return {&backend, fake_info()}; }
 
 }  // namespace
 
@@ -127,7 +127,7 @@ TEST_CASE("both sides are followed at the same points, unless they have none in 
         std::vector<PointPair>{{0, 0}, {1, 1}, {2, 2}});
 }
 
-TEST_CASE("a round measures A B B A and B A A B, and says how the sides differ") {
+TEST_CASE("the visit of a pair measures A B B A and B A A B, and shows how the sides differ") {
   std::string order;
   FakeBackend a([&](const Point&, std::uint64_t accesses) {
     order += 'A';
@@ -138,54 +138,54 @@ TEST_CASE("a round measures A B B A and B A A B, and says how the sides differ")
     return launch_of(accesses, 11.0);
   });
   const Probe probe = analysed_probe();
-  TurnBudget budget;
+  PairBudget budget;
   budget.time = std::chrono::seconds(0);
   budget.min_blocks = 2;
   budget.visit.samples_per_visit = 1;
-  int failed = -1;
   const auto never = [] { return false; };
   const Point before = measured_point(1, 10.0);
-  Round round =
-      take_round(probe, side_of(a), before, side_of(b), before, false, budget, never, failed);
+  const std::array sides{side_of(a), side_of(b)};
+  const std::array points{&before, &before};
+  PairVisit visit = visit_pair(probe, sides, points, false, budget, never);
   CHECK(order == "ABABBABAAB");  // the first two warm up
   CHECK(a.cores() == std::vector<std::size_t>{0, 0});
   CHECK(b.cores() == a.cores());
-  REQUIRE(round.blocks.size() == 2);
-  CHECK(ratio_of_round(round.blocks, true).log_ratio == doctest::Approx(std::log(1.1)));
-  CHECK(round.baseline_samples.size() == 5);
-  CHECK(round.other_samples.size() == 5);
+  REQUIRE(visit.blocks.size() == 2);
+  CHECK(ratio_of_visit(visit.blocks, true).log_ratio == doctest::Approx(std::log(1.1)));
+  CHECK(visit.samples[0].size() == 5);
+  CHECK(visit.samples[1].size() == 5);
   // Visits go on where those of the point ended.
-  CHECK(round.baseline_samples.front().visit == 1);
-  CHECK(round.baseline_samples.back().visit == 5);
+  CHECK(visit.samples[0].front().visit == 1);
+  CHECK(visit.samples[0].back().visit == 5);
   order.clear();
-  take_round(probe, side_of(a), before, side_of(b), before, true, budget, never, failed);
+  visit_pair(probe, sides, points, true, budget, never);
   CHECK(order == "BABAABABBA");
-  CHECK(failed == -1);
   budget.min_blocks = 4;
-  take_round(probe, side_of(a), before, side_of(b), before, true, budget, never, failed);
+  visit_pair(probe, sides, points, true, budget, never);
   // Each core has both orders.
   CHECK(a.cores() == std::vector<std::size_t>{0, 0, 0, 0, 0, 0, 1, 1});
   order.clear();
   const auto always = [] { return true; };
-  round = take_round(probe, side_of(a), before, side_of(b), before, true, budget, always, failed);
-  CHECK(round.blocks.empty());
+  visit = visit_pair(probe, sides, points, true, budget, always);
+  CHECK(visit.blocks.empty());
 }
 
-TEST_CASE("whose device failed is known") {
+TEST_CASE("an error names the side whose device failed") {
   const Probe probe = analysed_probe();
   FakeBackend good([](const Point&, std::uint64_t n) { return launch_of(n, 10.0); });
   FakeBackend bad([](const Point&, std::uint64_t) -> Measurement { throw DeviceError("gone"); });
   const Point point = measured_point(1, 10.0);
-  const auto never = [] { return false; };
-  int failed = -1;
-  CHECK_THROWS_AS(
-      take_round(probe, side_of(good), point, side_of(bad), point, false, {}, never, failed),
-      DeviceError);
-  CHECK(failed == 1);
-  CHECK_THROWS_AS(
-      take_round(probe, side_of(bad), point, side_of(good), point, false, {}, never, failed),
-      DeviceError);
-  CHECK(failed == 0);
+  for (const std::size_t failing : {0U, 1U}) {
+    std::array sides{side_of(good), side_of(good)};
+    sides.at(failing) = side_of(bad);
+    try {
+      visit_pair(probe, sides, {&point, &point}, false, {}, [] { return false; });
+      FAIL("no error");
+    } catch (const SideError& error) {
+      CHECK(error.side() == failing);
+      CHECK(std::string(error.what()) == "gone");
+    }
+  }
 }
 
 }  // namespace clprobe
