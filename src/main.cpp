@@ -11,7 +11,7 @@
 #include "commands/selection.hpp"
 #include "system/standard_streams.hpp"
 #include "system/write.hpp"
-#include "terminal/complain.hpp"
+#include "terminal/output.hpp"
 
 namespace {
 

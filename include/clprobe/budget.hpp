@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long to measure, and how well.
+// Time and precision of a measurement.
 #pragma once
 
 #include <chrono>
@@ -8,22 +8,22 @@
 
 namespace clprobe {
 
-/// How much effort a run may spend: fewer sizes and samples, or more.
+/// Effort of a run: fewer or more sizes and samples.
 enum class Effort { quick, normal, thorough };
 
 std::string_view to_word(Effort value);
 
 struct Budget {
   std::chrono::duration<double> probe_time{11.0};
-  /// Somebody asked for that time. Else a simulated device takes as long as its points do: what a
-  /// busy host has time for must not decide what is found of a machine that is always the same.
+  /// The user requested that time. Otherwise a simulated device has no limit: the load of the host
+  /// must not decide which of its points are measured.
   bool is_asked_for{false};
-  /// What the first visit may take beside that, which makes what all points use (buffers, cycles);
-  /// of a plan that is not ordered it may take any time, since what it loses could be anything.
+  /// Additional time for the first visit, which prepares what all points use (buffers, cycles). An
+  /// unordered plan has no such limit, since any point might be lost.
   std::chrono::duration<double> first_visit_time{std::chrono::hours(1)};
   double relative_interval{0.01};               ///< a point is done when its interval is narrower
-  std::chrono::duration<double> min_time{0.0};  ///< few points are visited again until then
-  int min_visits{2};                            ///< visits of a point, spread over the whole run
+  std::chrono::duration<double> min_time{0.0};  ///< a probe of few points is repeated until then
+  int min_visits{2};                            ///< of a point, spread over the run
   int max_visits{5};
   int samples_per_visit{3};
   std::uint64_t seed{42};
@@ -41,7 +41,7 @@ struct Budgets {
   }
 };
 
-/// How the probes of a run share its time.
+/// Rules by which probes share the time of a run.
 struct SchedulePolicy {
   /// The probes belong to one run: references of each show what disturbs the others, and cheap
   /// probes are visited again while expensive ones are measured.
@@ -50,7 +50,7 @@ struct SchedulePolicy {
   bool is_quick{false};
 };
 
-/// What suits a probe that does not say otherwise.
+/// Default budgets of probes.
 inline constexpr Budgets usual_budgets{.quick = {.probe_time = std::chrono::seconds(3),
                                                  .first_visit_time = std::chrono::seconds(1),
                                                  .min_visits = 1,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a probe can be asked for: its options as data, and the values that were typed. The command
-// line, help, man page and completions are made from the table; nobody but the probe reads values.
+// Options of a probe as data, and their values. The command line, help, man page and completion are
+// made from the table; only the probe reads the values.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,7 @@ struct Count {
 struct Choice {
   std::span<const std::string_view> words{};
 };
-/// A comma list of `words`, each once; of any words, which the probe checks, where there are none.
+/// A comma list of `words`, each once; without `words`, of any words, which the probe checks.
 struct Choices {
   std::span<const std::string_view> words{};
 };
@@ -72,13 +72,13 @@ struct Option {
   ValueSpec value{};
 };
 
-/// Sizes; Size; Number, Milliseconds and Count; Numbers; Choice and TracePath (one word), and
-/// Choices.
+/// Value of Sizes; of Size; of Number, Milliseconds and Count; of Numbers; of Choice, TracePath
+/// (one word) and Choices.
 using OptionValue = std::variant<std::vector<SizeRange>, Bytes, std::uint64_t, std::vector<int>,
                                  std::vector<std::string>>;
 
-/// What was typed for one probe, by the option's name. What was not typed is empty or nothing. The
-/// readers throw std::bad_variant_access where an option is of another kind.
+/// Values of a probe's options by name; empty for options that were not typed. Readers throw
+/// std::bad_variant_access for an option of another kind.
 class OptionValues {
  public:
   void set(std::string_view name, OptionValue value) {
@@ -101,7 +101,7 @@ class OptionValues {
   [[nodiscard]] std::vector<std::string> words(std::string_view name) const {
     return read<std::vector<std::string>>(name).value_or(std::vector<std::string>{});
   }
-  /// Of a Choice or a TracePath.
+  /// The value of a Choice or a TracePath.
   [[nodiscard]] std::string word(std::string_view name) const {
     const std::vector<std::string> all = words(name);
     return all.empty() ? std::string() : all.front();

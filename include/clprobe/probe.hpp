@@ -117,8 +117,6 @@ struct Plan {
   int max_urgent_visits{2};
   /// Of each kind at most one.
   std::vector<PlannedReference> references{};
-  /// Of a recorded run: what its reference points took then.
-  std::vector<Reference> recorded_references{};
 };
 
 struct Findings {

@@ -20,10 +20,10 @@ namespace clprobe {
 class ChildProcess;
 class DriverFolder;
 
-/// Variables that children have beside this process's own, or in the place of these.
+/// Variables that child processes have in addition to the inherited ones, or instead of them.
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
-/// What a child found on this machine.
+/// Devices of this machine.
 struct DeviceList {
   struct Problem {
     std::string platform{};
@@ -36,35 +36,34 @@ struct DeviceList {
   };
   std::vector<DeviceInfo> devices{};
   std::vector<Problem> problems{};  ///< platforms without devices or that failed
-  std::vector<LeftOut> left_out{};  ///< the devices are those of the other drivers
-  std::vector<std::string> kept{};  ///< the files of those, where some are left out
-  /// Those others, where some are left out: for WorkerSettings, since indexes depend on it.
+  std::vector<LeftOut> left_out{};  ///< `devices` has those of the other drivers
+  std::vector<std::string> kept{};  ///< files of the other drivers, if some are left out
+  /// The other drivers, if some are left out: for WorkerSettings, since indexes depend on them.
   std::shared_ptr<const DriverFolder> drivers{};
-  /// The child that looked: its drivers are loaded already, so that the first device is opened
-  /// there.
+  /// The child that listed the devices. Its drivers are loaded, so that it opens the first device.
   std::shared_ptr<ChildProcess> child{};
 };
 
 struct WorkerSettings {
   std::chrono::milliseconds timeout{30'000};  ///< for one answer of the driver
   std::uint64_t seed{42};
-  /// Whether memory of the host that a probe is done with may stay for the next one.
+  /// True if host memory of a finished probe may stay for the next one.
   bool keeps_memory{true};
   std::optional<ClockKind> clock{};  ///< try this clock only; nothing: the ladder
   std::function<bool()> cancelled{};
-  /// What the driver is asked for now: "open", "try-clock", "prepare", "run".
+  /// Called with each request to the driver: "open", "try-clock", "prepare", "sample".
   std::function<void(std::string_view)> asking{};
   std::shared_ptr<const DriverFolder> drivers{};  ///< of a DeviceList; null: all of them
   Environment environment{};
 };
 
-/// Lists the devices in a child process. Where the drivers end it they are tried one by one, and
-/// those that do it are left out. Throws DeviceError when none remains.
+/// Lists the devices in a child process. If drivers end it, they are tested one by one, and those
+/// that do so are left out. Throws DeviceError if none remains.
 DeviceList list_devices(const WorkerSettings& settings);
 
-/// Opens the device of that flat index in a child process and tries it there: clock, event times,
-/// pointers, warm-up, calibration. Throws DeviceError when it cannot be opened at all.
-/// `child` may be that of a DeviceList, if no other backend has it.
+/// Opens the device of that flat index in a child process and tests its clock, event times and
+/// pointers there. Throws DeviceError if it cannot be opened. `child` may be that of a DeviceList,
+/// if no other backend has it.
 std::unique_ptr<Backend> remote_backend(int device_index, const WorkerSettings& settings,
                                         std::shared_ptr<ChildProcess> child = {});
 

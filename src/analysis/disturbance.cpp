@@ -22,9 +22,10 @@
 namespace clprobe {
 namespace {
 
-// On shared hosts disturbances last about 10 s. By traces that were recorded there (docs/method.md)
-// the range of what was taken in five parts of a run, times one of these factors, is half an
-// interval that holds the truth in 95 % of runs: the longer they are, the more a run has seen.
+// On shared hosts disturbances last about 10 s. In traces from such hosts (docs/method.md), the
+// range of the values of five parts of a run, times one of these factors, is half an interval that
+// holds the truth in 95 % of runs. Longer runs meet more of the disturbances and have smaller
+// factors.
 constexpr std::size_t part_count = 5;
 constexpr double long_s = 30.0;
 constexpr double medium_s = 15.0;
@@ -34,15 +35,15 @@ constexpr double short_factor = 5.0;
 constexpr double short_factor_of_two = 8.0;
 constexpr double factor_of_three = 2.25;
 constexpr double factor_of_two = 3.6;
-// The least of many moments of a part varies by less than what was visited twice in all.
+// The minimum of many moments varies less than that of two.
 constexpr std::size_t many_moments = 20;
 constexpr double factor_of_many = 1.15;
-// Of a rate a part's middle moment counts, which of fewer than three is any of them, in a burst of
-// a second or not. The middle half of all moments of a long run does not see the burst.
+// The value of a part is its median for rates. The median of fewer than three moments may lie in a
+// burst of a second; the middle half of all moments of a long run does not contain the burst.
 constexpr std::size_t min_in_part = 3;
 constexpr std::size_t min_in_halves = 9;
 constexpr double factor_of_middle_half = 1.9;
-// Fewer do not tell what is scatter from what is a change.
+// Fewer moments of a part do not distinguish scatter from change.
 constexpr std::size_t min_for_scatter = 6;
 
 double factor_of(std::size_t parts, double span_s, bool is_shared) {
@@ -55,8 +56,8 @@ double factor_of(std::size_t parts, double span_s, bool is_shared) {
   return medium_factor + longer * (long_factor - medium_factor);
 }
 
-/// The logarithms of what was taken in each of five equal parts of the time between the first and
-/// the last moment.
+/// Logarithms of the times in each of five equal parts of the time between the first and the last
+/// moment.
 using Parts = std::array<std::vector<double>, part_count>;
 
 Parts in_parts(std::span<const Moment> moments, double begin, double span) {
@@ -69,7 +70,7 @@ Parts in_parts(std::span<const Moment> moments, double begin, double span) {
   return parts;
 }
 
-/// The least of each part, of rates the middle one. Empty parts are left out.
+/// The minimum of each part, for rates its median. Empty parts are left out.
 std::vector<double> values_of(const Parts& parts, bool is_rate) {
   std::vector<double> values;
   for (const std::vector<double>& part : parts) {
@@ -79,7 +80,7 @@ std::vector<double> values_of(const Parts& parts, bool is_rate) {
   return values;
 }
 
-/// How far the lower and the upper quartile of all moments are apart.
+/// Distance between the lower and the upper quartile of all moments.
 double middle_half_of(const Parts& parts) {
   std::vector<double> all;
   for (const std::vector<double>& part : parts) all.insert(all.end(), part.begin(), part.end());
@@ -92,9 +93,9 @@ bool has_part_of_fewer(const Parts& parts, std::size_t than) {
                              [=](const std::vector<double>& part) { return part.size() < than; });
 }
 
-/// The standard deviation of a part's middle moment by what moments scatter by from one to the
-/// next, which is no change of the run: of 16 cores a look at a bandwidth is a tenth off the last
-/// one.
+/// The standard deviation of a part's median that follows from the scatter of successive moments.
+/// Such scatter is no change of the run: bandwidths of 16 cores differ by a tenth between two
+/// moments.
 double noise_of_middles(const Parts& parts) {
   constexpr double deviation_of_middle_difference = 1.0 / (0.6745 * std::numbers::sqrt2);
   std::vector<double> differences;
@@ -108,8 +109,8 @@ double noise_of_middles(const Parts& parts) {
   return deviation_of_middle_difference * median(differences) * std::sqrt(squares / part_count);
 }
 
-/// What is left of the range of the five where each is off by that noise; not less than a part of
-/// it, since five say little of how far they are apart by chance.
+/// The range of five values without the part that noise explains; at least 70 % of it, since the
+/// range of five values varies much by chance.
 double without_noise(double range, double noise) {
   constexpr double mean_range_of_five = 2.326;  // of normal values
   constexpr double min_share = 0.7;
@@ -154,7 +155,7 @@ std::optional<double> half_width_of(std::span<const Moment> moments, bool is_rat
 
 namespace {
 
-/// Nothing for a reference that was measured once.
+/// The disturbance that a reference shows; nothing if it was measured once.
 std::optional<Disturbance> disturbance_by(const Reference& reference, std::string_view probe,
                                           bool is_rate, bool is_shared) {
   const std::optional<double> half_width = half_width_of(reference.moments, is_rate, is_shared);
@@ -209,11 +210,11 @@ double disturbance_at(std::span<const Disturbance> disturbances, double seconds,
   double half_width = 0.0;
   for (const Disturbance& each : disturbances) {
     if (has_own && each.is_rate != is_rate) continue;
-    // How long a load takes does not say how long a byte does, of many on their way.
+    // The time of a load does not indicate the time of a byte when many bytes are in flight.
     const bool is_alike = has_own || !is_rate;
     const double distance = is_alike ? std::fabs(std::log(each.seconds / seconds)) : 0.0;
     if (distance > least) continue;
-    // Of equally near ones the more disturbed.
+    // The more disturbed of equally near references counts.
     half_width = distance < least ? each.half_width : std::max(half_width, each.half_width);
     least = distance;
   }
@@ -280,7 +281,7 @@ TimedBy SeriesTimers::of(const Finding& finding) const {
 
 namespace {
 
-/// How long an access, a byte, an operation or a cycle takes by a finding that is a time or a rate
+/// Time of an access, a byte, an operation or a cycle, from a finding that is a time or a rate
 /// above 0.
 struct FoundTime {
   double seconds{0.0};
@@ -294,7 +295,7 @@ std::optional<FoundTime> time_in(const Finding& finding, const DeviceInfo& devic
   if (finding.unit == "bytes_per_second" || finding.unit == "operations_per_second") {
     return FoundTime{1.0 / *finding.value, true};
   }
-  // One core's, as a chain of loads that the nearest cache holds.
+  // A clock rate is one core's, as is a chain of loads in the nearest cache.
   if (finding.unit == "hertz") return FoundTime{1.0 / *finding.value, false};
   if (!(ticks_per_second > 0.0)) return std::nullopt;
   if (finding.unit == "cycles") return FoundTime{*finding.value / ticks_per_second, false};
@@ -304,17 +305,16 @@ std::optional<FoundTime> time_in(const Finding& finding, const DeviceInfo& devic
   return std::nullopt;
 }
 
-/// Whether times are those of one core or unit each, whatever all of them do: the others idle, a
-/// clock in the kernel told them alone, or, where a device has none, the probe's references are
-/// chains of loads.
+/// Returns whether times are those of a single core or unit: the others idle, only a clock in the
+/// kernel measures them, or, without such a clock, the probe's references are chains of loads.
 bool is_of_one_core(const ProbeResult& result, const TimedBy& timed) {
   if (timed.is_one_unit) return true;
   if (timed.clock && !timed.launches) return true;
   return result.unit == Unit::seconds && !result.references.empty();
 }
 
-/// What changed while the run lasted, of what a finding depends on: what is no core's time all
-/// units may have made together, as they make a rate.
+/// Change during the run of what a finding depends on. A time that is not a single core's may be
+/// made by all units together, as a rate is.
 double changed_meanwhile(const FoundTime& time, bool is_of_core,
                          std::span<const Disturbance> disturbances) {
   if (!is_of_core && !time.is_rate) return typical_disturbance(disturbances);
@@ -323,29 +323,29 @@ double changed_meanwhile(const FoundTime& time, bool is_of_core,
 
 double changed_meanwhile(const Finding& finding, std::span<const Disturbance> disturbances) {
   if (!finding.value || !is_share(finding)) return 0.0;
-  // A part p of a time grows with that part's own change d to p (1 + d) / (1 + p d): by p (1 - p)
-  // d.
+  // With its own change d, a part p of a time grows to p (1 + d) / (1 + p d): by p (1 - p) d.
   const double widest = max_disturbance(disturbances);
-  // Noise is followed until a kernel takes several times as long, and the line of these times is
-  // drawn back to none: what a change d does to one of them comes back as some 2 d.
+  // Noise is increased until a kernel takes several times as long, and the line of these times is
+  // extrapolated to no noise: a change d of one time becomes some 2 d.
   constexpr double drawn_back = 2.0;
   if (finding.name == stack_absorbed_name) return drawn_back * widest;
   const double part = std::clamp(*finding.value, 0.0, 1.0);
   return part * (1.0 - part) * widest;
 }
 
-/// What others did to a finding who had the share s of a CPU's cores all along, which no reference
-/// sees: work of all cores takes up to 1 / (1 - s) times as long. What one core took is that of a
-/// core which nobody disturbed.
+/// Effect of other processes that used the share s of a CPU's cores throughout, which no reference
+/// shows: work of all cores takes up to 1 / (1 - s) times as long. Times of a single core are those
+/// of an undisturbed core.
 double disturbed_by_others(const FoundTime& time, bool is_of_core, const ProbeResult& result) {
   constexpr double max_share = 0.95;
   if (is_of_core && !time.is_rate) return 0.0;
   return -std::log1p(-std::min(result.others_share, max_share));
 }
 
-/// What a process has of a level behind the first one as its pages lie, for as long as it lives: no
-/// moment of a run sees the others. An EPYC's second level took 4.77, 4.93 or 5.04 ns in a virtual
-/// machine, which has no say in where they lie: with so much runs of 6 s hold the truth there.
+/// Effect of the places of a process's pages on levels after the first one. The places stay for the
+/// process's lifetime, so that no moment of a run shows others. An EPYC's second level
+/// took 4.77, 4.93 or 5.04 ns in a virtual machine, which cannot choose them; with this value,
+/// intervals of runs of 6 s contain the truth there.
 double by_pages(const Finding& finding, const Meanwhile& meanwhile) {
   constexpr double luck = 0.05;
   const bool is_behind = finding.level.value_or(1) > 1;
@@ -369,11 +369,11 @@ double disturbance_of(const Finding& finding, const ProbeResult& result, const T
   const bool is_of_core = is_of_one_core(result, timed);
   std::optional<FoundTime> time = time_in(finding, device);
   if (!time) return changed_meanwhile(finding, disturbances);
-  // How many bytes a core moves in the time that its clock told: no stream of all of them.
+  // Bytes that one core moves in the time by its clock are no stream of all cores.
   const bool is_told_by_core = is_of_core && timed.is_own && result.unit == Unit::seconds;
   if (is_told_by_core || timed.is_one_unit) time->is_rate = false;
   const double changed = changed_meanwhile(*time, is_of_core || timed.is_best, disturbances);
-  // A stream of one unit is of many loads at once, so that no chain of loads takes as long.
+  // A stream of one unit has many loads in flight, so that no chain of loads resembles it.
   const double of_any_chain = timed.is_one_unit ? max_disturbance(disturbances, false) : 0.0;
   const double seen =
       std::max({changed, of_any_chain, disturbed_by_others(*time, is_of_core, result)});
@@ -382,13 +382,12 @@ double disturbance_of(const Finding& finding, const ProbeResult& result, const T
 
 namespace {
 
-/// Where differences are held on a line of differences: of shares, and of what may be 0.
+/// Returns whether the interval is one of differences: for shares, and for values that may be 0.
 bool is_of_differences(const Finding& finding) {
   return is_share(finding) || !finding.part_of.empty() || !(*finding.value > 0.0);
 }
 
-/// A distance from the value, of which an independent one is added, or (`sign` -1) taken away
-/// again.
+/// A distance from the value with an independent one added, or (`sign` -1) removed, in quadrature.
 double combined(double distance, double other, double sign) {
   return std::sqrt(std::max(0.0, distance * distance + sign * other * other));
 }
@@ -396,11 +395,11 @@ double combined(double distance, double other, double sign) {
 void move_ends(Finding& finding, double half_width, double sign) {
   const double value = *finding.value;
   const bool is_difference = is_of_differences(finding);
-  // What makes all of it slower makes a part of it slower by as much of the part.
+  // A change of the whole changes a part by the same share.
   const double other =
       is_difference && !is_share(finding) ? half_width * std::fabs(value) : half_width;
   const auto end = [&](double at, double side) {
-    // An end at or below 0 has no logarithm, and one on the other side of the value is none.
+    // An end at or below 0 has no logarithm, and an end on the wrong side of the value is no end.
     const bool is_open = !is_difference && !(at > 0.0);
     if (is_open || (at - value) * side < 0.0) return at;
     if (is_difference) return value + side * combined(std::fabs(at - value), other, sign);

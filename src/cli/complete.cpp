@@ -82,14 +82,14 @@ end
 complete -c clprobe -f -a '(__clprobe_complete)'
 )fish";
 
-/// What a line has before the cursor.
+/// The words before the cursor.
 struct Context {
   const CommandRow* command{nullptr};  ///< null: measuring
   bool is_live{false};
   std::vector<const Probe*> probes{};  ///< in the order of their words
   const Flag* pending{nullptr};        ///< the last word is this flag, whose value comes next
   bool is_of_program{false};           ///< after the `--` of `profile`
-  bool is_first{true};                 ///< after the command no other word came
+  bool is_first{true};                 ///< no word followed the command
   std::optional<ProbeFlags> own{};     ///< options of the last probe
 
   [[nodiscard]] bool measures() const { return command == nullptr || is_live; }

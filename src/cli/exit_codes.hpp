@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the process ends with. The numbers are part of the interface; help, man page, README and
+// Exit codes. The numbers are part of the interface; help, man page, README and
 // docs/formats.md say what is in this table.
 #pragma once
 

@@ -92,7 +92,7 @@ std::span<const Flag> all_flags();
 std::span<const CommandRow> all_commands();
 /// The row of that word, or null; measuring has none.
 const CommandRow* find_command(std::string_view word);
-/// Whether the command is typed as one word.
+/// Returns whether the command is typed as one word.
 bool is_one_word(const CommandRow& row);
 std::string_view title_of(Category category);
 

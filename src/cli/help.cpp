@@ -21,18 +21,13 @@ constexpr std::size_t exit_text_column = 7;
 
 /// "  left      text", with `text` from `text_column` on, broken between words to fit the page.
 std::string entry(std::string_view left, std::string_view text, std::size_t text_column) {
-  std::string lines = fmt::format("{:<{}}", left, text_column - 1);
-  std::size_t column = lines.size();
-  if (left.size() >= text_column) column = page_columns;
-  while (!text.empty()) {
-    const std::size_t size = std::min(text.find(' '), text.size());
-    if (column + 1 + size > page_columns) {
-      lines += fmt::format("\n{:{}}", "", text_column - 1);
-      column = text_column - 1;
-    }
-    lines += fmt::format(" {}", text.substr(0, size));
-    column += 1 + size;
-    text.remove_prefix(std::min(size + 1, text.size()));
+  std::string lines(left);
+  std::size_t column = left.size();
+  for (const std::string& line : wrap(text, static_cast<int>(page_columns - text_column))) {
+    const bool has_room = column < text_column;
+    if (!has_room) lines += '\n';
+    lines += fmt::format("{:{}}{}", "", text_column - (has_room ? column : 0), line);
+    column = page_columns;
   }
   return lines + "\n";
 }

@@ -40,7 +40,7 @@ enum class Command {
   worker
 };
 
-/// Which verdicts make `compare` end with exit code 4.
+/// Verdicts that make `compare` end with exit code 4.
 enum class FailOn { never, worse, changed };
 
 /// Units of an imported list of sizes and latencies; `unknown`: those of its header.
@@ -79,38 +79,39 @@ struct Options {
   std::optional<ClockKind> clock{};  ///< the only clock to try; nothing: the ladder
   bool dry_run{false};
   bool full{false};          ///< of `explain`: the whole page
-  bool list_kernels{false};  ///< of `profile`: nothing but the survey
-  bool with_secrets{false};  ///< of `profile`: what the program's arguments hold is stored
+  bool list_kernels{false};  ///< of `profile`: only survey the program
+  bool with_secrets{false};  ///< of `profile`: store the program's arguments in full
   ColourMode colour{ColourMode::automatic};
   int verbosity{0};  ///< -1 quiet, 0, 1 verbose
 
-  std::size_t first_side{0};  ///< of `compare`: how many of `words` stand before `--`; 0: no sides
+  std::size_t first_side{0};  ///< of `compare`: number of `words` before `--`; 0: no sides
   std::string baseline{};     ///< of `compare`: a file; empty: the first run
-  double threshold{0.03};     ///< of `compare`: changes up to this share are none
+  double threshold{0.03};     ///< of `compare`: changes up to this share are ignored
   FailOn fail_on{FailOn::never};
 
   std::string other_device{};  ///< of `compare --live`: side B's; empty: as side A's
-  /// Of `compare --live`: what the environments of sides A and B have besides.
+  /// Of `compare --live`: additional environment variables of sides A and B.
   std::array<std::vector<std::pair<std::string, std::string>>, 2> environments{};
-  std::string runs_file{};         ///< of `compare --live`: where both sides' runs are kept
+  std::string runs_file{};         ///< of `compare --live`: target of both sides' runs
   std::vector<std::string> app{};  ///< of `profile`: the program and its arguments
-  std::string kernel{};  ///< of `profile`: the only one to capture; empty: those that count
-  std::uint64_t kernel_launch{0};         ///< which launch of it, from 1; 0: as usual
-  std::string keep_folder{};              ///< of `profile`: where bundles are kept; empty: nowhere
-  std::string headers_folder{};           ///< of `profile`: whose files a text may include
-  std::string kernel_file{};              ///< of `profile`: the text of a kernel without a program
-  std::string launch_file{};              ///< and how it is launched
-  std::string levels_file{};              ///< of `profile`: a document with levels; empty: none
-  std::vector<Run> levels_runs{};         ///< of it, read
-  std::vector<bundle::Source> sources{};  ///< of what is replayed: where its process finds them
-  std::vector<AskedLaunch> launches{};    ///< the same, read
-  std::vector<AskedTrace> traces{};       ///< that probes' options name, read
+  std::string kernel{};  ///< of `profile`: the only kernel to capture; empty: the important ones
+  std::uint64_t kernel_launch{0};  ///< its launch to capture, from 1; 0: a typical one
+  std::string keep_folder{};       ///< of `profile`: where to keep bundles; empty: nowhere
+  std::string headers_folder{};    ///< of `profile`: files that kernels may include
+  std::string kernel_file{};       ///< of `profile`: a kernel without a program
+  std::string launch_file{};       ///< description of its launch
+  std::string levels_file{};       ///< of `profile`: a document with levels; empty: none
+  std::vector<Run> levels_runs{};  ///< the runs of `levels_file`
+  std::vector<bundle::Source>
+      sources{};  ///< of replayed launches: files that the child process reads
+  std::vector<AskedLaunch> launches{};      ///< the replayed launches
+  std::vector<AskedTrace> traces{};         ///< traces that probes' options name
   std::vector<std::string> shown_probes{};  ///< of `report` and `compare`; empty: all
-  std::string series{};  ///< of `report`: those to show; of `import`: the one that a list is of
-  std::string device_name{};  ///< of `import`: where the file does not say it
+  std::string series{};       ///< of `report`: a comma list to show; of `import`: series of a list
+  std::string device_name{};  ///< of `import`: if the file has none
   SizeUnit size_unit{SizeUnit::unknown};
   TimeUnit time_unit{TimeUnit::unknown};
-  double clock_hertz{0.0};  ///< of `import`: of the device that was measured; 0: as the file says
+  double clock_hertz{0.0};  ///< of `import`: of the measured device; 0: that of the file
 };
 
 /// A usage error: one line that says what was wrong and what to do. Exit code 2.

@@ -54,7 +54,7 @@ const ProbeFlags* find_probe_flags(std::string_view word, Probes probes) {
   return found == probes.end() ? nullptr : &*found;
 }
 
-/// What other benchmarks call the number of repetitions.
+/// Names that other benchmarks have for the number of repetitions.
 constexpr std::array<std::string_view, 7> repetitions{
     "-n", "--iterations", "--iters", "--repeat", "--runs", "--repetitions", "--samples"};
 
@@ -184,8 +184,8 @@ class LineReader {
   std::set<std::string_view> names_{};
 };
 
-/// What follows the first `--` is the program of `profile`, the other side of `compare`, where
-/// options may follow as elsewhere, or words.
+/// The words after the first `--` are the program of `profile`, or the other side of `compare`,
+/// where options may follow; otherwise plain words.
 Line read_line(const Words& arguments, Probes probes) {
   LineReader reader(probes);
   Line line;
@@ -241,7 +241,7 @@ const Flag& find_own_flag(std::string_view name, std::string_view command, Probe
   throw UsageError(fmt::format("--{} does not apply to {}: leave it out", name, command));
 }
 
-/// Whether a word has the form of a flag: "--json", "--format=csv", "-v".
+/// Returns whether a word is a flag: "--json", "--format=csv", "-v".
 bool is_flag(std::string_view word) {
   if (word.starts_with("--")) return find_flag(word.substr(2, word.find('=') - 2)) != nullptr;
   return word.size() == 2 && word[0] == '-' && find_flag(word[1]) != nullptr;

@@ -18,17 +18,15 @@ std::string file_name(std::string_view path) {
   return std::string(path.substr(path.rfind('/') + 1));
 }
 
-/// "0,sim:x.json" of "0,sim:/home/me/x.json": a comma list, in which "sim:" may have a file. All
-/// that follows "recorded:" is one name, also a comma.
+/// "0,sim:x.json" of "0,sim:/home/me/x.json": a comma list, in which "sim:" may have a file.
 std::string device_words(std::string_view value) {
-  const bool is_recorded = value.starts_with("recorded:");
+  constexpr std::string_view simulated = "sim:";
   std::string shown;
-  for (const std::string_view word : is_recorded ? std::vector{value} : split_list(value)) {
-    const bool has_file = is_recorded || word.starts_with("sim:");
-    const std::size_t start = has_file ? word.find(':') + 1 : 0;
+  for (const std::string_view word : split_list(value)) {
     if (word.data() != value.data()) shown += ',';
-    shown += word.substr(0, start);
-    shown += has_file ? file_name(word.substr(start)) : std::string(word);
+    shown += word.starts_with(simulated)
+                 ? std::string(simulated) + file_name(word.substr(simulated.size()))
+                 : std::string(word);
   }
   return shown;
 }
@@ -47,7 +45,7 @@ std::string value_without_folders(const Flag* flag, std::string_view value) {
   }
 }
 
-/// Where a word of the command line has a value, and of which flag.
+/// A word of the command line, split into a flag and its value.
 struct Parts {
   std::size_t value_at{0};
   const Flag* flag{nullptr};

@@ -9,8 +9,8 @@
 namespace clprobe::cli {
 
 /// The arguments as a run document keeps them: files without their folders, which name people,
-/// customers and machines. A file may be a word by itself, or follow "-o", "--output=", "sim:" or
-/// "recorded:". Other values stay. After "--", secrets are hidden unless --with-secrets precedes it.
+/// customers and machines. A file may be a word by itself, or follow "-o", "--output=" or "sim:".
+/// Other values stay. After "--", secrets are hidden unless --with-secrets precedes it.
 std::vector<std::string> without_folders(const std::vector<std::string>& arguments);
 
 /// A program and its arguments without folders, and without secrets unless `with_secrets`.

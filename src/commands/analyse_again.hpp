@@ -12,19 +12,18 @@ namespace clprobe::commands {
 /// Gives probes and series of an older document the names that they have now.
 void adopt_former_names(Run& run);
 
-/// Makes the card of a result from its findings, whose intervals it shows as they are now.
+/// Makes the card of a result from its findings and their present intervals.
 void make_card(ProbeResult& result);
 
 /// Finds what disturbed a run and whether its probes agree, then makes their cards.
 void conclude(Run& run);
 
-/// The findings of a stored run by this version's analysis, under the names that probes and series
-/// have now. What the plan knew without measuring stays, and so does everything of probes that this
-/// version does not know. Throws RunFormatError with the path within the run where a point is not
-/// what its probe reads.
+/// Replaces the findings of a stored run by those of this version's analysis, under the present
+/// names of probes and series. Findings of the plan, and results of unknown probes, stay. Throws
+/// RunFormatError with the path within the run if a probe cannot read a point.
 void analyse_again(Run& run);
 
-/// The runs of a document, analysed again: what `report` and `compare` show, whoever wrote it.
+/// The runs of a document, analysed again, as `report` and `compare` show them.
 /// Throws RunFormatError with the path within the document.
 std::vector<Run> analysed_runs_from_json(std::string_view text);
 

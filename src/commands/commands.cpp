@@ -17,15 +17,14 @@
 #include "cli/without_folders.hpp"
 #include "clprobe/embedded.hpp"
 #include "clprobe/explain.hpp"
-#include "clprobe/machine.hpp"
 #include "clprobe/registry.hpp"
 #include "clprobe/run.hpp"
 #include "clprobe/worker.hpp"
+#include "commands/input_files.hpp"
 #include "commands/provenance.hpp"
-#include "commands/read_runs.hpp"
-#include "commands/read_traces.hpp"
 #include "commands/results.hpp"
-#include "commands/shown_part.hpp"
+#include "commands/selection.hpp"
+#include "commands/stored_runs.hpp"
 #include "terminal/output.hpp"
 #include "text/nearest.hpp"
 #include "text/text.hpp"
@@ -56,9 +55,7 @@ std::vector<cli::Described> selectable_devices() {
   } catch (const DeviceError&) {
     // Simulated devices are there without a driver.
   }
-  for (const std::string_view name : simulator::preset_names()) {
-    all.push_back({fmt::format("sim:{}", name), "simulated"});
-  }
+  for (const std::string& word : preset_words()) all.push_back({word, "simulated"});
   return all;
 }
 
@@ -88,21 +85,21 @@ int show_version() {
   return print(fmt::format("clprobe {} ({}, {})\n", tool.version, tool.commit, tool.compiler));
 }
 
-/// With the device of the environment where none was typed.
+/// The options with the device of the environment, if none was typed.
 cli::Options with_device(cli::Options options) {
   const char* const device = std::getenv("CLPROBE_DEVICE");
   if (options.device.empty() && device != nullptr) options.device = device;
   return options;
 }
 
-/// With the files read that probes' options name, too.
+/// The options with that device, and with the traces that probes' options name.
 cli::Options completed(cli::Options options) {
   options = with_device(std::move(options));
   options.traces = read_traces(options);
   return options;
 }
 
-/// For the tests: file, options, preamble, separated by tabs.
+/// Prints file, options and preamble, separated by tabs, for the tests.
 int show_builds() {
   std::string text = "facts.cl\t\t\nticks.cl\t\t\n";
   for (const Probe* const probe : all_probes()) {
@@ -114,7 +111,7 @@ int show_builds() {
   return print(text);
 }
 
-/// A probe's name that is mistyped stands where files do.
+/// Refuses a missing file whose name looks like a mistyped probe.
 void refuse_mistyped_probe(const std::string& word) {
   std::error_code error;
   if (word == "-" || std::filesystem::exists(word, error)) return;

@@ -17,12 +17,10 @@
 #include "clprobe/registry.hpp"
 #include "commands/commands.hpp"
 #include "commands/fail_on.hpp"
-#include "commands/read_runs.hpp"
 #include "commands/results.hpp"
-#include "commands/run_names.hpp"
-#include "commands/shown_part.hpp"
+#include "commands/stored_runs.hpp"
 #include "system/usable_cores.hpp"
-#include "terminal/complain.hpp"
+#include "terminal/output.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::commands {
@@ -38,7 +36,7 @@ std::vector<RunDigest> digest_file(const std::string& file) {
     const std::string name = runs.size() == 1 ? file : fmt::format("{}[{}]", file, i);
     digests.push_back(digest(runs[i], name));
     for (ComparedResult& each : digests.back().results) {
-      // The kernels of profiled programs are what is compared, and no method.
+      // Kernels of profiled programs are compared themselves; they are no method of clprobe.
       if (const Probe* const probe = find_probe(each.probe);
           probe != nullptr && probe->replays_launches) {
         each.kernels.clear();
@@ -49,7 +47,7 @@ std::vector<RunDigest> digest_file(const std::string& file) {
   return digests;
 }
 
-/// What a file holds, or why it cannot be read.
+/// The runs of a file, or the error that prevents reading it.
 struct Digested {
   std::vector<RunDigest> runs{};
   std::exception_ptr error{};
@@ -84,14 +82,14 @@ bool is_same_file(const std::string& a, const std::string& b) {
   return a == b || (fs::equivalent(a, b, error) && !error);
 }
 
-/// What is compared, and which of it is the baseline.
+/// The compared runs, and the index of the baseline.
 struct Selection {
   std::vector<RunDigest> runs{};
   std::size_t baseline{0};
   bool has_bad_file{false};  ///< that was found in a folder, and left out
 };
 
-/// The names by which the comparison calls them.
+/// Names the runs without the folders that they have in common.
 void hide_folders(std::vector<RunDigest>& runs) {
   std::vector<std::string> paths;
   paths.reserve(runs.size());
@@ -100,11 +98,11 @@ void hide_folders(std::vector<RunDigest>& runs) {
   for (std::size_t i = 0; i < runs.size(); ++i) runs[i].file = names[i];
 }
 
-/// What to compare and what to compare with.
+/// The files to compare.
 struct Files {
   std::vector<RunFile> all{};
   std::size_t baseline{0};
-  std::size_t first_side{0};  ///< how many are of the first of two sides; 0: there are none
+  std::size_t first_side{0};  ///< number of files before `--`; 0: no sides
 };
 
 Files select_files(const cli::Options& options) {
@@ -135,7 +133,7 @@ Files select_files(const cli::Options& options) {
   return {std::move(files), baseline_file, 0};
 }
 
-/// The mean of runs that differ in more than their time would be that of nothing.
+/// Refuses runs that differ in more than their time: their mean has no meaning.
 void refuse_to_pool(const RunDigest& first, const RunDigest& run) {
   std::vector<std::string> reasons = differing_origins(first, run);
   if (run.device != first.device) reasons.emplace_back("different devices");
@@ -152,7 +150,7 @@ void refuse_to_pool(const RunDigest& first, const RunDigest& run) {
                   quote(first.file), quote(run.file), reasons.front()));
 }
 
-/// Two runs, of each side one.
+/// Pools the runs of each side into one.
 void pool_sides(Selection& selected, std::size_t first) {
   const std::span<const RunDigest> all(selected.runs);
   const std::array sides{all.first(first), all.subspan(first)};
@@ -166,7 +164,7 @@ void pool_sides(Selection& selected, std::size_t first) {
   selected.baseline = 0;
 }
 
-/// Of all runs these probes alone; all where none is named.
+/// Keeps only these probes in all runs; all if none is named.
 void keep_probes(std::vector<RunDigest>& runs, const std::vector<std::string>& probes) {
   const auto has = [](const std::vector<std::string>& words, const std::string& word) {
     return std::ranges::find(words, word) != words.end();
@@ -178,9 +176,7 @@ void keep_probes(std::vector<RunDigest>& runs, const std::vector<std::string>& p
       if (is_probe && !has(there, each.probe)) there.push_back(each.probe);
     }
   }
-  for (const std::string& probe : probes) {
-    if (!has(there, probe)) refuse_part("probe", probe, there);
-  }
+  refuse_missing("probe", probes, there);
   if (probes.empty()) return;
   for (RunDigest& run : runs) {
     std::erase_if(run.results, [&](const auto& each) { return !has(probes, each.probe); });

@@ -16,7 +16,7 @@
 #include "clprobe/report.hpp"
 #include "commands/commands.hpp"
 #include "commands/pages.hpp"
-#include "terminal/pager.hpp"
+#include "terminal/output.hpp"
 #include "terminal/terminal.hpp"
 #include "text/text.hpp"
 

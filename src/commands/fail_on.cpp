@@ -11,7 +11,7 @@
 #include "clprobe/compare.hpp"
 #include "clprobe/comparison_report.hpp"
 #include "commands/commands.hpp"
-#include "terminal/complain.hpp"
+#include "terminal/output.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::commands {
@@ -23,7 +23,7 @@ bool is_met(cli::FailOn condition, Verdict verdict) {
          verdict != Verdict::unclear;
 }
 
-/// Those of the changes that the condition is about.
+/// The changes that meet the condition.
 std::vector<ComparedPlace> that_meet(cli::FailOn condition, const Comparison& comparison,
                                      std::vector<ComparedPlace> places) {
   std::erase_if(places, [&](const ComparedPlace& place) {
@@ -33,7 +33,7 @@ std::vector<ComparedPlace> that_meet(cli::FailOn condition, const Comparison& co
   return places;
 }
 
-/// What a probe found that failed in the other run, or a series that its device has no more.
+/// Findings that the other run lacks: its probe failed, or its device lost the series.
 std::vector<ComparedPlace> lost_findings(const Comparison& comparison) {
   std::vector<ComparedPlace> places;
   for (std::size_t row = 0; row < comparison.rows.size(); ++row) {
@@ -46,7 +46,7 @@ std::vector<ComparedPlace> lost_findings(const Comparison& comparison) {
   return places;
 }
 
-/// A line on stderr for each, so that a log says what failed, or why it did not.
+/// Writes a line per change to stderr, so that a log shows why the condition was met or not.
 void name_changes(const std::vector<ComparedPlace>& places, const Comparison& comparison,
                   std::span<const RunDigest> runs, const std::string& note) {
   constexpr std::size_t max_named = 10;
@@ -58,7 +58,7 @@ void name_changes(const std::vector<ComparedPlace>& places, const Comparison& co
   }
 }
 
-/// Names the changes of the table that are none when all findings are looked at together.
+/// Names the changes of the table that are not significant among all findings.
 void name_not_significant(cli::FailOn condition, const Comparison& comparison,
                           std::span<const RunDigest> runs, const std::vector<ComparedPlace>& seen) {
   std::vector<ComparedPlace> places;
@@ -78,7 +78,7 @@ void name_not_significant(cli::FailOn condition, const Comparison& comparison,
                            count_compared(comparison), comparison.are_several ? "more" : "3"));
 }
 
-/// Behind the first of so many.
+/// " (and 2 more)" after the first of three.
 std::string and_more(std::size_t count) {
   return count > 1 ? fmt::format(" (and {} more)", count - 1) : std::string();
 }

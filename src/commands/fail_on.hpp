@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What --fail-on makes of a comparison.
+// The exit code of --fail-on.
 #pragma once
 
 #include <span>
@@ -9,9 +9,9 @@
 
 namespace clprobe::commands {
 
-/// The exit code: 4 where a finding that both runs have meets the condition, whatever else is
-/// missing; else 5, with a line on stderr, where a run lacks what the baseline measured; else 0.
-/// Without a condition 0.
+/// The exit code: 4 if a finding of both runs meets the condition, whatever else is missing;
+/// otherwise 5, with a line on stderr, if a run lacks results of the baseline; otherwise, or
+/// without a condition, 0.
 int check_fail_on(cli::FailOn condition, const Comparison& comparison,
                   std::span<const RunDigest> runs);
 

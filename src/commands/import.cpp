@@ -11,8 +11,8 @@
 #include "commands/analyse_again.hpp"
 #include "commands/commands.hpp"
 #include "commands/provenance.hpp"
-#include "commands/read_runs.hpp"
 #include "commands/results.hpp"
+#include "commands/stored_runs.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::commands {

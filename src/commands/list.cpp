@@ -38,17 +38,8 @@ void add_devices(report::Page& page, const std::vector<DeviceInfo>& devices) {
   page.table(columns, rows, 0);
 }
 
-/// The words of --device for the machines that come with clprobe.
-std::vector<std::string> presets() {
-  std::vector<std::string> words;
-  for (const std::string_view name : simulator::preset_names()) {
-    words.push_back(fmt::format("sim:{}", name));
-  }
-  return words;
-}
-
 std::string as_table(const DeviceList& found, const std::vector<DeviceInfo>& devices) {
-  // Of any width: programs read the table too.
+  // Rows are not cut, since programs read the table too.
   report::Page page({.width = std::numeric_limits<int>::max(), .unicode = terminal::has_unicode()});
   add_devices(page, devices);
   for (const DeviceList::Problem& problem : found.problems) {
@@ -57,7 +48,8 @@ std::string as_table(const DeviceList& found, const std::vector<DeviceInfo>& dev
   }
   for (const std::string& line : explain_left_out(found)) page.line({{page.show(line)}});
   page.blank();
-  page.line({{fmt::format("simulated: {}; or a file, sim:FILE.json", fmt::join(presets(), ", "))}});
+  page.line(
+      {{fmt::format("simulated: {}; or a file, sim:FILE.json", fmt::join(preset_words(), ", "))}});
   page.blank();
   page.line({{"probes"}});
   std::vector<report::Row> rows;
@@ -72,7 +64,7 @@ std::string as_json(const DeviceList& found, const std::vector<DeviceInfo>& devi
   using Json = nlohmann::ordered_json;
   Json document{{"devices", Json::array()},
                 {"problems", Json::array()},
-                {"simulated", presets()},
+                {"simulated", preset_words()},
                 {"probes", Json::array()}};
   for (const DeviceInfo& device : devices) {
     document["devices"].push_back({{"index", device.index},

@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cstddef>
 #include <exception>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,20 +18,16 @@
 #include "clprobe/compare.hpp"
 #include "clprobe/paired.hpp"
 #include "clprobe/run.hpp"
-#include "clprobe/simulated.hpp"
-#include "clprobe/worker.hpp"
 #include "commands/analyse_again.hpp"
 #include "commands/commands.hpp"
+#include "commands/devices.hpp"
 #include "commands/fail_on.hpp"
 #include "commands/input_files.hpp"
 #include "commands/live.hpp"
 #include "commands/plan.hpp"
 #include "commands/provenance.hpp"
 #include "commands/results.hpp"
-#include "commands/worker_settings.hpp"
 #include "system/interrupt.hpp"
-#include "system/usable_cores.hpp"
-#include "terminal/complain.hpp"
 #include "terminal/output.hpp"
 #include "terminal/progress.hpp"
 #include "text/text.hpp"
@@ -53,41 +48,18 @@ std::string name_of(const cli::Options& options, std::size_t side) {
   return name;
 }
 
-WorkerSettings settings_of(const cli::Options& options, const LiveObserver& observer,
-                           std::size_t side) {
-  WorkerSettings settings = worker_settings(options);
-  settings.cancelled = observer.cancelled;
-  settings.environment = options.environments.at(side);
-  return settings;
-}
-
 /// Measuring once takes the time of its effort: a typed budget is for alternating.
 cli::Options without_time(cli::Options options) {
   options.time_budget.reset();
   return options;
 }
 
-/// A side's settings before any device is opened, so that a mistake costs no time.
-struct Chosen {
-  WorkerSettings settings{};
-  std::optional<DeviceList> found{};
-};
-
-Chosen choose(const cli::Options& options, const LiveObserver& observer, std::size_t index,
-              Side& side) {
-  Chosen chosen{.settings = settings_of(options, observer, index)};
-  const auto list = [&]() -> const DeviceList& {
-    if (chosen.found) return *chosen.found;
-    chosen.found = list_devices(chosen.settings);
-    chosen.settings.drivers = chosen.found->drivers;
-    for (const std::string& line : explain_left_out(*chosen.found)) {
-      observer.say(fmt::format("{}: {}", side.name, line));
-    }
-    return *chosen.found;
-  };
+/// Chooses the device of a side. No device is opened before both sides are chosen, so that a
+/// mistake costs no time.
+void choose(const cli::Options& options, std::size_t index, Devices& devices, Side& side) {
   std::vector<Target> targets;
   try {
-    targets = select_targets(selector_of(options, index), list);
+    targets = devices.select(selector_of(options, index));
   } catch (const cli::UsageError& error) {
     throw cli::UsageError(fmt::format("{}: {}", side.name, error.what()));
   } catch (const NoDevice& error) {
@@ -100,54 +72,43 @@ Chosen choose(const cli::Options& options, const LiveObserver& observer, std::si
   }
   side.target = std::move(targets.front());
   check_requests(without_time(options), side.target.info);
-  return chosen;
 }
 
-void open(const cli::Options& options, const LiveObserver& observer, Chosen chosen, Side& side) {
+/// A device that cannot be opened is a warning of its run.
+void open(const LiveObserver& observer, Devices& devices, Side& side) {
   const DeviceInfo& info = side.target.info;
   side.run.device = info;
-  if (side.target.machine) {
-    side.backend = simulated_backend(*side.target.machine, options.seed, options.traces,
-                                     system::usable_cores(), observer.cancelled);
-  } else {
-    observer.progress({.title = fmt::format("{}: trying {}", side.name, info.name)});
-    try {
-      side.backend =
-          remote_backend(info.index, chosen.settings, std::exchange(chosen.found->child, nullptr));
-    } catch (const DeviceError& error) {
-      if (observer.cancelled()) return;
-      side.run.warnings.push_back({"device_failed", {{"reason", std::string(error.what())}}});
-      observer.say(fmt::format("{}: {}: {}", side.name, quote(info.name), error.what()));
-      return;
-    }
+  observer.progress({.title = fmt::format("{}: trying {}", side.name, info.name)});
+  try {
+    side.backend = devices.open(side.target);
+  } catch (const DeviceError& error) {
+    if (observer.cancelled()) return;
+    side.run.warnings.push_back({"device_failed", {{"reason", std::string(error.what())}}});
+    observer.say(fmt::format("{}: {}: {}", side.name, quote(info.name), error.what()));
+    return;
   }
   side.run.device = side.backend->device();
   side.run.warnings = side.backend->warnings();
 }
 
-Run new_run(const cli::Options& options, const std::vector<std::string>& arguments) {
-  Run run;
-  run.interrupted = true;  // until it is over
-  run.tool = tool_info();
-  run.host = host_info();
-  run.started = utc_now();
-  run.arguments = arguments;
-  run.seed = options.seed;
-  return run;
-}
-
-/// Chooses the device of each side, in that side's environment, and opens it. A device that cannot
-/// be opened is a warning of its run. Throws UsageError, NoDevice, DeviceError.
+/// Chooses the device of each side, in that side's environment, and opens it. Throws UsageError,
+/// NoDevice, DeviceError.
 void open_sides(const cli::Options& options, const std::vector<std::string>& arguments,
                 const LiveObserver& observer, Sides& sides) {
-  std::array<Chosen, 2> chosen;
+  std::vector<Devices> devices;
+  devices.reserve(sides.size());
   for (std::size_t i = 0; i < sides.size(); ++i) {
-    sides.at(i).name = name_of(options, i);
-    sides.at(i).run = new_run(options, arguments);
-    chosen.at(i) = choose(options, observer, i, sides.at(i));
+    Side& side = sides.at(i);
+    side.name = name_of(options, i);
+    side.run = new_run(options, arguments);
+    devices.emplace_back(options, [&observer, &side](std::string_view line) {
+      observer.say(fmt::format("{}: {}", side.name, line));
+    });
+    devices[i].settings().environment = options.environments.at(i);
+    choose(options, i, devices[i], side);
   }
   for (std::size_t i = 0; i < sides.size() && !observer.cancelled(); ++i) {
-    open(options, observer, std::move(chosen.at(i)), sides.at(i));
+    open(observer, devices[i], sides.at(i));
   }
 }
 

@@ -15,22 +15,17 @@
 #include "clprobe/engine.hpp"
 #include "clprobe/expected_time.hpp"
 #include "clprobe/registry.hpp"
-#include "clprobe/simulated.hpp"
-#include "clprobe/worker.hpp"
 #include "commands/analyse_again.hpp"
 #include "commands/commands.hpp"
-#include "commands/known_levels.hpp"
+#include "commands/devices.hpp"
 #include "commands/measure_run.hpp"
 #include "commands/plan.hpp"
 #include "commands/provenance.hpp"
-#include "commands/read_runs.hpp"
 #include "commands/results.hpp"
 #include "commands/run_progress.hpp"
-#include "commands/selection.hpp"
-#include "commands/worker_settings.hpp"
+#include "commands/stored_runs.hpp"
 #include "system/interrupt.hpp"
-#include "system/usable_cores.hpp"
-#include "terminal/complain.hpp"
+#include "terminal/output.hpp"
 #include "terminal/progress.hpp"
 #include "text/text.hpp"
 
@@ -49,20 +44,10 @@ std::vector<double> probe_seconds(const std::vector<const Probe*>& probes,
   return seconds;
 }
 
-WorkerSettings settings_of(const cli::Options& options) {
-  WorkerSettings settings = worker_settings(options);
-  settings.cancelled = is_interrupted;
-  if (!options.sources.empty()) {
-    settings.environment.emplace_back(bundle::sources_variable,
-                                      bundle::to_environment(options.sources));
-  }
-  return settings;
-}
-
-/// One device after another, everything that it gave kept in `runs`.
-class MeasuringAll {
+/// Measures one device after another.
+class Measurement {
  public:
-  MeasuringAll(const cli::Options& options, const std::vector<std::string>& arguments)
+  Measurement(const cli::Options& options, const std::vector<std::string>& arguments)
       : options_(options),
         arguments_(arguments),
         results_(options, [this](std::string_view message) { say(message); }) {
@@ -71,21 +56,10 @@ class MeasuringAll {
   }
 
   int run() {
-    if (options_.device.starts_with(recorded_prefix)) {
-      const auto path = options_.device.substr(recorded_prefix.size());
-      std::vector<Run> runs = read_runs(path);
-      devices_after_ = runs.size();
-      for (Run& recorded : runs) {
-        adopt_former_names(recorded);
-        --devices_after_;
-        measure_device(*recorded_backend(std::move(recorded)));
-      }
-    } else {
-      measure_targets();
-    }
+    measure_targets();
     progress_.clear();
     conclude_run();
-    // An older file is worth more than one that says that there is nothing.
+    // An older file is worth more than an empty one.
     if (runs_.empty() && is_interrupted()) return exit_interrupted;
     const int written = results_.finish(runs_);
     if (is_interrupted()) return exit_interrupted;
@@ -94,22 +68,14 @@ class MeasuringAll {
 
  private:
   void measure_targets() {
-    WorkerSettings settings = settings_of(options_);
-    settings.asking = [this](std::string_view question) {
+    Devices devices(options_, [this](std::string_view line) { say(line); });
+    devices.settings().asking = [this](std::string_view question) {
       question_ = question;
       tell();
     };
-    std::optional<DeviceList> found;
-    const auto list = [&]() -> const DeviceList& {
-      if (found) return *found;
-      show({.title = "looking for devices"});
-      found = list_devices(settings);
-      settings.drivers = found->drivers;
-      for (const std::string& line : explain_left_out(*found)) say("clprobe: " + line);
-      return *found;
-    };
-    const std::vector<Target> targets = select_targets(options_.device, list);
-    // All of them before the first is measured: a mistake throws away what is measured.
+    if (!options_.device.starts_with("sim:")) show({.title = "looking for devices"});
+    const std::vector<Target> targets = devices.select(options_.device);
+    // All requests are checked before the first device is measured: an error would lose results.
     for (const Target& target : targets) {
       check_requests(options_, target.info);
       static_cast<void>(known_levels(options_, target.info));
@@ -120,23 +86,18 @@ class MeasuringAll {
     for (const Target& target : targets) {
       if (is_interrupted()) break;
       --devices_after_;
-      if (target.machine) {
-        measure_device(*simulated_backend(*target.machine, options_.seed, options_.traces,
-                                          system::usable_cores(), is_interrupted));
-      } else {
-        open_and_measure(target.info, settings, std::exchange(found->child, nullptr));
-      }
+      open_and_measure(target, devices);
     }
   }
 
-  void open_and_measure(const DeviceInfo& device, const WorkerSettings& settings,
-                        std::shared_ptr<ChildProcess> child) {
+  void open_and_measure(const Target& target, Devices& devices) {
+    const std::string& name = target.info.name;
     progress_.clear();  // of another device
     point_.clear();
-    show({.title = fmt::format("trying {}", device.name)});
+    show({.title = fmt::format("trying {}", name)});
     try {
       closing_ = {};  // a driver that ends disturbs what is measured
-      std::unique_ptr<Backend> backend = remote_backend(device.index, settings, std::move(child));
+      std::unique_ptr<Backend> backend = devices.open(target);
       measure_device(*backend);
       // A GPU's driver takes a tenth of a second to end, in which the results can be written.
       closing_ =
@@ -144,15 +105,15 @@ class MeasuringAll {
     } catch (const DeviceError& error) {
       if (is_interrupted()) return;
       // The other devices can still be measured, and the document says what happened to this one.
-      Run& run = new_run(device);
+      Run& run = begin_run(target.info);
       run.warnings.push_back({"device_failed", {{"reason", std::string(error.what())}}});
       any_failed_ = true;
-      say(fmt::format("{}: {}", quote(device.name), error.what()));
+      say(fmt::format("{}: {}", quote(name), error.what()));
     }
   }
 
   void measure_device(Backend& backend) {
-    Run& run = new_run(backend.device());
+    Run& run = begin_run(backend.device());
     run.warnings = backend.warnings();
     const std::vector<const Probe*> probes = wanted_probes(options_, backend.device());
     Observer observer;
@@ -201,23 +162,15 @@ class MeasuringAll {
     say(fmt::format("{}: {}; the other results are kept", result.probe, result.reason));
   }
 
-  /// The newest run has all that it will have.
+  /// Ends the newest run.
   void conclude_run() {
     if (!runs_.empty()) runs_.back().interrupted = is_interrupted();
   }
 
-  Run& new_run(const DeviceInfo& device) {
+  Run& begin_run(const DeviceInfo& device) {
     conclude_run();
-    Run run;
+    Run run = new_run(options_, arguments_);
     if (runs_.size() < options_.labels.size()) run.label = options_.labels[runs_.size()];
-    // Until more is known: a document that is left by a crash, or is read while later probes or
-    // devices are still measured, must not look as if that were all.
-    run.interrupted = true;
-    run.tool = tool_info();
-    run.host = host_info();
-    run.started = utc_now();
-    run.arguments = arguments_;
-    run.seed = options_.seed;
     run.device = device;
     runs_.push_back(std::move(run));
     return runs_.back();
@@ -248,10 +201,10 @@ class MeasuringAll {
 int measure(const cli::Options& options, const std::vector<std::string>& arguments) {
   system::watch_for_interrupts();
   try {
-    if (options.dry_run) return show_plan(options, settings_of(options));
-    return MeasuringAll(options, arguments).run();
+    if (options.dry_run) return show_plan(options);
+    return Measurement(options, arguments).run();
   } catch (const std::exception&) {
-    // Whatever could not be finished: it was told not to.
+    // After an interrupt, errors are its consequence.
     if (is_interrupted()) return exit_interrupted;
     throw;
   }

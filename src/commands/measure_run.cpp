@@ -11,22 +11,22 @@
 
 #include "clprobe/registry.hpp"
 #include "commands/analyse_again.hpp"
-#include "commands/known_levels.hpp"
 #include "commands/plan.hpp"
+#include "commands/stored_runs.hpp"
 
 namespace clprobe::commands {
 namespace {
 
 using Steady = std::chrono::steady_clock;
 
-/// What a probe plans before any other has been measured: what it is likely to build.
+/// The plan of a probe before any other is measured, which is likely to build the same programs.
 struct Forecast {
   const Probe* probe{nullptr};
   Plan plan{};
 };
 
-/// For a CPU, buffers that its last cache cannot hold, and no more: to lay out a gigabyte takes
-/// seconds. Virtual machines report no cache.
+/// On a CPU, the buffers just exceed the last cache: to lay out a gigabyte takes seconds. Virtual
+/// machines report no cache.
 Request control_request(const DeviceInfo& device, std::uint64_t seed) {
   constexpr std::uint64_t caches = 2;
   Request request{.seed = seed};
@@ -72,17 +72,16 @@ class RunMeasurement {
   }
 
   /// Probes of which only references are visited: arithmetic, and loads of all levels and streams
-  /// where no probe of the run has references. Nothing disturbs what is played back or simulated,
-  /// and a quick run has no time for it.
+  /// if no probe of the run has references. A simulated device needs none, and a quick run has no
+  /// time.
   std::vector<const Probe*> control_probes() {
-    const bool is_real =
-        !is_simulated(device_) && !probes_.empty() && !backend_.plan_of(*probes_.front());
-    if (!is_real || options_.effort == Effort::quick || !options_.launches.empty()) return {};
+    if (is_simulated(device_) || probes_.empty()) return {};
+    if (options_.effort == Effort::quick || !options_.launches.empty()) return {};
     std::vector<const Probe*> controls{&arithmetic_probe()};
     const bool has_references =
         std::any_of(forecasts().begin(), forecasts().end(),
                     [](const Forecast& each) { return !each.plan.references.empty(); });
-    // A limit that was asked for is one for all buffers.
+    // A requested limit holds for all buffers together.
     if (has_references || options_.max_memory.count != 0) return controls;
     for (const Probe* const probe : all_probes()) {
       // A CPU takes a twentieth of the usual run to lay out what streams read, and the probes of
@@ -97,7 +96,7 @@ class RunMeasurement {
     return &probe == &arithmetic_probe() ? Request{} : control_request(device_, options_.seed);
   }
 
-  /// What all these are built from, the first probe's programs first.
+  /// All programs of the probes and controls, the first probe's first.
   std::vector<Program> programs(const std::vector<const Probe*>& controls) {
     std::vector<Program> all;
     const auto add = [&](const Probe& probe, const std::vector<Point>& points) {
@@ -143,8 +142,8 @@ class RunMeasurement {
     return all;
   }
 
-  /// To conclude and to write takes as long as to measure some hundred points: what a kill would
-  /// lose is saved every few seconds, and for no more than a twentieth of the time.
+  /// Concluding and writing takes as long as measuring some hundred points. Results are therefore
+  /// saved every few seconds, for at most a twentieth of the time.
   [[nodiscard]] bool is_time_to_save() const {
     constexpr std::chrono::seconds between{4};
     constexpr int part = 20;
@@ -158,7 +157,7 @@ class RunMeasurement {
     const bool is_first = probe >= run_.results.size();
     const bool learns = is_first && probes_[probe]->learn != nullptr;
     if (is_first) {
-      // Until it is concluded a probe must not look as if it had found nothing.
+      // A probe without conclusions yet must not look as if it had found nothing.
       run_.results.push_back(
           {.probe = std::string(probes_[probe]->id), .status = Status::interrupted});
     }

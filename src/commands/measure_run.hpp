@@ -11,7 +11,7 @@
 
 namespace clprobe::commands {
 
-/// Hears what happens meanwhile.
+/// Calls while a run is measured.
 struct RunObserver {
   std::function<void(std::size_t probe)> done;  ///< a probe, by its place, is done
   std::function<void()> save;                   ///< the run has more to keep

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pages of `clprobe explain` that are of no probe.
+// The pages of `clprobe explain` besides those of probes.
 #pragma once
 
 #include <algorithm>
@@ -31,9 +31,8 @@ constexpr const OtherPage* find_page(std::string_view word) {
   return found == other_pages.end() ? nullptr : found;
 }
 
-/// What a word means: the glossary's entry, and the findings, series, options and warnings of that
-/// name; a word before a number, as "arguments" of "arguments-4", is all of those. Empty if
-/// unknown.
+/// The meaning of a word: the glossary's entry, and the findings, series, options and warnings of
+/// that name. "arguments" also means the series "arguments-4". Empty if the word is unknown.
 std::string word_text(std::string_view word, const PageStyle& style);
 
 }  // namespace clprobe::commands

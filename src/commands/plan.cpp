@@ -6,18 +6,15 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "clprobe/engine.hpp"
 #include "clprobe/expected_time.hpp"
 #include "clprobe/registry.hpp"
 #include "commands/commands.hpp"
-#include "commands/selection.hpp"
+#include "commands/devices.hpp"
 #include "system/interrupt.hpp"
-#include "terminal/complain.hpp"
 #include "terminal/output.hpp"
 #include "terminal/progress.hpp"
 #include "text/text.hpp"
@@ -25,12 +22,12 @@
 namespace clprobe::commands {
 namespace {
 
-/// Whether the device, or the machine in its place, can run it at all.
+/// Returns whether the device can run the probe at all.
 bool can_run(const Probe& probe, const DeviceInfo& device) {
   return is_simulated(device) ? probe.trace != nullptr : probe.open != nullptr;
 }
 
-/// Sizes that no device of this kind can have are a mistake of the person, not of the device.
+/// Refuses sizes that the device can never have: the user's mistake.
 void refuse_beyond(const DeviceInfo& device, std::string_view option, Bytes size) {
   if (device.max_allocation.count == 0 || size <= device.max_allocation) return;
   throw cli::UsageError(fmt::format("--{}: {} exceeds the largest buffer of {}: choose at most {}",
@@ -43,8 +40,7 @@ struct ProbePlan {
   double seconds{0.0};
 };
 
-/// "  latency: 312 points in 7 series, 1.06 GiB, about 14 s", or "each once" where it takes what it
-/// takes.
+/// "  latency: 312 points in 7 series, 1.06 GiB, about 14 s"; "each measured once" without a limit.
 ProbePlan plan_of(const Probe& probe, const DeviceInfo& device, const cli::Options& options,
                   std::size_t probes) {
   const Plan plan = probe.plan(device, cli::request_for(probe, options));
@@ -80,17 +76,6 @@ ProbePlan plan_of(const Probe& probe, const DeviceInfo& device, const cli::Optio
   return made;
 }
 
-/// What a run knows of the device when it plans: which clock there is, and whether event times are
-/// true, decides which series there are. PoCL takes 0.5 s for it.
-DeviceInfo tried(const DeviceInfo& device, const WorkerSettings& settings,
-                 const std::shared_ptr<ChildProcess>& child, bool is_shown) {
-  terminal::ProgressLine progress(STDERR_FILENO);
-  if (is_shown) progress.show({.title = fmt::format("trying {}", device.name)});
-  const std::unique_ptr<Backend> backend = remote_backend(device.index, settings, child);
-  progress.clear();
-  return backend->device();
-}
-
 std::string plan_of_device(const DeviceInfo& device, const cli::Options& options) {
   std::string text = fmt::format("{}\n", cut_to_width(printable(device.name), 70));
   const std::vector<const Probe*> probes = wanted_probes(options, device);
@@ -120,7 +105,7 @@ std::vector<const Probe*> wanted_probes(const cli::Options& options, const Devic
         options.words.empty() ? can_run(*probe, device) : is_named(probe->id) || is_formerly_named;
     if (is_wanted) probes.push_back(probe);
   }
-  // What has another name on simulated machines is not asked for besides.
+  // A probe that has another name on simulated devices is not measured under both names.
   std::erase_if(probes, [&](const Probe* each) {
     return !can_run(*each, device) &&
            std::any_of(probes.begin(), probes.end(), [&](const Probe* other) {
@@ -156,28 +141,26 @@ void check_requests(const cli::Options& options, const DeviceInfo& device) {
   }
 }
 
-int show_plan(const cli::Options& options, WorkerSettings settings) {
-  std::string text;
-  std::optional<DeviceList> found;
-  const auto list = [&]() -> const DeviceList& {
-    if (!found) found = list_devices(settings);
-    settings.drivers = found->drivers;
-    return *found;
-  };
-  const std::vector<Target> targets = select_targets(options.device, list);
+int show_plan(const cli::Options& options) {
+  Devices devices(options, terminal::complain);
+  const std::vector<Target> targets = devices.select(options.device);
   for (const Target& target : targets) check_requests(options, target.info);
+  std::string text;
   int status = exit_ok;
+  terminal::ProgressLine progress(STDERR_FILENO);
   for (const Target& target : targets) {
+    // A run plans with the clock and event times that were tested: they decide which series there
+    // are. PoCL takes 0.5 s for the tests.
+    if (options.verbosity >= 0)
+      progress.show({.title = fmt::format("trying {}", target.info.name)});
     try {
-      const std::shared_ptr<ChildProcess> child =
-          found ? std::exchange(found->child, nullptr) : nullptr;
-      text += plan_of_device(target.machine
-                                 ? target.info
-                                 : tried(target.info, settings, child, options.verbosity >= 0),
-                             options);
+      const std::unique_ptr<Backend> backend = devices.open(target);
+      progress.clear();
+      text += plan_of_device(backend->device(), options);
     } catch (const DeviceError& error) {
       if (system::is_interrupted()) throw;
-      // A run measures the others, so that they are planned as well.
+      // A run measures the other devices, so that they are planned as well.
+      progress.clear();
       terminal::complain(fmt::format("{}: {}", quote(target.info.name), error.what()));
       status = exit_failed;
     }

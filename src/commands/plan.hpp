@@ -1,27 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which probes are measured on a device, whether what they are asked for can be done, and what they
-// would do (--dry-run).
+// The probes that are measured on a device, checks of their requests, and the plan of --dry-run.
 #pragma once
 
 #include <vector>
 
 #include "cli/options.hpp"
 #include "clprobe/probe.hpp"
-#include "clprobe/worker.hpp"
 
 namespace clprobe::commands {
 
-/// Those that were named, under what they are called today; else all that the device can run.
+/// The named probes, under their present names; without names all that the device can run.
 std::vector<const Probe*> wanted_probes(const cli::Options& options, const DeviceInfo& device);
 
-/// How long and how well one of `probes` probes is measured.
+/// The budget of one of `probes` probes.
 Budget budget_of(const Probe& probe, const cli::Options& options, std::size_t probes);
 
-/// Throws UsageError for what the device can never do: the person's mistake, not the device's.
+/// Throws UsageError for requests that the device can never meet.
 void check_requests(const cli::Options& options, const DeviceInfo& device);
 
-/// Prints what would be measured, in how much memory and time. Devices are tried as a run tries
-/// them, since what they can time decides what is measured. Returns the exit code.
-int show_plan(const cli::Options& options, WorkerSettings settings);
+/// Prints the points that a run would measure, with memory and time. Devices are tested as in a
+/// run, since their clocks decide what is measured. Returns the exit code.
+int show_plan(const cli::Options& options);
 
 }  // namespace clprobe::commands

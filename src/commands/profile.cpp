@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `profile`: somebody else's program, surveyed, or captured and replayed.
+// `profile`: surveys a program, or captures and replays its kernels.
 #include <dlfcn.h>
 #include <elf.h>
 #include <fmt/format.h>
@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -26,15 +27,14 @@
 #include "clprobe/survey.hpp"
 #include "clprobe/survey_report.hpp"
 #include "commands/commands.hpp"
-#include "commands/known_levels.hpp"
+#include "commands/devices.hpp"
 #include "commands/provenance.hpp"
-#include "commands/replay_bundles.hpp"
 #include "commands/results.hpp"
+#include "commands/stored_runs.hpp"
 #include "system/interrupt.hpp"
 #include "system/read_file.hpp"
 #include "system/run_program.hpp"
 #include "system/temporary_folder.hpp"
-#include "terminal/complain.hpp"
 #include "terminal/output.hpp"
 #include "text/secrets.hpp"
 #include "text/text.hpp"
@@ -44,8 +44,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The loader that programs start with, and an installed one that takes layers. Both are empty
-/// where the first one takes layers, or no other does.
+/// The loader that programs start with, and an installed one that supports layers. Both are empty
+/// if the first one supports layers, or no other does.
 struct OtherLoader {
   std::string without{};
   std::string with{};
@@ -62,7 +62,7 @@ std::string usual_loader() {
   return info.dli_fname;
 }
 
-/// What the file has; nothing where it cannot be read.
+/// The contents of a file; empty if it cannot be read.
 std::string content(const std::string& path) {
   constexpr std::size_t max_bytes = std::size_t{64} << 20U;
   try {
@@ -72,19 +72,19 @@ std::string content(const std::string& path) {
   }
 }
 
-/// A loader that takes layers asks for this variable.
+/// A loader that supports layers reads this variable.
 bool takes_layers(std::string_view loader) {
   return loader.find("OPENCL_LAYERS") != std::string_view::npos;
 }
 
-/// For what a library was built: its class (32 or 64 bits) and its machine. Empty: no library.
+/// The class (32 or 64 bits) and machine of a library. Empty if the file is no library.
 std::string architecture(std::string_view library) {
   constexpr std::size_t machine = offsetof(Elf64_Ehdr, e_machine);
   if (library.size() < machine + sizeof(Elf64_Half)) return "";
   return library[EI_CLASS] + std::string(library.substr(machine, sizeof(Elf64_Half)));
 }
 
-/// Where distributions put it.
+/// The paths where distributions install loaders.
 std::vector<std::string> installed_loaders() {
   std::vector<fs::path> folders{"/usr/lib64", "/usr/lib", "/usr/local/lib"};
   std::error_code error;
@@ -112,7 +112,7 @@ OtherLoader loader_with_layers() {
 
 constexpr std::string_view layer_file = "libclprobe_layer.so";
 
-/// Beside the program where it was built, in libexec/clprobe where it was installed.
+/// The layer is next to the program in a build folder, and in libexec/clprobe when installed.
 std::string find_layer() {
   const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
   for (const fs::path& path :
@@ -129,13 +129,14 @@ std::string find_layer() {
       fmt::format("{} is missing next to the program: install clprobe again", layer_file));
 }
 
-/// Ours first: the loader calls the last one first, and ours is to see what reaches the driver.
+/// Our layer comes first: the loader calls the last one first, and ours must see what the driver
+/// gets.
 std::string layers_with(const std::string& ours) {
   const char* const others = std::getenv("OPENCL_LAYERS");
   return others == nullptr || *others == '\0' ? ours : fmt::format("{}:{}", ours, others);
 }
 
-/// Behind what the user preloads, which may be there to come before the loader.
+/// The loader comes after the libraries that the user preloads, which may have to precede it.
 std::string preloaded_with(const std::string& loader) {
   const char* const others = std::getenv("LD_PRELOAD");
   return others == nullptr || *others == '\0' ? loader : fmt::format("{}:{}", others, loader);
@@ -163,7 +164,7 @@ struct Found {
 };
 
 Found read_surveys(const std::string& folder) {
-  // Far more than 20,000 rows take.
+  // 20,000 rows take far less.
   constexpr std::size_t max_bytes = std::size_t{256} << 20U;
   Found found;
   std::vector<std::string> paths;
@@ -172,8 +173,8 @@ Found read_surveys(const std::string& folder) {
   }
   std::sort(paths.begin(), paths.end());
   found.files = paths.size();
-  // An interrupt that ended the program leaves what it had launched; one while it is read ends
-  // that.
+  // After an interrupt of the program its survey is read all the same; another one ends the
+  // reading.
   const bool had_interrupt = system::is_interrupted();
   survey::Merged merged;
   for (const std::string& path : paths) {
@@ -192,7 +193,7 @@ Found read_surveys(const std::string& folder) {
   return found;
 }
 
-/// What was not as it should be; empty where all was.
+/// One line about a program that failed or was surveyed incompletely; empty if neither.
 std::string describe_problem(const SurveyedApp& app, const Found& found) {
   const std::string name = quote(app.words.front());
   const std::string end = end_text(app);
@@ -210,16 +211,16 @@ std::string describe_problem(const SurveyedApp& app, const Found& found) {
   return problem;
 }
 
-/// What `profile` saw of a run of the program.
+/// A run of the program with its survey.
 struct SurveyedRun {
   SurveyedApp app{};
   bool used_opencl{false};
-  std::string problem{};  ///< one line; empty where all was as it should be
+  std::string problem{};  ///< one line; empty without a problem
   std::string note{};     ///< one line on how it was started; mostly empty
 };
 
-/// Runs the program, whose words are `words`, with these variables besides. Throws UsageError where
-/// it cannot be started, std::runtime_error where there is no layer to put under it.
+/// Runs the program with these variables. Throws UsageError if it cannot be started, and
+/// std::runtime_error if the layer is missing.
 SurveyedRun survey_app(const std::vector<std::string>& words, const Variables& variables = {}) {
   const system::TemporaryFolder folder;
   SurveyedRun run;
@@ -244,8 +245,8 @@ SurveyedRun survey_app(const std::vector<std::string>& words, const Variables& v
   return run;
 }
 
-/// The typical launch. Without times the second: the first one of many also pays for what a driver
-/// does late. Of a program of several processes nobody knows that any of them makes a second one.
+/// Number of a typical launch. Without times it is the second, since drivers finish their setup in
+/// the first. A process of several may make only one launch.
 std::uint64_t usual_ordinal(const survey::Row& row, const survey::Survey& survey) {
   if (row.sum.launches == 1 || survey.processes.size() != 1) return 1;
   return row.typical.ordinal > 0 ? row.typical.ordinal : 2;
@@ -258,7 +259,7 @@ survey::Wanted wanted_of(const survey::Kernel& kernel, const survey::Survey& sur
                         .launches = kernel.sum.launches,
                         .share = kernel.sum.share_of(survey.total()),
                         .mean_ns = kernel.sum.mean_ns()};
-  // Of too many sizes to tell apart any will do.
+  // Without dimensions the row stands for launches of many sizes.
   if (row.signature.dimensions > 0) wanted.signature = row.signature;
   return wanted;
 }
@@ -284,14 +285,14 @@ survey::Wanted wanted_by_name(const survey::Survey& survey, const cli::Options& 
   return wanted;
 }
 
-/// A launch that was captured into a folder of its own, or not.
+/// A launch with the folder into which it was captured, or the reason why it was not.
 struct Captured {
   survey::Wanted wanted{};
   std::string folder{};
-  std::string refusal{};  ///< why not; empty where it was
+  std::string refusal{};  ///< empty if it was captured
 };
 
-/// What the layer left in the launch's folder.
+/// Reads what the layer wrote into the launch's folder.
 Captured look_into(const std::string& folder, const survey::Wanted& wanted,
                    const SurveyedApp& app) {
   Captured captured{.wanted = wanted, .folder = folder};
@@ -311,8 +312,8 @@ Captured look_into(const std::string& folder, const survey::Wanted& wanted,
   return captured;
 }
 
-/// Which launches of a surveyed program are worth capturing: one of each kernel that counts, or of
-/// the one that was asked for. Throws UsageError where the program has no kernel of that name.
+/// The launches to capture: one of each important kernel, or of the requested one. Throws
+/// UsageError if the program has no kernel of that name.
 std::vector<survey::Wanted> choose_launches(const survey::Survey& survey,
                                             const cli::Options& options) {
   if (!options.kernel.empty()) return {wanted_by_name(survey, options)};
@@ -324,11 +325,10 @@ std::vector<survey::Wanted> choose_launches(const survey::Survey& survey,
   return wanted;
 }
 
-/// Programs keep binaries of kernels in caches, and then have no text: in a fresh folder for these
-/// they make them anew.
+/// Variables that hide the program's caches of binaries, so that it builds its kernels from text.
 Variables without_caches(const std::string& folder) {
   Variables variables{{"XDG_CACHE_HOME", folder}, {"PYOPENCL_NO_CACHE", "1"}};
-  // A driver's own cache is none of the program's: without it the first launches would be slow.
+  // The driver keeps its own cache: without it the first launches would be slow.
   if (std::getenv("POCL_CACHE_DIR") != nullptr) return variables;
   const char* const caches = std::getenv("XDG_CACHE_HOME");
   const char* const home = std::getenv("HOME");
@@ -345,7 +345,7 @@ struct CapturedRun {
   std::vector<Captured> launches{};  ///< in the order of the wanted ones
 };
 
-/// Runs the program once more, and captures into `folder`.
+/// Runs the program again and captures the wanted launches into `folder`.
 CapturedRun capture_launches(const std::vector<std::string>& words,
                              const std::vector<survey::Wanted>& wanted, const std::string& folder) {
   std::ofstream(folder + "/wanted", std::ios::binary) << survey::wanted_to_text(wanted);
@@ -377,8 +377,7 @@ int list_app(const cli::Options& options) {
   return run.problem.empty() ? written : exit_failed;
 }
 
-/// Takes what may be secret out of the build options. The compiler refuses what is put in its place
-/// where a kernel needs it.
+/// Replaces secrets in the build options by ***, which compilers refuse if a kernel needs them.
 void hide_secrets(const std::string& path) {
   bundle::Launch launch = bundle::launch_from_json(system::read_file(path, bundle::max_json_bytes));
   const bundle::Program before = launch.program;
@@ -408,7 +407,7 @@ void keep(const Captured& captured, const std::string& folder, bool with_secrets
   if (!with_secrets) hide_secrets((path / bundle::launch_file).string());
 }
 
-/// Where the bundles are; what is not captured is told of.
+/// The sources of the captured bundles. Reports launches that were not captured.
 std::vector<bundle::Source> sources_of(const CapturedRun& captured, const cli::Options& options) {
   std::vector<bundle::Source> sources;
   for (const Captured& each : captured.launches) {
@@ -423,8 +422,56 @@ std::vector<bundle::Source> sources_of(const CapturedRun& captured, const cli::O
   return sources;
 }
 
+/// Reads the bundles. A launch is labelled with its kernel's name, the second of a kernel "name 2".
+std::vector<AskedLaunch> read_launches(const std::vector<bundle::Source>& sources) {
+  std::vector<AskedLaunch> launches;
+  std::map<std::string, int> seen;
+  for (const bundle::Source& source : sources) {
+    AskedLaunch launch{.bundle = bundle::read_source(source)};
+    launch.label = launch.bundle.launch.kernel;
+    const int count = ++seen[launch.label];
+    if (count > 1) launch.label += fmt::format(" {}", count);
+    launches.push_back(std::move(launch));
+  }
+  return launches;
+}
+
+/// The index of the device on which the launch was captured; empty if it is not available.
+std::string device_of(const bundle::Launch& launch, const cli::Options& options) {
+  if (!launch.device) return {};
+  const DeviceList list = list_devices(worker_settings(options));
+  // Drivers pad their names.
+  const auto found = std::find_if(
+      list.devices.begin(), list.devices.end(),
+      [&](const DeviceInfo& each) { return trimmed(each.name) == trimmed(launch.device->name); });
+  if (found != list.devices.end()) return std::to_string(found->index);
+  terminal::complain(
+      fmt::format("device {} is not available: its launches are replayed on the best device",
+                  quote(launch.device->name)));
+  return {};
+}
+
+/// Measures the launches of the bundles on the requested device, otherwise on the device of the
+/// first capture, otherwise on the best device. Returns the exit code. Throws as measure().
+int replay_bundles(const cli::Options& options, const std::vector<bundle::Source>& sources,
+                   const std::vector<std::string>& arguments) {
+  cli::Options replay = options;
+  replay.command = cli::Command::measure;
+  replay.words.clear();
+  replay.sources = sources;
+  try {
+    replay.launches = read_launches(sources);
+  } catch (const bundle::FormatError& error) {
+    throw cli::UsageError(error.what());
+  }
+  if (replay.device.empty()) {
+    replay.device = device_of(replay.launches.front().bundle.launch, replay);
+  }
+  return measure(replay, arguments);
+}
+
 int profile_app(const cli::Options& options, const std::vector<std::string>& arguments) {
-  // Its targets are opened again when there is something to write.
+  // The targets are checked now, and opened again when there is something to write.
   static_cast<void>(Results(options));
   const system::TemporaryFolder folder;
   const std::string caches = folder.path() + "/first";

@@ -31,7 +31,7 @@ std::string value_in_file(const char* path, std::string_view key, char separator
   return "";
 }
 
-/// x86 processors say so by a flag that hypervisors set, others' by what the kernel has found.
+/// Hypervisors set a flag of x86 CPUs; on other CPUs the kernel reports a hypervisor.
 bool is_virtual_machine() {
   const std::string flags = " " + value_in_file("/proc/cpuinfo", "flags", ':') + " ";
   return flags.find(" hypervisor ") != std::string::npos ||
@@ -67,6 +67,17 @@ std::string utc_now() {
   gmtime_r(&now, &parts);
   return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", parts.tm_year + 1900, parts.tm_mon + 1,
                      parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec);
+}
+
+Run new_run(const cli::Options& options, const std::vector<std::string>& arguments) {
+  Run run;
+  run.interrupted = true;
+  run.tool = tool_info();
+  run.host = host_info();
+  run.started = utc_now();
+  run.arguments = arguments;
+  run.seed = options.seed;
+  return run;
 }
 
 }  // namespace clprobe::commands

@@ -20,8 +20,7 @@ namespace clprobe::commands {
 
 namespace {
 
-/// Nothing is measured yet, so that a path which cannot be written is a mistake of the command
-/// line.
+/// A path that cannot be written is a usage error, since nothing is measured yet.
 terminal::OutputFile open_output(const std::string& path) {
   try {
     return terminal::OutputFile(path);
@@ -30,7 +29,8 @@ terminal::OutputFile open_output(const std::string& path) {
   }
 }
 
-// "latency" of "latency.svg", "latency-h200.svg" and "latency_2.svg", but not of "latencies.svg".
+/// Returns whether a file name begins with a probe: "latency" of "latency.svg", "latency-h200.svg"
+/// and "latency_2.svg", but not of "latencies.svg".
 bool begins_with_word(std::string_view name, std::string_view word) {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz";
   if (!name.starts_with(word)) return false;
@@ -98,7 +98,7 @@ Results::Results(const cli::Options& options, Complain complain)
 }
 
 void Results::check_stdout() const {
-  // Where there is a file, too, the results are not lost.
+  // With a file, too, the results would not be lost.
   const bool is_alone = targets_.size() == 1 && targets_.front().file.path() == "-";
   if (is_alone) targets_.front().file.check_open();
 }
@@ -183,7 +183,7 @@ int Results::finish_each(const std::function<std::string(const Target&)>& render
 }
 
 int Results::finish(std::span<const Run> runs) {
-  // What was measured is not thrown away for a picture.
+  // A measurement is not lost for a picture.
   if (options_.command != cli::Command::measure) check_pictures(runs);
   return finish_each([&](const Target& target) { return render(runs, target); });
 }

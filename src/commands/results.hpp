@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the results of a command go: the files of -o, and stdout.
+// The targets of a command's results: the files of -o, and stdout.
 #pragma once
 
 #include <cstddef>
@@ -13,17 +13,15 @@
 #include "clprobe/compare.hpp"
 #include "clprobe/report.hpp"
 #include "clprobe/run.hpp"
-#include "terminal/complain.hpp"
 #include "terminal/output.hpp"
 
 namespace clprobe::commands {
 
-/// Which probe a picture at `path` shows: the only one, or the one with which the file's name
-/// begins
-/// ("latency.svg", "latency-h200.svg"). Throws UsageError where neither says.
+/// The probe that a picture at `path` shows: the only one, or the one with which the file's name
+/// begins ("latency.svg", "latency-h200.svg"). Throws UsageError otherwise.
 std::string pictured_probe(std::string_view path, std::span<const std::string> probes);
 
-/// Throws UsageError where the output of that flag would replace one of the files.
+/// Throws UsageError if the output of that flag would replace one of the files.
 void refuse_to_replace(const terminal::OutputFile& output, std::string_view flag,
                        std::span<const std::string> inputs);
 
@@ -40,27 +38,27 @@ void take_labels(const std::vector<std::string>& labels, std::vector<Labelled>& 
 /// Opens every target before anything is measured, so that a bad path fails in the first second.
 class Results {
  public:
-  /// What is told of a target that cannot be written, as one line.
+  /// Gets a line for a target that cannot be written.
   using Complain = std::function<void(std::string_view message)>;
 
   /// Throws UsageError for a path that cannot be written, for one that would replace an input
   /// file of the options, and for a picture of several probes.
   explicit Results(const cli::Options& options, Complain complain = terminal::complain);
 
-  /// Throws OutputError where stdout is all there is, and is closed: before much is measured.
+  /// Throws OutputError if stdout is the only target and is closed, before anything is measured.
   void check_stdout() const;
 
-  /// Replaces the files by what is known now; streams wait for finish(). A target that cannot be
-  /// written is told of, and costs no other target and no probe that is still to be measured.
+  /// Replaces the files by the results so far; streams wait for finish(). A target that cannot be
+  /// written is reported and affects neither other targets nor the measurement.
   void save(std::span<const Run> runs);
-  /// Saves and writes the streams too. Returns the exit code: whether every target has all results.
+  /// Saves and also writes the streams. Returns the exit code: failure if a target lacks results.
   /// Throws UsageError, before anything is written, for a picture of several probes.
   int finish(std::span<const Run> runs);
 
   /// Saves and writes a comparison. Returns the exit code, as for runs.
   int finish(const Comparison& comparison, std::span<const RunDigest> runs);
 
-  /// What is not made of runs alone: each format, for the terminal or file that it goes to.
+  /// Renders a format for the terminal or file of a target.
   using Renderer = std::function<std::string(const Writer& format, const TableStyle& style)>;
   int finish(const Renderer& render);
 
@@ -68,7 +66,7 @@ class Results {
   struct Target {
     terminal::OutputFile file;
     const Writer* format;
-    std::string problem{};  ///< what was told of it last: once is enough
+    std::string problem{};  ///< the last reported problem, which is reported once
     bool is_written{false};
   };
 
@@ -78,7 +76,7 @@ class Results {
   [[nodiscard]] std::string render(std::span<const Run> runs, const Target& target) const;
   [[nodiscard]] TableStyle style_of(const Target& target) const;
 
-  /// Throws UsageError where a picture could be of several probes.
+  /// Throws UsageError if a picture could show several probes.
   void check_pictures(std::span<const Run> runs) const;
 
   /// The probes that the results are of, or will be.

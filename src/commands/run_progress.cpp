@@ -36,20 +36,20 @@ double RunProgress::share(double spent_seconds) {
 }
 
 std::string_view activity_of(std::string_view question) {
-  struct Told {
+  struct Shown {
     std::string_view question;
     std::string_view activity;
   };
-  constexpr std::array told{Told{"open", "opening"},
-                            Told{"try-events", "testing event times"},
-                            Told{"try-clock", "testing the clock"},
-                            Told{"try-pointers", "testing pointers"},
-                            Told{"calibrate", "calibrating the clock"},
-                            Told{"prepare", "preparing"},
-                            Told{"sample", "measuring"}};
+  constexpr std::array shown{Shown{"open", "opening"},
+                             Shown{"try-events", "testing event times"},
+                             Shown{"try-clock", "testing the clock"},
+                             Shown{"try-pointers", "testing pointers"},
+                             Shown{"calibrate", "calibrating the clock"},
+                             Shown{"prepare", "preparing"},
+                             Shown{"sample", "measuring"}};
   const auto* const found = std::find_if(
-      told.begin(), told.end(), [&](const Told& each) { return each.question == question; });
-  return found == told.end() ? std::string_view() : found->activity;
+      shown.begin(), shown.end(), [&](const Shown& each) { return each.question == question; });
+  return found == shown.end() ? std::string_view() : found->activity;
 }
 
 std::string describe_point(const Probe& probe, const Point& point) {

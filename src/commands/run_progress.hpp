@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a run is, and what goes on. Pure.
+// Progress of a run. Pure.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +12,18 @@
 
 namespace clprobe::commands {
 
-/// The share of a whole run by time: what was spent, of that and what is left of all probes and
-/// devices. Probes take turns and find more to do; the share never falls all the same.
+/// The done share of a whole run by time: time spent, of that and the time left for all probes and
+/// devices. It never falls, although probes alternate and add points.
 class RunProgress {
  public:
-  /// A device with so many seconds for each of its probes, and so many devices after it, which are
-  /// taken to need as long.
+  /// Begins a device with these times of its probes. Each device after it is assumed to take as
+  /// long.
   void begin_device(std::vector<double> probe_seconds, std::size_t devices_after);
-  /// What the probe of that place still needs; 0 when it is done.
+  /// Sets the time left for a probe, by its index; 0 when it is done.
   void set_left(std::size_t probe, double seconds);
 
   [[nodiscard]] double seconds_left() const;
-  /// `spent` is of the run. 1 is never reached: who shows it is not done.
+  /// The share after `spent_seconds` of the run; below 1 while it is shown.
   double share(double spent_seconds);
 
  private:
@@ -32,10 +32,10 @@ class RunProgress {
   double share_{0.0};
 };
 
-/// "trying the clock" for "try-clock"; empty for what is not told.
+/// "testing the clock" for "try-clock"; empty for requests that are not shown.
 std::string_view activity_of(std::string_view question);
 
-/// "global, 1 GiB": the series, and where the probe draws over bytes, how many.
+/// "global, 1 GiB": the series, and the size if the probe is drawn over bytes.
 std::string describe_point(const Probe& probe, const Point& point);
 
 }  // namespace clprobe::commands

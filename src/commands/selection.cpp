@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "cli/options.hpp"
+#include "cli/values.hpp"
 #include "clprobe/units.hpp"
 #include "system/read_file.hpp"
 #include "text/text.hpp"
@@ -53,7 +54,7 @@ bool is_index(std::string_view word) {
   return !word.empty() && std::all_of(word.begin(), word.end(), is_digit);
 }
 
-/// Whether `number` stands in the name, with no digit beside it: 4090, but not 4, in "RTX 4090".
+/// Returns whether the name has that number: "RTX 4090" has 4090, but not 4.
 bool has_number(std::string_view name, std::string_view number) {
   for (auto at = name.find(number); at != std::string_view::npos; at = name.find(number, at + 1)) {
     const std::size_t end = at + number.size();
@@ -64,8 +65,8 @@ bool has_number(std::string_view name, std::string_view number) {
   return false;
 }
 
-/// The devices of that index, platform and index, type (`gpu`), or part of a name. A number is a
-/// part of a name only where there is no such index.
+/// The devices of that index, platform and index, type (`gpu`), or part of a name. A number counts
+/// as part of a name only if no device has that index.
 std::vector<DeviceInfo> matches(const DeviceList& list, std::string_view word) {
   std::vector<DeviceInfo> found;
   const auto take = [&](const auto& is_meant) {
@@ -124,7 +125,7 @@ std::string text_of(const std::string& path) {
 
 bool is_simulated(std::string_view word) { return word.starts_with(simulated_prefix); }
 
-/// Of a word "sim:...": what stands behind it is a file's name, and no preset's.
+/// Returns whether a word "sim:..." names a file instead of a preset.
 bool names_file(std::string_view word) { return word.ends_with(machine_file_ending); }
 
 /// The machine of a word "sim:...".
@@ -145,15 +146,20 @@ simulator::Machine machine_of(std::string_view word) {
 
 std::vector<std::string> machine_files(std::string_view selector) {
   std::vector<std::string> files;
-  for (std::size_t begin = 0; begin <= selector.size();) {
-    const std::size_t comma = std::min(selector.find(',', begin), selector.size());
-    const std::string_view word = selector.substr(begin, comma - begin);
+  for (const std::string_view word : cli::split_list(selector)) {
     if (is_simulated(word) && names_file(word)) {
       files.emplace_back(word.substr(simulated_prefix.size()));
     }
-    begin = comma + 1;
   }
   return files;
+}
+
+std::vector<std::string> preset_words() {
+  std::vector<std::string> words;
+  for (const std::string_view name : simulator::preset_names()) {
+    words.push_back(fmt::format("{}{}", simulated_prefix, name));
+  }
+  return words;
 }
 
 std::vector<Target> select_targets(std::string_view selector,
@@ -165,21 +171,19 @@ std::vector<Target> select_targets(std::string_view selector,
     });
     if (is_new) selected.push_back(std::move(target));
   };
-  for (std::size_t begin = 0; begin <= selector.size();) {
-    const std::size_t comma = std::min(selector.find(',', begin), selector.size());
-    const std::string_view word = selector.substr(begin, comma - begin);
-    begin = comma + 1;
+  for (const std::string_view word : cli::split_list(selector)) {
     if (is_simulated(word)) {
       simulator::Machine machine = machine_of(word);
       add({describe_device(machine), std::move(machine)});
       continue;
     }
-    // An empty word is one of a list only where there is a list.
-    const bool is_alone = comma == selector.size() && word.size() == selector.size();
     const DeviceList& found = list();
-    for (DeviceInfo& device : is_alone ? select_devices(found, word) : select_word(found, word)) {
-      add({std::move(device), std::nullopt});
+    if (found.devices.empty()) throw NoDevice(explain_no_device(found, memory_limit()));
+    if (selector.empty()) {
+      add({best_of(found.devices), std::nullopt});
+      continue;
     }
+    for (DeviceInfo& device : select_word(found, word)) add({std::move(device), std::nullopt});
   }
   return selected;
 }
@@ -214,7 +218,7 @@ std::string explain_no_device(const DeviceList& list, std::optional<Bytes> memor
   }
   const std::string found = platforms.empty() ? std::string("no OpenCL platform")
                                               : fmt::format("no OpenCL device ({})", platforms);
-  // The loader takes a driver that does not fit for one that is not there.
+  // The loader treats a driver that does not fit into memory as missing.
   if (memory) {
     return fmt::format("{} within the memory limit of {}: raise it with ulimit -v", found,
                        format_bytes(*memory));
@@ -223,23 +227,6 @@ std::string explain_no_device(const DeviceList& list, std::optional<Bytes> memor
   return found +
          ": install a driver's ICD file into /etc/OpenCL/vendors (package pocl-opencl-icd for the "
          "CPU; the vendor's driver for a GPU)";
-}
-
-std::vector<DeviceInfo> select_devices(const DeviceList& list, std::string_view selector) {
-  if (list.devices.empty()) throw NoDevice(explain_no_device(list, memory_limit()));
-  if (selector.empty()) return {best_of(list.devices)};
-  std::vector<DeviceInfo> selected;
-  for (std::size_t begin = 0; begin <= selector.size();) {
-    const std::size_t comma = std::min(selector.find(',', begin), selector.size());
-    for (const DeviceInfo& device : select_word(list, selector.substr(begin, comma - begin))) {
-      const bool is_new =
-          std::none_of(selected.begin(), selected.end(),
-                       [&](const DeviceInfo& each) { return each.index == device.index; });
-      if (is_new) selected.push_back(device);
-    }
-    begin = comma + 1;
-  }
-  return selected;
 }
 
 }  // namespace clprobe::commands

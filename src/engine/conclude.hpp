@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a probe's points come to, and what has to be said of how they were measured.
+// The result of a probe: findings, warnings and status.
 #pragma once
 
 #include <string>
@@ -12,8 +12,7 @@
 
 namespace clprobe {
 
-/// The fact of a point whose device failed when it was visited again: why. What it said before
-/// holds.
+/// Fact of a point whose device failed at a later visit: the reason. Its earlier samples are valid.
 inline constexpr std::string_view later_failure = "later_failure";
 
 /// A point that the device does not support.
@@ -22,19 +21,19 @@ struct Refusal {
   std::string reason;
 };
 
-/// What is known of a probe's measuring beside its points.
+/// Facts of a probe's measurement in addition to its points.
 struct Ending {
-  bool is_done{false};              ///< else it was interrupted, or goes on
-  std::vector<Finding> known{};     ///< what was clear without measuring
+  bool is_done{false};              ///< otherwise it was interrupted, or continues
+  std::vector<Finding> known{};     ///< findings of the plan
   std::vector<Refusal> refusals{};  ///< of points without a sample
   std::vector<double> speeds_ns{};  ///< of the first reference point, in the order of time
 };
 
-/// What others did of all that cores did, or could have done.
+/// Share of the cores' time that other processes used.
 double others_share(const CoreUse& use);
 
-/// Leaves out the points that were not reached, and adds findings, warnings and the status. Of a
-/// result that has its points and what happened while they were measured.
+/// Completes a result that has its points: removes points that were not reached, and adds findings,
+/// warnings and the status.
 void conclude(const Probe& probe, const DeviceInfo& device, const Ending& ended,
               ProbeResult& result);
 

@@ -84,7 +84,6 @@ class Engine::State {
     EngineProbe of{};
     Request request{};
     bool has_begun{false};
-    bool is_recorded{false};
     std::size_t visit_count{0};
     Ending ended{};
     ProbeResult result{};
@@ -95,8 +94,8 @@ class Engine::State {
     CoreUse cores{};
 
     [[nodiscard]] const DeviceInfo& device() const { return of.backend->device(); }
-    /// Whether every visit gives the same.
-    [[nodiscard]] bool is_certain() const { return is_recorded || is_simulated(device()); }
+    /// Returns whether every visit gives the same.
+    [[nodiscard]] bool is_certain() const { return is_simulated(device()); }
   };
 
   static void choose_controls(const Plan& plan, ProbeState& measured);
@@ -142,7 +141,7 @@ std::vector<ScheduledProbe> Engine::State::scheduled(const std::vector<EnginePro
 void Engine::State::choose_controls(const Plan& plan, ProbeState& measured) {
   constexpr std::size_t min_points = 8;
   const bool is_control = measured.of.controls_from.has_value();
-  // A limit that was asked for is one for all buffers.
+  // A requested limit holds for all buffers together.
   const bool may_keep =
       is_control || (!measured.is_certain() && measured.request.max_memory.count == 0);
   const Bytes room = may_keep ? measured.device().global_memory / kept_part : Bytes{};
@@ -157,14 +156,14 @@ void Engine::State::choose_controls(const Plan& plan, ProbeState& measured) {
     measured.controls.back().alone = each.alone->point;
   }
   if (is_control) return;
-  // It may scatter more than what it would stand for. What the host waits for shows its scheduler,
-  // and not the device's speed. `clock` would wait a second more for each visit of an idle device.
+  // Times of waiting show the host's scheduler, not the device's speed, and may scatter more than
+  // drift. `clock` would also wait a second for each visit of an idle device.
   const bool is_visited_again = measured.of.budget.max_visits > 1 || measured.is_certain();
   if (measured.controls.empty() && plan.points.size() >= min_points && is_visited_again &&
       timer_of(plan.points.front(), measured.device()) != Timer::wait) {
     measured.controls.push_back({.point = 0});
   }
-  if (measured.is_certain()) measured.references = plan.recorded_references;
+  if (measured.is_certain()) measured.references.clear();
 }
 
 void Engine::State::take(const Step& step) {
@@ -196,17 +195,14 @@ void Engine::State::plan(std::size_t probe) {
   const Probe& of = *measured.of.probe;
   measured.has_begun = true;
   measured.request = measured.of.request();
-  std::optional<Plan> recorded = measured.of.backend->plan_of(of);
-  measured.is_recorded = recorded.has_value();
-  Plan plan = recorded ? std::move(*recorded) : of.plan(measured.device(), measured.request);
+  Plan plan = of.plan(measured.device(), measured.request);
   choose_controls(plan, measured);
   PlannedProbe planned{.seconds = plan.seconds,
                        .is_ordered = plan.is_ordered,
                        .urgent = plan.urgent,
                        .min_urgent_visits = plan.min_urgent_visits,
                        .max_urgent_visits = plan.max_urgent_visits,
-                       .can_refine = of.refine != nullptr,
-                       .is_recorded = measured.is_recorded};
+                       .can_refine = of.refine != nullptr};
   for (const Point& each : plan.points) planned.points.push_back(planned_point(each));
   for (const Control& each : measured.controls) {
     planned.references.push_back({each.alone.has_value(), each.place.has_value()});
@@ -336,7 +332,7 @@ void Engine::State::report_progress(std::size_t probe) const {
   observer_.progress(probe, schedule_.done_share(probe), schedule_.time_left(probe).count());
 }
 
-/// Adds what cores did in the pass that ends, and begins to count for the probe.
+/// Adds the use of cores in the pass that ends, and begins to count for the probe.
 void Engine::State::count_cores(std::optional<std::size_t> probe) {
   if (probe == counted_) return;
   if (counted_) {
@@ -393,6 +389,21 @@ ProbeResult measure(const Probe& probe, Backend& backend, const Request& request
                 {.shares_run = false}, observer);
   engine.run();
   return engine.result(0);
+}
+
+std::vector<Program> programs_for(const Probe& probe, const DeviceInfo& device, std::uint64_t seed,
+                                  std::span<const Point> points) {
+  std::vector<Program> programs;
+  if (probe.builds == nullptr) return programs;
+  const std::string file = std::string(probe.id) + ".cl";
+  for (const Point& point : points) {
+    for (KernelVariant& variant : probe.builds(device, seed, point)) {
+      Program program{file, std::move(variant)};
+      const bool is_known = std::find(programs.begin(), programs.end(), program) != programs.end();
+      if (!is_known) programs.push_back(std::move(program));
+    }
+  }
+  return programs;
 }
 
 }  // namespace clprobe

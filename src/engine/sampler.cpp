@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t min_quanta = 100;
 constexpr std::uint64_t longest_launch_ns = 100'000'000;
-// A host sees a launch with some ten microseconds of noise.
+// A host times a launch with some ten microseconds of noise.
 constexpr std::uint64_t host_quantum_ns = 10'000;
 constexpr std::uint64_t shortest_host_ns = min_quanta * host_quantum_ns;
 
@@ -28,7 +28,7 @@ Measurement checked(Measurement measurement) {
   return measurement;
 }
 
-/// Whether the sample is long enough for its timer.
+/// Returns whether the sample is long enough for its timer.
 bool is_long_enough(const Sample& sample, const DeviceInfo& device, Timer timer) {
   switch (timer) {
     case Timer::clock:
@@ -47,9 +47,8 @@ bool is_long_enough(const Sample& sample, const DeviceInfo& device, Timer timer)
   return sample.host_ns >= shortest_host_ns;
 }
 
-/// Of a sample that was too short. By the host's clock only by what was missing: what a host waits
-/// for differs by a tenth from one time to the next, and samples of 4 ms in place of one took
-/// `transfer` half a second.
+/// More iterations for a sample that was too short. A sample by the host's clock grows only by what
+/// is missing: with samples of 4 ms instead of 1 ms, `transfer` took half a second longer.
 std::uint64_t lengthened(std::uint64_t iterations, const Sample& sample, Timer timer) {
   constexpr std::uint64_t step = 4;
   constexpr double margin = 1.25;
@@ -60,7 +59,7 @@ std::uint64_t lengthened(std::uint64_t iterations, const Sample& sample, Timer t
   return static_cast<std::uint64_t>(std::ceil(static_cast<double>(iterations) * missing));
 }
 
-/// Whether these say the same within a share, by the clock or by the launch's own time.
+/// Returns whether both samples have the same time within a share.
 bool agree(const Sample& first, const Sample& second, Timer timer, double share) {
   const auto time_of = [&](const Sample& sample) {
     if (timer == Timer::wait) return sample.host_ns;
@@ -155,7 +154,7 @@ std::optional<double> speed_ns(const Point& reference, const DeviceInfo& device)
     if (!found) return std::nullopt;
     return found->ns;
   }
-  // Of shorter launches what starts them is too large a part.
+  // The start of a launch is too large a part of shorter ones.
   constexpr double shortest_ns = 1e5;
   std::optional<double> least;
   for (const Sample& sample : reference.samples) {

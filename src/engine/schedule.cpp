@@ -13,7 +13,7 @@
 namespace clprobe {
 namespace {
 
-// Disturbances last for seconds, and a GPU measures sixteen points in a hundredth of one.
+// Disturbances last for seconds, while a GPU measures sixteen points in a hundredth of a second.
 constexpr Seconds between_references{0.3};
 
 /// A point of each series first, the others in the order given: if the time runs out, no series is
@@ -44,10 +44,8 @@ std::vector<std::size_t> with_repeats(const auto& points, const std::vector<std:
   return all;
 }
 
-bool is_certain(const auto& way) { return way.plan.is_recorded || way.probe.is_simulated; }
-
-/// Whether the probe has used `share` of its time. The first visit is spared, since it makes what
-/// all points use; in an ordered plan up to a limit.
+/// Returns whether the probe has used `share` of its time. The first visit does not count, since it
+/// prepares what all points use; in an ordered plan it counts beyond a limit.
 bool is_out_of_time(const auto& way, double share = 1.0) {
   if (!way.first_visit || !way.probe.has_limit) return false;
   const Seconds spared = way.plan.is_ordered
@@ -190,8 +188,8 @@ std::optional<Step> Schedule::next_reference(Time now) {
   return std::nullopt;
 }
 
-/// A visit of the pass, or the step that its next stage begins with; nothing where references are
-/// due or the pass is over.
+/// The next visit of the pass, or the first step of its next stage; nothing if references are due
+/// or the pass is over.
 std::optional<Step> Schedule::next_in_pass() {
   while (!queue_.empty()) {
     const Queued next = queue_.front();
@@ -216,7 +214,7 @@ std::optional<Step> Schedule::advance() {
   switch (pass_->stage) {
     case Stage::begin:
       if (!way.is_planned) return step(Step::Kind::plan);
-      pass_->stage = way.passes++ == 0 ? Stage::urgent : Stage::rounds;
+      pass_->stage = way.passes++ == 0 ? Stage::urgent : Stage::repeat;
       if (pass_->stage == Stage::urgent) {
         queue_urgent_visits();
       } else {
@@ -229,10 +227,10 @@ std::optional<Step> Schedule::advance() {
       break;
     case Stage::first:
       pass_->stage = Stage::refined;
-      if (is_out_of_time(way) || way.plan.is_recorded || !way.plan.can_refine) break;
+      if (is_out_of_time(way) || !way.plan.can_refine) break;
       return step(Step::Kind::refine);
     case Stage::refined:
-    case Stage::rounds:
+    case Stage::repeat:
       finish_passes();
       break;
     case Stage::settle:
@@ -261,8 +259,8 @@ std::optional<Step> Schedule::advance() {
 
 /// The last passes of a few points, and whether the probe is done.
 void Schedule::finish_passes() {
-  // To go back to a probe opens its buffers anew, which takes longer than a few points do: their
-  // passes are made at once.
+  // Returning to a probe opens its buffers again, which takes longer than visiting a few points, so
+  // that the last passes of a few points follow at once.
   constexpr std::size_t tenth = 10;
   Way& way = current();
   const Budget& budget = way.probe.budget;
@@ -274,10 +272,11 @@ void Schedule::finish_passes() {
   }
   way.is_done = way.passes >= budget.max_visits || is_out_of_time(way) || left == 0;
   pass_->stage = Stage::settle;
-  if (way.is_done && !is_certain(way)) queue_settling_visits();
+  if (way.is_done && !way.probe.is_simulated) queue_settling_visits();
 }
 
-/// A probe whose passes are few and far between would see little of what disturbs the run.
+/// References of probes with rare passes are visited in others' passes, so that they show the whole
+/// run.
 void Schedule::add_due_of_others() {
   for (std::size_t i = 0; policy_.shares_run && i < ways_.size(); ++i) {
     const bool is_other = i != pass_->probe && ways_[i].probe.provides_references;
@@ -293,7 +292,7 @@ bool Schedule::begin_pass(Time now) {
 }
 
 /// Visits the points of a finished probe once more if that takes little of the run's time: a probe
-/// that took a second saw nothing of what disturbs a run of a minute.
+/// of one second misses most disturbances of a run of a minute.
 bool Schedule::begin_extra_pass(Time now) {
   while (!extra_.empty()) {
     const std::size_t probe = extra_.front();
@@ -334,7 +333,7 @@ bool Schedule::begin_usual_pass() {
   return false;
 }
 
-/// Until the end of the run something may disturb it.
+/// Visits extra points and all references at the end, where disturbances may begin.
 void Schedule::end_run() {
   is_ending_ = true;
   for (std::size_t i = 0; i < ways_.size(); ++i) {
@@ -354,8 +353,8 @@ void Schedule::queue(const std::vector<std::size_t>& order, Why why) {
 
 void Schedule::queue_urgent_visits() {
   const PlannedProbe& plan = current().plan;
-  for (int round = 0; round < plan.max_urgent_visits; ++round) {
-    for (std::size_t i = 0; i < plan.urgent; ++i) queue_.push_back({i, Why::urgent, round});
+  for (int before = 0; before < plan.max_urgent_visits; ++before) {
+    for (std::size_t i = 0; i < plan.urgent; ++i) queue_.push_back({i, Why::urgent, before});
   }
 }
 
@@ -370,13 +369,13 @@ void Schedule::queue_first_visits() {
   queue(in_order, Why::first);
 }
 
-/// A disturbed host is slow for a while and fast for a while, so that a handful of points, done in
-/// a moment, could all meet it at its slowest with narrow intervals.
+/// A handful of points is repeated for a while: done in a moment, all could meet a disturbed host
+/// at its slowest, with narrow intervals.
 void Schedule::queue_settling_visits() {
-  constexpr int max_rounds = 20;
-  for (int round = 0; round < max_rounds; ++round) {
+  constexpr int max_visits = 20;
+  for (int before = 0; before < max_visits; ++before) {
     for (std::size_t i = 0; i < current().points.size(); ++i) {
-      queue_.push_back({i, Why::repeat, round});
+      queue_.push_back({i, Why::repeat, before});
     }
   }
 }
@@ -387,13 +386,14 @@ void Schedule::queue_extra_visits() {
   }
 }
 
-/// Whether no more of the queue is visited.
+/// Returns whether the rest of the queue is dropped.
 bool Schedule::is_stopped(const Queued& next) const {
   constexpr double urgent_share = 0.8;
   const Way& way = current();
   if (pass_->stage == Stage::extra) return false;
   if (is_out_of_time(way)) return true;
-  if (pass_->stage == Stage::urgent) return next.round > 0 && is_out_of_time(way, urgent_share);
+  if (pass_->stage == Stage::urgent)
+    return next.visits_before > 0 && is_out_of_time(way, urgent_share);
   return pass_->stage == Stage::settle &&
          way.elapsed - way.first_visit.value_or(Seconds(0.0)) > way.probe.budget.min_time;
 }
@@ -410,7 +410,6 @@ bool Schedule::is_wanted(const Queued& next) const {
 
 void Schedule::add_due(std::size_t probe, bool kept_only, Seconds at_least) {
   const Way& way = ways_[probe];
-  if (way.plan.is_recorded) return;
   for (std::size_t i = 0; i < way.references.size(); ++i) {
     const Control& each = way.references[i];
     if (!each.has_failed && (each.planned.is_kept || !kept_only)) {
@@ -425,7 +424,7 @@ void Schedule::add_due_between_points() {
   Way& way = current();
   if (++way.points_since_reference >= points_between) {
     way.points_since_reference = 0;
-    const bool are_apart = !is_certain(way) && has_stored_references(way);
+    const bool are_apart = !way.probe.is_simulated && has_stored_references(way);
     add_due(pass_->probe, false, are_apart ? between_references : Seconds(0.0));
   }
   for (std::size_t i = 0; policy_.shares_run && i < ways_.size(); ++i) {
@@ -441,12 +440,11 @@ void Schedule::judge(Way& way, std::size_t point, bool is_narrow) {
   const int min_visits = point < way.plan.urgent
                              ? way.plan.min_urgent_visits
                              : way.probe.budget.min_visits * state.visits_per_pass;
-  const bool is_known = way.probe.is_simulated && !way.plan.is_recorded;
-  state.is_done = is_known || (is_narrow && state.visits >= min_visits);
+  state.is_done = way.probe.is_simulated || (is_narrow && state.visits >= min_visits);
 }
 
-/// Each reference by itself: to lay out a large working set may take longer than to measure sixteen
-/// points, and the others need not wait for it.
+/// Each reference is due by itself: laying out a large working set may take longer than measuring
+/// sixteen points.
 bool Schedule::is_due(const Due& due, Time now) const {
   constexpr Seconds negligible{0.002};
   constexpr double part = 20.0;          // of the time, which each may take at most
@@ -454,25 +452,25 @@ bool Schedule::is_due(const Due& due, Time now) const {
   const Way& way = ways_[due.probe];
   const Control& reference = way.references[due.reference];
   if (reference.has_failed || now - reference.last < due.at_least) return false;
-  // A simulated run is the same however long it takes.
-  if (is_certain(way) || reference.spent <= reference.visits * negligible) return true;
+  // Time does not matter on a simulated device.
+  if (way.probe.is_simulated || reference.spent <= reference.visits * negligible) return true;
   const double parts = way.probe.controls_from ? part_of_run : part;
   return reference.spent * parts <= now - way.planned_at;
 }
 
 bool Schedule::is_worth_extra_pass(const Way& way, Time now) const {
   constexpr double max_share = 0.08;
-  // Of twelve visits the two lowest and the two highest are outside a 95 % interval of the median:
-  // one moment in which a host was fast or slow is then no end of it.
+  // The two lowest and the two highest of twelve visits are outside a 95 % interval of the median,
+  // so that a single fast or slow moment of the host does not widen it.
   constexpr int enough_visits = 12;
-  if (!way.is_planned || !way.is_done || is_certain(way)) return false;
+  if (!way.is_planned || !way.is_done || way.probe.is_simulated) return false;
   const int max_visits = way.probe.budget.max_visits;
   if (way.passes == 0 || way.passes >= std::max(max_visits, enough_visits)) return false;
   if (way.passes >= max_visits && points_left(way) == 0) return false;
   return way.elapsed * (way.passes + 1) / way.passes <= max_share * Seconds(now - began_);
 }
 
-/// So that drift and bursts of noise do not follow the sizes.
+/// A random order, so that drift and bursts of noise do not follow the sizes.
 std::vector<std::size_t> Schedule::shuffled_from(Way& way, std::size_t first) {
   std::vector<std::size_t> order(way.points.size() - first);
   std::iota(order.begin(), order.end(), first);

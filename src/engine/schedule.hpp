@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The schedule of a run: which point is visited next, and why. Pure: it sees no device and has no
-// clock of its own. docs/method.md has the picture.
+// The schedule of a run decides which point is visited next, and why. Pure: it sees no device and
+// has no clock of its own. docs/method.md has the picture.
 #pragma once
 
 #include <chrono>
@@ -35,13 +35,13 @@ struct Visit {
   friend bool operator==(const Visit&, const Visit&) = default;
 };
 
-/// What the schedule asks for.
+/// A step that the schedule asks for.
 struct Step {
   enum class Kind {
     plan,       ///< call Schedule::plan() for the probe
     refine,     ///< call Schedule::add_points() for the probe
     visit,      ///< visit the point and call Schedule::record()
-    pass_over,  ///< the probe has made a pass: its result can be kept
+    pass_over,  ///< the probe has made a pass, and its result can be kept
   };
   Kind kind{Kind::visit};
   Visit visit{};
@@ -69,10 +69,10 @@ struct PlannedPoint {
 /// A reference of a plan.
 struct PlannedControl {
   bool is_kept{false};   ///< its buffers stay, so that a visit is cheap in passes of other probes
-  bool is_stored{true};  ///< false: it shows the drift of a short probe, which wants every visit
+  bool is_stored{true};  ///< false: it shows drift of a short probe, and is always visited
 };
 
-/// What the schedule knows of a probe's plan.
+/// A probe's plan for the schedule.
 struct PlannedProbe {
   std::vector<PlannedPoint> points{};
   double seconds{0.0};  ///< how long all points take; 0: as the budget says
@@ -81,11 +81,10 @@ struct PlannedProbe {
   int min_urgent_visits{1};
   int max_urgent_visits{2};
   bool can_refine{false};
-  bool is_recorded{false};  ///< played back: visits are those of the recorded run
   std::vector<PlannedControl> references{};
 };
 
-/// A probe as the schedule sees it before it is planned.
+/// A probe for the schedule, before it is planned.
 struct ScheduledProbe {
   Budget budget{};
   bool has_limit{true};             ///< points are left out when the time is used up
@@ -116,7 +115,7 @@ class Schedule {
   /// Answers Step::visit.
   void record(const Visit& visit, const Outcome& outcome, Time now);
 
-  /// Whether no visit of the probe is left, or no time for one.
+  /// Returns whether no visit of the probe is left, or no time for one.
   [[nodiscard]] bool is_done(std::size_t probe) const { return ways_[probe].is_done; }
   /// Time of the probe's own steps.
   [[nodiscard]] Seconds elapsed(std::size_t probe) const { return ways_[probe].elapsed; }
@@ -144,7 +143,7 @@ class Schedule {
     int visits{0};
     bool has_failed{false};
   };
-  /// A probe on its way.
+  /// State of a probe.
   struct Way {
     ScheduledProbe probe{};
     PlannedProbe plan{};  // without its points
@@ -159,7 +158,7 @@ class Schedule {
     Seconds elapsed{0.0};
     std::optional<Seconds> first_visit{};
   };
-  enum class Stage { begin, urgent, first, refined, rounds, settle, references, report, extra };
+  enum class Stage { begin, urgent, first, refined, repeat, settle, references, report, extra };
   struct Pass {
     std::size_t probe{0};
     Stage stage{Stage::begin};
@@ -167,7 +166,7 @@ class Schedule {
   struct Queued {
     std::size_t point{0};
     Why why{Why::first};
-    int round{0};
+    int visits_before{0};  // of the point, in this queue
   };
   struct Due {
     std::size_t probe{0};

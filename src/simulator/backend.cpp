@@ -2,8 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <deque>
 #include <exception>
+#include <future>
 #include <map>
 #include <memory>
 #include <string>
@@ -13,12 +16,12 @@
 #include "clprobe/simulated.hpp"
 #include "clprobe/simulator.hpp"
 #include "clprobe/trace_file.hpp"
-#include "simulator/ahead.hpp"
 
 namespace clprobe {
 namespace {
 
 using simulator::Instruction;
+using simulator::Machine;
 using simulator::Trace;
 
 bool waits_for_locks(const Trace& trace) {
@@ -30,7 +33,7 @@ bool waits_for_locks(const Trace& trace) {
       });
 }
 
-/// How often a lock is tried is not known beforehand: what is, is that each warp comes to its end.
+/// Makes the end of each warp the witness: the number of attempts to lock is unknown beforehand.
 void witness_ends(SimulatedWork& work, const std::shared_ptr<const Trace>& trace) {
   const auto ended = std::make_shared<std::uint64_t>(0);
   work.trace = [trace, ended](std::uint64_t) {
@@ -51,9 +54,8 @@ void witness_ends(SimulatedWork& work, const std::shared_ptr<const Trace>& trace
   }
 }
 
-/// Fills in what `work.given` stands for: the share of its first `work.units` units, and
-/// its witness.
-/// Throws DeviceError where it is not among the traces.
+/// Fills in the trace that `work.given` names: the share of its first `work.units` units, and its
+/// witness. Throws DeviceError if the trace is missing.
 void run_given(SimulatedWork& work, const std::vector<AskedTrace>& traces,
                const simulator::Machine& machine) {
   const auto found = std::find_if(traces.begin(), traces.end(), [&](const AskedTrace& each) {
@@ -69,10 +71,7 @@ void run_given(SimulatedWork& work, const std::vector<AskedTrace>& traces,
   }
 }
 
-using simulator::Machine;
-using simulator::Trace;
-
-/// How often each instruction of a program runs: loops within loops multiply.
+/// Number of instructions that a program executes: loops within loops multiply.
 std::uint64_t instructions_of(const simulator::Program& program) {
   std::vector<std::uint64_t> times(program.size(), 1);
   for (std::size_t place = 0; place < program.size(); ++place) {
@@ -107,21 +106,21 @@ class SimulatedBackend final : public Backend {
         seed_(seed),
         given_(std::move(given)),
         cancelled_(std::move(cancelled)),
-        ahead_(static_cast<unsigned>(cores - 1)) {}
+        cores_(static_cast<std::ptrdiff_t>(cores)) {}
 
   [[nodiscard]] const DeviceInfo& device() const override { return device_; }
 
-  /// Simulates them in threads: each is a simulation of its own.
+  /// The next points are simulated in threads, one per core.
   void expect(const Probe& probe, const std::vector<const Point*>& points) override {
-    if (probe.trace == nullptr || points.size() < 2) return;
+    expected_.clear();
+    if (probe.trace == nullptr || points.size() < 2 || cores_ < 2) return;
     for (const Point* const point : points) {
       const std::string key = key_of(probe, *point);
-      if (launches_.contains(key) || ahead_.has(key)) continue;
+      if (launches_.contains(key)) continue;
       try {
-        ahead_.add(key,
-                   [this, work = work_of(probe, *point)] { return run(work, work.iterations); });
+        expected_.emplace_back(key, work_of(probe, *point));
       } catch (const std::exception&) {
-        continue;  // preparing it says why
+        continue;  // prepare() reports the error
       }
     }
   }
@@ -160,16 +159,34 @@ class SimulatedBackend final : public Backend {
     return work;
   }
 
-  /// Simulates what was not yet.
+  /// The launch of that many iterations, which is simulated once.
   const Launch& launched(const std::string& key, const SimulatedWork& work,
                          std::uint64_t iterations) {
     auto& known = launches_[key];
     const auto found = known.find(iterations);
     if (found != known.end()) return found->second;
-    if (iterations == work.iterations && ahead_.has(key)) {
-      return known.emplace(iterations, ahead_.take(key)).first->second;
+    begin_expected();
+    auto begun =
+        iterations == work.iterations ? begun_.extract(key) : decltype(begun_)::node_type();
+    return known.emplace(iterations, begun ? begun.mapped().get() : run(work, iterations))
+        .first->second;
+  }
+
+  /// Begins simulations of expected points while cores are free.
+  void begin_expected() {
+    const auto is_running = [](const auto& each) {
+      return each.second.wait_for(std::chrono::seconds(0)) == std::future_status::timeout;
+    };
+    while (!expected_.empty() && std::count_if(begun_.begin(), begun_.end(), is_running) < cores_) {
+      auto [key, work] = std::move(expected_.front());
+      expected_.pop_front();
+      // Only the point that is asked for now has no launch yet.
+      if (begun_.contains(key) || (launches_.contains(key) && !launches_[key].empty())) continue;
+      // Without a free thread it is simulated when it is asked for.
+      begun_.emplace(key, std::async([this, simulated = std::move(work)] {
+                       return run(simulated, simulated.iterations);
+                     }));
     }
-    return known.emplace(iterations, run(work, iterations)).first->second;
   }
 
   static std::string key_of(const Probe& probe, const Point& point) {
@@ -217,8 +234,10 @@ class SimulatedBackend final : public Backend {
   std::vector<AskedTrace> given_;
   std::map<std::string, std::map<std::uint64_t, Launch>> launches_{};
   std::function<bool()> cancelled_;
-  // Last, so that its threads end before what they use.
-  Ahead<Launch> ahead_;
+  std::ptrdiff_t cores_;
+  std::deque<std::pair<std::string, SimulatedWork>> expected_{};
+  // Last, so that the threads end before what they use.
+  std::map<std::string, std::future<Launch>> begun_{};
 };
 
 }  // namespace

@@ -10,21 +10,27 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <random>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include "system/interrupt.hpp"
+#include "system/pipe_to.hpp"
 #include "system/standard_streams.hpp"
 #include "system/write.hpp"
+#include "terminal/terminal.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::terminal {
+
 namespace {
 
-/// As short for a long name of the target as for any: a file system takes 255 bytes.
+/// A short name, even for a long one of the target: file systems allow 255 bytes.
 std::string random_name() {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789";
   constexpr int letters_in_name = 12;
@@ -35,14 +41,14 @@ std::string random_name() {
   return name;
 }
 
-/// Some file systems cannot sync (pipes mounted as files, some FUSE); there is nothing to wait for.
+/// Some file systems cannot sync (pipes mounted as files, some FUSE), which is no error.
 int sync_contents(int descriptor) {
   if (::fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP) return 0;
   return errno;
 }
 
-/// Links to open descriptors are streams even when a file is behind them: whoever opened that file
-/// holds it, and would not see one that took its place.
+/// Links to open descriptors are streams even if they lead to a file: the process that opened the
+/// file would not see its replacement.
 bool names_descriptor(std::string_view path) {
   return path.starts_with("/dev/std") || path.starts_with("/dev/fd/");
 }
@@ -61,7 +67,7 @@ int named_descriptor(std::string_view path) {
   return number;
 }
 
-/// What a path leads to, and be it to a file that is not there yet, which a shell would make.
+/// The path behind symbolic links, even if no file exists there yet.
 std::string follow_links(const std::string& path) {
   constexpr int max_links = 40;  // as many as Linux follows
   std::filesystem::path followed = path;
@@ -74,8 +80,9 @@ std::string follow_links(const std::string& path) {
   return followed.string();
 }
 
-/// A file beside the one that it will replace, gone with this object unless it has. Make one only
-/// while signals are held back: one that ends the program would leave the file.
+/// A file next to the one that it will replace. The destructor removes it unless it has replaced
+/// the target. Make one only while signals are held back, since a signal that ends the program
+/// would leave the file.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& target) {
@@ -101,7 +108,7 @@ class TemporaryFile {
     if (!name_.empty()) ::unlink(name_.c_str());
   }
 
-  /// The errno of what failed so far; 0 for nothing.
+  /// The errno of the first failure; 0 without one.
   [[nodiscard]] int error() const { return error_; }
 
   void write(std::string_view text) {
@@ -112,8 +119,7 @@ class TemporaryFile {
   void replace(const std::string& target) {
     struct stat replaced {};
     if (::stat(target.c_str(), &replaced) == 0) {
-      // The permissions of the old file stay where we may set them; without them it is still
-      // written.
+      // The old file's permissions stay if we may set them.
       static_cast<void>(::fchmod(descriptor_, replaced.st_mode & 07777U));
     }
     // Network file systems tell only at the end that there was no room.
@@ -154,7 +160,7 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)), target_(path_
   }
   // Renaming onto a link would replace the link and leave the file that it names as it was.
   target_ = follow_links(path_);
-  // A rename would succeed: it asks the folder, not the file that somebody made read-only.
+  // A rename would also replace a read-only file, since it needs only the folder's permissions.
   if (stat_error == 0 && ::access(target_.c_str(), W_OK) != 0) fail(errno);
   const system::HeldBackSignals until_it_is_gone;
   const TemporaryFile tried(target_);
@@ -186,12 +192,12 @@ void OutputFile::fail(std::string_view reason) const {
 void OutputFile::open_stream() {
   is_stream_ = true;
   const int named = named_descriptor(path_);
-  // Behind a stdout that was closed is something that could be opened, and would swallow it.
+  // A closed stdout may have been reopened as something that would swallow the results.
   if (named >= 0 && !system::is_open_for_writing(named)) fail(EBADF);
   try_stream();
 }
 
-/// Without waiting for whoever shall read a named pipe: `descriptor_` is then still -1.
+/// Does not wait for the reader of a named pipe: `descriptor_` then stays -1.
 void OutputFile::try_stream() {
   // Appending, for /dev/stdout that is a file with something in it.
   descriptor_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK);
@@ -202,8 +208,8 @@ void OutputFile::try_stream() {
   if (!is_pipe || error_number != ENXIO) fail(error_number);
 }
 
-/// A reader that is started along with us comes within the first seconds of the results; nobody
-/// else is waited for, since nothing would say why nothing happens.
+/// Waits some seconds for a reader that is started along with clprobe. A longer wait would look
+/// like a hang.
 void OutputFile::wait_for_reader() {
   constexpr std::chrono::seconds longest_wait{10};
   constexpr std::chrono::milliseconds between{20};
@@ -246,6 +252,35 @@ void OutputFile::replace_target(std::string_view text) const {
   if (file.error() == 0) file.write(text);
   if (file.error() == 0) file.replace(target_);
   if (file.error() != 0) fail(file.error());
+}
+
+void complain(std::string_view message) noexcept {
+  try {
+    // One write, so that lines of several processes do not mix.
+    system::write_to_stderr("clprobe: " + message_line(message) + "\n");
+  } catch (const std::exception&) {
+    system::write_to_stderr("clprobe: no memory is left for an error message\n");
+  }
+}
+
+std::optional<std::string> pager_of(const char* pager, std::string_view term) {
+  if (term.empty() || term == "dumb") return std::nullopt;
+  const std::string command = pager == nullptr ? "less" : pager;
+  if (command.empty() || command == "cat") return std::nullopt;
+  return command;
+}
+
+void show_page(std::string_view text) {
+  const char* const term = std::getenv("TERM");
+  const std::optional<std::string> pager =
+      pager_of(std::getenv("PAGER"), term == nullptr ? "" : term);
+  // As git has it: less ends where the text fits on the screen (F), shows colours (R), and leaves
+  // what it showed (X); with LESS set it does as it is told.
+  if (pager && is_terminal(STDOUT_FILENO) &&
+      system::pipe_to(*pager + " 2>/dev/null", text, {{"LESS", "FRX"}, {"LV", "-c"}}) == 0) {
+    return;
+  }
+  OutputFile("-").commit(text);
 }
 
 }  // namespace clprobe::terminal

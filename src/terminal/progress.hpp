@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line on a terminal that says how far the work is and how long it will take.
+// A line on a terminal that shows the progress of the work and the time left.
 #pragma once
 
 #include <chrono>
@@ -17,25 +17,24 @@ struct Progress {
   double seconds_passed{-1.0};         ///< shown where the share is not known
 };
 
-/// "0:07 left", "1:02:05 left"; empty when the time is not known. Rounded up, so that it does not
-/// say 0:00 while there is something to do.
+/// "0:07 left", "1:02:05 left"; empty if the time is unknown. Rounded up, so that 0:00 is not shown
+/// before the end.
 std::string format_time_left(double seconds_left);
 
 /// "0:07", rounded down; empty when it is not known.
 std::string format_time_passed(double seconds_passed);
 
-/// "latency: preparing 1 GiB (3 s)": what goes on stands behind the title once it lasts longer than
-/// a glance, and how long from the second second on.
+/// "latency: preparing 1 GiB (3 s)": the activity follows the title once it lasts 0.3 s, and its
+/// time from 1 s on.
 std::string compose_title(const std::string& title, const std::string& activity,
                           double activity_seconds);
 
 /// Title, bar, percent and time left in at most `columns` columns, without the end of the line.
-/// Pure. What has no room is left out: first the bar, then parts of the title, then the time.
+/// Pure. Narrow lines omit first the bar, then parts of the title, then the time.
 std::string compose_progress(const Progress& progress, int columns, bool unicode);
 
-/// Draws on a descriptor, in place, at most 10 times a second; nothing at all where it cannot
-/// redraw. A write that fails is ignored: progress is no result. Clears its line when it ends. Any
-/// thread may call it.
+/// Draws in place on a descriptor, at most 10 times a second; nothing if the line cannot be
+/// redrawn. Ignores failing writes. The destructor clears the line. Any thread may call it.
 class ProgressLine {
  public:
   using Clock = std::chrono::steady_clock;
@@ -48,14 +47,15 @@ class ProgressLine {
   ~ProgressLine();
 
   void show(const Progress& progress, Clock::time_point now = Clock::now());
-  /// What goes on now, behind the title of all that is shown; nothing is drawn yet.
+  /// Sets the activity that follows the title; draws nothing.
   void tell(const std::string& activity, Clock::time_point now = Clock::now());
-  /// Draws what was shown last once more, with the time that has passed since. Where no share is
-  /// known, that is the time since it was shown first.
+  /// Draws the last progress again with the time that has passed. Without a known share, that is
+  /// the time since it was first shown.
   void redraw(Clock::time_point now = Clock::now());
-  /// From now on a thread redraws it while a driver lets the program wait. No signal comes to it.
+  /// Starts a thread that redraws the line while the program waits for a driver. It gets no
+  /// signals.
   void keep_moving();
-  /// Before something else is written to the same terminal; the next `show` draws at once.
+  /// Erases the line, before other output to the same terminal; the next `show` draws at once.
   void clear();
 
  private:

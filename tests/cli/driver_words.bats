@@ -118,14 +118,12 @@ words_with_places() {
   [ "$status" -eq 0 ]
   tells_nothing b.html b.json
   tells_nothing - <<<"$output"
-  # A machine from a file, a recorded run, and another tool's results.
+  # A machine from a file, and another tool's results.
   as_alice "$CLPROBE" -d sim:gsi latency --series global --sizes 4KiB -o s.json
   jq '.device.reported.machine | fromjson' s.json >machine.json
   as_alice "$CLPROBE" -d "sim:$folder/machine.json" latency --series global --sizes 4KiB -o t.json -o t.html
   [ "$status" -eq 0 ]
   tells_nothing t.json t.html
-  as_alice "$CLPROBE" --device="recorded:$folder/s.json" latency --series global --sizes 4KiB -o u.json
-  tells_nothing u.json
   cp "$BATS_TEST_DIRNAME/../import/chase.csv" chase.csv
   as_alice "$CLPROBE" import "$folder/chase.csv" -o "$folder/v.json"
   [ "$status" -eq 0 ]

@@ -39,7 +39,7 @@ declare -gA special=(
   [measure thorough]='latency --dry-run -d sim:gsi' [measure timeout]='latency --dry-run -d 0'
   [measure clock]='latency -d 0 --sizes 4KiB --series global --quick'
   [measure seed]='latency -d sim:gsi --sizes 4KiB --series global --json'
-  [measure quiet]='latency -d recorded:b.json' [list device]=list [list timeout]=list
+  [list device]=list [list timeout]=list
   [compare baseline]='compare a.json b.json c.json'
   [import size-unit]='import list.csv --time-unit ns' [import time-unit]='import list.csv --size-unit KiB'
 )

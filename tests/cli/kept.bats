@@ -161,7 +161,6 @@ until_there() {
     'a.json|compare b.json folder --baseline a.json'
     'folder/b.json|compare folder'
     'list.csv|import list.csv'
-    'a.json|-d recorded:a.json latency'
   )
   for line in "${table[@]}"; do
     read -ra words <<<"${line#*|}"

@@ -138,8 +138,6 @@ end_of() {
   for signal in INT TERM; do
     end_of "$signal" -d sim:pipe.json latency
     [ "$status" -eq 130 ]
-    end_of "$signal" -d recorded:pipe.json latency
-    [ "$status" -eq 130 ]
     for command in report compare import; do
       end_of "$signal" "$command" pipe.json pipe.json -o a.csv
       [ "$status" -gt 128 ]
@@ -195,7 +193,7 @@ until_told() {
       sleep 600 <pipe.csv &
       local holder=$!
     fi
-    "$CLPROBE" -d "recorded:$stored" latency -o pipe.csv -o b.json >out 2>err &
+    "$CLPROBE" -d sim:gsi latency --series global --sizes 4KiB -o pipe.csv -o b.json >out 2>err &
     local pid=$!
     until_told "$pid" '"interrupted": false'
     sleep 0.5

@@ -74,8 +74,6 @@ END
   clprobe gsi --trace chase.trace
   fails_with 2 'gsi runs only on simulated devices' '--device sim:gsi gsi'
   clprobe -d sim:gsi gsi --trace chase.trace -o run.json
-  clprobe -d recorded:run.json gsi --trace chase.trace
-  fails_with 2 --trace 'a recorded run has its own points'
   clprobe -d sim:gsi stalls --trace chase.trace
   fails_with 2 '--trace belongs to gsi'
   sed 's/lanes=32/lanes=64/' chase.trace >wide.trace

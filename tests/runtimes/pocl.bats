@@ -134,27 +134,6 @@ setup() {
     | [\$first | keys[] | select(\$second[.] != null)] | length > 0 and all(\$first[.] == \$second[.])"
 }
 
-@test "a recorded run is played back without any driver, and finds the same" {
-  clprobe latency "${few_sizes[@]}" -o a.json
-  [ "$status" -eq 0 ]
-  OCL_ICD_VENDORS=$PWD/none clprobe latency "${few_sizes[@]}" --device recorded:a.json --json
-  [ "$status" -eq 0 ]
-  [ -z "$stderr" ]
-  json_says '[.results[].points[].failure // ""] | unique == [""]'
-  diff <(jq .device a.json) <(jq '.[0].device' <<<"$output")
-  levels='[.results[].findings[] | [.name, .series, .level]]'
-  diff <(jq -c "$levels" a.json) <(jq -c ".[0] | $levels" <<<"$output")
-}
-
-@test "a recorded run of another device is played back, all its points" {
-  local golden=$BATS_TEST_DIRNAME/../golden/run.json
-  OCL_ICD_VENDORS=$PWD/none clprobe latency --device "recorded:$golden" --json
-  [ "$status" -eq 0 ]
-  [ -z "$stderr" ]
-  json_says '.device.name == "NVIDIA H200" and .results[0].status == "ok"'
-  diff <(jq '.results[].points | length' "$golden") <(jq '.[0].results[].points | length' <<<"$output")
-}
-
 @test "explain says question, method and what can fool it" {
   clprobe explain latency --full
   [ "$status" -eq 0 ]

@@ -220,7 +220,8 @@ TEST_CASE("headlines that the baseline's first look missed are there once they w
   CHECK(ignored.rows.size() == 1);
   comparison.unmatched = {{1, "latency", "far", "latency", std::nullopt, "not in the baseline"},
                           {1, "latency", "far", "cycles", std::nullopt, "not in the baseline"}};
-  const Alternated turns{.row = 1, .baseline = far, .other = far, .log_ratios = {0.0, 0.0, 0.0, 0.0}};
+  const Alternated turns{
+      .row = 1, .baseline = far, .other = far, .log_ratios = {0.0, 0.0, 0.0, 0.0}};
   apply_alternation(comparison, std::array{turns}, false);
   REQUIRE(comparison.rows.size() == 2);
   CHECK(comparison.unmatched.size() == 1);

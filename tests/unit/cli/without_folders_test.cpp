@@ -25,7 +25,6 @@ std::vector<Words> forms_with(const std::string& path) {
                            {"-d", "0,sim:" + path + ",sim:gsi,sim:" + path},
                            {"--device", "sim:" + path},
                            {"--device=sim:" + path},
-                           {"--device=recorded:" + path},
                            {"-qvo" + path},
                            {"-qvo", path},
                            {"--trace=" + path},

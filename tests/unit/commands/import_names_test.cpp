@@ -13,7 +13,7 @@
 
 #include "clprobe/import.hpp"
 #include "clprobe/registry.hpp"
-#include "commands/read_runs.hpp"
+#include "commands/stored_runs.hpp"
 #include "unit/golden.hpp"
 
 namespace clprobe {

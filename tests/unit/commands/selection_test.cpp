@@ -35,7 +35,9 @@ DeviceList usual_list() {
 
 std::vector<int> indexes(const DeviceList& list, std::string_view selector) {
   std::vector<int> found;
-  for (const DeviceInfo& each : select_devices(list, selector)) found.push_back(each.index);
+  for (const Target& each : select_targets(selector, [&]() -> const DeviceList& { return list; })) {
+    found.push_back(each.info.index);
+  }
   return found;
 }
 
@@ -44,7 +46,7 @@ std::vector<int> indexes(std::string_view selector) { return indexes(usual_list(
 /// What the person reads when the selector means nothing.
 std::string complaint(const DeviceList& list, std::string_view selector) {
   try {
-    select_devices(list, selector);
+    static_cast<void>(indexes(list, selector));
   } catch (const NoDevice& error) {
     return error.what();
   } catch (const cli::UsageError& error) {

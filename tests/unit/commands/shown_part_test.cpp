@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/shown_part.hpp"
+#include "commands/stored_runs.hpp"
 
 #include <doctest/doctest.h>
 

@@ -17,7 +17,7 @@
 #include "clprobe/comparison_report.hpp"
 #include "clprobe/report.hpp"
 #include "commands/analyse_again.hpp"
-#include "commands/read_runs.hpp"
+#include "commands/stored_runs.hpp"
 #include "report/card.hpp"
 #include "report/comparison_text.hpp"
 #include "run/json.hpp"

@@ -254,20 +254,6 @@ TEST_CASE("points that are visited once have no reference but the plan's") {
   CHECK(std::ssize(backend.visited()) == 40);
 }
 
-TEST_CASE("what the references of a recorded run took is kept, and not measured again") {
-  FakeBackend backend(noisy_points(0, 1.0));
-  Probe probe = fake_probe();
-  probe.plan = with_references;
-  Run run;
-  run.device = fake_info();
-  run.results.push_back(measure(probe, backend, request_of_points(40), ample_budget(), {}));
-  run.results[0].probe = "fake";
-  run.results[0].references.at(0).moments = {{1.0, 2.0}, {3.0, 4.0}};
-  const auto recorded = recorded_backend(run);
-  const ProbeResult again = measure(probe, *recorded, {}, ample_budget(), {});
-  CHECK(again.references == run.results[0].references);
-}
-
 TEST_CASE("time on a simulated machine is not real, and nothing disturbs it") {
   DeviceInfo info = fake_info();
   info.type = DeviceType::simulated;
@@ -321,38 +307,6 @@ TEST_CASE("points that are refused for two reasons are two warnings") {
     points += warning.facts.integer("points");
   }
   CHECK(points == 3);
-}
-
-TEST_CASE("a recorded run is not visited until the least time: it has what it has") {
-  FakeBackend backend(noisy_points(20, 1.5));
-  const ProbeResult recorded =
-      measure(fake_probe(), backend, request_of_points(3), ample_budget(), {});
-  Run run;
-  run.device = backend.device();
-  run.results.push_back(recorded);
-  Budget budget = ample_budget();
-  budget.min_time = std::chrono::hours(1);
-  const auto replayed =
-      measure(fake_probe(), *recorded_backend(run), request_of_points(3), budget, {});
-  REQUIRE(replayed.points.size() == 3);
-  for (std::size_t i = 0; i < 3; ++i) CHECK(replayed.points[i] == recorded.points[i]);
-}
-
-TEST_CASE("as many points are refused by a recorded run as were") {
-  FakeBackend backend(noisy_points(0, 1.0));
-  backend.on_prepare([](const Point& point) {
-    if (id_of(point) >= 3) throw Unsupported("the driver runs no such group");
-  });
-  const ProbeResult recorded =
-      measure(fake_probe(), backend, request_of_points(5), ample_budget(), {});
-  Run run;
-  run.device = backend.device();
-  run.results.push_back(recorded);
-  const ProbeResult replayed =
-      measure(fake_probe(), *recorded_backend(run), request_of_points(5), ample_budget(), {});
-  REQUIRE(warnings_called(recorded, "point_refused").size() == 1);
-  CHECK(warnings_called(recorded, "point_refused")[0].facts.integer("points") == 3);
-  CHECK(replayed.warnings == recorded.warnings);
 }
 
 }  // namespace

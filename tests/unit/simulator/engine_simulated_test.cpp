@@ -75,20 +75,5 @@ TEST_CASE("urgent points of a simulated device are visited once, and first") {
   CHECK(backend.visited() == std::vector<std::int64_t>{1, 2, 3, 4});
 }
 
-TEST_CASE("a recorded run of a simulated device has the visits that it had") {
-  Point point = fake_point("near", 1);
-  for (const std::uint64_t visit : {0U, 0U, 1U, 1U}) {
-    point.samples.push_back(launch_of(100'000, 1.0).sample);
-    point.samples.back().visit = visit;
-  }
-  Run run;
-  run.device = simulated_info();
-  run.results.push_back({.probe = std::string(fake_probe().id), .points = {point}});
-  const auto backend = recorded_backend(run);
-  const ProbeResult again = measure(fake_probe(), *backend, Request{}, Budget{}, Observer{});
-  REQUIRE(again.points.size() == 1);
-  CHECK(again.points.front().samples == point.samples);
-}
-
 }  // namespace
 }  // namespace clprobe

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/replay_bundles.hpp"
+#include "commands/devices.hpp"
 
 #include <doctest/doctest.h>
 
