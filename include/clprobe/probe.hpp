@@ -172,15 +172,6 @@ struct PreparedPoint {
 /// freed with it, when the probe ends. Throws DeviceError.
 using Preparer = std::function<Work(const Point&)>;
 
-/// A kernel that a point's launches run, and its loops.
-struct KernelLoops {
-  std::string_view kernel{};
-  /// Of all loops of one work-item together, at most, with the inner ones counted each time; loops
-  /// of a constant length are none. Nothing: they end when other work-items have done their part,
-  /// or by the clock.
-  std::optional<std::uint64_t> turns{};
-};
-
 /// One way to build a probe's kernel file: its options without the clock, and what is put before
 /// it.
 struct KernelVariant {
@@ -285,9 +276,6 @@ struct Probe {
   Preparer (*open)(Session&){nullptr};
   /// Pure, may be null: the same work as streams of warp instructions, for a simulated machine.
   SimulatedWork (*trace)(const simulator::Machine&, const Point&){nullptr};
-  /// Pure. Every way in which `open` can build the kernel, for the tests that compile them all;
-  /// null without `open`.
-  std::vector<KernelVariant> (*variants)(){nullptr};
   /// Pure, may be null: how `open` builds the kernels that such a point needs, for drivers that
   /// build slowly: they can do it while something else is measured.
   std::vector<KernelVariant> (*builds)(const DeviceInfo&, std::uint64_t seed,
@@ -305,9 +293,6 @@ struct Probe {
   Card (*card)(const ProbeResult&){nullptr};
   /// Pure, may be null: what later probes of the run should know of this one's result.
   void (*learn)(const ProbeResult&, Known&){nullptr};
-  /// Pure. Every kernel that `open` runs for a point, by the same numbers that it launches them
-  /// with, for the test that none has more turns than every driver makes; null without `open`.
-  std::vector<KernelLoops> (*loops)(const DeviceInfo&, const Point&){nullptr};
   /// What of its findings other probes may find as well: a run holds them against each other.
   std::span<const SharedQuantity> quantities{};
 };

@@ -505,13 +505,6 @@ constexpr std::array table{
          .summary = "print this summary",
          .details = "Print a summary of this page.",
          .update = set<&Options::command, Command::help>},
-    // Tests compile every kernel with other vendors' compilers.
-    Flag{.name = "builds",
-         .category = Category::hidden,
-         .commands = bit(Command::builds),
-         .summary = "every kernel file with every set of options",
-         .details = "Print each kernel file, its preamble and every set of build options.",
-         .update = set<&Options::command, Command::builds>},
     // clprobe starts itself with this flag as the child process that measures.
     Flag{.name = "worker",
          .category = Category::hidden,

@@ -35,7 +35,6 @@ enum class Command {
   generate,
   version,
   help,
-  builds,
   complete,  ///< `--complete`, which the shells' scripts call
   worker
 };

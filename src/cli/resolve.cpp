@@ -288,7 +288,7 @@ void resolve(Options& options, const Typed& typed, const std::vector<std::string
   options.words = typed.words;
   if (options.command == Command::help) return keep_helped(options, probes);
   if (options.command == Command::version) return options.words.clear();
-  if (options.command == Command::builds || options.command == Command::worker) return;
+  if (options.command == Command::worker) return;
   if (options.command == Command::generate) {
     if (!typed.words.empty()) {
       throw UsageError(fmt::format("--generate takes no further arguments: leave out {}",

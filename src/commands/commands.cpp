@@ -99,18 +99,6 @@ cli::Options completed(cli::Options options) {
   return options;
 }
 
-/// Prints file, options and preamble, separated by tabs, for the tests.
-int show_builds() {
-  std::string text = "facts.cl\t\t\nticks.cl\t\t\n";
-  for (const Probe* const probe : all_probes()) {
-    if (probe->variants == nullptr) continue;
-    for (const KernelVariant& variant : probe->variants()) {
-      text += fmt::format("{}.cl\t{}\t{}\n", probe->id, variant.options, variant.preamble);
-    }
-  }
-  return print(text);
-}
-
 /// Refuses a missing file whose name looks like a mistyped probe.
 void refuse_mistyped_probe(const std::string& word) {
   std::error_code error;
@@ -168,8 +156,6 @@ int run(const cli::Options& options, const std::vector<std::string>& arguments) 
       return show_version();
     case cli::Command::help:
       return help(options);
-    case cli::Command::builds:
-      return show_builds();
     case cli::Command::complete:
       return complete(options);
     case cli::Command::worker:

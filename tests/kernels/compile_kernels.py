@@ -3,10 +3,10 @@
 """Compiles every kernel, with every set of options that the program can pass, by the compilers of
 vendors whose hardware is not here.
 
-    compile_kernels.py --program build/test/clprobe --target amdgcn-15
+    compile_kernels.py --builds build/test/tests/kernels/builds --target amdgcn-15
     compile_kernels.py --instrumented build/test/tests/kernels/instrumented --target intel  # users' kernels
 
-What is compiled comes from `PROGRAM --builds` (or --manifest FILE), one program a line:
+What is compiled comes from builds.cpp (or --manifest FILE), one program a line:
 
     latency.cl<TAB>-DSPACE=0 -DADDRESS=0 ...<TAB>preamble
 
@@ -362,7 +362,7 @@ def compile_in_new_folder(kernel: Kernel, variant: Variant) -> str:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--program", help="clprobe, asked with --builds")
+    source.add_argument("--builds", help="the program that lists the builds (builds.cpp)")
     source.add_argument("--manifest", type=pathlib.Path)
     source.add_argument("--instrumented", help="what makes the programs of users' kernels")
     parser.add_argument("--target", choices=TARGETS, required=True)
@@ -382,7 +382,7 @@ def main() -> int:
         text = run([options.instrumented, *users_kernels()], ROOT)
         variants = without_clocks(variants)
     else:
-        text = run([options.program, "--builds"], pathlib.Path.cwd())
+        text = run([options.builds], pathlib.Path.cwd())
     kernels = parse_manifest(text, bool(options.instrumented))
     everything = [variant for _, others in TARGETS.values() for variant in others]
     work = [(kernel, variant) for variant in variants

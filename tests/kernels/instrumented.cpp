@@ -16,7 +16,7 @@
 namespace clprobe {
 namespace {
 
-/// As in the lines of `clprobe --builds`.
+/// As compile_kernels.py reads it.
 std::string on_one_line(std::string_view text) {
   std::string line;
   for (const char letter : text) {

@@ -472,12 +472,10 @@ const Probe probe{
     .refine = refine,
     .open = open,
     .trace = CLPROBE_TRACE(trace),
-    .variants = variants,
     .builds = builds,
     .find_problem = find_problem<Shape>,
     .analyse = analyse,
     .card = card,
-    .loops = loops,
     .quantities = quantities,
 };
 

@@ -177,8 +177,6 @@ std::string build_options(const Shape& shape);
 // As Probe has them: `open` (launch.cpp) is the only one that sees OpenCL.
 Preparer open(Session& session);
 SimulatedWork trace(const simulator::Machine& machine, const Point& point);
-std::vector<KernelVariant> variants();
 std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t seed, const Point& point);
-std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point);
 
 }  // namespace clprobe::bandwidth

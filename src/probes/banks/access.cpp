@@ -134,46 +134,4 @@ std::uint64_t max_timed(std::uint64_t footprint, std::uint64_t items) {
   return max_iterations - std::min(max_iterations / 2, turns_of_filling(footprint, items));
 }
 
-std::vector<KernelLoops> loops(const DeviceInfo&, const Point& point) {
-  if (is_transposition(point)) return {transpose_loops()};
-  const auto shape = shape_of<Shape>(point);
-  const std::uint64_t footprint = footprint_of(shape.pattern, shape.word_bytes, shape.lanes);
-  const std::uint64_t items =
-      std::max<std::uint64_t>(1, shape.sub_groups * static_cast<std::uint64_t>(shape.lanes));
-  const std::uint64_t filling = turns_of_filling(footprint, items);
-  const bool is_single = kind_of(point.series).is_single;
-  // A round and its iterations.
-  const std::uint64_t timed = is_single ? 2 * rounds_of_model : 1 + max_timed(footprint, items);
-  return {{"banks_access", filling + timed}};
-}
-
-std::vector<KernelVariant> variants() {
-  std::vector<KernelVariant> all;
-  Shape shape;
-  shape.local_bytes = 4 * std::uint64_t{pattern_block_bytes} + behind_footprint_bytes;
-  for (const AccessKind& kind : all_kinds()) {
-    for (const int word : {4, 8, 16}) {
-      // 3 stands for any number that is no power of two.
-      for (const int chains : {1, 3, 16, max_instructions}) {
-        if (kind.is_single && chains == 16) continue;
-        shape.word_bytes = word;
-        shape.instructions = static_cast<std::uint32_t>(chains);
-        const std::string options = build_options(kind, shape);
-        const bool is_known = std::any_of(
-            all.begin(), all.end(), [&](const auto& each) { return each.options == options; });
-        if (!is_known) all.push_back({options, ""});
-      }
-    }
-  }
-  for (const int word : {4, 8, 16}) {
-    for (const int sub_groups : {8, 2}) {
-      all.push_back({transpose_options({.word_bytes = word, .sub_groups = sub_groups}), ""});
-    }
-  }
-  // Of these, each changes one line of any.
-  all.push_back({all.front().options + large_group(1024), ""});
-  all.push_back({all.front().options + std::string(clock_without_asm), ""});
-  return all;
-}
-
 }  // namespace clprobe::banks

@@ -139,9 +139,6 @@ std::optional<Shape> find_usable(const Point& point);
 /// The build options of cl/banks.cl.
 std::string build_options(const AccessKind& kind, const Shape& shape);
 
-/// Every way to build cl/banks.cl for default requests.
-std::vector<KernelVariant> variants();
-
 /// What points share: a table of offsets, for each chain or each word of a tile, and the results of
 /// a sample's launches.
 Bytes memory_of(int lanes);
@@ -155,9 +152,6 @@ std::uint64_t turns_of_filling(std::uint64_t footprint, std::uint64_t items);
 
 /// Iterations of a launch, at most.
 std::uint64_t max_timed(std::uint64_t footprint, std::uint64_t items);
-
-/// Of every kernel that a point's launches run.
-std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point);
 
 /// Prepares points of `Shape`. Throws DeviceError and cl::Error.
 Preparer open(Session& session);

@@ -340,12 +340,10 @@ const Probe probe{
     .refine = refine,
     .open = open,
     .trace = CLPROBE_TRACE(trace),
-    .variants = variants,
     .builds = builds,
     .find_problem = find_problem<Shape, Tile>,
     .analyse = analyse,
     .card = card,
-    .loops = loops,
 };
 
 }  // namespace clprobe::banks

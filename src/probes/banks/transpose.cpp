@@ -155,7 +155,6 @@ std::uint64_t lead_of_transpositions(std::uint64_t iterations) {
 
 // Behind those before the timed ones, and the two rounds that they are made in.
 std::uint64_t max_transpositions() { return max_iterations - 4; }
-KernelLoops transpose_loops() { return {"banks_transpose", max_iterations}; }
 
 std::vector<Finding> transpose_findings(const DeviceInfo& device, std::span<const Point> points) {
   std::vector<Finding> findings;

@@ -75,7 +75,6 @@ std::string transpose_options(const Tile& tile);
 /// Transpositions before those that are timed: at least one, and so many that all are odd.
 std::uint64_t lead_of_transpositions(std::uint64_t iterations);
 
-KernelLoops transpose_loops();
 std::uint64_t max_transpositions();
 
 /// The time of an access by layout, and what to do about it. Method: docs/banks.md.

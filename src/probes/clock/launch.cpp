@@ -279,20 +279,9 @@ Preparer open(Session& session) {
   };
 }
 
-std::vector<KernelVariant> variants() { return {{"", ""}, {"-DBY_CHAIN", ""}, {"-DBY_EVENT", ""}}; }
-
 std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t /*seed*/,
                                   const Point& /*point*/) {
   return {{spec_for(device).options, ""}};
-}
-
-std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point) {
-  const auto shape = shape_of<Shape>(point);
-  const std::uint64_t words = shape.buffer_bytes / sizeof(cl_uint);
-  const Burn burn = launch_shape(device, Bytes{shape.buffer_bytes});
-  return {{"clock_burn", burn.rounds * (1 + 2 * std::uint64_t{max_turns(device)} + burn.links)},
-          {"clock_chain", chain_turns},
-          {"clock_fill", turns_over(spread_over(device, words), words)}};
 }
 
 }  // namespace clprobe::clock

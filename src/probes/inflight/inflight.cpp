@@ -366,13 +366,11 @@ const Probe probe{
     .refine = refine,
     .open = open,
     .trace = CLPROBE_TRACE(trace),
-    .variants = variants,
     .builds = builds,
     .find_problem = find_problem_of,
     .derive = derive_variance,
     .analyse = analyse,
     .card = card,
-    .loops = loops,
     .quantities = quantities,
 };
 

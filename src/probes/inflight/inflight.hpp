@@ -31,9 +31,6 @@ SimulatedWork trace(const simulator::Machine& machine, const Point& point);
 /// Timed rounds of a launch, at most: each has lines of its own.
 std::uint64_t max_rounds(const Shape& shape);
 
-/// Of every kernel that a point's launches run.
-std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point);
-
 /// What all points of a target have, for a shape of any kind.
 Shape shape_for(const DeviceInfo& device, const Options& requested, std::string_view target);
 

@@ -104,50 +104,10 @@ std::string Shape::options() const {
       line_bytes / sizeof(std::uint32_t), kind == Kind::sub_group ? " -DOWN_TIMES" : "");
 }
 
-std::vector<KernelVariant> variants() {
-  std::vector<KernelVariant> all;
-  for (const int loads : {0, 1, 2, 3, 4, 8}) {
-    all.push_back({fmt::format("-DLOADS={} -DCHAINS=1 -DLINE_WORDS=32", loads), ""});
-  }
-  for (const int chains : {2, 4, 8, 16, 32}) {
-    all.push_back({fmt::format("-DLOADS=0 -DCHAINS={} -DLINE_WORDS=32", chains), ""});
-  }
-  all.push_back({"-DLOADS=4 -DCHAINS=1 -DLINE_WORDS=32" + large_group(1024), ""});
-  all.push_back({"-DLOADS=0 -DCHAINS=8 -DLINE_WORDS=32" + large_group(1024), ""});
-  all.push_back({"-DLOADS=4 -DCHAINS=1 -DLINE_WORDS=32" + std::string(clock_without_asm), ""});
-  const std::string own = "-DLOADS=4 -DCHAINS=1 -DLINE_WORDS=32 -DOWN_TIMES";
-  for (const std::string& each :
-       {own, own + large_group(1024), own + std::string(clock_without_asm)}) {
-    all.push_back({each, ""});
-  }
-  return all;
-}
-
 std::uint64_t max_rounds(const Shape& shape) {
   const std::uint64_t round = std::max<std::uint64_t>(1, shape.lines_per_round());
   const std::uint64_t room = std::max<std::uint64_t>(2, shape.lines() / round) - 1;
   return std::min(room, max_iterations);
-}
-
-std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point) {
-  const auto over = [&](std::uint64_t places) {
-    return turns_over(spread_over(device, places), places);
-  };
-  if (is_loaded(point)) {
-    const Shape& chase = LoadedShape::of(point).chase;
-    return {{"inflight_fill", over(chase.words())},
-            {"inflight_fill_stream", over(chase.words())},
-            {"inflight_loaded", std::nullopt}};
-  }
-  const Shape shape = Shape::of(point);
-  std::vector<KernelLoops> all{{"inflight_fill", over(shape.words())}};
-  if (shape.pattern.target == "cache") all.push_back({"inflight_touch", over(shape.lines())});
-  if (shape.is_block()) {
-    all.push_back({"inflight_block", 1 + max_rounds(shape)});
-  } else {
-    all.push_back({"inflight_chains", max_iterations});
-  }
-  return all;
 }
 
 }  // namespace clprobe::inflight

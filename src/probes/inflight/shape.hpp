@@ -118,7 +118,4 @@ bool is_own_time(const Point& point);
 inline constexpr std::array chains_of_item{2, 4, 8};
 inline constexpr std::uint64_t max_chains = 8;
 
-/// Every way to build cl/inflight.cl for loads and chains that the probe plans by itself.
-std::vector<KernelVariant> variants();
-
 }  // namespace clprobe::inflight

@@ -137,11 +137,9 @@ const Probe probe{
     .plan = plan,
     .refine = refine,
     .open = open,
-    .variants = variants,
     .find_problem = find_problem_of,
     .analyse = analyse,
     .card = card,
-    .loops = loops,
 };
 
 }  // namespace clprobe::kernel

@@ -39,12 +39,6 @@ prelude::Switches switches_of(const prelude::Judgement& judgement, const prelude
 /// The replay of the bundles that this process was given. Sees OpenCL.
 Preparer open(Session& session);
 
-/// The ways to build cl/kernel.cl.
-std::vector<KernelVariant> variants();
-
-/// Of clprobe's own kernels: nothing limits the loops of others.
-std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point);
-
 /// For each object, whether all kernel parameters that it is passed to are pointers to float.
 std::vector<bool> objects_of_floats(const bundle::Bundle& bundle);
 

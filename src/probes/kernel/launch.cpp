@@ -160,12 +160,4 @@ Preparer open(Session& session) {
   }
 }
 
-std::vector<KernelVariant> variants() {
-  return {KernelVariant{}, KernelVariant{.options = "-DNOISE_WORDS=4096"}};
-}
-
-std::vector<KernelLoops> loops(const DeviceInfo&, const Point&) {
-  return {{"kernel_flush", std::uint64_t{0}}};
-}
-
 }  // namespace clprobe::kernel

@@ -5,11 +5,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "probes/latency/devices_test.hpp"
 
@@ -34,42 +32,6 @@ TEST_CASE("pointers are chased where they stay valid, else indexes; and what was
   CHECK(form(big_gpu(), AddressForm::pointer, "constant-argument") == "index");  // NVIDIA
   CHECK(form(big_gpu(), AddressForm::pointer, "constant-program") == "offset");
   CHECK(form(big_gpu(), AddressForm::pointer, "image") == "index");
-}
-
-/// `options` without what differs with the size of local memory.
-std::string without_local_bytes(std::string options) {
-  const auto at = options.find(" -DLOCAL_BYTES=");
-  if (at == std::string::npos) return options;
-  const auto end = std::min(options.find(' ', at + 1), options.size());
-  return options.erase(at, end - at);
-}
-
-TEST_CASE("every way in which a plan builds the kernel is among the variants that tests compile") {
-  std::set<std::string> known;
-  for (const KernelVariant& variant : variants()) {
-    CHECK(known.insert(without_local_bytes(variant.options)).second);
-  }
-  std::vector<Request> all = many_requests();
-  for (const AddressForm form :
-       {AddressForm::automatic, AddressForm::pointer, AddressForm::index, AddressForm::offset}) {
-    for (const Bytes most :
-         {gibibytes(1), gibibytes(4), gibibytes(5), gibibytes(16), gibibytes(40)}) {
-      Request request;
-      set_address(request, form);
-      request.max_memory = most;
-      all.push_back(request);
-    }
-  }
-  std::set<std::string> strangers;
-  for (const DeviceInfo& device : all_devices()) {
-    for (const Request& request : all) {
-      for (const Point& point : plan_of(device, request).points) {
-        const std::string options = without_local_bytes(options_of(point));
-        if (!known.contains(options)) strangers.insert(point.series + ": " + options);
-      }
-    }
-  }
-  for (const std::string& stranger : strangers) FAIL_CHECK(stranger);
 }
 
 TEST_CASE("a chase is as wide as its buffer needs") {

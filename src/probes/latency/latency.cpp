@@ -346,13 +346,11 @@ const Probe probe{
     .refine = refine,
     .open = open,
     .trace = CLPROBE_TRACE(trace),
-    .variants = variants,
     .builds = builds,
     .find_problem = find_problem_of,
     .analyse = analyse,
     .card = card,
     .learn = learn,
-    .loops = loops,
     .quantities = quantities,
 };
 

@@ -291,29 +291,6 @@ std::string table_text(const RingShape& shape, std::uint32_t key) {
   return fmt::format("constant uint table[{}] = {{{}}};\n", words.size(), fmt::join(words, ","));
 }
 
-std::vector<KernelVariant> variants() {
-  std::vector<KernelVariant> all;
-  for (const SeriesSpec& series : all_series) {
-    // They build as the series by line does.
-    if (series.is_by_page || series.is_in_order || series.is_on_host) continue;
-    for (const AddressForm form : forms_in(series.space)) {
-      RingShape shape;
-      shape.address = form;
-      if (series.is_looped) shape.unroll = 1;
-      const std::string preamble(series.space == Space::constant_program ? smallest_table : "");
-      // Local memory is small, and its size is an option.
-      const Bytes small = series.space == Space::local ? kibibytes(4) : gibibytes(1);
-      shape.buffer_bytes = small.count;
-      all.push_back({build_options(series, shape), preamble});
-      // Constants and images are cut from the buffer that global rings need.
-      if (!has_store(series.space)) continue;
-      shape.buffer_bytes = gibibytes(32).count;
-      all.push_back({build_options(series, shape), preamble});
-    }
-  }
-  return all;
-}
-
 std::vector<KernelVariant> builds(const DeviceInfo& /*device*/, std::uint64_t seed,
                                   const Point& point) {
   const SeriesSpec& series = series_named(point.series);
@@ -380,21 +357,6 @@ bool is_aged_by_layout(const DeviceInfo& device, const RingShape& shape, std::ui
   const Bytes enough = std::max(reported_cache(device) * surely_beyond, mebibytes(256));
   return is_gpu(device) && Bytes{shape.working_set_bytes} >= enough &&
          shape.nodes() >= long_ring * hops;
-}
-
-std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point) {
-  const auto shape = shape_of<RingShape>(point);
-  const SeriesSpec& series = series_named(point.series);
-  constexpr std::uint64_t max_lead = 1;
-  std::vector<KernelLoops> all{{"latency_chase", turns_before(series, shape) + max_lead +
-                                                     warm_iterations(device, shape) +
-                                                     max_timed(device, series, shape)}};
-  if (!has_store(series.space)) return all;
-  const std::uint64_t words = shape.buffer_bytes / sizeof(std::uint64_t);
-  all.push_back({"latency_fill", turns_over(spread_over(device, words), words)});
-  all.push_back({"latency_layout", turns_over(spread_over(device, shape.nodes()), shape.nodes())});
-  all.push_back({"latency_sweep", sweep_hops(shape.nodes(), sweep_items(device))});
-  return all;
 }
 
 }  // namespace clprobe::latency

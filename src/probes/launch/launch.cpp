@@ -471,12 +471,10 @@ const Probe probe{
     .budgets = budgets,
     .plan = plan,
     .open = open,
-    .variants = variants,
     .builds = builds,
     .find_problem = find_problem<Shape, Observation>,
     .analyse = analyse,
     .card = card,
-    .loops = loops,
 };
 
 }  // namespace clprobe::launch

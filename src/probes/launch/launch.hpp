@@ -186,10 +186,8 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points);
 /// Turns of a kernel that spins for some microseconds on a GPU.
 inline constexpr std::uint64_t spin_turns = 2000;
 
-// How cl/launch.cl is built, launched and how long its loops are, as Probe has it (launches.cpp).
+// How cl/launch.cl is built and launched, as Probe declares it.
 Preparer open(Session& session);
-std::vector<KernelVariant> variants();
 std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t seed, const Point& point);
-std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point);
 
 }  // namespace clprobe::launch

@@ -431,27 +431,12 @@ Preparer open(Session& session) {
   };
 }
 
-std::vector<KernelVariant> variants() {
-  return {{spec_of(0).options, ""}, {spec_of(1).options, ""}};
-}
-
 std::vector<KernelVariant> builds(const DeviceInfo& /*device*/, std::uint64_t /*seed*/,
                                   const Point& point) {
   const auto shape = shape_of<Shape>(point);
   std::vector<KernelVariant> all{{spec_of(0).options, ""}};
   if (shape.manner == Manner::two_programs) all.push_back({spec_of(1).options, ""});
   return all;
-}
-
-std::vector<KernelLoops> loops(const DeviceInfo& /*device*/, const Point& point) {
-  const auto shape = shape_of<Shape>(point);
-  if (is_on_device(shape.manner)) return {{"launch_spin", spin_turns}};
-  if (shape.arguments != 0) {
-    constexpr std::array names{"launch_count_4", "launch_count_16", "launch_count_64"};
-    return {{names.at(shape.arguments == 4 ? 0 : shape.arguments == 16 ? 1 : 2), 0}};
-  }
-  // The second is there for its text alone, which makes each program another one.
-  return {{"launch_count", 0}, {"launch_number", 0}};
 }
 
 }  // namespace clprobe::launch

@@ -74,24 +74,13 @@ struct Ablated {
 /// a point without them.
 std::vector<Point> with_all_sets(const Point& usual);
 
-/// Of a work-item, all loops together.
-struct Turns {
-  std::uint64_t first{0};       ///< before the iterations
-  std::uint64_t iteration{1};   ///< of one iteration, with itself
-  std::uint64_t iterations{1};  ///< of a launch, at most
-
-  [[nodiscard]] std::uint64_t total() const { return first + iteration * iterations; }
-};
-
-/// As many iterations as leave all loops whole: where a driver may cut them the inner ones count,
-/// too.
-inline Turns fitted(const DeviceInfo& device, Turns turns) {
-  turns.iterations = max_iterations;
-  if (may_cut_loops(device)) {
-    const std::uint64_t room = max_iterations - std::min(max_iterations, turns.first);
-    turns.iterations = std::max<std::uint64_t>(1, room / turns.iteration);
-  }
-  return turns;
+/// The most iterations of a launch after `first` turns of other loops, with `turns` of the inner
+/// loops in each iteration. Only drivers that cut loops count inner loops (shared/launch_size.hpp).
+inline std::uint64_t fitting_turns(const DeviceInfo& device, std::uint64_t first,
+                                   std::uint64_t turns) {
+  if (!may_cut_loops(device)) return max_iterations;
+  const std::uint64_t room = max_iterations - std::min(max_iterations, first);
+  return std::max<std::uint64_t>(1, room / turns);
 }
 
 /// How long a launch is to take, and how many iterations it may have.
@@ -180,8 +169,6 @@ struct Case {
   bool is_on_request{false};    ///< runs where it is named, or time is given: --thorough
   std::vector<Point> (*points)(const DeviceInfo&, const Options&){nullptr};
   Memory (*memory)(const Point&){nullptr};
-  /// Of its kernel.
-  KernelLoops (*loops)(const DeviceInfo&, const Point&){nullptr};
   /// How the kernel is built.
   std::string (*options)(const DeviceInfo&, const Point&){nullptr};
   /// Throws DeviceError, Unsupported and cl::Error.

@@ -37,29 +37,6 @@ extern const Probe probe;
 
 namespace {
 
-/// For compilers of devices that are not here.
-std::vector<KernelVariant> variants() {
-  std::vector<KernelVariant> all{{"-DPART=0", ""}};
-  // Waiting for a unit, without and with a fence, which OpenCL C has had since 2.0.
-  constexpr std::array structural{std::string_view(), std::string_view(" -DSTRUCTURAL=1"),
-                                  std::string_view(" -DSTRUCTURAL=2"),
-                                  std::string_view(" -cl-std=CL3.0 -DSTRUCTURAL=2")};
-  for (const std::string_view each : std::span(structural).subspan(1)) {
-    all.push_back({fmt::format("-DPART=0{}", each), ""});
-  }
-  for (const std::string_view clock : {std::string_view(), clock_without_asm}) {
-    const std::string_view stamps = clock.empty() ? with_stamps : with_ends;
-    for (const std::string_view each : structural) {
-      all.push_back({fmt::format("-DPART=0{}{}{}", clock, stamps, each), ""});
-    }
-    for (std::uint32_t way = 0; way < std::size(copy::all_ways); ++way) {
-      all.push_back({fmt::format("-DPART=1{}{}", clock, copy::way_option(way)), ""});
-    }
-    all.push_back({fmt::format("-DPART=2{}", clock), ""});
-  }
-  return all;
-}
-
 constexpr Case cases[]{
     wait_for_one::case_of<wait_for_one::memory_bound>(
         "memory", "independent loads by several work-groups, scattered over main memory"),
@@ -84,7 +61,6 @@ constexpr Case cases[]{
      .what = "a pass over an array through local memory",
      .points = copy::points,
      .memory = copy::memory_of,
-     .loops = copy::loops,
      .options = copy::options_of,
      .prepare = copy::prepare,
      .analyse = copy::analyse},
@@ -232,13 +208,6 @@ std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t /*seed
   return all;
 }
 
-std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point) {
-  const Case& of = case_of(point);
-  std::vector<KernelLoops> all{of.loops(device, point)};
-  if (of.memory(point).data != 0) all.push_back({"stalls_fill", 0});
-  return all;
-}
-
 /// The series of which something was measured, in the order in which they come.
 std::vector<std::string> bars_in(std::span<const Point> points) {
   std::vector<std::string> bars;
@@ -320,12 +289,10 @@ const Probe probe{
     .budgets = budgets,
     .plan = plan,
     .open = open,
-    .variants = variants,
     .builds = builds,
     .find_problem = find_problem_of,
     .analyse = analyse,
     .card = card,
-    .loops = loops,
 };
 
 }  // namespace clprobe::stalls

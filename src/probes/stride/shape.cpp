@@ -115,23 +115,6 @@ bool needs_wide(const Shape& shape) {
   return shape.elements - 1 > std::numeric_limits<std::uint32_t>::max();
 }
 
-std::vector<KernelVariant> variants() {
-  std::vector<KernelVariant> all;
-  for (const ElementType type : {ElementType::int32, ElementType::float32, ElementType::float64}) {
-    for (const int vector : vector_widths) {
-      Shape shape;
-      shape.type = type;
-      shape.vector = static_cast<std::uint64_t>(vector);
-      shape.elements = 64;  // enough for any unrolling
-      all.push_back({build_options(shape, false), ""});
-      all.push_back({build_options(shape, true), ""});
-    }
-  }
-  Shape alone;  // one element for each work-item
-  all.push_back({build_options(alone, false), ""});
-  return all;
-}
-
 Region whole(std::uint64_t bytes, std::uint64_t word_bytes) {
   const std::uint64_t words = bytes / word_bytes;
   return {words, 0, words, words};
@@ -164,25 +147,6 @@ Walk Walk::over(const Region& region, bool is_cpu) {
 
 std::uint64_t max_batches(const DeviceInfo& device, const Shape& shape) {
   return may_cut_loops(device) ? std::min(shape.batches(), max_iterations) : shape.batches();
-}
-
-std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point) {
-  constexpr std::array kernels{"stride_read", "stride_write", "stride_copy", "stride_update"};
-  const auto shape = shape_of<Shape>(point);
-  const bool is_cpu = runs_items_in_turn(device);
-  const std::uint64_t bytes = std::max(shape.buffer_bytes(), shape.shared_buffer_bytes);
-  const Walk all = Walk::over(whole(bytes, shape.word_bytes()), is_cpu);
-  const std::uint64_t batches = max_batches(device, shape);
-  std::vector<KernelLoops> found{{kernels.at(static_cast<std::size_t>(shape.operation)), batches},
-                                 {"stride_fill", all.turns()}};
-  if (!writes_target(shape.operation)) return found;
-  // The part of one batch is the most scattered of all that a launch moves.
-  for (const std::uint64_t count : {std::uint64_t{1}, batches}) {
-    const std::uint64_t turns = Walk::over(moved(shape, 0, count * shape.unroll()), is_cpu).turns();
-    found.push_back({"stride_check", turns});
-    if (shape.operation == Operation::update) found.push_back({"stride_fill", turns});
-  }
-  return found;
 }
 
 }  // namespace clprobe::stride

@@ -543,12 +543,10 @@ const Probe probe{
     .plan = plan,
     .open = open,
     .trace = CLPROBE_TRACE(trace),
-    .variants = variants,
     .builds = builds,
     .find_problem = find_problem_of,
     .analyse = analyse,
     .card = card,
-    .loops = loops,
 };
 
 }  // namespace clprobe::stride

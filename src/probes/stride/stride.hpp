@@ -234,8 +234,6 @@ Preparer open(Session& session);
 SimulatedWork trace(const simulator::Machine& machine, const Point& point);
 
 // As Probe has them.
-std::vector<KernelVariant> variants();
 std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t seed, const Point& point);
-std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point);
 
 }  // namespace clprobe::stride

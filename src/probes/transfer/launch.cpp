@@ -357,28 +357,9 @@ Preparer open(Session& session) {
   };
 }
 
-std::vector<KernelVariant> variants() { return {KernelVariant{}}; }
-
 std::vector<KernelVariant> builds(const DeviceInfo& /*device*/, std::uint64_t /*seed*/,
                                   const Point& /*point*/) {
-  return variants();
-}
-
-std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point) {
-  const auto shape = shape_of<Shape>(point);
-  const auto turns_of = [&](std::uint64_t places) {
-    return turns_over(spread_over(device, places), places);
-  };
-  std::vector<KernelLoops> found{
-      {"transfer_fill", turns_of(std::max(shape.buffer_bytes, shape.transfer_bytes) / 4)},
-      {"transfer_clear", turns_of(shape.words())},
-      {"transfer_total", turns_of(shape.words())},
-      {"transfer_mark", 0},
-      {"transfer_gather", 0}};
-  if (shape.way == Way::kernel) {
-    found.push_back({"transfer_copy", turns_of(shape.transfer_bytes / sizeof(cl_uint4))});
-  }
-  return found;
+  return {KernelVariant{}};
 }
 
 }  // namespace clprobe::transfer

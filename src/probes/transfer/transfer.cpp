@@ -508,12 +508,10 @@ const Probe probe{
     .check = check,
     .plan = plan,
     .open = open,
-    .variants = variants,
     .builds = builds,
     .find_problem = find_problem<Shape, Observation>,
     .analyse = analyse,
     .card = card,
-    .loops = loops,
 };
 
 }  // namespace clprobe::transfer

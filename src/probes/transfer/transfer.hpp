@@ -226,10 +226,8 @@ extern const Probe probe;
 /// The findings of the probe: docs/transfer.md.
 Findings analyse(const DeviceInfo& device, std::span<const Point> points);
 
-// How cl/transfer.cl is built, launched and how long its loops are, as Probe has it (launch.cpp).
+// How cl/transfer.cl is built and launched, as Probe declares it.
 Preparer open(Session& session);
-std::vector<KernelVariant> variants();
 std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t seed, const Point& point);
-std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point);
 
 }  // namespace clprobe::transfer

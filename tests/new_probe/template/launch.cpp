@@ -56,14 +56,8 @@ Preparer open(Session& session) {
   return [&session, out](const Point& point) { return prepare(session, out, point); };
 }
 
-std::vector<KernelVariant> variants() {
-  std::vector<KernelVariant> all;
-  for (const std::int64_t chains : {1, 2, 16}) all.push_back({build_options(chains), ""});
-  return all;
-}
-
-std::vector<KernelLoops> loops(const DeviceInfo&, const Point&) {
-  return {{"@ID@_chains", max_iterations}};
+std::vector<KernelVariant> builds(const DeviceInfo&, std::uint64_t, const Point& point) {
+  return {{build_options(point.parameters.integer("chains")), ""}};
 }
 
 }  // namespace clprobe::@ID@

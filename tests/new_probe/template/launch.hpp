@@ -14,10 +14,7 @@ constexpr Bytes result_bytes{16};
 /// Makes what all points share; the Preparer that it returns owns it.
 Preparer open(Session& session);
 
-/// Every way to build the kernel, for the tests that compile it for devices that nobody has here.
-std::vector<KernelVariant> variants();
-
-/// How long the kernel's loop is, at most: some drivers end longer ones than `max_iterations`.
-std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point);
+/// How `open` builds the kernel of a point.
+std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t seed, const Point& point);
 
 }  // namespace clprobe::@ID@

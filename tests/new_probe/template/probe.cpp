@@ -100,10 +100,9 @@ const Probe probe{
     .view = {.kind = ViewKind::curve, .x = "chains", .value_title = "time of a multiplication"},
     .plan = plan,
     .open = open,
-    .variants = variants,
+    .builds = builds,
     .analyse = analyse,
     .card = card,
-    .loops = loops,
 };
 
 }  // namespace clprobe::@ID@

@@ -90,8 +90,6 @@ TEST_CASE("every probe has a title, a question, a quantity and the functions tha
     const bool can_run = has_kernel(*probe) || probe->trace != nullptr;
     const bool is_whole = probe->plan != nullptr && can_run && probe->analyse != nullptr;
     REQUIRE(is_whole);
-    const bool has_variants = probe->variants != nullptr && !probe->variants().empty();
-    CHECK(has_variants == has_kernel(*probe));
   }
 }
 

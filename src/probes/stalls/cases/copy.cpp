@@ -301,19 +301,14 @@ std::vector<Point> points(const DeviceInfo& device, const Options& requested) {
   return points;
 }
 
-Turns turns_of(const DeviceInfo& device, const Point& point) {
+std::uint64_t most_iterations(const DeviceInfo& device, const Point& point) {
   const Arguments a = Arguments::of(point);
   const std::uint64_t items = std::max(a.work_items, 1U);
   const std::uint64_t chunk = (chunk_words + items - 1) / items;
   const std::uint64_t fours = (chunk + 3) / 4;
   const std::uint64_t copied = std::uint64_t{1} + 2 * chunk + fours * (1 + a.steps);
   // A group copies or makes noise.
-  return fitted(device,
-                {.first = chunk, .iteration = std::max(copied, std::uint64_t{1} + a.noise.amount)});
-}
-
-KernelLoops loops(const DeviceInfo& device, const Point& point) {
-  return {"stalls_copy", turns_of(device, point).total()};
+  return fitting_turns(device, chunk, std::max(copied, std::uint64_t{1} + a.noise.amount));
 }
 
 Memory memory_of(const Point& point) {
@@ -378,7 +373,7 @@ std::string options_of(const DeviceInfo& device, const Point& point) {
 Work prepare(Shared& shared, const Point& point) {
   const auto copies = std::make_shared<Copies>(shared, point);
   const LaunchSize size{.few = few_iterations,
-                        .max = turns_of(shared.session.info(), point).iterations,
+                        .max = most_iterations(shared.session.info(), point),
                         .cpu_launch_ns = cpu_launch_ns,
                         .is_phase = !phase_of(point).empty(),
                         .options = options_of(shared.session.info(), point)};

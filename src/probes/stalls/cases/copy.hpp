@@ -86,9 +86,8 @@ std::vector<std::uint32_t> copied_chunk(const Arguments& arguments, std::uint32_
 /// What work-item `item` of the `group`-th group that makes noise leaves behind.
 std::uint32_t noise_result(const Arguments& arguments, std::uint32_t addend,
                            std::uint32_t iterations, std::uint32_t group, std::uint32_t item);
-/// Of a point's kernel.
-Turns turns_of(const DeviceInfo& device, const Point& point);
-KernelLoops loops(const DeviceInfo& device, const Point& point);
+/// The most iterations of a launch.
+std::uint64_t most_iterations(const DeviceInfo& device, const Point& point);
 /// Sees OpenCL.
 Work prepare(Shared& shared, const Point& point);
 /// How the kernel is built.

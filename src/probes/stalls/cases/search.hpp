@@ -94,10 +94,6 @@ constexpr Case case_of(std::string_view what) {
           .points = [](const DeviceInfo& device,
                        const Options& requested) { return points_of(queues, device, requested); },
           .memory = [](const Point& point) { return memory_of(queues, point); },
-          // Groups go on until all nodes are done; the host counts these.
-          .loops = [](const DeviceInfo&, const Point&) -> KernelLoops {
-            return {"stalls_search", std::nullopt};
-          },
           .options = options_of,
           .prepare = [](Shared& shared,
                         const Point& point) { return search::prepare(queues, shared, point); },

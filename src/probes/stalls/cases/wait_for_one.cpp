@@ -222,15 +222,13 @@ Arguments Arguments::of(const Mix& mix, const Point& point) {
   return arguments;
 }
 
-Turns turns_of(const Mix& mix, const DeviceInfo& device, const Point& point) {
-  constexpr std::uint64_t tile_words = 1024;  // TILE_WORDS in cl/stalls.cl
+std::uint64_t most_iterations(const Mix& mix, const DeviceInfo& device, const Point& point) {
   const Arguments a = Arguments::of(mix, point);
   const std::uint64_t items = std::max(a.work_items, 1U);
-  // Work-items that run together go through the branches of all of them.
-  return fitted(
-      device, {.first = (tile_words + items - 1) / items,
-               .iteration = std::uint64_t{1} + a.far_loads + a.near_loads + a.tile_loads +
-                            a.chain_steps + a.turn_steps + a.structural.turns() + a.noise.amount});
+  // Work-items that run together take the branches of all of them.
+  return fitting_turns(device, (tile_words + items - 1) / items,
+                       std::uint64_t{1} + a.far_loads + a.near_loads + a.tile_loads +
+                           a.chain_steps + a.turn_steps + a.structural.turns() + a.noise.amount);
 }
 
 std::vector<Point> points_of(const Mix& mix, const DeviceInfo& device, const Options& requested) {

@@ -174,8 +174,8 @@ Memory memory_of(const Mix& mix, const Point& point);
 /// What a work-item stores when it ends.
 std::uint32_t result_of(const Arguments& arguments, std::uint32_t launch, std::uint32_t iterations,
                         std::uint32_t group, std::uint32_t item);
-/// Of a point's kernel.
-Turns turns_of(const Mix& mix, const DeviceInfo& device, const Point& point);
+/// The most iterations of a launch.
+std::uint64_t most_iterations(const Mix& mix, const DeviceInfo& device, const Point& point);
 /// How the kernel is built.
 std::string options_of(const Mix& mix, const DeviceInfo& device, const Point& point);
 /// Sees OpenCL.
@@ -193,9 +193,6 @@ constexpr Case case_of(std::string_view formerly, std::string_view what) {
           .points = [](const DeviceInfo& device,
                        const Options& requested) { return points_of(mix, device, requested); },
           .memory = [](const Point& point) { return memory_of(mix, point); },
-          .loops = [](const DeviceInfo& device, const Point& point) -> KernelLoops {
-            return {"stalls_mixed", turns_of(mix, device, point).total()};
-          },
           .options = [](const DeviceInfo& device,
                         const Point& point) { return options_of(mix, device, point); },
           .prepare = [](Shared& shared,

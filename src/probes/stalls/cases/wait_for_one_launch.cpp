@@ -203,7 +203,7 @@ Work prepare(const Mix& mix, Shared& shared, const Point& point) {
   if (mix.structural.has_fence) require_fence(shared.session);
   const auto kernel = std::make_shared<Mixed>(mix, shared, point);
   const LaunchSize size{.few = few_iterations,
-                        .max = turns_of(mix, shared.session.info(), point).iterations,
+                        .max = most_iterations(mix, shared.session.info(), point),
                         .cpu_launch_ns = cpu_launch_ns,
                         .is_phase = !phase_of(point).empty(),
                         .options = options_of(mix, shared.session.info(), point)};
