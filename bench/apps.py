@@ -111,15 +111,15 @@ def is_identity(point: dict[str, Any]) -> bool:
     """Whether it renames no group and leaves nothing out."""
     known = point["parameters"]
     exponents = [known.get(f"exponent_{dimension}") for dimension in range(3)]
-    return (known.get("text") == "renamed" and exponents == [NO_FOLDING] * 3 and
-            not known["without_barriers"] and not known["without_atomics"])
+    return (known.get("variant") == "instrumented" and exponents == [NO_FOLDING] * 3 and
+            not any(name.startswith("without_") for name in known))
 
 
 def add_kernels(result: dict[str, Any], count: Count) -> None:
     """What a document says of them."""
     points: list[dict[str, Any]] = result["points"]
     plain = [each for each in points
-             if each["parameters"]["text"] == "own" and each["parameters"]["caches"] == "cold"]
+             if each["parameters"]["variant"] == "plain"]
     for each in plain:
         name, facts = each["series"], each["facts"]
         count.captured += 1
@@ -129,7 +129,7 @@ def add_kernels(result: dict[str, Any], count: Count) -> None:
         count.deterministic += 1
         count.equal += facts.get("equal_to_app", 0)
         if not facts.get("equal_to_app"):
-            count.why.append(f"{name}: other bytes in {facts.get('other_buffers', 'a buffer')}")
+            count.why.append(f"{name}: other bytes in {facts.get('wrong_buffers', 'a buffer')}")
         identity = next((point for point in points
                          if point["series"] == f"{name}, folded" and is_identity(point)), None)
         if identity is not None and identity.get("samples"):

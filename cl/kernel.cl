@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Beside replayed kernels. clock.clh is put before this file.
+// Kernels that clprobe runs with replayed kernels. clock.clh is put before this file.
 
-// Fills the caches with other things than what a replayed kernel left there. One work-item loads
-// and stores 16 bytes.
+// Fills the caches with data that no replayed kernel uses. One work-item loads and stores 16 bytes.
 kernel void kernel_flush(global uint4* words) { words[get_global_id(0)] += (uint4)(1); }
 
 #ifndef NOISE_WORDS
 #define NOISE_WORDS 0
 #endif
 
-// Keeps the way to the caches behind the first one busy: 3 * amount loads, of which each work-item
-// has a line of its own of the first 2^exponent words of the room. Nothing is stored.
+// Keeps the path to the caches after the first one busy, by 3 * amount loads: each work-item has
+// its own line of the first 2^exponent words of the room. Nothing is stored.
 //   NOISE_WORDS  of local memory that a group holds, for nothing else: a compute unit of NVIDIA's
 //                parts its cache anew for a kernel that needs more, and waits for all others then
 kernel void kernel_loads(global uint* room, uint exponent, uint amount) {
@@ -34,6 +33,6 @@ kernel void kernel_loads(global uint* room, uint exponent, uint amount) {
     sum += room[(line0 + lane) * 32u & mask] + room[(line1 + lane) * 32u & mask] +
            room[(line2 + lane) * 32u & mask];
   }
-  // No sum that is made here, but no compiler knows.
+  // No loads have this sum, but no compiler knows that.
   if (sum == 0x7f800001u) room[0] = sum;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels whose causes of waiting can be taken away one by one, while the instructions stay: masks,
-// strides and branches are arguments, and no compiler knows them. clock.clh is put before this
-// file. Parameters:
+// Kernels whose causes of waiting arguments can remove one by one, while the instructions stay:
+// masks, strides and branches that no compiler knows. clock.clh is put before this file.
+// Parameters:
 //   PART  0: stalls_fill and stalls_mixed, 1: stalls_copy, 2: stalls_search
 //   WAY     of stalls_copy, 0: loads and stores, 1: async_work_group_copy, 2: no copy
 //   STAMPS  of stalls_mixed, 1: it reads clocks when sub-groups begin, end, and meet; 2: when they
@@ -9,7 +9,7 @@
 //   STRUCTURAL  of stalls_mixed, 1: its work waits for a unit (stalls_structural.clh), and nothing
 //           else is in it but loads; 2: it may have a fence, too
 //
-// What every kernel computes the host computes again for some work-items (src/probes/stalls_*.cpp).
+// The host computes the results of some work-items again (src/probes/stalls).
 
 #include "mixed.clh"
 #include "stamps.clh"
@@ -21,11 +21,8 @@
 #define LINE_OF(state, mask) (((state) >> 8) & (mask))
 #define STEP(x) x = ((x)*multiplier) ^ addend;
 
-#if PART < 2
-#include "stalls_noise.clh"
-#endif
-
 #if PART == 0
+#include "stalls_noise.clh"
 #if STRUCTURAL
 #include "stalls_structural.clh"
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a kernel's time goes, from builds of it in which causes of waiting have been taken away.
+// The parts of a kernel's time, from builds of it without causes of waiting.
 //
 // Each factor is a change that idealises one cause and keeps the instructions. All 2^k builds are
 // timed; the Shapley value of a factor is what it takes away, averaged over all orders in which
@@ -86,66 +86,5 @@ Cost find_gain(const Visits& before_ns, const Visits& after_ns, AblationOptions 
 /// `set`. The exact ones, by all sets that can be reached.
 std::vector<double> shapley_values(std::span<const double> times,
                                    std::span<const std::uint32_t> needs = {});
-
-/// Time against an amount of noise: extra work per iteration that nothing depends on.
-struct NoisePoint {
-  double injected{0.0};
-  Visits visits_ns{};
-};
-
-/// How much of one kind of noise a kernel takes in before it becomes slower: a line that is flat
-/// up to `absorbed` and rises by `slope_ns` behind it.
-struct Absorption {
-  bool is_found{false};  ///< false: no more than `absorbed` was injected, and all of it absorbed
-  double absorbed{0.0};
-  Interval interval{};
-  double slope_ns{0.0};  ///< per unit of noise, where it shows
-  /// What the rising line, drawn back to no noise, lacks of the time without noise: the share of
-  /// the time in which what the noise needs is free. At most 1 but for noise; with nothing found, a
-  /// lower bound of 1 is not known and it is 1.
-  double share{1.0};
-  Interval share_interval{1.0, 1.0};
-  /// Whether little absorbed means that what the noise needs is in use all of the time: the kernel
-  /// became at least twice as long, since up to all of its time can hide noise; and each amount
-  /// cost about as much for what there is of it, which a delay of the noise's own does not.
-  bool is_decisive{true};
-};
-
-/// A resource that absorbs less than this share of the time, by the interval of the share, is in
-/// use all of the time, if the noise is decisive.
-inline constexpr double saturated_share = 0.1;
-
-/// Fits the hinge by least squares over typical times, bends on a grid between the points. Needs
-/// three different amounts, 0 among them. Throws AblationError.
-Absorption find_absorption(std::span<const NoisePoint> points, const AblationOptions& options = {});
-
-/// What a factor or a kind of noise loads. `waiting`: a delay that keeps nothing busy, such as a
-/// barrier, a chain or a divergent branch.
-enum class Resource : std::uint8_t { waiting, arithmetic, local_memory, cache, memory };
-
-struct NoiseKind {
-  Resource resource{Resource::arithmetic};
-  Absorption absorption{};
-};
-
-enum class NoiseVerdict : std::uint8_t {
-  agree,         ///< nothing in one view speaks against the other
-  inconclusive,  ///< they name different resources as the tightest
-  untested,      ///< nothing is resolved, or there is no noise to compare with
-};
-
-struct Agreement {
-  NoiseVerdict verdict{NoiseVerdict::untested};
-  std::string reason{};  ///< one line, without a full stop
-};
-
-/// Compares the first factor with what absorbs least. A resource that absorbs next to nothing (the
-/// interval of its share ends below a tenth, decisively) is in use all of the time, and then the
-/// first factor has to be one of that resource, or of one that is not clearly less tight
-/// (overlapping intervals). Where no resource is in use all of the time the kernel waits for
-/// latencies, all kinds of noise fit into the gaps, and noise says nothing against any factor.
-/// `resources[i]` is that of factor i.
-Agreement compare_with_noise(const Ablation& ablation, std::span<const Resource> resources,
-                             std::span<const NoiseKind> noise);
 
 }  // namespace clprobe

@@ -32,18 +32,9 @@ struct NdRange {
 inline constexpr std::uint32_t no_folding = 31;
 
 /// What groups do, and without what. Group g does in each dimension what group
-/// (g mod 2^exponent) + first does; the default renames nothing.
+/// g mod 2^exponent does; the default renames nothing.
 struct Setting {
   std::array<std::uint32_t, 3> exponents{no_folding, no_folding, no_folding};
-  /// In this dimension the groups that are done begin at number << shift, number being below 8, and
-  /// shift at least the dimension's exponent.
-  struct Window {
-    std::uint32_t dimension{0};
-    std::uint32_t number{0};
-    std::uint32_t shift{0};
-
-    friend bool operator==(const Window&, const Window&) = default;
-  } window{};
   bool without_barriers{false};
   bool without_atomics{false};  ///< nothing in place of updates
   bool without_lanes{false};    ///< each work-item does what the first of its sub-group does
@@ -78,10 +69,6 @@ std::uint64_t count_distinct_groups(const NdRange& launch, const Setting& settin
 /// that of no folding. Each halves the dimension that has most, the last one of several: what is
 /// left is a square of groups and no stripe. Empty where the driver chooses the size of a group.
 std::vector<Setting> fold_sweep(const NdRange& launch);
-
-/// The same folding done by other groups: by the first ones, some in the middle, and some near the
-/// end, as far as these are different; `setting` itself is the first. At most three.
-std::vector<Setting> windows_of(const NdRange& launch, const Setting& setting);
 
 /// Of a work-item's local id in each dimension, the bits that the first one of its sub-group has.
 using LaneMasks = std::array<std::uint32_t, 3>;

@@ -15,9 +15,6 @@ namespace {
 // NVIDIA's drivers keep offsets in 32 bits, and the last one is a sign to some.
 constexpr unsigned dimensions_bit = 0;
 constexpr std::array<unsigned, 3> folding_bits{2, 7, 12};
-constexpr unsigned window_dimension_bit = 17;
-constexpr unsigned window_number_bit = 19;
-constexpr unsigned window_shift_bit = 22;
 constexpr unsigned barriers_bit = 27;
 constexpr unsigned atomics_bit = 28;
 constexpr unsigned lanes_bit = 29;
@@ -54,43 +51,24 @@ void check_launch(const NdRange& launch) {
   }
 }
 
-/// The first group of the window in dimension `d`.
-std::uint64_t first_group(const Setting& setting, std::size_t d) {
-  const Setting::Window& window = setting.window;
-  return window.dimension == d ? std::uint64_t{window.number} << window.shift : 0;
-}
-
 /// A group that is renamed must be one that the launch has, and a whole one: it gets work-items
 /// from whole groups.
 void check_dimension(const NdRange& launch, const Setting& setting, std::size_t d) {
   const std::uint32_t exponent = setting.exponents.at(d);
   if (exponent == no_folding) return;
   if (chooses_driver(launch)) throw SettingError(driver_chooses);
-  const std::uint64_t first = first_group(setting, d);
   const std::uint64_t whole = launch.global.at(d) / launch.local.at(d);
-  const std::uint64_t last = first + (std::uint64_t{1} << exponent) - 1;
+  const std::uint64_t last = (std::uint64_t{1} << exponent) - 1;
   if (last >= whole) {
     throw SettingError(fmt::format("dimension {} has {} whole groups, but group {} was requested",
                                    d, whole, last));
   }
 }
 
-void check_window(const Setting& setting) {
-  const Setting::Window& window = setting.window;
-  if (window.number == 0) return;
-  if (window.number > 7 || window.dimension > 2 || window.shift >= no_folding) {
-    throw SettingError("a window that cannot be packed");
-  }
-  const std::uint32_t exponent = setting.exponents.at(window.dimension);
-  if (exponent == no_folding) throw SettingError("a window in a dimension without reduction");
-  if (window.shift < exponent) throw SettingError("a window that begins inside another one");
-}
-
 void check_setting(const NdRange& launch, const Setting& setting) {
   for (const std::uint32_t exponent : setting.exponents) {
     if (exponent > no_folding) throw SettingError("more groups than a launch can have");
   }
-  check_window(setting);
   for (std::size_t d = 0; d < 3; ++d) {
     // Groups of one work-item are the most that a driver can choose.
     if (launch.global.at(d) / std::max<std::uint64_t>(launch.local.at(d), 1) >= max_groups) {
@@ -106,21 +84,6 @@ std::uint64_t count_whole_groups(const NdRange& launch, std::size_t dimension) {
 
 std::uint32_t floor_log2(std::uint64_t number) {
   return static_cast<std::uint32_t>(std::bit_width(number)) - 1U;
-}
-
-/// The window of this number in the dimension that has most room for it, if it fits.
-std::optional<Setting> place_window(const NdRange& launch, const Setting& setting,
-                                    std::size_t dimension, std::uint32_t number) {
-  const std::uint64_t whole = count_whole_groups(launch, dimension);
-  const std::uint32_t exponent = setting.exponents.at(dimension);
-  // Eight windows cover the launch, and of these the last ones may be beyond its end.
-  const std::uint32_t shift =
-      std::max(exponent, floor_log2(whole) - std::min(2U, floor_log2(whole)));
-  const std::uint64_t last = (std::uint64_t{number} << shift) + (std::uint64_t{1} << exponent) - 1;
-  if (last >= whole) return std::nullopt;
-  Setting placed = setting;
-  placed.window = {static_cast<std::uint32_t>(dimension), number, shift};
-  return placed;
 }
 
 }  // namespace
@@ -172,11 +135,6 @@ NdRange encode(const NdRange& launch, const Setting& setting) {
   for (std::size_t d = 0; d < 3; ++d) {
     word |= packed(folding_bits.at(d), no_folding - setting.exponents.at(d));
   }
-  if (setting.window.number != 0) {
-    word |= packed(window_dimension_bit, setting.window.dimension) |
-            packed(window_number_bit, setting.window.number) |
-            packed(window_shift_bit, setting.window.shift);
-  }
   word |= packed(barriers_bit, setting.without_barriers ? 1 : 0) |
           packed(atomics_bit, setting.without_atomics ? 1 : 0) |
           packed(lanes_bit, setting.without_lanes ? 1 : 0) |
@@ -216,30 +174,6 @@ std::vector<Setting> fold_sweep(const NdRange& launch) {
     if (exponent == 0 || exponent == no_folding) return sweep;
     --exponent;
   }
-}
-
-std::vector<Setting> windows_of(const NdRange& launch, const Setting& setting) {
-  std::vector<Setting> windows{setting};
-  std::size_t roomiest = 3;
-  std::uint64_t most = 1;
-  for (std::size_t d = 0; d < 3; ++d) {
-    const std::uint32_t exponent = setting.exponents.at(d);
-    if (exponent == no_folding) continue;
-    const std::uint64_t room = count_whole_groups(launch, d) >> exponent;
-    if (room > most) {
-      most = room;
-      roomiest = d;
-    }
-  }
-  if (roomiest == 3) return windows;
-  std::vector<Setting> others;
-  for (std::uint32_t number = 1; number < 8; ++number) {
-    const auto placed = place_window(launch, setting, roomiest, number);
-    if (placed) others.push_back(*placed);
-  }
-  if (others.size() > 1) windows.push_back(others.at((others.size() - 1) / 2));
-  if (!others.empty()) windows.push_back(others.back());
-  return windows;
 }
 
 }  // namespace clprobe::prelude

@@ -319,8 +319,8 @@ end
   described 'kernel void k(global uint* a, uint n) { a[get_global_id(0)] *= n; }'
   [ "$status" -eq 0 ]
   [[ $(finding deterministic k) == yes && $(finding equal_to_app k) == 'not known: '* ]]
-  json_says '[.results[0].points[] | select(.parameters.text == "own") |
-    [.series, .parameters.caches, .parameters.groups]] | sort == [["k", "cold", 16], ["k, warm", "warm", 16]]' a.json
+  json_says '[.results[0].points[] | select(.parameters.variant == "plain" or .parameters.variant == "warm") |
+    [.series, .parameters.variant, .parameters.groups]] | sort == [["k", "plain", 16], ["k, warm", "warm", 16]]' a.json
   # And behind the prelude, with ever fewer groups: all of them, and one alone.
   json_says '[.results[0].points[] | select(.series == "k, folded") | .parameters.distinct_groups] |
     min == 1 and max == 16' a.json
@@ -348,9 +348,9 @@ end
   clprobe profile --quick -o a.json --kernel-file k.cl --launch named.json
   [ "$status" -eq 0 ]
   # Behind the prelude it left what it left without it, or it would have no samples.
-  json_says '[.results[0].points[] | select(.parameters.text == "renamed")] |
+  json_says '[.results[0].points[] | select(.parameters.variant == "instrumented")] |
     length == 1 and .[0].parameters.distinct_groups == 16 and (.[0].samples | length > 0)' a.json
-  json_says '[.results[0].points[].parameters.text] | index("entered") == null' a.json
+  json_says '[.results[0].points[].parameters.variant] | index("resident") == null' a.json
   [[ $(finding resident_groups 'm00000_s04, by groups at once') == 'refused: no kernel m00000_s04 in the program'* ]]
 }
 
@@ -359,18 +359,18 @@ end
   described 'kernel void k(global uint* a, uint n) { a[get_global_id(0)] *= n; }'
   [ "$status" -eq 0 ]
   # A core runs one group at a time: there is nothing to pad, and a wave of one group is a whole one.
-  json_says '[.results[0].points[] | select(.parameters.text == "entered") |
-    [.series, .parameters.distinct_groups, .facts.resident_groups, .parameters.ends_at_once]] ==
-    [["k, by groups at once", 16, 1, null], ["k, ending at once", 1, 1, 1], ["k, ending at once", 16, 1, 1]]' a.json
+  json_says '[.results[0].points[] | select(.facts.resident_groups) |
+    [.series, .parameters.distinct_groups, .facts.resident_groups, .parameters.variant]] ==
+    [["k, by groups at once", 16, 1, "resident"], ["k, ending at once", 16, 1, "ending"]]' a.json
   # Nothing else that such a launch could leave is held against it.
-  json_says '[.results[0].points[] | select(.parameters.ends_at_once == 1) | (.samples | length) > 0 and
-    (has("failure") | not)] == [true, true]' a.json
+  json_says '[.results[0].points[] | select(.parameters.variant == "ending") | (.samples | length) > 0 and
+    (has("failure") | not)] == [true]' a.json
   [[ $(finding occupancy 'k, by groups at once') == 'not present: a core'* ||
     $(finding resident_groups 'k, by groups at once') == 'not reliable: '* ]]
   described 'kernel void k(global uint* a, uint n) { if (atomic_xchg(a, n) == n) a[1] = n; }'
   [ "$status" -eq 0 ]
   [[ $(finding resident_groups 'k, by groups at once') == 'refused: groups may wait for each other: atomic_xchg' ]]
-  json_says '[.results[0].points[].parameters.text] | index("entered") == null' a.json
+  json_says '[.results[0].points[].parameters.variant] | index("resident") == null' a.json
 }
 
 @test "kernels that write beside their buffers, fail to build or never end cost themselves alone" {

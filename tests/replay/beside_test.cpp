@@ -29,18 +29,21 @@ void on_each_device(const std::string& launch, const std::function<void(Replay&)
 
 constexpr const char* longer = "the state that a launch leaves makes later launches take";
 
-Shape beside(Beside what) { return {.caches = Caches::warm, .text = Text::bare, .beside = what}; }
+/// The number of launches or loads that a prepared replay has next to the kernel.
+std::int64_t amount_of(Replay& replay, const Shape& shape) {
+  return replay.prepare(shape).integer(noise_amount_fact);
+}
 
 }  // namespace
 
 TEST_CASE("replay: copies run side by side, and one by itself before and behind them") {
   on_each_device("steady", [](Replay& replay) {
-    const Shape copies = beside(Beside::copies);
-    AmountBeside amount = replay.prepare_bare(copies);
-    CHECK(amount.amount >= 1);
-    CHECK(amount.amount <= 64);
+    const Shape copies{.variant = Variant::copies};
+    const std::int64_t amount = amount_of(replay, copies);
+    CHECK(amount >= 1);
+    CHECK(amount <= 64);
     try {
-      const LaunchTimes times = replay.run_bare(copies, amount);
+      const LaunchTimes times = replay.run(copies);
       CHECK(times.event_ns.value_or(0) > 0);
       CHECK(times.host_ns > 0);
     } catch (const Unsupported& refusal) {
@@ -54,14 +57,14 @@ TEST_CASE("replay: copies run side by side, and one by itself before and behind 
 
 TEST_CASE("replay: copies that make each other longer are not compared") {
   on_each_device("growing", [](Replay& replay) {
-    const Shape copies = beside(Beside::copies);
-    AmountBeside amount = replay.prepare_bare(copies);
+    const Shape copies{.variant = Variant::copies};
+    replay.prepare(copies);
     // Others who come and go may hide what a launch adds, and each time it begins anew.
     constexpr int tries = 8;
     std::string why;
     for (int i = 0; i < tries && !why.starts_with(longer); ++i) {
       try {
-        static_cast<void>(replay.run_bare(copies, amount));
+        static_cast<void>(replay.run(copies));
       } catch (const Unsupported& refusal) {
         why = refusal.what();
       }
@@ -72,11 +75,10 @@ TEST_CASE("replay: copies that make each other longer are not compared") {
 
 TEST_CASE("replay: a kernel ends beside loads, or is said to run behind them") {
   on_each_device("steady", [](Replay& replay) {
-    const Shape loads = beside(Beside::scattered);
-    AmountBeside amount = replay.prepare_bare(loads);
-    CHECK(amount.alone_ns > 600e3);
+    const Shape loads{.variant = Variant::beside_loads};
+    CHECK(replay.prepare(loads).integer(noise_ns_fact) > 600'000);
     try {
-      const LaunchTimes times = replay.run_bare(loads, amount);
+      const LaunchTimes times = replay.run(loads);
       CHECK(times.event_ns.value_or(0) > 0);
     } catch (const Unsupported& refusal) {
       CHECK(std::string(refusal.what()).starts_with("the device does not run two kernels at once"));

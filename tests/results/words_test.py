@@ -27,7 +27,7 @@ one contiguous run per work-item; coalesced; by set; per way; global 1; L2?; mem
 beware of; warnings; far L2; core clock; pointer chase under load; not significant; memory bandwidth;
 levels that disagree; shared cores; changing speed; a changing speed; refused points; scattering
 samples; prelude; folded; by groups at once; app time; warm time; equal to app; resident groups;
-launching; starting; whole waves; sizes; --quick; thorough; cache, or its near half; cache or memory;
+starting; whole waves; sizes; --quick; thorough; cache, or its near half; cache or memory;
 reach of a TLB
 """.replace("\n", " ")
 

@@ -109,7 +109,7 @@ setup() {
     clprobe profile --quick --kernel "$kernel" -o a.json -- "$CLPROBE_SURVEYED" images
     [ "$status" -eq 0 ]
     json_says '[.results[0].points[].facts | .deterministic, .equal_to_app] | unique == [1]' a.json
-    json_says '[.results[0].points[] | select(.parameters.text == "renamed") | .samples | length > 0] |
+    json_says '[.results[0].points[] | select(.parameters.variant == "instrumented") | .samples | length > 0] |
       length > 1 and all' a.json
   done
 }

@@ -23,6 +23,7 @@
 #include "probes/banks/model.hpp"
 #include "probes/banks/test_runs.hpp"
 #include "probes/shared/fields.hpp"
+#include "probes/shared/work_group.hpp"
 
 namespace clprobe::banks {
 namespace {
@@ -143,7 +144,7 @@ TEST_CASE("all transpositions of a launch are an odd number, and the loops hold 
     const std::uint64_t lead = lead_of_transpositions(iterations);
     CHECK(lead >= 1);
     CHECK((lead + iterations) % 2 == 1);
-    CHECK(lead + iterations + 2 <= *transpose_loops().turns);
+    CHECK(lead + iterations + 2 <= max_iterations);
   }
 }
 

@@ -46,7 +46,7 @@ cl::Program compile_one(const Session& session, const std::string& text,
   return program;
 }
 
-/// The words without those that name a place on some machine's disk.
+/// The options without those that name files or folders.
 std::string without_paths(const std::string& options) {
   std::string kept;
   bool is_folder = false;

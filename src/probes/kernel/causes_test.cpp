@@ -23,27 +23,6 @@ constexpr std::string_view with_barrier =
 
 }  // namespace
 
-TEST_CASE("kernel: what memory and barriers save only together is their interaction") {
-  Request request;
-  request.launches = {asked(std::string(with_barrier), 1024)};
-  const auto ns_of = [](const Shape& shape) {
-    const bool is_few = shape.text == Text::instrumented && shape.distinct_groups <= 64;
-    const bool is_without = shape.setting.without_barriers;
-    if (is_few && is_without) return 4e5;
-    return is_few ? 8e5 : (is_without ? 9e5 : 1e6);
-  };
-  std::vector<Point> points = plan(device_with_events(), request).points;
-  for (Point& point : points) measure(point, ns_of(shape_of<Shape>(point)));
-  std::vector<Point> more = refine(device_with_events(), request, points);
-  for (Point& point : more) measure(point, ns_of(shape_of<Shape>(point)));
-  points.insert(points.end(), more.begin(), more.end());
-  const Findings found = probe.analyse(device_with_events(), points);
-  const Finding& both = need(found, stack_interaction_name);
-  CHECK(both.label == "memory data + synchronization: barrier");
-  CHECK(*both.value == doctest::Approx(0.3).epsilon(0.03));
-  CHECK(both.series == "triad, folded");
-}
-
 TEST_CASE("kernel: causes that may be less than nothing leave the whole, and no more") {
   const auto left_without_barriers = [](double share) {
     std::vector<Point> points = plan_of(std::string(with_barrier), 1024).points;
@@ -70,10 +49,9 @@ TEST_CASE("kernel: what blocks of turns say of the prelude counts for more than 
   std::vector<Point> points = measured(1.2);
   for (Point& point : points) {
     const auto shape = shape_of<Shape>(point);
-    if (shape.text != Text::instrumented || shape.setting != prelude::Setting{}) continue;
-    for (std::size_t i = 0; i < turn_facts.size(); ++i) {
-      point.facts.set(std::string(turn_facts.at(i)),
-                      std::int64_t{1'010'000 + (i % 2 == 0 ? 5'000 : 0)});
+    if (shape.variant != Variant::instrumented || shape.setting != prelude::Setting{}) continue;
+    for (std::size_t i = 0; i < max_turns; ++i) {
+      point.facts.set(fact_at(turn_fact, i), std::int64_t{1'010'000 + (i % 2 == 0 ? 5'000 : 0)});
     }
     CHECK_FALSE(probe.find_problem(point).has_value());
   }
@@ -111,21 +89,6 @@ TEST_CASE("kernel: main memory and the last cache are parts where it is known ho
   CHECK(has(found_on(DeviceType::gpu), "main_memory"));
 }
 
-TEST_CASE("kernel: other choices of groups that take longer are a finding") {
-  Request request;
-  request.launches = {asked(std::string(triad), 1024)};
-  std::vector<Point> points = measured(1.0);
-  std::vector<Point> more = refine(device_with_events(), request, points);
-  std::erase_if(more, [](const Point& each) { return each.series != "triad, other groups"; });
-  REQUIRE_FALSE(more.empty());
-  for (Point& point : more) measure(point, 6e5);
-  points.insert(points.end(), more.begin(), more.end());
-  const Findings found = probe.analyse(device_with_events(), points);
-  const Finding& spread = need(found, "window_spread");
-  CHECK(*spread.value == doctest::Approx(0.2).epsilon(0.02));
-  CHECK(spread.label == "of " + std::to_string(1 + more.size()) + " choices of groups");
-}
-
 TEST_CASE("kernel: lanes are left out where the fastest folding is, on devices that have them") {
   DeviceInfo gpu = device_with_events();
   gpu.type = DeviceType::gpu;
@@ -135,7 +98,7 @@ TEST_CASE("kernel: lanes are left out where the fastest folding is, on devices t
   std::vector<Point> points = plan(gpu, request).points;
   const auto is_without = [](const Point& point) {
     const auto shape = shape_of<Shape>(point);
-    return shape.text == Text::instrumented && shape.setting.without_lanes;
+    return shape.variant == Variant::instrumented && shape.setting.without_lanes;
   };
   CHECK(std::none_of(points.begin(), points.end(), is_without));
   const auto ns_of = [](const Shape& shape) {
@@ -180,7 +143,7 @@ TEST_CASE("kernel: fences and special functions are left out, together with memo
             "  mem_fence(CLK_GLOBAL_MEM_FENCE);\n}\n",
             1024)};
   const auto ns_of = [](const Shape& shape) {
-    if (shape.ends_at_once) return 1e4;
+    if (shape.variant == Variant::ending) return 1e4;
     return 1e6 - (shape.setting.without_fences ? 3e5 : 0.0) -
            (shape.setting.without_functions ? 4e5 : 0.0);
   };
@@ -191,7 +154,7 @@ TEST_CASE("kernel: fences and special functions are left out, together with memo
   points.insert(points.end(), more.begin(), more.end());
   const auto is_without_both = [](const Point& point) {
     const auto shape = shape_of<Shape>(point);
-    return shape.text == Text::instrumented && shape.setting.without_fences &&
+    return shape.variant == Variant::instrumented && shape.setting.without_fences &&
            shape.setting.without_functions;
   };
   CHECK(std::count_if(points.begin(), points.end(), is_without_both) == 2);

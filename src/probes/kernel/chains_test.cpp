@@ -21,15 +21,15 @@ DeviceInfo gpu() {
   return device;
 }
 
-bool is_bare(const Point& point) { return shape_of<Shape>(point).text == Text::bare; }
+bool is_next_to_others(const Point& point) { return is_bare(shape_of<Shape>(point).variant); }
 
 /// Of a kernel of 1 ms, of which half is main memory; what is left has its units for so much of its
 /// time, and is slowed down by loads.
 std::vector<Point> measured_with(const Request& request, double busy, double slowed) {
   const auto ns_of = [=](const Shape& shape) {
     const double kernel_ns = shape.distinct_groups <= 64 ? 5e5 : 1e6;
-    if (shape.text != Text::bare) return kernel_ns;
-    return (shape.beside == Beside::scattered ? slowed : busy) * kernel_ns;
+    if (!is_bare(shape.variant)) return kernel_ns;
+    return (shape.variant == Variant::beside_loads ? slowed : busy) * kernel_ns;
   };
   const auto measure_all = [&](std::vector<Point>& points) {
     for (Point& point : points) {
@@ -56,11 +56,11 @@ Request request_of(std::uint64_t groups) {
 
 TEST_CASE("kernel: what is left has copies and loads beside it, in a quick look too") {
   const std::vector<Point> points = measured_with(request_of(1024), 0.4, 1.0);
-  CHECK(std::count_if(points.begin(), points.end(), is_bare) == 2);
+  CHECK(std::count_if(points.begin(), points.end(), is_next_to_others) == 2);
   for (const Point& point : points) {
-    if (!is_bare(point)) continue;
+    if (!is_next_to_others(point)) continue;
     const auto shape = shape_of<Shape>(point);
-    CHECK(shape.caches == Caches::warm);
+    CHECK(shape.is_warm());
     CHECK(shape.distinct_groups <= 64);
     CHECK_FALSE(probe.find_problem(point).has_value());
     Point again;
@@ -95,7 +95,7 @@ TEST_CASE("kernel: a device that runs copies one behind the other tells nothing"
   DeviceInfo cpu = gpu();
   cpu.type = DeviceType::cpu;
   std::vector<Point> more = refine(cpu, request_of(1024), plan(cpu, request_of(1024)).points);
-  CHECK(std::none_of(more.begin(), more.end(), is_bare));
+  CHECK(std::none_of(more.begin(), more.end(), is_next_to_others));
   // Nor of one whose events do not say when.
   DeviceInfo timeless = gpu();
   timeless.launch_timer = Timer::wait;
@@ -103,10 +103,10 @@ TEST_CASE("kernel: a device that runs copies one behind the other tells nothing"
   for (Point& point : points) measure(point, 1e6);
   more = refine(timeless, request_of(1024), points);
   CHECK_FALSE(more.empty());
-  CHECK(std::none_of(more.begin(), more.end(), is_bare));
+  CHECK(std::none_of(more.begin(), more.end(), is_next_to_others));
   points = measured_with(request_of(1024), 0.4, 1.0);
   for (Point& point : points) {
-    if (!is_bare(point)) continue;
+    if (!is_next_to_others(point)) continue;
     point.samples.clear();
     point.failure = "the device does not run two kernels at once";
   }
@@ -116,9 +116,8 @@ TEST_CASE("kernel: a device that runs copies one behind the other tells nothing"
 
 TEST_CASE("kernel: loads alone, without copies, tell nothing, and it is said") {
   std::vector<Point> points = measured_with(request_of(1024), 0.4, 1.0);
-  std::erase_if(points, [](const Point& point) {
-    return is_bare(point) && shape_of<Shape>(point).beside == Beside::copies;
-  });
+  std::erase_if(
+      points, [](const Point& point) { return shape_of<Shape>(point).variant == Variant::copies; });
   CHECK(need(probe.analyse(gpu(), points), "chains").reason ==
         "refused: not all required launches were measured");
 }
@@ -132,7 +131,7 @@ TEST_CASE("kernel: nothing is beside what takes long") {
       std::vector<Point> points = plan(gpu(), request).points;
       for (Point& point : points) measure(point, is_short ? 0.99 * max_ns : 1.01 * max_ns);
       const std::vector<Point> more = refine(gpu(), request, points);
-      CHECK(std::any_of(more.begin(), more.end(), is_bare) == is_short);
+      CHECK(std::any_of(more.begin(), more.end(), is_next_to_others) == is_short);
     }
   }
 }

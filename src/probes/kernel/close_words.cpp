@@ -13,7 +13,7 @@
 namespace clprobe::kernel {
 namespace {
 
-/// float, or float4: of vectors the words are the same.
+/// True for pointers to float or to vectors of floats.
 bool is_pointer_to_float(std::string_view declaration) {
   const std::size_t type = declaration.find("float");
   if (type == std::string_view::npos || declaration.find('*') == std::string_view::npos) {
@@ -63,7 +63,7 @@ std::vector<bool> objects_of_floats(const bundle::Bundle& bundle) {
 }
 
 bool are_close_floats(std::string_view first, std::string_view second) {
-  // Of sums in another order: what a float keeps of a million addends.
+  // The error of a sum of a million floats in another order.
   constexpr double tolerance = 1e-3;
   if (first.size() != second.size() || first.size() % sizeof(float) != 0) return false;
   const std::vector<float> one = floats_in(first);

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "clprobe/estimate.hpp"
-#include "clprobe/kernel_causes.hpp"
 #include "clprobe/probe.hpp"
 #include "clprobe/stacks.hpp"
 #include "probes/kernel/shape.hpp"
@@ -31,14 +30,13 @@ Finding share_of(std::string_view name, const std::string& series, std::string_v
   return finding;
 }
 
-/// A cause or a cost, whatever is known of it.
+/// A cause or a cost: its share, or the reason why there is none.
 Finding finding_of_cause(std::string_view name, const std::string& series, std::string_view method,
                          const KernelCause& cause) {
   if (cause.state == CauseState::refused || cause.state == CauseState::not_present) {
     const std::string_view kind = cause.state == CauseState::refused ? "refused" : "not present";
-    const std::string reason = cause.reason.empty() || cause.reason == kind
-                                   ? std::string(kind)
-                                   : fmt::format("{}: {}", kind, cause.reason);
+    const std::string reason =
+        cause.reason.empty() ? std::string(kind) : fmt::format("{}: {}", kind, cause.reason);
     return without_value(name, series, method, reason, "share");
   }
   Finding finding = share_of(name, series, method, cause.share, cause.share_interval);
@@ -46,48 +44,26 @@ Finding finding_of_cause(std::string_view name, const std::string& series, std::
   return finding;
 }
 
-/// The bar: its causes, what is left, and its time.
+/// The bar: its causes, the remainder, and its time.
 void add_stack(const KernelCauses& causes, const std::string& series, Findings& found) {
-  const auto add = [&](std::string_view label, double share, const Interval& interval,
-                       std::string reason) {
-    Finding part = share_of(stack_part_name, series, stack_view_shapley, share, interval);
-    part.label = label;
-    part.reason = std::move(reason);
-    found.findings.push_back(std::move(part));
-  };
   for (const KernelCause& each : causes.causes) {
-    if (each.state == CauseState::found || each.state == CauseState::not_resolved) {
-      add(each.gsi, each.share, each.share_interval, each.reason);
-    }
+    if (each.state != CauseState::found && each.state != CauseState::not_resolved) continue;
+    found.findings.push_back(finding_of_cause(stack_part_name, series, stack_view_shapley, each));
+    found.findings.back().label = each.row.gsi;
   }
   const double whole = causes.total.ns;
   const Interval& left = causes.unattributed.interval;
   const Interval shares{left.low / whole, left.high / whole};
-  // Causes that are not resolved may be less than nothing, and leave a little more than the whole.
+  // Unresolved causes may be negative, and leave a little more than the whole.
   const bool is_whole = causes.unattributed_share > 1.0 && shares.low <= 1.0;
-  add(stack_remainder, is_whole ? 1.0 : causes.unattributed_share, shares, {});
+  found.findings.push_back(share_of(stack_part_name, series, stack_view_shapley,
+                                    is_whole ? 1.0 : causes.unattributed_share, shares));
+  found.findings.back().label = stack_remainder;
   Finding time = finding_of(stack_time_name, series, "seconds", stack_view_shapley,
                             whole / ns_per_second, causes.total.interval.low / ns_per_second,
                             causes.total.interval.high / ns_per_second);
   time.holds_scatter = true;
   found.findings.push_back(std::move(time));
-}
-
-void add_interactions(const KernelCauses& causes, const std::string& series, Findings& found) {
-  for (const KernelInteraction& each : causes.interactions) {
-    if (!each.is_resolved) continue;
-    found.findings.push_back(share_of(stack_interaction_name, series, "interaction cost",
-                                      each.share, each.share_interval));
-    found.findings.back().label = fmt::format("{} + {}", each.first, each.second);
-  }
-}
-
-void add_spread(const WindowSpread& spread, const std::string& series, Findings& found) {
-  Finding finding = finding_of("window_spread", series, "share", "working-set reduction",
-                               spread.share, spread.share_interval.low, spread.share_interval.high);
-  finding.label = fmt::format("of {} choices of groups", spread.windows);
-  if (!spread.is_resolved) finding.reason = "not resolved: within two sigma of 0";
-  found.findings.push_back(std::move(finding));
 }
 
 void add_believed(const KernelCauses& causes, const std::string& series, Findings& found) {
@@ -96,62 +72,47 @@ void add_believed(const KernelCauses& causes, const std::string& series, Finding
     found.findings.push_back(
         finding_of("least_groups", series, {}, "working-set reduction", groups, groups, groups));
   }
-  if (causes.window_spread) add_spread(*causes.window_spread, series, found);
   for (const KernelCause& each : causes.causes) {
-    found.findings.push_back(finding_of_cause(each.name, series, stack_view_shapley, each));
+    found.findings.push_back(finding_of_cause(each.row.name, series, stack_view_shapley, each));
   }
   if (causes.near_waits) {
-    found.findings.push_back(share_of("near_waits", series, "copies side by side",
-                                      causes.near_waits->share, causes.near_waits->share_interval));
-    found.findings.back().reason = causes.near_waits->reason;
+    found.findings.push_back(
+        finding_of_cause("near_waits", series, "copies side by side", *causes.near_waits));
   }
   if (causes.total.ns > 0.0) add_stack(causes, series, found);
-  add_interactions(causes, series, found);
 }
 
-/// Nothing but why.
-KernelCauses doubted(std::string why) {
-  KernelCauses causes{.doubt = std::move(why)};
-  causes.advice = doubt_advice(causes.doubt);
-  return causes;
-}
-
-/// Of the kernel of that label. What is not believed is not returned.
+/// Adds the causes of the kernel with that label. Returns them, or the doubt about them.
 KernelCauses add_causes(const DeviceInfo& device, std::span<const Point> points,
                         const std::string& label, Findings& found) {
-  const Gathered gathered = gather(device, points, label);
-  // The curve is that of the series.
-  const std::string series = label + std::string(folded_suffix);
-  if (gathered.times.plain_ns.empty()) return {};
-  if (gathered.times.identity_ns.empty()) {
-    for (const KernelFactorState& each : gathered.times.factors) {
-      if (each.factor != KernelFactor::memory || each.absence != FactorAbsence::refused) continue;
-      found.findings.push_back(
-          without_value("memory", label, stack_view_shapley, "refused: " + each.reason, "share"));
-      return doubted(each.reason);
-    }
-    return {};
+  const KernelTimes times = gather_times(device, points, label);
+  const std::string series = label + std::string(suffix_of(Variant::instrumented));
+  if (times.plain_ns.empty()) return {};
+  if (times.identity_ns.empty()) {
+    const prelude::Verdict& memory = times.verdicts.front();
+    if (memory.possibility != prelude::Possibility::refused) return {};
+    found.findings.push_back(
+        without_value("memory", label, stack_view_shapley, "refused: " + memory.reason, "share"));
+    return {.doubt = memory.reason};
   }
   try {
-    KernelCauses causes = find_kernel_causes(gathered.times, gathered.folding);
-    if (gathered.bare_runs) add_chains(*gathered.bare_runs, causes);
+    KernelCauses causes = find_kernel_causes(times);
     const Interval& interval = causes.instrument_interval;
     Finding ratio = finding_of("instrument_ratio", series, {}, "instrumentation without changes",
                                causes.instrument_ratio, interval.low, interval.high);
-    if (causes.is_believed) {
-      ratio.reason = instrument_reason(interval);
-      found.findings.push_back(std::move(ratio));
-      add_believed(causes, series, found);
-      return causes;
-    }
+    if (causes.is_believed) ratio.reason = instrument_reason(interval);
     found.findings.push_back(std::move(ratio));
-    found.findings.push_back(without_value(stack_part_name, series, stack_view_shapley,
-                                           "not reliable: " + causes.doubt, "share"));
+    if (causes.is_believed) {
+      add_believed(causes, series, found);
+    } else {
+      found.findings.push_back(without_value(stack_part_name, series, stack_view_shapley,
+                                             "not reliable: " + causes.doubt, "share"));
+    }
     return causes;
   } catch (const AblationError& error) {
     found.findings.push_back(
         without_value(stack_part_name, series, stack_view_shapley, error.what(), "share"));
-    return doubted(error.what());
+    return {.doubt = error.what()};
   }
 }
 
@@ -173,15 +134,15 @@ struct WorkingSet {
   std::vector<HeldGroups> levels{};  ///< the nearest first
 };
 
-/// Nothing where the launch has no buffers or no groups that are known, or no level is.
+/// Nothing if the launch has no buffers or no known groups, or no level is known.
 std::optional<WorkingSet> working_set_of(const Point& point) {
   const auto shape = find_shape<Shape>(point);
   WorkingSet set;
   set.bytes = number_in(point.facts, buffer_bytes_fact).value_or(0.0);
   if (!shape || shape->groups == 0 || !(set.bytes > 0.0)) return std::nullopt;
   set.groups = static_cast<double>(shape->groups);
-  for (std::size_t i = 0; i < level_facts.size(); ++i) {
-    const std::optional<double> bytes = number_in(point.facts, level_facts.at(i));
+  for (std::size_t i = 0; i < max_levels; ++i) {
+    const std::optional<double> bytes = number_in(point.facts, fact_at(level_fact, i));
     if (!bytes || !(*bytes > 0.0)) continue;
     set.levels.push_back(
         {static_cast<int>(i) + 1, *bytes, std::floor(*bytes / set.bytes * set.groups)});
@@ -215,7 +176,7 @@ std::string text_of(const WorkingSet& set) {
 /// The level that holds the buffers, and the numbers of distinct groups that fit each level, if
 /// these are known. Each group is taken to use an equal part of all buffers.
 void add_working_set(std::span<const Point> points, const std::string& label, Findings& found) {
-  const std::string series = label + std::string(folded_suffix);
+  const std::string series = label + std::string(suffix_of(Variant::instrumented));
   const auto point = std::find_if(points.begin(), points.end(),
                                   [&](const Point& each) { return each.series == series; });
   if (point == points.end()) return;
@@ -237,69 +198,43 @@ void add_working_set(std::span<const Point> points, const std::string& label, Fi
 }
 
 constexpr std::string_view count_method = "count of resident work-groups";
-constexpr std::string_view padding_method = "padding with unused local memory";
-constexpr std::string_view waves_method = "launch without the partial wave";
-constexpr std::string_view ending_method = "work-groups that end immediately";
 
-void add_counted(const KernelOccupancy& places, const std::string& series, Findings& found) {
-  const auto resident = static_cast<double>(places.occupancy->resident_groups);
+void add_counted(const KernelOccupancy& filled, const std::string& series, Findings& found) {
+  const auto resident = static_cast<double>(filled.occupancy->resident_groups);
   found.findings.push_back(
       finding_of("resident_groups", series, {}, count_method, resident, resident, resident));
-  const double waves = static_cast<double>(places.groups) / resident;
+  const double waves = static_cast<double>(filled.groups) / resident;
   found.findings.push_back(finding_of("waves", series, {}, count_method, waves, waves, waves));
-  Finding occupancy =
-      finding_of_cause("occupancy", series, padding_method, places.occupancy->fewer);
-  if (places.occupancy->fewer_groups > 0) {
-    occupancy.label = fmt::format("with {} groups at once", places.occupancy->fewer_groups);
+  Finding occupancy = finding_of_cause("occupancy", series, "padding with unused local memory",
+                                       filled.occupancy->fewer);
+  if (filled.occupancy->fewer_groups > 0) {
+    occupancy.label = fmt::format("with {} groups at once", filled.occupancy->fewer_groups);
   }
   found.findings.push_back(std::move(occupancy));
-  if (!places.tail) return;
-  Finding tail = finding_of_cause("tail", series, waves_method, places.tail->last_wave);
+  if (!filled.tail) return;
+  Finding tail =
+      finding_of_cause("tail", series, "launch without the partial wave", filled.tail->last_wave);
   if (tail.value) {
-    tail.label = fmt::format("{} of {} groups", places.tail->rest_groups, places.groups);
+    tail.label = fmt::format("{} of {} groups", filled.tail->rest_groups, filled.groups);
   }
   found.findings.push_back(std::move(tail));
 }
 
-void add_starting(const KernelOccupancy& places, const std::string& series, Findings& found) {
-  if (!places.starting) return;
-  found.findings.push_back(
-      finding_of_cause("launching", series, ending_method, places.starting->launch));
-  Finding groups = finding_of_cause("starting", series, ending_method, places.starting->groups);
-  if (groups.value) groups.label = fmt::format("{} groups", places.groups);
-  found.findings.push_back(std::move(groups));
-}
-
-/// What taking away a part of the kernel's time gives the program.
-struct Saving {
-  std::string_view title{};
-  double share{0.0};
-  Interval interval{};
-};
-
-std::optional<Saving> largest_saving(const KernelCauses& causes, const KernelOccupancy& places) {
-  std::optional<Saving> largest;
-  const std::vector<KernelCause> ranked = ranked_causes(causes);
-  if (!ranked.empty()) {
-    largest = {ranked.front().title, ranked.front().share, ranked.front().share_interval};
-  }
-  if (!places.tail || places.tail->last_wave.state != CauseState::found) return largest;
-  const KernelCause& tail = places.tail->last_wave;
-  if (!largest || tail.share > largest->share) largest = {"tail", tail.share, tail.share_interval};
-  return largest;
-}
-
-/// Of the kernel of that label. What is not believed is not returned.
+/// Adds how the groups of the kernel with that label fill the device. Returns what is believed.
 KernelOccupancy add_occupancy(const DeviceInfo& device, std::span<const Point> points,
                               const std::string& label, Findings& found) {
-  const std::string series = label + std::string(at_once_suffix);
-  const std::optional<KernelOccupancy> places = gather_occupancy(device, points, label);
-  if (places && places->doubt.empty()) {
-    if (places->occupancy) add_counted(*places, series, found);
-    add_starting(*places, series, found);
-    return *places;
+  const std::string series = label + std::string(suffix_of(Variant::resident));
+  const std::optional<KernelOccupancy> filled = gather_occupancy(device, points, label);
+  if (filled && filled->doubt.empty()) {
+    if (filled->occupancy) add_counted(*filled, series, found);
+    if (filled->starting) {
+      found.findings.push_back(finding_of_cause(
+          "starting", series, "work-groups that end immediately", *filled->starting));
+      found.findings.back().label = fmt::format("{} groups", filled->groups);
+    }
+    return *filled;
   }
-  std::string reason = places ? "not reliable: " + places->doubt : std::string();
+  std::string reason = filled ? "not reliable: " + filled->doubt : std::string();
   for (const Point& point : points) {
     if (!reason.empty() || label_of(point.series) != label) continue;
     const std::string absence = point.facts.text_or(absence_of(entry_factor), "");
@@ -309,28 +244,6 @@ KernelOccupancy add_occupancy(const DeviceInfo& device, std::span<const Point> p
     found.findings.push_back(without_value("resident_groups", series, count_method, reason));
   }
   return {};
-}
-
-/// What the program gains at most, where the kernel has `app_share` of its device time, and one
-/// sentence.
-void add_conclusions(const KernelCauses& causes, const KernelOccupancy& places,
-                     std::optional<double> app_share, const std::string& label, Findings& found) {
-  // What is said of groups at once stands with them; why nothing is, with the causes.
-  const bool is_of_causes = causes.is_believed || !places.occupancy;
-  const std::string series = label + std::string(is_of_causes ? folded_suffix : at_once_suffix);
-  const std::optional<Saving> first = largest_saving(causes, places);
-  if (first && app_share) {
-    const Interval& own = first->interval;
-    Finding saving = share_of("app_saving", series, stack_view_shapley, first->share * *app_share,
-                              {own.low * *app_share, own.high * *app_share});
-    saving.label = first->title;
-    found.findings.push_back(std::move(saving));
-  }
-  std::string sentence = kernel_advice(causes, places);
-  if (sentence.empty()) return;
-  Finding advice = finding_of("advice", series, {}, stack_view_shapley);
-  advice.label = std::move(sentence);
-  found.findings.push_back(std::move(advice));
 }
 
 constexpr std::string_view replay_method = "replay";
@@ -349,12 +262,13 @@ std::vector<Replayed> replayed_in(const DeviceInfo& device, std::span<const Poin
   for (const Point& point : points) {
     const auto shape = find_shape<Shape>(point);
     const std::optional<Estimate> time = estimate(point, device);
-    if (!shape || !time || !(time->ns > 0.0) || shape->text != Text::own) continue;
+    if (!shape || !time || !(time->ns > 0.0)) continue;
+    if (shape->variant != Variant::plain && shape->variant != Variant::warm) continue;
     const std::string label(label_of(point.series));
     auto found = std::find_if(all.begin(), all.end(),
                               [&](const Replayed& each) { return each.label == label; });
     if (found == all.end()) found = all.insert(all.end(), Replayed{.label = label, .any = &point});
-    (shape->caches == Caches::cold ? found->cold : found->warm) = time;
+    (shape->variant == Variant::plain ? found->cold : found->warm) = time;
   }
   return all;
 }
@@ -370,13 +284,13 @@ Finding word_of(std::string_view name, const std::string& label, std::string wor
   return finding;
 }
 
-/// Why the replay is not believed; empty where it is. What two replays leave alike has to be what
-/// the program left, whatever else of it is left to chance.
+/// Why the replay is not believed; empty if it is. Bytes that two replays leave alike must be equal
+/// to the program's; bytes that are left to chance need not be.
 std::string doubt_of(const Point& point) {
   if (point.facts.integer_or(equal_fact, 1) != 0) return {};
   std::string wrong = point.facts.text_or(wrong_buffers_fact, "");
   const bool is_deterministic = point.facts.integer_or(deterministic_fact, 1) != 0;
-  // Documents that are older have the buffers alone that are other ones.
+  // Older documents have only the buffers that differ.
   if (wrong.empty() && is_deterministic) {
     wrong = point.facts.text_or(other_buffers_fact, "a buffer");
   }
@@ -403,8 +317,8 @@ void add_witness(const Replayed& of, Findings& found) {
        WarningSource::analysis});
 }
 
-/// Outside of these a replay is another launch than the program's: other caches, clocks, or kernels
-/// beside it.
+/// Outside these limits the replay is not like the program's launch: caches, clocks or concurrent
+/// kernels differ.
 void add_ratio(const Replayed& of, double app_ns, Findings& found) {
   constexpr double min_ratio = 0.8;
   constexpr double max_ratio = 1.25;
@@ -432,7 +346,7 @@ void add_app(const Replayed& of, Findings& found) {
   if (app_ns && *app_ns > 0.0) {
     reported("app_time", "seconds", *app_ns / ns_per_second);
     add_ratio(of, *app_ns, found);
-    // Causes are of this launch, and shares of all of them.
+    // The causes are those of this launch; the share is that of all launches.
     constexpr double like = 2.0;
     const double mean_ns = number_in(facts, app_mean_ns_fact).value_or(*app_ns);
     if (*app_ns > like * mean_ns || mean_ns > like * *app_ns) {
@@ -466,7 +380,7 @@ std::vector<CardMark> marks_of(const ProbeResult& result) {
   std::vector<std::string> marked;
   for (const Point& point : result.points) {
     const bool is_marked = std::find(marked.begin(), marked.end(), point.series) != marked.end();
-    if (is_marked || !point.series.ends_with(folded_suffix)) continue;
+    if (is_marked || !point.series.ends_with(suffix_of(Variant::instrumented))) continue;
     const std::optional<WorkingSet> set = working_set_of(point);
     if (!set) continue;
     marked.push_back(point.series);
@@ -495,8 +409,16 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
     }
     add_working_set(points, each.label, found);
     const KernelCauses causes = add_causes(device, points, each.label, found);
-    const KernelOccupancy places = add_occupancy(device, points, each.label, found);
-    add_conclusions(causes, places, share_in(each.any->facts, app_share_fact), each.label, found);
+    const KernelOccupancy filled = add_occupancy(device, points, each.label, found);
+    const std::string advice =
+        kernel_advice(causes, filled, share_in(each.any->facts, app_share_fact));
+    if (advice.empty()) continue;
+    // Why no cause is reported stands with the causes; costs of occupancy stand with its series.
+    const Variant of =
+        causes.is_believed || !filled.occupancy ? Variant::instrumented : Variant::resident;
+    found.findings.push_back(
+        finding_of("advice", each.label + std::string(suffix_of(of)), {}, stack_view_shapley));
+    found.findings.back().label = advice;
   }
   return found;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Somebody's kernels, replayed from bundles. Method: docs/kernel.md.
+// The probe of users' kernels, replayed from bundles. Method: docs/kernel.md.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +31,6 @@ constexpr FindingSpec finding_specs[]{
     {.name = "equal_to_app"},
     {.name = "instrument_ratio", .role = Role::remark, .better = Better::unknown},
     {.name = "least_groups", .role = Role::remark, .better = Better::unknown},
-    {.name = "window_spread", .unit = "share", .role = Role::remark, .better = Better::unknown},
     {.name = working_set_name, .unit = "bytes", .better = Better::unknown},
     {.name = levels_name, .role = Role::advice},
     {.name = level_groups_name, .role = Role::remark, .better = Better::unknown},
@@ -49,10 +48,7 @@ constexpr FindingSpec finding_specs[]{
     {.name = "waves", .role = Role::remark, .better = Better::unknown},
     {.name = "occupancy", .unit = "share"},
     {.name = "tail", .unit = "share"},
-    {.name = "launching", .unit = "share"},
     {.name = "starting", .unit = "share"},
-    {.name = stack_interaction_name, .unit = "share", .role = Role::remark},
-    {.name = "app_saving", .role = Role::remark, .better = Better::unknown},
     {.name = stack_part_name, .unit = "share"},
     {.name = "advice", .role = Role::advice},
 };
@@ -70,7 +66,7 @@ std::optional<PointProblem> find_problem_of(const Point& point) {
   return find_problem<Shape, Observation>(point);
 }
 
-/// The series with that suffix.
+/// The plot with all series that have that suffix.
 CardPlot plot_of(const ProbeResult& result, std::string_view suffix, CardPlot plot) {
   for (const Point& point : result.points) {
     const bool is_new =
@@ -80,21 +76,21 @@ CardPlot plot_of(const ProbeResult& result, std::string_view suffix, CardPlot pl
   return plot;
 }
 
-/// The working-set curves, which a page has beside the bars, and those by groups at once.
+/// The working-set curves, and the curves by resident groups.
 std::vector<CardPlot> plots_of(const ProbeResult& result) {
   std::vector<CardPlot> plots{
-      plot_of(result, folded_suffix,
+      plot_of(result, suffix_of(Variant::instrumented),
               {.title = "time by distinct work-groups",
                .by = "distinct_groups",
                .marks = marks_of(result)}),
-      plot_of(result, at_once_suffix,
+      plot_of(result, suffix_of(Variant::resident),
               {.title = "time by resident work-groups", .by = std::string(resident_fact)})};
   for (CardPlot& each : plots) each.value_title = launch_title;
   std::erase_if(plots, [](const CardPlot& each) { return each.series.empty(); });
   return plots;
 }
 
-/// What a person came for: the time, what it is of the program's, and what to do about it.
+/// The time of a kernel, its share of the program's device time, and the advice.
 CardLine line_of(const ProbeResult& result, const std::string& label, double seconds) {
   CardLine line{label, format_seconds(seconds)};
   const Finding* const share = find_value(result.findings, stack_app_share_name, label);

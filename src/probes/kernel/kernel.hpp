@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the sources of the probe `kernel` offer each other. Pure, but for `open`.
+// The parts of the probe `kernel`. Pure, but for `open`.
 #pragma once
 
 #include <optional>
@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "clprobe/device_info.hpp"
-#include "clprobe/kernel_causes.hpp"
 #include "clprobe/launch.hpp"
 #include "clprobe/prelude.hpp"
 #include "clprobe/probe.hpp"
+#include "probes/kernel/causes.hpp"
 
 namespace clprobe::kernel {
 
@@ -21,8 +21,8 @@ namespace clprobe::kernel {
 /// ever fewer resident groups.
 Plan plan(const DeviceInfo& device, const Request& request);
 
-/// The points that depend on the first ones: the fastest working-set reduction by other groups, and
-/// without other causes; whole waves of resident groups; and copies of what is left.
+/// The points that depend on the first ones: the fastest working-set reduction without other
+/// causes, copies of it without all causes, and the launch of full waves.
 std::vector<Point> refine(const DeviceInfo& device, const Request& request,
                           std::span<const Point> points);
 
@@ -46,15 +46,9 @@ std::vector<bool> objects_of_floats(const bundle::Bundle& bundle);
 /// that are not finite must be equal. False for other lengths, or parts of words.
 bool are_close_floats(std::string_view first, std::string_view second);
 
-/// The points of one kernel, as the analysis of its causes takes them.
-struct Gathered {
-  KernelTimes times{};
-  FoldingOptions folding{};
-  std::optional<BareRuns> bare_runs{};  ///< nothing if none was planned
-};
-
-/// The points of the kernel of that label. A factor that lacks launches is refused.
-Gathered gather(const DeviceInfo& device, std::span<const Point> points, const std::string& label);
+/// The times of the kernel with that label. A factor that lacks launches is refused.
+KernelTimes gather_times(const DeviceInfo& device, std::span<const Point> points,
+                         const std::string& label);
 
 /// How the groups of that kernel fill the device. Nothing if no launch counted them.
 std::optional<KernelOccupancy> gather_occupancy(const DeviceInfo& device,

@@ -19,8 +19,8 @@
 namespace clprobe::kernel {
 namespace {
 
-/// Four times the last cache, as far as it is known: what drivers report may be another one, as by
-/// NVIDIA's, which says 4 MiB of an H100 with 50.
+/// Four times the last cache, at least the usual one: drivers may report another cache, as NVIDIA's
+/// does (4 MiB on an H100 with 50).
 std::uint64_t flush_bytes(const DeviceInfo& device, std::uint64_t last_cache) {
   constexpr std::uint64_t times = 4;
   const Bytes usual = is_gpu(device) ? mebibytes(64) : mebibytes(8);
@@ -48,13 +48,7 @@ void set_facts(const bundle::Launch& launch, const Outcome& outcome, Parameters&
   facts.set(app_launches_fact, static_cast<std::int64_t>(launch.survey->launches));
 }
 
-void set_turns(const std::vector<double>& ratios, Parameters& facts) {
-  for (std::size_t i = 0; i < ratios.size() && i < turn_facts.size(); ++i) {
-    facts.set(std::string(turn_facts.at(i)), parts_of(ratios[i]));
-  }
-}
-
-/// The replays that there is memory for; the one that was used last is the last to go.
+/// The replays that fit in memory; the least recently used one goes first.
 class Replays {
  public:
   explicit Replays(Session& session) : session_(session) {
@@ -73,7 +67,7 @@ class Replays {
     return found->second;
   }
 
-  /// `last_cache`: in bytes, as far as a run of latency says it.
+  /// `last_cache`: bytes, 0 if unknown.
   std::shared_ptr<Replay> replay(const std::string& id, std::uint64_t last_cache) {
     const auto found = std::find_if(open_.begin(), open_.end(),
                                     [&](const auto& each) { return each.first == id; });
@@ -88,7 +82,7 @@ class Replays {
   }
 
  private:
-  /// What the objects, their copies and those of the others need at most.
+  /// Frees replays until the next one has memory for its objects and their copies.
   void make_room(const bundle::Bundle& next, std::uint64_t flushed) {
     const std::uint64_t needed = flushed + 2 * bundle::object_bytes(next.launch);
     const std::uint64_t allowed = session_.info().global_memory.count / 2;
@@ -115,31 +109,13 @@ Work prepare(Replays& replays, const Point& point) {
   const std::int64_t last_cache = point.facts.integer_or(last_cache_fact, 0);
   const std::shared_ptr<Replay> replay = replays.replay(
       shape.bundle, static_cast<std::uint64_t>(std::max<std::int64_t>(0, last_cache)));
-  if (shape.text == Text::instrumented) replay->prepare_instrumented(shape.setting);
-  std::optional<Residency> places;
-  std::optional<AmountBeside> beside;
-  if (shape.text == Text::entered) {
-    places = replay->prepare_entered(shape.padding_eighths);
-  } else if (shape.text == Text::bare) {
-    beside = replay->prepare_bare(shape);
-  }
   Work work;
   work.max_iterations = 1;
-  work.build = replay->build(shape);
+  work.facts = replay->prepare(shape);
   set_facts(replays.bundle(shape.bundle).launch, replay->outcome(), work.facts);
-  // Of all of them, so that a report has what is the same for a series once.
-  if (shape.text == Text::instrumented) set_turns(replay->turns(shape.timer), work.facts);
-  if (beside) {
-    work.facts.set(noise_amount_fact, std::int64_t{beside->amount});
-    work.facts.set(noise_ns_fact, std::int64_t{std::llround(beside->alone_ns)});
-  }
-  if (places) {
-    work.facts.set(padding_fact, static_cast<std::int64_t>(places->padding_bytes));
-    work.facts.set(resident_fact, static_cast<std::int64_t>(places->resident_groups));
-  }
-  work.run = [replay, shape, beside](std::uint64_t) mutable {
-    const bool is_bare = shape.text == Text::bare;
-    const LaunchTimes times = is_bare ? replay->run_bare(shape, *beside) : replay->run(shape);
+  work.build = replay->build(shape);
+  work.run = [replay, shape](std::uint64_t) {
+    const LaunchTimes times = replay->run(shape);
     Measurement measurement;
     measurement.sample.accesses = 1;
     measurement.sample.event_ns = times.event_ns;

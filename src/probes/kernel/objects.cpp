@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a replayed kernel reads and writes: made, put back, looked at. Sees OpenCL.
+// The buffers and images of a replayed kernel. Sees OpenCL.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -80,7 +80,7 @@ std::string sizes_text(const Image& image) {
   return text;
 }
 
-/// What a driver says of an image that its device does not have.
+/// True for errors of drivers whose device does not have such an image.
 bool is_no_image_here(cl_int error) {
   constexpr std::array codes{
       CL_IMAGE_FORMAT_NOT_SUPPORTED, CL_INVALID_IMAGE_SIZE, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR,
@@ -89,7 +89,7 @@ bool is_no_image_here(cl_int error) {
   return std::find(codes.begin(), codes.end(), error) != codes.end();
 }
 
-/// In `buffer`, where that is not null. Throws Unsupported where the device has no such images.
+/// Makes an image, in `buffer` if that is not null. Throws Unsupported if the device has none.
 cl::Memory make_image(const Session& session, const Image& image, cl_mem buffer) {
   const cl_image_format format{static_cast<cl_channel_order>(image.order),
                                static_cast<cl_channel_type>(image.type)};
@@ -122,7 +122,7 @@ cl::Sampler make_sampler(const Session& session, const bundle::Sampler& sampler)
           static_cast<cl_filter_mode>(sampler.filter)};
 }
 
-/// All pixels, row by row without anything between. Returns once they are there.
+/// Writes all pixels, which lie row by row without gaps. Blocks.
 void write_pixels(const cl::CommandQueue& queue, const cl::Memory& to, const Image& image,
                   const std::string& pixels) {
   const auto region = size_of_all(image);
@@ -140,7 +140,7 @@ std::string read_pixels(const cl::CommandQueue& queue, const cl::Memory& from, c
   return pixels;
 }
 
-/// On the device; both are such images.
+/// Copies all pixels on the device.
 void copy_pixels(const cl::CommandQueue& queue, const cl::Memory& from, const cl::Memory& to,
                  const Image& image) {
   const auto region = size_of_all(image);
@@ -149,8 +149,8 @@ void copy_pixels(const cl::CommandQueue& queue, const cl::Memory& from, const cl
                  "clEnqueueCopyImage");
 }
 
-// As much as sub-buffers are aligned to on any device (CL_DEVICE_MEM_BASE_ADDR_ALIGN is 128 bytes
-// to 4 KiB), so that the kernel's pointers stay as aligned as the program's were.
+// The largest alignment of sub-buffers on any device (CL_DEVICE_MEM_BASE_ADDR_ALIGN is 128 bytes to
+// 4 KiB), so that the kernel's pointers are as aligned as the program's.
 constexpr std::uint64_t guard_bytes = 4096;
 constexpr char guard_byte = '\x5a';
 
@@ -163,7 +163,7 @@ bool holds_images(const bundle::Launch& launch, std::size_t object) {
 
 }  // namespace
 
-/// Returns what they hold.
+/// Makes the objects. Returns their data.
 std::vector<std::string> Replay::fill_objects(const bundle::Bundle& bundle) {
   std::vector<std::string> held;
   for (const bundle::Object& each : bundle.launch.objects) {
@@ -190,7 +190,7 @@ ReplayedObject Replay::make_object(std::size_t place, const std::string& held) c
   return made;
 }
 
-/// Images, and the buffers that the kernel gets: what lies between two guards, or a part of it.
+/// Makes the kernel's arguments: images, and what lies between two guards or a part of it.
 void Replay::make_parts() {
   for (const bundle::Argument& each : bundle_.launch.arguments) {
     if (each.sampler) samplers_.push_back(make_sampler(session_, *each.sampler));
@@ -251,7 +251,7 @@ std::string Replay::read(const ReplayedObject& object) const {
 
 void Replay::keep_pristine(const std::vector<std::string>& before) {
   for (std::size_t i = 0; i < objects_.size(); ++i) {
-    if (before[i] == behind_[i]) continue;
+    if (before[i] == after_first_[i]) continue;
     ReplayedObject& object = objects_[i];
     if (object.layout) {
       object.pristine = make_image(session_, *object.layout, nullptr);

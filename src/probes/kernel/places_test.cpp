@@ -23,7 +23,7 @@ namespace {
 void set_resident(std::vector<Point>& points) {
   for (Point& point : points) {
     const auto shape = shape_of<Shape>(point);
-    if (shape.text != Text::entered) continue;
+    if (!has_entry(shape.variant)) continue;
     const std::int64_t resident = shape.padding_eighths < 4   ? 1000
                                   : shape.padding_eighths < 8 ? 500
                                                               : 250;
@@ -49,46 +49,26 @@ TEST_CASE("kernel: groups at once are a curve, and half of them a finding") {
 }
 
 TEST_CASE(
-    "kernel: what starting its groups takes is measured by launches of which none does work") {
+    "kernel: what starting its groups takes is measured by a launch of which none does work") {
   std::vector<Point> points = measured(1.0);
   set_resident(points);
-  std::vector<std::uint64_t> ending;
   for (Point& point : points) {
     const auto shape = shape_of<Shape>(point);
-    if (!shape.ends_at_once) continue;
+    if (shape.variant != Variant::ending) continue;
     CHECK(point.series == "triad, ending at once");
     CHECK_FALSE(probe.find_problem(point).has_value());
-    ending.push_back(shape.distinct_groups);
+    CHECK(shape.distinct_groups == 1024);
     point.samples.clear();
-    measure(point, shape.distinct_groups == 1 ? 1e5 : 8e5);
+    measure(point, 8e5);
   }
-  CHECK(ending == std::vector<std::uint64_t>{1, 1024});
   const Findings found = probe.analyse(device_with_events(), points);
-  CHECK(*need(found, "launching").value == doctest::Approx(0.1).epsilon(0.01));
-  CHECK(*need(found, "starting").value == doctest::Approx(0.7).epsilon(0.01));
+  CHECK(*need(found, "starting").value == doctest::Approx(0.8).epsilon(0.01));
   CHECK(need(found, "starting").label == "1024 groups");
   CHECK(need(found, "advice")
-            .label.starts_with("Starting 1024 groups takes 70 % of the kernel's time"));
-  // They are no launches of the kernel with its groups at once, nor of its whole waves.
+            .label.starts_with("Starting 1024 groups takes 80 % of the kernel's time"));
+  // The launch is none of the kernel with resident groups, nor of its full waves.
   CHECK(*need(found, "resident_groups").value == 1000);
   CHECK(need(found, "tail").reason == "refused: not all required launches were measured");
-}
-
-TEST_CASE("kernel: of one group nothing is told of starting others") {
-  std::vector<Point> points = plan_of(std::string(triad), 1).points;
-  std::size_t ending = 0;
-  for (Point& point : points) {
-    const bool ends = shape_of<Shape>(point).ends_at_once;
-    ending += ends ? 1U : 0U;
-    if (shape_of<Shape>(point).text == Text::entered) {
-      point.facts.set(resident_fact, std::int64_t{1});
-    }
-    measure(point, ends ? 1e5 : 1e6);
-  }
-  CHECK(ending == 1);
-  const Findings found = probe.analyse(device_with_events(), points);
-  CHECK(*need(found, "launching").value == doctest::Approx(0.1).epsilon(0.01));
-  CHECK(need(found, "starting").reason == "not present: the launch has only one work-group");
 }
 
 TEST_CASE("kernel: the launch without its last wave is measured in view of the groups at once") {
@@ -115,7 +95,7 @@ TEST_CASE("kernel: the launch without its last wave is measured in view of the g
 TEST_CASE("kernel: with an entry that costs more than a tenth nothing is said of groups") {
   std::vector<Point> points = measured(1.0);
   for (Point& point : points) {
-    if (shape_of<Shape>(point).text != Text::entered) continue;
+    if (!has_entry(shape_of<Shape>(point).variant)) continue;
     point.facts.set(resident_fact, std::int64_t{1000});
     point.samples.clear();
     measure(point, 1.2e6);

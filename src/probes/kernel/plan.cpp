@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/kernel/kernel.hpp"
-
+// Which launches of a kernel are measured.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -8,60 +7,56 @@
 #include <utility>
 
 #include "clprobe/estimate.hpp"
-#include "clprobe/kernel_causes.hpp"
+#include "probes/kernel/kernel.hpp"
 #include "probes/kernel/shape.hpp"
 
 namespace clprobe::kernel {
 namespace {
 
 using prelude::Possibility;
+using prelude::Setting;
+
+bool is_usable(const prelude::Verdict& verdict) {
+  return verdict.possibility == Possibility::usable;
+}
 
 std::optional<prelude::LaneMasks> lane_masks(const prelude::NdRange& range,
                                              const DeviceInfo& device) {
   return prelude::lane_masks(range, static_cast<std::uint64_t>(device.sub_group_size));
 }
 
-/// What of the device and the launch speaks against taking lanes away, besides the text.
-void look_at_lanes(const prelude::NdRange& range, const DeviceInfo& device,
-                   prelude::Verdict& lanes) {
+/// What the device or the launch has against the removal of lanes.
+void check_lanes(const prelude::NdRange& range, const DeviceInfo& device, prelude::Verdict& lanes) {
   if (runs_items_in_turn(device) || device.sub_group_size <= 1) {
     lanes = {Possibility::not_present, "a core runs its work-items one after another"};
-  } else if (lanes.possibility == Possibility::usable && !lane_masks(range, device)) {
+  } else if (is_usable(lanes) && !lane_masks(range, device)) {
     lanes = {Possibility::refused, "its work-groups do not consist of whole sub-groups"};
   }
 }
 
-using prelude::Possibility;
-using prelude::Setting;
-
-/// Of a GPU what its driver reports may be another cache than the last (NVIDIA's: 4 MiB of an H100
-/// with 50), and the parts of main memory and of that cache would be wrong: 0 without measured
-/// levels.
+/// The last cache if its size is certain, else 0. A GPU's driver may report another cache
+/// (NVIDIA's: 4 MiB on an H100 with 50), so a GPU needs measured levels.
 Bytes last_cache_of(const DeviceInfo& device, Bytes measured) {
   if (is_gpu(device) && measured.count == 0) return {};
   return std::max(reported_cache(device), measured);
 }
 
-/// One kernel, and what may be done to it.
+/// One kernel, and what its launches may be without.
 class Planned {
  public:
   Planned(const DeviceInfo& device, const Request& request, const AskedLaunch& launch)
       : launch_(launch),
-        is_padded_(!runs_items_in_turn(device)),
+        runs_groups_at_once_(!runs_items_in_turn(device)),
         timer_(device.launch_timer == Timer::event ? Timer::event : Timer::wait),
         last_cache_(last_cache_of(device, request.known.last_cache)),
         levels_(request.known.levels),
         range_(range_for_prelude(launch.bundle.launch.range)),
         judgement_(judge_kernel(launch.bundle, device)) {
-    check_entry();
-    if (judgement_.renaming.possibility != Possibility::usable) return;
-    try {
-      static_cast<void>(prelude::encode(range_, {}));
-    } catch (const prelude::SettingError& error) {
-      judgement_.renaming = {Possibility::refused, error.what()};
-      return;
-    }
-    if (judgement_.folding.possibility != Possibility::usable) return;
+    refuse_if_it_throws(judgement_.entry,
+                        [this] { static_cast<void>(prelude::entry_text(range_)); });
+    refuse_if_it_throws(judgement_.renaming,
+                        [this] { static_cast<void>(prelude::encode(range_, {})); });
+    if (!is_instrumented() || !is_usable(judgement_.folding)) return;
     sweep_ = prelude::fold_sweep(range_);
     if (sweep_.size() > 1) return;
     judgement_.folding = {Possibility::refused, sweep_.empty()
@@ -69,140 +64,51 @@ class Planned {
                                                     : "the launch has only one work-group"};
   }
 
-  [[nodiscard]] bool is_instrumented() const {
-    return judgement_.renaming.possibility == Possibility::usable;
-  }
-  [[nodiscard]] bool is_entered() const {
-    return judgement_.entry.possibility == Possibility::usable;
-  }
-  /// Whether a compute unit runs several groups at once, which local memory may limit.
-  [[nodiscard]] bool is_padded() const { return is_entered() && is_padded_; }
+  [[nodiscard]] bool is_instrumented() const { return is_usable(judgement_.renaming); }
+  [[nodiscard]] bool is_entered() const { return is_usable(judgement_.entry); }
+  /// True if a compute unit runs several groups at once, which local memory may limit.
+  [[nodiscard]] bool is_padded() const { return is_entered() && runs_groups_at_once_; }
+  /// True if copies side by side show waits: a core would run them one after another, and only
+  /// events tell when launches ran.
+  [[nodiscard]] bool has_chains() const { return runs_groups_at_once_ && timer_ == Timer::event; }
   [[nodiscard]] const std::vector<Setting>& sweep() const { return sweep_; }
-  [[nodiscard]] const prelude::NdRange& range() const { return range_; }
-  [[nodiscard]] const std::string& label() const { return launch_.label; }
-
-  [[nodiscard]] Point plain(Caches caches) const {
-    return point_of({.caches = caches}, caches == Caches::warm ? warm_suffix : "");
-  }
-  /// Groups that do what few do find in the caches what these have touched: what is taken away is
-  /// waiting for memory, also for the first of them.
-  [[nodiscard]] Point instrumented(const Setting& setting, std::string_view suffix) const {
-    const Caches caches = is_folded(setting) ? Caches::warm : Caches::cold;
-    return point_of({.caches = caches, .text = Text::instrumented, .setting = setting}, suffix);
-  }
-
-  /// All groups, with so much of the local memory that the kernel leaves.
-  [[nodiscard]] Point entered(std::uint64_t padding_eighths) const {
-    return point_of({.text = Text::entered, .padding_eighths = padding_eighths}, at_once_suffix);
-  }
-  /// What is left with all causes gone, and others beside it.
-  [[nodiscard]] Point bare_beside(const Setting& setting, Beside what) const {
-    return point_of(
-        {.caches = Caches::warm, .text = Text::bare, .setting = setting, .beside = what},
-        std::string(bare_suffix) + std::string(word_in(beside_words, what)));
-  }
-  /// `folding` without all that the kernel has of the other causes.
-  [[nodiscard]] Setting bare(Setting folding) const {
-    for (const RemovableCause& each : removable_causes) folding.*each.without = has(each);
-    return folding;
-  }
-  /// Whether others beside what is left say something: where a core would run one behind the other
-  /// they do not, nor where no event says when.
-  [[nodiscard]] bool has_chains() const { return is_padded_ && timer_ == Timer::event; }
-  /// The first groups alone.
-  [[nodiscard]] Point first_groups(std::uint64_t groups) const {
-    return point_of({.text = Text::entered, .distinct_groups = groups}, whole_waves_suffix);
-  }
-
-  /// That many groups, of which none goes on into the kernel.
-  [[nodiscard]] Point ending_groups(std::uint64_t groups) const {
-    return point_of({.text = Text::entered, .distinct_groups = groups, .ends_at_once = true},
-                    ending_suffix);
-  }
   [[nodiscard]] std::uint64_t groups() const { return prelude::count_all_groups(range_); }
 
-  /// `folding`, without barriers, atomics, fences, special functions, and without lanes where it
-  /// folds, in each combination of what the kernel has.
-  void add_switched(const Setting& folding, std::vector<Point>& points) const {
-    for (unsigned bits = 1; bits < 1U << removable_causes.size(); ++bits) {
-      Setting setting = folding;
-      std::string suffix;
-      bool is_possible = true;
-      for (std::size_t i = 0; i < removable_causes.size(); ++i) {
-        if ((bits >> i & 1U) == 0) continue;
-        const RemovableCause& cause = removable_causes.at(i);
-        is_possible = is_possible && has(cause) &&
-                      (cause.factor != KernelFactor::lanes || is_folded(folding));
-        setting.*cause.without = true;
-        suffix += cause.suffix;
-      }
-      if (is_possible) points.push_back(instrumented(setting, suffix));
-    }
+  [[nodiscard]] Point point(Shape shape) const;
+  [[nodiscard]] Point instrumented(const Setting& setting) const {
+    return point({.variant = Variant::instrumented, .setting = setting});
   }
+  [[nodiscard]] Point resident(std::uint64_t padding_eighths) const {
+    return point({.variant = Variant::resident, .padding_eighths = padding_eighths});
+  }
+  /// `folding` without all causes that the kernel has.
+  [[nodiscard]] Setting bare(Setting folding) const {
+    for (const FactorRow& row : factor_rows) {
+      if (row.without != nullptr) folding.*row.without = has(row);
+    }
+    return folding;
+  }
+  /// Adds `folding` without each combination of the other causes that the kernel has.
+  void add_switched(const Setting& folding, std::vector<Point>& points) const;
 
  private:
-  /// Whether the kernel has that cause and may lose it.
-  [[nodiscard]] bool has(const RemovableCause& cause) const {
-    return (judgement_.*cause.verdict).possibility == Possibility::usable;
-  }
+  /// True if the kernel has that cause, and may be without it.
+  [[nodiscard]] bool has(const FactorRow& row) const { return is_usable(judgement_.*row.verdict); }
 
-  Point point_of(Shape shape, std::string_view suffix) const {
-    shape.bundle = launch_.bundle.id;
-    shape.timer = timer_;
-    if (range_.local != bundle::Sizes{}) {
-      shape.groups = groups();
-      if (shape.distinct_groups == 0) {
-        shape.distinct_groups = prelude::count_distinct_groups(range_, shape.setting);
-      }
-    }
-    Point point;
-    point.series = launch_.label + std::string(suffix);
-    write_shape(shape, point);
-    add_facts(point);
-    return point;
-  }
-
-  void add_facts(Point& point) const {
-    const std::uint64_t bytes = bundle::object_bytes(launch_.bundle.launch);
-    point.facts.set(buffer_bytes_fact, static_cast<std::int64_t>(bytes));
-    if (last_cache_.count > 0) {
-      point.facts.set(last_cache_fact, static_cast<std::int64_t>(last_cache_.count));
-    }
-    for (const KnownLevel& each : levels_) {
-      const auto place = static_cast<std::size_t>(each.level) - 1;
-      const bool is_numbered = each.level > 0 && place < level_facts.size();
-      if (!is_numbered || each.capacity.count == 0) continue;
-      point.facts.set(std::string(level_facts.at(place)),
-                      static_cast<std::int64_t>(each.capacity.count));
-    }
-    const auto verdict_of = [this](const prelude::Verdict& own) -> const prelude::Verdict& {
-      return is_instrumented() ? own : judgement_.renaming;
-    };
-    add_absence(point, "memory", verdict_of(judgement_.folding));
-    for (const RemovableCause& each : removable_causes) {
-      add_absence(point, word_in(factor_words, each.factor), verdict_of(judgement_.*each.verdict));
-    }
-    add_absence(point, entry_factor, judgement_.entry);
-  }
-
-  static void add_absence(Point& point, std::string_view factor, const prelude::Verdict& verdict) {
-    if (verdict.possibility == Possibility::usable) return;
-    const bool is_there = verdict.possibility == Possibility::refused;
-    point.facts.set(absence_of(factor), is_there ? verdict.reason : std::string(not_present));
-  }
-
-  /// What of the launch speaks against an entry, besides the text.
-  void check_entry() {
-    if (!is_entered()) return;
+  template <typename Action>
+  static void refuse_if_it_throws(prelude::Verdict& verdict, const Action& action) {
+    if (!is_usable(verdict)) return;
     try {
-      static_cast<void>(prelude::entry_text(range_));
+      action();
     } catch (const prelude::SettingError& error) {
-      judgement_.entry = {Possibility::refused, error.what()};
+      verdict = {Possibility::refused, error.what()};
     }
   }
+
+  void add_facts(Point& point) const;
 
   const AskedLaunch& launch_;
-  bool is_padded_;
+  bool runs_groups_at_once_;
   Timer timer_;
   Bytes last_cache_;
   std::vector<KnownLevel> levels_;
@@ -211,18 +117,80 @@ class Planned {
   std::vector<Setting> sweep_{};
 };
 
-std::vector<Planned> planned_of(const DeviceInfo& device, const Request& request) {
+Point Planned::point(Shape shape) const {
+  shape.bundle = launch_.bundle.id;
+  shape.timer = timer_;
+  if (range_.local != bundle::Sizes{}) {
+    shape.groups = groups();
+    if (shape.distinct_groups == 0) {
+      shape.distinct_groups = prelude::count_distinct_groups(range_, shape.setting);
+    }
+  }
+  Point point;
+  point.series = launch_.label;
+  for (const FactorRow& row : factor_rows) {
+    const bool is_without = row.without != nullptr && shape.setting.*row.without;
+    if (is_without && shape.variant == Variant::instrumented) {
+      point.series += ", without " + std::string(row.cause.name);
+    }
+  }
+  if (point.series == launch_.label) point.series += suffix_of(shape.variant);
+  write_shape(shape, point);
+  add_facts(point);
+  return point;
+}
+
+void Planned::add_switched(const Setting& folding, std::vector<Point>& points) const {
+  std::vector<const FactorRow*> causes;
+  for (const FactorRow& row : factor_rows) {
+    const bool is_possible =
+        row.cause.name != row_of(Factor::lanes).cause.name || is_folded(folding);
+    if (row.without != nullptr && has(row) && is_possible) causes.push_back(&row);
+  }
+  for (unsigned bits = 1; bits < 1U << causes.size(); ++bits) {
+    Setting setting = folding;
+    for (std::size_t i = 0; i < causes.size(); ++i) {
+      setting.*causes[i]->without = (bits >> i & 1U) != 0;
+    }
+    points.push_back(instrumented(setting));
+  }
+}
+
+void Planned::add_facts(Point& point) const {
+  const std::uint64_t bytes = bundle::object_bytes(launch_.bundle.launch);
+  point.facts.set(buffer_bytes_fact, static_cast<std::int64_t>(bytes));
+  if (last_cache_.count > 0) {
+    point.facts.set(last_cache_fact, static_cast<std::int64_t>(last_cache_.count));
+  }
+  for (const KnownLevel& each : levels_) {
+    const auto place = static_cast<std::size_t>(each.level) - 1;
+    if (each.level < 1 || place >= max_levels || each.capacity.count == 0) continue;
+    point.facts.set(fact_at(level_fact, place), static_cast<std::int64_t>(each.capacity.count));
+  }
+  const auto add_absence = [&](std::string_view factor, const prelude::Verdict& verdict) {
+    if (is_usable(verdict)) return;
+    const bool is_there = verdict.possibility == Possibility::refused;
+    point.facts.set(absence_of(factor), is_there ? verdict.reason : std::string(not_present));
+  };
+  for (const FactorRow& row : factor_rows) {
+    add_absence(row.cause.name, is_instrumented() ? judgement_.*row.verdict : judgement_.renaming);
+  }
+  add_absence(entry_factor, judgement_.entry);
+}
+
+std::vector<Planned> planned_kernels(const DeviceInfo& device, const Request& request) {
   std::vector<Planned> all;
+  all.reserve(request.launches.size());
   for (const AskedLaunch& each : request.launches) all.emplace_back(device, request, each);
   return all;
 }
 
-/// A quick look leaves every other folding out, but neither end.
+/// With --quick every other reduction is left out, but neither end.
 bool is_left_out(std::size_t place, std::size_t count, Effort effort) {
   return effort == Effort::quick && place % 2 == 1 && place + 1 < count;
 }
 
-/// Eighths of the local memory that a kernel leaves; 0 is the kernel as it is.
+/// Eighths of the local memory that a kernel leaves.
 std::vector<std::uint64_t> paddings(Effort effort) {
   if (effort == Effort::quick) return {4, 6, 8};
   return {1, 2, 3, 4, 5, 6, 7, 8};
@@ -235,47 +203,39 @@ const Point* find_measured(const Point& wanted, std::span<const Point> points) {
   return point == points.end() || !point->failure.empty() ? nullptr : &*point;
 }
 
-/// With copies of it beside it, and loads.
-void add_bare(const Planned& kernel, const Setting& folding, double ns, Effort effort,
-              std::vector<Point>& points) {
-  // A sample has eight copies, or the kernel twice and noise of four times its time.
-  const double max_ns = effort == Effort::quick ? 10e6 : 50e6;
-  if (!kernel.has_chains() || ns > max_ns) return;
-  for (const Beside what : {Beside::copies, Beside::scattered}) {
-    points.push_back(kernel.bare_beside(kernel.bare(folding), what));
-  }
-}
-
-/// The launch without its last wave, where it has one that is partly filled.
+/// The launch of full waves, if the last wave is partial.
 std::optional<Point> whole_waves(const Planned& kernel, std::span<const Point> points) {
   if (!kernel.is_entered()) return std::nullopt;
-  const Point* const all = find_measured(kernel.entered(0), points);
+  const Point* const all = find_measured(kernel.resident(0), points);
   if (all == nullptr) return std::nullopt;
   const std::int64_t resident = all->facts.integer_or(resident_fact, 0);
-  const std::uint64_t groups =
-      groups_of_whole_waves(shape_of<Shape>(*all).groups,
-                            static_cast<std::uint64_t>(std::max<std::int64_t>(0, resident)));
+  const std::uint64_t groups = groups_of_whole_waves(
+      kernel.groups(), static_cast<std::uint64_t>(std::max<std::int64_t>(0, resident)));
   if (groups == 0) return std::nullopt;
-  return kernel.first_groups(groups);
+  return kernel.point({.variant = Variant::whole_waves, .distinct_groups = groups});
 }
 
-/// Of the sweep's points the fastest: its place there, and its time.
-struct Fastest {
-  std::size_t place{0};
-  double ns{0.0};
-};
-std::optional<Fastest> find_fastest(const Planned& kernel, const DeviceInfo& device,
-                                    std::span<const Point> points) {
-  std::optional<Fastest> found;
+/// Adds the launches that follow from the fastest working-set reduction.
+void add_refined(const Planned& kernel, const DeviceInfo& device, Effort effort,
+                 std::span<const Point> points, std::vector<Point>& more) {
+  const Setting* fastest = nullptr;
+  double min_ns = 0.0;
   for (std::size_t i = 1; i < kernel.sweep().size(); ++i) {
-    const Point* const point =
-        find_measured(kernel.instrumented(kernel.sweep()[i], folded_suffix), points);
-    if (point == nullptr) continue;
-    const std::optional<Estimate> time = estimate(*point, device);
-    if (!time || (found && time->ns >= found->ns)) continue;
-    found = Fastest{i, time->ns};
+    const Setting& setting = kernel.sweep()[i];
+    const Point* const point = find_measured(kernel.instrumented(setting), points);
+    const std::optional<Estimate> time = point == nullptr ? std::nullopt : estimate(*point, device);
+    if (!time || (fastest != nullptr && time->ns >= min_ns)) continue;
+    fastest = &setting;
+    min_ns = time->ns;
   }
-  return found;
+  if (fastest == nullptr) return;
+  kernel.add_switched(*fastest, more);
+  // A sample has eight copies, or the kernel twice and loads of four times its time.
+  const double max_ns = effort == Effort::quick ? 10e6 : 50e6;
+  if (!kernel.has_chains() || min_ns > max_ns) return;
+  for (const Variant each : {Variant::copies, Variant::beside_loads}) {
+    more.push_back(kernel.point({.variant = each, .setting = kernel.bare(*fastest)}));
+  }
 }
 
 }  // namespace
@@ -297,19 +257,17 @@ prelude::Judgement judge_kernel(const bundle::Bundle& bundle, const DeviceInfo& 
     program.options += (program.options.empty() ? "" : " ") + unit.options;
   }
   prelude::Judgement judgement = prelude::judge(program, bundle.launch.kernel);
-  look_at_lanes(range_for_prelude(bundle.launch.range), device, judgement.lanes);
+  check_lanes(range_for_prelude(bundle.launch.range), device, judgement.lanes);
   return judgement;
 }
 
 prelude::Switches switches_of(const prelude::Judgement& judgement, const prelude::NdRange& range,
                               const DeviceInfo& device) {
-  prelude::Switches switches{.barriers = judgement.barriers.possibility == Possibility::usable,
-                             .atomics = judgement.atomics.possibility == Possibility::usable,
-                             .fences = judgement.fences.possibility == Possibility::usable,
+  prelude::Switches switches{.barriers = is_usable(judgement.barriers),
+                             .atomics = is_usable(judgement.atomics),
+                             .fences = is_usable(judgement.fences),
                              .assembly = judgement.has_fence_assembly};
-  if (judgement.lanes.possibility == Possibility::usable) {
-    switches.lanes = lane_masks(range, device);
-  }
+  if (is_usable(judgement.lanes)) switches.lanes = lane_masks(range, device);
   return switches;
 }
 
@@ -317,35 +275,32 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   Plan result;
   // What matters most first, of all kernels: time may run out.
   result.is_ordered = true;
-  const std::vector<Planned> kernels = planned_of(device, request);
+  const std::vector<Planned> kernels = planned_kernels(device, request);
   for (const Planned& each : kernels) {
-    for (const Caches caches : {Caches::cold, Caches::warm}) {
-      result.points.push_back(each.plain(caches));
-    }
-    if (each.is_instrumented()) result.points.push_back(each.instrumented({}, folded_suffix));
-    if (each.is_entered()) result.points.push_back(each.entered(0));
+    result.points.push_back(each.point({.variant = Variant::plain}));
+    result.points.push_back(each.point({.variant = Variant::warm}));
+    if (each.is_instrumented()) result.points.push_back(each.instrumented({}));
+    if (each.is_entered()) result.points.push_back(each.resident(0));
   }
   for (const Planned& each : kernels) {
     if (!each.is_instrumented()) continue;
     for (std::size_t i = 1; i < each.sweep().size(); ++i) {
       if (is_left_out(i, each.sweep().size(), request.effort)) continue;
-      result.points.push_back(each.instrumented(each.sweep()[i], folded_suffix));
+      result.points.push_back(each.instrumented(each.sweep()[i]));
     }
     each.add_switched({}, result.points);
   }
   for (const Planned& each : kernels) {
-    if (!each.is_entered()) continue;
-    result.points.push_back(each.ending_groups(1));
-    if (each.groups() > 1) result.points.push_back(each.ending_groups(each.groups()));
+    if (each.is_entered()) result.points.push_back(each.point({.variant = Variant::ending}));
   }
   for (const Planned& each : kernels) {
     if (!each.is_padded()) continue;
     for (const std::uint64_t eighths : paddings(request.effort)) {
-      result.points.push_back(each.entered(eighths));
+      result.points.push_back(each.resident(eighths));
     }
   }
   for (const AskedLaunch& each : request.launches) {
-    // What is written to has a copy.
+    // Objects that the kernel writes have a copy.
     result.memory.count += 2 * bundle::object_bytes(each.bundle.launch);
   }
   return result;
@@ -354,17 +309,9 @@ Plan plan(const DeviceInfo& device, const Request& request) {
 std::vector<Point> refine(const DeviceInfo& device, const Request& request,
                           std::span<const Point> points) {
   std::vector<Point> more;
-  const std::vector<Planned> kernels = planned_of(device, request);
-  for (const Planned& each : kernels) {
+  for (const Planned& each : planned_kernels(device, request)) {
     if (auto point = whole_waves(each, points)) more.push_back(std::move(*point));
-    const std::optional<Fastest> fastest = find_fastest(each, device, points);
-    if (!fastest) continue;
-    const Setting& folding = each.sweep()[fastest->place];
-    each.add_switched(folding, more);
-    for (const Setting& window : prelude::windows_of(each.range(), folding)) {
-      if (window != folding) more.push_back(each.instrumented(window, ", other groups"));
-    }
-    add_bare(each, folding, fastest->ns, request.effort, more);
+    add_refined(each, device, request.effort, points, more);
   }
   return more;
 }

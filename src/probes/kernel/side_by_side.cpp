@@ -15,9 +15,8 @@ namespace {
 
 enum class Timed { every_launch, first_and_last };
 
-/// So many in each of the queues, in turn, so that none is a launch ahead. All queues are flushed
-/// at once, and launches that nobody asks the time of have no event: both cost a driver of
-/// NVIDIA's more than the launch itself.
+/// Launches alternately in the queues, so that none is a launch ahead. All queues are flushed at
+/// once, and only timed launches have events: either costs NVIDIA's driver more than the launch.
 std::vector<Span> run(std::span<const cl::CommandQueue> queues, std::uint64_t launches, Timed timed,
                       const Copies::Launcher& launch) {
   std::vector<cl::Event> events;
@@ -34,17 +33,17 @@ std::vector<Span> run(std::span<const cl::CommandQueue> queues, std::uint64_t la
   return spans;
 }
 
-// Of one group a unit, no more than keep the way to the second cache busy: each load of the kernel
-// stands behind some 200 lines, a hundred cycles or two. More would also be felt by a kernel that
-// loads a word in a thousand cycles.
+// Work-items of the one group on each unit: just enough to keep the path to L2 busy, so that each
+// load of the kernel queues behind some 200 lines, for 100 to 200 cycles. More would also slow a
+// kernel that loads a word in a thousand cycles.
 constexpr std::uint64_t work_items = 64;
-// What each last cache of a GPU holds, and no first one does.
+// Fits the last cache of any GPU, and exceeds the first.
 constexpr std::uint64_t max_room_bytes = std::uint64_t{1} << 20U;
-// The kernel takes longer beside it, and is launched a while behind it.
+// The kernel takes longer next to the loads, and starts a while after them.
 constexpr double times_of_kernel = 4.0;
 constexpr double head_start_ns = 600e3;
 
-/// Until it runs, as far as the driver tells that; but not for long.
+/// Waits until a launch runs, if the driver reports that, but not for long.
 void wait_for_start(const cl::Event& event) {
   const auto begin = std::chrono::steady_clock::now();
   constexpr std::chrono::microseconds patience{200};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches next to each other: copies of one kernel, each in a queue of its own, and a kernel of
-// clprobe's that loads. Sees OpenCL.
+// Concurrent launches: copies of one kernel, each in its own queue, and a kernel of clprobe's that
+// loads. Sees OpenCL.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace clprobe::kernel {
 
-/// By the device's clock, in ns.
+/// The time of a launch by the device's clock, in ns.
 struct Span {
   std::uint64_t begin{0};
   std::uint64_t end{0};
   [[nodiscard]] double ns() const { return static_cast<double>(end - begin); }
 };
 
-/// Of a launch that is over, in a queue with profiling.
+/// The span of a finished launch in a queue with profiling.
 inline Span span_of(const cl::Event& event) {
   return {event.getProfilingInfo<CL_PROFILING_COMMAND_START>(),
           event.getProfilingInfo<CL_PROFILING_COMMAND_END>()};
@@ -27,15 +27,15 @@ inline Span span_of(const cl::Event& event) {
 
 class Copies {
  public:
-  /// Enqueues the kernel once, with an event or, as nullptr, without.
+  /// Enqueues the kernel once; the event may be null.
   using Launcher = std::function<void(const cl::CommandQueue&, cl::Event*)>;
 
-  /// So many side by side.
+  /// Makes a queue for each of `count` copies.
   Copies(Session& session, std::uint64_t count, Launcher launch);
 
-  /// How long a launch takes that has none beside it: the median of so many, one behind the other.
+  /// The median time of so many launches in one queue.
   double alone_ns(std::uint64_t launches);
-  /// The time of so many launches in each queue, for each launch of them.
+  /// The time of so many launches in each queue, divided by the number of all launches.
   double each_ns(std::uint64_t launches);
 
  private:
@@ -45,17 +45,18 @@ class Copies {
 
 class LoadNoise {
  public:
-  /// `options` are its kernel's, `room` of so many bytes is what it reads.
+  /// `options`: of its kernel's build; `room`: the buffer that it reads.
   LoadNoise(Session& session, std::string options, cl::Buffer room, std::uint64_t room_bytes);
 
-  /// Launches so much of it, and comes back once it runs, as far as the driver tells that.
+  /// Launches that many loads, and returns once they run, if the driver reports that.
   cl::Event start(std::uint32_t amount);
-  /// Until all that was launched is over.
+  /// Waits until all launches are over.
   void finish();
 
-  /// How long so much takes with nothing beside it.
+  /// The time of that many loads alone.
   double alone_ns(std::uint32_t amount);
-  /// So much that it outlasts a kernel of so many ns. Throws Unsupported where none takes time.
+  /// The number of loads that outlasts a kernel of so many ns. Throws Unsupported if no number of
+  /// loads takes time.
   std::uint32_t amount_for(double kernel_ns);
 
  private:

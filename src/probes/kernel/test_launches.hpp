@@ -15,6 +15,7 @@
 #include "probes/kernel/kernel.hpp"
 #include "probes/kernel/shape.hpp"
 #include "probes/shared/card_parts.hpp"
+#include "unit/random.hpp"
 
 namespace clprobe::kernel {
 
@@ -65,11 +66,11 @@ inline std::vector<Point> measured(double ratio) {
   for (Point& point : points) {
     const auto shape = shape_of<Shape>(point);
     double ns = 1e6;
-    if (shape.text == Text::instrumented) ns *= ratio;
+    if (shape.variant == Variant::instrumented) ns *= ratio;
     if (shape.distinct_groups <= 64) ns *= 0.5;
     if (shape.distinct_groups <= 2) ns *= 3;
-    if (shape.text == Text::own && shape.caches == Caches::warm) ns = 8e5;
-    if (shape.ends_at_once) ns = 1e4;
+    if (shape.variant == Variant::warm) ns = 8e5;
+    if (shape.variant == Variant::ending) ns = 1e4;
     measure(point, ns);
   }
   return points;
@@ -79,6 +80,14 @@ inline const Finding& need(const Findings& found, std::string_view name) {
   const Finding* const finding = find_finding(found.findings, name);
   REQUIRE(finding != nullptr);
   return *finding;
+}
+
+/// Nine visits of about so many nanoseconds.
+inline Visits around(double ns, std::uint64_t seed, double noise = 0.002) {
+  Random random(seed);
+  Visits visits;
+  for (int i = 0; i < 9; ++i) visits.push_back({ns * (1.0 + noise * random.normal())});
+  return visits;
 }
 
 /// The part of the bar with that label; null where there is none.

@@ -22,7 +22,7 @@
 namespace clprobe::stalls {
 namespace {
 
-/// The ticks of a phase in each sample, by iteration.
+/// The ticks of a phase per iteration, one number for each sample.
 std::vector<double> ticks_of(const Points& points, std::string_view phase) {
   std::vector<double> ticks;
   for (const Point* const point : points) {
@@ -35,14 +35,14 @@ std::vector<double> ticks_of(const Points& points, std::string_view phase) {
   return ticks;
 }
 
-/// Of a whole, with its quartiles.
+/// A share of a whole, with its quartiles.
 struct Share {
   double value{0.0};
   Interval interval{};
 };
 
-/// The time after a part's end, as a share of the span of all: in the mean, or of the part that
-/// ended first. That it is nothing is a result.
+/// The time after a part's end as a share of the span of all parts, in the mean or for the part
+/// that ended first. A share of 0 is a result.
 std::optional<Share> tail_of(const Points& points, std::string_view phase) {
   const std::vector<double> tail = ticks_of(points, phase);
   const std::vector<double> span = ticks_of(points, phase_span);
@@ -69,8 +69,8 @@ const Finding* find_in(std::span<const Finding> findings, std::string_view bar,
   return found == findings.end() ? nullptr : &*found;
 }
 
-/// Of all resources the least that is free for sure, as a share of the time; 0 where that of one is
-/// not known.
+/// The share of the time in which the busiest resource is free, by the low ends of intervals; 0 if
+/// that of one resource is unknown.
 double free_of_busiest(std::string_view bar, std::span<const Finding> findings) {
   double least = 1.0;
   std::size_t known = 0;
@@ -87,18 +87,18 @@ constexpr std::string_view issue_label = "no stall: issue";
 constexpr std::string_view not_resolved = "not resolved: within two sigma of 0";
 static_assert(not_resolved.starts_with(stack_not_resolved));
 
-/// Two builds are never the same but for the cause: registers and the places of instructions
-/// differ, too. On GPUs, whose times scatter by a thousandth, that was up to 3.7 % of the time.
+/// Builds never differ by the cause alone: registers and the places of instructions differ as well.
+/// On GPUs, whose times scatter by a thousandth, that was up to 3.7 % of the time.
 constexpr double builds_differ = 0.05;
 
-/// Whether a share can be one: within 0 to 100 %, or outside by no more than its sigma, or than
-/// what builds differ by.
+/// True if a share is within 0 to 100 %, or outside by no more than its sigma or the difference of
+/// builds.
 bool is_possible(const Cost& cost, double all_ns) {
   const double room = std::max(cost.sigma_ns, builds_differ * all_ns);
   return cost.ns >= -room && cost.ns <= all_ns + room;
 }
 
-/// Why a share is not known. A build without a cause that takes longer has got another one.
+/// Why a share is unknown: a build that takes longer without a cause has another cause.
 std::string impossible(std::string_view label, std::string_view verb, const Cost& cost,
                        double all_ns) {
   const double percent = 100.0 / all_ns;
@@ -107,7 +107,7 @@ std::string impossible(std::string_view label, std::string_view verb, const Cost
                      verb, cost.ns * percent, cost.sigma_ns * percent, what);
 }
 
-/// The cost as a part of `all_ns`.
+/// The finding with the cost as a share of `all_ns`, and its interval.
 Finding with_interval(Finding finding, std::string_view label, const Cost& cost, double all_ns) {
   finding.label = label;
   finding.value = cost.ns / all_ns;
@@ -117,7 +117,7 @@ Finding with_interval(Finding finding, std::string_view label, const Cost& cost,
   return finding;
 }
 
-/// A share of `all_ns`: where it is above the whole by no more than its error, the whole.
+/// The cost as a share of `all_ns`, or the whole if it exceeds that by no more than its error.
 Finding within_whole(Finding finding, std::string_view label, std::string_view verb,
                      const Cost& cost, double all_ns) {
   if (!is_possible(cost, all_ns)) {
@@ -150,14 +150,14 @@ std::vector<AblationBuild> builds_in(const Points& points, const DeviceInfo& dev
   return builds;
 }
 
-/// The kernel as it is.
+/// The kernel with all causes; null if it was not measured.
 const Point* whole_kernel(const Points& points) {
   const auto at = std::find_if(points.begin(), points.end(),
                                [](const Point* each) { return is_whole_kernel(*each); });
   return at == points.end() ? nullptr : *at;
 }
 
-/// What the kernel takes. Two cores of a virtual machine may be one for as long as a visit.
+/// The kernel's time. Two cores of a virtual machine may share one core for a whole visit.
 Finding time_of(std::string_view bar, const Points& points, const DeviceInfo& device,
                 const Ablation& ablation) {
   const Point* const whole = whole_kernel(points);
@@ -167,15 +167,15 @@ Finding time_of(std::string_view bar, const Points& points, const DeviceInfo& de
   return time_finding(bar, ablation.none.ns, ablation.none.interval, "median of the faster half");
 }
 
-/// The build of which most has been taken away.
+/// The build without all causes.
 const AblationBuild& without_causes(const std::vector<AblationBuild>& builds) {
   return *std::max_element(
       builds.begin(), builds.end(),
       [](const AblationBuild& a, const AblationBuild& b) { return a.idealised < b.idealised; });
 }
 
-/// What is left without all causes, `all`, in two: `all` of the result is what a group takes where
-/// others fill its gaps, and its only factor what those took. Nothing where that was not measured.
+/// Divides the time without all causes. `all` of the result is the time of a group while others
+/// fill its gaps, and its only factor is the time of those gaps. Nothing if that was not measured.
 std::optional<Ablation> split_rest(const AblationBuild& all, const Points& points,
                                    const DeviceInfo& device) {
   const auto point = std::find_if(points.begin(), points.end(),
@@ -189,7 +189,7 @@ std::optional<Ablation> split_rest(const AblationBuild& all, const Points& point
   return attribute_time(std::array{AblationBuild{0, all.visits_ns}, AblationBuild{1, visits}}, 1);
 }
 
-/// The kinds of noise of which enough was measured.
+/// The kinds of noise with enough points.
 std::vector<std::pair<std::string_view, NoiseKind>> noise_in(const Points& points,
                                                              const DeviceInfo& device) {
   std::vector<std::pair<std::string_view, NoiseKind>> kinds;
@@ -248,11 +248,11 @@ void add_interactions(std::string_view bar, const Ablation& ablation, std::span<
                       std::span<const std::uint32_t> needs, std::vector<Finding>& findings) {
   for (std::size_t i = 0; i < causes.size(); ++i) {
     for (std::size_t j = i + 1; j < causes.size(); ++j) {
-      // What lies behind the other is not there with it.
+      // One that needs the other removed does not interact with it.
       if ((needs[i] >> j & 1U) != 0 || (needs[j] >> i & 1U) != 0) continue;
       const Cost& cost = ablation.interactions[i][j];
       if (!cost.is_resolved) continue;
-      // A difference of shares, which may be less than nothing.
+      // A difference of shares may be negative.
       Finding both = with_interval(finding_of(stack_part_name, bar, "share", stack_view_shapley),
                                    fmt::format("{} + {}", label_of(causes[i]), label_of(causes[j])),
                                    cost, ablation.none.ns);
@@ -263,7 +263,7 @@ void add_interactions(std::string_view bar, const Ablation& ablation, std::span<
   }
 }
 
-/// "taking compute data away costs 3.7 % of the time", of every cause of which that is sure.
+/// "removing compute data costs 3.7 % of the time", for every cause whose cost is resolved.
 std::string costs_of_taking(const Ablation& ablation, std::span<const Cause> causes) {
   std::string costs;
   for (std::size_t i = 0; i < causes.size(); ++i) {
@@ -275,9 +275,8 @@ std::string costs_of_taking(const Ablation& ablation, std::span<const Cause> cau
   return costs;
 }
 
-/// The largest cause, and its part of what those save that save time. Of the time that all together
-/// take away it could be more than the whole: some causes cost time to take away, and the values
-/// add up with these in it.
+/// Adds the largest cause as a share of all savings. As a share of the time that all causes save
+/// together it could exceed the whole, because the removal of some causes costs time.
 void add_first(std::string_view bar, const Ablation& ablation, std::span<const Cause> causes,
                std::vector<Finding>& findings) {
   const auto largest = std::max_element(ablation.factors.begin(), ablation.factors.end(),
@@ -292,7 +291,7 @@ void add_first(std::string_view bar, const Ablation& ablation, std::span<const C
   } else if (largest->is_resolved && largest->ns > 0.0) {
     first.label = label_of(cause);
     first.value = largest->ns / saved_ns;
-    // What the others save is as uncertain as what this one does: no more than the whole is said.
+    // The other savings are as uncertain as this one, so the share is limited to the whole.
     first.low = largest->interval.low / saved_ns;
     first.high = std::max(*first.value, std::min(1.0, largest->interval.high / saved_ns));
     first.reason = costs_of_taking(ablation, causes);
@@ -302,7 +301,7 @@ void add_first(std::string_view bar, const Ablation& ablation, std::span<const C
   findings.push_back(std::move(first));
 }
 
-/// What no cause accounts for: issue, where that is known, and what is unattributed.
+/// Adds what no cause accounts for: issue, if known, and the unattributed rest.
 void add_rest(std::string_view bar, const Ablation& ablation, const std::optional<Ablation>& rest,
               std::vector<Finding>& findings) {
   if (rest) findings.push_back(share_of(bar, issue_label, rest->all, ablation.none.ns));
@@ -356,8 +355,7 @@ std::vector<PhaseTime> phase_times(const Points& points, const DeviceInfo& devic
 }
 
 void add_clock_parts(std::string_view bar, std::span<const PhaseTime> times, double min_all_ns,
-                     const Points& points, const DeviceInfo& device,
-                     std::vector<Finding>& findings) {
+                     const Points& points, std::vector<Finding>& findings) {
   double all_ns = 0.0;
   for (const PhaseTime& each : times) all_ns += each.time.ns;
   all_ns = std::max(all_ns, min_all_ns);
@@ -374,8 +372,7 @@ void add_clock_parts(std::string_view bar, std::span<const PhaseTime> times, dou
     seen += *findings.back().value;
   }
   if (tail) {
-    findings.push_back(
-        part_of(bar, has_shared_clock(device) ? "idle: tail" : "idle: tail within groups", *tail));
+    findings.push_back(part_of(bar, "idle: tail", *tail));
     seen += tail->value;
   }
   if (const auto longest = tail_of(points, phase_longest_tail)) {

@@ -63,32 +63,6 @@ double difference(std::uint64_t later, std::uint64_t earlier) {
   return later > earlier ? static_cast<double>(later - earlier) : 0.0;
 }
 
-/// Of parts whose shared stamps are by one clock: the span, and the mean and longest wait for the
-/// last.
-struct Ends {
-  double span{0.0};
-  double tail{0.0};
-  double longest_tail{0.0};
-
-  [[nodiscard]] double of(std::string_view phase) const {
-    if (phase == phase_span) return span;
-    return phase == phase_tail ? tail : longest_tail;
-  }
-};
-
-Ends ends_of(std::span<const Stamp> parts) {
-  const Stamp whole = as_one(parts);
-  Ends ends;
-  ends.span = difference(whole.shared_ended, whole.shared_began);
-  for (const Stamp& each : parts) {
-    const double tail = difference(whole.shared_ended, each.shared_ended);
-    ends.tail += tail;
-    ends.longest_tail = std::max(ends.longest_tail, tail);
-  }
-  ends.tail /= static_cast<double>(parts.size());
-  return ends;
-}
-
 }  // namespace
 
 std::string_view label_of(Cause cause) { return row_of(cause).label; }
@@ -173,10 +147,6 @@ std::int64_t group_size(const DeviceInfo& device, std::int64_t at_most) {
   return static_cast<std::int64_t>(std::bit_floor(std::uint64_t(std::min(at_most, allowed))));
 }
 
-bool is_of_ends(std::string_view phase) {
-  return phase == phase_tail || phase == phase_longest_tail || phase == phase_span;
-}
-
 bool has_shared_clock(const DeviceInfo& device) {
   const ClockKind kind = device.clock.kind;
   return kind == ClockKind::nvidia || kind == ClockKind::cpu || kind == ClockKind::khr_device;
@@ -232,25 +202,20 @@ Stamp as_one(std::span<const Stamp> group) {
   return one;
 }
 
-double phase_ticks(std::string_view phase, std::span<const Stamp> stamps,
-                   std::size_t parts_of_group, bool is_shared) {
-  if (stamps.empty() || parts_of_group == 0) return 0.0;
+double phase_ticks(std::string_view phase, std::span<const Stamp> stamps) {
+  if (stamps.empty()) return 0.0;
+  const Stamp whole = as_one(stamps);
+  if (phase == phase_span) return difference(whole.shared_ended, whole.shared_began);
   double sum = 0.0;
-  if (phase == phase_barrier || phase == phase_all) {
-    for (const Stamp& each : stamps) {
-      sum += phase == phase_all ? difference(each.ended, each.began)
-                                : static_cast<double>(each.waited);
-    }
-    return sum / static_cast<double>(stamps.size());
+  double longest = 0.0;
+  for (const Stamp& each : stamps) {
+    const double tail = difference(whole.shared_ended, each.shared_ended);
+    longest = std::max(longest, tail);
+    if (phase == phase_tail) sum += tail;
+    if (phase == phase_barrier) sum += static_cast<double>(each.waited);
+    if (phase == phase_all) sum += difference(each.ended, each.began);
   }
-  if (!is_of_ends(phase)) return 0.0;
-  const std::size_t together = is_shared ? stamps.size() : parts_of_group;
-  std::size_t count = 0;
-  for (std::size_t first = 0; first + together <= stamps.size(); first += together) {
-    sum += ends_of(stamps.subspan(first, together)).of(phase);
-    ++count;
-  }
-  return count == 0 ? 0.0 : sum / static_cast<double>(count);
+  return phase == phase_longest_tail ? longest : sum / static_cast<double>(stamps.size());
 }
 
 }  // namespace clprobe::stalls

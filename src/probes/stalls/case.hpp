@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the probe measures: kernels, each a case of --case, with its points, its launch and its
-// findings (stalls.cpp lists them); the causes that they wait for, and their clocks. Pure.
+// A case of --case: a kernel with its points, its launch and its findings (stalls.cpp lists them);
+// the causes that kernels wait for, and their clocks. Pure.
 #pragma once
 
 #include <algorithm>
@@ -12,17 +12,17 @@
 #include <string_view>
 #include <vector>
 
-#include "clprobe/ablation.hpp"
 #include "clprobe/probe.hpp"
 #include "clprobe/run.hpp"
 #include "probes/shared/bounds.hpp"
 #include "probes/shared/launch_size.hpp"
 #include "probes/shared/wanted_series.hpp"
 #include "probes/shared/work_group.hpp"
+#include "probes/stalls/noise.hpp"
 
 namespace clprobe::stalls {
 
-/// A cause that an argument of the kernel takes away.
+/// A cause that an argument of the kernel removes.
 enum class Cause {
   main_memory,    ///< loads from main memory hit what the caches hold
   second_cache,   ///< loads that the caches hold hit the first-level cache
@@ -31,7 +31,7 @@ enum class Cause {
   barrier,        ///< waiting at a barrier
   chain,          ///< operations that wait for each other
   divergence,     ///< lanes that take turns
-  // A unit takes nothing more:
+  // Causes of a unit that takes nothing more:
   serial_requests,  ///< lanes of one instruction that are lines apart
   store_buffer,     ///< stores
   release,          ///< a fence behind stores
@@ -41,24 +41,24 @@ enum class Cause {
 /// GSI's name: "memory data: main memory".
 std::string_view label_of(Cause cause);
 std::string_view to_word(Cause cause);
-/// What the cause keeps busy.
+/// The resource that the cause keeps busy.
 Resource resource_of(Cause cause);
 
-/// "main-memory,chain" of a point's parameter `factors`. Throws std::out_of_range for a word that
-/// is no cause.
+/// Returns the causes in a point's parameter `factors` ("main-memory,chain"). Throws
+/// std::out_of_range for a word that is no cause.
 std::vector<Cause> causes_in(std::string_view words);
-/// "main-memory,chain", as `causes_in` reads it.
+/// Returns "main-memory,chain", as `causes_in` reads it.
 std::string joined(std::span<const Cause> causes);
 
-/// What must be gone before each of them can be, as AblationOptions has it: the loads that no
-/// longer come from main memory come from the second-level cache; stores still cost something when
-/// their lanes are side by side, or nothing waits for them, and nothing at all when they are gone.
+/// The causes that must be removed before each of these, as AblationOptions::needs: loads come from
+/// the second-level cache once they no longer come from main memory; stores have a cost of their
+/// own once their lanes are side by side and no fence waits for them.
 std::vector<std::uint32_t> needs_of(std::span<const Cause> causes);
 
-/// Which causes of a kernel a point has taken away.
+/// The causes of a kernel that a point is without.
 struct Ablated {
   std::string factors{};       ///< as `joined` writes them
-  std::uint32_t idealised{0};  ///< bit i: the i-th of them has been taken away
+  std::uint32_t idealised{0};  ///< bit i: the i-th of them is removed
 
   template <class Visitor>
   void visit(Visitor& fields) {
@@ -70,8 +70,8 @@ struct Ablated {
   [[nodiscard]] bool has_taken(Cause cause) const;
 };
 
-/// The same point with each set of its causes taken away that can be. Throws std::out_of_range for
-/// a point without them.
+/// The point without each set of its causes that can be removed. Throws std::out_of_range for a
+/// point without causes.
 std::vector<Point> with_all_sets(const Point& usual);
 
 /// The most iterations of a launch after `first` turns of other loops, with `turns` of the inner
@@ -83,28 +83,27 @@ inline std::uint64_t fitting_turns(const DeviceInfo& device, std::uint64_t first
   return std::max<std::uint64_t>(1, room / turns);
 }
 
-/// How long a launch is to take, and how many iterations it may have.
+/// The wanted time of a launch, and its possible numbers of iterations.
 struct Length {
   std::uint64_t target_ns{0};
   std::uint64_t few{1};
   std::uint64_t most{1};
-  bool begins_cold{false};  ///< the start of a launch is long beside a few iterations
+  bool begins_cold{false};  ///< the start of a launch takes long compared with a few iterations
 };
 
-/// As many iterations as take so long, when so many of them took what the sample says.
+/// The iterations that take `target_ns`, if `count` iterations took the time of the sample.
 inline std::uint64_t iterations_for(std::uint64_t target_ns, std::uint64_t count,
                                     const Sample& sample) {
-  // An event that says less than this of what the host waited is none of the launch.
+  // A launch whose event reports a smaller share of the host's time has a wrong event.
   constexpr std::uint64_t min_share = 16;
   const std::uint64_t event_ns = sample.event_ns.value_or(0);
   const std::uint64_t taken_ns = event_ns > sample.host_ns / min_share ? event_ns : sample.host_ns;
   return taken_ns == 0 ? count : target_ns * count / taken_ns;
 }
 
-/// As many iterations as make a launch so long. Of a few the start of the launch and loads into
-/// caches that begin empty may be most: on an H200 launches of a kernel that waits for little were
-/// a fifth as long as they were to be, and 1.3 % of the time of the kernel that waits was taken for
-/// what no cause explains.
+/// The iterations that make a launch as long as wanted. A few iterations may mostly take the start
+/// of the launch and loads into empty caches: on an H200, launches of a kernel with few waits were
+/// a fifth as long as wanted, which left 1.3 % of the time of the kernel unattributed.
 inline std::uint64_t fitting_iterations(const Length& length,
                                         const std::function<Sample(std::uint64_t)>& run) {
   const auto fitted_to = [&](std::uint64_t count) {
@@ -117,13 +116,13 @@ inline std::uint64_t fitting_iterations(const Length& length,
 
 struct Shared;  // launch.hpp; sees OpenCL
 
-/// The probe's options, and what it may take.
+/// The probe's options and limits.
 struct Options {
   std::vector<std::string> cases{};  ///< empty: all
   Effort effort{Effort::normal};
   Bytes last_cache{};
   Bytes max_memory{};  ///< 0: the probe's choice
-  Bytes max_data{};    ///< of that, for the array that loads go to; 0: the probe's choice
+  Bytes max_data{};    ///< part of it for the array that is loaded; 0: the probe's choice
 
   explicit Options(const Request& request)
       : cases(request.own.words("case")),
@@ -132,14 +131,14 @@ struct Options {
         max_memory(request.max_memory),
         max_data(request.max_memory) {}
 
-  /// Of a case that is run on request alone, or not.
+  /// True if a case is to run; some run only on request.
   [[nodiscard]] bool wants(std::string_view name, bool is_on_request) const {
     if (cases.empty() && is_on_request) return effort == Effort::thorough;
     return is_wanted(cases, name);
   }
 };
 
-/// Bytes that points hold, by the buffer that they share; `own` is free again with the point.
+/// Bytes of the buffers that points share; `own` belongs to a point alone.
 struct Memory {
   std::uint64_t data{0};
   std::uint64_t copies{0};
@@ -154,81 +153,78 @@ struct Memory {
     stamps = std::max(stamps, other.stamps);
     own = std::max(own, other.own);
   }
-  /// All but the arrays, whose sizes can be chosen.
+  /// All but the arrays, whose sizes are a choice.
   [[nodiscard]] std::uint64_t beside() const { return results + stamps + own; }
   [[nodiscard]] std::uint64_t total() const { return data + copies + beside(); }
 };
 
-/// The points of one bar: of one series.
+/// The points of one bar, which is one series.
 using Points = std::vector<const Point*>;
 
 struct Case {
   std::string_view name{};      ///< for --case, and the points' parameter `case`
   std::string_view formerly{};  ///< its name in older documents; empty: the same
-  std::string_view what{};      ///< what its kernel does, for the manual
-  bool is_on_request{false};    ///< runs where it is named, or time is given: --thorough
+  std::string_view what{};      ///< the work of its kernel, for the manual
+  bool is_on_request{false};    ///< runs only if named, or with --thorough
   std::vector<Point> (*points)(const DeviceInfo&, const Options&){nullptr};
   Memory (*memory)(const Point&){nullptr};
-  /// How the kernel is built.
+  /// The build options of the kernel.
   std::string (*options)(const DeviceInfo&, const Point&){nullptr};
   /// Throws DeviceError, Unsupported and cl::Error.
   Work (*prepare)(Shared&, const Point&){nullptr};
-  /// Adds what a bar's points say.
+  /// Adds the findings of a bar's points.
   void (*analyse)(std::string_view bar, const Points&, const DeviceInfo&,
                   std::vector<Finding>&){nullptr};
 };
 
 /// In the order in which they are planned.
 std::span<const Case> all_cases();
-/// By its name, or its name in older documents; null when there is none.
+/// The case with that name, now or in older documents; null if there is none.
 const Case* find_case(std::string_view name);
 
-/// Arrays of which loads hit main memory, the second-level cache, and the first. All powers of two.
+/// Sizes of arrays whose loads hit main memory, the second-level cache and the first; powers of
+/// two.
 struct WorkingSets {
   std::uint64_t far_bytes{0};
   std::uint64_t near_bytes{0};
   std::uint64_t first_bytes{0};
-  bool is_lumped{false};  ///< no memory for more than the caches may hold
+  bool is_lumped{false};  ///< memory is too small to exceed the caches
 
   [[nodiscard]] static WorkingSets of(const DeviceInfo& device, const Options& requested);
 };
 
-/// Of the array that no cache is to hold.
+/// Smallest array that is to exceed all caches.
 inline constexpr Bytes min_far_bytes = kibibytes(16);
 
-/// Work-items of a group, at most `at_most`: a power of two.
+/// The largest group of at most `at_most` work-items that is a power of two.
 std::int64_t group_size(const DeviceInfo& device, std::int64_t at_most);
 
-/// Phases that are told by stamps. `barrier`: what a sub-group waited there, of `all` that it took,
-/// in the mean over sub-groups, by the clock of their compute unit. `tail`: from the end of a part
-/// of the launch to the end of the last one, in the mean, of the `span` from the first beginning;
-/// `longest-tail`: the same of the part that ended first.
+/// Phases that stamps measure. `barrier`: the time that a sub-group waits at barriers, in the mean
+/// over sub-groups, and `all`: its whole time, by the clock of its compute unit. `tail`: the mean
+/// time from the end of a part of the launch to the end of the last one; `longest-tail`: that time
+/// of the part that ended first; `span`: the time from the first beginning to the last end.
 inline constexpr std::string_view phase_barrier = "barrier";
 inline constexpr std::string_view phase_all = "all";
 inline constexpr std::string_view phase_tail = "tail";
 inline constexpr std::string_view phase_longest_tail = "longest-tail";
 inline constexpr std::string_view phase_span = "span";
 
-/// Whether a phase is told by when parts ended.
-bool is_of_ends(std::string_view phase);
-
-/// What times a kernel of which causes are taken away. Of a launch on a GPU, how long it took. A
-/// CPU has a group on each core, and what else wants one of them delays that group alone, and with
-/// it the launch: on a virtual machine with 16 cores, two of which the host ran on one now and
-/// then, launches took twice as long for seconds, and most groups did not. So where groups have a
-/// clock there, it times each of them, and the middle one counts.
+/// The timer of kernels: on a GPU, launches. A CPU has a group on each core, and other processes
+/// delay single groups and with them the launch: on a virtual machine with 16 cores, two of which
+/// the host sometimes ran on one, launches took twice as long for seconds, and most groups did not.
+/// So if groups share a clock there, it times each of them, and the median counts.
 Timer timer_of_kernels(const DeviceInfo& device);
 
-/// Whether a clock in the kernel times a point: its phase, or, where it has none, its middle group.
+/// True if a clock in the kernel times a point: its phase or, without one, its median group.
 bool has_stamps(const Point& point);
 
-/// The same work with the clock of one phase.
+/// The point with the clock of one phase.
 Point with_phase(const Point& usual, std::string_view phase);
 
-/// The phases `tail`, `longest-tail` and `span`, of a device whose groups share a clock.
+/// Adds the phases `tail`, `longest-tail` and `span` if the device's groups share a clock.
 void add_tail(std::vector<Point>& points, const Point& usual, const DeviceInfo& device);
 
-/// Five words of each part, as cl/stalls_mixed.clh stores them.
+/// The words that each part of a launch stores (cl/stalls_mixed.clh).
 struct Stamp {
   std::uint64_t began{0};
   std::uint64_t ended{0};
@@ -237,25 +233,22 @@ struct Stamp {
   std::uint64_t shared_ended{0};
 };
 
-/// Whether cl/stamps.clh has a clock that all groups of this device share. Where it has none, ends
-/// are compared within groups.
+/// True if cl/stamps.clh has a clock that all groups of this device share.
 bool has_shared_clock(const DeviceInfo& device);
 
-/// Ticks of the device's clock in one tick of the shared one: on NVIDIA's devices that one counts
-/// nanoseconds.
+/// Ticks of the device's clock in one tick of the shared one, which counts nanoseconds on NVIDIA's
+/// devices.
 double ticks_of_shared(const DeviceInfo& device);
 
-/// The ticks of a phase. `stamps`: of a launch, group after group, each of `parts_of_group`.
-/// `is_shared`: ends of different groups are by one clock. Nothing of another name, and nothing
-/// where a clock ran backwards.
-double phase_ticks(std::string_view phase, std::span<const Stamp> stamps,
-                   std::size_t parts_of_group, bool is_shared);
+/// The ticks of a phase of a launch; 0 for another word, or if a clock ran backwards. `tail`,
+/// `longest-tail` and `span` count ticks of the shared clock.
+double phase_ticks(std::string_view phase, std::span<const Stamp> stamps);
 
-/// From the beginning of a group to its end, in the median over groups. `groups`: a stamp each.
+/// The median time of a group from beginning to end. `groups`: a stamp each.
 double ticks_of_middle(std::span<const Stamp> groups);
 
-/// A group of one part or more as one: from the first beginning to the last end. For devices that
-/// run its work-items one after another.
+/// The stamps of a group's parts as one, from the first beginning to the last end, for devices that
+/// run work-items one after another.
 Stamp as_one(std::span<const Stamp> group);
 
 }  // namespace clprobe::stalls

@@ -11,7 +11,7 @@
 namespace clprobe::stalls {
 namespace {
 
-// Long against the start of a launch, short enough for some hundreds of points.
+// Long compared with the start of a launch, and short enough for hundreds of points.
 constexpr std::uint64_t gpu_launch_ns = 300'000;
 
 }  // namespace
@@ -61,20 +61,20 @@ void Shared::launch_first(const std::string& options, const std::function<void()
   if (launched.insert(options).second || runs_items_in_turn(session.info())) launch();
 }
 
-Work work_of(Shared& shared, const LaunchSize& size,
+Work work_of(Shared& shared, const LaunchPlan& plan,
              std::function<Measurement(std::uint64_t)> run) {
   Session& session = shared.session;
-  shared.launch_first(size.options, [&] { run(1); });
+  shared.launch_first(plan.options, [&] { run(1); });
   const bool is_cpu = runs_items_in_turn(session.info());
-  const Length length{.target_ns = is_cpu ? size.cpu_launch_ns : gpu_launch_ns,
-                      .few = std::min(size.few, size.max),
-                      .most = size.max / 8,
+  const Length length{.target_ns = is_cpu ? plan.cpu_launch_ns : gpu_launch_ns,
+                      .few = std::min(plan.few, plan.max),
+                      .most = plan.max / 8,
                       .begins_cold = !is_cpu};
   Work work;
   work.iterations =
       fitting_iterations(length, [&](std::uint64_t count) { return run(count).sample; });
-  work.max_iterations = size.is_phase ? std::min(4 * work.iterations, size.max) : size.max;
-  work.build = session.build_of(kernel_file, size.options);
+  work.max_iterations = plan.is_phase ? std::min(4 * work.iterations, plan.max) : plan.max;
+  work.build = session.build_of(kernel_file, plan.options);
   work.run = std::move(run);
   return work;
 }

@@ -56,8 +56,8 @@ TEST_CASE("every case has all sets of its causes once, and noise that begins wit
     CHECK(factors <= max_factors);
     // Of four sets of main memory and the cache before it three: it has to be gone first. So have
     // what delays stores and what stores are delayed by.
-    const bool delays_stores = mix->structural.is_scattered || mix->structural.has_fence;
-    const bool is_nested = mix->far_loads != 0 || (mix->structural.stores != 0 && delays_stores);
+    const bool delays_stores = mix->is_scattered || mix->has_fence;
+    const bool is_nested = mix->far_loads != 0 || (mix->stores != 0 && delays_stores);
     CHECK(sets.size() == (std::size_t{1} << factors) * (is_nested ? 3 : 4) / 4);
     CHECK(*sets.rbegin() + 1 == std::int64_t{1} << factors);
     CHECK(noise.size() == std::size(all_noise));
@@ -85,19 +85,19 @@ TEST_CASE("taking a cause away changes its arguments alone, and never how much i
       CHECK(shape.chain_steps == usual.chain_steps);
       CHECK(shape.turn_steps == usual.turn_steps);
       CHECK(shape.turn_mask == usual.turn_mask);
-      const auto& own = shape.structural;
-      const auto& whole = usual.structural;
-      CHECK(own.turns() == whole.turns());
-      CHECK(own.load_mask == whole.load_mask);
+      CHECK(shape.block_loads == usual.block_loads);
+      CHECK(shape.stores == usual.stores);
+      CHECK(shape.functions == usual.functions);
+      CHECK(shape.load_mask == usual.load_mask);
       // Rows of more groups have more blocks.
-      CHECK((crowd > 1 || own.store_mask == whole.store_mask));
+      CHECK((crowd > 1 || shape.store_mask == usual.store_mask));
       const auto set = point.parameters.integer("idealised");
       CHECK((set == 0) ==
             (shape.far_mask == usual.far_mask && shape.near_mask == usual.near_mask &&
              shape.tile_stride == usual.tile_stride && shape.is_chain == usual.is_chain &&
              shape.turn_shift == usual.turn_shift && shape.has_barrier == usual.has_barrier &&
-             own.lane_stride == whole.lane_stride && own.gate == whole.gate &&
-             own.has_fence == whole.has_fence && own.is_special == whole.is_special));
+             shape.lane_stride == usual.lane_stride && shape.gate == usual.gate &&
+             shape.has_fence == usual.has_fence && shape.is_special == usual.is_special));
     }
   }
 }
@@ -175,9 +175,8 @@ TEST_CASE("a tiny device is planned for, too") {
   device.launch_timer = Timer::host;
   for (const Point& point : probe.plan(device, {}).points) {
     CHECK(point.parameters.text("timer") == "host");
-    // Nobody is left in a group of one to make it; groups of their own are.
-    const bool has_noise = !point.parameters.text_or("noise", "").empty();
-    CHECK((point.parameters.text("case") == "implicit" || !has_noise));
+    // Nobody is left in a group of one to make it.
+    CHECK(point.parameters.text_or("noise", "").empty());
     CHECK(point.parameters.text_or("phase", "").empty());
     CHECK(point.parameters.integer_or("far_bytes", 0) <= 256 << 10);
   }
@@ -211,16 +210,13 @@ TEST_CASE("a tail is the mean wait for the last end, by the clock that its parts
       {.began = 30, .ended = 70, .waited = 0, .shared_began = 30, .shared_ended = 70},
       {.began = 5000, .ended = 5160, .waited = 80, .shared_began = 20, .shared_ended = 180},
       {.began = 5000, .ended = 5100, .waited = 20, .shared_began = 20, .shared_ended = 120}};
-  CHECK(phase_ticks("span", stamps, 2, true) == 170.0);
-  CHECK(phase_ticks("tail", stamps, 2, true) == (70.0 + 110.0 + 0.0 + 60.0) / 4);
-  CHECK(phase_ticks("longest-tail", stamps, 2, true) == 110.0);
-  CHECK(phase_ticks("longest-tail", stamps, 2, false) == (40.0 + 60.0) / 2);
-  CHECK(phase_ticks("span", stamps, 2, false) == (100.0 + 160.0) / 2);
-  CHECK(phase_ticks("tail", stamps, 2, false) == ((0.0 + 40.0) / 2 + (0.0 + 60.0) / 2) / 2);
-  CHECK(phase_ticks("all", stamps, 2, true) == (100.0 + 40.0 + 160.0 + 100.0) / 4);
-  CHECK(phase_ticks("barrier", stamps, 2, false) == 30.0);
-  CHECK(phase_ticks("weather", stamps, 2, true) == 0.0);
-  CHECK(phase_ticks("span", {}, 2, true) == 0.0);
+  CHECK(phase_ticks("span", stamps) == 170.0);
+  CHECK(phase_ticks("tail", stamps) == (70.0 + 110.0 + 0.0 + 60.0) / 4);
+  CHECK(phase_ticks("longest-tail", stamps) == 110.0);
+  CHECK(phase_ticks("all", stamps) == (100.0 + 40.0 + 160.0 + 100.0) / 4);
+  CHECK(phase_ticks("barrier", stamps) == 30.0);
+  CHECK(phase_ticks("weather", stamps) == 0.0);
+  CHECK(phase_ticks("span", {}) == 0.0);
   const Stamp one = as_one(std::span(stamps).first(2));
   CHECK(one.began == 10);
   CHECK(one.ended == 110);
@@ -236,10 +232,7 @@ TEST_CASE("a kernel on a CPU takes as long as the middle one of its groups") {
   device.clock.kind = ClockKind::cpu;
   CHECK(timer_of_kernels(device) == Timer::clock);
   for (const Point& point : plan_of({"barrier", "implicit"}, device).points) {
-    const bool is_noise_of_others = point.parameters.integer_or("noise_groups", 0) > 0;
-    const bool is_phase = !point.parameters.text_or("phase", "").empty();
-    CHECK(has_stamps(point) == !is_noise_of_others);
-    CHECK_FALSE((is_noise_of_others && is_phase));
+    CHECK(has_stamps(point));
     if (point.parameters.text("case") != "barrier") continue;
     CHECK(wait_for_one::options_of(wait_for_one::barrier, device, point).ends_with("-DSTAMPS=2"));
     CHECK(wait_for_one::memory_of(wait_for_one::barrier, point).stamps > 0);
@@ -259,26 +252,6 @@ TEST_CASE("a kernel on a CPU takes as long as the middle one of its groups") {
                                   {.shared_began = 9, .shared_ended = 99}};
   CHECK(ticks_of_middle(groups) == 100.0);
   CHECK(ticks_of_middle({}) == 0.0);
-}
-
-TEST_CASE("copies have noise of every kind, made by as many groups again") {
-  std::map<std::string, std::set<std::int64_t>> amounts;
-  std::set<std::uint32_t> results;
-  for (const Point& point : plan_of({"implicit"}).points) {
-    const copy::Arguments shape = copy::Arguments::of(point);
-    const std::string kind = point.parameters.text_or("noise", "");
-    CHECK((shape.noise_groups != 0) == !kind.empty());
-    if (kind.empty()) continue;
-    CHECK(shape.noise_groups == shape.groups);
-    CHECK(point.parameters.integer("idealised") == 0);
-    CHECK(all_noise[shape.noise.kind] == kind);
-    amounts[kind].insert(point.parameters.integer("noise_amount"));
-    // The same for every way to copy; of no amount always the same.
-    results.insert(copy::noise_result(shape, 7, 3, 2, 5));
-  }
-  CHECK(amounts.size() == std::size(all_noise));
-  for (const auto& [kind, each] : amounts) CHECK(each == std::set<std::int64_t>{0, 1, 2, 4, 8, 16});
-  CHECK(results.size() == 1 + 4 * 5);
 }
 
 TEST_CASE("a CPU, whose noise is but more work, has fewer amounts of it unless time is given") {

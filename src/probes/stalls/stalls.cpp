@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a kernel's cycles go, as far as devices without counters tell: kernels of cl/stalls.cl
-// whose causes of waiting are taken away one by one, and clocks where nothing can be taken away.
-// Method: docs/stalls.md.
+// The parts of kernels' time on devices without counters: kernels of cl/stalls.cl without one cause
+// of waiting after another, and clocks for what cannot be removed. Method: docs/stalls.md.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -120,13 +119,13 @@ constexpr FindingSpec finding_specs[]{
     {.name = stack_thesis_name, .role = Role::remark},
 };
 
-// Few points, of which each is a kernel as a whole.
+// There are few points, and each is a whole kernel.
 constexpr Budgets budgets{
     .quick = {.probe_time = std::chrono::seconds(20), .max_visits = 1},
     .normal = {.probe_time = std::chrono::seconds(60), .relative_interval = 0.02, .max_visits = 3},
     .thorough = {.probe_time = std::chrono::seconds(180), .max_visits = 6}};
 
-/// The smallest arrays: one to load from, and half of it to copy to.
+/// The smallest arrays: one to load from, and one of half its size to copy to.
 constexpr std::uint64_t min_arrays = min_far_bytes.count * 3 / 2;
 
 Memory memory_of(const Case& each, const std::vector<Point>& points) {
@@ -135,8 +134,8 @@ Memory memory_of(const Case& each, const std::vector<Point>& points) {
   return memory;
 }
 
-/// The cases that were asked for and whose buffers beside the arrays fit. Leaves `asked.max_data`
-/// for the arrays, and reasons for the others.
+/// The requested cases whose buffers fit, without the arrays. Sets `requested.max_data`, the memory
+/// for the arrays, and adds reasons for the other cases.
 std::vector<const Case*> choose_cases(const DeviceInfo& device, Options& requested,
                                       std::vector<Finding>& findings) {
   std::vector<const Case*> chosen;
@@ -208,7 +207,7 @@ std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t /*seed
   return all;
 }
 
-/// The series of which something was measured, in the order in which they come.
+/// The series with samples, in the order of the points.
 std::vector<std::string> bars_in(std::span<const Point> points) {
   std::vector<std::string> bars;
   for (const Point& point : points) {
@@ -239,26 +238,24 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   return found;
 }
 
-/// Beside the shapes of the cases.
+/// Parameters that no shape of a case has.
 struct Others {
   std::optional<std::string> phase{};
   std::optional<std::string> noise{};
-  std::optional<std::uint32_t> noise_groups{};
 
   template <class Visitor>
   void visit(Visitor& fields) {
     fields.text("phase", phase);
     fields.text("noise", noise);
-    fields.whole("noise_groups", noise_groups, count_from_0);
   }
 };
 
-/// What the cases have in common has the same bounds in each.
+/// Parameters that several cases have share their bounds.
 std::optional<PointProblem> find_problem_of(const Point& point) {
   return find_problem<wait_for_one::Shape, copy::Shape, search::Shape, NoiseShape, Others>(point);
 }
 
-/// Its stacks are of test kernels, and no properties of the device: the card has but their titles.
+/// The card has only titles: stacks of test kernels are no properties of the device.
 Card card(const ProbeResult& result) {
   Card card;
   for (const Finding& each : result.findings) {

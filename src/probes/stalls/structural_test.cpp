@@ -35,12 +35,8 @@ std::set<std::string> cases_planned(const Request& request) {
   return cases;
 }
 
-structural::Arguments structural_arguments(const wait_for_one::Mix& mix, const Point& point) {
-  return wait_for_one::Arguments::of(mix, point).structural;
-}
-
 /// The words that 32 lanes take of a block in all turns.
-std::multiset<std::uint32_t> places_of(const structural::Arguments& arguments) {
+std::multiset<std::uint32_t> places_of(const wait_for_one::Arguments& arguments) {
   std::multiset<std::uint32_t> places;
   for (std::uint32_t lane = 0; lane < line_words; ++lane) {
     for (std::uint32_t turn = 0; turn < 4 * arguments.stores; ++turn) {
@@ -68,16 +64,16 @@ TEST_CASE("cases that wait for a unit run where they are named, and where time i
 
 TEST_CASE("lanes that are a line apart and lanes side by side take the same words of a block") {
   const std::vector<Point> points = plan_of({"uncoalesced-stores"}).points;
-  const auto apart = structural_arguments(wait_for_one::uncoalesced_stores, points.front());
+  const auto apart = wait_for_one::Arguments::of(wait_for_one::uncoalesced_stores, points.front());
   REQUIRE(apart.lane_stride == 32);
   auto together = apart;
   std::swap(together.lane_stride, together.turn_stride);
   const auto places = places_of(apart);
   CHECK(places == places_of(together));
-  CHECK(std::set(places.begin(), places.end()).size() == structural::block_words);
-  CHECK(*places.rbegin() - *places.begin() + 1 == structural::block_words);
+  CHECK(std::set(places.begin(), places.end()).size() == wait_for_one::block_words);
+  CHECK(*places.rbegin() - *places.begin() + 1 == wait_for_one::block_words);
   // In a turn they meet one line, or 32.
-  const auto lines_of = [](const structural::Arguments& arguments) {
+  const auto lines_of = [](const wait_for_one::Arguments& arguments) {
     std::set<std::uint32_t> lines;
     for (std::uint32_t lane = 0; lane < line_words; ++lane) {
       lines.insert(place_of(arguments, {.lane = lane, .turn = 7}) / line_words);
@@ -92,7 +88,7 @@ TEST_CASE("rows store into blocks of their own, of main memory or of what caches
   const auto check = [](const wait_for_one::Mix& mix, std::uint64_t bytes, std::uint32_t blocks) {
     CAPTURE(mix.name);
     const Point usual = plan_of({std::string(mix.name)}).points.front();
-    const auto arguments = structural_arguments(mix, usual);
+    const auto arguments = wait_for_one::Arguments::of(mix, usual);
     CHECK(arguments.stored_bytes() == bytes);
     CHECK(wait_for_one::memory_of(mix, usual).copies == bytes);
     CHECK(arguments.row_blocks == blocks);
@@ -112,24 +108,25 @@ TEST_CASE("rows store into blocks of their own, of main memory or of what caches
   };
   check(wait_for_one::store_bound, mebibytes(256).count, 31);
   check(wait_for_one::release, mebibytes(4).count, 1);
-  CHECK(structural_arguments(wait_for_one::function_unit, plan_of({"function-unit"}).points.front())
+  CHECK(wait_for_one::Arguments::of(wait_for_one::function_unit,
+                                    plan_of({"function-unit"}).points.front())
             .stored_bytes() == 0);
 }
 
 TEST_CASE("a place says what is stored there, and no word opens or closes the gate") {
-  CHECK(structural::stored_word(7, 1) != structural::stored_word(7, 2));
-  CHECK(structural::stored_word(7, 1) != structural::stored_word(8, 1));
+  CHECK(wait_for_one::stored_word(7, 1) != wait_for_one::stored_word(7, 2));
+  CHECK(wait_for_one::stored_word(7, 1) != wait_for_one::stored_word(8, 1));
   for (const std::uint32_t place : {0U, 7U, ~mixed(1), ~mixed(1) ^ (1U << 31U)}) {
-    CHECK(structural::stored_word(place, 1) < 1U << 31U);
+    CHECK(wait_for_one::stored_word(place, 1) < 1U << 31U);
   }
   for (const Point& point : plan_of({"store-bound"}).points) {
-    const auto arguments = structural_arguments(wait_for_one::store_bound, point);
+    const auto arguments = wait_for_one::Arguments::of(wait_for_one::store_bound, point);
     CHECK(arguments.gate == (has_cause(point, Cause::store_buffer) ? 0 : closed));
   }
 }
 
 TEST_CASE("special functions come to small whole numbers, as do multiplications instead of them") {
-  structural::Arguments arguments;
+  wait_for_one::Arguments arguments;
   arguments.functions = 1;
   arguments.is_special = true;
   constexpr std::uint32_t whole = 0x4b000000;
@@ -138,39 +135,44 @@ TEST_CASE("special functions come to small whole numbers, as do multiplications 
        {std::tuple{0U, 4U, 0U}, std::tuple{1U << 30U, 7U, 2U}, std::tuple{15U << 27U, 16U, 8U}}) {
     std::uint32_t near = state;
     arguments.is_special = true;
-    CHECK(work(arguments, 0, near) == whole + special);
+    CHECK(structural_work(arguments, 0, near) == whole + special);
     CHECK(near == next_state(state));
     CHECK(arguments.function_scale() == 2.0F);
     near = state;
     arguments.is_special = false;
-    CHECK(work(arguments, 0, near) == whole + cheap);
+    CHECK(structural_work(arguments, 0, near) == whole + cheap);
   }
   // Six halvings of four times 2^64, scaled.
   const float large = 4 * 0x1p64F * 0x1p-6F;
   CHECK(large * arguments.function_scale() == 8.0F);
-  CHECK(structural::halving == 0.5F);
+  CHECK(wait_for_one::halving == 0.5F);
 }
 
 TEST_CASE("a fence is refused where no version of OpenCL has it") {
   DeviceInfo device = gpu();
-  const auto option = [&] { return option_of(wait_for_one::release.structural, device); };
+  const auto options_of = [&](const wait_for_one::Mix& mix) {
+    return wait_for_one::options_of(mix, device, Point{});
+  };
+  const auto option = [&] {
+    return options_of(wait_for_one::release).substr(std::string_view("-DPART=0").size());
+  };
   device.isa = "spir";
   device.version = "OpenCL 1.2 pocl";
-  CHECK(structural::find_fence_problem(device) ==
+  CHECK(wait_for_one::find_fence_problem(device) ==
         "OpenCL 1.2 has no fence that makes a work-item's stores visible to the whole device");
   CHECK(option() == " -DSTRUCTURAL=2");
   device.version = "OpenCL 2.1 AMD-APP";
-  CHECK(structural::find_fence_problem(device).empty());
+  CHECK(wait_for_one::find_fence_problem(device).empty());
   CHECK(option() == " -cl-std=CL2.0 -DSTRUCTURAL=2");
   device.version = "OpenCL 3.0 PoCL";
-  CHECK(structural::find_fence_problem(device).empty());
+  CHECK(wait_for_one::find_fence_problem(device).empty());
   CHECK(option() == " -cl-std=CL3.0 -DSTRUCTURAL=2");
   device.isa = "nvptx";
   device.version = "OpenCL 1.2 CUDA";
-  CHECK(structural::find_fence_problem(device).empty());
+  CHECK(wait_for_one::find_fence_problem(device).empty());
   CHECK(option() == " -DSTRUCTURAL=2");
-  CHECK(option_of(wait_for_one::store_bound.structural, device) == " -DSTRUCTURAL=1");
-  CHECK(option_of(wait_for_one::barrier.structural, device).empty());
+  CHECK(options_of(wait_for_one::store_bound) == "-DPART=0 -DSTRUCTURAL=1");
+  CHECK(options_of(wait_for_one::barrier) == "-DPART=0");
 }
 
 TEST_CASE("what delays stores has all of its cost, and stores what they cost without it") {

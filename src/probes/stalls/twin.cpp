@@ -55,7 +55,7 @@ std::optional<NoiseShape> noise_of(const Point& point) {
 }
 
 std::vector<Point> noise_points(const Point& usual, const DeviceInfo& device, Effort effort) {
-  // On CPUs noise is more work and says little, and with all amounts most of the probe's time.
+  // On a CPU noise is only more work, and all amounts would take most of the probe's time.
   const bool has_few =
       effort == Effort::quick || (effort == Effort::normal && runs_items_in_turn(device));
   const std::vector<std::uint32_t> amounts =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's side of what the kernels of cl/stalls.cl have in common: what a work-item computes,
-// and the work-items that keep one resource busy (noise). Pure.
+// What work-items of the kernels of cl/stalls.cl compute, as the host checks it, and the work-items
+// that keep one resource busy (noise). Pure.
 #pragma once
 
 #include <array>
@@ -10,16 +10,15 @@
 #include <string_view>
 #include <vector>
 
-#include "clprobe/ablation.hpp"
 #include "probes/shared/bounds.hpp"
 #include "probes/stalls/case.hpp"
 
 namespace clprobe::stalls {
 
-// As in cl/stalls.cl.
+// These must equal the constants in cl/stalls.cl.
 inline constexpr std::uint32_t line_words = 32;
 inline constexpr std::uint32_t tile_words = 1024;
-/// No compiler knows them: a generator's factor, and some bits.
+/// The factor and the bits of an operation, which are arguments so that no compiler knows them.
 inline constexpr std::uint32_t step_multiplier = 747796405;
 inline constexpr std::uint32_t step_addend = 0x9e3779b9;
 
@@ -27,25 +26,25 @@ inline std::uint32_t step(std::uint32_t x, std::uint32_t addend = step_addend) {
   return (x * step_multiplier) ^ addend;
 }
 
-/// NEXT: the generator of lines.
+/// The generator of lines (NEXT in cl/stalls.cl).
 inline std::uint32_t next_state(std::uint32_t state) { return state * 1664525 + 1013904223; }
 
-/// `count` loads of lines of the mask that only the generator knows: their sum.
+/// The sum of `count` loads of lines that the generator chooses.
 std::uint32_t load_lines(std::uint32_t& state, std::uint32_t mask, int count);
-/// Four words of local memory: their sum.
+/// The sum of four words of local memory.
 std::uint32_t load_tile(std::uint32_t place, std::uint32_t& turned);
-/// Operations on each of four values.
+/// Does `count` operations on each of four values.
 void step_all(std::array<std::uint32_t, 4>& values, std::uint32_t count, std::uint32_t addend);
-/// What four values come to.
+/// Combines four values to one.
 std::uint32_t folded(const std::array<std::uint32_t, 4>& values);
 
 inline constexpr std::string_view all_noise[]{"arithmetic", "local memory", "cache", "memory"};
-/// The place among them. Throws std::out_of_range for a word that is none.
+/// The index of a word in all_noise. Throws std::out_of_range for another word.
 std::uint32_t place_of_noise(std::string_view word);
-/// The resource that a kind of noise loads. Throws std::out_of_range.
+/// The resource that a kind of noise loads. Throws std::out_of_range for another word.
 Resource resource_of_noise(std::string_view word);
 
-/// How much of each kind is noise "1" of an iteration, in units of four operations or loads.
+/// The amount 1 of each kind of noise per iteration, in units of four operations or loads.
 struct NoiseUnits {
   std::uint32_t arithmetic{1};
   std::uint32_t local_memory{1};
@@ -57,7 +56,7 @@ struct NoiseUnits {
   }
 };
 
-/// The noise of a point.
+/// The parameters of a point with noise.
 struct NoiseShape {
   std::string kind{};  ///< of all_noise
   std::uint32_t amount{0};
@@ -68,21 +67,21 @@ struct NoiseShape {
     fields.whole("noise_amount", amount, count_from_0);
   }
 };
-/// Nothing where the point has none.
+/// The noise of a point; nothing if it has none.
 std::optional<NoiseShape> noise_of(const Point& point);
 
-/// Noise of each kind in rising amounts from 0 on, beside `usual`.
+/// Points with noise of each kind next to the kernel of `usual`, in amounts from 0 up.
 std::vector<Point> noise_points(const Point& usual, const DeviceInfo& device, Effort effort);
 
-/// What a work-item does that makes noise, as MAKE_NOISE in cl/stalls_noise.clh.
+/// The work of a work-item that makes noise (MAKE_NOISE in cl/stalls_noise.clh).
 struct Noise {
-  std::uint32_t kind{0};    ///< its place
-  std::uint32_t amount{0};  ///< units of an iteration
-  std::uint32_t mask{0};    ///< of the lines that are loaded
+  std::uint32_t kind{0};    ///< index in all_noise
+  std::uint32_t amount{0};  ///< units per iteration
+  std::uint32_t mask{0};    ///< of the numbers of loaded lines
   std::uint32_t addend{0};  ///< of an operation
 };
 
-/// The variables that it changes.
+/// The variables of a work-item that makes noise.
 struct NoiseItem {
   std::uint32_t near{0};
   std::uint32_t turned{0};

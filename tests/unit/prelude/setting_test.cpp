@@ -30,7 +30,6 @@ Setting decode(const NdRange& launched) {
   };
   Setting setting;
   for (unsigned d = 0; d < 3; ++d) setting.exponents.at(d) = no_folding - bits(2 + 5 * d, 5);
-  setting.window = {.dimension = bits(17, 2), .number = bits(19, 3), .shift = bits(22, 5)};
   setting.without_barriers = bits(27, 1) != 0;
   setting.without_atomics = bits(28, 1) != 0;
   setting.without_lanes = bits(29, 1) != 0;
@@ -58,14 +57,12 @@ TEST_CASE("a launch becomes one of three dimensions, with the setting in the las
         NdRange{.dimensions = 3, .offset = {0, 0, 1}, .global = {1024, 1, 1}, .local = {64, 1, 1}});
   // As cl/prelude.clh takes it apart.
   const Setting setting{.exponents = {2, no_folding, no_folding},
-                        .window = {.dimension = 0, .number = 3, .shift = 2},
                         .without_barriers = true,
                         .without_atomics = true,
                         .without_lanes = true,
                         .without_fences = true};
   const NdRange set = encode(line(1024, 64), setting);
-  CHECK(set.offset[2] ==
-        (1U | 29U << 2U | 3U << 19U | 2U << 22U | 1U << 27U | 1U << 28U | 1U << 29U | 1U << 30U));
+  CHECK(set.offset[2] == (1U | 29U << 2U | 1U << 27U | 1U << 28U | 1U << 29U | 1U << 30U));
   CHECK(decode(set) == setting);
 }
 
@@ -106,7 +103,7 @@ TEST_CASE("the first lane of a sub-group is that of the dimensions in which it l
   }
 }
 
-TEST_CASE("every setting of a sweep and each of its windows comes back out of the launch") {
+TEST_CASE("every setting of a sweep comes back out of the launch") {
   Random random(1);
   for (int round = 0; round < rounds(2000); ++round) {
     const NdRange launch = random_launch(random);
@@ -120,26 +117,11 @@ TEST_CASE("every setting of a sweep and each of its windows comes back out of th
       CHECK(distinct < before);
       CHECK((&setting == &sweep[0] || &setting == &sweep[1] || distinct * 2 == before));
       before = distinct;
-      const std::vector<Setting> windows = windows_of(launch, setting);
-      CHECK(windows.size() <= 3);
-      CHECK(windows.front() == setting);
-      for (const Setting& window : windows) {
-        const NdRange launched = encode(launch, window);
-        CHECK(decode(launched) == window);
-        CHECK(launched.offset[2] < std::uint64_t{1} << 31U);
-        CHECK(count_distinct_groups(launch, window) == distinct);
-        CHECK((&window == &windows.front() || window.window.number > 0));
-      }
+      const NdRange launched = encode(launch, setting);
+      CHECK(decode(launched) == setting);
+      CHECK(launched.offset[2] < std::uint64_t{1} << 31U);
     }
   }
-}
-
-TEST_CASE("windows are the first groups, some in the middle and some near the end") {
-  const std::vector<Setting> windows =
-      windows_of(line(1024, 1), {.exponents = {4, no_folding, no_folding}});
-  REQUIRE(windows.size() == 3);
-  CHECK(windows[1].window == Setting::Window{.dimension = 0, .number = 2, .shift = 8});
-  CHECK(windows[2].window == Setting::Window{.dimension = 0, .number = 3, .shift = 8});
 }
 
 TEST_CASE("folding keeps squares of groups") {
@@ -169,10 +151,6 @@ TEST_CASE("what cannot be encoded is refused with the reason") {
   CHECK(refusal({.dimensions = 2, .global = {4, 4, 1}, .local = {4, 0, 1}}) ==
         "a work-group without work-items");
   CHECK(refusal(line(std::uint64_t{1} << 40U, 1)) == "too many groups in dimension 0");
-  const Setting::Window window{.dimension = 0, .number = 1, .shift = 1};
-  CHECK(refusal(line(64, 1), {.exponents = {2, no_folding, no_folding}, .window = window}) ==
-        "a window that begins inside another one");
-  CHECK(refusal(line(64, 1), {.window = window}) == "a window in a dimension without reduction");
   CHECK(refusal(line(64, 1), {.exponents = {32, 0, 0}}) == "more groups than a launch can have");
 }
 

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/device.hpp"
 #include "clprobe/stacks.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
 #include "probes/shared/mixed.hpp"
+#include "probes/shared/timed_launch.hpp"
 #include "probes/stalls/bars.hpp"
 #include "probes/stalls/case.hpp"
 #include "probes/stalls/launch.hpp"
@@ -23,15 +23,18 @@
 namespace clprobe::stalls::copy {
 namespace {
 
-// Operations on a word between load and store, a quarter of them.
+// Operations on a word between load and store, divided by four.
 constexpr std::uint32_t steps_of_word = 4;
-// Of a group: a work-item has four words or more.
+// Largest group: a work-item has at least four words.
 constexpr std::int64_t max_items = 128;
-// A GPU's compute unit holds so many groups of 8 KiB of local memory, and as many again for noise.
+// Groups of 8 KiB of local memory on a compute unit of a GPU.
 constexpr std::uint32_t groups_per_unit = 4;
-// Sixteen times that is more than a chunk takes.
-constexpr NoiseUnits noise_units{.arithmetic = 24, .local_memory = 12, .cache = 8, .memory = 1};
 constexpr std::uint64_t word_bytes = sizeof(std::uint32_t);
+constexpr std::uint64_t cpu_launch_ns = 5'000'000;
+constexpr std::uint64_t few_iterations = 2;
+constexpr std::uint32_t checked_chunks = 3;
+// Words that a group leaves (cl/stalls_copy.clh): its phases, its beginning and its end.
+constexpr std::size_t ticks_of_group = std::size(all_phases) + 2;
 
 std::uint32_t chunks_in(std::uint64_t bytes) {
   return static_cast<std::uint32_t>(std::max<std::uint64_t>(1, bytes / (chunk_words * word_bytes)));
@@ -58,14 +61,10 @@ Point usual_point(std::uint32_t way, const DeviceInfo& device, const Options& re
   return point;
 }
 
-/// The phases that a way has.
+/// True if the kernel of that way has that phase.
 bool has_phase(std::uint32_t way, std::size_t phase) {
   if (way == way_direct) return false;
   return phase != 0 || way == way_async;
-}
-
-std::uint32_t noise_groups_of(const Point& point) {
-  return static_cast<std::uint32_t>(point.parameters.integer_or("noise_groups", 0));
 }
 
 void add_clocks(std::string_view bar, const Points& points, const DeviceInfo& device,
@@ -82,7 +81,7 @@ void add_clocks(std::string_view bar, const Points& points, const DeviceInfo& de
                                                            : "memory data: copy to local memory"},
                                        {"work", "no stall: work on local memory"},
                                        {"copy back", "memory data: copy back"}};
-  add_clock_parts(bar, phase_times(points, device, labels), 0.0, points, device, findings);
+  add_clock_parts(bar, phase_times(points, device, labels), 0.0, points, findings);
   if (!is_async) return;
   Finding engine = finding_of(engine_name, bar, "", stack_view_clock);
   engine.label = is_pending ? "waited for" : "emulated";
@@ -90,12 +89,6 @@ void add_clocks(std::string_view bar, const Points& points, const DeviceInfo& de
                              : "starting a copy already performs it, so nothing is pending";
   findings.push_back(std::move(engine));
 }
-
-constexpr std::uint64_t cpu_launch_ns = 5'000'000;
-constexpr std::uint64_t few_iterations = 2;
-constexpr std::uint32_t checked_chunks = 3;
-// Of a group, as cl/stalls_copy.clh stores them: its phases, its beginning and its end.
-constexpr std::size_t ticks_of_group = std::size(all_phases) + 2;
 
 class Copies {
  public:
@@ -108,22 +101,18 @@ class Copies {
                                       options_of(shared.session.info(), point))) {
     require_group(shared.session, kernel_, arguments_.work_items);
     const Memory memory = memory_of(point);
-    from_ = shared.filled_data(memory.data);
     to_ = shared.held(&Shared::copies, memory.copies);
     ticks_ = shared.held(&Shared::stamps, memory.stamps);
-    sums_ = shared.held(&Shared::results, memory.results);
-    set_arguments();
+    set_arguments(kernel_, 0, shared.filled_data(memory.data), to_);
+    set_arguments(kernel_, 4, arguments_.from_mask, arguments_.to_mask, arguments_.steps,
+                  cl_uint{arguments_.is_chain ? 1U : 0U}, step_multiplier);
+    set_arguments(kernel_, 10, never, ticks_);
   }
 
   Measurement run(std::uint64_t iterations);
 
  private:
-  [[nodiscard]] std::size_t tick_words() const { return ticks_of_group * arguments_.groups; }
-  [[nodiscard]] const DeviceInfo& device() const { return shared_.session.info(); }
-  [[nodiscard]] const cl::CommandQueue& queue() const { return shared_.session.queue(); }
-  void set_arguments();
   [[nodiscard]] std::uint64_t ticks() const;
-  void prove_noise(cl_uint count, cl_uint addend, Measurement& measurement) const;
   void prove(cl_uint first, cl_uint count, cl_uint addend, Measurement& measurement) const;
 
   Shared& shared_;
@@ -131,38 +120,13 @@ class Copies {
   std::string phase_;
   bool has_stamps_;
   cl::Kernel kernel_;
-  cl::Buffer from_{};
   cl::Buffer to_{};
   cl::Buffer ticks_{};
-  cl::Buffer sums_{};
-  cl_uint first_argument_{0};
-  cl_uint addend_argument_{0};
   cl_uint next_{0};
 };
 
-void Copies::set_arguments() {
-  cl_uint index = 0;
-  kernel_.setArg(index++, from_);
-  kernel_.setArg(index++, to_);
-  first_argument_ = index;
-  index += 2;  // with the number of iterations behind it
-  kernel_.setArg(index++, cl_uint{arguments_.from_mask});
-  kernel_.setArg(index++, cl_uint{arguments_.to_mask});
-  kernel_.setArg(index++, cl_uint{arguments_.steps});
-  kernel_.setArg(index++, cl_uint{arguments_.is_chain ? 1U : 0U});
-  kernel_.setArg(index++, step_multiplier);
-  addend_argument_ = index++;
-  kernel_.setArg(index++, never);
-  kernel_.setArg(index++, ticks_);
-  for (const cl_uint value :
-       {arguments_.groups, arguments_.noise.kind, arguments_.noise.amount, arguments_.noise.mask}) {
-    kernel_.setArg(index++, value);
-  }
-  kernel_.setArg(index, sums_);
-}
-
-/// Some of the chunks that the launch stored, others each time. What it adds is its number, so that
-/// what an earlier one left behind is wrong.
+/// Checks some of the chunks that the launch stored, others each time. The addend is the launch's
+/// number, so that data of an earlier launch are wrong.
 void Copies::prove(cl_uint first, cl_uint count, cl_uint addend, Measurement& measurement) const {
   std::vector<cl_uint> found(chunk_words);
   for (std::uint32_t k = 0; k < checked_chunks; ++k) {
@@ -170,8 +134,8 @@ void Copies::prove(cl_uint first, cl_uint count, cl_uint addend, Measurement& me
     const std::uint32_t group = mixed(addend * checked_chunks + k) % arguments_.groups;
     const std::uint32_t number = turn * arguments_.groups + group;
     const std::uint64_t bytes = chunk_words * sizeof(cl_uint);
-    queue().enqueueReadBuffer(to_, CL_TRUE, (number & arguments_.to_mask) * bytes, bytes,
-                              found.data());
+    shared_.session.queue().enqueueReadBuffer(to_, CL_TRUE, (number & arguments_.to_mask) * bytes,
+                                              bytes, found.data());
     const std::vector<std::uint32_t> expected = copied_chunk(arguments_, number, addend);
     for (std::uint32_t at = 0; at < chunk_words; ++at) {
       measurement.sample.witness = measurement.sample.witness * 31 + found[at];
@@ -180,24 +144,10 @@ void Copies::prove(cl_uint first, cl_uint count, cl_uint addend, Measurement& me
   }
 }
 
-/// The same of work-items that made noise.
-void Copies::prove_noise(cl_uint count, cl_uint addend, Measurement& measurement) const {
-  if (arguments_.noise_groups == 0) return;
-  for (std::uint32_t k = 0; k < checked_chunks; ++k) {
-    const std::uint32_t group = mixed(addend + k) % arguments_.noise_groups;
-    const std::uint32_t item = mixed(addend * checked_chunks + k) % arguments_.work_items;
-    const std::size_t at = std::size_t{group} * arguments_.work_items + item;
-    measurement.sample.witness =
-        measurement.sample.witness * 31 + word_at(shared_.session, sums_, at);
-    measurement.expected_witness =
-        measurement.expected_witness * 31 + noise_result(arguments_, addend, count, group, item);
-  }
-}
-
-/// Of the phase, in the mean over groups, or of the middle one.
+/// The ticks of the phase, in the mean over groups, or of the median group.
 std::uint64_t Copies::ticks() const {
-  std::vector<cl_ulong> words(tick_words());
-  queue().enqueueReadBuffer(ticks_, CL_TRUE, 0, words.size() * sizeof(cl_ulong), words.data());
+  const auto words =
+      read_values<cl_ulong>(shared_.session, ticks_, ticks_of_group * arguments_.groups);
   std::vector<Stamp> stamps;
   std::uint64_t sum = 0;
   const std::optional<std::size_t> place = place_of_phase(phase_);
@@ -208,9 +158,8 @@ std::uint64_t Copies::ticks() const {
                       .shared_ended = own[std::size(all_phases) + 1]});
   }
   if (place) return sum / std::max<std::uint64_t>(arguments_.groups, 1);
-  const double ticks = phase_.empty() ? ticks_of_middle(stamps)
-                                      : phase_ticks(phase_, stamps, 1, has_shared_clock(device()));
-  return static_cast<std::uint64_t>(std::llround(ticks_of_shared(device()) * ticks));
+  const double ticks = phase_.empty() ? ticks_of_middle(stamps) : phase_ticks(phase_, stamps);
+  return static_cast<std::uint64_t>(std::llround(ticks_of_shared(shared_.session.info()) * ticks));
 }
 
 Measurement Copies::run(std::uint64_t iterations) {
@@ -219,27 +168,25 @@ Measurement Copies::run(std::uint64_t iterations) {
   // Goes on where the launch before ended, so that its data are in no cache.
   const cl_uint first = next_;
   next_ += count;
-  kernel_.setArg(first_argument_, first);
-  kernel_.setArg(first_argument_ + 1, count);
-  kernel_.setArg(addend_argument_, addend);
-  const LaunchTimes times = shared_.session.launch(
-      kernel_,
-      cl::NDRange((std::uint64_t{arguments_.groups} + arguments_.noise_groups) *
-                  arguments_.work_items),
-      cl::NDRange(arguments_.work_items));
-  Measurement measurement;
-  measurement.sample.accesses = iterations;
-  measurement.sample.event_ns = times.event_ns;
-  measurement.sample.host_ns = times.host_ns;
+  set_arguments(kernel_, 2, first, count);
+  kernel_.setArg(9, addend);
+  const LaunchSize size{.items = std::uint64_t{arguments_.groups} * arguments_.work_items,
+                        .group = arguments_.work_items};
+  Measurement measurement = measurement_of(launch_over(shared_.session, kernel_, size), iterations);
   if (has_stamps_) measurement.sample.ticks = ticks();
   prove(first, count, addend, measurement);
-  prove_noise(count, addend, measurement);
   return measurement;
 }
 
-}  // namespace
+/// The most iterations of a launch.
+std::uint64_t most_iterations(const DeviceInfo& device, const Arguments& arguments) {
+  const std::uint64_t items = std::max(arguments.work_items, 1U);
+  const std::uint64_t chunk = (chunk_words + items - 1) / items;
+  const std::uint64_t fours = (chunk + 3) / 4;
+  return fitting_turns(device, chunk, 1 + 2 * chunk + fours * (1 + arguments.steps));
+}
 
-std::string way_option(std::uint32_t way) { return " -DWAY=" + std::to_string(way); }
+}  // namespace
 
 std::optional<std::size_t> place_of_phase(std::string_view phase) {
   const auto* const found = std::find(std::begin(all_phases), std::end(all_phases), phase);
@@ -266,32 +213,16 @@ Arguments Arguments::of(const Point& point) {
   }
   arguments.steps = steps_of_word;
   arguments.is_chain = !has_taken(Cause::chain);
-  arguments.noise_groups = noise_groups_of(point);
-  const auto noise = noise_of(point);
-  const std::uint64_t noise_bytes =
-      noise && noise->kind == "memory" ? shape.far_bytes : shape.first_bytes;
-  arguments.noise.mask = static_cast<std::uint32_t>(noise_bytes / (line_words * word_bytes)) - 1;
-  if (noise) {
-    arguments.noise.kind = place_of_noise(noise->kind);
-    arguments.noise.amount = noise->amount * noise_units.of(arguments.noise.kind);
-  }
   return arguments;
 }
 
 std::vector<Point> points(const DeviceInfo& device, const Options& requested) {
   std::vector<Point> points;
-  const auto append = [&](std::vector<Point> more) {
-    points.insert(points.end(), std::make_move_iterator(more.begin()),
-                  std::make_move_iterator(more.end()));
-  };
   for (std::uint32_t way = 0; way < std::size(all_ways); ++way) {
     const Point usual = usual_point(way, device, requested);
-    append(with_all_sets(usual));
-    Point noisy = usual;
-    noisy.parameters.set("noise_groups", usual.parameters.integer("groups"));
-    // What groups of their own take from the others shows where all have ended.
-    noisy.parameters.set("timer", std::string(to_word(device.launch_timer)));
-    append(noise_points(noisy, device, requested.effort));
+    std::vector<Point> sets = with_all_sets(usual);
+    points.insert(points.end(), std::make_move_iterator(sets.begin()),
+                  std::make_move_iterator(sets.end()));
     if (device.timer != Timer::clock) continue;
     for (std::size_t phase = 0; phase < std::size(all_phases); ++phase) {
       if (has_phase(way, phase)) points.push_back(with_phase(usual, all_phases[phase]));
@@ -301,38 +232,13 @@ std::vector<Point> points(const DeviceInfo& device, const Options& requested) {
   return points;
 }
 
-std::uint64_t most_iterations(const DeviceInfo& device, const Point& point) {
-  const Arguments a = Arguments::of(point);
-  const std::uint64_t items = std::max(a.work_items, 1U);
-  const std::uint64_t chunk = (chunk_words + items - 1) / items;
-  const std::uint64_t fours = (chunk + 3) / 4;
-  const std::uint64_t copied = std::uint64_t{1} + 2 * chunk + fours * (1 + a.steps);
-  // A group copies or makes noise.
-  return fitting_turns(device, chunk, std::max(copied, std::uint64_t{1} + a.noise.amount));
-}
-
 Memory memory_of(const Point& point) {
   const auto shape = shape_of<Shape>(point);
-  constexpr std::uint64_t stamps_of_group = std::size(all_phases) + 2;
   Memory memory;
   memory.data = std::uint64_t{chunks_in(shape.far_bytes)} * chunk_words * word_bytes;
   memory.copies = memory.data;
-  memory.results =
-      std::uint64_t{std::max(noise_groups_of(point), 1U)} * shape.work_items * word_bytes;
-  memory.stamps = shape.groups * stamps_of_group * sizeof(std::uint64_t);
+  memory.stamps = shape.groups * ticks_of_group * sizeof(std::uint64_t);
   return memory;
-}
-
-std::uint32_t noise_result(const Arguments& arguments, std::uint32_t addend,
-                           std::uint32_t iterations, std::uint32_t group, std::uint32_t item) {
-  const std::uint32_t row = ((arguments.groups + group) * arguments.work_items + item) / line_words;
-  Noise noise = arguments.noise;
-  noise.addend = addend;
-  NoiseItem all{};
-  all.near = mixed(row ^ mixed(addend));
-  all.y = {item, item + 1, item + 2, item + 3};
-  for (std::uint32_t i = 0; i < iterations; ++i) make_noise(noise, item % line_words, all);
-  return mixed(all.sum) + folded(all.y);
 }
 
 std::vector<std::uint32_t> copied_chunk(const Arguments& arguments, std::uint32_t number,
@@ -367,17 +273,18 @@ void analyse(std::string_view bar, const Points& points, const DeviceInfo& devic
 }
 
 std::string options_of(const DeviceInfo& device, const Point& point) {
-  return part_options(1, true, device) + way_option(Arguments::of(point).way);
+  return part_options(1, true, device) + " -DWAY=" + std::to_string(Arguments::of(point).way);
 }
 
 Work prepare(Shared& shared, const Point& point) {
   const auto copies = std::make_shared<Copies>(shared, point);
-  const LaunchSize size{.few = few_iterations,
-                        .max = most_iterations(shared.session.info(), point),
+  const DeviceInfo& device = shared.session.info();
+  const LaunchPlan plan{.few = few_iterations,
+                        .max = most_iterations(device, Arguments::of(point)),
                         .cpu_launch_ns = cpu_launch_ns,
                         .is_phase = !phase_of(point).empty(),
-                        .options = options_of(shared.session.info(), point)};
-  return work_of(shared, size, [copies](std::uint64_t count) { return copies->run(count); });
+                        .options = options_of(device, point)};
+  return work_of(shared, plan, [copies](std::uint64_t count) { return copies->run(count); });
 }
 
 }  // namespace clprobe::stalls::copy

@@ -25,16 +25,16 @@
 namespace clprobe::stalls::search {
 namespace {
 
-// As in the thesis; fewer where every instruction is interpreted or time is short.
+// Nodes of the thesis; fewer with --quick.
 constexpr std::uint32_t usual_nodes = 8192;
 constexpr std::uint32_t few_nodes = 1024;
-// Operations on a node, one after the other.
+// Dependent operations on a node.
 constexpr std::uint32_t steps_of_node = 64;
-// More groups than a device runs at once only wait; and each has a queue of its own.
+// More groups than a device runs at once only wait, and each has its own queue.
 constexpr std::int64_t max_groups = 256;
 constexpr std::uint32_t children_of_root = 64;
 constexpr std::uint32_t children_of_node = 8;
-// One node in so many has children: more than one for each node, so that the tree grows.
+// One node in so many has children, which is more than one child per node: the tree grows.
 constexpr std::uint32_t one_in = 6;
 // Alsop 2016, section 6.1: UTSD takes 91 % less time than UTS under plain GPU coherence.
 constexpr double utsd_of_thesis = 0.09;
@@ -44,14 +44,14 @@ constexpr PhaseLabel labels[]{
     {"queues", "memory data: queue"},
     {"nodes", "no stall: node processing"},
     {"no work", "idle: no work"},
-    // Older versions booked waits in vain, and those with another lock in hand, elsewhere.
+    // Older versions counted waits in vain, and waits with another lock held, in other phases.
     {"lock", "synchronization: lock, of polls that found work"},
     {"queue", "memory data: queue, or waiting for the common lock"},
     {"nothing to do", "idle: no work, or waiting for locks"},
 };
 
-/// Only one group holds the common lock at a time: what all held it for is a part of the time from
-/// the first group's beginning to the last one's end.
+/// Adds how long groups hold the common lock, as a share of the time from the first group's
+/// beginning to the last one's end. Only one group holds it at a time.
 void add_lock_use(std::string_view bar, const Points& points, const DeviceInfo& device,
                   std::vector<Finding>& findings) {
   const auto held = phase_time(points, phase_holds, device);
@@ -65,16 +65,16 @@ void add_lock_use(std::string_view bar, const Points& points, const DeviceInfo& 
   findings.push_back(std::move(use));
 }
 
-// As in cl/stalls.cl.
+// These must equal the constants in cl/stalls_search.clh.
 constexpr std::size_t first_of_ticks = 2;
 constexpr std::size_t first_of_stamps = 8;
 constexpr cl_uint empty = ~cl_uint{0};
 // Attempts to take a lock, each after a pause of up to 16 atomics: about a second.
 constexpr cl_uint budget = 1U << 16U;
-// Times that a group without work asks again before it leaves the rest to the others.
+// Polls of a group without work before it leaves the rest to other groups.
 constexpr cl_uint patience = 1U << 14U;
 constexpr std::uint32_t seed_of_tree = 1;
-// Where only the host's clock times launches, one search is too short.
+// One search is too short for the host's clock.
 constexpr std::uint64_t searches_by_host = 8;
 constexpr std::uint64_t max_searches = 64;
 
@@ -149,7 +149,7 @@ void Search::empty_slots() {
   session_.queue().finish();
 }
 
-/// One search. It leaves all slots empty behind it.
+/// Runs one search, which leaves all slots empty.
 LaunchTimes Search::launch() {
   std::vector<cl_uint> control((shape_.groups + 2) * queue_words, 0);
   control[queue_words + 2] = 1;  // the common queue holds one node, the root
@@ -193,14 +193,13 @@ Results Search::read_results() const {
   return results;
 }
 
-/// Of the phase, in the mean over groups.
+/// The ticks of the phase, in the mean over groups.
 std::uint64_t Search::ticks_of(const Results& results) const {
   for (std::size_t k = 0; k < std::size(all_phases); ++k) {
     if (all_phases[k] == phase_) return results.ticks.at(k) / shape_.groups;
   }
   return static_cast<std::uint64_t>(
-      std::llround(ticks_of_shared(session_.info()) *
-                   phase_ticks(phase_, results.stamps, 1, has_shared_clock(session_.info()))));
+      std::llround(ticks_of_shared(session_.info()) * phase_ticks(phase_, results.stamps)));
 }
 
 Measurement Search::run(std::uint64_t searches) {
@@ -235,7 +234,7 @@ Tree make_tree(std::uint32_t nodes, std::uint32_t seed) {
   tree.children.push_back(1);
   std::uint32_t made = 1;
   for (std::uint32_t node = 0; node < nodes; ++node) {
-    const bool is_last = node + 1 == made;  // nobody else would go on
+    const bool is_last = node + 1 == made;  // only this node can continue the tree
     std::uint32_t count = 0;
     if (node == 0) {
       count = children_of_root;
@@ -310,7 +309,7 @@ void analyse(std::string_view bar, const Points& points, const DeviceInfo& devic
                                      "share"));
     return;
   }
-  add_clock_parts(bar, phase_times(points, device, labels), all->ns, points, device, findings);
+  add_clock_parts(bar, phase_times(points, device, labels), all->ns, points, findings);
   add_lock_use(bar, points, device, findings);
 }
 

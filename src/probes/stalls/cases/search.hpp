@@ -20,18 +20,19 @@ constexpr std::string_view name_of(Queues queues) {
   return queues == Queues::one ? one_queue : queue_per_group;
 }
 
-/// Where a group's time goes by the clock of its first work-item, in the order of the kernel's
-/// results: those before `all` follow one another and add up to it. Documents of older versions
-/// have "lock", "queue" and "nothing to do" instead, in which waits are elsewhere.
-inline constexpr std::string_view phase_holds = "holds the common lock";  ///< at whatever else
+/// The phases of a group's time by the clock of its first work-item, in the order of the kernel's
+/// results. Those before `all` add up to it. Documents of older versions have "lock", "queue" and
+/// "nothing to do" instead, which divide waits in another way.
+inline constexpr std::string_view phase_holds = "holds the common lock";  ///< in any phase
 inline constexpr std::string_view all_phases[]{"locks",   "queues",  "nodes",
                                                "no work", phase_all, phase_holds};
 inline constexpr std::size_t phases_of_all = 4;
 /// The share of a search's time in which some group holds the common lock.
 inline constexpr std::string_view lock_use_name = "lock_in_use";
 
-/// Nodes are numbers; the children of n are children[n] to children[n + 1] - 1. Each but the root
-/// has one parent, of a lower number; the root has at most 64 children, others at most 8.
+/// A tree whose nodes are numbers; the children of n are children[n] to children[n + 1] - 1. Each
+/// node but the root has one parent with a lower number. The root has at most 64 children, others
+/// at most 8.
 struct Tree {
   std::vector<std::uint32_t> children{};
   [[nodiscard]] std::uint32_t nodes() const {
@@ -39,13 +40,13 @@ struct Tree {
   }
 };
 
-/// A random tree of exactly so many nodes, at least 1.
+/// Makes a random tree of exactly so many nodes, at least 1.
 Tree make_tree(std::uint32_t nodes, std::uint32_t seed);
 
-/// What working on all nodes adds up to.
+/// The sum of the work on all nodes.
 std::uint32_t search_result(const Tree& tree, std::uint32_t steps);
 
-/// What a point says.
+/// The parameters of a point.
 struct Shape {
   std::string name{};  ///< of the case
   std::string timer{};
@@ -63,28 +64,28 @@ struct Shape {
   }
 };
 
-// As in cl/stalls_search.clh: words of a queue's control and of a group's results, and the
-// work-items that a group has.
+// Constants of cl/stalls_search.clh: words of a queue's control and of a group's results, and the
+// work-items of a group.
 inline constexpr std::uint64_t queue_words = 32;
 inline constexpr std::uint64_t result_words = 10;
 inline constexpr std::uint64_t front = 32;
 
-/// The slots of each queue: a power of two, which holds all nodes.
+/// The slots of each queue: a power of two that holds all nodes.
 std::uint64_t slots_of_queue(std::uint32_t nodes);
 std::uint64_t queues_of(Queues queues, std::uint32_t groups);
 
-/// The search as a whole and, by a clock, its phases.
+/// The whole search and, with a clock, its phases.
 std::vector<Point> points_of(Queues queues, const DeviceInfo& device, const Options& requested);
 Memory memory_of(Queues queues, const Point& point);
-/// How the kernel is built.
+/// The build options of the kernel.
 std::string options_of(const DeviceInfo& device, const Point& point);
 /// Sees OpenCL.
 Work prepare(Queues queues, Shared& shared, const Point& point);
-/// The time of a search; locks, queues, nodes, no work, and the tail; how much of the time the
-/// common lock is held.
+/// Adds the time of a search, its phases by clocks, the tail, and the share of the time in which
+/// the common lock is held.
 void analyse(std::string_view bar, const Points& points, const DeviceInfo& device,
              std::vector<Finding>& findings);
-/// The speed-up of queues for each group, beside the thesis's, where both bars are there.
+/// Adds the speed-up of queues for each group, and that of the thesis, if both bars are there.
 void add_speed_up(std::vector<Finding>& findings);
 
 template <Queues queues>

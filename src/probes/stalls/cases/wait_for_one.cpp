@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/stalls/cases/wait_for_one.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -18,13 +20,19 @@
 namespace clprobe::stalls::wait_for_one {
 namespace {
 
-// Sub-groups whose size the driver does not say, or of which it says what is no hardware's.
+// Lanes of a sub-group if the driver reports none, or a size that no hardware has.
 constexpr std::int64_t usual_lanes = 32;
-// Lanes that take turns, one in so many.
+// Divergent lanes take turns: one in so many works at a time.
 constexpr std::uint32_t turns_of_lanes = 8;
 constexpr std::uint64_t word_bytes = sizeof(std::uint32_t);
-// Of a chase, one behind the other (cl/stalls_mixed.clh).
+// Loads of a chase, one after another (cl/stalls_mixed.clh).
 constexpr int chased_loads = 4;
+
+constexpr std::uint64_t block_bytes = block_words * word_bytes;
+constexpr std::uint32_t all_ones = 0xffffffff;
+constexpr std::uint32_t function_chains = 4;
+// As a float, 8388608: added to a small whole number it leaves that in the low bits.
+constexpr std::uint32_t whole_bits = 0x4b000000;
 
 /// NVIDIA's driver runs no more of a kernel that does not say how many it takes. A CPU does them
 /// one after another.
@@ -46,12 +54,14 @@ std::vector<Cause> causes_of(const Mix& mix, bool is_lumped) {
   if (mix.has_barrier) causes.push_back(Cause::barrier);
   if (mix.chain_steps != 0) causes.push_back(Cause::chain);
   if (mix.is_divergent) causes.push_back(Cause::divergence);
-  const std::vector<Cause> more = structural::causes_of(mix.structural);
-  causes.insert(causes.end(), more.begin(), more.end());
+  if (mix.is_scattered) causes.push_back(Cause::serial_requests);
+  if (mix.has_fence) causes.push_back(Cause::release);
+  if (mix.stores != 0) causes.push_back(Cause::store_buffer);
+  if (mix.functions != 0) causes.push_back(Cause::function_unit);
   return causes;
 }
 
-/// A CPU's compute unit does one group after another.
+/// The groups of a launch: one per core on a CPU, which runs one group after another.
 std::uint32_t groups_of(const DeviceInfo& device, std::uint32_t per_unit) {
   const auto units = static_cast<std::uint32_t>(std::max<std::int64_t>(device.compute_units, 1));
   return is_gpu(device) ? units * per_unit : units;
@@ -83,9 +93,9 @@ Point point_of(const Mix& mix, const Shape& shape) {
   return point;
 }
 
-/// With nothing left to wait for, and enough groups to fill what gaps there still are: what each of
-/// them takes then is the time in which its instructions are issued. A CPU's core runs one group
-/// after another.
+/// Adds the kernel without all causes, with enough groups to fill the remaining gaps: the time per
+/// group is then the time in which its instructions issue. A CPU's core runs one group after
+/// another, and has no such gaps.
 void add_crowd(std::vector<Point>& points, const Mix& mix, Shape shape, const DeviceInfo& device) {
   if (!is_gpu(device)) return;
   shape.ablated.idealised = (1U << causes_in(shape.ablated.factors).size()) - 1;
@@ -94,8 +104,8 @@ void add_crowd(std::vector<Point>& points, const Mix& mix, Shape shape, const De
   points.push_back(point_of(mix, shape));
 }
 
-/// Clocks where groups end, and of a GPU's sub-groups where they meet: a CPU's core runs the
-/// work-items of a group one after another, and nobody waits.
+/// Adds clocks at the end of groups and, on a GPU, at barriers: a CPU's core runs the work-items of
+/// a group one after another, so none waits.
 void add_phases(std::vector<Point>& points, const Point& usual, const Mix& mix,
                 const DeviceInfo& device) {
   if (device.timer != Timer::clock) return;
@@ -103,16 +113,11 @@ void add_phases(std::vector<Point>& points, const Point& usual, const Mix& mix,
     points.push_back(with_phase(usual, phase_barrier));
     points.push_back(with_phase(usual, phase_all));
   }
-  // Where groups share no clock, sub-groups are compared with those of their own group.
-  const bool is_alone = shape_of<Shape>(usual).parts_of_group() == 1;
-  if (is_alone && !has_shared_clock(device)) return;
-  if (has_shared_clock(device)) return add_tail(points, usual, device);
-  points.push_back(with_phase(usual, phase_tail));
-  points.push_back(with_phase(usual, phase_span));
+  add_tail(points, usual, device);
 }
 
-/// Noise is made by as many work-items again, in the same groups: what waits goes on waiting
-/// meanwhile, in whatever order the device takes sub-groups.
+/// Points with noise by as many more work-items, in the same groups: the kernel's work-items go on
+/// waiting meanwhile, in whatever order the device takes sub-groups.
 std::vector<Point> noisy_points(const Mix& mix, Shape shape, const DeviceInfo& device,
                                 const Options& requested) {
   const std::int64_t items =
@@ -126,6 +131,39 @@ std::vector<Point> noisy_points(const Mix& mix, Shape shape, const DeviceInfo& d
 
 std::uint32_t mask_of(std::uint64_t bytes) {
   return static_cast<std::uint32_t>(bytes / (line_words * word_bytes) - 1);
+}
+
+std::uint32_t blocks_in(std::uint64_t bytes) {
+  return static_cast<std::uint32_t>(
+      std::bit_floor(std::max(bytes / block_bytes, std::uint64_t{1})));
+}
+
+/// What one unit of special functions adds to a work-item's sum.
+std::uint32_t sum_of_functions(const Arguments& arguments, std::uint32_t near) {
+  // Bits 30, 29, 28 and 27 say which chains begin at 2^64.
+  const auto large = static_cast<std::uint32_t>(std::popcount((near >> 27U) & 0xfU));
+  // Six inverse roots make 2 of 2^64 and 1/2 of 2^-64; six halvings 2^58, and next to nothing.
+  return whole_bits + (arguments.is_special ? 4 * large + (function_chains - large) : 2 * large);
+}
+
+void set_structural(const Mix& mix, const Shape& shape, Arguments& arguments) {
+  const auto has_taken = [&](Cause cause) { return shape.ablated.has_taken(cause); };
+  // A block for each row, so that caches hold them; or the array as a whole.
+  const std::uint32_t all = blocks_in(shape.far_bytes / 2);
+  const std::uint32_t rows = std::max(shape.rows(), 1U);
+  const std::uint32_t blocks = mix.stores_go_far ? all : std::min(all, std::bit_ceil(rows));
+  const bool is_scattered = mix.is_scattered && !has_taken(Cause::serial_requests);
+  arguments.block_loads = mix.block_loads;
+  arguments.load_mask = blocks_in(shape.first_bytes) - 1;
+  arguments.lane_stride = is_scattered ? line_words : 1;
+  arguments.turn_stride = is_scattered ? 1 : line_words;
+  arguments.stores = mix.stores;
+  arguments.row_blocks = std::max(blocks / rows, 1U);
+  arguments.store_mask = blocks - 1;
+  arguments.gate = has_taken(Cause::store_buffer) ? all_ones : 0;
+  arguments.has_fence = mix.has_fence && !has_taken(Cause::release);
+  arguments.functions = mix.functions;
+  arguments.is_special = mix.functions != 0 && !has_taken(Cause::function_unit);
 }
 
 /// The variables of a work-item.
@@ -154,7 +192,7 @@ void work(const Arguments& arguments, std::uint32_t number, std::uint32_t i, Ite
   for (std::uint32_t k = 0; k < arguments.tile_loads; ++k) {
     item.sum += load_tile(lane * arguments.tile_stride, item.turned);
   }
-  item.sum += structural::work(arguments.structural, lane, item.near);
+  item.sum += structural_work(arguments, lane, item.near);
   if (arguments.is_chain) {
     for (std::uint32_t k = 0; k < 4 * arguments.chain_steps; ++k) item.x[0] = step(item.x[0]);
   } else {
@@ -172,7 +210,7 @@ void add_clocks(std::string_view bar, const Points& points, const DeviceInfo& de
   const auto all = paired_phase_time(points, phase_all, device);
   std::vector<PhaseTime> times;
   if (waited && all && all->ns > 0.0) times.push_back({"synchronization: barrier", *waited});
-  add_clock_parts(bar, times, times.empty() ? 0.0 : all->ns, points, device, findings);
+  add_clock_parts(bar, times, times.empty() ? 0.0 : all->ns, points, findings);
 }
 
 }  // namespace
@@ -209,9 +247,7 @@ Arguments Arguments::of(const Mix& mix, const Point& point) {
   arguments.turn_mask = mix.is_divergent ? turns_of_lanes - 1
                                          : std::bit_floor(std::max(shape.workers / lanes, 1U)) - 1;
   arguments.has_barrier = mix.has_barrier && !has_taken(Cause::barrier);
-  arguments.structural = structural::Arguments::of(
-      mix.structural, shape.ablated,
-      {.count = shape.rows(), .far_bytes = shape.far_bytes, .first_bytes = shape.first_bytes});
+  set_structural(mix, shape, arguments);
   const auto noise = noise_of(point);
   if (noise) {
     arguments.noise.kind = place_of_noise(noise->kind);
@@ -222,13 +258,55 @@ Arguments Arguments::of(const Mix& mix, const Point& point) {
   return arguments;
 }
 
-std::uint64_t most_iterations(const Mix& mix, const DeviceInfo& device, const Point& point) {
-  const Arguments a = Arguments::of(mix, point);
+std::uint64_t Arguments::stored_bytes() const {
+  return stores == 0 ? 0 : (std::uint64_t{store_mask} + 1) * block_bytes;
+}
+
+std::uint32_t structural_work(const Arguments& arguments, std::uint32_t lane, std::uint32_t& near) {
+  std::uint32_t sum = 0;
+  if (arguments.block_loads != 0) {
+    const std::uint32_t begin =
+        ((near >> 8U) & arguments.load_mask) * block_words + lane * arguments.lane_stride;
+    near = next_state(near);
+    for (std::uint32_t turn = 0; turn < 4 * arguments.block_loads; ++turn) {
+      sum += mixed((begin + turn * arguments.turn_stride) / line_words);
+    }
+  }
+  for (std::uint32_t k = 0; k < arguments.functions; ++k) {
+    sum += sum_of_functions(arguments, near);
+    near = next_state(near);
+  }
+  return sum;
+}
+
+std::uint32_t place_of(const Arguments& arguments, const Store& store) {
+  const std::uint32_t block =
+      (store.row * arguments.row_blocks + store.iteration % arguments.row_blocks) &
+      arguments.store_mask;
+  return block * block_words + store.lane * arguments.lane_stride +
+         store.turn * arguments.turn_stride;
+}
+
+std::uint32_t stored_word(std::uint32_t place, std::uint32_t launch) {
+  // The gate is all ones, so no word is.
+  return (place ^ mixed(launch)) & (all_ones >> 1U);
+}
+
+std::string find_fence_problem(const DeviceInfo& device) {
+  const bool has_fence = device.isa == "nvptx" || device.version.starts_with("OpenCL 2.") ||
+                         device.version.starts_with("OpenCL 3.");
+  if (has_fence) return "";
+  return fmt::format("{} has no fence that makes a work-item's stores visible to the whole device",
+                     device.version.substr(0, std::string_view("OpenCL 1.2").size()));
+}
+
+std::uint64_t most_iterations(const DeviceInfo& device, const Arguments& a) {
   const std::uint64_t items = std::max(a.work_items, 1U);
   // Work-items that run together take the branches of all of them.
-  return fitting_turns(device, (tile_words + items - 1) / items,
-                       std::uint64_t{1} + a.far_loads + a.near_loads + a.tile_loads +
-                           a.chain_steps + a.turn_steps + a.structural.turns() + a.noise.amount);
+  const std::uint64_t turns = std::uint64_t{1} + a.far_loads + a.near_loads + a.tile_loads +
+                              a.chain_steps + a.turn_steps + a.block_loads + a.stores +
+                              a.functions + a.noise.amount;
+  return fitting_turns(device, (tile_words + items - 1) / items, turns);
 }
 
 std::vector<Point> points_of(const Mix& mix, const DeviceInfo& device, const Options& requested) {
@@ -247,7 +325,7 @@ Memory memory_of(const Mix& mix, const Point& point) {
   const auto shape = shape_of<Shape>(point);
   Memory memory;
   memory.data = shape.far_bytes;
-  memory.copies = Arguments::of(mix, point).structural.stored_bytes();
+  memory.copies = Arguments::of(mix, point).stored_bytes();
   memory.results = std::uint64_t{shape.groups} * shape.work_items * word_bytes;
   if (has_stamps(point)) {
     memory.stamps = std::uint64_t{shape.groups} * shape.parts_of_group() * sizeof(Stamp);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that are built to wait for one thing, each with a little of others so that there is
-// something to tell apart: what they do, which causes can be taken away from each, and what they
-// must compute. Pure but for `prepare`.
+// Kernels that mostly wait for one thing, with a little of other waits: their work, the causes that
+// can be removed from each, and what they must compute. Pure but for `prepare`.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +12,20 @@
 #include "probes/shared/bounds.hpp"
 #include "probes/stalls/bars.hpp"
 #include "probes/stalls/case.hpp"
-#include "probes/stalls/cases/structural.hpp"
 #include "probes/stalls/twin.hpp"
 
 namespace clprobe::stalls::wait_for_one {
 
-/// One iteration of a work-item, in units of four operations or loads (cl/stalls_mixed.clh), and
-/// the work-items that do it.
+/// The work of one iteration of a work-item, in units of four operations or loads
+/// (cl/stalls_mixed.clh), and the work-items that do it.
 struct Mix {
   std::string_view name{};
   Cause built_for{Cause::main_memory};
-  std::uint32_t groups_per_unit{1};        ///< of a GPU; no more than it holds at once
-  std::uint32_t noisy_groups_per_unit{1};  ///< where half of a group's work-items make noise
-  std::uint32_t crowd{2};        ///< times as many groups leave no unit idle, and are there at once
-  std::uint32_t work_items{32};  ///< of a group, at most
-  std::uint32_t far_loads{0};    ///< of eight, or of four where it is a chase
+  std::uint32_t groups_per_unit{1};        ///< of a GPU, which must hold them at once
+  std::uint32_t noisy_groups_per_unit{1};  ///< if half of a group's work-items make noise
+  std::uint32_t crowd{2};        ///< times as many groups leave no unit idle, and run at once
+  std::uint32_t work_items{32};  ///< largest group
+  std::uint32_t far_loads{0};    ///< in units of eight loads, or of four in a chase
   bool is_chase{false};
   std::uint32_t near_loads{0};
   std::uint32_t tile_loads{1};
@@ -35,11 +33,24 @@ struct Mix {
   std::uint32_t chain_steps{1};
   std::uint32_t turn_steps{0};
   bool has_barrier{false};
-  bool is_divergent{false};  ///< lanes take turns, and not sub-groups
-  structural::Mix
-      structural{};  ///< where it is used, loads of the second cache alone are beside it
+  bool is_divergent{false};  ///< lanes take turns, not sub-groups
+  // Work that waits for a unit (cl/stalls_structural.clh). Only loads of L2 go with it.
+  std::uint32_t block_loads{0};  ///< in units of four loads of a block, at most eight
+  std::uint32_t stores{0};       ///< in units of four stores to a block, at most eight
+  bool is_scattered{false};      ///< lanes are a line apart
+  bool stores_go_far{false};
+  bool has_fence{false};
+  std::uint32_t functions{0};  ///< in units of four chains of six special functions
   NoiseUnits noise_units{};
+
+  [[nodiscard]] constexpr bool is_structural() const {
+    return block_loads + stores + functions != 0;
+  }
 };
+
+/// Words of a block: as many lines as a line has words. In 32 turns 32 lanes access all of its
+/// words, whether they access one line or 32 lines in a turn.
+inline constexpr std::uint32_t block_words = line_words * line_words;
 
 // The numbers put the large cause at some times the rest on a GPU whose compute unit runs 4
 // sub-groups at once, loads from main memory in 700 cycles and from its second cache in 280.
@@ -106,7 +117,7 @@ inline constexpr Mix divergence{
     .is_divergent = true,
     .noise_units = {.arithmetic = 64, .local_memory = 32, .cache = 32, .memory = 4}};
 
-/// What a point says.
+/// The parameters of a point.
 struct Shape {
   std::string name{};  ///< of the case
   std::string timer{};
@@ -114,9 +125,9 @@ struct Shape {
   Ablated ablated{};
   std::uint32_t lanes{1};
   std::uint32_t groups{1};
-  std::uint32_t work_items{1};  ///< of a group, those that only make noise among them
+  std::uint32_t work_items{1};  ///< of a group, including those that only make noise
   std::uint32_t workers{1};
-  std::optional<std::uint32_t> crowd{};  ///< of groups, so many for each that the kernel has
+  std::optional<std::uint32_t> crowd{};  ///< groups for each group of the kernel
   std::uint64_t far_bytes{0};
   std::uint64_t near_bytes{0};
   std::uint64_t first_bytes{0};
@@ -137,13 +148,13 @@ struct Shape {
     fields.whole("first_bytes", first_bytes);
   }
 
-  /// Of a group: a stamp each.
+  /// Parts of a group that have a stamp each.
   [[nodiscard]] std::uint32_t parts_of_group() const;
-  /// Of 32 work-items, all groups together.
+  /// Rows of 32 work-items in all groups together.
   [[nodiscard]] std::uint32_t rows() const;
 };
 
-/// What the kernel is given.
+/// The arguments of the kernel.
 struct Arguments {
   std::uint32_t groups{1};
   std::uint32_t work_items{1};
@@ -161,12 +172,48 @@ struct Arguments {
   std::uint32_t turn_shift{0};
   std::uint32_t turn_mask{0};
   bool has_barrier{false};
-  structural::Arguments structural{};
+  std::uint32_t block_loads{0};
+  std::uint32_t load_mask{0};     ///< of a block's number
+  std::uint32_t lane_stride{1};   ///< words from lane to lane
+  std::uint32_t turn_stride{32};  ///< words from turn to turn
+  std::uint32_t stores{0};
+  std::uint32_t row_blocks{1};  ///< blocks that 32 work-items store to, one after another
+  std::uint32_t store_mask{0};  ///< of a block's number
+  std::uint32_t gate{0};        ///< all ones: no store is made
+  bool has_fence{false};
+  std::uint32_t functions{0};
+  bool is_special{false};
   Noise noise{};
 
   /// Throws std::out_of_range for a point without the parameters.
   static Arguments of(const Mix& mix, const Point& point);
+
+  /// Size of the buffer that is stored to; 0 without stores.
+  [[nodiscard]] std::uint64_t stored_bytes() const;
+  /// The factor that turns 24 special functions, or operations in their place, into a small number.
+  [[nodiscard]] float function_scale() const { return is_special ? 0x1p1F : 0x1p-57F; }
 };
+
+/// The multiplication in place of special functions.
+inline constexpr float halving = 0.5F;
+
+/// A store of a launch.
+struct Store {
+  std::uint32_t row{0};
+  std::uint32_t lane{0};
+  std::uint32_t iteration{0};
+  std::uint32_t turn{0};
+};
+/// The place of a store, in words.
+std::uint32_t place_of(const Arguments& arguments, const Store& store);
+/// The word at a place, whichever work-item stores it.
+std::uint32_t stored_word(std::uint32_t place, std::uint32_t launch);
+/// What work that waits for a unit adds to a work-item's sum. `near`: its generator.
+std::uint32_t structural_work(const Arguments& arguments, std::uint32_t lane, std::uint32_t& near);
+
+/// Why the device's version of OpenCL has no fence that makes stores visible to the whole device.
+/// Empty: it has one, or may have one.
+std::string find_fence_problem(const DeviceInfo& device);
 
 /// All sets of causes, the crowd, phases by clocks, then noise of each kind.
 std::vector<Point> points_of(const Mix& mix, const DeviceInfo& device, const Options& requested);
@@ -175,12 +222,12 @@ Memory memory_of(const Mix& mix, const Point& point);
 std::uint32_t result_of(const Arguments& arguments, std::uint32_t launch, std::uint32_t iterations,
                         std::uint32_t group, std::uint32_t item);
 /// The most iterations of a launch.
-std::uint64_t most_iterations(const Mix& mix, const DeviceInfo& device, const Point& point);
-/// How the kernel is built.
+std::uint64_t most_iterations(const DeviceInfo& device, const Arguments& arguments);
+/// The build options of a point's kernel.
 std::string options_of(const Mix& mix, const DeviceInfo& device, const Point& point);
 /// Sees OpenCL.
 Work prepare(const Mix& mix, Shared& shared, const Point& point);
-/// What removing causes saves; barriers and the tail by clocks.
+/// Adds what removing causes saves, and barriers and the tail by clocks.
 void analyse(std::string_view bar, const Points& points, const DeviceInfo& device,
              std::vector<Finding>& findings);
 
@@ -189,7 +236,7 @@ constexpr Case case_of(std::string_view formerly, std::string_view what) {
   return {.name = mix.name,
           .formerly = formerly,
           .what = what,
-          .is_on_request = mix.structural.is_used(),
+          .is_on_request = mix.is_structural(),
           .points = [](const DeviceInfo& device,
                        const Options& requested) { return points_of(mix, device, requested); },
           .memory = [](const Point& point) { return memory_of(mix, point); },
@@ -213,7 +260,8 @@ inline constexpr Mix uncoalesced_loads{
     .near_loads = 1,
     .tile_loads = 0,
     .chain_steps = 0,
-    .structural = {.loads = 8, .is_scattered = true},
+    .block_loads = 8,
+    .is_scattered = true,
     .noise_units = {.arithmetic = 128, .local_memory = 64, .cache = 32, .memory = 4}};
 
 inline constexpr Mix uncoalesced_stores{
@@ -224,7 +272,8 @@ inline constexpr Mix uncoalesced_stores{
     .near_loads = 1,
     .tile_loads = 0,
     .chain_steps = 0,
-    .structural = {.stores = 8, .is_scattered = true},
+    .stores = 8,
+    .is_scattered = true,
     .noise_units = {.arithmetic = 128, .local_memory = 64, .cache = 32, .memory = 4}};
 
 inline constexpr Mix store_bound{
@@ -236,7 +285,8 @@ inline constexpr Mix store_bound{
     .near_loads = 1,
     .tile_loads = 0,
     .chain_steps = 0,
-    .structural = {.stores = 8, .stores_go_far = true},
+    .stores = 8,
+    .stores_go_far = true,
     .noise_units = {.arithmetic = 64, .local_memory = 32, .cache = 32, .memory = 4}};
 
 inline constexpr Mix release{
@@ -246,7 +296,8 @@ inline constexpr Mix release{
     .work_items = 128,
     .tile_loads = 0,
     .chain_steps = 0,
-    .structural = {.stores = 1, .has_fence = true},
+    .stores = 1,
+    .has_fence = true,
     .noise_units = {.arithmetic = 64, .local_memory = 32, .cache = 16, .memory = 2}};
 
 inline constexpr Mix function_unit{
@@ -258,7 +309,7 @@ inline constexpr Mix function_unit{
     .near_loads = 1,
     .tile_loads = 0,
     .chain_steps = 0,
-    .structural = {.functions = 8},
+    .functions = 8,
     .noise_units = {.arithmetic = 96, .local_memory = 48, .cache = 32, .memory = 4}};
 
 }  // namespace clprobe::stalls::wait_for_one

@@ -1,25 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Made kernels whose answers are known, and sweeps that an H200 gave (driver 580.159.04).
-#include "clprobe/kernel_causes.hpp"
+#include "probes/kernel/causes.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <map>
 
-#include "random.hpp"
+#include "probes/kernel/test_launches.hpp"
 
-namespace clprobe {
+namespace clprobe::kernel {
 namespace {
 
 constexpr double gib = 1024.0 * 1024.0 * 1024.0;
-
-Visits around(double ns, std::uint64_t seed, double noise = 0.002) {
-  Random random(seed);
-  Visits visits;
-  for (int i = 0; i < 9; ++i) visits.push_back({ns * (1.0 + noise * random.normal())});
-  return visits;
-}
 
 std::vector<FoldedTime> sweep_of(const std::map<std::uint64_t, double>& ns_by_groups) {
   std::vector<FoldedTime> sweep;
@@ -30,7 +23,7 @@ std::vector<FoldedTime> sweep_of(const std::map<std::uint64_t, double>& ns_by_gr
 const FoldingOptions h200{.buffer_bytes = 3.0 * gib, .last_cache_bytes = 50.0e6};
 
 // Microseconds: triad of 3 x 1 GiB, and the naive transpose of 8192 x 8192 floats.
-std::vector<FoldedTime> triad() {
+std::vector<FoldedTime> triad_sweep() {
   return sweep_of({{262144, 734},
                    {16384, 736},
                    {4096, 620},
@@ -41,27 +34,32 @@ std::vector<FoldedTime> triad() {
                    {4, 855},
                    {1, 1242}});
 }
-std::vector<FoldedTime> transpose() {
+std::vector<FoldedTime> transpose_sweep() {
   return sweep_of(
       {{262144, 1001}, {16384, 968}, {4096, 1105}, {1024, 1505}, {64, 2959}, {1, 5065}});
 }
 
+using prelude::Possibility;
+
+const prelude::Verdict absent{Possibility::not_present, ""};
+
+prelude::Verdict& verdict_of(KernelTimes& times, Factor factor) {
+  return times.verdicts.at(static_cast<std::size_t>(factor));
+}
+
 KernelTimes times_of(const std::vector<FoldedTime>& sweep, double none, double least) {
   KernelTimes times{.plain_ns = around(none, 1), .identity_ns = around(none, 2), .sweep = sweep};
-  times.factors = {{.factor = KernelFactor::memory},
-                   {.factor = KernelFactor::barriers,
-                    .absence = FactorAbsence::not_present,
-                    .reason = "no barrier in the text"},
-                   {.factor = KernelFactor::atomics,
-                    .absence = FactorAbsence::refused,
-                    .reason = "the result of atomic_inc is used"}};
+  times.folding = h200;
+  times.verdicts.fill(absent);
+  verdict_of(times, Factor::memory) = {};
+  verdict_of(times, Factor::atomics) = {Possibility::refused, "the result of atomic_inc is used"};
   times.builds = {{0, around(none, 3)}, {1, around(least, 4)}};
   return times;
 }
 
 const KernelCause& cause_in(const KernelCauses& causes, std::string_view name) {
   for (const KernelCause& each : causes.causes) {
-    if (each.name == name) return each;
+    if (each.row.name == name) return each;
   }
   FAIL("no such cause");
   return causes.causes.front();
@@ -70,7 +68,7 @@ const KernelCause& cause_in(const KernelCauses& causes, std::string_view name) {
 }  // namespace
 
 TEST_CASE("the least of a sweep lies where the groups fit a cache and do not collide yet") {
-  const auto folding = find_folding(triad(), h200);
+  const auto folding = find_folding(triad_sweep(), h200);
   REQUIRE(folding);
   CHECK(folding->all_groups == 262144);
   CHECK(folding->fastest_groups == 256);
@@ -81,7 +79,7 @@ TEST_CASE("the least of a sweep lies where the groups fit a cache and do not col
 }
 
 TEST_CASE("groups that write the same lines are seen, and nothing is where nothing changes") {
-  const auto folding = find_folding(transpose(), h200);
+  const auto folding = find_folding(transpose_sweep(), h200);
   REQUIRE(folding);
   CHECK(folding->fastest_groups == 16384);
   CHECK(folding->collide_from == 4096);
@@ -122,22 +120,20 @@ TEST_CASE("fewer groups than the device needs are not looked at") {
 }
 
 TEST_CASE("what a stream gains without main memory is its first cause") {
-  KernelTimes times = times_of(triad(), 734, 267);
-  times.app_share = 0.5;
-  const KernelCauses found = find_kernel_causes(times, h200);
+  const KernelTimes times = times_of(triad_sweep(), 734, 267);
+  const KernelCauses found = find_kernel_causes(times);
   REQUIRE(found.is_believed);
   const KernelCause& main = cause_in(found, "main_memory");
   CHECK(main.state == CauseState::found);
   CHECK(main.share == doctest::Approx((734.0 - 270.0) / 734.0).epsilon(0.02));
   CHECK(main.share_interval.low < main.share);
   CHECK(main.share_interval.high > main.share);
-  CHECK(*main.app_share == doctest::Approx(main.share / 2.0));
   CHECK(!main.is_lower_bound);
   CHECK(found.unattributed_share == doctest::Approx(267.0 / 734.0).epsilon(0.02));
   REQUIRE(!ranked_causes(found).empty());
-  CHECK(ranked_causes(found).front().name == "main_memory");
-  CHECK(
-      found.advice.starts_with("Removing main memory saves at most 63 % of the kernel's time, 3"));
+  CHECK(ranked_causes(found).front().row.name == "main_memory");
+  CHECK(kernel_advice(found, {}, 0.5)
+            .starts_with("Removing main memory saves at most 63 % of the kernel's time, 3"));
   CHECK(cause_in(found, "barriers").state == CauseState::not_present);
   CHECK(cause_in(found, "atomics").reason == "the result of atomic_inc is used");
   // Shares of what was found and what is left are all of the time.
@@ -146,7 +142,7 @@ TEST_CASE("what a stream gains without main memory is its first cause") {
 }
 
 TEST_CASE("where groups collide before they fit the cache main memory has a lower bound") {
-  const KernelCauses found = find_kernel_causes(times_of(transpose(), 1001, 968), h200);
+  const KernelCauses found = find_kernel_causes(times_of(transpose_sweep(), 1001, 968));
   const KernelCause& main = cause_in(found, "main_memory");
   CHECK(main.is_lower_bound);
   CHECK(
@@ -156,9 +152,9 @@ TEST_CASE("where groups collide before they fit the cache main memory has a lowe
 
 TEST_CASE("a kernel that only works gains nothing, and is told so") {
   const auto sweep = sweep_of({{65536, 21100}, {1024, 21100}, {1, 21100}});
-  const KernelCauses found = find_kernel_causes(times_of(sweep, 21100, 21100), h200);
+  const KernelCauses found = find_kernel_causes(times_of(sweep, 21100, 21100));
   CHECK(ranked_causes(found).empty());
-  CHECK(found.advice ==
+  CHECK(kernel_advice(found) ==
         "Removing any one of the causes saves little. The kernel is bound by its own instructions, "
         "by waits within a group, or by causes that could not be removed: atomics (the result of "
         "atomic_inc is used).");
@@ -168,9 +164,8 @@ TEST_CASE("a kernel that only works gains nothing, and is told so") {
 TEST_CASE("what may cost much is not said to cost nothing: samples that scatter leave it open") {
   KernelCauses causes{.is_believed = true};
   const auto advice = [&](double main_high, double cache_high) {
-    causes.causes = {
-        {.name = "main_memory", .title = "main memory", .share_interval = {-0.2, main_high}},
-        {.name = "last_cache", .title = "last cache", .share_interval = {-0.2, cache_high}}};
+    causes.causes = {{.row = {"main_memory", "main memory"}, .share_interval = {-0.2, main_high}},
+                     {.row = {"last_cache", "last cache"}, .share_interval = {-0.2, cache_high}}};
     return kernel_advice(causes);
   };
   const std::string none = "Removing any one of the causes saves little: ";
@@ -182,36 +177,36 @@ TEST_CASE("what may cost much is not said to cost nothing: samples that scatter 
   CHECK(
       advice(0.3, 1.27).starts_with("Up to 100 % of the kernel's time may be due to last cache, "));
   // What was found is said all the same.
-  causes.causes = {{.name = "lanes", .title = "lanes", .state = CauseState::found, .share = 0.3},
-                   {.name = "memory", .title = "memory", .share_interval = {-0.2, 0.9}}};
+  causes.causes = {{.row = {"lanes", "lanes"}, .state = CauseState::found, .share = 0.3},
+                   {.row = {"memory", "memory"}, .share_interval = {-0.2, 0.9}}};
   CHECK(kernel_advice(causes).starts_with(
       "Removing lanes saves at most 30 % of the kernel's time: "));
 }
 
 TEST_CASE("another kernel behind the prelude is not believed") {
-  KernelTimes times = times_of(triad(), 734, 267);
+  KernelTimes times = times_of(triad_sweep(), 734, 267);
   times.identity_ns = around(734 * 1.88, 5);
-  KernelCauses found = find_kernel_causes(times, h200);
+  KernelCauses found = find_kernel_causes(times);
   CHECK(!found.is_believed);
   CHECK(found.doubt ==
         "instrumented, the kernel runs 1.88 times as long, so a breakdown would not describe the "
         "original");
   CHECK(found.causes.empty());
-  CHECK(found.advice == "No cause reported: " + found.doubt + ".");
+  CHECK(kernel_advice(found) == "No cause reported: " + found.doubt + ".");
   CHECK(doubt_advice("").empty());
   times.identity_ns = around(734 * 0.85, 5);
-  CHECK(!find_kernel_causes(times, h200).is_believed);
+  CHECK(!find_kernel_causes(times).is_believed);
   CHECK(find_kernel_causes({}).doubt == "not measured");
 }
 
 TEST_CASE("in turns the prelude is believed where their interval leaves it open, and is not wide") {
-  KernelTimes times = times_of(triad(), 734, 267);
+  KernelTimes times = times_of(triad_sweep(), 734, 267);
   // The samples lie apart, and a host was busy between them.
   times.identity_ns = around(734 * 1.3, 5);
   const auto in_turns = [&](const std::vector<double>& ratios) {
     times.turn_log_ratios.clear();
     for (const double each : ratios) times.turn_log_ratios.push_back(std::log(each));
-    return find_kernel_causes(times, h200);
+    return find_kernel_causes(times);
   };
   KernelCauses found = in_turns({1.01, 1.02, 1.01, 1.02, 1.01, 1.02});
   CHECK(found.is_believed);
@@ -239,31 +234,25 @@ TEST_CASE("in turns the prelude is believed where their interval leaves it open,
 
 TEST_CASE("barriers and memory that hide each other share what both together are worth") {
   KernelTimes times = times_of(sweep_of({{1024, 100}, {16, 80}}), 100, 80);
-  times.factors[1] = {.factor = KernelFactor::barriers};
+  times.folding = {};
+  verdict_of(times, Factor::barriers) = {};
   times.builds = {{0, around(100, 3)}, {1, around(80, 4)}, {2, around(90, 5)}, {3, around(40, 6)}};
   const KernelCauses found = find_kernel_causes(times);
   // Shapley values: (20 + 50) / 2 and (10 + 40) / 2.
   CHECK(cause_in(found, "memory").cost.ns == doctest::Approx(35.0).epsilon(0.03));
   CHECK(cause_in(found, "barriers").cost.ns == doctest::Approx(25.0).epsilon(0.03));
-  CHECK(cause_in(found, "barriers").gsi == "synchronization: barrier");
+  CHECK(cause_in(found, "barriers").row.gsi == "synchronization: barrier");
   CHECK(ranked_causes(found).size() == 2);
-  // Both save 60; alone 20 and 10: 30 are saved only together.
-  REQUIRE(found.interactions.size() == 1);
-  const KernelInteraction& both = found.interactions.front();
-  CHECK(both.first == "memory data");
-  CHECK(both.second == "synchronization: barrier");
-  CHECK(both.share == doctest::Approx(0.3).epsilon(0.03));
-  CHECK(both.share_interval.low < both.share);
-  CHECK(both.share_interval.high > both.share);
-  CHECK(both.is_resolved);
 }
 
 TEST_CASE("what makes the kernel slower when it is taken away takes nothing from the others") {
   // Without fences 16 of 100 are left, with barriers or without; without barriers alone 110.
   KernelTimes times = times_of(sweep_of({{1024, 100}, {16, 98}}), 100, 98);
-  times.factors = {{.factor = KernelFactor::memory},
-                   {.factor = KernelFactor::barriers},
-                   {.factor = KernelFactor::fences}};
+  times.folding = {};
+  times.verdicts.fill(absent);
+  for (const Factor each : {Factor::memory, Factor::barriers, Factor::fences}) {
+    verdict_of(times, each) = {};
+  }
   times.builds = {{0, around(100, 1)}, {1, around(98, 2)},  {2, around(110, 3)},
                   {3, around(109, 4)}, {4, around(16, 5)},  {5, around(15.5, 6)},
                   {6, around(16, 7)},  {7, around(15.5, 8)}};
@@ -276,9 +265,9 @@ TEST_CASE("what makes the kernel slower when it is taken away takes nothing from
   CHECK(barriers.reason.starts_with("not resolved: without it the kernel takes "));
   CHECK(barriers.reason.ends_with(" % longer"));
   CHECK(found.unattributed_share == doctest::Approx(0.155).epsilon(0.03));
-  CHECK(found.interactions.size() == 1);
   // Nothing is left to take away.
-  times.factors = {{.factor = KernelFactor::barriers}};
+  verdict_of(times, Factor::memory) = absent;
+  verdict_of(times, Factor::fences) = absent;
   times.builds = {{0, around(100, 1)}, {1, around(110, 3)}};
   const KernelCauses nothing = find_kernel_causes(times);
   CHECK(ranked_causes(nothing).empty());
@@ -286,57 +275,38 @@ TEST_CASE("what makes the kernel slower when it is taken away takes nothing from
 }
 
 TEST_CASE("lanes go only where memory has, and have what is saved then") {
-  const std::vector<FoldedTime> sweep = triad();
+  const std::vector<FoldedTime> sweep = triad_sweep();
   KernelTimes times = times_of(sweep, 734, 600);
-  times.factors.push_back({.factor = KernelFactor::lanes});
+  verdict_of(times, Factor::lanes) = {};
   // Bit 1: lanes; a launch without lanes and with memory is not made.
   times.builds = {{0, around(734, 3)}, {1, around(600, 4)}, {3, around(200, 5)}};
-  const KernelCauses found = find_kernel_causes(times, h200);
+  const KernelCauses found = find_kernel_causes(times);
   const KernelCause& lanes = cause_in(found, "lanes");
   CHECK(lanes.state == CauseState::found);
   CHECK(lanes.cost.ns == doctest::Approx(400).epsilon(0.02));
-  CHECK(lanes.gsi == "memory structural: lanes");
-  // One cannot be without the other.
-  CHECK(found.interactions.empty());
+  CHECK(lanes.row.gsi == "memory structural: lanes");
   CHECK(found.unattributed.ns == doctest::Approx(200).epsilon(0.02));
-  CHECK(found.advice.starts_with("Removing differences between lanes saves at most 54 %"));
+  CHECK(kernel_advice(found).starts_with("Removing differences between lanes saves at most 54 %"));
   times.builds.pop_back();
-  CHECK_THROWS_AS(find_kernel_causes(times, h200), AblationError);
-}
-
-TEST_CASE("other groups that take longer are said to") {
-  KernelTimes times = times_of(triad(), 734, 267);
-  CHECK(!find_kernel_causes(times, h200).window_spread);
-  times.windows_ns = {around(267, 1), {}, around(320.4, 2), around(280, 3)};
-  const auto spread = find_kernel_causes(times, h200).window_spread;
-  REQUIRE(spread);
-  CHECK(spread->windows == 3);
-  CHECK(spread->share == doctest::Approx(0.2).epsilon(0.02));
-  CHECK(spread->share_interval.low < spread->share);
-  CHECK(spread->share_interval.high > spread->share);
-  CHECK(spread->is_resolved);
-  times.windows_ns = {around(267, 1), around(267, 2)};
-  CHECK(!find_kernel_causes(times, h200).window_spread->is_resolved);
-  times.windows_ns = {around(267, 1), {}};
-  CHECK(!find_kernel_causes(times, h200).window_spread);
+  CHECK_THROWS_AS(find_kernel_causes(times), AblationError);
 }
 
 TEST_CASE("a missing build is an error, and everything refused is no cause") {
-  KernelTimes times = times_of(triad(), 734, 267);
+  KernelTimes times = times_of(triad_sweep(), 734, 267);
   times.builds.pop_back();
-  CHECK_THROWS_AS(find_kernel_causes(times, h200), AblationError);
-  times.factors[0] = {KernelFactor::memory, FactorAbsence::refused, "it calls atomic_xchg"};
-  times.factors[2].reason = "it calls atomic_xchg";
+  CHECK_THROWS_AS(find_kernel_causes(times), AblationError);
+  verdict_of(times, Factor::memory) = {Possibility::refused, "it calls atomic_xchg"};
+  verdict_of(times, Factor::atomics) = {Possibility::refused, "it calls atomic_xchg"};
   // No barrier is in the text, which is no objection.
   const std::string refused =
       "No cause could be removed safely: memory, atomics (it calls atomic_xchg).";
-  CHECK(find_kernel_causes(times, h200).advice == refused);
-  times.factors[1].absence = FactorAbsence::refused;
-  CHECK(find_kernel_causes(times, h200).advice ==
+  CHECK(kernel_advice(find_kernel_causes(times)) == refused);
+  verdict_of(times, Factor::lanes) = {Possibility::refused, "exchanged values decide"};
+  CHECK(kernel_advice(find_kernel_causes(times)) ==
         "No cause could be removed safely: memory, atomics (it calls atomic_xchg); "
-        "barriers (no barrier in the text).");
-  for (KernelFactorState& each : times.factors) each.absence = FactorAbsence::not_present;
-  CHECK(find_kernel_causes(times, h200).advice == "No cause can be removed from the kernel.");
+        "differences between lanes (exchanged values decide).");
+  times.verdicts.fill(absent);
+  CHECK(kernel_advice(find_kernel_causes(times)) == "No cause can be removed from the kernel.");
 }
 
-}  // namespace clprobe
+}  // namespace clprobe::kernel

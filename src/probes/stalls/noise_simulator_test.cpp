@@ -7,11 +7,17 @@
 #include <array>
 #include <vector>
 
-#include "clprobe/ablation.hpp"
+#include "probes/stalls/noise.hpp"
 #include "unit/random_kernels.hpp"
 
 namespace clprobe::simulator {
 namespace {
+
+using stalls::Absorption;
+using stalls::NoiseKind;
+using stalls::NoisePoint;
+using stalls::NoiseVerdict;
+using stalls::Resource;
 
 constexpr std::array all_resources{Resource::arithmetic, Resource::local_memory, Resource::cache,
                                    Resource::memory};
@@ -83,9 +89,7 @@ std::vector<NoiseKind> noise_of(const Machine& machine, const RandomKernel& kern
       const auto units = static_cast<std::uint64_t>(unit * amount + 0.5);
       points.push_back({amount, {{time_with(machine, kernel, resource, units)}}});
     }
-    AblationOptions options;
-    options.resamples = 0;
-    kinds.push_back({resource, find_absorption(points, options)});
+    kinds.push_back({resource, stalls::find_absorption(points, 0)});
   }
   return kinds;
 }

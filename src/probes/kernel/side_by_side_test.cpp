@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a kernel waits for beside copies of it: on a simulated compute unit, whose truth is known,
 // and in made-up launches.
-#include "clprobe/kernel_causes.hpp"
+#include "probes/kernel/causes.hpp"
 
 #include <doctest/doctest.h>
 
@@ -13,7 +13,7 @@
 #include "clprobe/simulator.hpp"
 #include "clprobe/trace.hpp"
 
-namespace clprobe {
+namespace clprobe::kernel {
 namespace {
 
 using simulator::Instruction;
@@ -136,7 +136,7 @@ const KernelCause& chains_in(const KernelCauses& causes) {
 TEST_CASE("chains: what copies of it have no need of a unit for waits") {
   const KernelCauses found = with(busy(0.2, 0.5), 0.5);
   CHECK(chains_in(found).state == CauseState::found);
-  CHECK(chains_in(found).gsi == "compute data");
+  CHECK(chains_in(found).row.gsi == "compute data");
   CHECK(chains_in(found).share == doctest::Approx(0.3));
   CHECK(chains_in(found).cost.ns == doctest::Approx(3e5));
   CHECK_FALSE(chains_in(found).is_lower_bound);
@@ -144,7 +144,7 @@ TEST_CASE("chains: what copies of it have no need of a unit for waits") {
   CHECK_FALSE(found.near_waits);
   CHECK(found.unattributed_share == doctest::Approx(0.2));
   CHECK(found.unattributed.ns == doctest::Approx(2e5));
-  CHECK(found.advice.starts_with(
+  CHECK(kernel_advice(found).starts_with(
       "Removing dependent arithmetic saves at most 30 % of the kernel's time"));
   CHECK(chains_in(with(busy(0.7))).share == doctest::Approx(0.3));
   CHECK(chains_in(with(busy(1.0))).state == CauseState::not_resolved);
@@ -239,7 +239,7 @@ TEST_CASE("chains: nothing is said where copies cannot tell") {
   }
   for (const std::string_view hidden : {"memory", "barriers", "fences", "functions", "atomics"}) {
     KernelCauses causes = alone(1e6);
-    causes.causes = {{.name = hidden, .title = hidden, .state = CauseState::refused}};
+    causes.causes = {{.row = {hidden, hidden}, .state = CauseState::refused}};
     add_chains(busy(0.2), causes);
     CHECK((chains_in(causes).state == CauseState::refused) == (hidden != "atomics"));
   }
@@ -281,4 +281,4 @@ TEST_CASE("chains: what waits for loads on a simulated unit is not taken for ari
   }
 }
 
-}  // namespace clprobe
+}  // namespace clprobe::kernel

@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: Apache-2.0
+// A kernel's causes: the working-set curve, the attribution of its time, and waits for results.
+#include "probes/kernel/causes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "clprobe/estimate.hpp"
+#include "clprobe/paired.hpp"
+
+namespace clprobe::kernel {
+namespace {
+
+using prelude::Possibility;
+
+std::vector<FoldedTime> sorted_by_groups(std::span<const FoldedTime> sweep) {
+  std::vector<FoldedTime> sorted;
+  std::copy_if(sweep.begin(), sweep.end(), std::back_inserter(sorted),
+               [](const FoldedTime& each) { return !each.visits_ns.empty(); });
+  std::stable_sort(sorted.begin(), sorted.end(), [](const FoldedTime& a, const FoldedTime& b) {
+    return a.distinct_groups > b.distinct_groups;
+  });
+  return sorted;
+}
+
+/// The point with the minimum time among those with at least `groups`; of equal ones the one with
+/// most groups.
+const FoldedTime& fastest_of(const std::vector<FoldedTime>& sorted, std::uint64_t groups) {
+  const FoldedTime* fastest = &sorted.front();
+  double min_ns = std::numeric_limits<double>::infinity();
+  for (const FoldedTime& each : sorted) {
+    const double ns = typical_ns(each.visits_ns);
+    if (each.distinct_groups < groups || !(ns < min_ns)) continue;
+    fastest = &each;
+    min_ns = ns;
+  }
+  return *fastest;
+}
+
+/// True if `after` clearly takes less time than `before`: by more than noise and 5 %.
+bool is_clearly_faster(const FoldedTime& after, const FoldedTime& before) {
+  constexpr double clearly_less = 0.95;
+  return typical_ns(after.visits_ns) < clearly_less * typical_ns(before.visits_ns) &&
+         find_gain(before.visits_ns, after.visits_ns).is_resolved;
+}
+
+/// Groups may access more than their part of the buffers, so that as many groups as should fit the
+/// cache still access main memory. The search goes on while half as many groups clearly take less
+/// time, at most to a sixteenth: the fall of the first-level cache begins far below, because that
+/// cache is much smaller than the one that all units share.
+std::size_t find_cached(const std::vector<FoldedTime>& sorted, std::size_t fitting,
+                        std::uint64_t min_groups) {
+  constexpr std::uint64_t max_reach = 16;
+  std::size_t cached = fitting;
+  for (std::size_t i = fitting + 1; i < sorted.size(); ++i) {
+    const std::uint64_t groups = sorted[i].distinct_groups;
+    const bool is_near = groups * max_reach >= sorted[fitting].distinct_groups;
+    if (!is_near || groups < min_groups || !is_clearly_faster(sorted[i], sorted[cached])) break;
+    cached = i;
+  }
+  return cached;
+}
+
+/// The largest number of groups from which down all clearly take longer than the fastest one.
+std::uint64_t find_collision(const std::vector<FoldedTime>& sorted, const FoldedTime& fastest,
+                             std::uint64_t min_groups) {
+  std::uint64_t from = 0;
+  for (auto each = sorted.rbegin(); each != sorted.rend(); ++each) {
+    if (each->distinct_groups < min_groups) continue;
+    if (each->distinct_groups >= fastest.distinct_groups) break;
+    if (!is_clearly_faster(fastest, *each)) break;
+    from = each->distinct_groups;
+  }
+  return from;
+}
+
+// Fewer blocks have no interval.
+constexpr std::size_t min_turn_blocks = 4;
+
+constexpr CauseRow main_memory_row{
+    "main_memory", "main memory", "memory data: main memory",
+    "move less data, or let resident groups share tiles that fit the last cache"};
+constexpr CauseRow last_cache_row{
+    "last_cache", "last cache", "memory data: last cache",
+    "keep reused data in local memory or registers, and let neighbouring work-items load "
+    "neighbouring words"};
+constexpr CauseRow chains_row{
+    "chains", "dependent arithmetic", "compute data",
+    "give each work-item several independent accumulators, or each compute unit more sub-groups"};
+
+const FoldedTime* find_groups(const KernelTimes& times, std::uint64_t groups) {
+  const auto found =
+      std::find_if(times.sweep.begin(), times.sweep.end(), [&](const FoldedTime& each) {
+        return each.distinct_groups == groups && !each.visits_ns.empty();
+      });
+  return found == times.sweep.end() ? nullptr : &*found;
+}
+
+Cost scaled(Cost cost, double factor) {
+  cost.ns *= factor;
+  cost.sigma_ns *= std::abs(factor);
+  cost.interval = {cost.interval.low * factor, cost.interval.high * factor};
+  return cost;
+}
+
+/// A part of the bar with its cost.
+KernelCause valued(const CauseRow& row, const Cost& cost, const KernelCauses& found) {
+  return with_cost({.row = row}, cost, found.total.ns, "the kernel takes longer without it");
+}
+
+/// Groups that write the same lines have a cost that the kernel itself does not have.
+void bound_by_collisions(KernelCause& cause, const Folding& folding, std::uint64_t needed) {
+  if (folding.collide_from < needed) return;
+  cause.is_lower_bound = true;
+  const std::string collide =
+      fmt::format("with {} or fewer distinct groups, several groups write the same lines",
+                  folding.collide_from);
+  cause.reason = cause.reason.empty() ? "at least: " + collide : cause.reason + "; " + collide;
+}
+
+/// Divides the cost of memory between main memory and the last cache by the curve, if the curve
+/// shows both.
+std::vector<KernelCause> split_memory(const KernelTimes& times, const KernelCauses& found,
+                                      const Cost& whole) {
+  const Folding& folding = *found.folding;
+  const FoldedTime* const all = find_groups(times, folding.all_groups);
+  const FoldedTime* const fastest = find_groups(times, folding.fastest_groups);
+  const FoldedTime* const cached =
+      folding.cached_groups ? find_groups(times, folding.fastest_cached_groups) : nullptr;
+  if (all == nullptr || fastest == nullptr || cached == nullptr) {
+    KernelCause memory = valued(row_of(Factor::memory).cause, whole, found);
+    bound_by_collisions(memory, folding, 1);
+    return {memory};
+  }
+  Cost main = find_gain(all->visits_ns, cached->visits_ns);
+  Cost last = find_gain(cached->visits_ns, fastest->visits_ns);
+  const double sum = main.ns + last.ns;
+  if (sum > 0.0 && whole.ns > 0.0) {
+    main = scaled(main, whole.ns / sum);
+    last = scaled(last, whole.ns / sum);
+  }
+  KernelCause main_memory = valued(main_memory_row, main, found);
+  KernelCause last_cache = valued(last_cache_row, last, found);
+  bound_by_collisions(main_memory, folding, *folding.cached_groups);
+  bound_by_collisions(last_cache, folding, 1);
+  return {main_memory, last_cache};
+}
+
+/// The kernel's time by the factors whose removal does not make it slower.
+struct Attribution {
+  std::vector<Factor> factors{};
+  std::vector<AblationBuild> builds{};
+  Ablation ablation{};
+  std::map<Factor, double> slowdowns{};  ///< by the removal of the others, as shares of the time
+};
+
+/// The place of the factor whose removal slows the kernel most; nothing if none does. Memory does
+/// not count: its reduction was chosen as the fastest, so noise alone makes it negative.
+std::optional<std::size_t> find_worst(const Attribution& now) {
+  std::optional<std::size_t> worst;
+  for (std::size_t i = 0; i < now.factors.size(); ++i) {
+    const Cost& cost = now.ablation.factors[i];
+    if (now.factors[i] == Factor::memory || !cost.is_resolved || cost.ns >= 0.0) continue;
+    if (!worst || cost.ns < now.ablation.factors[*worst].ns) worst = i;
+  }
+  return worst;
+}
+
+/// The builds that keep the factor at that place, which is then none of their bits.
+std::vector<AblationBuild> without_factor(std::span<const AblationBuild> builds,
+                                          std::size_t place) {
+  std::vector<AblationBuild> left;
+  for (const AblationBuild& each : builds) {
+    if ((each.idealised >> place & 1U) != 0) continue;
+    const std::uint32_t below = each.idealised & ((1U << place) - 1U);
+    left.push_back({below | (each.idealised >> (place + 1) << place), each.visits_ns});
+  }
+  return left;
+}
+
+/// A factor whose removal slows the kernel would leave more than the whole time to the others, so
+/// it is left out.
+Attribution attribution_of(const KernelTimes& times) {
+  Attribution now{.factors = removable(times.verdicts), .builds = times.builds};
+  while (!now.factors.empty()) {
+    const bool are_rounds =
+        std::all_of(now.builds.begin(), now.builds.end(), [&](const AblationBuild& each) {
+          return each.visits_ns.size() == now.builds.front().visits_ns.size();
+        });
+    now.ablation = attribute_time(now.builds, now.factors.size(),
+                                  {.needs = needs_of(now.factors), .are_rounds = are_rounds});
+    const std::optional<std::size_t> worst = find_worst(now);
+    if (!worst) return now;
+    const double ns = now.ablation.factors[*worst].ns;
+    now.slowdowns[now.factors[*worst]] = -ns / now.ablation.none.ns;
+    now.builds = without_factor(now.builds, *worst);
+    now.factors.erase(now.factors.begin() + static_cast<std::ptrdiff_t>(*worst));
+  }
+  const double ns = typical_ns(times.identity_ns);
+  now.ablation.none = {.ns = ns, .interval = {ns, ns}, .is_resolved = true};
+  now.ablation.all = now.ablation.none;
+  return now;
+}
+
+void attribute(const KernelTimes& times, KernelCauses& found) {
+  const Attribution attribution = attribution_of(times);
+  const Ablation& ablation = attribution.ablation;
+  found.total = ablation.none;
+  found.unattributed = ablation.all;
+  found.unattributed_share = found.total.ns > 0.0 ? ablation.all.ns / found.total.ns : 1.0;
+  std::size_t place = 0;
+  for (std::size_t i = 0; i < factor_count; ++i) {
+    const CauseRow& row = factor_rows.at(i).cause;
+    const prelude::Verdict& verdict = times.verdicts.at(i);
+    if (verdict.possibility != Possibility::usable) {
+      const bool is_refused = verdict.possibility == Possibility::refused;
+      found.causes.push_back({.row = row,
+                              .state = is_refused ? CauseState::refused : CauseState::not_present,
+                              .reason = verdict.reason});
+      continue;
+    }
+    const auto slowdown = attribution.slowdowns.find(factor_at(i));
+    if (slowdown != attribution.slowdowns.end()) {
+      found.causes.push_back(
+          {.row = row,
+           .reason = fmt::format("not resolved: without it the kernel takes {:.1f} % longer",
+                                 100.0 * slowdown->second)});
+      continue;
+    }
+    const Cost& cost = ablation.factors[place++];
+    if (factor_at(i) == Factor::memory && found.folding) {
+      const std::vector<KernelCause> parts = split_memory(times, found, cost);
+      found.causes.insert(found.causes.end(), parts.begin(), parts.end());
+    } else {
+      found.causes.push_back(valued(row, cost, found));
+    }
+  }
+}
+
+/// From alternating launches, if there were enough: between two points a host may become busy.
+void set_instrument_ratio(const KernelTimes& times, KernelCauses& found) {
+  found.instrument_ratio = typical_ns(times.identity_ns) / typical_ns(times.plain_ns);
+  found.instrument_interval = {found.instrument_ratio, found.instrument_ratio};
+  const std::vector<double>& logs = times.turn_log_ratios;
+  if (logs.size() < min_turn_blocks) return;
+  const double mean =
+      std::accumulate(logs.begin(), logs.end(), 0.0) / static_cast<double>(logs.size());
+  const Interval interval = anytime_interval(logs);
+  found.instrument_ratio = std::exp(mean);
+  found.instrument_interval = {std::exp(interval.low), std::exp(interval.high)};
+}
+
+/// Why no cause is believed; empty if causes are.
+std::string instrument_doubt(const KernelCauses& found) {
+  const auto& [low, high] = found.instrument_interval;
+  if (low > max_instrument_ratio || high < 1.0 / max_instrument_ratio) {
+    return fmt::format(
+        "instrumented, the kernel runs {:.2f} times as long, so a breakdown would not describe the "
+        "original",
+        found.instrument_ratio);
+  }
+  if (high <= max_instrument_span * low) return {};
+  return fmt::format("the slowdown by instrumentation is uncertain ({:.2f} to {:.2f} times)", low,
+                     high);
+}
+
+/// Next to loads that outlast the kernel, a kernel that waits for loads takes much longer: each of
+/// its loads queues behind a few of them. Waits for results do not.
+constexpr double max_slowed = 1.2;
+/// A kernel that leaves less of its units free hardly waits, and loads next to it take issue slots.
+constexpr double min_free = 0.1;
+/// Copies must be copies of what is unattributed: they also lack factors whose removal slows the
+/// kernel, which are no causes.
+constexpr double max_other = 1.1;
+/// Copies that take less than this multiple of one copy's time have not filled a unit.
+constexpr double min_filled = 1.25;
+
+KernelCause refused_chains(std::string reason) {
+  return {.row = chains_row, .state = CauseState::refused, .reason = std::move(reason)};
+}
+
+/// The share of the places of groups that work fills, as groups start. If some compute units have
+/// fewer groups, or the last wave is partial, copies fill these places without any wait.
+double balance_of(const BareRuns& runs) {
+  const bool is_known = runs.resident_groups > 0;
+  const std::uint64_t places = is_known && runs.groups > runs.resident_groups
+                                   ? runs.resident_groups
+                                   : std::max<std::uint64_t>(1, runs.units);
+  const std::uint64_t waves = (runs.groups + places - 1) / places;
+  if (waves == 0) return 1.0;
+  return static_cast<double>(runs.groups) / static_cast<double>(waves * places);
+}
+
+/// Why the kernel may wait longer than the copies show; empty if they filled a unit.
+std::string bound_of(const BareRuns& runs, double alone_ns, double busy_ns) {
+  double at_once = 1.0;
+  if (runs.groups > 0) {
+    at_once =
+        std::clamp(static_cast<double>(runs.resident_groups) / static_cast<double>(runs.groups),
+                   1.0, static_cast<double>(bare_copies));
+  }
+  if (busy_ns * at_once >= min_filled * alone_ns) return {};
+  return at_once < bare_copies
+             ? fmt::format("at least: only {:.1f} copies of its groups fit at once", at_once)
+             : fmt::format("at least: {} concurrent copies do not fill the compute units",
+                           bare_copies);
+}
+
+/// The time for which the busiest unit has work of one launch.
+Visits busy_of(const BareRuns& runs) {
+  const double balance = balance_of(runs);
+  Visits busy_ns = runs.copies_ns;
+  for (std::vector<double>& visit : busy_ns) {
+    for (double& ns : visit) ns /= balance;
+  }
+  return busy_ns;
+}
+
+KernelCause valued_chains(Cost free, std::string bound, const BareRuns& runs,
+                          const KernelCauses& causes) {
+  const bool is_negative = free.is_resolved && free.ns < 0.0;
+  if (is_negative) free = {};
+  KernelCause cause = with_cost({.row = chains_row}, free, causes.total.ns);
+  if (is_negative) {
+    cause.reason =
+        typical_ns(runs.copies_ns) < typical_ns(runs.alone_ns)
+            ? "not resolved: concurrent copies may only fill compute units that the kernel leaves "
+              "idle"
+            : "not resolved: concurrent copies slow each other, so no compute unit is free";
+  }
+  if (cause.state != CauseState::found) return cause;
+  cause.is_lower_bound = !bound.empty();
+  cause.reason = std::move(bound);
+  return cause;
+}
+
+/// A wait that could not be removed, and that copies hide as well; nothing if there is none.
+const CauseRow* find_hidden(const KernelCauses& causes) {
+  for (const FactorRow& row : factor_rows) {
+    if (!row.is_wait) continue;
+    for (const KernelCause& each : causes.causes) {
+      if (each.state == CauseState::refused && each.row.name == row.cause.name) return &row.cause;
+    }
+  }
+  return nullptr;
+}
+
+KernelCause chains_of(const BareRuns& runs, KernelCauses& causes) {
+  if (!runs.refusal.empty()) return refused_chains(runs.refusal);
+  if (const CauseRow* const hidden = find_hidden(causes)) {
+    return refused_chains(fmt::format("the remaining kernel still contains {}", hidden->title));
+  }
+  if (runs.alone_ns.empty() || runs.copies_ns.empty() || runs.beside_loads_ns.empty()) {
+    return refused_chains("not all required launches were measured");
+  }
+  const double alone_ns = typical_ns(runs.alone_ns);
+  const double left = alone_ns / causes.unattributed.ns;
+  if (left > max_other || left < 1.0 / max_other) {
+    return refused_chains(fmt::format(
+        "with all causes removed, the kernel takes {:.2f} times the unattributed time", left));
+  }
+  const Visits busy = busy_of(runs);
+  const Cost free = find_gain(runs.alone_ns, busy);
+  const double slowed = typical_ns(runs.beside_loads_ns) / alone_ns;
+  KernelCause cause = valued_chains(free, bound_of(runs, alone_ns, typical_ns(busy)), runs, causes);
+  if (free.ns < min_free * alone_ns || slowed <= max_slowed) return cause;
+  causes.near_waits = std::move(cause);
+  return refused_chains(
+      fmt::format("the remaining kernel also waits for loads: next to other loads it takes {:.2f} "
+                  "times as long",
+                  slowed));
+}
+
+}  // namespace
+
+std::optional<Folding> find_folding(std::span<const FoldedTime> sweep,
+                                    const FoldingOptions& options) {
+  const std::vector<FoldedTime> sorted = sorted_by_groups(sweep);
+  if (sorted.size() < 2) return std::nullopt;
+  Folding folding{.all_groups = sorted.front().distinct_groups};
+  const FoldedTime& fastest = fastest_of(sorted, options.min_groups);
+  folding.fastest_groups = fastest.distinct_groups;
+  folding.collide_from = find_collision(sorted, fastest, options.min_groups);
+  if (!(options.buffer_bytes > 0.0) || !options.last_cache_bytes) return folding;
+  const double group_bytes = options.buffer_bytes / static_cast<double>(folding.all_groups);
+  const auto fits = [&](const FoldedTime& each) {
+    // Half: other data and lines of the same sets are in the cache as well.
+    const double bytes = group_bytes * static_cast<double>(each.distinct_groups);
+    return bytes <= *options.last_cache_bytes / 2.0;
+  };
+  const auto fitting = std::find_if(sorted.begin(), sorted.end(), fits);
+  if (fitting == sorted.end() || fitting->distinct_groups < options.min_groups) return folding;
+  const auto place = static_cast<std::size_t>(fitting - sorted.begin());
+  folding.cached_groups = sorted[find_cached(sorted, place, options.min_groups)].distinct_groups;
+  folding.fastest_cached_groups = fastest_of(sorted, *folding.cached_groups).distinct_groups;
+  return folding;
+}
+
+KernelCause with_cost(KernelCause cause, const Cost& cost, double whole_ns,
+                      std::string_view if_negative) {
+  cause.cost = cost;
+  if (whole_ns > 0.0) {
+    cause.share = cost.ns / whole_ns;
+    cause.share_interval = {cost.interval.low / whole_ns, cost.interval.high / whole_ns};
+  }
+  const bool is_found = cost.is_resolved && cost.ns > 0.0;
+  cause.state = is_found ? CauseState::found : CauseState::not_resolved;
+  if (!is_found) {
+    cause.reason =
+        fmt::format("not resolved: {}", cost.is_resolved ? if_negative : "within two sigma of 0");
+  }
+  return cause;
+}
+
+std::string instrument_reason(const Interval& ratio) {
+  const bool is_inside =
+      ratio.low >= 1.0 / max_instrument_ratio && ratio.high <= max_instrument_ratio;
+  if (is_inside) return {};
+  return fmt::format("not resolved: the interval exceeds the range {:.2f} to {:.2f}",
+                     1.0 / max_instrument_ratio, max_instrument_ratio);
+}
+
+std::vector<Factor> removable(const FactorVerdicts& verdicts) {
+  std::vector<Factor> factors;
+  for (std::size_t i = 0; i < factor_count; ++i) {
+    if (verdicts.at(i).possibility == Possibility::usable) factors.push_back(factor_at(i));
+  }
+  return factors;
+}
+
+std::vector<std::uint32_t> needs_of(std::span<const Factor> factors) {
+  const auto memory = std::find(factors.begin(), factors.end(), Factor::memory);
+  std::vector<std::uint32_t> needs;
+  needs.reserve(factors.size());
+  for (const Factor each : factors) {
+    const bool is_nested = each == Factor::lanes && memory != factors.end();
+    needs.push_back(is_nested ? 1U << static_cast<unsigned>(memory - factors.begin()) : 0U);
+  }
+  return needs;
+}
+
+KernelCauses find_kernel_causes(const KernelTimes& times) {
+  KernelCauses found;
+  if (times.plain_ns.empty() || times.identity_ns.empty()) {
+    found.doubt = "not measured";
+    return found;
+  }
+  set_instrument_ratio(times, found);
+  found.doubt = instrument_doubt(found);
+  if (!found.doubt.empty()) return found;
+  found.is_believed = true;
+  found.folding = find_folding(times.sweep, times.folding);
+  attribute(times, found);
+  if (times.bare_runs) add_chains(*times.bare_runs, found);
+  return found;
+}
+
+std::vector<KernelCause> ranked_causes(const KernelCauses& causes) {
+  std::vector<KernelCause> ranked;
+  std::copy_if(causes.causes.begin(), causes.causes.end(), std::back_inserter(ranked),
+               [](const KernelCause& each) { return each.state == CauseState::found; });
+  std::stable_sort(ranked.begin(), ranked.end(), [](const KernelCause& a, const KernelCause& b) {
+    return a.cost.ns > b.cost.ns;
+  });
+  return ranked;
+}
+
+void add_chains(const BareRuns& runs, KernelCauses& causes) {
+  if (!causes.is_believed || !(causes.total.ns > 0.0)) return;
+  KernelCause cause = chains_of(runs, causes);
+  if (cause.state == CauseState::found || cause.state == CauseState::not_resolved) {
+    // Both are parts of one launch: what one has more, the other has less.
+    Cost& left = causes.unattributed;
+    left.ns -= cause.cost.ns;
+    left.interval = {std::max(0.0, left.interval.low - cause.cost.interval.high),
+                     left.interval.high - cause.cost.interval.low};
+    causes.unattributed_share -= cause.share;
+  }
+  causes.causes.push_back(std::move(cause));
+}
+
+}  // namespace clprobe::kernel

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/stalls/noise.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+#include <random>
+#include <string_view>
+#include <vector>
+
+#include "clprobe/statistics.hpp"
+
+namespace clprobe::stalls {
+namespace {
+
+/// Bends tried between two points; noisy times show no finer ones.
+constexpr int steps_between_points = 8;
+/// A smaller rise over the whole range, as a share of the time, is none: a slow clock looks the
+/// same.
+constexpr double min_rise = 0.03;
+
+/// Noise can hide behind at most the kernel's whole time, so a bend shows before the kernel takes
+/// this many times as long.
+constexpr double enough_noise = 2.0;
+/// Costs per amount of noise are equal if the minimum is at least this share of the maximum.
+constexpr double alike = 0.5;
+
+struct Hinge {
+  double level{0.0};
+  double bend{0.0};
+  double slope{0.0};
+  double error{std::numeric_limits<double>::infinity()};
+};
+
+/// Least squares of level + slope * max(0, x - bend) for one bend.
+Hinge fit_at(std::span<const double> x, std::span<const double> y, double bend) {
+  double mean_u = 0.0;
+  double mean_y = 0.0;
+  const auto count = static_cast<double>(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    mean_u += std::max(0.0, x[i] - bend) / count;
+    mean_y += y[i] / count;
+  }
+  double products = 0.0;
+  double squares = 0.0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double u = std::max(0.0, x[i] - bend) - mean_u;
+    products += u * (y[i] - mean_y);
+    squares += u * u;
+  }
+  Hinge hinge;
+  hinge.bend = bend;
+  hinge.slope = squares > 0.0 ? products / squares : 0.0;
+  hinge.level = mean_y - hinge.slope * mean_u;
+  hinge.error = 0.0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double off = y[i] - hinge.level - hinge.slope * std::max(0.0, x[i] - bend);
+    hinge.error += off * off;
+  }
+  return hinge;
+}
+
+/// The best of all bends before the last point. Of equally good ones the first, which claims the
+/// least absorption.
+Hinge fit_hinge(std::span<const double> x, std::span<const double> y) {
+  Hinge best;
+  for (std::size_t i = 0; i + 1 < x.size(); ++i) {
+    for (int step = 0; step < steps_between_points; ++step) {
+      const double bend =
+          x[i] + (x[i + 1] - x[i]) * static_cast<double>(step) / steps_between_points;
+      const Hinge hinge = fit_at(x, y, bend);
+      if (hinge.error < best.error * (1.0 - 1e-9)) best = hinge;
+    }
+  }
+  return best;
+}
+
+bool rises(const Hinge& hinge, double max_injected) {
+  return hinge.slope * (max_injected - hinge.bend) > min_rise * hinge.level;
+}
+
+/// How far the line through the points after the bend, extended to zero noise, lies below the
+/// level. The bend jumps between places that fit equally well; the line hardly moves.
+double share_of(const Hinge& hinge, std::span<const double> x, std::span<const double> y) {
+  if (!(hinge.level > 0.0)) return 0.0;
+  const auto behind = std::lower_bound(x.begin(), x.end(), hinge.bend) - x.begin();
+  const std::size_t first = std::min(static_cast<std::size_t>(behind), x.size() - 2);
+  const Line line = fit_least_squares(x.subspan(first), y.subspan(first));
+  return std::max(0.0, 1.0 - line.intercept / hinge.level);
+}
+
+/// As `Absorption::is_decisive` says. `y`: the times of the amounts `x`, of which the first is 0.
+bool decides(std::span<const double> x, std::span<const double> y) {
+  if (!(y.back() >= enough_noise * y.front())) return false;
+  double least = std::numeric_limits<double>::infinity();
+  double most = 0.0;
+  for (std::size_t i = 1; i < x.size(); ++i) {
+    const double cost = (y[i] - y[0]) / x[i];
+    least = std::min(least, cost);
+    most = std::max(most, cost);
+  }
+  return least >= alike * most;
+}
+
+std::vector<const NoisePoint*> in_order(std::span<const NoisePoint> points) {
+  std::vector<const NoisePoint*> sorted;
+  for (const NoisePoint& each : points) {
+    if (each.visits_ns.empty()) {
+      throw AblationError(fmt::format("noise of {:g} has no samples", each.injected));
+    }
+    sorted.push_back(&each);
+  }
+  std::sort(sorted.begin(), sorted.end(),
+            [](const NoisePoint* a, const NoisePoint* b) { return a->injected < b->injected; });
+  for (std::size_t i = 1; i < sorted.size(); ++i) {
+    if (sorted[i]->injected > sorted[i - 1]->injected) continue;
+    throw AblationError(fmt::format("noise of {:g} appears twice", sorted[i]->injected));
+  }
+  if (sorted.size() < 3 || sorted.front()->injected != 0.0) {
+    throw AblationError("expected at least three amounts of noise, one of them 0");
+  }
+  return sorted;
+}
+
+std::string_view name_of(Resource resource) {
+  constexpr std::array<std::string_view, 5> names{"waiting", "arithmetic", "local memory", "cache",
+                                                  "memory"};
+  return names.at(static_cast<std::size_t>(resource));
+}
+
+/// The absorption of noise that loads `resource`; null if none was measured.
+const Absorption* absorption_of(std::span<const NoiseKind> noise, Resource resource) {
+  const auto found = std::find_if(noise.begin(), noise.end(),
+                                  [&](const NoiseKind& each) { return each.resource == resource; });
+  return found == noise.end() ? nullptr : &found->absorption;
+}
+
+/// The largest factor that is resolved and above 0.
+std::optional<std::size_t> first_factor(const Ablation& ablation) {
+  std::optional<std::size_t> first;
+  for (std::size_t i = 0; i < ablation.factors.size(); ++i) {
+    const Cost& cost = ablation.factors[i];
+    if (!cost.is_resolved || cost.ns <= 0.0) continue;
+    if (!first || cost.ns > ablation.factors[*first].ns) first = i;
+  }
+  return first;
+}
+
+bool is_saturated(const Absorption& absorption) {
+  return absorption.is_found && absorption.is_decisive &&
+         absorption.share_interval.high < saturated_share;
+}
+
+}  // namespace
+
+Absorption find_absorption(std::span<const NoisePoint> points, int resamples) {
+  constexpr double tail = 0.025;
+  const std::vector<const NoisePoint*> sorted = in_order(points);
+  std::vector<double> x;
+  std::vector<double> y;
+  for (const NoisePoint* const each : sorted) {
+    x.push_back(each->injected);
+    y.push_back(typical_ns(each->visits_ns));
+  }
+  const std::vector<double> typical = y;
+  const double max_injected = sorted.back()->injected;
+  const Hinge hinge = fit_hinge(x, y);
+  if (!rises(hinge, max_injected)) return {};
+  Absorption found{.is_found = true, .share = share_of(hinge, x, y), .is_decisive = decides(x, y)};
+  std::mt19937_64 generator(1);
+  std::vector<double> shares;
+  for (int i = 0; i < resamples; ++i) {
+    for (std::size_t p = 0; p < sorted.size(); ++p) {
+      y[p] = resampled_ns(sorted[p]->visits_ns, typical[p], generator);
+    }
+    const Hinge again = fit_hinge(x, y);
+    shares.push_back(rises(again, max_injected) ? share_of(again, x, y) : 1.0);
+  }
+  found.share_interval = {found.share, found.share};
+  if (!shares.empty())
+    found.share_interval = {quantile(shares, tail), quantile(shares, 1.0 - tail)};
+  return found;
+}
+
+Agreement compare_with_noise(const Ablation& ablation, std::span<const Resource> resources,
+                             std::span<const NoiseKind> noise) {
+  if (resources.size() != ablation.factors.size()) {
+    throw AblationError(fmt::format("expected the resources of {} factors, found {}",
+                                    ablation.factors.size(), resources.size()));
+  }
+  const std::optional<std::size_t> first = first_factor(ablation);
+  if (!first) return {NoiseVerdict::untested, "not resolved: no cause differs from 0"};
+  if (noise.empty()) return {NoiseVerdict::untested, "no noise was injected"};
+  const Resource loaded = resources[*first];
+  const Absorption* const own = absorption_of(noise, loaded);
+  for (const NoiseKind& each : noise) {
+    if (each.resource == loaded) continue;
+    const Absorption& other = each.absorption;
+    const bool is_tighter =
+        own == nullptr ? is_saturated(other)
+                       : other.is_found && other.share_interval.high < own->share_interval.low &&
+                             is_saturated(other);
+    if (!is_tighter) continue;
+    return {NoiseVerdict::inconclusive,
+            fmt::format("removing causes ranks {} first, but noise shows {} busy all the time",
+                        name_of(loaded), name_of(each.resource))};
+  }
+  if (own == nullptr && loaded != Resource::waiting) {
+    return {NoiseVerdict::untested,
+            fmt::format("no noise was measured that loads {}", name_of(loaded))};
+  }
+  if (own != nullptr && is_saturated(*own)) {
+    return {
+        NoiseVerdict::agree,
+        fmt::format("removing causes and noise both show {} busy all the time", name_of(loaded))};
+  }
+  return {NoiseVerdict::agree, "noise shows no other resource busy all the time"};
+}
+
+}  // namespace clprobe::stalls

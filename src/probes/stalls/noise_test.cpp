@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Absorption of noise by made-up kernels whose answers are known in closed form.
+#include "probes/stalls/noise.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <utility>
+#include <vector>
+
+namespace clprobe::stalls {
+namespace {
+
+/// Normal by the sum of twelve uniforms, the same everywhere.
+class NormalNoise {
+ public:
+  explicit NormalNoise(std::uint64_t seed) : generator_(seed) {}
+  double next() {
+    double sum = -6.0;
+    for (int i = 0; i < 12; ++i) sum += static_cast<double>(generator_() >> 11U) * 0x1.0p-53;
+    return sum;
+  }
+
+ private:
+  std::mt19937_64 generator_;
+};
+
+std::vector<NoisePoint> hinge(double absorbed, double slope, double sigma, std::uint64_t seed) {
+  NormalNoise noise(seed);
+  std::vector<NoisePoint> points;
+  for (const double injected : {0.0, 2.0, 4.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0}) {
+    NoisePoint point;
+    point.injected = injected;
+    for (int i = 0; i < 15; ++i) {
+      point.visits_ns.push_back(
+          {1000.0 + slope * std::max(0.0, injected - absorbed) + sigma * noise.next()});
+    }
+    points.push_back(point);
+  }
+  return points;
+}
+
+Absorption absorbing(double share, double half_width) {
+  Absorption absorption;
+  absorption.is_found = true;
+  absorption.share = share;
+  absorption.share_interval = {share - half_width, share + half_width};
+  return absorption;
+}
+
+Ablation with_values(const std::vector<double>& values) {
+  Ablation ablation;
+  for (const double value : values) {
+    ablation.factors.push_back({.ns = value, .is_resolved = value != 0.0});
+  }
+  return ablation;
+}
+
+}  // namespace
+
+TEST_CASE("what is absorbed is found where the line bends") {
+  for (const double absorbed : {0.0, 4.0, 10.0, 30.0}) {
+    CAPTURE(absorbed);
+    const Absorption exact = find_absorption(hinge(absorbed, 20.0, 0.0, 1));
+    CHECK(exact.is_found);
+    CHECK(exact.share == doctest::Approx(absorbed * 20.0 / 1000.0));
+    const Absorption noisy = find_absorption(hinge(absorbed, 20.0, 10.0, 2));
+    CHECK(std::abs(noisy.share - exact.share) < 0.05);
+    CHECK(noisy.share_interval.low <= noisy.share);
+    CHECK(noisy.share <= noisy.share_interval.high);
+  }
+}
+
+TEST_CASE("a line that does not bend is all absorbed; one that is not a line is refused") {
+  const Absorption flat = find_absorption(hinge(100.0, 20.0, 5.0, 3));
+  CHECK_FALSE(flat.is_found);
+  CHECK(flat.share == 1.0);
+  std::vector<NoisePoint> points = hinge(4.0, 1.0, 0.0, 1);
+  points.erase(points.begin());
+  CHECK_THROWS_AS(find_absorption(points), AblationError);
+  points.front().injected = 0.0;
+  CHECK_NOTHROW(find_absorption(points));
+  points.back().injected = 0.0;
+  CHECK_THROWS_WITH(find_absorption(points), "noise of 0 appears twice");
+  points.back().visits_ns.clear();
+  CHECK_THROWS_WITH(find_absorption(points), "noise of 0 has no samples");
+  points.resize(2);
+  CHECK_THROWS_WITH(find_absorption(points),
+                    "expected at least three amounts of noise, one of them 0");
+}
+
+TEST_CASE("times that agree give shares that agree, also where they bend at no single place") {
+  const auto share_of = [](const std::vector<double>& ns) {
+    std::vector<NoisePoint> points;
+    for (std::size_t i = 0; i < ns.size(); ++i) {
+      points.push_back({i == 0 ? 0.0 : std::exp2(static_cast<double>(i - 1)), {{ns[i], ns[i]}}});
+    }
+    return find_absorption(points).share;
+  };
+  // Loads from main memory beside groups that meet at barriers, on an NVIDIA H200, two runs: by
+  // bend and slope the one says 0.764 and the other 0.842.
+  const double one = share_of({1494.7, 1575.4, 1587.0, 2215.0, 4099.6, 7898.1});
+  const double other = share_of({1489.2, 1569.6, 1586.1, 2181.7, 4086.0, 7868.0});
+  CHECK(std::abs(one - other) < 0.03);
+  CHECK(one == doctest::Approx(0.8).epsilon(0.05));
+  CHECK(share_of({0.0, 10.0, 20.0}) == 0.0);
+}
+
+TEST_CASE("little absorbed proves something only where enough noise was made, in proportion") {
+  const auto absorb = [](const std::vector<std::pair<double, double>>& times) {
+    std::vector<NoisePoint> points;
+    for (const auto& [injected, ns] : times) points.push_back({injected, {{ns, ns, ns}}});
+    return find_absorption(points);
+  };
+  // A resource in use all of the time.
+  const Absorption busy =
+      absorb({{0, 1000}, {1, 1300}, {2, 1600}, {4, 2200}, {8, 3400}, {16, 5800}});
+  CHECK(busy.share < 0.1);
+  CHECK(busy.is_decisive);
+  // Loads that hit the cache, beside independent loads from main memory, measured on an H200: a
+  // little slower from the first on, and a line for as far as it was followed.
+  const Absorption too_little =
+      absorb({{0, 1282.4}, {1, 1351.6}, {2, 1425.9}, {4, 1578.7}, {8, 1930.9}});
+  CHECK(too_little.share < 0.1);
+  CHECK_FALSE(too_little.is_decisive);
+  // A delay that the first load brings, however many there are.
+  const Absorption step =
+      absorb({{0, 1000}, {1, 2600}, {2, 2610}, {4, 2670}, {8, 2710}, {16, 3900}});
+  CHECK_FALSE(step.is_decisive);
+  // What bends is no proof of nothing, either.
+  CHECK_FALSE(absorb({{0, 1000}, {1, 1000}, {2, 1000}, {4, 2000}, {8, 4000}}).is_decisive);
+  const std::vector<Resource> resources{Resource::memory};
+  const auto verdict = [&](const Absorption& cache) {
+    const std::vector<NoiseKind> noise{{Resource::cache, cache},
+                                       {Resource::memory, absorbing(0.6, 0.01)}};
+    return compare_with_noise(with_values({500.0}), resources, noise).verdict;
+  };
+  CHECK(verdict(busy) == NoiseVerdict::inconclusive);
+  CHECK(verdict(too_little) == NoiseVerdict::agree);
+  CHECK(verdict(step) == NoiseVerdict::agree);
+}
+
+TEST_CASE("noise speaks against a first factor only where another resource is saturated") {
+  const std::vector<Resource> resources{Resource::memory, Resource::waiting};
+  const auto verdict = [&](const std::vector<double>& values, const std::vector<NoiseKind>& noise) {
+    return compare_with_noise(with_values(values), resources, noise).verdict;
+  };
+  const NoiseKind fma_free{Resource::arithmetic, absorbing(0.9, 0.05)};
+  const NoiseKind fma_full{Resource::arithmetic, absorbing(0.02, 0.02)};
+  const NoiseKind memory_free{Resource::memory, absorbing(0.8, 0.05)};
+  const NoiseKind memory_full{Resource::memory, absorbing(0.01, 0.02)};
+  // Bound by bandwidth, and by latency.
+  CHECK(verdict({500.0, 100.0}, {fma_free, memory_full}) == NoiseVerdict::agree);
+  CHECK(verdict({500.0, 100.0}, {fma_free, memory_free}) == NoiseVerdict::agree);
+  CHECK(verdict({100.0, 500.0}, {fma_free, memory_free}) == NoiseVerdict::agree);
+  // Memory first, but the arithmetic units are busy; a barrier first, but memory is.
+  CHECK(verdict({500.0, 100.0}, {fma_full, memory_free}) == NoiseVerdict::inconclusive);
+  CHECK(verdict({100.0, 500.0}, {fma_free, memory_full}) == NoiseVerdict::inconclusive);
+  // Both are busy: nothing to tell them apart by.
+  CHECK(verdict({500.0, 100.0}, {fma_full, memory_full}) == NoiseVerdict::agree);
+  CHECK(verdict({0.0, 0.0}, {fma_free, memory_free}) == NoiseVerdict::untested);
+  CHECK(verdict({500.0, 0.0}, {fma_free}) == NoiseVerdict::untested);
+  CHECK(verdict({500.0, 0.0}, {fma_full}) == NoiseVerdict::inconclusive);
+  CHECK(verdict({500.0, 0.0}, {}) == NoiseVerdict::untested);
+  CHECK_THROWS_AS(compare_with_noise(with_values({1.0}), resources, {}), AblationError);
+}
+
+}  // namespace clprobe::stalls
