@@ -45,7 +45,7 @@ BLOCK_WORDS = LINE_WORDS * LINE_WORDS
 TURNS_OF_LANES = 8
 HALVING = 0.5
 MAX_COLUMNS = 100  # of a kernel's text
-# Of twin.hpp.
+# Of case.hpp.
 STEP_MULTIPLIER = 747796405
 STEP_ADDEND = 0x9E3779B9
 # Every word of the array: lanes that follow what they load stay together, as in `stalls`.
@@ -119,7 +119,7 @@ def stored_blocks(mix: dict[str, int], sizes: Sizes, rows: int) -> int:
 
 
 def structural_numbers(mix: dict[str, int], sizes: Sizes) -> dict[str, int]:
-    """What the kernel that waits for a unit gets besides (structural.cpp)."""
+    """What the kernel that waits for a unit gets besides (wait_for_one.cpp)."""
     rows = max(sizes.groups * sizes.work_items // LINE_WORDS, 1)
     blocks = stored_blocks(mix, sizes, rows)
     return {"block_loads": mix["loads"],

@@ -187,14 +187,6 @@ void add_working_set(std::span<const Point> points, const std::string& label, Fi
   Finding sentence = finding_of(levels_name, series, {}, levels_method);
   sentence.label = text_of(*set);
   found.findings.push_back(std::move(sentence));
-  for (const HeldGroups& each : set->levels) {
-    if (each.groups < 1.0) continue;
-    const double groups = std::min(each.groups, set->groups);
-    Finding held = finding_of(level_groups_name, series, {}, levels_method, groups, groups, groups);
-    held.level = each.level;
-    held.label = "of " + size_text(each.bytes);
-    found.findings.push_back(std::move(held));
-  }
 }
 
 constexpr std::string_view count_method = "count of resident work-groups";
@@ -287,13 +279,7 @@ Finding word_of(std::string_view name, const std::string& label, std::string wor
 /// Why the replay is not believed; empty if it is. Bytes that two replays leave alike must be equal
 /// to the program's; bytes that are left to chance need not be.
 std::string doubt_of(const Point& point) {
-  if (point.facts.integer_or(equal_fact, 1) != 0) return {};
-  std::string wrong = point.facts.text_or(wrong_buffers_fact, "");
-  const bool is_deterministic = point.facts.integer_or(deterministic_fact, 1) != 0;
-  // Older documents have only the buffers that differ.
-  if (wrong.empty() && is_deterministic) {
-    wrong = point.facts.text_or(other_buffers_fact, "a buffer");
-  }
+  const std::string wrong = point.facts.text_or(wrong_buffers_fact, "");
   if (wrong.empty()) return {};
   return fmt::format("after the replay, {} held different bytes than in the program", wrong);
 }

@@ -33,7 +33,6 @@ constexpr FindingSpec finding_specs[]{
     {.name = "least_groups", .role = Role::remark, .better = Better::unknown},
     {.name = working_set_name, .unit = "bytes", .better = Better::unknown},
     {.name = levels_name, .role = Role::advice},
-    {.name = level_groups_name, .role = Role::remark, .better = Better::unknown},
     {.name = "memory", .unit = "share"},
     {.name = "main_memory", .unit = "share"},
     {.name = "last_cache", .unit = "share"},

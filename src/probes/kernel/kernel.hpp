@@ -59,8 +59,6 @@ std::optional<KernelOccupancy> gather_occupancy(const DeviceInfo& device,
 inline constexpr std::string_view working_set_name = "working_set";
 /// A sentence about the level that holds them.
 inline constexpr std::string_view levels_name = "levels";
-/// The largest number of distinct groups whose part of the buffers fits a level.
-inline constexpr std::string_view level_groups_name = "level_groups";
 
 Findings analyse(const DeviceInfo& device, std::span<const Point> points);
 

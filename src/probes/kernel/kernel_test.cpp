@@ -183,7 +183,7 @@ TEST_CASE("kernel: a replay that left other bytes than the program has no time")
   std::vector<Point> points = measured(1.0);
   for (Point& point : points) {
     point.facts.set(equal_fact, std::int64_t{0});
-    point.facts.set(other_buffers_fact, std::string("b0"));
+    point.facts.set(wrong_buffers_fact, std::string("b0"));
   }
   const Findings found = probe.analyse(device_with_events(), points);
   CHECK(need(found, "time").reason ==
@@ -192,7 +192,10 @@ TEST_CASE("kernel: a replay that left other bytes than the program has no time")
         "No cause reported: after the replay, b0 held different bytes than in the program.");
   CHECK(find_finding(found.findings, "memory") == nullptr);
   // By chance: a kernel that differs from itself may differ from the program.
-  for (Point& point : points) point.facts.set(deterministic_fact, std::int64_t{0});
+  for (Point& point : points) {
+    point.facts.set(deterministic_fact, std::int64_t{0});
+    point.facts.set(wrong_buffers_fact, std::string());
+  }
   const Findings by_chance = probe.analyse(device_with_events(), points);
   CHECK(need(by_chance, "time").value.has_value());
   REQUIRE(by_chance.warnings.size() == 1);

@@ -37,7 +37,6 @@ void set_facts(const bundle::Launch& launch, const Outcome& outcome, Parameters&
   if (outcome.is_equal_to_app) {
     facts.set(equal_fact, std::int64_t{*outcome.is_equal_to_app ? 1 : 0});
   }
-  if (!outcome.other_buffers.empty()) facts.set(other_buffers_fact, outcome.other_buffers);
   if (!outcome.wrong_buffers.empty()) facts.set(wrong_buffers_fact, outcome.wrong_buffers);
   if (!launch.app_event_ns.empty()) {
     facts.set(app_ns_fact, static_cast<std::int64_t>(launch.app_event_ns.front()));

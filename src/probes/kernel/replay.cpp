@@ -38,10 +38,6 @@ std::uint64_t count_differing(std::string_view one, std::string_view other) {
   return count;
 }
 
-void add_name(const std::string& name, std::string& names) {
-  names += (names.empty() ? "" : ", ") + name;
-}
-
 /// The hash of the object's data after the program's launch; empty if unknown.
 std::string hash_in_app(const bundle::Launch& launch, std::size_t object) {
   const auto found =
@@ -149,8 +145,8 @@ void Replay::compare_with_app() {
     if (!outcome_.is_equal_to_app) outcome_.is_equal_to_app = true;
     if (bundle::sha256_of(after_first_[i]) == expected) continue;
     outcome_.is_equal_to_app = false;
-    add_name(objects_[i].name, outcome_.other_buffers);
-    if (!are_by_chance_[i]) add_name(objects_[i].name, outcome_.wrong_buffers);
+    if (are_by_chance_[i]) continue;
+    outcome_.wrong_buffers += (outcome_.wrong_buffers.empty() ? "" : ", ") + objects_[i].name;
   }
 }
 

@@ -45,8 +45,7 @@ struct Outcome {
   bool is_deterministic{true};
   double differing_share{0.0};  ///< of the bytes that the kernel writes
   std::optional<bool> is_equal_to_app{};
-  std::string other_buffers{};  ///< that differ from the program's
-  std::string wrong_buffers{};  ///< those of them that are equal in both launches
+  std::string wrong_buffers{};  ///< equal in both launches, but not to the program's
 };
 
 /// A build of the program after a text of clprobe's.

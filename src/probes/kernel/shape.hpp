@@ -102,8 +102,7 @@ struct Shape {
 inline constexpr std::string_view deterministic_fact = "deterministic";  ///< 0 or 1
 inline constexpr std::string_view differing_fact = "differing_ppm";  ///< of bytes, in two replays
 inline constexpr std::string_view equal_fact = "equal_to_app";       ///< 0 or 1; absent: unknown
-inline constexpr std::string_view other_buffers_fact = "other_buffers";  ///< that differ from it
-/// Those of them that two replays left alike, so not by chance. Absent: none.
+/// Buffers that two replays left alike, but the program otherwise. Absent: none.
 inline constexpr std::string_view wrong_buffers_fact = "wrong_buffers";
 // Facts of the bundle about the program; times in whole nanoseconds.
 inline constexpr std::string_view app_ns_fact = "app_ns";  ///< of this launch

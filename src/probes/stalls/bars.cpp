@@ -17,7 +17,6 @@
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
 #include "probes/stalls/case.hpp"
-#include "probes/stalls/twin.hpp"
 
 namespace clprobe::stalls {
 namespace {

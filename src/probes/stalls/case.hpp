@@ -114,6 +114,20 @@ inline std::uint64_t fitting_iterations(const Length& length,
   return length.begins_cold && first > length.few ? fitted_to(first) : first;
 }
 
+// Constants of cl/stalls.cl, which must equal these.
+inline constexpr std::uint32_t line_words = 32;
+inline constexpr std::uint32_t tile_words = 1024;
+/// The factor and the bits of an operation, which are arguments so that no compiler knows them.
+inline constexpr std::uint32_t step_multiplier = 747796405;
+inline constexpr std::uint32_t step_addend = 0x9e3779b9;
+
+/// An operation of a kernel (STEP).
+inline std::uint32_t step(std::uint32_t x, std::uint32_t addend = step_addend) {
+  return (x * step_multiplier) ^ addend;
+}
+/// The generator of lines (NEXT).
+inline std::uint32_t next_state(std::uint32_t state) { return state * 1664525 + 1013904223; }
+
 struct Shared;  // launch.hpp; sees OpenCL
 
 /// The probe's options and limits.

@@ -34,27 +34,15 @@ cl_uint word_at(const Session& session, const cl::Buffer& words, std::uint64_t p
   return word;
 }
 
-bool SharedBuffer::hold(const cl::Context& context, std::uint64_t bytes) {
-  if (bytes_ >= bytes) return false;
-  buffer_ = cl::Buffer();  // freed first: both would be more than was planned
-  bytes_ = 0;
-  buffer_ = cl::Buffer(context, CL_MEM_READ_WRITE, bytes);
-  bytes_ = bytes;
-  return true;
-}
-
 const cl::Buffer& Shared::filled_data(std::uint64_t bytes) {
-  if (!data.hold(session.context(), bytes)) return data.buffer();
+  const cl::Buffer& array = data.at_least(session, bytes);
+  if (bytes <= filled_bytes) return array;
   cl::Kernel fill =
       session.kernel(kernel_file, "stalls_fill", part_options(0, false, session.info()));
-  fill.setArg(0, data.buffer());
+  fill.setArg(0, array);
   session.launch(fill, cl::NDRange(bytes / sizeof(cl_uint)), cl::NullRange);
-  return data.buffer();
-}
-
-const cl::Buffer& Shared::held(SharedBuffer Shared::*which, std::uint64_t bytes) {
-  (this->*which).hold(session.context(), bytes);
-  return (this->*which).buffer();
+  filled_bytes = bytes;
+  return array;
 }
 
 void Shared::launch_first(const std::string& options, const std::function<void()>& launch) {

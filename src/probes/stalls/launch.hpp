@@ -10,6 +10,7 @@
 
 #include "clprobe/device.hpp"
 #include "clprobe/probe.hpp"
+#include "probes/shared/store.hpp"
 #include "probes/shared/work_group.hpp"
 #include "probes/stalls/case.hpp"
 
@@ -23,26 +24,14 @@ inline constexpr std::string_view kernel_file = "stalls.cl";
 inline constexpr std::string_view with_stamps = " -DSTAMPS=1";
 inline constexpr std::string_view with_ends = " -DSTAMPS=2";
 
-/// A buffer that points share, because drivers take long to make one. A point that needs a larger
-/// one replaces it.
-class SharedBuffer {
- public:
-  /// Returns true if the buffer was made now. Throws cl::Error.
-  bool hold(const cl::Context& context, std::uint64_t bytes);
-  [[nodiscard]] const cl::Buffer& buffer() const { return buffer_; }
-
- private:
-  cl::Buffer buffer_{};
-  std::uint64_t bytes_{0};
-};
-
 /// The state that the points of an opened probe share.
 struct Shared {
   Session& session;
-  SharedBuffer data{};     ///< each word is derived from its line
-  SharedBuffer copies{};   ///< copies of the data, and stores
-  SharedBuffer results{};  ///< of work-items
-  SharedBuffer stamps{};   ///< of clocks
+  KeptBuffer data{};              ///< each word is derived from its line
+  KeptBuffer copies{};            ///< copies of the data, and stores
+  KeptBuffer results{};           ///< of work-items
+  KeptBuffer stamps{};            ///< of clocks
+  std::uint64_t filled_bytes{0};  ///< of the data
   /// The number of the last launch. The work of a launch follows from its number, so that it
   /// neither finds the last one's data in caches nor passes with the last one's results.
   cl_uint last_launch{0};
@@ -52,8 +41,6 @@ struct Shared {
 
   /// The filled array, of at least so many bytes. Throws cl::Error.
   const cl::Buffer& filled_data(std::uint64_t bytes);
-  /// Another buffer, with the data that an earlier launch left there. Throws cl::Error.
-  const cl::Buffer& held(SharedBuffer Shared::*which, std::uint64_t bytes);
   /// Makes a launch that is not timed, because some drivers compile only then: on CPUs for each
   /// group size, on others once for the options.
   void launch_first(const std::string& options, const std::function<void()>& launch);

@@ -5,13 +5,16 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <random>
+#include <stdexcept>
 #include <string_view>
 #include <vector>
 
 #include "clprobe/statistics.hpp"
+#include "probes/shared/fields.hpp"
 
 namespace clprobe::stalls {
 namespace {
@@ -155,6 +158,40 @@ bool is_saturated(const Absorption& absorption) {
 }
 
 }  // namespace
+
+std::uint32_t place_of_noise(std::string_view word) {
+  const auto* const found = std::find(std::begin(all_noise), std::end(all_noise), word);
+  if (found == std::end(all_noise)) throw std::out_of_range(fmt::format("noise of {}", word));
+  return static_cast<std::uint32_t>(found - std::begin(all_noise));
+}
+
+Resource resource_of_noise(std::string_view word) {
+  constexpr std::array resources{Resource::arithmetic, Resource::local_memory, Resource::cache,
+                                 Resource::memory};
+  return resources.at(place_of_noise(word));
+}
+
+std::optional<NoiseShape> noise_of(const Point& point) {
+  if (point.parameters.text_or("noise", "").empty()) return std::nullopt;
+  return shape_of<NoiseShape>(point);
+}
+
+std::vector<Point> noise_points(const Point& usual, const DeviceInfo& device, Effort effort) {
+  // On a CPU noise is only more work, and all amounts would take most of the probe's time.
+  const bool has_few =
+      effort == Effort::quick || (effort == Effort::normal && runs_items_in_turn(device));
+  const std::vector<std::uint32_t> amounts =
+      has_few ? std::vector<std::uint32_t>{0, 2, 8} : std::vector<std::uint32_t>{0, 1, 2, 4, 8, 16};
+  std::vector<Point> points;
+  for (const std::string_view kind : all_noise) {
+    for (const std::uint32_t amount : amounts) {
+      Point point = usual;
+      write_shape(NoiseShape{.kind = std::string(kind), .amount = amount}, point);
+      points.push_back(std::move(point));
+    }
+  }
+  return points;
+}
 
 Absorption find_absorption(std::span<const NoisePoint> points, int resamples) {
   constexpr double tail = 0.025;

@@ -1,15 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much noise a kernel takes in without becoming slower, and whether that agrees with its first
-// cause. Pure.
+// Points with noise, how much of it a kernel takes in without becoming slower, and whether that
+// agrees with the kernel's first cause. Pure.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "clprobe/ablation.hpp"
+#include "clprobe/probe.hpp"
+#include "probes/shared/bounds.hpp"
 
 namespace clprobe::stalls {
+
+inline constexpr std::string_view all_noise[]{"arithmetic", "local memory", "cache", "memory"};
+/// The index of a word in all_noise. Throws std::out_of_range for another word.
+std::uint32_t place_of_noise(std::string_view word);
+
+/// The parameters of a point with noise.
+struct NoiseShape {
+  std::string kind{};  ///< of all_noise
+  std::uint32_t amount{0};
+
+  template <class Visitor>
+  void visit(Visitor& fields) {
+    fields.text("noise", kind);
+    fields.whole("noise_amount", amount, count_from_0);
+  }
+};
+/// The noise of a point; nothing if it has none.
+std::optional<NoiseShape> noise_of(const Point& point);
+
+/// Points with noise of each kind next to the kernel of `usual`, in amounts from 0 up.
+std::vector<Point> noise_points(const Point& usual, const DeviceInfo& device, Effort effort);
 
 /// Launches with an amount of noise: extra work per iteration that nothing depends on.
 struct NoisePoint {
@@ -42,6 +68,9 @@ Absorption find_absorption(std::span<const NoisePoint> points, int resamples = 1
 /// What a cause or a kind of noise loads. `waiting`: a delay that keeps nothing busy, such as a
 /// barrier or a dependency chain.
 enum class Resource : std::uint8_t { waiting, arithmetic, local_memory, cache, memory };
+
+/// The resource that a kind of noise loads. Throws std::out_of_range for another word.
+Resource resource_of_noise(std::string_view word);
 
 struct NoiseKind {
   Resource resource{Resource::arithmetic};

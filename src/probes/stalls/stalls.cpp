@@ -28,7 +28,6 @@
 #include "probes/stalls/cases/search.hpp"
 #include "probes/stalls/cases/wait_for_one.hpp"
 #include "probes/stalls/launch.hpp"
-#include "probes/stalls/twin.hpp"
 
 namespace clprobe::stalls {
 

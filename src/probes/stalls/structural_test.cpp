@@ -15,7 +15,6 @@
 #include "probes/shared/mixed.hpp"
 #include "probes/stalls/cases/wait_for_one.hpp"
 #include "probes/stalls/made_points.hpp"
-#include "probes/stalls/twin.hpp"
 
 namespace clprobe::stalls {
 namespace {

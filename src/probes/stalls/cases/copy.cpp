@@ -18,7 +18,6 @@
 #include "probes/stalls/bars.hpp"
 #include "probes/stalls/case.hpp"
 #include "probes/stalls/launch.hpp"
-#include "probes/stalls/twin.hpp"
 
 namespace clprobe::stalls::copy {
 namespace {
@@ -101,8 +100,8 @@ class Copies {
                                       options_of(shared.session.info(), point))) {
     require_group(shared.session, kernel_, arguments_.work_items);
     const Memory memory = memory_of(point);
-    to_ = shared.held(&Shared::copies, memory.copies);
-    ticks_ = shared.held(&Shared::stamps, memory.stamps);
+    to_ = shared.copies.at_least(shared.session, memory.copies);
+    ticks_ = shared.stamps.at_least(shared.session, memory.stamps);
     set_arguments(kernel_, 0, shared.filled_data(memory.data), to_);
     set_arguments(kernel_, 4, arguments_.from_mask, arguments_.to_mask, arguments_.steps,
                   cl_uint{arguments_.is_chain ? 1U : 0U}, step_multiplier);

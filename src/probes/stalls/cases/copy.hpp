@@ -12,7 +12,6 @@
 
 #include "probes/shared/bounds.hpp"
 #include "probes/stalls/case.hpp"
-#include "probes/stalls/twin.hpp"
 
 namespace clprobe::stalls::copy {
 

@@ -20,7 +20,6 @@
 #include "probes/stalls/bars.hpp"
 #include "probes/stalls/case.hpp"
 #include "probes/stalls/launch.hpp"
-#include "probes/stalls/twin.hpp"
 
 namespace clprobe::stalls::search {
 namespace {

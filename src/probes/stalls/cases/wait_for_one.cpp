@@ -15,7 +15,6 @@
 #include "probes/shared/mixed.hpp"
 #include "probes/stalls/bars.hpp"
 #include "probes/stalls/case.hpp"
-#include "probes/stalls/twin.hpp"
 
 namespace clprobe::stalls::wait_for_one {
 namespace {
@@ -166,12 +165,57 @@ void set_structural(const Mix& mix, const Shape& shape, Arguments& arguments) {
   arguments.is_special = mix.functions != 0 && !has_taken(Cause::function_unit);
 }
 
+/// The sum of `count` loads of lines that the generator chooses.
+std::uint32_t load_lines(std::uint32_t& state, std::uint32_t mask, int count) {
+  std::uint32_t sum = 0;
+  for (int k = 0; k < count; ++k) {
+    sum += mixed((state >> 8U) & mask);
+    state = next_state(state);
+  }
+  return sum;
+}
+
+/// The sum of four words of local memory.
+std::uint32_t load_tile(std::uint32_t place, std::uint32_t& turned) {
+  std::uint32_t sum = 0;
+  for (int k = 0; k < 4; ++k) sum += mixed(~((place + turned++) & (tile_words - 1)));
+  return sum;
+}
+
+/// Does `count` operations on each of four values.
+void step_all(std::array<std::uint32_t, 4>& values, std::uint32_t count, std::uint32_t addend) {
+  for (std::uint32_t k = 0; k < count; ++k) {
+    for (std::uint32_t& each : values) each = step(each, addend);
+  }
+}
+
+/// Combines four values to one.
+std::uint32_t folded(const std::array<std::uint32_t, 4>& values) {
+  return mixed(values[0] ^ mixed(values[1])) + mixed(values[2] ^ mixed(values[3]));
+}
+
 /// The variables of a work-item.
-struct Item : NoiseItem {
+struct Item {
+  std::uint32_t near{0};
+  std::uint32_t turned{0};
+  std::uint32_t sum{0};
+  std::array<std::uint32_t, 4> y{};
   std::uint32_t far{0};
   std::array<std::uint32_t, 4> x{};
   std::array<std::uint32_t, 4> x_more{};  ///< x4 to x7
 };
+
+/// An iteration of a work-item that makes noise (MAKE_NOISE in cl/stalls_noise.clh).
+void make_noise(const Noise& noise, std::uint32_t lane, Item& item) {
+  if (noise.kind == 0) {
+    step_all(item.y, noise.amount, noise.addend);
+    return;
+  }
+  for (std::uint32_t k = 0; k < noise.amount; ++k) {
+    item.sum +=
+        noise.kind == 1 ? load_tile(lane, item.turned) : load_lines(item.near, noise.mask, 4);
+  }
+}
 
 /// An iteration of stalls_mixed in cl/stalls_mixed.clh.
 void work(const Arguments& arguments, std::uint32_t number, std::uint32_t i, Item& item) {

@@ -12,9 +12,28 @@
 #include "probes/shared/bounds.hpp"
 #include "probes/stalls/bars.hpp"
 #include "probes/stalls/case.hpp"
-#include "probes/stalls/twin.hpp"
 
 namespace clprobe::stalls::wait_for_one {
+
+/// The amount 1 of each kind of noise per iteration, in units of four operations or loads.
+struct NoiseUnits {
+  std::uint32_t arithmetic{1};
+  std::uint32_t local_memory{1};
+  std::uint32_t cache{1};
+  std::uint32_t memory{1};
+
+  [[nodiscard]] std::uint32_t of(std::uint32_t kind) const {
+    return std::array{arithmetic, local_memory, cache, memory}.at(kind);
+  }
+};
+
+/// The work of a work-item that makes noise (MAKE_NOISE in cl/stalls_noise.clh).
+struct Noise {
+  std::uint32_t kind{0};    ///< index in all_noise
+  std::uint32_t amount{0};  ///< units per iteration
+  std::uint32_t mask{0};    ///< of the numbers of loaded lines
+  std::uint32_t addend{0};  ///< of an operation
+};
 
 /// The work of one iteration of a work-item, in units of four operations or loads
 /// (cl/stalls_mixed.clh), and the work-items that do it.

@@ -15,7 +15,6 @@
 #include "probes/stalls/case.hpp"
 #include "probes/stalls/cases/wait_for_one.hpp"
 #include "probes/stalls/launch.hpp"
-#include "probes/stalls/twin.hpp"
 
 namespace clprobe::stalls::wait_for_one {
 namespace {
@@ -40,9 +39,9 @@ class Mixed {
     require_group(shared.session, kernel_, arguments_.work_items);
     const Memory memory = memory_of(mix, point);
     data_ = shared.filled_data(memory.data);
-    out_ = shared.held(&Shared::results, memory.results);
-    if (memory.copies != 0) stored_ = shared.held(&Shared::copies, memory.copies);
-    if (has_stamps_) stamps_ = shared.held(&Shared::stamps, memory.stamps);
+    out_ = shared.results.at_least(shared.session, memory.results);
+    if (memory.copies != 0) stored_ = shared.copies.at_least(shared.session, memory.copies);
+    if (has_stamps_) stamps_ = shared.stamps.at_least(shared.session, memory.stamps);
     set_arguments();
   }
 
