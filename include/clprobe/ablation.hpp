@@ -2,10 +2,10 @@
 // The parts of a kernel's time, from builds of it without causes of waiting.
 //
 // Each factor is a change that idealises one cause and keeps the instructions. All 2^k builds are
-// timed; the Shapley value of a factor is what it takes away, averaged over all orders in which
-// the factors can be taken away, so that the values add up to T(none) - T(all). Some factors can go
-// only where another has: a load meets the second cache once it no longer meets main memory. Then
-// the orders that keep to that count, and the sets that no such order meets need not be timed.
+// timed; the Shapley value of a factor is its saving, averaged over all orders in which the factors
+// can be removed, so that the values add up to T(none) - T(all). Some factors can be removed only
+// after another: a load accesses the second cache once it no longer accesses main memory. Then only
+// orders that respect this count, and sets that no such order meets need not be timed.
 // Sources: Shapley, A value for n-person games, 1953; Faigle, Kern, The Shapley value for
 // cooperative games under precedence constraints, 1992; Fields, Bodik, Hill, Newburn, Using
 // interaction costs for microarchitectural bottleneck analysis, MICRO 2003. Everything here is
@@ -27,7 +27,7 @@ namespace clprobe {
 /// 2^5 = 32 builds are what one kernel is worth.
 inline constexpr std::size_t max_factors = 5;
 
-/// A build of the kernel. Bit i of `idealised`: factor i has been taken away.
+/// A build of the kernel. Bit i of `idealised`: factor i is removed.
 struct AblationBuild {
   std::uint32_t idealised{0};
   Visits visits_ns{};
@@ -37,11 +37,11 @@ struct AblationOptions {
   double confidence{0.95};
   int resamples{1000};
   std::uint64_t seed{1};
-  /// Bit j of the i-th: factor i can be taken away only where factor j has been. Empty: no such
-  /// order is needed.
+  /// Bit j of the i-th: factor i can be removed only after factor j. Empty: there is no such
+  /// order.
   std::vector<std::uint32_t> needs{};
-  /// Visits with the same index are of one round: what a round has in common, a slow clock, is no
-  /// noise of differences. Needs the same number of visits of each build.
+  /// Visits with the same index belong to one pass: what a pass has in common, such as a slow
+  /// clock, is no noise of differences. Needs equal numbers of visits of all builds.
   bool are_rounds{false};
 };
 
@@ -54,12 +54,12 @@ struct Cost {
 
 struct Ablation {
   Cost none{};  ///< T(none): the kernel as it is
-  Cost all{};   ///< T(all): what no factor accounts for, the unattributed remainder
+  Cost all{};   ///< T(all): the unattributed remainder, which no factor accounts for
   /// Shapley values by factor. Their sum is none.ns - all.ns.
   std::vector<Cost> factors{};
-  /// Interaction costs of pairs, cost(ij) - cost(i) - cost(j) with the rest in place but for what
-  /// the two need to be gone: above 0 the two overlap and only both together are worth it, below 0
-  /// one does what the other does. Symmetric; 0 on the diagonal and where one needs the other.
+  /// Interaction costs of pairs, cost(ij) - cost(i) - cost(j), without the factors that the two
+  /// need removed: above 0 the two overlap, and only removing both saves the time; below 0 removing
+  /// one also removes a part of the other. Symmetric; 0 on the diagonal and if one needs the other.
   std::vector<std::vector<Cost>> interactions{};
 };
 
@@ -69,21 +69,21 @@ class AblationError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Whether factors can be taken away so that those of `set` are gone and no others.
+/// True if exactly the factors of `set` can be removed.
 bool is_reachable(std::uint32_t set, std::span<const std::uint32_t> needs);
 
-/// `builds` in any order: each of the 2^factors sets that can be reached once, each with the
-/// typical time of at least one sample; others are not looked at. Intervals and sigmas are those of
-/// a percentile bootstrap over the visits of each build. Throws AblationError.
+/// Attributes the time of a kernel to its factors. `builds` in any order: each reachable one of the
+/// 2^factors sets once, with at least one sample; others do not count. Intervals and sigmas come
+/// from a percentile bootstrap over the visits of each build. Throws AblationError.
 Ablation attribute_time(std::span<const AblationBuild> builds, std::size_t factors,
                         const AblationOptions& options = {});
 
-/// Time saved from the first set of launches to the second. Equal numbers of visits count as
-/// rounds.
+/// The time saved from the first set of launches to the second. Equal numbers of visits count as
+/// passes.
 Cost find_gain(const Visits& before_ns, const Visits& after_ns, AblationOptions options = {});
 
-/// Shapley values of k = log2(size) factors, `times[set]` being the time without the factors of
-/// `set`. The exact ones, by all sets that can be reached.
+/// The exact Shapley values of k = log2(size) factors, by all reachable sets. `times[set]`: the
+/// time without the factors of `set`.
 std::vector<double> shapley_values(std::span<const double> times,
                                    std::span<const std::uint32_t> needs = {});
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stacks: where the time of a kernel goes, as findings. A bar is a series. A part of it is a
-// finding "stall" whose label is GSI's category with the sub-class behind a colon ("memory data:
-// L2"), whose value is its share of the bar's time, 0 to 1, with an interval, and whose method is
-// the view that it belongs to. The whole bar is a finding "time" in cycles or seconds. The parts of
-// one bar in one view add up to 1; those that are nothing are left out, and one that is not known
-// is a finding without a value. Two parts are the same one in two runs when series, method and
-// label are.
+// Stacks: the parts of a kernel's time, as findings. A bar is a series. A part of it is a finding
+// "stall": its label is GSI's category with the sub-class after a colon ("memory data: L2"), its
+// value is its share of the bar's time, 0 to 1, with an interval, and its method is the view that
+// it belongs to. The whole bar is a finding "time" in cycles or seconds. The parts of one bar in
+// one view add up to 1; parts of 0 are left out, and an unknown part is a finding without a value.
+// A part of one run matches a part of another run
+// if the series, methods and labels of both are equal.
 //
-// Beside the parts there may be other shares of the same bars, told apart by their labels too: what
-// two causes do together ("interaction"), the noise that fits in ("absorbed"), and the largest
-// cause's part of what all take away ("first_cause").
+// Other shares of a bar are also told apart by their labels: the effect of removing two causes
+// together ("interaction"), the noise that the kernel absorbs ("absorbed"), and the largest cause
+// as a share of all savings ("first_cause").
 //
-// The words of bars are written here and nowhere else.
+// No other file writes the words of bars.
 #pragma once
 
 #include <optional>
@@ -27,15 +27,15 @@ namespace clprobe {
 inline constexpr std::string_view stack_part_name = "stall";
 inline constexpr std::string_view stack_time_name = "time";
 
-/// The bar's time as a multiple of that of a bar that was chosen, which its method names. Where
-/// bars have it, they are drawn as long.
+/// The bar's time as a multiple of the time of a chosen bar, which its method names. Bars that have
+/// it are drawn at that length.
 inline constexpr std::string_view stack_relative_name = "relative_time";
 
 /// The views, in the order in which they are shown. `gsi`: one cause per cycle. `all-causes`: each
-/// cycle shared by all that blocks. `shapley`: what taking causes away saves. `clock`: what clocks
-/// in the kernel say. The others have bars of parts of kernels: of compute units, of sub-groups, of
-/// windows of the time one after the other. The name of such a bar is the kernel's, ", " and what
-/// of it the bar is.
+/// cycle divided among all causes that block. `shapley`: the savings of removed causes. `clock`:
+/// times by clocks in the kernel. The other views have bars of parts of kernels: compute units,
+/// sub-groups, successive windows of time. The name of such a bar is the kernel's, ", " and the
+/// name of the part.
 inline constexpr std::string_view stack_view_gsi = "gsi";
 inline constexpr std::string_view stack_view_all_causes = "all-causes";
 inline constexpr std::string_view stack_view_shapley = "shapley";
@@ -48,33 +48,33 @@ inline constexpr std::string_view stack_interaction_name = "interaction";
 inline constexpr std::string_view stack_absorbed_name = "absorbed";
 inline constexpr std::string_view stack_first_name = "first_cause";
 
-/// Shares of the time of one compute unit, where a bar is the mean of several that were simulated
-/// together: of the unit that has least of it, of the median one, of the one that has most.
+/// Shares of the time of one compute unit, if a bar is the mean of several that were simulated
+/// together: of the unit with the smallest share, the median and the largest.
 inline constexpr std::string_view stack_unit_least_name = "least_unit";
 inline constexpr std::string_view stack_unit_median_name = "median_unit";
 inline constexpr std::string_view stack_unit_most_name = "most_unit";
 
-/// The ratio of two bars, here and as the thesis of GSI's author has it.
+/// The ratio of two bars, here and in the thesis of GSI's author.
 inline constexpr std::string_view stack_ratio_name = "here";
 inline constexpr std::string_view stack_thesis_name = "thesis";
 
-/// What of a program's device time a bar is: of the bar's series, or of the one that its name
+/// The bar's share of a program's device time, for the bar's series or the series that its name
 /// begins with ("triad" of "triad, folded").
 inline constexpr std::string_view stack_app_share_name = "app_share";
 
-/// What no part accounts for: a label.
+/// The label of the rest, which no part accounts for.
 inline constexpr std::string_view stack_remainder = "unattributed";
 
-/// How the reason of a share begins of which no more is known than that it is near 0. Reports and
+/// The first words of the reason of a share that is only known to be near 0. Reports and
 /// comparisons name all such shares of a bar in one line.
 inline constexpr std::string_view stack_not_resolved = "not resolved";
 
 struct StackPart {
   std::string label{};  ///< "memory data: L2"
-  double share{0.0};    ///< of the bar's time; below 0 for what costs time to take away
+  double share{0.0};    ///< of the bar's time; below 0 if the removal costs time
   std::optional<double> low{};
   std::optional<double> high{};
-  std::string reason{};    ///< what to be wary of
+  std::string reason{};    ///< a warning about the share
   bool is_resolved{true};  ///< apart from 0
 };
 
@@ -83,7 +83,7 @@ struct Stack {
   std::string bar{};   ///< the series
   std::string view{};  ///< the method
   std::vector<StackPart> parts{};
-  bool is_whole{true};  ///< whether each part is known: one that is not is drawn as no bar
+  bool is_whole{true};  ///< whether each part is known; other stacks are not drawn
   std::optional<double> time{};
   std::string time_unit{};           ///< "cycles" or "seconds"
   std::optional<double> relative{};  ///< its length; 1 where there is none
@@ -91,44 +91,44 @@ struct Stack {
   std::optional<double> app_share{};
 };
 
-/// Whether the bars of a view are of parts of kernels.
+/// True if the bars of a view are parts of kernels.
 bool is_of_parts(std::string_view view);
-/// The kernel of which a bar is a part, and what of it the bar is: "uts, ownership" and "unit 3".
+/// The kernel of a bar, and the part that the bar is: "uts, ownership" and "unit 3".
 struct BarOfPart {
   std::string_view kernel;
   std::string_view part;
 };
-/// Of the name of a bar in such a view; without a part where there is no ", " in it.
+/// Splits the name of a bar in such a view; `part` is empty if there is no ", " in it.
 BarOfPart split_bar(std::string_view bar);
 
-/// Whether the finding is a part of a stack.
+/// True if the finding is a part of a stack.
 bool is_stack_part(const Finding& finding);
 
-/// Whether it is a part of a bar or a share beside the parts, known or not.
+/// True if the finding is a part of a bar or another share of it, known or not.
 bool is_share_of_bar(const Finding& finding);
 
-/// Whether findings of this series and name are told from each other by method and label: parts of
-/// stacks, and the shares beside them.
+/// True if method and label distinguish findings of this series and name: parts of stacks, and
+/// other shares of bars.
 bool is_told_by_label(const Finding& finding);
 
-/// Whether it is a share of which no more is known than that it is near 0.
+/// True if the finding is a share that is only known to be near 0.
 bool is_unresolved_share(const Finding& finding);
 
-/// "not resolved: control, memory data: L2 (each within 4.0 % of 0)": the findings are unresolved
-/// shares; empty without any.
+/// Returns "not resolved: control, memory data: L2 (each within 4.0 % of 0)" for unresolved shares;
+/// empty for none.
 std::string describe_unresolved(std::span<const Finding* const> findings);
 
-/// The stacks, by view in the order of the constants above, and within a view as they come.
+/// The stacks by view, in the order of the constants above, and in the order of the findings.
 std::vector<Stack> stacks_in(std::span<const Finding> findings);
 
-/// The same of the shares beside them that have this name: a bar each, without times.
+/// The other shares of bars that have this name, as a bar each, without times.
 std::vector<Stack> shares_called(std::string_view name, std::span<const Finding> findings);
 
 /// The label up to the colon: "memory data".
 std::string_view stack_category(std::string_view label);
 
 /// The labels of all parts, each once: categories in GSI's order, from no stall to idle, then
-/// others as they come; within a category as they come.
+/// others; within a category in the order of the parts.
 std::vector<std::string> stack_labels(std::span<const Stack> stacks);
 
 }  // namespace clprobe

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What removing causes saves.
+// The savings of removed causes.
 #include "clprobe/ablation.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 namespace clprobe {
 namespace {
 
-/// In the order of their sets.
+/// The visits of each build, in the order of the sets.
 std::vector<const Visits*> visits_by_set(std::span<const AblationBuild> builds, std::size_t factors,
                                          const AblationOptions& options) {
   if (factors == 0 || factors > max_factors) {
@@ -50,12 +50,12 @@ std::vector<const Visits*> visits_by_set(std::span<const AblationBuild> builds, 
   return visits;
 }
 
-/// What has to be gone before factor i can be.
+/// The factors that must be removed before factor i.
 std::size_t needed_by(std::size_t i, std::span<const std::uint32_t> needs) {
   return needs.empty() ? 0 : needs[i];
 }
 
-/// cost(ij) - cost(i) - cost(j), in which one T is left, without what the two need.
+/// The interaction cost(ij) - cost(i) - cost(j), without the factors that the two need removed.
 double interaction_of(std::span<const double> times, std::span<const std::uint32_t> needs,
                       std::size_t i, std::size_t j) {
   const std::size_t a = std::size_t{1} << i;
@@ -65,8 +65,8 @@ double interaction_of(std::span<const double> times, std::span<const std::uint32
   return times[gone | a] + times[gone | b] - times[gone | a | b] - times[gone];
 }
 
-/// All that is computed from one set of times, in one row so that a bootstrap has one loop:
-/// T(none), T(all), Shapley values, interactions of all pairs.
+/// All results of one set of times in one row, so that the bootstrap has one loop: T(none), T(all),
+/// Shapley values, interactions of all pairs.
 std::vector<double> quantities_of(std::span<const double> times,
                                   std::span<const std::uint32_t> needs) {
   const auto factors = static_cast<std::size_t>(std::countr_zero(times.size()));
@@ -131,7 +131,7 @@ std::vector<double> shapley_values(std::span<const double> times,
     const std::size_t bit = std::size_t{1} << i;
     return (set & bit) == 0 && is_reachable(static_cast<std::uint32_t>(set | bit), needs);
   };
-  // In how many orders the factors of a set can go before the others, and the others after them.
+  // The number of orders of the factors of a set before the others, and of the others after them.
   std::vector<double> before(sets, 0.0);
   std::vector<double> after(sets, 0.0);
   before.front() = 1.0;
