@@ -255,7 +255,6 @@ std::string words(std::string_view name) {
                               Title{"conflict_free", "conflict-free"},
                               Title{"bic_margin", "BIC lead over second best"},
                               Title{"mergers", "requests merged per MSHR"},
-                              Title{"mergers_at_least", "requests merged per MSHR, at least"},
                               Title{"spike", "first jump at"},
                               Title{"latency_end", "capacity by latency"},
                               Title{"in_flight", "loads in flight"},

@@ -175,7 +175,7 @@ std::vector<Point> refine_curves(const DeviceInfo& device, const Options& reques
   std::vector<Point> more;
   std::vector<std::string> series;
   const auto curves = thread_latency_curves(points, series);
-  const auto found = find_spikes(curves, static_cast<int>(sub_group_of(device)));
+  const auto found = find_curves(device, points, curves);
   std::map<std::string, std::vector<CurveFinding>> of_target;
   for (std::size_t i = 0; i < found.size(); ++i) {
     of_target[found[i].pattern.target].push_back(found[i]);
@@ -184,10 +184,9 @@ std::vector<Point> refine_curves(const DeviceInfo& device, const Options& reques
     std::set<int> known;
     for (const ThreadLatencyPoint& each : curves[i].points) known.insert(each.work_items);
     std::vector<int> items;
-    for (const Gap& gap : found[i].spike->possible) {
-      for (int n = std::max(2, gap.before - around); n <= gap.after + around; n += 2) {
-        if (n <= largest_items(device, requested) && known.insert(n).second) items.push_back(n);
-      }
+    const Gap& gap = *found[i].spike;
+    for (int n = std::max(2, gap.before - around); n <= gap.after + around; n += 2) {
+      if (n <= largest_items(device, requested) && known.insert(n).second) items.push_back(n);
     }
     add_curve(device, requested, found[i].pattern, items, more);
   }

@@ -15,10 +15,9 @@
 #include <vector>
 
 #include "clprobe/estimate.hpp"
-#include "clprobe/outstanding.hpp"
-#include "clprobe/parallelism.hpp"
 #include "clprobe/statistics.hpp"
 #include "probes/inflight/loaded.hpp"
+#include "probes/inflight/saturation.hpp"
 #include "probes/inflight/shape.hpp"
 #include "probes/shared/finding.hpp"
 
@@ -206,13 +205,8 @@ void add_serialization(Findings& found, const std::string& series, const ThreadL
 void add_curve(Findings& found, const std::string& series, const CurveFinding& curve) {
   constexpr const char* method = "thread-latency";
   if (curve.spike) {
-    Finding spike = counted("spike", series, method, curve.spike->gap.before,
-                            curve.spike->gap.before, curve.spike->gap.after);
-    if (!curve.spike->possible.empty()) {
-      spike.low = curve.spike->possible.front().before;
-      spike.high = curve.spike->possible.back().after;
-    }
-    found.findings.push_back(std::move(spike));
+    found.findings.push_back(counted("spike", series, method, curve.spike->before,
+                                     curve.spike->before, curve.spike->after));
   } else {
     Finding none = uncounted("spike", series, method, curve.reason);
     // It was looked for: there is none, or none that can be used.
@@ -250,11 +244,9 @@ void add_limit(Findings& found, const OutstandingLimit& limit) {
   if (limit.kind == OutstandingKind::request_table || limit.kind == OutstandingKind::ambiguous) {
     add_range(found, "instructions", limit.instructions, reason);
   }
-  if (limit.kind == OutstandingKind::request_pool && limit.mergers) {
-    const char* const name = limit.mergers->at_most ? "mergers" : "mergers_at_least";
-    const int least = limit.mergers->at_least;
+  if (limit.mergers) {
     found.findings.push_back(
-        counted(name, unit_series, method, least, least, limit.mergers->at_most.value_or(least)));
+        counted("mergers", unit_series, method, *limit.mergers, *limit.mergers, *limit.mergers));
   }
   const auto least = static_cast<double>(limit.min_requests);
   const auto fastest = static_cast<double>(limit.fastest_requests);
@@ -333,29 +325,6 @@ void add_comparison(Findings& found, const TwoLatencyTest& test) {
   } else {
     found.findings.push_back(
         bounded("in_flight_at_least", unit_series, method, test.min_capacity_interval));
-  }
-}
-
-/// Where latencies differ from line to line, a round takes the longest of its loads' and Little's
-/// law wants their mean, which a single chase gives.
-void take_mean_latencies(const DeviceInfo& device, std::span<const Point> points,
-                         std::vector<CurveFinding>& curves) {
-  for (const Point& point : points) {
-    if (!is_chain(point) || !point.failure.empty()) continue;
-    const Shape shape = Shape::of(point);
-    const std::optional<Estimate> time = estimate(point, device);
-    if (shape.work_items * shape.chains != 1 || !time) continue;
-    const double cycles = time->ns * device.clock.ticks_per_ns;
-    for (CurveFinding& curve : curves) {
-      if (curve.pattern.target != shape.pattern.target || !(curve.latency_cycles > 0.0)) continue;
-      const double share = std::min(1.0, cycles / curve.latency_cycles);
-      const auto less = [share](std::int64_t count) {
-        return static_cast<std::int64_t>(share * static_cast<double>(count));
-      };
-      curve.min_requests = less(curve.min_requests);
-      curve.min_instructions = less(curve.min_instructions);
-      curve.fastest_requests = less(curve.fastest_requests);
-    }
   }
 }
 
@@ -486,6 +455,29 @@ std::vector<ThreadLatencyCurve> thread_latency_curves(std::span<const Point> poi
   return curves;
 }
 
+/// Where latencies differ from line to line, a round takes the longest of its loads' and Little's
+/// law needs their mean, which a single chase gives.
+std::vector<CurveFinding> find_curves(const DeviceInfo& device, std::span<const Point> points,
+                                      std::span<const ThreadLatencyCurve> curves) {
+  std::vector<CurveFinding> found = find_spikes(curves, static_cast<int>(sub_group_of(device)));
+  for (const Point& point : points) {
+    if (!is_chain(point) || !point.failure.empty()) continue;
+    const Shape shape = Shape::of(point);
+    const std::optional<Estimate> time = estimate(point, device);
+    if (shape.work_items * shape.chains != 1 || !time) continue;
+    const double cycles = time->ns * device.clock.ticks_per_ns;
+    for (CurveFinding& curve : found) {
+      if (curve.pattern.target != shape.pattern.target || !(curve.latency_cycles > 0.0)) continue;
+      const double share = std::min(1.0, cycles / curve.latency_cycles);
+      for (std::int64_t* const count :
+           {&curve.min_requests, &curve.min_instructions, &curve.fastest_requests}) {
+        *count = static_cast<std::int64_t>(share * static_cast<double>(*count));
+      }
+    }
+  }
+  return found;
+}
+
 Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   Findings found;
   std::vector<std::string> series;
@@ -493,8 +485,7 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   // A CPU runs the work-items one after another, so that its curves say nothing of a limit.
   if (!curves.empty() && !runs_items_in_turn(device)) {
     const auto sub_group = static_cast<int>(sub_group_of(device));
-    std::vector<CurveFinding> each = find_spikes(curves, sub_group);
-    take_mean_latencies(device, points, each);
+    std::vector<CurveFinding> each = find_curves(device, points, curves);
     const OutstandingLimit limit = infer_limit(each, sub_group);
     // A jump that belongs to no limit is a scatter's, and divides no curve.
     if (limit.kind == OutstandingKind::unobservable) {

@@ -154,7 +154,6 @@ constexpr FindingSpec finding_specs[]{
     {.name = "requests_at_least", .unit = "count", .role = Role::lower_bound},
     {.name = "instructions", .unit = "count"},
     {.name = "mergers", .unit = "count"},
-    {.name = "mergers_at_least", .unit = "count", .role = Role::lower_bound},
     {.name = "loads_per_sub_group", .unit = "count"},
     {.name = "loads_per_sub_group_at_least", .unit = "count", .role = Role::lower_bound},
     {.name = "spike", .unit = "count"},

@@ -9,12 +9,12 @@
 #include <string_view>
 #include <vector>
 
-#include "clprobe/outstanding.hpp"
 #include "clprobe/probe.hpp"
 #include "clprobe/run.hpp"
 #include "clprobe/statistics.hpp"
 #include "probes/inflight/options.hpp"
 #include "probes/inflight/shape.hpp"
+#include "probes/inflight/thread_latency.hpp"
 
 namespace clprobe::inflight {
 
@@ -58,6 +58,10 @@ bool is_of_curve(const Point& point);
 /// their names.
 std::vector<ThreadLatencyCurve> thread_latency_curves(std::span<const Point> points,
                                                       std::vector<std::string>& series);
+
+/// What the curves show, with the lower bounds that the mean latency of a chase allows.
+std::vector<CurveFinding> find_curves(const DeviceInfo& device, std::span<const Point> points,
+                                      std::span<const ThreadLatencyCurve> curves);
 
 /// The fact of a Thread-Latency curve's points that stands beside their times: the unbiased
 /// variance of the harmonic means of a point and its two neighbours.

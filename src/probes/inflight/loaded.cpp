@@ -13,9 +13,9 @@
 #include <utility>
 
 #include "clprobe/estimate.hpp"
-#include "clprobe/parallelism.hpp"
 #include "clprobe/statistics.hpp"
 #include "probes/inflight/inflight.hpp"
+#include "probes/inflight/saturation.hpp"
 #include "probes/shared/finding.hpp"
 
 namespace clprobe::inflight {

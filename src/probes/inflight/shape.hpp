@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "clprobe/outstanding.hpp"
 #include "clprobe/probe.hpp"
 #include "clprobe/words.hpp"
+#include "probes/inflight/thread_latency.hpp"
 #include "probes/shared/fields.hpp"
 
 namespace clprobe::inflight {

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/outstanding.hpp"
 #include "probes/inflight/shape.hpp"
 #include "probes/inflight/simulated_runs.hpp"
 #include "sample_once.hpp"
@@ -169,7 +168,7 @@ bool is_observable(const Trial& trial) {
   const auto backend = simulated_backend(machine, 42);
   const auto cycles = [&](int loads, int items) {
     inflight::Shape shape;
-    shape.pattern = {loads, 1, MergerMode::within, "cache"};
+    shape.pattern = {loads, 1, inflight::MergerMode::within, "cache"};
     shape.work_items = static_cast<std::uint64_t>(items);
     shape.sub_group = static_cast<std::uint64_t>(warp);
     shape.line_bytes = 128;

@@ -15,13 +15,13 @@
 #include "clprobe/embedded.hpp"
 #include "clprobe/explain.hpp"
 #include "clprobe/levels.hpp"
-#include "clprobe/outstanding.hpp"
-#include "clprobe/parallelism.hpp"
 #include "clprobe/registry.hpp"
 #include "clprobe/run.hpp"
 #include "clprobe/stacks.hpp"
 #include "clprobe/stalls.hpp"
 #include "commands/pages.hpp"
+#include "probes/inflight/saturation.hpp"
+#include "probes/inflight/thread_latency.hpp"
 #include "probes/stalls/case.hpp"
 #include "probes/stride/stride.hpp"
 #include "unit/golden.hpp"
@@ -54,11 +54,13 @@ TEST_CASE("every kind of step, limit, class and verdict is explained") {
         "to launch and wait"}) {
     CHECK_MESSAGE(is_explained(words), words);
   }
+  using inflight::OutstandingKind;
   for (const OutstandingKind kind :
        {OutstandingKind::request_pool, OutstandingKind::request_table, OutstandingKind::ambiguous,
         OutstandingKind::neither, OutstandingKind::unobservable}) {
     CHECK_MESSAGE(is_explained(to_word(kind)), to_word(kind));
   }
+  using inflight::ThroughputLimit;
   for (const ThroughputLimit limit : {ThroughputLimit::capacity, ThroughputLimit::port,
                                       ThroughputLimit::different, ThroughputLimit::unknown}) {
     CHECK_MESSAGE(is_explained(to_word(limit)), to_word(limit));

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/outstanding.hpp"
+#include "probes/inflight/thread_latency.hpp"
 
-namespace clprobe {
+namespace clprobe::inflight {
 namespace {
 
 /// Curves of one target by their loads, with the latencies that two work-items take.
@@ -20,7 +20,7 @@ std::vector<CurveFinding> curves(const std::map<int, double>& latencies,
     CurveFinding curve;
     curve.pattern = {loads, 1, MergerMode::within, target};
     curve.latency_cycles = 400.0 * latency;
-    curve.latency_work_items = 2;
+    curve.min_work_items = 2;
     curve.min_requests = 100;
     curve.min_instructions = 20;
     all.push_back(curve);
@@ -102,4 +102,4 @@ TEST_CASE("curves with mergers, without a single load, or that fall again say no
 }
 
 }  // namespace
-}  // namespace clprobe
+}  // namespace clprobe::inflight

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads in flight from throughput and latency, on machines whose truth is known.
-#include "clprobe/parallelism.hpp"
+#include "probes/inflight/saturation.hpp"
 
 #include <doctest/doctest.h>
 
@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <vector>
 
-namespace clprobe {
+namespace clprobe::inflight {
 namespace {
 
 /// Closed loop: every load asked for either waits for room (`capacity`) or for its turn (`port`,
@@ -217,4 +217,4 @@ TEST_CASE("A knee between two points is interpolated, one that was not reached i
 }
 
 }  // namespace
-}  // namespace clprobe
+}  // namespace clprobe::inflight

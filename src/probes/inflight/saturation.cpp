@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "clprobe/parallelism.hpp"
+#include "probes/inflight/saturation.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 #include <limits>
 #include <stdexcept>
 
-namespace clprobe {
+namespace clprobe::inflight {
 namespace {
 
 constexpr std::array<double, 9> exponents{1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0};
@@ -250,4 +250,4 @@ std::optional<Parallelism> find_parallelism(std::span<const LoadedPoint> points,
   return found;
 }
 
-}  // namespace clprobe
+}  // namespace clprobe::inflight

@@ -11,7 +11,7 @@
 
 #include "clprobe/statistics.hpp"
 
-namespace clprobe {
+namespace clprobe::inflight {
 
 /// `asked` independent loads at once (chains of a work-item, or all work-items' together), and how
 /// many of them are served in a unit of time.
@@ -92,4 +92,4 @@ std::optional<Parallelism> find_parallelism(std::span<const LoadedPoint> points,
                                             double idle_latency_s, double request_bytes,
                                             int compute_units);
 
-}  // namespace clprobe
+}  // namespace clprobe::inflight

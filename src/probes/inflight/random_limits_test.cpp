@@ -14,11 +14,11 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/outstanding.hpp"
+#include "probes/inflight/thread_latency.hpp"
 #include "random.hpp"
 #include "rounds.hpp"
 
-namespace clprobe {
+namespace clprobe::inflight {
 namespace {
 
 struct Machine {
@@ -502,4 +502,4 @@ TEST_CASE("More random machines, with all patterns" * doctest::skip()) {
 }
 
 }  // namespace
-}  // namespace clprobe
+}  // namespace clprobe::inflight

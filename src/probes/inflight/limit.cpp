@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the spikes of all curves to what limits the loads outstanding.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "clprobe/units.hpp"
+#include "probes/inflight/thread_latency.hpp"
+
+namespace clprobe::inflight {
+namespace {
+
+using Curves = std::vector<const CurveFinding*>;
+
+/// A kind of limit: what it counts, and its words in reasons.
+struct LimitKind {
+  std::int64_t (*count)(int, const LoadPattern&, int){nullptr};
+  std::int64_t CurveFinding::*in_flight{nullptr};  ///< lower bound of a curve
+  std::string_view name{};
+  std::string_view counted{};
+};
+
+constexpr LimitKind pool_kind{unique_requests, &CurveFinding::min_requests, "pool", "requests"};
+constexpr LimitKind table_kind{load_instructions, &CurveFinding::min_instructions, "table",
+                               "load instructions"};
+
+/// One kind of limit, and what the curves show of it.
+struct Hypothesis {
+  LimitKind kind{};
+  std::optional<CountRange> range{};  ///< capacities that most spikes share
+  Curves supporters{};
+  Curves against{};
+  Curves silent{};          ///< should have a spike, and do not
+  std::size_t patterns{0};  ///< different numbers of loads and mergers among the supporters
+  std::int64_t in_flight{0};
+
+  /// False if, by Little's law, more were in flight.
+  [[nodiscard]] bool is_possible() const { return range && range->high >= in_flight; }
+  /// At least two patterns agree, with at most one spike elsewhere for four here: noise makes some.
+  [[nodiscard]] bool holds() const {
+    return is_possible() && patterns >= 2 && 4 * against.size() <= supporters.size() &&
+           silent.size() <= supporters.size();
+  }
+};
+
+/// The counts c in [count(before), count(after)); nothing if the count does not rise in the spike.
+std::optional<CountRange> range_of(const CurveFinding& curve, int sub_group,
+                                   const LimitKind& kind) {
+  if (!curve.spike) return std::nullopt;
+  const std::int64_t before = kind.count(curve.spike->before, curve.pattern, sub_group);
+  const std::int64_t after = kind.count(curve.spike->after, curve.pattern, sub_group);
+  return after > before ? std::optional(CountRange{before, after - 1}) : std::nullopt;
+}
+
+/// True if a full limit would show in the curve: the work-group requests more than it holds, before
+/// half a latency has passed, so that half a latency is left for the jump.
+bool should_jump(const CurveFinding& curve, int sub_group, const LimitKind& kind,
+                 std::int64_t capacity) {
+  if (curve.waits) return false;
+  int items = 1;
+  while (items <= curve.max_work_items && kind.count(items, curve.pattern, sub_group) <= capacity) {
+    ++items;
+  }
+  const auto requests = static_cast<double>(unique_requests(items, curve.pattern, sub_group));
+  return items <= curve.max_work_items &&
+         requests * curve.cycles_per_request < 0.5 * curve.latency_cycles;
+}
+
+/// Lets the spikes vote: the capacity that most ranges hold, and what its holders share.
+Hypothesis weigh(const Curves& curves, int sub_group, const LimitKind& kind) {
+  Hypothesis best{.kind = kind};
+  for (const CurveFinding* const candidate : curves) {
+    const auto candidate_range = range_of(*candidate, sub_group, kind);
+    if (!candidate_range) continue;
+    Hypothesis hypothesis{.kind = kind, .range = candidate_range};
+    for (const CurveFinding* const each : curves) {
+      const auto range = range_of(*each, sub_group, kind);
+      if (!range || range->low > candidate_range->low || range->high < candidate_range->low) {
+        continue;
+      }
+      hypothesis.supporters.push_back(each);
+      hypothesis.range->high = std::min(hypothesis.range->high, range->high);
+    }
+    if (hypothesis.supporters.size() > best.supporters.size()) best = hypothesis;
+  }
+  std::set<std::pair<int, int>> patterns;
+  for (const CurveFinding* const each : best.supporters) {
+    patterns.emplace(each->pattern.loads, each->pattern.merger);
+  }
+  best.patterns = patterns.size();
+  for (const CurveFinding* const each : curves) {
+    best.in_flight = std::max(best.in_flight, each->*kind.in_flight);
+    const bool supports = std::ranges::find(best.supporters, each) != best.supporters.end();
+    if (each->spike && !supports) best.against.push_back(each);
+    if (!each->spike && best.range && should_jump(*each, sub_group, kind, best.range->high)) {
+      best.silent.push_back(each);
+    }
+  }
+  return best;
+}
+
+/// What curves show of both kinds of limit.
+struct WeighedLimits {
+  Hypothesis pool{};
+  Hypothesis table{};
+  std::size_t spikes{0};
+  OutstandingKind kind{OutstandingKind::unobservable};
+
+  [[nodiscard]] bool is_decided() const {
+    return kind == OutstandingKind::request_pool || kind == OutstandingKind::request_table;
+  }
+};
+
+/// If both hold, the kind with fewer exceptions.
+OutstandingKind decide(const Hypothesis& pool, const Hypothesis& table, std::size_t spikes) {
+  const std::size_t pool_against = pool.against.size();
+  const std::size_t table_against = table.against.size();
+  if (pool.holds() && table.holds() && pool_against == table_against) {
+    return OutstandingKind::ambiguous;
+  }
+  if (pool.holds() && (!table.holds() || pool_against < table_against)) {
+    return OutstandingKind::request_pool;
+  }
+  if (table.holds()) return OutstandingKind::request_table;
+  const auto agreeing = [](const Hypothesis& hypothesis) {
+    const bool is_denied = hypothesis.silent.size() > hypothesis.supporters.size();
+    return hypothesis.is_possible() && !is_denied ? hypothesis.patterns : 0;
+  };
+  const std::size_t patterns = std::max(agreeing(pool), agreeing(table));
+  // A limit shows in every curve that reaches it: spikes of which no two agree are scatter.
+  if (patterns >= 2) return OutstandingKind::neither;
+  return patterns == 1 && spikes == 1 ? OutstandingKind::ambiguous : OutstandingKind::unobservable;
+}
+
+WeighedLimits judge(const Curves& curves, int sub_group) {
+  WeighedLimits judged;
+  judged.spikes = static_cast<std::size_t>(
+      std::ranges::count_if(curves, [](const auto* each) { return each->spike.has_value(); }));
+  judged.pool = weigh(curves, sub_group, pool_kind);
+  judged.table = weigh(curves, sub_group, table_kind);
+  judged.kind = decide(judged.pool, judged.table, judged.spikes);
+  return judged;
+}
+
+/// Judges all curves, or else the curves of the one target that decides: where answers come soon,
+/// and some later than others, curves rise as by a small jump here and there.
+WeighedLimits judge_targets(const Curves& curves, int sub_group) {
+  WeighedLimits all = judge(curves, sub_group);
+  if (all.is_decided()) return all;
+  std::map<std::string_view, Curves> by_target;
+  for (const CurveFinding* const each : curves) by_target[each->pattern.target].push_back(each);
+  std::vector<WeighedLimits> deciding;
+  for (const auto& [target, of_target] : by_target) {
+    WeighedLimits judged = judge(of_target, sub_group);
+    if (judged.is_decided()) deciding.push_back(std::move(judged));
+  }
+  return deciding.size() == 1 ? deciding.front() : all;
+}
+
+/// Finds how many loads of a line a pool's entry holds. Where sub-groups share lines, a full merge
+/// list makes a spike before the pool is full, behind as many sub-groups whatever the number of
+/// loads. If loads that find no room in a list took entries of the pool, more loads would fill it
+/// after fewer sub-groups: so curves of two numbers of loads must agree, and most of all.
+std::optional<int> find_mergers(std::span<const CurveFinding> curves, int sub_group,
+                                const CountRange& pool) {
+  std::map<int, std::set<int>> loads_by_length;
+  std::map<int, int> curves_by_length;
+  int early = 0;
+  for (const CurveFinding& curve : curves) {
+    if (!is_across(curve.pattern) || !curve.spike) continue;
+    if (unique_requests(curve.spike->after, curve.pattern, sub_group) > pool.low) continue;
+    ++early;
+    const int length = (curve.spike->before + sub_group - 1) / sub_group;
+    if (length >= curve.pattern.merger || length * sub_group >= curve.spike->after) continue;
+    loads_by_length[length].insert(curve.pattern.loads);
+    ++curves_by_length[length];
+  }
+  for (const auto& [length, loads] : loads_by_length) {
+    if (loads.size() >= 2 && 2 * curves_by_length[length] > early) return length;
+  }
+  return std::nullopt;
+}
+
+std::string words(const LoadPattern& pattern) {
+  std::string text = pattern.loads == 1 ? "1 load" : fmt::format("{} loads", pattern.loads);
+  if (pattern.merger > 1) text += fmt::format(", {} work-items per line", pattern.merger);
+  return text + (pattern.target.empty() ? "" : ", " + pattern.target);
+}
+
+std::string describe(const Hypothesis& hypothesis, std::size_t spikes) {
+  const LimitKind& kind = hypothesis.kind;
+  if (!hypothesis.range) {
+    return fmt::format("A {} of {} explains no spike", kind.name, kind.counted);
+  }
+  const CountRange& range = *hypothesis.range;
+  std::string text =
+      fmt::format("A {} of {}{} {} explains {} of {}", kind.name, range.low,
+                  range.high > range.low ? fmt::format(" to {}", range.high) : "", kind.counted,
+                  hypothesis.supporters.size(), format_count(spikes, "spike"));
+  if (!hypothesis.is_possible()) text += fmt::format(", but more {} were in flight", kind.counted);
+  if (!hypothesis.against.empty()) {
+    const CurveFinding& other = *hypothesis.against.front();
+    text += fmt::format("; it does not explain the spike of {} after {} work-items",
+                        words(other.pattern), other.spike->before);
+  }
+  if (!hypothesis.silent.empty()) {
+    text += fmt::format("; {} should show it but {} no spike",
+                        format_count(hypothesis.silent.size(), "more curve"),
+                        hypothesis.silent.size() == 1 ? "has" : "have");
+  }
+  return text;
+}
+
+std::string first_reason(const WeighedLimits& judged) {
+  switch (judged.kind) {
+    case OutstandingKind::ambiguous:
+      return judged.spikes == 1 ? "One spike cannot distinguish a pool from a table"
+                                : "A pool and a table explain the spikes equally well: measure "
+                                  "other numbers of loads or mergers";
+    case OutstandingKind::neither:
+      return "The spikes agree on neither a number of requests nor a number of load instructions";
+    case OutstandingKind::unobservable:
+      return judged.spikes == 0
+                 ? "No curve jumps: the limit was not reached, or requests issue too "
+                   "slowly to reach it within one latency"
+                 : "No two spikes agree on a possible number of requests or load "
+                   "instructions: they are scatter";
+    case OutstandingKind::request_pool:
+    case OutstandingKind::request_table:
+      break;
+  }
+  return {};
+}
+
+/// All reasons, the deciding ones first.
+std::vector<std::string> reasons_of(const OutstandingLimit& limit, const WeighedLimits& judged) {
+  std::vector<std::string> reasons;
+  if (std::string reason = first_reason(judged); !reason.empty()) {
+    reasons.push_back(std::move(reason));
+  }
+  if (judged.spikes > 0) {
+    reasons.push_back(describe(judged.pool, judged.spikes));
+    reasons.push_back(describe(judged.table, judged.spikes));
+  }
+  if (limit.min_requests > 0) {
+    reasons.push_back(fmt::format(
+        "by Little's law, at least {} requests and {} load instructions are outstanding at once",
+        limit.min_requests, limit.min_instructions));
+  }
+  return reasons;
+}
+
+}  // namespace
+
+std::optional<CountRange> request_range(const CurveFinding& curve, int sub_group) {
+  return range_of(curve, sub_group, pool_kind);
+}
+
+std::optional<CountRange> instruction_range(const CurveFinding& curve, int sub_group) {
+  return range_of(curve, sub_group, table_kind);
+}
+
+OutstandingLimit infer_limit(std::span<const CurveFinding> curves, int sub_group) {
+  if (sub_group < 1) throw std::invalid_argument("a sub-group has at least one work-item");
+  OutstandingLimit limit;
+  Curves witnesses;
+  for (const CurveFinding& curve : curves) {
+    limit.min_requests = std::max(limit.min_requests, curve.min_requests);
+    limit.min_instructions = std::max(limit.min_instructions, curve.min_instructions);
+    limit.fastest_requests = std::max(limit.fastest_requests, curve.fastest_requests);
+    // Full merge lists have spikes of their own.
+    if (!is_across(curve.pattern)) witnesses.push_back(&curve);
+  }
+  const WeighedLimits judged = judge_targets(witnesses, sub_group);
+  limit.kind = judged.kind;
+  const bool is_open = limit.kind == OutstandingKind::ambiguous;
+  if ((is_open || limit.kind == OutstandingKind::request_pool) && judged.pool.is_possible()) {
+    limit.requests = judged.pool.range;
+  }
+  if ((is_open || limit.kind == OutstandingKind::request_table) && judged.table.is_possible()) {
+    limit.instructions = judged.table.range;
+  }
+  if (limit.kind == OutstandingKind::request_pool) {
+    limit.mergers = find_mergers(curves, sub_group, *limit.requests);
+  }
+  limit.reasons = reasons_of(limit, judged);
+  return limit;
+}
+
+std::string_view to_word(OutstandingKind kind) {
+  constexpr std::array<std::string_view, 5> kinds{"MSHR", "PRT", "ambiguous", "neither",
+                                                  "unobservable"};
+  return kinds.at(static_cast<std::size_t>(kind));
+}
+
+}  // namespace clprobe::inflight

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the spike of a Thread-Latency curve that may be a limit's, and what was outstanding at
+// least by Little's law.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <map>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "clprobe/statistics.hpp"
+#include "probes/inflight/thread_latency.hpp"
+
+namespace clprobe::inflight {
+namespace {
+
+/// Smallest jump, as a share of the latency; caches, banks and schedulers make smaller ones.
+constexpr double min_jump = 0.15;
+/// Standard deviation of a counter of whole cycles.
+constexpr double clock_sigma = 0.5;
+// A sweep has some hundred gaps: 6 standard deviations of a difference exclude scatter.
+constexpr double min_score = 6.0 * 1.4142;
+// If scatter is not Gaussian, its falls show it. Among 60 Gaussian gaps the largest rise is 1.5
+// times the largest fall in 4 of 100 curves.
+constexpr double min_over_falls = 1.5;
+// Where the latencies of lines differ, the time of a few loads jumps whenever a line comes later
+// than all before. The jump of a full pool is most of a latency and towers above those.
+constexpr double min_over_rises = 2.0;
+// Jumps nearer to each other cannot be told from a slope.
+constexpr std::size_t min_spacing_points = 4;
+
+/// A curve without overhead.
+struct Sweep {
+  std::vector<int> n{};
+  std::vector<double> y{};         ///< robust times
+  std::vector<double> requests{};  ///< unique
+  std::vector<double> rise{};      ///< of each gap to the next point, without the regular slope
+  std::vector<double> noise{};     ///< standard deviation of y around each point, as a share
+  double latency{0.0};
+
+  [[nodiscard]] double sigma(std::size_t i) const { return std::max(clock_sigma, noise[i] * y[i]); }
+  [[nodiscard]] double threshold() const { return min_jump * latency; }
+};
+
+/// Distance of each inner point to the line through its neighbours, as a share of the point and in
+/// standard deviations of one point.
+std::vector<double> residuals_of(std::span<const int> n, std::span<const double> y) {
+  std::vector<double> residuals;
+  for (std::size_t i = 1; i + 1 < y.size(); ++i) {
+    const double t = static_cast<double>(n[i] - n[i - 1]) / (n[i + 1] - n[i - 1]);
+    const double line = y[i - 1] + t * (y[i + 1] - y[i - 1]);
+    const double spread = std::sqrt(1.0 + t * t + (1.0 - t) * (1.0 - t));
+    residuals.push_back(std::abs(y[i] - line) / (y[i] * spread));
+  }
+  return residuals;
+}
+
+/// Standard deviation of residuals. The median survives jumps, which touch two points each.
+double noise_of(std::span<const double> residuals) {
+  return residuals.empty() ? 0.0 : 1.4826 * median(residuals);
+}
+
+/// The noise around each of `points` points, and at least that of all: few loads of a memory whose
+/// latency scatters do so more than many, of which the slowest decides.
+std::vector<double> noise_around(std::span<const double> residuals, std::size_t points) {
+  constexpr std::size_t window = 25;  // wide enough for a median
+  const double all = noise_of(residuals);
+  std::vector<double> noise(points, all);
+  if (residuals.size() <= window) return noise;
+  for (std::size_t i = 0; i < points; ++i) {
+    const std::size_t begin =
+        std::min(i > window / 2 ? i - window / 2 : 0, residuals.size() - window);
+    noise[i] = std::max(all, noise_of(residuals.subspan(begin, window)));
+  }
+  return noise;
+}
+
+double median_or_zero(const std::vector<double>& values) {
+  return values.empty() ? 0.0 : std::max(0.0, median(values));
+}
+
+/// True if sub-groups that share lines with those before are followed by ones that do not. What
+/// that costs is no limit, and a full merge list shows in between.
+bool begins_group(const LoadPattern& pattern, int sub_group, int before, int after) {
+  const int group = sub_group * pattern.merger;
+  return is_across(pattern) && (before - 1) / group != (after - 1) / group;
+}
+
+/// Takes the median time of a further request, or of a further work-item that requests no line, out
+/// of each gap.
+void find_rises(const LoadPattern& pattern, int sub_group, Sweep& sweep) {
+  std::vector<double> by_request;
+  std::vector<double> by_item;
+  const auto added = [&](std::size_t i) { return sweep.requests[i + 1] - sweep.requests[i]; };
+  const auto items = [&](std::size_t i) { return sweep.n[i + 1] - sweep.n[i]; };
+  for (std::size_t i = 0; i + 1 < sweep.y.size(); ++i) {
+    const double rise = sweep.y[i + 1] - sweep.y[i];
+    if (added(i) > 0.0) {
+      by_request.push_back(rise / added(i));
+    } else {
+      by_item.push_back(rise / items(i));
+    }
+  }
+  const double of_request = median_or_zero(by_request);
+  const double of_item = median_or_zero(by_item);
+  sweep.rise.clear();
+  for (std::size_t i = 0; i + 1 < sweep.y.size(); ++i) {
+    const double regular = added(i) > 0.0 ? of_request * added(i) : of_item * items(i);
+    const bool is_regular = begins_group(pattern, sub_group, sweep.n[i], sweep.n[i + 1]);
+    sweep.rise.push_back(is_regular ? 0.0 : sweep.y[i + 1] - sweep.y[i] - regular);
+  }
+}
+
+/// Replaces points that stand out of both neighbours, which agree: they are disturbed.
+void replace_outliers(Sweep& sweep) {
+  for (std::size_t i = 1; i + 1 < sweep.y.size(); ++i) {
+    const double limit = 5.0 * sweep.sigma(i);
+    const double left = sweep.rise[i - 1];
+    const double right = -sweep.rise[i];
+    // The last point before a jump stands below both where the regular slope is too steep.
+    if (std::abs(left - right) > std::min(std::abs(left), std::abs(right))) continue;
+    if (std::min(left, right) > limit || std::max(left, right) < -limit) {
+      sweep.y[i] = (sweep.y[i - 1] + sweep.y[i + 1]) / 2.0;
+      sweep.rise[i - 1] = sweep.rise[i] = (sweep.rise[i - 1] + sweep.rise[i]) / 2.0;
+    }
+  }
+}
+
+/// Nothing with fewer than 8 usable points.
+std::optional<Sweep> sweep_of(const ThreadLatencyCurve& curve, int sub_group) {
+  const ThreadLatencyPlot plot = plot_of(curve);
+  Sweep sweep;
+  for (std::size_t i = 0; i < plot.robust.size(); ++i) {
+    const double cycles = plot.robust[i] - curve.overhead_cycles;
+    if (cycles <= 0.0) continue;
+    sweep.n.push_back(plot.work_items[i]);
+    sweep.y.push_back(cycles);
+    sweep.requests.push_back(
+        static_cast<double>(unique_requests(plot.work_items[i], curve.pattern, sub_group)));
+  }
+  if (sweep.n.size() < 8) return std::nullopt;
+  sweep.noise = noise_around(residuals_of(sweep.n, sweep.y), sweep.n.size());
+  find_rises(curve.pattern, sub_group, sweep);
+  replace_outliers(sweep);
+  find_rises(curve.pattern, sub_group, sweep);
+  sweep.latency = *std::min_element(sweep.y.begin(), sweep.y.end());
+  return sweep;
+}
+
+struct Slope {
+  double cycles{0.0};
+  Interval interval{};
+};
+
+/// Cycles per request up to point `last`, at least 0.
+Slope slope_to(const Sweep& sweep, std::size_t last) {
+  if (last < 2 || sweep.requests[last] <= sweep.requests[0]) return {};
+  const Line line = fit_least_squares(std::span(sweep.requests).first(last + 1),
+                                      std::span(sweep.y).first(last + 1));
+  return {std::max(0.0, line.slope),
+          {std::max(0.0, line.slope_interval.low), std::max(0.0, line.slope_interval.high)}};
+}
+
+/// Gaps `first` to `last` rise, and together by `height`.
+struct Jump {
+  std::size_t first{0};
+  std::size_t last{0};
+  double height{0.0};
+};
+
+/// The largest fall of the curve, as if it were at point `i`: scatter grows with the time.
+double largest_fall(const Sweep& sweep, std::size_t i) {
+  double most = 0.0;
+  for (std::size_t j = 0; j < sweep.rise.size(); ++j) {
+    most = std::max(most, -sweep.rise[j] * sweep.y[i] / sweep.y[j + 1]);
+  }
+  return most;
+}
+
+/// The next jump from gap `from` on that is no scatter. Points between its ends may share it.
+std::optional<Jump> next_jump(const Sweep& sweep, std::size_t from) {
+  constexpr double min_share = 0.25;
+  for (std::size_t i = from; i < sweep.rise.size(); ++i) {
+    const double least = std::max(
+        {sweep.threshold(), min_score * sweep.sigma(i), min_over_falls * largest_fall(sweep, i)});
+    if (sweep.rise[i] < least) continue;
+    Jump jump{i, i, sweep.rise[i]};
+    if (i > from && sweep.rise[i - 1] > min_share * sweep.rise[i]) {
+      jump.height += sweep.rise[--jump.first];
+    }
+    while (jump.last + 1 < sweep.rise.size() &&
+           sweep.rise[jump.last + 1] > min_share * jump.height) {
+      jump.height += sweep.rise[++jump.last];
+    }
+    return jump;
+  }
+  return std::nullopt;
+}
+
+/// The time behind a jump, in latencies.
+double latencies_behind(const Sweep& sweep, const Jump& jump) {
+  const std::size_t points = std::min<std::size_t>(3, sweep.rise.size() - jump.last);
+  return median(std::span(sweep.y).subspan(jump.last + 1, points)) / sweep.latency;
+}
+
+/// The first request that found no room waits for the first answer, and then takes a latency
+/// itself: behind the first jump the time is 2 latencies. Returns why the jump cannot be a limit's
+/// first one.
+std::string why_no_limit(const LoadPattern& pattern, const Sweep& sweep, const Jump& jump) {
+  constexpr double max_jump = 1.5;       // noise and queues add to the one latency
+  constexpr double max_latencies = 2.5;  // nearer to 2 than to 3
+  constexpr double min_alike = 0.5;  // behind the first, answers that come one by one lower jumps
+  const auto next = next_jump(sweep, jump.last + 1);
+  if (next && next->height >= min_alike * jump.height &&
+      next->first - jump.last < min_spacing_points) {
+    return "the jumps are too close together to be distinguished";
+  }
+  if (jump.height > max_jump * sweep.latency) return "several jumps coincide";
+  // Where merge lists are full, each load waits in turn.
+  if (!is_across(pattern) && latencies_behind(sweep, jump) > max_latencies) {
+    return "earlier jumps are hidden among the first sub-group's points";
+  }
+  const auto before = std::span(sweep.rise).first(jump.first);
+  if (!before.empty() && jump.height < min_over_rises * std::ranges::max(before)) {
+    return "the jump is within the scatter of the curve";
+  }
+  return {};
+}
+
+/// The first jump of one curve, without the lower bounds, which need all curves of a target.
+CurveFinding find_spike(const ThreadLatencyCurve& curve, int sub_group) {
+  CurveFinding found;
+  found.pattern = curve.pattern;
+  const auto sweep = sweep_of(curve, sub_group);
+  if (!sweep) {
+    found.reason = "fewer than 8 usable points";
+    return found;
+  }
+  found.latency_cycles = sweep->latency;
+  found.min_work_items = sweep->n.front();
+  found.max_work_items = sweep->n.back();
+  const double above = high_end_of_least(curve) - curve.overhead_cycles - sweep->latency;
+  // Another run, whose lines lie elsewhere, meets a least as far below this one, and scatters by
+  // what the first points of the curve do.
+  const double either_way = std::max(above, 2.0 * sweep->sigma(0));
+  found.latency_interval = {std::max(0.0, sweep->latency - either_way),
+                            sweep->latency + either_way};
+  constexpr double min_latencies = 1.7;  // noise and queues leave as much of 2
+  auto jump = next_jump(*sweep, 0);
+  while (jump && latencies_behind(*sweep, *jump) < min_latencies) {
+    found.reason = "the jump ends below 2 latencies, too low for a full pool or table";
+    jump = next_jump(*sweep, jump->last + 1);
+  }
+  const Slope slope = slope_to(*sweep, jump ? jump->first : sweep->n.size() - 1);
+  found.cycles_per_request = slope.cycles;
+  found.request_interval = slope.interval;
+  const Slope whole = slope_to(*sweep, sweep->n.size() - 1);
+  found.whole_cycles_per_request = whole.cycles;
+  found.whole_request_interval = whole.interval;
+  if (jump) {
+    found.reason = why_no_limit(curve.pattern, *sweep, *jump);
+    if (found.reason.empty()) found.spike = Gap{sweep->n[jump->first], sweep->n[jump->last + 1]};
+  } else if (found.reason.empty()) {
+    found.reason = fmt::format("no jump of {} cycles or more", std::lround(sweep->threshold()));
+  }
+  return found;
+}
+
+/// Median time of a further request, over a target's curves.
+double typical_interval(std::span<const CurveFinding> findings, const std::string& target) {
+  std::vector<double> intervals;
+  for (const CurveFinding& finding : findings) {
+    if (finding.pattern.target == target) intervals.push_back(finding.cycles_per_request);
+  }
+  return intervals.empty() ? 0.0 : median(intervals);
+}
+
+/// Returns the minimum time of a target's curves, less what its other requests take to issue. Only
+/// by noise did a request take less, which makes the bound smaller still.
+double min_latency(std::span<const ThreadLatencyCurve> curves, double interval,
+                   const std::string& target, int sub_group) {
+  const auto requests_of = [&](const ThreadLatencyCurve& curve, const ThreadLatencyPoint& point) {
+    return unique_requests(point.work_items, curve.pattern, sub_group);
+  };
+  std::int64_t few = std::numeric_limits<std::int64_t>::max();
+  for (const ThreadLatencyCurve& curve : curves) {
+    if (curve.pattern.target != target) continue;
+    for (const auto& point : curve.points) few = std::min(few, requests_of(curve, point));
+  }
+  few = std::max<std::int64_t>(few, 4);
+  std::optional<double> least;
+  for (const ThreadLatencyCurve& curve : curves) {
+    if (curve.pattern.target != target) continue;
+    for (const ThreadLatencyPoint& point : curve.points) {
+      const std::int64_t requests = requests_of(curve, point);
+      for (const double cycles : point.runs_cycles) {
+        const double latency = cycles - curve.overhead_cycles;
+        if (!(latency > 0.0)) continue;
+        // For more requests the interval is not known well enough, nor is it needed.
+        const double others = requests <= few ? static_cast<double>(requests - 1) * interval : 0.0;
+        const double alone = std::max(latency - others, latency / 2.0);
+        if (!least || alone < *least) least = alone;
+      }
+    }
+  }
+  return least.value_or(0.0);
+}
+
+/// Little's law with the slowest run of each point: every error makes the bound smaller. The
+/// fastest runs give the other end of the bound's interval.
+void bound(const ThreadLatencyCurve& curve, double latency, int sub_group, CurveFinding& found) {
+  const auto in_flight = [latency](std::int64_t count, double cycles) {
+    return saturated(std::floor(static_cast<double>(count) * std::min(1.0, latency / cycles)));
+  };
+  for (const ThreadLatencyPoint& point : curve.points) {
+    if (point.runs_cycles.empty()) continue;
+    const auto [least, most] = std::ranges::minmax(point.runs_cycles);
+    if (!(least > curve.overhead_cycles)) continue;
+    const double fastest = least - curve.overhead_cycles;
+    const double slowest = most - curve.overhead_cycles;
+    const std::int64_t requests = unique_requests(point.work_items, curve.pattern, sub_group);
+    found.fastest_requests = std::max(found.fastest_requests, in_flight(requests, fastest));
+    found.min_requests = std::max(found.min_requests, in_flight(requests, slowest));
+    // Instructions whose lines other sub-groups have fetched may not need an entry.
+    if (is_across(curve.pattern)) continue;
+    const std::int64_t instructions = load_instructions(point.work_items, curve.pattern, sub_group);
+    found.min_instructions = std::max(found.min_instructions, in_flight(instructions, slowest));
+  }
+}
+
+/// Takes the spikes of curves whose smallest work-group takes far longer than one load of the
+/// target: its own loads wait for one another, for registers or for a scoreboard, and so may what
+/// looks like a full table.
+void drop_waiting(std::map<std::string, double>& latency, std::vector<CurveFinding>& found) {
+  constexpr double max_latencies = 1.5;
+  for (CurveFinding& each : found) {
+    each.waits = each.latency_cycles >= max_latencies * latency[each.pattern.target];
+    if (!each.waits || !each.spike) continue;
+    each.spike.reset();
+    each.reason = "even the loads of a few work-items wait for each other";
+  }
+}
+
+}  // namespace
+
+std::vector<CurveFinding> find_spikes(std::span<const ThreadLatencyCurve> curves, int sub_group) {
+  if (sub_group < 1) throw std::invalid_argument("a sub-group has at least one work-item");
+  std::vector<CurveFinding> found;
+  found.reserve(curves.size());
+  for (const ThreadLatencyCurve& curve : curves) found.push_back(find_spike(curve, sub_group));
+  std::map<std::string, double> latency;
+  for (const ThreadLatencyCurve& curve : curves) {
+    const std::string& target = curve.pattern.target;
+    if (!latency.contains(target)) {
+      latency[target] = min_latency(curves, typical_interval(found, target), target, sub_group);
+    }
+  }
+  for (std::size_t c = 0; c < curves.size(); ++c) {
+    bound(curves[c], latency[curves[c].pattern.target], sub_group, found[c]);
+  }
+  drop_waiting(latency, found);
+  return found;
+}
+
+}  // namespace clprobe::inflight
