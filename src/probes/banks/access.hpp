@@ -155,8 +155,7 @@ std::uint64_t max_timed(std::uint64_t footprint, std::uint64_t items);
 
 /// Prepares points of `Shape`. Throws DeviceError and cl::Error.
 Preparer open(Session& session);
-/// How `open` builds the kernels of a point, and of those of the model that it leads to, as
-/// Probe::builds.
+/// How `open` builds the kernels of a point, as Probe::builds.
 std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t seed, const Point& point);
 
 /// The same accesses for the simulator.

@@ -163,8 +163,6 @@ constexpr FindingSpec findings[]{
      .role = Role::remark,
      .formerly = "as_share"},
     {.name = "time", .unit = "cycles|seconds"},
-    {.name = "modelled", .unit = "cycles|seconds", .role = Role::remark},
-    {.name = "bound", .unit = "cycles|seconds", .role = Role::remark},
     {.name = "transposition", .unit = "cycles|seconds"},
     {.name = "advice", .role = Role::advice},
 };

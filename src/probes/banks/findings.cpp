@@ -74,37 +74,24 @@ Measured read_points(const DeviceInfo& device, std::span<const Point> points,
   return found;
 }
 
-/// What the theory of a discrete memory machine says of a series' points, in their order; nothing
-/// where it says nothing. Only of loads: nothing measures the latency of a store.
-std::vector<double> bounds_of(const Findings& found, const Measured& measured) {
+/// Measured times of loads over the bound of a discrete memory machine: the median, and both
+/// extremes. Nothing measures the latency of a store.
+void add_bound(Findings& found, const Measured& measured, std::string_view series) {
   const auto value_of = [&](std::string_view name, std::string_view of) {
     return find_value(found.findings, name, fmt::format("{} {} B", of, measured.word_bytes));
   };
   const Finding* const latency = value_of("conflict_free", "load-latency");
   const Finding* const way = value_of("cost_per_way", "load-throughput");
-  std::vector<double> bounds;
-  if (latency == nullptr || way == nullptr) return bounds;
-  for (const CongestionPoint& point : measured.points) {
-    bounds.push_back(discrete_memory_machine_time(point.product, *latency->value, *way->value));
-  }
-  return bounds;
-}
-
-constexpr std::string_view of_theory = "discrete memory machine";
-
-/// Measured times over the bound: the median, and both extremes.
-void add_bound(Findings& found, const Measured& measured, const std::vector<double>& bounds,
-               std::string_view series) {
+  if (latency == nullptr || way == nullptr) return;
   std::vector<double> ratios;
-  for (std::size_t i = 0; i < bounds.size(); ++i) {
-    if (bounds[i] > 0.0) ratios.push_back(measured.points[i].time / bounds[i]);
+  for (const CongestionPoint& point : measured.points) {
+    const double bound = discrete_memory_machine_time(point.product, *latency->value, *way->value);
+    if (bound > 0.0) ratios.push_back(point.time / bound);
   }
   if (ratios.empty()) return;
-  const auto [low, high] = std::minmax_element(ratios.begin(), ratios.end());
-  const double min = *low;
-  const double max = *high;
+  const auto [min, max] = std::ranges::minmax(ratios);
   found.findings.push_back(
-      finding_of("over_bound", series, "", of_theory, median(ratios), min, max));
+      finding_of("over_bound", series, "", "discrete memory machine", median(ratios), min, max));
 }
 
 constexpr std::string_view by_squares = "least squares";
@@ -147,25 +134,14 @@ void add_model(Findings& found, const DeviceInfo& device, const Measured& measur
   found.findings.push_back(std::move(where));
 }
 
-/// Points that are few enough to be read one by one: what each takes, what the line through all of
-/// them says of it, and the bound of theory.
+/// Points that are few enough to be read one by one.
 void add_rows(Findings& found, const DeviceInfo& device, const Measured& measured,
-              const std::optional<CongestionModel>& model, const std::vector<double>& bounds,
               std::string_view series) {
-  const std::string_view unit = time_unit(device);
   for (std::size_t i = 0; i < measured.points.size(); ++i) {
-    const std::string name = fmt::format("{}, {}", series, measured.names[i]);
-    const auto add = [&](std::string_view what, std::string_view method, double value,
-                         const Interval& interval) {
-      found.findings.push_back(
-          finding_of(what, name, unit, method, value, interval.low, interval.high));
-    };
-    add("time", "mean of launches", measured.points[i].time, measured.intervals[i]);
-    if (model) {
-      const double modelled = model->time_of(measured.points[i].product);
-      add("modelled", by_squares, modelled, {modelled, modelled});
-    }
-    if (i < bounds.size()) add("bound", of_theory, bounds[i], {bounds[i], bounds[i]});
+    const Interval& interval = measured.intervals[i];
+    found.findings.push_back(finding_of("time", fmt::format("{}, {}", series, measured.names[i]),
+                                        time_unit(device), "mean of launches",
+                                        measured.points[i].time, interval.low, interval.high));
   }
 }
 
@@ -431,11 +407,10 @@ void add_congestion(Findings& found, const DeviceInfo& device, std::span<const P
     if (measured.points.empty()) continue;
     std::set<double> products;
     for (const CongestionPoint& point : measured.points) products.insert(point.product);
-    std::optional<CongestionModel> line;
     if (products.size() >= min_products) {
-      line = fit_congestion(measured.points);
-      add_model(found, device, measured, *line, kind.name);
+      add_model(found, device, measured, fit_congestion(measured.points), kind.name);
       add_published(found, device, measured, kind.name);
+      if (!kind.is_store) add_bound(found, measured, kind.name);
     } else {
       found.findings.push_back(
           without_value("c1", kind.name, by_squares,
@@ -444,12 +419,7 @@ void add_congestion(Findings& found, const DeviceInfo& device, std::span<const P
                                     min_products, products.size() == 1 ? "1 was" : "2 were"),
                         time_unit(device)));
     }
-    const std::vector<double> bounds =
-        kind.is_store ? std::vector<double>() : bounds_of(found, measured);
-    if (line) add_bound(found, measured, bounds, kind.name);
-    if (measured.points.size() <= max_rows) {
-      add_rows(found, device, measured, line, bounds, kind.name);
-    }
+    if (measured.points.size() <= max_rows) add_rows(found, device, measured, kind.name);
   }
 }
 

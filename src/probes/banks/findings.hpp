@@ -65,9 +65,9 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points);
 /// Source: K. Nakano, Simple memory machine models for GPUs, 2014.
 double discrete_memory_machine_time(double wavefronts, double latency, double way_time);
 
-/// Of loads and of stores: the line, where it is off, and up to 8 points one by one. The bound
-/// needs what load-latency and load-throughput found of the same words, which stands in `found`
-/// already.
+/// Adds the line of loads and of stores, where it is off, and up to 8 points one by one. The ratio
+/// to the bound needs the findings of load-latency and load-throughput for the same words, which
+/// are in `found` already.
 void add_congestion(Findings& found, const DeviceInfo& device, std::span<const Point> points,
                     const Model& model);
 

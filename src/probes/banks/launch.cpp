@@ -407,16 +407,7 @@ std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t /*seed
   if (is_transposition(point)) {
     return {{transpose_options_for(device, shape_of<Tile>(point)), ""}};
   }
-  const Launch launch(point);
-  std::vector<KernelVariant> all{{options_for(device, launch), ""}};
-  const bool is_survey = !launch.kind.is_chain && !launch.kind.is_single;
-  const bool has_model = device.timer == Timer::clock && !runs_items_in_turn(device);
-  if (!is_survey || !has_model || launch.shape.word_bytes != all_words.front()) return all;
-  for (const Point& each :
-       foreseen_points(device, launch.shape.word_bytes, launch.shape.local_bytes)) {
-    all.push_back({options_for(device, Launch(each)), ""});
-  }
-  return all;
+  return {{options_for(device, Launch(point)), ""}};
 }
 
 Preparer open(Session& session) {

@@ -162,24 +162,4 @@ std::vector<Point> refine(const DeviceInfo& device, const Request& request,
   return more;
 }
 
-std::vector<Point> foreseen_points(const DeviceInfo& device, int word_bytes,
-                                   std::uint64_t local_bytes) {
-  Shape shape;
-  shape.word_bytes = word_bytes;
-  shape.lanes = static_cast<int>(lanes_of(device));
-  shape.local_bytes = local_bytes;
-  std::vector<Point> points;
-  for (const AccessKind& kind : all_kinds()) {
-    if (!kind.is_single) continue;
-    for (const int w : thinned_for(Effort::normal, powers_of_two(sub_groups_of(device)))) {
-      for (const int l : thinned_for(Effort::normal, powers_of_two(max_instructions))) {
-        shape.sub_groups = static_cast<std::uint32_t>(w);
-        shape.instructions = static_cast<std::uint32_t>(l);
-        points.push_back(point_of(kind, shape));
-      }
-    }
-  }
-  return points;
-}
-
 }  // namespace clprobe::banks
