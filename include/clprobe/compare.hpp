@@ -17,7 +17,7 @@
 
 namespace clprobe {
 
-/// What a comparison says of one finding. `different` is a clear change of which nobody can say
+/// Result of comparing one finding. `different` is a clear change of which nobody can say
 /// whether it is good, such as another kind of step.
 enum class Verdict { same, better, worse, different, unclear };
 
@@ -30,30 +30,30 @@ struct CoreClock {
   double high{0.0};
 };
 
-/// A finding, and what its own interval does not hold.
+/// A finding, with errors that its own interval does not hold.
 struct ComparedFinding {
   Finding finding{};
-  /// By which share of the value the interval is wider on both sides: the spread of the samples
-  /// behind it. Of a value that is a share: by which share of its whole.
+  /// Relative widening of the interval, each side: the spread of the samples behind it. If the
+  /// value is a share, in shares of its whole.
   double margin{0.0};
-  /// Another such share, of what was made from ticks by the calibrated rate of the clock: how
-  /// uncertain that rate is. All such findings of a run are off by the same factor.
+  /// Relative uncertainty of the clock's calibrated rate, for findings made from ticks. All such
+  /// findings of a run are off by the same factor.
   double calibration{0.0};
-  /// What its ticks are, where it was measured in cycles of the core, whatever its unit is now.
+  /// The core's clock, if the finding was measured in cycles, whatever its unit is now.
   std::optional<CoreClock> clock{};
-  /// Of a size between two measured ones: the logarithm of the ratio of neighbouring measured sizes
-  /// around it, the largest; 0 where the sizes are not known.
+  /// For a size between two measured ones: logarithm of the largest ratio of neighbouring measured
+  /// sizes around it; 0 if the sizes are unknown.
   double step{0.0};
-  /// Of Student's t, where the interval is one of the mean of several runs.
+  /// Degrees of freedom of Student's t, if the interval is that of the mean of several runs.
   std::size_t degrees{normal_degrees};
   /// Half the width of an interval of what changed while the run lasted, as its reference points
   /// saw it: on the line on which findings are compared (logarithms; of shares themselves).
   double disturbance{0.0};
-  /// Whether others may have had a part of the processor, and its memory, for as long as the run:
-  /// of the CPU of a virtual machine. No interval of one run holds that.
+  /// True on the CPU of a virtual machine: other tenants may have used a part of the CPU and its
+  /// memory throughout the run. No interval of one run holds that.
   bool is_of_virtual_cpu{false};
-  /// Of what is judged as a part of another finding: the value of that one, in the same unit; else
-  /// 0, also where it is not known.
+  /// Value of the finding that this one is a part of, in the same unit; 0 if there is none or it is
+  /// unknown.
   double whole{0.0};
   std::string series_title{};  ///< Series::title; empty where the probe gives none
   std::string level_name{};    ///< "L2", "far L2", "memory"; empty where it is not known
@@ -87,7 +87,8 @@ struct ComparedResult {
   std::vector<ComparedCurve> curves{};
 };
 
-/// What a comparison needs of a run. A hundredth of its size, so that a thousand runs fit.
+/// The parts of a run that a comparison needs: a hundredth of its size, so that a thousand runs
+/// fit.
 struct RunDigest {
   std::string file{};  ///< where it came from; the caller's
   std::string device{};
@@ -106,7 +107,8 @@ struct RunDigest {
   std::vector<ComparedResult> results{};
 };
 
-/// Why one run a side on the CPU of a virtual machine tells no change, in the middle of a sentence.
+/// Reason, in the middle of a sentence, why one run per side on the CPU of a virtual machine shows
+/// no change.
 inline constexpr std::string_view others_on_host =
     "other tenants of the virtual machine's host may cause this throughout a run";
 
@@ -115,11 +117,11 @@ inline constexpr std::string_view clock_section = "core clock";
 
 RunDigest digest(const Run& run, std::string_view file);
 
-/// What two runs differ in besides their results: "another card of the same model: UUID bb instead
-/// of aa", "driver 2 instead of 1"; empty where nothing is known.
+/// Returns the differences of two runs besides their results: "another card of the same model: UUID
+/// bb instead of aa", "driver 2 instead of 1"; empty where nothing is known.
 std::vector<std::string> differing_origins(const RunDigest& baseline, const RunDigest& other);
 
-/// Whether the two measured the same thing: by the versions of their methods; where an older
+/// True if the two measured the same thing, by the versions of their methods. If an older
 /// document states none, by whether they have a kernel's text in common or one states no kernels.
 bool is_same_method(const ComparedResult& baseline, const ComparedResult& other);
 
@@ -154,7 +156,7 @@ struct Judgement {
   std::optional<Interval> interval{};
   /// The largest change that could have been missed, as a share; not where there is a change.
   std::optional<double> resolution{};
-  /// How likely such a distance is where nothing changed by more than the threshold.
+  /// Probability of such a distance if nothing changed by more than the threshold.
   std::optional<double> p_value{};
   bool is_coarse{false};  ///< a value has no interval, and was judged by `coarse_change`
   /// The change that it would be if one run a side could tell it from what others on the host of a
@@ -163,24 +165,24 @@ struct Judgement {
   bool is_repeated{false};  ///< a change in cycles that another row has in time
 };
 
-/// Whether `other` differs from `baseline`. `threshold` is a share. If the 95 % interval of the
+/// Judges if `other` differs from `baseline`. `threshold` is a share. If the 95 % interval of the
 /// change lies beyond it as a whole, there is a change; else the two are the same as far as the
 /// interval's farther end, or unclear where that is beyond `coarse_change`.
 Judgement judge(const ComparedFinding& baseline, const ComparedFinding& other, double threshold);
 
-/// Whether the finding is a size between two measured ones.
+/// True if the finding is a size between two measured ones.
 bool is_bracket(const Finding& finding);
 
 /// The logarithm of the step of the coarser of the two grids.
 double bracket_step(const ComparedFinding& baseline, const ComparedFinding& other);
 
-/// The same finding as it was measured, without the calibration of the clock; and in time. Both
-/// need its clock.
+/// Converts a finding to cycles, without the calibration of the clock, or to time. Both need its
+/// clock.
 ComparedFinding in_cycles(const ComparedFinding& compared);
 ComparedFinding in_seconds(const ComparedFinding& compared);
 
-/// The same for two runs of one device. What was measured in cycles of the core is judged in
-/// cycles, whatever its unit: the error of a calibration, and a clock that ran at another rate, are
+/// Judges two runs of one device. Findings measured in cycles of the core are judged in cycles,
+/// whatever their unit: the error of a calibration, and a clock that ran at another rate, are
 /// no change of it, and are compared by themselves. Only where the rates are clearly apart, a time
 /// that does not follow the clock (that of memory) may stay the same in seconds instead.
 Judgement judge_same_device(const ComparedFinding& baseline, const ComparedFinding& other,
@@ -203,7 +205,7 @@ struct ComparedRow {
 inline constexpr std::string_view only_in_baseline = "only in the baseline";
 inline constexpr std::string_view not_in_baseline = "not in the baseline";
 
-/// What one run has and the baseline does not, or the other way round.
+/// A finding that only one of a run and the baseline has.
 struct Unmatched {
   std::size_t run{0};
   std::string probe{};
@@ -259,7 +261,7 @@ struct Comparison {
   std::vector<CurveSummary> curves{};
   std::vector<Unmatched> unmatched{};
   std::vector<VerdictCounts> counts{};  ///< by run; the baseline's are 0
-  /// What rows say that no finding of a run does: the levels that it has.
+  /// Findings made for rows that no run has, such as the number of levels.
   std::vector<std::shared_ptr<const ComparedFinding>> made{};
 };
 
@@ -273,7 +275,7 @@ void count_verdicts(Comparison& comparison);
 /// The verdicts of all runs together.
 VerdictCounts total_counts(const Comparison& comparison);
 
-/// Why nothing can be said about a part of what the baseline measured.
+/// A part of the baseline's measurements about which nothing can be said, and why.
 struct MissingPart {
   std::size_t run{0};
   std::string probe{};   ///< empty: the run as a whole
@@ -281,7 +283,7 @@ struct MissingPart {
   std::string reason{};
 };
 
-/// What keeps a comparison from being a check that was passed: of each run but the baseline, that
+/// Returns what keeps a comparison from passing as a check: for each run but the baseline, that
 /// its device failed, that it was interrupted, the probes and series of the baseline that it did
 /// not measure to their end, and that no finding was judged at all. Whatever the verdicts say.
 std::vector<MissingPart> find_missing_parts(std::span<const RunDigest> runs,
@@ -296,7 +298,8 @@ std::vector<ComparedPlace> find_sure_changes(const Comparison& comparison);
 /// The number of findings that these tests look at together.
 std::size_t count_compared(const Comparison& comparison);
 
-/// Likewise those that would hold if one run a side could tell them (`Judgement::left_open`).
+/// Returns the changes that would hold if one run per side could show them
+/// (`Judgement::left_open`).
 std::vector<ComparedPlace> find_open_changes(const Comparison& comparison);
 
 }  // namespace clprobe

@@ -14,7 +14,7 @@
 
 namespace clprobe {
 
-/// What a kernel took, by the visits in which it was timed: times in ns, those of one visit
+/// Times of a kernel, by the visits in which it was timed: times in ns, those of one visit
 /// together. What else a host does lasts longer than a visit and disturbs all of it, so that the
 /// samples of one visit are no independent ones.
 using Visits = std::vector<std::vector<double>>;
@@ -22,10 +22,10 @@ using Visits = std::vector<std::vector<double>>;
 /// The median of the faster half of all samples: disturbances only add. There must be one sample.
 double typical_ns(const Visits& visits);
 
-/// The same of as many visits, drawn with replacement: one turn of a bootstrap. It is moved away
-/// from `typical`, which is `typical_ns(visits)`, by the root of n / (n - 1): of n visits, which
-/// are two or three, a bootstrap shows too little by that. Of one visit the faster
-/// half of its samples is drawn from.
+/// Typical time of as many visits, drawn with replacement: one turn of a bootstrap. It is moved
+/// away from `typical`, which is `typical_ns(visits)`, by the root of n / (n - 1): of n visits,
+/// which are two or three, a bootstrap shows too little by that. Of one visit the faster half of
+/// its samples is drawn from.
 double resampled_ns(const Visits& visits, double typical, std::mt19937_64& generator);
 
 /// Time of one access at one point. `ns` is the least of up to 8 samples (noise only adds), and the
@@ -36,7 +36,7 @@ struct Estimate {
   double ns{0.0};
   Interval ns_interval{};
   std::optional<double> cycles{};  ///< where ticks are cycles of the core
-  /// Whether the interval says how far visits are from each other in what is estimated.
+  /// True if the interval holds how far visits are from each other.
   bool holds_visits{false};
 };
 
@@ -46,14 +46,14 @@ inline constexpr std::string_view imported_bytes_per_second = "imported_bytes_pe
 
 /// The value called `name` as a number, integer or not; nothing where there is none.
 std::optional<double> number_in(const Parameters& parameters, std::string_view name);
-/// The same of a point's parameters.
+/// Returns a number among a point's parameters.
 std::optional<double> number_of(const Point& point, std::string_view name);
 
-/// What times the samples of a point: its parameter "timer" ("event" or "host"), for points whose
-/// samples are whole launches, which many units share; else the device's timer.
+/// Returns the timer of a point's samples: its parameter "timer" ("event" or "host"), for points
+/// whose samples are whole launches, which many units share; else the device's timer.
 Timer timer_of(const Point& point, const DeviceInfo& device);
 
-/// Whether the point's samples are whole launches.
+/// True if the point's samples are whole launches.
 bool is_of_launches(const Point& point);
 
 /// The time of one access in each sample, in ns, by the point's timer. With a clock: ticks less
@@ -64,23 +64,23 @@ bool is_of_launches(const Point& point);
 /// it.
 std::vector<double> access_times_ns(const Point& point, const DeviceInfo& device);
 
-/// Whether times are cycles of the device's core as well, at `clock.ticks_per_ns`: its ticks are,
+/// True if times are cycles of the device's core as well, at `clock.ticks_per_ns`: its ticks are,
 /// or another tool gave its clock.
 bool counts_core_cycles(const DeviceInfo& device);
 
-/// Nothing when the point has no usable samples.
+/// Estimates the time of a point; nothing if it has no usable samples.
 std::optional<Estimate> estimate(const Point& point, const DeviceInfo& device);
 
-/// The same by the best visits of a point, however it was timed and of whatever device: of work to
-/// whose time others can only add, whole launches, too. The least, or of more than 8 samples the
-/// least but one.
+/// Estimates the time by the best visits of a point, however it was timed and of whatever device:
+/// of work to whose time others can only add, whole launches, too. The least, or of more than 8
+/// samples the least but one.
 std::optional<Estimate> estimate_of_best(const Point& point, const DeviceInfo& device);
 
 /// The time of one access in each sample, as `access_times_ns`, by visit; visits that have none are
 /// left out.
 Visits access_times_by_visit_ns(const Point& point, const DeviceInfo& device);
 
-/// What each visit of the point says by itself, in ns: those that have an estimate, in their order.
+/// Estimates of the point's visits in ns, in their order, without visits that have none.
 std::vector<double> visit_estimates_ns(const Point& point, const DeviceInfo& device);
 
 /// The curve of one series: every point of it that has an estimate, by working set (the parameter

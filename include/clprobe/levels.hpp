@@ -42,8 +42,9 @@ struct Level {
 /// at least 3, else no levels.
 std::vector<Level> find_levels(std::span<const CurvePoint> points);
 
-/// As `find_levels`, of times of a byte. Where these rise slowly, a part of each working set hits a
-/// nearer cache: that is no level, while a latency that creeps (translation) is one.
+/// Finds levels as `find_levels` does, from times of a byte. Where these rise slowly, a part of
+/// each working set hits a nearer cache: that is no level, while a latency that creeps
+/// (translation) is one.
 std::vector<Level> find_rate_levels(std::span<const CurvePoint> points);
 
 /// The smallest of the measured working sets that is surely faster than the first of `levels`,
@@ -55,7 +56,7 @@ std::optional<CurvePoint> faster_than_first(std::span<const CurvePoint> points,
 /// around every knee of the curve, rising. Not rounded; none when `ratio` is not above 1.
 std::vector<double> sizes_around_knees(std::span<const CurvePoint> points, double ratio);
 
-/// What makes the latency rise from one level to the next. `cache_or_far`: a cache ends, or only
+/// Cause of the rise in latency from one level to the next. `cache_or_far`: a cache ends, or only
 /// the near half of one.
 enum class StepKind { cache, cache_or_far, translation, unknown };
 
@@ -67,7 +68,7 @@ enum class StepKind { cache, cache_or_far, translation, unknown };
 StepKind classify_step(double step_bytes, double before, double after,
                        std::span<const CurvePoint> one_node_per_page);
 
-/// Whether a level and the next one may be the near and the far half of one cache: then the next
+/// True if a level and the next one may be the near and the far half of one cache: then the next
 /// one ends at twice the size, within the brackets, or beyond `largest_bytes`, the largest working
 /// set, and takes at most 3 times as long. A curve alone cannot tell such halves from two caches.
 bool may_be_halves(const Level& here, const Level& next, double largest_bytes);

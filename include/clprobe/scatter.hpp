@@ -11,7 +11,7 @@
 
 namespace clprobe {
 
-/// By how much the samples of a point leave its time open, in ns: the width of its estimate's
+/// Uncertainty of a point's time by its samples, in ns: the width of its estimate's
 /// interval; of one that holds its visits, from the lower quartile to the median of all samples.
 /// That the best visits agree makes no other sample narrow.
 double width_of_samples(const Point& point, const Estimate& found, const DeviceInfo& device);

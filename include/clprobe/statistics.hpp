@@ -30,7 +30,7 @@ Interval median_interval(std::span<const double> values);
 /// Quantile by linear interpolation (Hyndman and Fan's type 7), `q` in [0, 1].
 double quantile(std::span<const double> values, double q);
 
-/// Of at least one value.
+/// Median of at least one value.
 double mean(std::span<const double> values);
 
 /// The standard deviation of what the values are a sample of; 0 for fewer than two.
@@ -45,8 +45,8 @@ inline constexpr std::size_t normal_degrees = 0;
 /// The 97.5 % quantile of Student's t; of the normal distribution for `normal_degrees`.
 double student_t(std::size_t degrees);
 
-/// How likely Student's t is at least as far from 0 as `t`, on either side. For `normal_degrees`
-/// that of the normal distribution.
+/// Probability that Student's t is at least as far from 0 as `t`, on either side. For
+/// `normal_degrees` that of the normal distribution.
 double two_sided_p(double t, std::size_t degrees);
 
 struct Line {

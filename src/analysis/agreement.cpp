@@ -20,10 +20,10 @@ namespace {
 constexpr double end_margin = 1.25;
 // The latency of an idle memory is not that of a loaded one.
 constexpr double in_flight_margin = 1.5;
-// Of a set that is twice as large as a cache nearly nothing comes from it.
+// A cache serves nearly nothing of a set that is twice as large.
 constexpr double far_beyond = 2.0;
 
-/// What a probe finds of a memory, level by level.
+/// One level of a memory, as a probe found it.
 struct Rung {
   Finding value{};
   std::optional<Interval> end{};  ///< in which its capacity lies
@@ -65,7 +65,7 @@ Ladder ladder_of(ProbeResult& result, const ProbeQuantities& probe, const Shared
   const std::string_view capacity = name_beside(probe, what, Quantity::capacity);
   for (const Finding& each : result.findings) {
     if (each.series != what.series) continue;
-    // Of a level whose end was not reached: the largest set that was measured.
+    // If the end of a level was not reached, its low end is the largest set that was measured.
     if (each.name == capacity && !each.value && each.low) ladder.measured_to = *each.low;
     if (each.name != what.finding || !each.value || is_at_one_size(each)) continue;
     Rung rung{each, {}};
@@ -109,7 +109,7 @@ double size_within(const Ladder& ladder, std::size_t number) {
   return end ? std::sqrt(before * middle_of(*end)) : before * far_beyond;
 }
 
-/// Whether it is known which sizes a level holds.
+/// True if the sizes that a level holds are known.
 bool is_placed(const Ladder& ladder, std::size_t number) {
   return ladder.rungs[number].end || (number > 0 && ladder.rungs[number - 1].end);
 }
@@ -188,8 +188,8 @@ void warn_of_ends(const Ladder& bandwidth, const Ladder& latency, std::vector<Wa
   }
 }
 
-/// What memory is found to have in flight, beside what its bandwidth implies. A lower bound says
-/// nothing of a device that has more.
+/// Compares the bytes found in flight with those that the bandwidth implies. A lower bound says
+/// nothing about a device that has more.
 void warn_of_bytes(const Ladder& bandwidth, const Finding& implied, const Ladder& found,
                    std::vector<Warning>& warnings) {
   for (const Rung& each : found.rungs) {
@@ -296,7 +296,7 @@ void tell_agreement(Run& run, std::span<const ProbeQuantities> all) {
       const Rung* const beside = rung_beside(bandwidth, i, *latency, run.imported.has_value());
       if (beside == nullptr) continue;
       Finding implied = implied_by(bandwidth.rungs[i].value, beside->value, name);
-      // Of memory, behind all that has an end.
+      // Memory comes after all levels that have an end.
       const bool is_memory = i > 0 && i + 1 == bandwidth.rungs.size() && !bandwidth.rungs[i].end;
       for (const Ladder& found : in_flight) {
         if (is_memory && is_beside(found)) warn_of_bytes(bandwidth, implied, found, warnings);

@@ -38,7 +38,7 @@ struct LevelSets {
 // Curves that are nearer than that at the sizes of a level may have been cut in another way.
 constexpr double min_factor = 1.25;
 
-/// Whether the run without the level measured its sizes, and other times at all of them.
+/// True if the run without the level measured its sizes, and found other times at all of them.
 bool is_surely_absent(const ComparedResult& with, const ComparedResult& without,
                       const Finding& level, std::size_t& points) {
   // That so many points lie on one side by chance has a probability of 2 / 2^6 = 3 % (sign test).
@@ -139,13 +139,13 @@ std::vector<LevelSets> differing_levels(const ComparedResult& baseline, const Co
   return found;
 }
 
-/// Whether it is a time or a bandwidth, in whatever unit: what tells a level from another one.
+/// True for a time or a bandwidth, in whatever unit: it distinguishes a level from another one.
 bool is_speed(const Finding& finding) {
   constexpr std::array units{"seconds", "cycles", "bytes_per_second", "bytes_per_cycle"};
   return std::ranges::find(units, finding.unit) != units.end();
 }
 
-/// Whether the finding of the baseline says how a level ends, and the next one is another one in
+/// True if the baseline's finding describes the end of a level whose next level is another one in
 /// the other run. The time of a level does not depend on its neighbours.
 bool rests_on_differing(const Finding& finding, const std::vector<LevelSets>& sets) {
   if (!finding.level || is_speed(finding)) return false;
@@ -166,14 +166,14 @@ const Finding* lost_series(const ComparedResult& result, std::string_view series
   return lost;
 }
 
-/// Whether a finding's series is about this curve: its name, or that with more behind a blank, as
+/// True if a finding's series is this curve's name, or that name with more after a blank, as
 /// "load-throughput 4 B".
 bool is_about(std::string_view series, const ComparedCurve& curve) {
   if (!series.starts_with(curve.series)) return false;
   return series.size() == curve.series.size() || series[curve.series.size()] == ' ';
 }
 
-/// What timed the points of the curve behind a series' findings; empty where that is not stated.
+/// Timer of the curve behind a series' findings; empty if it is not stated.
 std::string timer_of(const ComparedResult& result, std::string_view series) {
   const auto curve =
       std::ranges::find_if(result.curves, [&](const auto& each) { return is_about(series, each); });
@@ -203,7 +203,7 @@ class Unresolved {
 
   [[nodiscard]] const std::vector<Cell>& cells() const { return cells_; }
 
-  /// How many there are, how many are resolved, and why the others are not.
+  /// The number of findings, the number that are resolved, and why the others are not.
   [[nodiscard]] ComparedFinding all() const { return counted(fmt::format("{} {}", total_, kind_)); }
   [[nodiscard]] ComparedFinding resolved() const {
     return counted(fmt::format("{} of {} decided", total_ - cells_.size(), total_));
@@ -328,7 +328,7 @@ class Comparator {
     row->cells[run] = {keep(other), judgement};
   }
 
-  /// What nobody can compare is one row where there are several of its kind.
+  /// Several findings of a kind that cannot be compared share one row.
   void settle_unresolved(std::size_t run, const std::string& probe, const Unresolved& unresolved) {
     const auto& cells = unresolved.cells();
     const bool are_several = cells.size() > 1;
@@ -364,8 +364,8 @@ class Comparator {
     return judged;
   }
 
-  /// Of a finding that the other run does not have. What its device has no more is a change; what
-  /// that run did not show is none. Nothing where the other run is silent about the series.
+  /// Judges a finding that the other run does not have. A change, if its device no longer has it;
+  /// unclear, if the run did not show it; nothing if the run is silent about the series.
   static std::optional<Judgement> judge_lost(const ComparedFinding& finding, const Finding* lost) {
     if (lost == nullptr || !finding.finding.value) return std::nullopt;
     const bool is_known = lost->source == Source::reported;
@@ -388,13 +388,13 @@ class Comparator {
         "shares",
         fmt::format("a change of {:g} % of the whole is possible, or one run has no value",
                     100.0 * coarse_change));
-    // What one run a side cannot tell of a device, however often it is asked.
+    // Values that one run per side cannot compare, however often they are measured.
     Unresolved passing("passing values",
                        "such values vary from run to run; compare several runs per side");
     for (const auto& [key, finding] : theirs) {
       const auto found = ours.find(key);
       const ComparedFinding* const match = found == ours.end() ? nullptr : found->second;
-      // Of another device what only one of them has is no finding of both.
+      // A finding that only one of two devices has is not compared.
       const bool is_of_one = !is_same_device && match != nullptr &&
                              says_something(finding->finding) != says_something(match->finding);
       if (is_of_one) {
@@ -509,7 +509,7 @@ void count(VerdictCounts& counts, Verdict verdict) {
 
 namespace {
 
-/// Whether it is `time` in cycles of the core: the same quantity in another unit.
+/// True if `cycles` is `time` in cycles of the core: one quantity in two units.
 bool is_in_cycles_of(const Finding& cycles, const ComparedFinding& time) {
   constexpr double rounding = 1e-3;
   const Finding& finding = time.finding;
@@ -520,7 +520,7 @@ bool is_in_cycles_of(const Finding& cycles, const ComparedFinding& time) {
          std::fabs(*converted.value - *cycles.value) <= rounding * std::fabs(*cycles.value);
 }
 
-/// Whether the row says in cycles of the core what another row that changed says in time.
+/// True if the row repeats, in cycles of the core, another row that changed in time.
 bool is_repeated(const ComparedRow& row, const std::vector<ComparedRow>& rows, std::size_t run) {
   const auto is_changed = [&](const ComparedRow& each) {
     return is_change(each.cells[run].judgement.verdict);

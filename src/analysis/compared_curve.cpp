@@ -112,7 +112,7 @@ double largest_size(const ComparedCurve& curve) {
   return largest;
 }
 
-/// Why a series is not there: what the run itself says, where it says something.
+/// Reason why a series is missing, from the run itself if it states one.
 std::string reason_of(const ComparedResult& result, std::string_view series) {
   for (const ComparedFinding& each : result.findings) {
     const Finding& finding = each.finding;
@@ -122,7 +122,7 @@ std::string reason_of(const ComparedResult& result, std::string_view series) {
   return "no point was measured";
 }
 
-/// Why a curve says less than the baseline's; empty where it does not.
+/// Reason why a curve shows less than the baseline's; empty if it does not.
 std::string cut_of(const ComparedCurve& baseline, const ComparedCurve& other, bool is_same_device) {
   constexpr double near = 1.5;  // refined sizes differ from run to run
   const double before = largest_size(baseline);
@@ -200,18 +200,18 @@ std::vector<Cut> find_cuts(const ComparedResult& baseline, const ComparedResult&
 
 namespace {
 
-// How far a point of a level may lie from its interval.
+// A point of a level lies at most this factor from its interval.
 constexpr double near = 1.05;
 
-/// What two levels of another latency differ by anyhow: the ratio at the sizes up to `size`, from
-/// its half on.
+/// Difference of two levels of unequal latency: the ratio at the sizes from half of `size` up to
+/// it.
 double ratio_below(const ComparedCurve& baseline, const ComparedCurve& other, double size) {
   const std::vector<double> ratios =
       log_ratios(baseline, other, std::nextafter(size / 2.0, 0.0), std::nextafter(size, HUGE_VAL));
   return ratios.empty() ? 0.0 : median(ratios);
 }
 
-/// Whether these logarithms are, in the mean, beyond a coarse change and beyond their own interval.
+/// True if the mean of these logarithms is beyond a coarse change and beyond its own interval.
 bool are_apart(std::span<const double> ratios) {
   constexpr std::size_t min_ratios = 2;  // one alone may be an outlier
   if (ratios.size() < min_ratios) return false;

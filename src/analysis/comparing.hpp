@@ -23,23 +23,24 @@ const ComparedResult* result_of(const RunDigest& run, std::string_view probe);
 /// Better, worse or different, by what the finding says is better.
 Verdict direction_of(const Finding& finding, bool is_more);
 
-/// Whether a change of one device may be of this run alone, and only several a side can tell.
+/// True if a change of one device may belong to this run alone, so that only several runs per side
+/// can show it.
 bool passes_with_run(const ComparedFinding& baseline, const ComparedFinding& other);
 
-/// Of one device, with one run a side: makes a change unclear that may be of this run, or of others
-/// on the host of a virtual machine.
+/// Makes a change of one device unclear if there is one run per side and the change may belong to
+/// this run, or to other tenants of a virtual machine's host.
 void leave_to_several_runs(const ComparedFinding& baseline, const ComparedFinding& other,
                            Judgement& judged);
 
-/// Whether a finding has a value, or a word other than that nothing can be said.
+/// True if a finding has a value, or a word other than "unknown" and the like.
 bool says_something(const Finding& finding);
 
 inline bool is_change(Verdict verdict) {
   return verdict != Verdict::same && verdict != Verdict::unclear;
 }
 
-/// Why findings of a series may differ although the device is the same: events and the host's clock
-/// see launches differently. Empty where both runs were timed alike.
+/// Doubt about findings of a series that were timed differently: events and the host's clock see
+/// launches differently. Empty if both runs were timed alike.
 std::string doubt_of_timers(const ComparedResult& baseline, const ComparedResult& other,
                             std::string_view series);
 
@@ -47,21 +48,21 @@ std::string doubt_of_timers(const ComparedResult& baseline, const ComparedResult
 /// too low, far beyond its interval (seen on an H200 whose events were refused for once).
 std::string doubt_of_clock(const Finding& baseline, const Finding& other);
 
-/// Why two runs whose methods differ give no verdict, with the versions of their tools.
+/// Reason why two runs with different methods give no verdict, with the versions of their tools.
 std::string differing_methods(const RunDigest& baseline, const RunDigest& other);
 
-/// Whether the finding is a part of a whole, of which differences are compared and not ratios.
+/// True if the finding is a share, of which differences are compared and not ratios.
 bool is_share(const Finding& finding);
 
-/// Whether differences of it are judged, as shares of its whole: it is a share, or a part of
-/// another finding of its run.
+/// True if its differences are judged as shares of its whole: it is a share, or a part of another
+/// finding of its run.
 bool is_part(const ComparedFinding& compared);
 
-/// What is a part of another finding, as a share of `whole`, which is above 0.
+/// Converts a part of another finding to a share of `whole`, which is above 0.
 ComparedFinding as_share(const ComparedFinding& compared, double whole);
 
-/// Where a finding stands on the line on which two of them are compared: the natural logarithm of
-/// its value; of a share the value itself.
+/// Place of a finding on the line on which two of them are compared: the natural logarithm of its
+/// value, or the value itself for a share.
 struct Place {
   double value{0.0};
   double below{0.0};  ///< to the lower end of its 95 % interval, with all errors that are known
@@ -82,9 +83,9 @@ struct Difference {
 
   /// The farther end: the largest change that the data leave possible.
   [[nodiscard]] double farthest() const;
-  /// How far the end that is nearer to no change is beyond `bound`; negative where it is not.
+  /// Distance of the end nearer to no change beyond `bound`; negative if it is not beyond.
   [[nodiscard]] double beyond(double bound) const;
-  /// How likely a change is to look that large though it is none beyond `bound`.
+  /// Probability that a change looks that large though it is not beyond `bound`.
   [[nodiscard]] double p_value(double bound) const;
 };
 
@@ -96,7 +97,7 @@ struct TimedPoint {
   std::optional<Estimate> time{};
 };
 
-/// Those of each series, series and points in the order of the result.
+/// Returns the points of each series, in the order of the result.
 std::vector<std::vector<TimedPoint>> points_by_series(const ProbeResult& result,
                                                       const DeviceInfo& device);
 
@@ -129,12 +130,12 @@ const ComparedCurve* sized_curve(const ComparedResult& result, std::string_view 
 std::vector<double> log_ratios(const ComparedCurve& baseline, const ComparedCurve& other,
                                double low, double high);
 
-/// The same at the sizes at which `with` has the level: of the ratios of `without` to `with`.
+/// Logarithms of the ratios of `without` to `with`, at the sizes at which `with` has the level.
 std::vector<double> ratios_in_level(const ComparedCurve& with, const ComparedCurve& without,
                                     const Finding& level);
 
-/// Of two capacities that are `unclear` because their brackets touch: a change, if between the two
-/// the curves run apart, the one of the smaller capacity above the other.
+/// Makes two capacities a change that are `unclear` because their brackets touch, if the curves run
+/// apart between the two, that of the smaller capacity above the other.
 void look_at_curves(const ComparedResult& baseline, const ComparedResult& other,
                     const ComparedFinding& from, const ComparedFinding& to, Judgement& judged);
 
@@ -160,7 +161,7 @@ using Key =
 /// baseline does not have has a negative number.
 std::map<Key, const ComparedFinding*> keyed(const ComparedResult& result, const LevelMaps& levels);
 
-/// What timed the points behind a finding: the clock in the kernel, whole launches, or both.
+/// Timers of the points behind a finding: the clock in the kernel, whole launches, or both.
 struct TimedBy {
   bool clock{false};
   bool launches{false};
@@ -169,13 +170,14 @@ struct TimedBy {
   bool is_one_unit{false};  ///< of what one unit does while the others idle
 };
 
-/// The same of each series of a result ("load-throughput", of findings also "load-throughput 4 B");
-/// of all of them for findings whose series has no points of its own.
+/// Timers of each series of a result ("load-throughput", for findings also "load-throughput 4 B"),
+/// and of all series for findings whose series has no points of its own.
 class SeriesTimers {
  public:
   SeriesTimers(const ProbeResult& result, const DeviceInfo& device);
 
-  /// Where both timed points of its series, that of those which took as long as the finding says.
+  /// If both timers timed points of its series, returns that of the points which took as long as
+  /// the finding.
   [[nodiscard]] TimedBy of(const Finding& finding) const;
 
  private:
@@ -190,7 +192,7 @@ class SeriesTimers {
   TimedBy all_{};
 };
 
-/// What is known of a run besides its findings.
+/// Facts about a run besides its findings.
 struct Meanwhile {
   std::span<const Disturbance> disturbances{};  ///< by its reference points
   bool is_virtual_cpu{false};                   ///< whether it is one of a CPU in a virtual machine

@@ -22,7 +22,7 @@ struct Spread {
   double share{0.0};
 };
 
-/// Of so many normal values: half a 95 % interval of their mean, in units of their range (1.96 by
+/// Half a 95 % interval of the mean of so many normal values, in units of their range (1.96 by
 /// the mean range of Tippett 1925, 1.128, 1.693, ..., and by the root of their number). Two have no
 /// more than their range.
 double error_of_mean(std::size_t values) {
@@ -31,8 +31,8 @@ double error_of_mean(std::size_t values) {
   return shares.at(std::min(std::max(values, fewest) - fewest, shares.size() - 1));
 }
 
-/// By which share of it the visits of a point leave it open, which were made at different times; of
-/// one visit alone its samples, and of many what the two best are apart.
+/// Relative uncertainty of a point's time by its visits, which were made at different times; by the
+/// samples of a single visit, and by the distance of the two best of many.
 double spread_of(const Point& point, const Estimate& time, const DeviceInfo& device) {
   const std::vector<double> visits = visit_estimates_ns(point, device);
   if (visits.size() < 2 || time.holds_visits) return time.ns_interval.high / time.ns - 1.0;
@@ -63,7 +63,8 @@ double spread_behind(const Finding& finding, double seconds, std::span<const Spr
   return shares.empty() ? 0.0 : quantile(shares, quartile);
 }
 
-/// Of a share, which is a difference of the times of a series' points: in shares of the whole.
+/// Spread of a share, which is a difference of the times of a series' points, in shares of the
+/// whole.
 double spread_of_all(std::span<const Spread> spreads) {
   constexpr double quartile = 0.75;
   std::vector<double> shares;
@@ -178,7 +179,7 @@ ComparedResult digest_result(const ProbeResult& result, const DeviceInfo& device
   }
   for (const Finding& each : result.findings) {
     if (each.role == Role::remark || each.role == Role::advice) continue;
-    // By itself, since the rule asks what of its interval two runs have in common.
+    // The disturbance stays apart, since two runs may have a part of it in common.
     const Finding finding = without_disturbance(each);
     const TimedBy by = timers.of(finding);
     const auto curve = std::ranges::find(compared.curves, finding.series, &ComparedCurve::series);

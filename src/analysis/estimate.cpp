@@ -24,7 +24,7 @@ std::vector<double> times_by_clock(const Point& point, const Clock& clock) {
   return times;
 }
 
-/// How long one launch took, and how many accesses it made.
+/// Time of one launch, and the number of its accesses.
 struct Launch {
   std::uint64_t accesses{0};
   double ns{0.0};
@@ -128,7 +128,7 @@ std::vector<Point> visits_of(const Point& point) {
   return in_order;
 }
 
-/// Of two and more: one lucky clock read is not it.
+/// Second smallest of at least two times: one lucky clock read does not decide.
 double second_least(std::vector<double> times) {
   const auto second = times.begin() + 1;
   std::nth_element(times.begin(), second, times.end());
@@ -158,10 +158,10 @@ Estimate up_to_median(double ns, const std::vector<double>& times) {
   return {.ns = ns, .ns_interval = {ns, median(times)}};
 }
 
-// Of so few samples the least is taken, of whatever device.
+// The minimum of so few samples is taken, on any device.
 constexpr std::size_t few_samples = 8;
 
-/// Of noise that only adds.
+/// Estimate where noise only adds.
 Estimate best_of_visits(const std::vector<double>& times, const Point& point,
                         const DeviceInfo& device) {
   if (times.size() <= few_samples) {
@@ -246,7 +246,7 @@ std::vector<double> faster_half(std::vector<double> times) {
   return times;
 }
 
-/// As many of `all` as there are, some again and others not.
+/// Draws as many of `all` as there are, with replacement.
 template <typename T>
 std::vector<T> draw(const std::vector<T>& all, std::mt19937_64& generator) {
   std::vector<T> drawn;

@@ -34,7 +34,7 @@ ComparedFinding as_share(const ComparedFinding& compared, double whole) {
   share.calibration = 0.0;
   share.clock.reset();
   share.whole = 0.0;
-  // What makes all of it slower makes a part of it slower by as much of the part.
+  // A disturbance that slows the whole slows a part by the same share of the part.
   if (finding.value) share.disturbance *= std::min(1.0, std::fabs(*finding.value));
   return share;
 }
@@ -78,7 +78,7 @@ double Difference::p_value(double bound) const {
 
 namespace {
 
-/// What a side adds to the error of a difference towards one of its ends.
+/// Error that a side adds to a difference, towards one of its ends.
 struct Error {
   double half_width{0.0};  ///< of a 95 % interval
   std::size_t degrees{normal_degrees};
@@ -98,12 +98,13 @@ std::size_t fewer(std::size_t a, std::size_t b) {
   return std::min(a, b);
 }
 
-/// Of Student's t behind both errors together, rounded down: Welch (1938) and Satterthwaite (1946).
+/// Degrees of Student's t for both errors together, rounded down: Welch (1938), Satterthwaite
+/// (1946).
 std::size_t joint_degrees(const Error& a, const Error& b) {
   const double variance = a.variance() + b.variance();
   const double uncertain = a.variance_of_variance() + b.variance_of_variance();
   const double degrees = variance * variance / uncertain;
-  // Nothing, or an end that is open: no side's share can be told.
+  // Without an error, or with an open end, no side's share is known.
   if (!std::isfinite(degrees)) return fewer(a.degrees, b.degrees);
   constexpr double as_normal = 1000.0;
   if (degrees >= as_normal) return normal_degrees;

@@ -18,7 +18,7 @@ constexpr std::array verdict_words{std::string_view("same"), std::string_view("b
                                    std::string_view("worse"), std::string_view("different"),
                                    std::string_view("unclear")};
 
-/// Why there is no value, without the numbers of this one run: those behind the colon, and others.
+/// Reason why there is no value, without the numbers of one run and without what follows the colon.
 std::string kind_of_reason(const Finding& finding) {
   std::string kind = finding.reason.substr(0, finding.reason.find(':'));
   std::erase_if(kind, [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
@@ -32,7 +32,7 @@ bool is_word_of_something(std::string_view label) {
   return std::ranges::find(nothing, label) == nothing.end();
 }
 
-/// Whether what one says is among what the other says it may be: "cache" and "cache-or-far".
+/// True if one word is among those that the other leaves open: "cache" and "cache-or-far".
 bool is_among(std::string_view one, std::string_view other) {
   constexpr std::string_view between = "-or-";
   while (true) {
@@ -120,7 +120,7 @@ struct Scale {
   }
 };
 
-/// What both values and their distance say, before there is a verdict.
+/// Ratio and interval of both values, before there is a verdict.
 Judgement measure(const ComparedFinding& baseline, const ComparedFinding& other,
                   const Difference& apart, const Scale& scale) {
   const double a = *baseline.finding.value;
@@ -294,7 +294,7 @@ Judgement judge_numbers(const ComparedFinding& baseline, const ComparedFinding& 
   return judge_difference(without_interval(baseline), without_interval(other), threshold);
 }
 
-/// Whether the two say the same, errors included.
+/// True if the two are equal, errors included.
 bool is_identical(const ComparedFinding& one, const ComparedFinding& other) {
   const Finding& a = one.finding;
   const Finding& b = other.finding;
@@ -325,7 +325,7 @@ Verdict direction_of(const Finding& finding, bool is_more) {
 }
 
 bool is_bracket(const Finding& finding) {
-  // What passes with a run is calculated from times.
+  // Passing values in bytes are calculated from times.
   return finding.unit == "bytes" && finding.role != Role::passing;
 }
 
@@ -373,7 +373,7 @@ Judgement judge(const ComparedFinding& baseline, const ComparedFinding& other, d
 
 namespace {
 
-/// The same finding in another unit: `factor` times as many.
+/// Converts a finding to another unit: `factor` times as many.
 ComparedFinding converted(const ComparedFinding& compared, double factor, std::string_view unit) {
   ComparedFinding result = compared;
   Finding& finding = result.finding;
@@ -411,7 +411,7 @@ ComparedFinding in_seconds(const ComparedFinding& compared) {
 
 namespace {
 
-/// Whether the clocks ran at rates that no error of the calibrations explains.
+/// True if the clocks ran at rates that no error of the calibrations explains.
 bool are_apart(const CoreClock& a, const CoreClock& b, double threshold) {
   const double gap = std::max(a.low / b.high, b.low / a.high);
   return gap > 1.0 + threshold;
@@ -455,12 +455,12 @@ Judgement judge_by_clocks(const ComparedFinding& baseline, const ComparedFinding
   return judged;
 }
 
-/// One run a side says nothing of what stays for a run and is another in the next.
+/// True if a side has one run, which says nothing about effects that last for a run.
 bool is_of_single_runs(const ComparedFinding& baseline, const ComparedFinding& other) {
   return baseline.degrees == normal_degrees || other.degrees == normal_degrees;
 }
 
-/// Whether others on the host of a virtual machine may have made the change. Single runs of one
+/// True if other tenants of a virtual machine's host may have made the change. Single runs of one
 /// such machine with two busy cores had up to 3.7 times another one's bandwidth of memory, each of
 /// them the same all through a run, and capacities of other levels.
 bool may_be_of_others(const ComparedFinding& baseline, const ComparedFinding& other,

@@ -46,7 +46,7 @@ std::map<Key, const ComparedFinding*> keyed(const ComparedResult& result, const 
 
 namespace {
 
-// Where levels are missing anyhow, two whose times are further apart are more likely two levels.
+// If levels are missing anyhow, two whose times are further apart are more likely two levels.
 constexpr double max_factor = 1.5;
 
 /// The numbers of a series' levels, and the logarithm of the time of each.
@@ -122,7 +122,7 @@ bool take_other_levels_out(const ComparedResult& baseline, const ComparedResult&
          }) > 0;
 }
 
-/// Whether the end of a level was not reached, though it was looked for.
+/// True if the end of a level was searched for and not reached.
 bool is_memory(const ComparedResult& result, std::string_view series, int level) {
   return std::ranges::any_of(result.findings, [&](const auto& each) {
     const Finding& finding = each.finding;
@@ -195,7 +195,7 @@ struct NamedLevels {
   }
 };
 
-/// Whether a level of this name can be one of which the number alone is known: an L1 is no level 2.
+/// True if a level of this name can be one with only a number: an L1 is no level 2.
 bool can_be_level(std::string_view name, int number) {
   const bool has_number = name.size() == 2 && name.front() == 'L';
   return !has_number || name.back() - '0' == number;

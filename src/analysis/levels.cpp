@@ -55,13 +55,13 @@ double hit_height(const LogCurve& curve, const Segment& core) {
   return core.y_first + 0.75 * (core.y_last - core.y_first);
 }
 
-/// Where the level ends, `next_y` being what a miss costs. `rising` is the curve made monotone:
+/// Returns where the level ends, if a miss costs `next_y`. `rising` is the curve made monotone:
 /// in it a threshold is crossed once, and noise is averaged where it matters.
 Capacity find_capacity(const LogCurve& curve, const LogCurve& rising, const Plateau& plateau,
                        double next_y, double sigma) {
   const Segment& core = last_true_member(curve, plateau, next_y);
   const double hit = std::exp(hit_height(curve, core));
-  // Where the next level begins with a bump or a creep the step can all but vanish at its foot.
+  // If the next level begins with a bump or a creep, the step can all but vanish at its foot.
   const double cost = std::max(std::exp(next_y) - hit, 0.05 * hit);
   const auto misses = [&](std::size_t i) { return (std::exp(rising.y[i]) - hit) / cost; };
 
@@ -88,7 +88,7 @@ Capacity find_capacity(const LogCurve& curve, const LogCurve& rising, const Plat
   std::size_t left = core.first;
   while (left + 1 < curve.x.size() && rising.y[left] <= base + surely_left) ++left;
   while (high > left && curve.x[high] > curve.x[left] + knee_span) --high;
-  // Of sizes far apart, the first one that is twice as slow is no part of the level at all.
+  // If sizes are far apart, the first one that is twice as slow is no part of the level at all.
   const bool is_beyond = left > low && curve.x[left] - curve.x[left - 1] > sparse_step &&
                          rising.y[left] > base + twice;
   if (is_beyond) high = std::min(high, left--);
@@ -102,7 +102,7 @@ double first_height(const LogCurve& curve, const Plateau& plateau) {
   return median_of_range(curve, member.first, std::min(member.last, member.first + near - 1));
 }
 
-/// By how much another run of the same memory may differ: its points scatter by themselves, and
+/// Interval of another run of the same memory: its points scatter by themselves, and
 /// where they rise with the working set it is chance which of them the level has.
 Interval interval_of(std::span<const double> values) {
   const std::size_t half = (values.size() + 1) / 2;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a check makes of a comparison: which changes hold when all findings are looked at together,
-// and what the comparison cannot speak of. A check that passes because nothing was measured is
+// Decides which changes hold when all findings are looked at together, and which parts a comparison
+// cannot judge. A check that passes because nothing was measured is
 // worse than none: a driver that crashed at once would count as no slower.
 #include <fmt/format.h>
 
@@ -62,7 +62,7 @@ std::size_t count_by_discoveries(const std::vector<Member>& family, double level
 std::vector<ComparedPlace> find_changes(const Comparison& comparison, const ChangeOf& is_changed) {
   constexpr double level = 0.05;
   const std::vector<Member> family = family_of(comparison, is_changed);
-  // What one run's findings have in common, such as its moment, may move many of them at once.
+  // A cause common to one run's findings, such as its moment, may move many of them at once.
   const std::size_t sure =
       comparison.are_several ? count_by_discoveries(family, level) : count_by_holm(family, level);
   std::vector<ComparedPlace> places;
@@ -113,7 +113,7 @@ bool has_unknown_clock(const ComparedResult& result) {
   });
 }
 
-/// Why the probe as a whole says nothing; empty where it does.
+/// Reason why the probe as a whole says nothing; empty if it does.
 std::string reason_of_all(const ComparedResult& baseline, const ComparedResult* other) {
   const bool was_measured = has_values(baseline);
   if (was_measured && !has_ended(baseline)) return "baseline " + ending_of(baseline);
@@ -126,7 +126,7 @@ std::string reason_of_all(const ComparedResult& baseline, const ComparedResult* 
   return has_what_it_needs ? "" : "no point was measured";
 }
 
-/// Whether a headline of the baseline has nothing to be compared with. A series that the device
+/// True if a headline of the baseline has nothing to be compared with. A series that the device
 /// reports gone is a change.
 bool is_lost(const ComparedRow& row, const ComparedCell& cell) {
   const Judgement& judged = cell.judgement;
@@ -157,7 +157,7 @@ struct Headlines {
   [[nodiscard]] bool are_mostly_unclear() const { return 2 * unclear > judged; }
 };
 
-/// Why a run says nothing of the baseline's result as a whole; empty where it does.
+/// Reason why a run says nothing about the baseline's result as a whole; empty if it does.
 std::string reason_of_probe(const RunDigest& baseline, const ComparedResult& result,
                             const RunDigest& run, const ComparedResult* other) {
   std::string reason = reason_of_all(result, other);
@@ -191,7 +191,7 @@ std::vector<MissingPart> find_gaps(const Comparison& comparison, std::span<const
       add(finding.series, fmt::format("no counterpart for {}{}", finding.name, level));
     } else if (says_something(finding)) {
       ++headlines.judged;
-      // What one run a side leaves open on a virtual machine has a reason of its own.
+      // A change that one run per side leaves open on a virtual machine has its own reason.
       const Judgement& judged = row.cells[run].judgement;
       if (judged.verdict == Verdict::unclear && !judged.left_open) ++headlines.unclear;
     }
@@ -201,7 +201,7 @@ std::vector<MissingPart> find_gaps(const Comparison& comparison, std::span<const
   return gaps;
 }
 
-/// Whether any finding of a probe was judged; the rate of the clock is none of a probe.
+/// True if any finding of a probe was judged; the rate of the clock belongs to no probe.
 bool is_judged(const Comparison& comparison, std::size_t run) {
   return std::ranges::any_of(comparison.rows, [&](const ComparedRow& row) {
     return row.probe != clock_section && row.cells[run].finding != nullptr;

@@ -73,7 +73,7 @@ Judgement judge(const Alternated& alternated, double threshold) {
 /// One run a side says nothing of what differs from run to run.
 void doubt_single_runs(ComparedCell& cell) {
   Judgement& judged = cell.judgement;
-  // What the other side does not have at all is no matter of noise.
+  // A finding that the other side lacks altogether is no matter of noise.
   if (cell.finding == nullptr || !is_change(judged.verdict)) return;
   judged.verdict = Verdict::unclear;
   judged.reason += is_bracket(cell.finding->finding)

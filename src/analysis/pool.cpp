@@ -20,7 +20,7 @@ namespace {
 
 using Matches = std::vector<const ComparedFinding*>;
 
-/// What more than half of the runs say; empty where they disagree.
+/// Label of more than half of the runs; empty if they disagree.
 std::string majority_label(const Matches& matches, std::size_t runs) {
   for (const ComparedFinding* const each : matches) {
     const auto same = std::ranges::count_if(
@@ -129,7 +129,7 @@ ComparedFinding pool_finding(const Matches& matches, std::size_t runs,
     return pooled;
   }
   pooled.finding.reason.clear();
-  // What others did to one run is in the distance between the runs.
+  // The distance between the runs holds what other tenants did to one of them.
   if (with_value.size() > 1) pooled.is_of_virtual_cpu = false;
   if (is_bracket(pooled.finding)) {
     pool_brackets(with_value, pooled);
@@ -167,7 +167,7 @@ ComparedCurve pool_curve(const ComparedCurve& first, const std::vector<const Com
   return pooled;
 }
 
-/// Why a run says less of a probe than the one that stands for its side; empty where it does not.
+/// Reason why a run says less about a probe than the typical run of its side; empty if it does not.
 std::string lack_of(const ComparedResult& typical, const ComparedResult* result) {
   if (result == nullptr) return "not measured";
   if (result->status != Status::ok) return result->reason;
@@ -216,8 +216,8 @@ ComparedResult pool_results(const ComparedResult& first, std::span<const RunDige
   return pooled;
 }
 
-/// Of the runs with most probes that one whose number of values is the middle one: its levels are
-/// those that most runs found.
+/// Returns the run whose number of values is the middle one, among the runs with most probes: its
+/// levels are those that most runs found.
 const RunDigest& typical_run(std::span<const RunDigest> runs) {
   std::size_t most = 0;
   for (const RunDigest& run : runs) most = std::max(most, run.results.size());

@@ -18,8 +18,8 @@ namespace {
 // The quietest series of stored runs: 0.0 % on GPUs, 0.05 to 2.3 % on hosts with other guests,
 // whose bandwidths scatter by 50 % at the same time.
 constexpr double worth_telling = 0.05;
-// What the host waits for has its scheduler in it, and is known no better with more samples: only
-// what also hides changes from `compare` (coarse_change) is worth telling.
+// Times that the host waits for include its scheduler, and more samples do not help: only scatter
+// that also hides changes from `compare` (coarse_change) is worth telling.
 constexpr double worth_telling_of_waits = 0.25;
 // The interval of fewer samples is no wider than luck has it.
 constexpr std::size_t min_samples = 3;
@@ -67,7 +67,7 @@ struct QuietSeries {
   double share{0.0};  ///< the middle one of its points' intervals, as a share of their times
 };
 
-/// Nothing where no series has 5 points of 3 samples each: less says nothing of scatter.
+/// Nothing if no series has 5 points of 3 samples each: fewer say nothing about scatter.
 std::optional<QuietSeries> find_quietest(const Run& run) {
   std::optional<QuietSeries> quietest;
   for (const ProbeResult& result : run.results) {
@@ -85,11 +85,11 @@ std::optional<QuietSeries> find_quietest(const Run& run) {
   return quietest;
 }
 
-/// Whether the references were asked; what they saw where that is worth telling.
+/// Warns of what the reference points saw, if that is worth telling. Returns if there were any.
 bool tell_references(Run& run) {
   const std::optional<MostChanged> most = find_most_changed(run);
   if (!most) return false;
-  // What was seen, and not what intervals allow for: that is several times as much for short runs.
+  // The warning states the observed range; intervals of short runs allow for several times as much.
   const double share = std::expm1(most->seen.range);
   if (share > worth_telling) {
     run.warnings.push_back({std::string(reference_warning),
@@ -103,7 +103,7 @@ bool tell_references(Run& run) {
   return true;
 }
 
-/// What others took of the cores, where that is worth telling.
+/// Warns of the share of the cores that others used, if that is worth telling.
 void tell_others(Run& run) {
   constexpr double tenth = 0.1;
   const auto most = std::ranges::max_element(run.results, {}, &ProbeResult::others_share);

@@ -250,7 +250,7 @@ constexpr double max_scatter = 0.2;
 constexpr double gentle_slope = 0.06;       // a ramp that may be a plateau
 constexpr double long_gentle_slope = 0.13;  // 35 % over a decade: translation (TLB) creep
 constexpr double long_span = 0.8;
-// Where a knee approaches a level with this slope, what is left of the rise is below 10 %.
+// If a knee approaches a level with this slope, less than 10 % of the rise is left.
 constexpr double max_slope = 0.2;
 constexpr double shelf_slope = 0.35;  // an L3 that translation and sharing have smeared
 constexpr double shelf_span = 0.405;  // ln 1.5
@@ -431,8 +431,8 @@ double steepest_between(const LogCurve& curve, std::span<const Segment> segments
   return steepest;
 }
 
-/// Whether a cache ends after plateau `a`: it is flat over a factor of 2.7, or a knee follows.
-/// Where units share a cache and each has one of its own, a part of every larger set hits the own
+/// True if a cache ends after plateau `a`: it is flat over a factor of 2.7, or a knee follows.
+/// If units share a cache and each has one of its own, a part of every larger set hits the own
 /// one: on H200s reads fall from 15 to 9.1 TB/s between 480 KiB and 8 MiB, with a slope of 0.1 at
 /// first and of at most 0.3. Where the L2 ends it is 0.54 or more.
 bool ends_before(const LogCurve& curve, std::span<const Segment> segments, const Plateau& a,

@@ -74,7 +74,7 @@ struct Plateau {
   [[nodiscard]] std::size_t last() const { return members.back().last; }
 };
 
-/// What a slow rise from one plateau to the next shows: one level that creeps, or no level before
+/// Meaning of a slow rise from one plateau to the next: one level that creeps, or no level before
 /// the last one.
 enum class SlowRise { one_level, no_level };
 

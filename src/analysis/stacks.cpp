@@ -14,7 +14,7 @@ constexpr std::array views{stack_view_gsi,     stack_view_all_causes, stack_view
                            stack_view_clock,   stack_view_units,      stack_view_sub_groups,
                            stack_view_timeline};
 
-// Categories from the bottom of a bar up, in the order of GSI's figures.
+// The kernel's own work comes first, then the causes in the order of GSI's figures.
 constexpr std::array<std::string_view, 8> categories{
     "no stall",    "compute structural", "compute data", "memory structural",
     "memory data", "synchronization",    "control",      "idle"};

@@ -33,8 +33,8 @@ double quantile_of_sorted(std::span<const double> sorted, double q) {
   return sorted[below] + share * (sorted[above] - sorted[below]);
 }
 
-/// How many of the smallest and of the largest of `count` values to leave out, so that the median
-/// lies between the next ones with 95 %. None of fewer than six.
+/// Number of smallest and of largest of `count` values to leave out, so that the median lies
+/// between the next ones with 95 %; 0 for fewer than six values.
 std::size_t outside_median(std::size_t count) {
   constexpr double tail = 0.025;
   constexpr std::size_t many = 500;  // then the binomial distribution is a normal one
@@ -69,7 +69,7 @@ double r_squared_of(const Line& line, std::span<const double> x, std::span<const
     residual += error * error;
     total += (y[i] - mean_y) * (y[i] - mean_y);
   }
-  // Of a constant nothing is left to explain.
+  // A constant leaves nothing to explain.
   return total > 0.0 ? 1.0 - residual / total : 1.0;
 }
 

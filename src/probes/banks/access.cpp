@@ -15,8 +15,8 @@
 namespace clprobe::banks {
 namespace {
 
-/// Lanes that are not congested go to the other banks, in turn, all on the first row: where there
-/// are more lanes than banks they share words, which costs nothing.
+/// Lanes that are not congested go to the other banks, in turn, all on the first row. If there are
+/// more lanes than banks, they share words, which costs nothing.
 std::uint32_t beside(const Pattern& pattern, std::uint32_t lane, std::uint32_t word) {
   const std::uint32_t width = pattern.span_bytes / static_cast<std::uint32_t>(pattern.banks);
   const std::uint32_t step = std::max(width, word);

@@ -72,15 +72,15 @@ std::vector<std::uint32_t> offsets_of(const Pattern& pattern, int word_bytes, in
 /// Bytes that hold all of its places wherever they move, a multiple of the block.
 std::uint64_t footprint_of(const Pattern& pattern, int word_bytes, int lanes);
 
-/// What tells the candidates apart: strides from 0 to 65 words (all, or those around powers of
-/// two).
+/// Strides that distinguish the candidates: strides from 0 to 65 words (all, or those around powers
+/// of two).
 std::vector<int> survey_strides(bool is_whole);
 
 /// Patterns of the survey: the strides, controls, and rows and blocks in one bank. The time of the
 /// latter depends on how many lanes are served together.
 std::vector<Pattern> survey_patterns(const std::vector<int>& strides);
 
-/// How the accesses of a series are made.
+/// Kind of accesses of a series.
 struct AccessKind {
   std::string_view name;  ///< of the series
   bool is_store;
@@ -88,7 +88,7 @@ struct AccessKind {
   bool is_single;  ///< a few accesses between two clock reads, as the model E counts them
 };
 
-/// All of them, in the order in which they are shown.
+/// All kinds, in the order in which they are shown.
 std::span<const AccessKind> all_kinds();
 
 /// Throws std::out_of_range when there is no series of that name.
@@ -106,13 +106,13 @@ inline constexpr int chain_steps = 32;
 
 /// Behind the footprint: a word from which a kernel that stores reads, to wait for its stores.
 inline constexpr std::uint64_t behind_footprint_bytes = 16;
-/// What a kernel has in local memory beside that array.
+/// Local memory of a kernel besides that array.
 inline constexpr std::uint64_t beside_array_bytes = 48;
 
 /// Bytes of local memory for patterns.
 std::uint64_t room_of(const DeviceInfo& device);
 
-/// What one point is.
+/// A point of the series.
 struct Shape {
   int word_bytes{4};
   Pattern pattern{};
@@ -132,15 +132,14 @@ struct Shape {
   }
 };
 
-/// What a point is, where it has a pattern that can be: a file need not say what this version
-/// would.
+/// Reads a point, if its pattern is possible: a file need not hold what this version writes.
 std::optional<Shape> find_usable(const Point& point);
 
 /// The build options of cl/banks.cl.
 std::string build_options(const AccessKind& kind, const Shape& shape);
 
-/// What points share: a table of offsets, for each chain or each word of a tile, and the results of
-/// a sample's launches.
+/// Memory that points share: a table of offsets, for each chain or each word of a tile, and the
+/// results of a sample's launches.
 Bytes memory_of(int lanes);
 
 /// Rounds of a launch of the model, of which the last counts: the first brings the code into
@@ -155,10 +154,10 @@ std::uint64_t max_timed(std::uint64_t footprint, std::uint64_t items);
 
 /// Prepares points of `Shape`. Throws DeviceError and cl::Error.
 Preparer open(Session& session);
-/// How `open` builds the kernels of a point, as Probe::builds.
+/// Builds that `open` uses for the kernels of a point, as Probe::builds.
 std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t seed, const Point& point);
 
-/// The same accesses for the simulator.
+/// Accesses of a point for the simulator.
 SimulatedWork trace(const simulator::Machine& machine, const Point& point);
 
 }  // namespace clprobe::banks

@@ -193,7 +193,7 @@ bool is_measured(const AccessKind& kind, const Options& requested) {
   return kind.name == "load-throughput" && !is_any_wanted(false) && is_any_wanted(true);
 }
 
-/// Why nothing can be measured; empty where something can.
+/// Reason why nothing can be measured; empty if something can.
 std::string find_obstacle(const DeviceInfo& device, const Options& requested) {
   if (lanes_of(device) < 2) return "the device's work-groups hold only one work-item";
   if (room_of(device) < pattern_block_bytes) {

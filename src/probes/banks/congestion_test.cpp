@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "probes/banks/access.hpp"
-#include "probes/banks/test_runs.hpp"
+#include "probes/banks/runs_test.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
 

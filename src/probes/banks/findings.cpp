@@ -23,7 +23,7 @@
 namespace clprobe::banks {
 namespace {
 
-/// What one series measured of the model.
+/// Measurements of one series of the model.
 struct Measured {
   std::vector<CongestionPoint> points{};
   std::vector<Interval> intervals{};  ///< of their times
@@ -31,8 +31,7 @@ struct Measured {
   int word_bytes{0};
 };
 
-/// w and l of a point, as many sub-groups as there were, which may be fewer than were planned, and
-/// what its accesses want of the banks.
+/// Numbers of sub-groups (which may be fewer than planned), accesses and wavefronts of a point.
 struct WantedAccesses {
   std::int64_t sub_groups{0};
   std::int64_t instructions{0};
@@ -96,8 +95,8 @@ void add_bound(Findings& found, const Measured& measured, std::string_view serie
 
 constexpr std::string_view by_squares = "least squares";
 
-/// Where the model comes from: what was printed of a GTX 780 Ti, for words of 8 bytes and in
-/// cycles, stands beside what is found of one, or of the machine that is simulated in its place.
+/// Adds the published values of a GTX 780 Ti, for words of 8 bytes and in cycles, to findings on
+/// that GPU or its simulation.
 void add_published(Findings& found, const DeviceInfo& device, const Measured& measured,
                    std::string_view series) {
   constexpr std::array devices{"GeForce GTX 780 Ti", "simulated gtx-780-ti"};
@@ -145,8 +144,7 @@ void add_rows(Findings& found, const DeviceInfo& device, const Measured& measure
   }
 }
 
-/// The model of a point: that with which it was planned, where the findings decide on none. A
-/// document may claim any number.
+/// Model of a point: by the findings, or else as it was planned. A document may claim any number.
 Model model_for(const ProbeResult& result, const Shape& shape) {
   const auto number = [&](std::string_view name, int otherwise) {
     constexpr double max_number = 1024.0;
@@ -306,7 +304,7 @@ struct Wavefronts {
   }
 };
 
-/// Of the patterns that show what a way costs; of all, where none does.
+/// Wavefronts of the patterns that show what a way costs; of all, if none does.
 Wavefronts wavefronts_for_cost(const SeriesCurve& each, const Verdict& verdict) {
   const std::vector<Pattern>& patterns = each.curve.patterns;
   const int bytes = each.curve.word_bytes;

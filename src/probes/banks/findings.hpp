@@ -35,14 +35,13 @@ inline Interval in_unit(const Interval& ns, const DeviceInfo& device) {
   return {in_unit(ns.low, device), in_unit(ns.high, device)};
 }
 
-/// What visits say by themselves, where an estimate does not hold how far they are apart.
+/// Estimates of the visits, if the estimate of all does not hold how far they are apart.
 inline std::vector<double> visits_beside(const Estimate& time, const Point& point,
                                          const DeviceInfo& device) {
   return time.holds_visits ? std::vector<double>{} : visit_estimates_ns(point, device);
 }
 
-/// As wide as that of an estimate and that of the median of what visits or passes say by
-/// themselves.
+/// Joins the interval of an estimate with that of the visits' median.
 inline Interval with_visits(const Interval& estimated, std::span<const double> visits) {
   if (visits.empty()) return estimated;
   const Interval usual = median_interval(visits);
@@ -52,15 +51,15 @@ inline Interval with_visits(const Interval& estimated, std::span<const double> v
 /// The series of findings about the memory as a whole.
 inline constexpr std::string_view of_memory = "local memory";
 
-/// What the loads (of 4 and 8 bytes, where they were measured; else whatever was) say of the banks.
-/// Nothing without any measured pattern.
+/// Judges the banks by loads of 4 and 8 bytes, or else by whatever was measured; nothing without a
+/// measured pattern.
 std::optional<Verdict> find_verdict(const DeviceInfo& device, std::span<const Point> points);
 
 /// The `analyse` of the probe. Method: docs/banks.md.
 Findings analyse(const DeviceInfo& device, std::span<const Point> points);
 
-/// What `accesses` that do not wait for each other, of so many wavefronts together, take at least
-/// on a discrete memory machine: its memory takes one wavefront every `way_time` and answers an
+/// Minimum time of independent accesses with so many wavefronts together on a discrete memory
+/// machine: its memory takes one wavefront every `way_time` and answers an
 /// access `latency` after it began, all others while it waits. In any unit.
 /// Source: K. Nakano, Simple memory machine models for GPUs, 2014.
 double discrete_memory_machine_time(double wavefronts, double latency, double way_time);
@@ -75,7 +74,7 @@ void add_congestion(Findings& found, const DeviceInfo& device, std::span<const P
 /// those with one product, with the line that was found.
 std::vector<CardPlot> model_plots(const ProbeResult& result);
 
-/// What of its findings stands on the card of a device. Pure.
+/// Findings on the card of a device. Pure.
 Card card(const ProbeResult& result);
 
 }  // namespace clprobe::banks

@@ -77,7 +77,7 @@ struct Buffers {
       fmt::format("the driver runs this kernel with at most {} work-items, not {}", max, items));
 }
 
-/// What banks_transpose adds up, after an odd number of transpositions.
+/// Sum that banks_transpose makes, after an odd number of transpositions.
 cl_ulong expected_witness(const Tile& tile) {
   const auto side = static_cast<std::uint32_t>(tile.side);
   std::uint32_t sum = 0;
@@ -89,7 +89,7 @@ cl_ulong expected_witness(const Tile& tile) {
   return sum;
 }
 
-/// How it builds the kernel.
+/// Build options of the transposition.
 std::string transpose_options_for(const DeviceInfo& device, const Tile& tile) {
   // A group of several work-items on a CPU (cl/clock.clh).
   return transpose_options(tile) +
@@ -187,13 +187,13 @@ struct Launch {
   }
 };
 
-/// Where an offset is after so many accesses, as MOVED in cl/banks.cl.
+/// Moves an offset by so many accesses, as MOVED in cl/banks.cl.
 std::uint32_t moved(std::uint32_t offset, std::uint32_t accesses) {
   constexpr std::uint32_t within = pattern_block_bytes - 1;
   return (offset & ~within) | ((offset + accesses * all_banks_bytes) & within);
 }
 
-/// Where a store goes after so many before it, as `flip` in cl/banks.cl has it.
+/// Offset of a store after so many before it, as by `flip` in cl/banks.cl.
 std::uint32_t flipped(std::uint32_t offset, std::uint64_t stores) {
   constexpr std::array<std::uint32_t, 4> hops{0, 1, 3, 2};
   return offset ^ hops[stores % hops.size()] * all_banks_bytes;
@@ -286,8 +286,8 @@ void Accesses::launch_first() {
   session_.launch(kernel_, cl::NDRange(launch_.items), cl::NDRange(launch_.items));
 }
 
-/// Where only the rate counts, the largest group that the driver runs will do; where the number is
-/// the question, another one is refused.
+/// If only the rate counts, takes the largest group that the driver runs; if the number is the
+/// question, refuses another one.
 void Accesses::fit_group() {
   const std::uint64_t max = buffers_->max_items(kernel_);
   if (launch_.items <= max) return;
@@ -306,7 +306,7 @@ void Accesses::set_arguments() {
   set_launch(1, 1);
 }
 
-/// What banks_access adds up: where every chain of every item is, or what it stored last.
+/// Sum that banks_access makes: the place of every chain of every item, or what it stored last.
 cl_ulong Accesses::witness_after(std::uint64_t accesses) const {
   cl_uint sum = 0;
   for (std::uint64_t item = 0; item < launch_.items; ++item) {
@@ -385,7 +385,7 @@ Work prepare(const std::shared_ptr<Buffers>& buffers, const Point& point) {
   auto accesses = std::make_shared<Accesses>(buffers, point);
   const Launch& launch = accesses->launch();
   Work work;
-  // As many as there are, which may be fewer than were planned.
+  // There may be fewer sub-groups than planned.
   work.facts.set("sub_groups", static_cast<std::int64_t>(launch.items / launch.lanes));
   work.accesses_per_iteration = launch.accesses_per_iteration();
   if (launch.kind.is_single) {

@@ -19,7 +19,7 @@ constexpr std::array candidate_lanes{8, 16, 32, 64};
 // The 97.5 % quantile of the normal distribution; curves have enough points for it.
 constexpr double z_95 = 1.959963985;
 
-/// What counting rows writes to: kept from group to group, of which a run has a hundred thousand.
+/// Buffers for counting rows, kept from group to group: a run has a hundred thousand.
 struct RowCounts {
   std::vector<std::uint32_t> rows{};
   std::vector<int> wanted{};
@@ -92,7 +92,7 @@ double relative_squares(std::span<const double> wavefronts, std::span<const doub
 }
 
 double bic_of(double relative_squares, std::size_t points, std::size_t parameters) {
-  // What a clock and a host's noise leave in the best of cases: a smaller residual proves nothing.
+  // A clock and a host's noise leave at least this residual: a smaller one proves nothing.
   constexpr double min_mean_square = 1e-6;
   const auto n = static_cast<double>(points);
   return n * std::log(std::max(relative_squares / n, min_mean_square)) +
@@ -121,7 +121,7 @@ Fit fit_model(std::span<const Curve> curves, std::span<const std::vector<double>
   return fit;
 }
 
-/// What every candidate says of one pattern.
+/// Wavefronts of one pattern by every candidate.
 struct PatternCounts {
   int word_bytes{4};
   int lanes{32};

@@ -23,7 +23,7 @@ struct Model {
   friend bool operator==(const Model&, const Model&) = default;
 };
 
-/// How often the memory is asked until all lanes are served: for each group of lanes that go
+/// Counts the passes through the banks until all lanes are served: for each group of lanes that go
 /// together, the most different rows that they want of one bank (at least 1), and the sum of those.
 /// Lanes that want the same row share it. Source: the k-congestion of Okamoto and others 2014.
 int wavefronts_of(std::span<const std::uint32_t> offsets, int word_bytes, const Model& model);
@@ -36,10 +36,10 @@ struct Curve {
   std::vector<double> times{};
 };
 
-/// What every candidate says of every pattern of the curves, as it depends on no time.
+/// Wavefronts of every pattern of the curves by every candidate; they depend on no time.
 struct Candidates {
   std::vector<Model> models{};
-  /// By model, curve, pattern.
+  /// Indexed by model, curve, pattern.
   std::vector<std::vector<std::vector<double>>> wavefronts{};
 };
 
@@ -58,13 +58,13 @@ struct ConflictLine {
 /// Least two points with different wavefronts, else a line of cost 0.
 ConflictLine fit_conflicts(std::span<const double> wavefronts, std::span<const double> times);
 
-/// What fits as well as the best, or is the next to do so.
+/// A candidate and its BIC.
 struct RankedModel {
   Model model{};
   double bic{0.0};
 };
 
-/// What the curves say together.
+/// Verdict of all curves together.
 struct Verdict {
   bool is_visible{false};
   std::string reason{};                ///< why nothing is visible, or no candidate describes it

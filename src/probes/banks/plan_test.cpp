@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "probes/banks/test_runs.hpp"
+#include "probes/banks/runs_test.hpp"
 
 namespace clprobe::banks {
 namespace {

@@ -15,7 +15,7 @@
 namespace clprobe::banks {
 namespace {
 
-// Where the driver does not say how many lanes go together.
+// Sub-group size if the driver does not report one.
 constexpr std::int64_t default_lanes = 32;
 constexpr std::int64_t max_lanes = 128;
 // Enough to keep any local memory busy, and what the model's source goes to.
@@ -27,7 +27,7 @@ std::vector<int> powers_of_two(std::int64_t last) {
   return numbers;
 }
 
-/// Whether the local memory that is reserved holds all rows of the pattern.
+/// True if the reserved local memory holds all rows of the pattern.
 bool fits(const Shape& shape) {
   return footprint_of(shape.pattern, shape.word_bytes, shape.lanes) + behind_footprint_bytes <=
          shape.local_bytes;
@@ -129,7 +129,7 @@ std::vector<Point> refine(const DeviceInfo& device, const Request& request,
   std::vector<Point> more;
   const std::optional<Verdict> verdict = find_verdict(device, points);
   if (!verdict || device.timer != Timer::clock) return more;
-  // Where none are visible, and congestion was asked for: rows that any candidate has in one bank.
+  // If no banks are visible and --ways was given: rows that any candidate has in one bank.
   if (!verdict->is_visible && requested.ways.empty()) return more;
   const Model model = verdict->is_visible ? verdict->ranking.front().model : Model{128, 8, 1};
   const int word = word_of_model(requested, model);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the probe `banks` is asked for, read once, and the points that follow. Pure.
+// Options of the probe `banks`, read once, and the points that follow. Pure.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ namespace clprobe::banks {
 
 inline constexpr std::array all_words{4, 8, 16};
 
-/// What is empty is the probe's choice.
+/// Options of the command line. The probe chooses what is empty.
 struct Options {
   explicit Options(const Request& request);
 
@@ -36,14 +36,14 @@ struct Options {
 /// Work-items of a sub-group.
 std::int64_t lanes_of(const DeviceInfo& device);
 
-/// Of a work-group, at most as many as keep any local memory busy.
+/// Sub-groups of a work-group, at most as many as keep any local memory busy.
 std::int64_t sub_groups_of(const DeviceInfo& device);
 
 std::vector<int> requested_or(const std::vector<int>& requested, const std::vector<int>& otherwise);
 
-/// In bytes.
+/// Requested words, in bytes.
 std::vector<int> words_of(const Options& requested);
-/// Those of a series.
+/// Words of a series, in bytes.
 std::vector<int> words_of(const AccessKind& kind, const DeviceInfo& device,
                           const Options& requested);
 
@@ -55,7 +55,7 @@ std::uint64_t array_bytes(const DeviceInfo& device, const Options& requested, in
 
 Point point_of(const AccessKind& kind, const Shape& shape);
 
-/// Exactly k lanes on k rows of one bank, as Probe::refine.
+/// Adds points with exactly k lanes on k rows of one bank, as Probe::refine.
 std::vector<Point> refine(const DeviceInfo& device, const Request& request,
                           std::span<const Point> points);
 

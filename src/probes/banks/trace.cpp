@@ -22,7 +22,7 @@ using simulator::Trace;
 // The barriers weigh alike in every turn.
 constexpr std::uint64_t max_turns = 8;
 
-/// Where the lanes of each sub-group write their row `j`, and where they read that column.
+/// Adds the places where the lanes of each sub-group write their row `j` and read that column.
 void add_tables(const Tile& tile, int j, Trace& trace) {
   const std::vector<std::uint32_t> places = places_of(tile);
   const auto side = static_cast<std::size_t>(tile.side);
@@ -77,7 +77,7 @@ using simulator::Program;
 using simulator::Register;
 using simulator::Trace;
 
-// As many as make the start and the end of a chain, or of a busy local memory, small.
+// Turns that make the start and the end of a chain, or of a busy local memory, small.
 constexpr std::uint64_t turns_of_chain = 64;
 constexpr std::uint64_t turns = 16;
 // An offset is where it began after so many accesses.

@@ -26,7 +26,7 @@ std::uint32_t place_in_row(const Tile& tile, std::uint32_t row, std::uint32_t co
     case Layout::diagonal:
       return (column + row) % side;
     case Layout::shifted:
-      // The same shifts in every run, as one sample of random ones.
+      // Every run has the same shifts, as one sample of random ones.
       return (column + mixed(row + 1)) % side;
   }
   return column;
@@ -72,7 +72,7 @@ std::string amount(const DeviceInfo& device, double time) {
   return in_cycles(device) ? format_number(time) + " cycles" : format_seconds(time);
 }
 
-/// Nothing is advised for what a run's noise could have made.
+/// Smallest gain that is worth advice; noise could make a smaller one.
 constexpr double min_gain = 1.1;
 
 std::optional<Finding> advise(const DeviceInfo& device, std::span<const TileTime> times) {

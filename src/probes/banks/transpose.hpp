@@ -22,7 +22,7 @@ namespace clprobe::banks {
 
 inline constexpr std::string_view transpose_series = "transpose";
 
-/// Where in its row a word lies. Source of the last: K. Nakano, S. Matsumae, Y. Ito, The random
+/// Place of a word in its row. Source of the last: K. Nakano, S. Matsumae, Y. Ito, The random
 /// address shift to reduce the memory access congestion on the discrete memory machine, 2013.
 enum class Layout {
   rows,      ///< word c of row r behind word c - 1, rows behind each other
@@ -36,7 +36,7 @@ inline constexpr Word<Layout> layout_words[]{{Layout::rows, "rows"},
                                              {Layout::diagonal, "diagonal"},
                                              {Layout::shifted, "shifted"}};
 
-/// What one point is.
+/// A point of the series `transpose`.
 struct Tile {
   Layout layout{Layout::rows};
   int word_bytes{4};

@@ -21,7 +21,7 @@
 #include "clprobe/simulated.hpp"
 #include "probes/banks/access.hpp"
 #include "probes/banks/model.hpp"
-#include "probes/banks/test_runs.hpp"
+#include "probes/banks/runs_test.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/work_group.hpp"
 

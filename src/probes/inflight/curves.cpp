@@ -23,7 +23,7 @@ namespace clprobe::inflight {
 namespace {
 
 constexpr std::array usual_loads{1, 2, 3, 4, 8};
-// Where a spike is seen, what tells a pool of requests from a table of instructions.
+// Mergers that distinguish a pool of requests from a table of instructions, once there is a spike.
 constexpr std::array telling_mergers{2, 4, 8};
 constexpr std::array telling_loads{1, 2};
 constexpr int list_merger = 16;
@@ -73,7 +73,7 @@ Point block_of(Shape shape, const LoadPattern& pattern, int work_items) {
   return point;
 }
 
-/// All of it must fit twice: a round that is not timed comes before.
+/// True if its lines fit twice: an untimed round comes first.
 bool fits(const Point& point) {
   const Shape shape = Shape::of(point);
   return shape.lines_per_round() * 2 <= shape.lines();
@@ -100,13 +100,13 @@ std::vector<LoadPattern> patterns_of(const std::string& target, const std::vecto
   return patterns;
 }
 
-/// Where some loads of a sub-group take one latency and some more take two: those in between, of a
-/// single sub-group.
+/// Adds the numbers of loads between one that takes a latency and one that takes two, for a single
+/// sub-group.
 void add_loads_between(const DeviceInfo& device, const Options& requested,
                        const std::string& target, std::span<const CurveFinding> curves,
                        std::vector<Point>& points) {
   const SubGroupLoads limit = find_sub_group_loads(curves);
-  // Whether it is the sub-group's own limit, curves with mergers tell, which are yet to come.
+  // Curves with mergers, which are yet to come, show if it is the sub-group's own limit.
   if (!limit.open) return;
   std::vector<int> items = work_items_of(device, requested);
   std::erase_if(items, [&](int each) { return each > sub_group_of(device); });
@@ -129,7 +129,7 @@ std::vector<std::uint64_t> groups_of(const DeviceInfo& device, const Options& re
   return {runs_items_in_turn(device) ? std::min(most, max_items_of_cpu) : most};
 }
 
-/// Of one group, where its lines fit twice: a round that is not timed comes before.
+/// Adds the points of one group, if its lines fit twice: an untimed round comes first.
 void add_group(const Shape& shape, std::vector<Point>& points) {
   if (shape.lines_per_round() * 2 > shape.lines()) return;
   for (std::uint64_t number = 0; number < shape.sub_groups(); ++number) {

@@ -46,13 +46,13 @@ std::optional<Gap> find_shelf(const ThreadLatencyPlot& plot, int sub_group, doub
   return ends && shelf.before >= 2 * sub_group ? std::optional(shelf) : std::nullopt;
 }
 
-/// In bytes per nanosecond.
+/// A rate in bytes per nanosecond.
 struct Rate {
   double value{0.0};
   Interval interval{};
 };
 
-/// Of a round of the work-group that has most.
+/// Largest rate of a work-group's round.
 Rate rate_of_unit(const DeviceInfo& device, std::span<const Point> points) {
   Rate best;
   for (const Point& point : points) {
@@ -67,7 +67,7 @@ Rate rate_of_unit(const DeviceInfo& device, std::span<const Point> points) {
   return best;
 }
 
-/// Of the streams beside the loaded chase, without any pause between their loads.
+/// Largest rate of the streams next to the loaded chase, in bytes per nanosecond.
 double rate_of_device(const DeviceInfo& device, std::span<const Point> points) {
   double most = 0.0;
   for (const Point& point : points) {
@@ -80,7 +80,7 @@ double rate_of_device(const DeviceInfo& device, std::span<const Point> points) {
   return most;
 }
 
-/// A document may claim any.
+/// Removes the fact, since a document may claim any.
 void remove_variance(Point& point) {
   if (point.facts.find(variance_fact) == nullptr) return;
   Parameters kept;
@@ -90,7 +90,7 @@ void remove_variance(Point& point) {
   point.facts = std::move(kept);
 }
 
-/// By series and work-items; the two ends of a curve have one neighbour each.
+/// Variances by series and work-items; the two ends of a curve have one neighbour each and none.
 std::map<std::pair<std::string, std::int64_t>, double> variances_of(
     const std::vector<Point>& points) {
   std::vector<std::string> series;
@@ -99,7 +99,7 @@ std::map<std::pair<std::string, std::int64_t>, double> variances_of(
   for (std::size_t number = 0; number < curves.size(); ++number) {
     const ThreadLatencyPlot plot = plot_of(curves[number]);
     for (std::size_t i = 1; i + 1 < plot.work_items.size(); ++i) {
-      // Of times that are alike nothing is left but rounding.
+      // Equal times leave nothing but rounding.
       constexpr double rounding = 1e-12;
       const double mean = plot.harmonic_mean[i];
       const double variance = plot.variance[i] < rounding * mean * mean ? 0.0 : plot.variance[i];
@@ -158,7 +158,7 @@ std::vector<double> min_of_visits(const Point& point) {
   return rounds;
 }
 
-/// What a round without loads takes, by work-items.
+/// Minimum time of a round without loads, by work-items.
 std::map<std::int64_t, double> overheads_in(std::span<const Point> points) {
   std::map<std::int64_t, double> least;
   for (const Point& point : points) {
@@ -170,7 +170,7 @@ std::map<std::int64_t, double> overheads_in(std::span<const Point> points) {
   return least;
 }
 
-/// Of the smallest work-group: what grows with it belongs to the curve.
+/// Overhead of the smallest work-group: what grows with the group belongs to the curve.
 double overhead_of(std::span<const Point> points) {
   const std::map<std::int64_t, double> least = overheads_in(points);
   return least.empty() ? 0.0 : least.begin()->second;
@@ -399,7 +399,7 @@ std::optional<Serialization> find_serialization(const ThreadLatencyCurve& curve,
   found.cycles_per_lane = line.slope;
   found.interval = line.slope_interval;
   const double rise = line.slope * static_cast<double>(sub_group);
-  // Where lines have latencies of their own the curve scatters as much as a shelf is flat.
+  // If lines have latencies of their own, the curve scatters as much as a shelf is flat.
   constexpr double max_doubt = 0.1;
   const bool is_clear = line.slope - line.slope_interval.low < max_doubt * line.slope;
   if (line.slope > 0.0 && is_clear) found.shelf = find_shelf(plot, sub_group, rise);
@@ -427,7 +427,7 @@ void derive_variance(std::vector<Point>& points) {
 }
 
 std::int64_t sub_group_of(const DeviceInfo& device) {
-  constexpr std::int64_t usual = 32;  // where the driver does not say
+  constexpr std::int64_t usual = 32;  // if the driver reports none
   return device.sub_group_size > 1 ? device.sub_group_size : usual;
 }
 
@@ -455,7 +455,7 @@ std::vector<ThreadLatencyCurve> thread_latency_curves(std::span<const Point> poi
   return curves;
 }
 
-/// Where latencies differ from line to line, a round takes the longest of its loads' and Little's
+/// If latencies differ from line to line, a round takes the longest of its loads' and Little's
 /// law needs their mean, which a single chase gives.
 std::vector<CurveFinding> find_curves(const DeviceInfo& device, std::span<const Point> points,
                                       std::span<const ThreadLatencyCurve> curves) {

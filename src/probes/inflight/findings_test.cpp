@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "probes/inflight/test_points.hpp"
+#include "probes/inflight/points_test.hpp"
 
 namespace clprobe::inflight {
 namespace {

@@ -27,7 +27,7 @@
 namespace clprobe::inflight {
 namespace {
 
-/// Where it was seen: of requests or, where a table has them, of instructions that load.
+/// Capacity of requests or, for a table, of load instructions; null if it was not seen.
 const Finding* find_limit(const ProbeResult& result) {
   const Finding* const requests = find_value(result.findings, "requests", unit_series);
   return requests != nullptr ? requests : find_value(result.findings, "instructions", unit_series);
@@ -41,7 +41,7 @@ std::string limit_text(const ProbeResult& result) {
     if (limit != nullptr && !limit->label.empty()) text += fmt::format(" ({})", limit->label);
     return text;
   }
-  // All of them are true, so the largest says most.
+  // All bounds are true, so the largest says most.
   double most = 0.0;
   for (const std::string_view name : {"requests_at_least", "in_flight_at_least"}) {
     const Finding* const bound = find_value(result.findings, name, unit_series);
@@ -214,7 +214,7 @@ std::string why_no_curves(const DeviceInfo& device) {
 
 void add_curves(const DeviceInfo& device, const Options& requested, Plan& plan) {
   std::string reason = why_no_curves(device);
-  // What was asked for is timed all the same: the kernel proves itself.
+  // Named curves are timed all the same: the kernel proves itself.
   if (reason.empty() || requested.is_narrowed()) {
     append_points(plan_curves(device, requested), plan.points);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the sources of the probe `inflight` offer each other. Pure, but for `open`.
+// Functions that the sources of the probe `inflight` share. Pure, but for `open`.
 #pragma once
 
 #include <cstdint>
@@ -22,16 +22,16 @@ namespace clprobe::inflight {
 /// (Unsupported) for work-groups that the kernel does not take, and where work-groups that must run
 /// side by side run one after another.
 Preparer open(Session& session);
-/// How `open` builds the kernels of a point, as Probe::builds.
+/// Builds that `open` uses for the kernels of a point, as Probe::builds.
 std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t seed, const Point& point);
 
-/// The same for the simulator; throws Unsupported for the host's memory and for streams.
+/// Launches of a point for the simulator; throws Unsupported for the host's memory and for streams.
 SimulatedWork trace(const simulator::Machine& machine, const Point& point);
 
 /// Timed rounds of a launch, at most: each has lines of its own.
 std::uint64_t max_rounds(const Shape& shape);
 
-/// What all points of a target have, for a shape of any kind.
+/// Parts of a shape that all points of a target share.
 Shape shape_for(const DeviceInfo& device, const Options& requested, std::string_view target);
 
 /// The curves of a first look, and the work-groups without loads.
@@ -51,7 +51,7 @@ inline constexpr std::string_view unit_series = "compute-unit";
 /// The series of work-groups without loads.
 inline constexpr std::string_view overhead_series = "overhead";
 
-/// Whether a point is of a Thread-Latency curve: of a whole group's rounds, with loads.
+/// True if a point belongs to a Thread-Latency curve: rounds of a whole group, with loads.
 bool is_of_curve(const Point& point);
 
 /// The Thread-Latency curves among the points, in the order of their first points; `series` gets
@@ -59,7 +59,8 @@ bool is_of_curve(const Point& point);
 std::vector<ThreadLatencyCurve> thread_latency_curves(std::span<const Point> points,
                                                       std::vector<std::string>& series);
 
-/// What the curves show, with the lower bounds that the mean latency of a chase allows.
+/// Finds spikes and bounds of the curves, with the lower bounds that the mean latency of a chase
+/// allows.
 std::vector<CurveFinding> find_curves(const DeviceInfo& device, std::span<const Point> points,
                                       std::span<const ThreadLatencyCurve> curves);
 
@@ -83,9 +84,9 @@ struct Serialization {
   std::optional<Gap> shelf{};
 };
 
-/// Of a curve of one load without mergers; nothing of fewer than three points in the first
-/// sub-group. A shelf holds a whole sub-group more, and rises by less than a quarter of what the
-/// first one does.
+/// Finds the slope and the shelf of a curve of one load without mergers; nothing with fewer than
+/// three points in the first sub-group. A shelf holds a whole sub-group more, and rises by less
+/// than a quarter of what the first one does.
 std::optional<Serialization> find_serialization(const ThreadLatencyCurve& curve, int sub_group);
 
 /// The most bytes from memory that the one work-group of the Thread-Latency curves had in a
@@ -94,7 +95,7 @@ std::optional<Serialization> find_serialization(const ThreadLatencyCurve& curve,
 /// not measured.
 std::optional<Finding> find_unit_share(const DeviceInfo& device, std::span<const Point> points);
 
-/// What of its findings stands on the card of a device. Pure.
+/// Findings on the card of a device. Pure.
 Card card(const ProbeResult& result);
 
 }  // namespace clprobe::inflight

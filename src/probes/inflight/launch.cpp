@@ -23,14 +23,14 @@
 namespace clprobe::inflight {
 namespace {
 
-/// What the loads go to, filled once; and how far they have got in it.
+/// Memory that the loads go to, filled once, and how far they have got in it.
 struct Lines {
   Store store{};
   std::uint64_t position{0};
 };
 
-/// What the points of an opened probe share: launches go on where those before them ended, whatever
-/// their point.
+/// State that the points of an opened probe share: each launch goes on where the one before ended,
+/// whatever its point.
 struct Shared {
   Session& session;
   std::map<std::string, Lines> lines{};  ///< by target
@@ -75,7 +75,7 @@ Lines& lines_for(Shared& shared, const Shape& shape) {
 constexpr std::uint64_t lead = 64;
 constexpr std::uint64_t max_leads = 16;
 constexpr std::uint64_t max_leads_of_cpu = 1024;
-// Of a timed chase: long against the rounds of streams with the longest delay.
+// Hops of a timed chase: long against the rounds of streams with the longest delay.
 constexpr std::uint64_t usual_loaded_hops = 512;
 constexpr std::uint64_t usual_loaded_hops_of_cpu = 4096;
 // No stream goes on for longer, whatever becomes of the chase: work-groups may run one after
@@ -87,10 +87,10 @@ constexpr std::size_t progress_words = 65;
 // other threads others may use.
 constexpr int max_attempts = 4;
 constexpr int max_attempts_of_cpu = 10;
-// Of the rounds beside the chase, at least this share must lie in each of its halves.
+// Each half of the chase must have at least this share of the streams' rounds.
 constexpr double min_half = 0.2;
 
-/// What a launch says.
+/// Results of a launch.
 struct LaunchResult {
   std::uint64_t chase_ticks{0};
   std::uint64_t all_ticks{0};
@@ -144,7 +144,7 @@ class Loaded {
   std::uint64_t expected_end_{0};
 };
 
-/// What is streamed: not the lines of the chase, which would find them in a cache.
+/// Buffer that is streamed: not the lines of the chase, which would find them in a cache.
 Lines& Loaded::stream() {
   const Bytes size{shape_.chase.buffer_bytes};
   std::optional<Lines>& stream = shared_->stream;
@@ -244,7 +244,7 @@ Measurement Loaded::run(std::uint64_t hops) {
   return measurement;
 }
 
-/// Prepares a point with streams (loaded_launch.cpp).
+/// Prepares a point with streams.
 Work prepare_loaded(const std::shared_ptr<Shared>& shared, const Point& point) {
   auto prepared = std::make_shared<Loaded>(shared, point);
   Session& session = shared->session;
@@ -346,7 +346,7 @@ void InFlight::build() {
   static_cast<void>(run(1));
 }
 
-/// What the launches since have brought to caches is not the target's.
+/// Brings the target back to caches, which other launches have used since.
 void InFlight::touch() {
   cl::Kernel kernel = session_.kernel("inflight.cl", "inflight_touch", shape_.options());
   kernel.setArg(3, out_);

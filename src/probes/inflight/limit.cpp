@@ -36,7 +36,7 @@ constexpr LimitKind pool_kind{unique_requests, &CurveFinding::min_requests, "poo
 constexpr LimitKind table_kind{load_instructions, &CurveFinding::min_instructions, "table",
                                "load instructions"};
 
-/// One kind of limit, and what the curves show of it.
+/// One kind of limit, weighed by the curves.
 struct Hypothesis {
   LimitKind kind{};
   std::optional<CountRange> range{};  ///< capacities that most spikes share
@@ -111,7 +111,7 @@ Hypothesis weigh(const Curves& curves, int sub_group, const LimitKind& kind) {
   return best;
 }
 
-/// What curves show of both kinds of limit.
+/// Both kinds of limit, weighed by the same curves.
 struct WeighedLimits {
   Hypothesis pool{};
   Hypothesis table{};

@@ -33,7 +33,7 @@ constexpr std::uint64_t turns_of_cpu = 64;
 
 bool is_cpu(const DeviceInfo& device) { return runs_items_in_turn(device); }
 
-/// Of each work-group.
+/// Work-items of each work-group that streams.
 std::int64_t stream_items(const DeviceInfo& device) {
   constexpr std::int64_t max_items = 256;  // drivers take as many without being told
   return is_cpu(device) ? 1 : std::clamp<std::int64_t>(device.max_work_group_size, 1, max_items);
@@ -67,8 +67,8 @@ struct LoadedTime {
   Middle line{};
 };
 
-/// By delay; what has only one of both is left out. The middle of the samples: the least time of a
-/// line would be the most that was ever streamed, and not what was streamed beside the chase.
+/// Times by delay, without delays that lack one of both. The median of the samples: the least time
+/// of a line would be the most that was ever streamed, and not what was streamed beside the chase.
 std::map<std::int64_t, LoadedTime> times_by_delay(const DeviceInfo& device,
                                                   std::span<const Point> points) {
   std::map<std::int64_t, LoadedTime> all;
@@ -128,7 +128,7 @@ void add_parallelism(std::string_view series, double requests, const Interval& i
   }
 }
 
-/// What the number means for who writes a kernel.
+/// Advice for kernels that are to reach this parallelism.
 Finding parallelism_advice(const Parallelism& of, double line_bytes) {
   constexpr double few = 8.0;
   constexpr double many = 32.0;
@@ -250,7 +250,7 @@ void add_loaded_findings(const DeviceInfo& device, std::span<const Point> points
                                             line_bytes, static_cast<int>(units));
   if (!parallelism) return;
   if (idle) add_latencies(*idle, times, *parallelism, found);
-  // Of a CPU's core, chains side by side say more.
+  // Chains side by side say more about a CPU's core.
   if (!is_cpu(device)) {
     add_parallelism(unit_series, parallelism->per_compute_unit,
                     parallelism->per_compute_unit_interval, *parallelism, line_bytes, found);

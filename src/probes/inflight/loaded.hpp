@@ -16,13 +16,13 @@ namespace clprobe::inflight {
 /// beside it.
 inline constexpr std::string_view loaded_latency_series = "loaded-latency";
 inline constexpr std::string_view loaded_traffic_series = "loaded-traffic";
-/// What their findings are about.
+/// Series of their findings.
 inline constexpr std::string_view loaded_series = "loaded";
 inline constexpr std::string_view device_series = "device";
 
 bool is_loaded(const Point& point);
 
-/// What one point of these series is.
+/// A point of these series.
 struct LoadedShape {
   Shape chase{.kind = Kind::chase};
   std::uint64_t groups{0};  ///< that stream; 0: the idle latency
@@ -43,9 +43,9 @@ struct LoadedShape {
   /// Throws std::out_of_range where a parameter is missing.
   static LoadedShape of(const Point& point);
 
-  /// Of the streamed buffer, which is as large as that of the chase.
+  /// Vectors of the streamed buffer, which is as large as that of the chase.
   [[nodiscard]] std::uint64_t vectors() const;
-  /// Of one work-group.
+  /// Vectors of one work-group.
   [[nodiscard]] std::uint64_t vectors_per_round() const { return items * turns * 4; }
   [[nodiscard]] std::uint64_t words_per_round() const { return vectors_per_round() * 4; }
   [[nodiscard]] std::uint64_t bytes_per_round() const { return vectors_per_round() * 16; }
@@ -54,8 +54,7 @@ struct LoadedShape {
 /// Work-groups that stream.
 std::int64_t stream_groups(const DeviceInfo& device);
 
-/// What the kernel returns of the chase, in words of 8 bytes; then come two for each group that
-/// streams.
+/// Words of 8 bytes that the kernel returns for the chase; two for each streaming group follow.
 inline constexpr std::uint64_t words_of_chase = 6;
 
 /// Points of both series with few delays; none where the memory is too little. `base` is the chase.

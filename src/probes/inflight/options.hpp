@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the probe `inflight` is asked for, read once, and the memory that its loads go to. Pure.
+// Options of the probe `inflight`, read once, and the memory that its loads go to. Pure.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace clprobe::inflight {
 
-/// What is empty is the probe's choice.
+/// Options of the command line. The probe chooses what is empty.
 struct Options {
   Bytes max_memory{};
   Effort effort{Effort::normal};
@@ -23,12 +23,12 @@ struct Options {
 
   explicit Options(const Request& request);
 
-  /// Whether --series names it, or nothing.
+  /// True if --series names it, or nothing.
   [[nodiscard]] bool wants(std::string_view name) const;
-  /// Whether --series names it.
+  /// True if --series names it.
   [[nodiscard]] bool names(std::string_view name) const;
   [[nodiscard]] bool has_target(std::string_view target) const;
-  /// Whether curves of certain numbers were asked for.
+  /// True if numbers of work-items, loads or mergers were given.
   [[nodiscard]] bool is_narrowed() const;
 };
 
@@ -38,7 +38,7 @@ Bytes line_of(const DeviceInfo& device);
 /// Work-items that a group can have.
 std::int64_t max_items(const DeviceInfo& device);
 
-/// Whether the loaded latency can be measured, and was not left out.
+/// True if the loaded latency can be measured, and was not left out.
 bool plans_loaded(const DeviceInfo& device, const Options& requested);
 
 /// Powers of two; with the streams they fit into the memory that is allowed.
@@ -53,7 +53,7 @@ struct Buffers {
 
 Buffers choose_buffers(const DeviceInfo& device, const Options& requested);
 
-/// What the planned points take at once.
+/// Memory that the planned points take at once.
 Bytes memory_for(const DeviceInfo& device, std::span<const Point> points);
 
 }  // namespace clprobe::inflight

@@ -9,8 +9,8 @@
 
 #include "clprobe/estimate.hpp"
 #include "probes/inflight/inflight.hpp"
-#include "probes/inflight/simulated_runs.hpp"
-#include "probes/inflight/test_points.hpp"
+#include "probes/inflight/points_test.hpp"
+#include "probes/inflight/simulated_runs_test.hpp"
 
 namespace clprobe::inflight {
 namespace {

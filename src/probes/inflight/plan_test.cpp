@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "clprobe/point_facts.hpp"
-#include "probes/inflight/test_points.hpp"
+#include "probes/inflight/points_test.hpp"
 
 namespace clprobe::inflight {
 namespace {

@@ -122,8 +122,7 @@ bool are_equal(double a, const Interval& of_a, double b, const Interval& of_b) {
   return distance <= equal_within || (overlap && distance <= 2.0 * equal_within);
 }
 
-/// Of sorted points: the bandwidth at which the latency first reaches `latency_s`, and the point
-/// that does.
+/// Bandwidth at which the latency of sorted points first reaches a limit, and the points around it.
 struct Knee {
   LoadedPoint at{};
   LoadedPoint before{};
@@ -171,7 +170,7 @@ std::optional<Saturation> fit_saturation(const ThroughputCurve& curve) {
                          found.max_rate_interval.high * used.latency_interval.high};
   found.is_reached = used.asked.back() >= knee_margin * found.knee;
   if (!found.is_reached) {
-    // By Little's law with the unloaded latency, and never more than was asked for.
+    // Little's law with the unloaded latency; never more than was requested.
     const double asked = used.asked.back();
     found.knee = std::min(std::exp(seen) * used.latency, asked);
     found.knee_interval = {std::min(used.last_rate.low * used.latency_interval.low, asked),

@@ -22,13 +22,13 @@ struct ThroughputPoint {
 };
 
 struct ThroughputCurve {
-  /// Of one load at a time, in the rates' unit of time. 0: taken from the point that asks for
+  /// Latency of one load at a time, in the rates' unit of time. 0: by the point that requests
   /// least.
   double latency{0.0};
   std::vector<ThroughputPoint> points{};
 };
 
-/// Where more loads asked for no longer serve more.
+/// Point from which on more requested loads no longer serve more.
 struct Saturation {
   double latency{0.0};
   Interval latency_interval{};
@@ -48,7 +48,7 @@ struct Saturation {
 /// misses. Nothing with fewer than 3 usable points.
 std::optional<Saturation> fit_saturation(const ThroughputCurve& curve);
 
-/// What keeps a compute unit from serving more: how many loads it can hold, or how fast they pass.
+/// Cause that keeps a compute unit from serving more: the loads it can hold, or how fast they pass.
 enum class ThroughputLimit { capacity, port, different, unknown };
 
 std::string_view to_word(ThroughputLimit limit);
@@ -61,12 +61,12 @@ struct TwoLatencyTest {
   std::string reason{};
 };
 
-/// The same kernel on data at two distances. Equal knees: a capacity, which holds fewer loads per
-/// second when each stays longer. Equal rates: a port or bandwidth, the capacity is at least the
-/// larger knee. The latencies must differ by 1.5 times.
+/// Compares one kernel on data at two distances. Equal knees: a capacity, which holds fewer loads
+/// per second when each stays longer. Equal rates: a port or bandwidth, the capacity is at least
+/// the larger knee. The latencies must differ by 1.5 times.
 TwoLatencyTest compare_latencies(const Saturation& near, const Saturation& far);
 
-/// What others read meanwhile, and the latency of a chase beside them.
+/// Bandwidth of streams, and the latency of a chase next to them.
 struct LoadedPoint {
   double bytes_per_second{0.0};
   double latency_s{0.0};

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "probes/inflight/simulated_runs.hpp"
+#include "probes/inflight/simulated_runs_test.hpp"
 
 namespace clprobe {
 namespace {

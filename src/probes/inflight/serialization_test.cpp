@@ -8,7 +8,7 @@
 #include <functional>
 
 #include "clprobe/machine.hpp"
-#include "probes/inflight/simulated_runs.hpp"
+#include "probes/inflight/simulated_runs_test.hpp"
 
 namespace clprobe::inflight {
 namespace {

@@ -13,7 +13,7 @@
 namespace clprobe::inflight {
 namespace {
 
-// As next_line() in cl/inflight.cl.
+// Constants of next_line() in cl/inflight.cl.
 constexpr std::uint32_t factor = 2891336453U;
 constexpr std::uint32_t increment = 1013904223U;
 

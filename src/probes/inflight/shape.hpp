@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one point of the probe `inflight` is: which lines a work-group asks for. Pure.
+// A point of the probe `inflight`: the lines that a work-group requests. Pure.
 #pragma once
 
 #include <array>
@@ -65,11 +65,11 @@ struct Shape {
     fields.fact("buffer_bytes", buffer_bytes, from_1);
   }
 
-  /// Of a point that is not loaded. Throws std::out_of_range where a parameter is missing.
+  /// Reads a point that is not loaded. Throws std::out_of_range where a parameter is missing.
   static Shape of(const Point& point);
 
   [[nodiscard]] bool is_block() const { return kind == Kind::block || kind == Kind::sub_group; }
-  /// Of the sub-group that is timed, from 0.
+  /// Number of the sub-group that is timed, from 0.
   [[nodiscard]] std::uint64_t number() const { return (last_item - 1) / sub_group; }
   [[nodiscard]] std::uint64_t sub_groups() const {
     return (work_items + sub_group - 1) / sub_group;
@@ -109,9 +109,9 @@ struct OfKind {
 using Chains = OfKind<Kind::chains>;
 using OwnTime = OfKind<Kind::sub_group>;
 
-/// Whether a point is of chases side by side.
+/// True if a point has chases side by side.
 bool is_chain(const Point& point);
-/// Whether it is of one sub-group's time.
+/// True if a point is the time of one sub-group.
 bool is_own_time(const Point& point);
 
 /// Chains of a work-item in a group of several.

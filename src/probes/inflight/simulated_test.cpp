@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "probes/inflight/shape.hpp"
-#include "probes/inflight/simulated_runs.hpp"
+#include "probes/inflight/simulated_runs_test.hpp"
 #include "sample_once.hpp"
 
 namespace clprobe {

@@ -132,7 +132,7 @@ void replace_outliers(Sweep& sweep) {
   }
 }
 
-/// Nothing with fewer than 8 usable points.
+/// Prepares a curve; nothing with fewer than 8 usable points.
 std::optional<Sweep> sweep_of(const ThreadLatencyCurve& curve, int sub_group) {
   const ThreadLatencyPlot plot = plot_of(curve);
   Sweep sweep;
@@ -222,7 +222,7 @@ std::string why_no_limit(const LoadPattern& pattern, const Sweep& sweep, const J
     return "the jumps are too close together to be distinguished";
   }
   if (jump.height > max_jump * sweep.latency) return "several jumps coincide";
-  // Where merge lists are full, each load waits in turn.
+  // If merge lists are full, each load waits in turn.
   if (!is_across(pattern) && latencies_behind(sweep, jump) > max_latencies) {
     return "earlier jumps are hidden among the first sub-group's points";
   }

@@ -32,11 +32,11 @@ std::map<int, std::vector<double>> runs_of(const ThreadLatencyCurve& curve) {
   return runs;
 }
 
-/// Of so many runs the robust curve takes the least, or the lower quartile.
+/// Quantile that the robust curve takes of so many runs: the minimum, or the lower quartile.
 double robust_quantile(std::size_t runs) { return runs < 9 ? 0.0 : 0.25; }
 
-/// How often the robust time of as many runs, drawn from these with replacement, is beyond `end`:
-/// fewer of them than its rank are up to there.
+/// Probability that the robust time of as many runs, drawn from these with replacement, is beyond
+/// `end`: fewer of them than its rank are up to there.
 double beyond_share(std::span<const double> runs, double end) {
   const auto count = static_cast<double>(runs.size());
   const auto within = static_cast<double>(
@@ -62,7 +62,7 @@ constexpr double min_waiting = 1.7;
 /// The time of the fewest work-items by their loads.
 using TimesByLoads = std::map<int, const CurveFinding*>;
 
-/// What the curves of one target say.
+/// Loads of a sub-group by the curves of one target.
 struct OfTarget {
   int at_least{0};
   std::optional<CountRange> range{};
@@ -93,8 +93,8 @@ OfTarget weigh_target(const TimesByLoads& times) {
   return found;
 }
 
-/// Whether the unit as a whole had more under way than the loads that waited: its pool or table was
-/// not what they waited for.
+/// True if the compute unit had more under way than the loads that waited: they did not wait for
+/// its pool or table.
 bool is_own_limit(std::span<const CurveFinding> curves, const OfTarget& found) {
   return std::any_of(
              curves.begin(), curves.end(),

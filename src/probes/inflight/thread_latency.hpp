@@ -97,7 +97,7 @@ struct Gap {
   friend bool operator==(const Gap&, const Gap&) = default;
 };
 
-/// What one curve shows.
+/// Findings of one curve.
 struct CurveFinding {
   LoadPattern pattern{};
   double latency_cycles{0.0};      ///< minimum time less overhead
@@ -152,7 +152,7 @@ std::optional<CountRange> instruction_range(const CurveFinding& curve, int sub_g
 /// about mergers. Throws std::invalid_argument when `sub_group` is not positive.
 OutstandingLimit infer_limit(std::span<const CurveFinding> curves, int sub_group);
 
-/// How many loads one sub-group can have outstanding (the limit of its scoreboard, or of the
+/// Loads that one sub-group can have outstanding (the limit of its scoreboard, or of the
 /// registers a driver gives them), whatever the compute unit holds.
 struct SubGroupLoads {
   std::optional<CountRange> loads{};  ///< absent: unknown

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "probes/inflight/test_points.hpp"
+#include "probes/inflight/points_test.hpp"
 
 namespace clprobe::inflight {
 namespace {

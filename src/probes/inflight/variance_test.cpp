@@ -7,7 +7,7 @@
 
 #include "clprobe/estimate.hpp"
 #include "probes/inflight/inflight.hpp"
-#include "probes/inflight/test_points.hpp"
+#include "probes/inflight/points_test.hpp"
 
 namespace clprobe::inflight {
 namespace {

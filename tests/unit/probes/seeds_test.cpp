@@ -16,7 +16,7 @@
 #include "clprobe/registry.hpp"
 #include "clprobe/simulated.hpp"
 #include "clprobe/simulator.hpp"
-#include "probes/banks/test_runs.hpp"
+#include "probes/banks/runs_test.hpp"
 
 namespace clprobe {
 namespace {
