@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "clprobe/run.hpp"
+#include "clprobe/words.hpp"
 
 namespace clprobe::simulator {
 
@@ -35,11 +36,18 @@ enum class Coherence { gpu, ownership };
 /// Whom an incomplete copy into local memory blocks (Alsop, section 6.2.1).
 enum class CopyGranularity { core, warp };
 
-/// Words of a machine file. `from_word` gives nothing for a word that it does not know.
-std::string_view to_word(Scheduler value);
-std::string_view to_word(PendingKind value);
-std::string_view to_word(Coherence value);
-std::string_view to_word(CopyGranularity value);
+/// The words of a machine file.
+inline constexpr Word<Scheduler> scheduler_words[]{
+    {Scheduler::loose_round_robin, "loose-round-robin"},
+    {Scheduler::greedy_then_oldest, "greedy-then-oldest"}};
+inline constexpr Word<PendingKind> pending_kind_words[]{{PendingKind::mshr, "mshr"},
+                                                        {PendingKind::request_pool, "request-pool"},
+                                                        {PendingKind::prt, "prt"}};
+inline constexpr Word<Coherence> coherence_words[]{{Coherence::gpu, "gpu"},
+                                                   {Coherence::ownership, "ownership"}};
+inline constexpr Word<CopyGranularity> copy_granularity_words[]{{CopyGranularity::core, "core"},
+                                                                {CopyGranularity::warp, "warp"}};
+inline std::string_view to_word(PendingKind kind) { return word_in(pending_kind_words, kind); }
 
 /// A latency that depends on where a line lies: between both ends, by a hash of line and seed.
 struct Latency {

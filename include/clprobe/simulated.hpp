@@ -33,10 +33,10 @@ struct SimulatedWork {
   std::optional<simulator::Machine> machine{};
   /// How many compute units are simulated together.
   std::uint64_t units{1};
-  /// May be empty: facts of the point about where the cycles of a launch of `iterations` go, as
-  /// `accounting` says.
+  /// May be empty: facts of the point about where the cycles of a launch of `iterations` go, by
+  /// these priorities.
   std::function<Parameters(const simulator::GridAccount&)> account{};
-  simulator::Accounting accounting{};
+  simulator::Priorities priorities{};
   /// May be empty. For traces whose instructions cannot be counted beforehand: what the trace that
   /// was made last has computed, asked when it has run; it must be `expected_witness`.
   std::function<std::uint64_t()> witness{};

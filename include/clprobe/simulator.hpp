@@ -62,18 +62,10 @@ inline constexpr Causes memory_structural = full_mshr | full_store_buffer | bank
                                             serial_requests | pending_release | pending_copy;
 }  // namespace cause
 
-/// What a warp's next instruction needs besides an issue slot, and shares with those of others. Any
-/// load/store unit takes loads, the first one stores, while no release holds them back, and other
-/// accesses to memory.
-enum class Facility : std::uint8_t { none, loads, stores, accesses, arithmetic, special };
-inline constexpr std::size_t facility_count = 6;
-constexpr std::size_t place_of(Facility facility) { return static_cast<std::size_t>(facility); }
-
 /// One warp context in one cycle.
 struct WarpState {
-  /// Its own. What keeps busy what it needs is a fact of the machine: see CycleState.
+  /// All that keeps it from issuing. One that issued, or could have with more issue slots, has none.
   Causes causes{0};
-  Facility needs{Facility::none};
   bool has_issued{false};
   /// With memory_data: the load that its instruction waits for, the last to come of several.
   std::uint64_t load{0};
@@ -84,24 +76,13 @@ struct WarpState {
   friend bool operator==(const WarpState&, const WarpState&) = default;
 };
 
-/// Why each facility takes nothing; 0 where it takes something.
-using Busy = std::array<Causes, facility_count>;
-
 /// Some cycles in which the same holds: more than one only where nothing was issued.
 struct CycleState {
   std::uint64_t first{0};
   std::uint64_t cycles{1};
   std::uint32_t issued{0};
   bool is_last_flush{false};  ///< all warps have ended, stores are still on their way
-  bool has_changed{true};     ///< false: the warps are as in the cycles told before
-  Busy busy{};
   std::span<const WarpState> warps{};  ///< of all contexts that had a warp so far
-
-  /// All that keeps a warp from issuing. One that issued, or could have with more issue slots, has
-  /// no causes.
-  [[nodiscard]] Causes causes_of(const WarpState& warp) const {
-    return warp.causes | busy[place_of(warp.needs)];
-  }
 };
 
 /// What is told about every cycle, in order and without gaps. Costs nothing where it is not given.

@@ -33,16 +33,11 @@ inline constexpr std::string_view stack_relative_name = "relative_time";
 
 /// The views, in the order in which they are shown. `gsi`: one cause per cycle. `all-causes`: each
 /// cycle divided among all causes that block. `shapley`: the savings of removed causes. `clock`:
-/// times by clocks in the kernel. The other views have bars of parts of kernels: compute units,
-/// sub-groups, successive windows of time. The name of such a bar is the kernel's, ", " and the
-/// name of the part.
+/// times by clocks in the kernel.
 inline constexpr std::string_view stack_view_gsi = "gsi";
 inline constexpr std::string_view stack_view_all_causes = "all-causes";
 inline constexpr std::string_view stack_view_shapley = "shapley";
 inline constexpr std::string_view stack_view_clock = "clock";
-inline constexpr std::string_view stack_view_units = "units";
-inline constexpr std::string_view stack_view_sub_groups = "sub-groups";
-inline constexpr std::string_view stack_view_timeline = "timeline";
 
 inline constexpr std::string_view stack_interaction_name = "interaction";
 inline constexpr std::string_view stack_absorbed_name = "absorbed";
@@ -90,16 +85,6 @@ struct Stack {
   std::string baseline{};            ///< the bar that has the length 1; empty: none was chosen
   std::optional<double> app_share{};
 };
-
-/// True if the bars of a view are parts of kernels.
-bool is_of_parts(std::string_view view);
-/// The kernel of a bar, and the part that the bar is: "uts, ownership" and "unit 3".
-struct BarOfPart {
-  std::string_view kernel;
-  std::string_view part;
-};
-/// Splits the name of a bar in such a view; `part` is empty if there is no ", " in it.
-BarOfPart split_bar(std::string_view bar);
 
 /// True if the finding is a part of a stack.
 bool is_stack_part(const Finding& finding);

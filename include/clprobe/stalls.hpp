@@ -6,10 +6,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <map>
 #include <numeric>
-#include <optional>
-#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -33,35 +32,46 @@ enum class Stall : std::uint8_t {
 inline constexpr std::size_t stall_count = 8;
 std::string_view to_word(Stall stall);
 
-/// Which next instruction is not there yet. GSI sub-classifies memory stalls alone, and names
-/// control and compute stalls as what may be to follow (Alsop, chapter 7); these sub-classes are
-/// ours.
-enum class ControlStall : std::uint8_t { branch, warp_start };
-inline constexpr std::size_t control_stall_count = 2;
-
-/// Whose result is waited for; of several that which comes last, as of loads.
-enum class ComputeDataStall : std::uint8_t { arithmetic, special };
-inline constexpr std::size_t compute_data_stall_count = 2;
-
-/// Which pipelines are taken.
-enum class ComputeStructuralStall : std::uint8_t { arithmetic, special };
-inline constexpr std::size_t compute_structural_stall_count = 2;
-
-/// What a synchronization stall waits for; GSI does not sub-classify these.
-enum class SynchronizationStall : std::uint8_t { barrier, acquire, release, copy_wait };
-inline constexpr std::size_t synchronization_stall_count = 4;
-
-/// Memory structural stalls in the order in which they are tested: a copy engine that waits for an
-/// MSHR is a full MSHR and no pending copy. `serial_requests` is ours: see `Causes`.
-enum class StructuralStall : std::uint8_t {
-  full_mshr,
-  full_store_buffer,
-  bank_conflict,
-  serial_requests,
-  pending_release,
-  pending_copy,
+/// A sub-class of a stall type, or all of a type that has none.
+struct StallPart {
+  Stall stall{};
+  std::string_view word{};  ///< "full MSHR"; empty where the type has no sub-classes
+  Causes cause{0};          ///< of a type, the first part whose cause holds is the one
 };
-inline constexpr std::size_t structural_stall_count = 6;
+
+/// All sub-classes by type, in the order in which they are tested: a copy engine that waits for an
+/// MSHR is a full MSHR and no pending copy. Those of memory data are in the order of `Level`: the
+/// load that was waited for decides. GSI sub-classifies memory stalls alone and names control and
+/// compute stalls as future work (Alsop, chapter 7); the sub-classes of these and of
+/// synchronization, and serial requests, are ours.
+inline constexpr std::array stall_parts{
+    StallPart{Stall::idle, "", cause::idle},
+    StallPart{Stall::control, "branch", cause::branch},
+    StallPart{Stall::control, "start of a sub-group", cause::warp_start},
+    StallPart{Stall::synchronization, "barrier", cause::barrier},
+    StallPart{Stall::synchronization, "acquire", cause::acquire},
+    StallPart{Stall::synchronization, "release", cause::release},
+    StallPart{Stall::synchronization, "copy wait", cause::copy_wait},
+    StallPart{Stall::memory_data, "L1", cause::memory_data},
+    StallPart{Stall::memory_data, "L1 coalescing", cause::memory_data},
+    StallPart{Stall::memory_data, "L2", cause::memory_data},
+    StallPart{Stall::memory_data, "remote L1", cause::memory_data},
+    StallPart{Stall::memory_data, "main memory", cause::memory_data},
+    StallPart{Stall::memory_structural, "full MSHR", cause::full_mshr},
+    StallPart{Stall::memory_structural, "full store buffer", cause::full_store_buffer},
+    StallPart{Stall::memory_structural, "bank conflict", cause::bank_conflict},
+    StallPart{Stall::memory_structural, "serial requests", cause::serial_requests},
+    StallPart{Stall::memory_structural, "pending release", cause::pending_release},
+    StallPart{Stall::memory_structural, "pending DMA", cause::pending_copy},
+    StallPart{Stall::compute_data, "arithmetic result", cause::arithmetic_result},
+    StallPart{Stall::compute_data, "special-function result", cause::special_result},
+    StallPart{Stall::compute_structural, "busy arithmetic units", cause::busy_arithmetic},
+    StallPart{Stall::compute_structural, "busy special-function units", cause::busy_special},
+    StallPart{Stall::none, "", 0},
+};
+
+/// "memory data: L2"; the type's word alone where it has no sub-classes.
+std::string label_of(const StallPart& part);
 
 /// Several stall types: bit n stands for the n-th of `Stall`.
 using StallSet = std::uint8_t;
@@ -103,67 +113,19 @@ Stall classify_instruction(StallSet conditions, const Priorities& priorities = {
 /// Algorithm 2: the first of the types that the instructions of a cycle were given. Without any
 /// instruction there is no active warp, which is idle.
 Stall classify_cycle(StallSet found, const Priorities& priorities = {});
-/// The sub-class, by its place among those of the type: the first one that holds. Nothing for types
-/// without sub-classes, and for memory data, of which the causes do not tell.
-std::optional<std::size_t> part_of(Stall stall, Causes causes);
-/// A sub-class's word by its place among those of its type: "full MSHR", "main memory".
-std::string_view part_word(Stall stall, std::size_t place);
+/// The place in `stall_parts` of the first part of this type whose cause holds: with memory data
+/// that of L1, to which the load's level is added.
+std::size_t part_of(Stall stall, Causes causes);
 
-/// Cycles by type, and the parts of those types that have parts.
+/// Cycles by the place in `stall_parts`.
 struct Breakdown {
-  std::array<double, stall_count> cycles{};
-  /// By where the load that was waited for got its value.
-  std::array<double, level_count> memory_data{};
-  std::array<double, structural_stall_count> memory_structural{};
-  std::array<double, synchronization_stall_count> synchronization{};
-  std::array<double, control_stall_count> control{};
-  std::array<double, compute_data_stall_count> compute_data{};
-  std::array<double, compute_structural_stall_count> compute_structural{};
+  std::array<double, stall_parts.size()> cycles{};
 
-  /// The sub-classes of a type; none of idle and of no stall.
-  [[nodiscard]] std::span<double> parts(Stall stall);
-  [[nodiscard]] std::span<const double> parts(Stall stall) const;
-  [[nodiscard]] double of(Stall stall) const { return cycles[static_cast<std::size_t>(stall)]; }
-  [[nodiscard]] double of(Level level) const {
-    return memory_data[static_cast<std::size_t>(level)];
-  }
-  [[nodiscard]] double of(StructuralStall stall) const {
-    return memory_structural[static_cast<std::size_t>(stall)];
-  }
-  [[nodiscard]] double of(SynchronizationStall stall) const {
-    return synchronization[static_cast<std::size_t>(stall)];
-  }
-  [[nodiscard]] double of(ControlStall stall) const {
-    return control[static_cast<std::size_t>(stall)];
-  }
-  [[nodiscard]] double of(ComputeDataStall stall) const {
-    return compute_data[static_cast<std::size_t>(stall)];
-  }
-  [[nodiscard]] double of(ComputeStructuralStall stall) const {
-    return compute_structural[static_cast<std::size_t>(stall)];
-  }
+  [[nodiscard]] double of(Stall stall) const;
+  [[nodiscard]] double of(Level level) const;
+  /// The parts with any of these causes: "of(cause::compute_data)".
+  [[nodiscard]] double of(Causes causes) const;
   [[nodiscard]] double total() const { return std::accumulate(cycles.begin(), cycles.end(), 0.0); }
-};
-
-/// Adds a share of `each` to all that `sum` has.
-void add(Breakdown& sum, const Breakdown& each, double share);
-
-/// What one warp of the trace did while it was there, by Algorithm 1; `none` is when it issued or
-/// only lacked an issue slot. Warps with the same number are one.
-struct WarpStalls {
-  std::uint32_t number{0};
-  Breakdown cycles{};
-};
-
-/// GSI's view over the time: windows of the same length one after the other, of which the last one
-/// may be shorter. All together they are the whole, the last flush included.
-struct Timeline {
-  struct Window {
-    Breakdown gsi{};
-    std::uint64_t flush_cycles{0};  ///< after the last warp has ended
-  };
-  std::uint64_t window_cycles{0};
-  std::vector<Window> windows{};  ///< none where none was asked for
 };
 
 struct StallAccount {
@@ -177,41 +139,53 @@ struct StallAccount {
   /// that blocks it. On a machine that issues one instruction a cycle, cycles with an instruction
   /// are no stall, as in GSI's view.
   Breakdown all_causes{};
-  std::vector<WarpStalls> warps{};  ///< by number
-  /// After the last warp has ended, for stores on their way: in no type of either view. The views
-  /// each add up to the cycles of the result without these.
-  std::uint64_t flush_cycles{0};
-  Timeline timeline{};
 };
 
-/// What is accounted, and how.
-struct Accounting {
-  Priorities priorities{};
-  /// Of the timeline, an even number; there are at least half as many of a launch of as many
-  /// cycles: how long it takes is not known before, and two become one when there are too many. 0:
-  /// no timeline.
-  std::size_t max_windows{0};
-};
-
-/// Adds up what an `Observer` sees. `observer` is valid as long as this object, which stays where
-/// it is.
+/// Adds up what an `Observer` sees.
 class StallAccountant {
  public:
-  explicit StallAccountant(const Machine& machine, const Accounting& accounting = {});
-  ~StallAccountant();
-  StallAccountant(const StallAccountant&) = delete;
-  StallAccountant(StallAccountant&&) = delete;
-  StallAccountant& operator=(const StallAccountant&) = delete;
-  StallAccountant& operator=(StallAccountant&&) = delete;
+  explicit StallAccountant(const Machine& machine, const Priorities& priorities = {})
+      : issue_width_(machine.core.issue_width), priorities_(priorities) {}
 
-  [[nodiscard]] const Observer& observer() const;
+  void see(const CycleState& state);
+  void serve(std::uint64_t load, Level level) { waits_for(load).level = level; }
+  /// Calls `see` and `serve`; valid as long as this object, which must stay where it is.
+  [[nodiscard]] Observer observer();
   /// What has been seen so far, `result` being that of the simulation.
   [[nodiscard]] StallAccount account(Result result) const;
 
  private:
-  struct Sums;
-  std::unique_ptr<Sums> sums_;
-  Observer observer_{};
+  /// A set of causes: its type and part by Algorithm 1, and the empty slots that it got.
+  struct Kind {
+    Stall stall{Stall::none};
+    std::size_t part{0};
+    double causes_count{0.0};
+    double slots{0.0};
+  };
+  /// Cycles that waited for one load, in each view.
+  struct LoadWaits {
+    double gsi{0.0};
+    double all_causes{0.0};
+    Level level{Level::l1};
+  };
+  /// A warp that something blocks.
+  struct BlockedWarp {
+    Kind* kind{nullptr};
+    std::uint64_t load{0};  ///< 0 unless it waits for one
+  };
+
+  Kind& kind_of(Causes causes);
+  LoadWaits& waits_for(std::uint64_t load);
+  void share_slots(double cycles, std::uint64_t issued);
+  void share_cycle(double cycles, StallSet found);
+
+  std::uint64_t issue_width_;
+  Priorities priorities_;
+  Breakdown gsi_{};         // without the waits for loads
+  Breakdown all_causes_{};  // without these and without the slots of `kinds_`
+  std::map<Causes, Kind> kinds_{};
+  std::vector<LoadWaits> loads_{};      // by number
+  std::vector<BlockedWarp> blocked_{};  // in the cycles that are being seen
 };
 
 /// Simulates and accounts. Throws what `simulate` throws.
@@ -221,13 +195,12 @@ StallAccount account_stalls(const Machine& machine, const Trace& trace,
 /// What compute units did that were simulated together.
 struct GridAccount {
   std::vector<StallAccount> units{};  ///< by unit; each is the whole time of the launch
-  /// One unit as the mean of all: its views and timeline, and the warps of all. Of the result, what
-  /// is counted is that of all units, and the clock reads are in the order of time.
+  /// Views of the mean unit; the result is the `sum_of` all units.
   StallAccount mean{};
 };
 
 /// The same on several compute units, see `simulate_units`.
 GridAccount account_units(const Machine& machine, const Trace& trace, std::uint64_t units,
-                          const Options& options = {}, const Accounting& accounting = {});
+                          const Options& options = {}, const Priorities& priorities = {});
 
 }  // namespace clprobe::simulator

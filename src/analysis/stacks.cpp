@@ -11,8 +11,7 @@ namespace clprobe {
 namespace {
 
 constexpr std::array views{stack_view_gsi,     stack_view_all_causes, stack_view_shapley,
-                           stack_view_clock,   stack_view_units,      stack_view_sub_groups,
-                           stack_view_timeline};
+                           stack_view_clock};
 
 // The kernel's own work comes first, then the causes in the order of GSI's figures.
 constexpr std::array<std::string_view, 8> categories{
@@ -34,18 +33,6 @@ Stack& stack_of(std::vector<Stack>& stacks, const Finding& finding) {
 }
 
 }  // namespace
-
-bool is_of_parts(std::string_view view) {
-  constexpr std::array of_parts{stack_view_units, stack_view_sub_groups, stack_view_timeline};
-  return std::ranges::find(of_parts, view) != of_parts.end();
-}
-
-BarOfPart split_bar(std::string_view bar) {
-  constexpr std::string_view between = ", ";
-  const std::size_t at = bar.rfind(between);
-  if (at == std::string_view::npos) return {bar, {}};
-  return {bar.substr(0, at), bar.substr(at + between.size())};
-}
 
 bool is_stack_part(const Finding& finding) {
   return finding.name == stack_part_name && finding.value && !finding.label.empty();

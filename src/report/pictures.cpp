@@ -174,17 +174,9 @@ class Figures {
     for (const auto& [run, result] : results()) {
       const std::vector<std::vector<Stack>> views = views_of(result->findings);
       for (const std::vector<Stack>& view : views) {
-        const std::string title = view_title(view.front().view);
-        if (!is_of_parts(view.front().view)) {
-          add_bars(*run, view, title);
-          continue;
-        }
-        for (const std::vector<Stack>& parts : by_kernel(view)) {
-          add_bars(*run, parts, fmt::format("{}, {}", split_bar(parts.front().bar).kernel, title));
-        }
+        add_bars(*run, view, view_title(view.front().view));
       }
       for (const std::vector<Stack>& view : views) {
-        if (is_of_parts(view.front().view)) continue;
         for (const std::string& category : divided_categories(view)) {
           const std::vector<Stack> stacks = stacks_of_category(view, category);
           if (stacks.empty()) continue;

@@ -24,25 +24,7 @@ constexpr std::array view_titles{
     ViewTitle{stack_view_all_causes, "each cycle divided among all its causes"},
     ViewTitle{stack_view_shapley, "time saved by removing each cause (mean over all orders)"},
     ViewTitle{stack_view_clock, "time by in-kernel clocks"},
-    ViewTitle{stack_view_units, "by compute unit, one cause per cycle (GSI)"},
-    ViewTitle{stack_view_sub_groups, "by sub-group (idle: not resident)"},
-    ViewTitle{stack_view_timeline, "over time, one cause per cycle (GSI)"},
 };
-
-/// Views of parts of kernels have many bars: a row is a bar, a column a category.
-Table table_of_parts(const std::vector<Stack>& stacks) {
-  const std::vector<std::string> labels = stack_labels(stacks);
-  Table table{.kind = "findings shares", .head = {""}};
-  for (std::string& name : category_names(labels)) table.head.push_back(std::move(name));
-  for (const Stack& stack : stacks) {
-    std::vector<Cell> row{{std::string(split_bar(stack.bar).part)}};
-    for (const CategoryShare& each : categories_of(stack, labels)) {
-      row.push_back({each.share > 0.0 ? share_text({.share = each.share}) : std::string()});
-    }
-    table.rows.push_back(std::move(row));
-  }
-  return table;
-}
 
 void add_titled(std::string title, Table table, std::vector<Block>& blocks) {
   table.title = title;
@@ -51,21 +33,6 @@ void add_titled(std::string title, Table table, std::vector<Block>& blocks) {
 }
 
 }  // namespace
-
-std::vector<std::vector<Stack>> by_kernel(const std::vector<Stack>& stacks) {
-  std::vector<std::vector<Stack>> kernels;
-  for (const Stack& stack : stacks) {
-    const auto found = std::find_if(kernels.begin(), kernels.end(), [&](const auto& each) {
-      return split_bar(each.front().bar).kernel == split_bar(stack.bar).kernel;
-    });
-    if (found == kernels.end()) {
-      kernels.push_back({stack});
-    } else {
-      found->push_back(stack);
-    }
-  }
-  return kernels;
-}
 
 std::vector<Stack> drawn_stacks(std::span<const Stack> stacks) {
   std::vector<Stack> drawn(stacks.begin(), stacks.end());
@@ -290,13 +257,6 @@ std::vector<Block> shares_blocks(std::span<const Finding> findings) {
   };
   for (const std::vector<Stack>& stacks : views_of(findings)) {
     const std::string title = view_title(stacks.front().view) + ", % of the time";
-    if (is_of_parts(stacks.front().view)) {
-      for (const std::vector<Stack>& parts : by_kernel(stacks)) {
-        add_titled(fmt::format("{}: {}", split_bar(parts.front().bar).kernel, title),
-                   table_of_parts(parts), blocks);
-      }
-      continue;
-    }
     Table table = table_of(stacks);
     std::vector<Cell> times{{"time"}};
     for (const Stack& stack : stacks) times.push_back({time_text(stack)});

@@ -24,9 +24,6 @@ std::string view_title(std::string_view view);
 /// The stacks of each view, in the order of stacks_in().
 std::vector<std::vector<Stack>> views_of(std::span<const Finding> findings);
 
-/// Stacks of one view of parts, by their kernels, in the order of the first part of each.
-std::vector<std::vector<Stack>> by_kernel(const std::vector<Stack>& stacks);
-
 /// A kind of shares beside the bars: the name of its findings and its title.
 struct Beside {
   std::string_view name;

@@ -72,15 +72,12 @@ std::string effect_text(const Stack& stack, const StackPart& part) {
   return (is_timed ? ", " + time_text(alone) : "") + app_text(stack, part);
 }
 
-/// Heights of a row and of its bar: views of parts have many bars.
-struct Rows {
-  double row;
-  double bar;
-};
+constexpr double row_height = 26;
+constexpr double bar_height = 18;
 
 /// Draws a bar: causes whose removal saves time lie right of 0, those that cost time left of it.
 std::string bar_of(const Stack& stack, std::span<const std::string> labels, const Reach& reach,
-                   double y, double height, bool has_values) {
+                   double y, bool has_values) {
   if (!stack.is_whole) {
     return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" fill=\"#50565e\">{}</text>\n",
                        reach.across(0.0), y + 13.5, no_bar);
@@ -101,7 +98,7 @@ std::string bar_of(const Stack& stack, std::span<const std::string> labels, cons
     svg += fmt::format(
         "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\" "
         "stroke=\"#50565e\" stroke-width=\"0.5\"><title>{}: {} %{}</title></rect>\n",
-        std::min(from, to), y, std::fabs(to - from), height, fill_of(numbers[category]),
+        std::min(from, to), y, std::fabs(to - from), bar_height, fill_of(numbers[category]),
         html_text(labels[i]), html_text(share_text(*part)),
         has_values ? html_text(effect_text(stack, *part)) : std::string());
   }
@@ -135,10 +132,8 @@ std::string draw_stacks(std::span<const Stack> all, const PictureText& text) {
   const std::vector<std::size_t> numbers = category_numbers(categories);
   constexpr std::size_t legend_columns = 4;
   constexpr double legend_row = 22;
-  const bool has_parts = !stacks.empty() && is_of_parts(stacks.front().view);
-  const Rows rows = has_parts ? Rows{15, 12} : Rows{26, 18};
-  const double below_top = (rows.bar - 9) / 2 + 9;  // of a bar, where its name stands
-  const double bottom = picture::top + rows.row * static_cast<double>(stacks.size());
+  const double below_top = (bar_height - 9) / 2 + 9;  // of a bar, where its name stands
+  const double bottom = picture::top + row_height * static_cast<double>(stacks.size());
   const std::size_t legend_rows = (categories.size() + legend_columns - 1) / legend_columns;
   std::string svg =
       picture_head(text, bottom + 40 + legend_row * static_cast<double>(legend_rows) + 8);
@@ -152,8 +147,8 @@ std::string draw_stacks(std::span<const Stack> all, const PictureText& text) {
         "</text>\n",
         names - 10, y + below_top, html_text(stack.bar + (time.empty() ? "" : ", " + time)),
         html_text(name));
-    svg += bar_of(stack, labels, reach, y, rows.bar, text.has_values);
-    y += rows.row;
+    svg += bar_of(stack, labels, reach, y, text.has_values);
+    y += row_height;
   }
   svg += axis_at(bottom + 16, reach);
   const double column = (picture::width - picture::left) / static_cast<double>(legend_columns);

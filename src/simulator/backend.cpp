@@ -208,7 +208,7 @@ class SimulatedBackend final : public Backend {
       simulator::Result result;
       if (work.account) {
         const simulator::GridAccount account =
-            account_units(machine, trace, work.units, options, work.accounting);
+            account_units(machine, trace, work.units, options, work.priorities);
         launch.account = work.account(account);
         result = account.mean.result;
       } else {

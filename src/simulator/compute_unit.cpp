@@ -10,27 +10,6 @@
 namespace clprobe::simulator {
 namespace {
 
-Facility facility_for(Operation operation) {
-  switch (operation) {
-    case Operation::load:
-      return Facility::loads;
-    case Operation::store:
-      return Facility::stores;
-    case Operation::atomic:
-    case Operation::local_load:
-    case Operation::local_store:
-    case Operation::acquire:
-    case Operation::release:
-      return Facility::accesses;
-    case Operation::alu:
-      return Facility::arithmetic;
-    case Operation::special:
-      return Facility::special;
-    default:
-      return Facility::none;
-  }
-}
-
 std::size_t index_of(std::uint64_t registers) {
   return static_cast<std::size_t>(std::countr_zero(registers));
 }
@@ -51,8 +30,7 @@ ComputeUnit::ComputeUnit(const Machine& machine, const Trace& trace, const Optio
       last_issued_(static_cast<std::uint32_t>(machine.core.warp_contexts) - 1),
       alu_free_(machine.alu.count),
       special_free_(machine.special.count),
-      states_(observer == nullptr ? 0 : machine.core.warp_contexts),
-      holds_until_(states_.size()) {}
+      states_(observer == nullptr ? 0 : machine.core.warp_contexts) {}
 
 // The clock: what happens in a cycle.
 
@@ -61,15 +39,11 @@ std::uint64_t ComputeUnit::step(std::uint64_t now) {
   memory_.process(now);
   if (phase_ == Phase::drains) return drain(now);
   const bool is_watched = observer_ != nullptr;
-  if (!is_watched) take_news(now);
+  if (is_watched) tell_until(now);
+  take_news(now);
   // Mostly all warps sleep, and requests come and go.
-  const bool may_act = !options_.skips_idle || now >= wake_at_ || memory_.has_news();
-  if (!may_act && (!is_watched || has_seen_all(now))) {
+  if (!is_watched && options_.skips_idle && now < wake_at_) {
     return std::min(wake_at_, memory_.next_event());
-  }
-  if (is_watched) {
-    tell_until(now);
-    take_news(now);
   }
   settle(now);
   if (active_ == 0 && !sees_groups()) {
@@ -84,9 +58,8 @@ std::uint64_t ComputeUnit::step(std::uint64_t now) {
   if (is_watched) {
     observe(now);
     if (memory_.has_news()) return now + 1;
-  } else {
-    take_news(now + 1);
   }
+  take_news(now + 1);
   return std::min(wake_at_, memory_.next_event());
 }
 
@@ -107,7 +80,6 @@ void ComputeUnit::take_news(std::uint64_t now) {
 
 void ComputeUnit::complete(const Completion& completion, std::uint64_t now) {
   Warp& warp = warps_[completion.context];
-  forget_state(completion.context);
   if (completion.operation == Operation::acquire || completion.operation == Operation::release) {
     warp.held_until = completion.ready;
     warp.has_lock_now = completion.has_lock;
@@ -181,7 +153,6 @@ void ComputeUnit::start(std::uint32_t context, const WarpWork& work, std::size_t
   warp.turns.assign(trace_.programs[work.program].size(), 0);
   warps_[context] = std::move(warp);
   wake_[context] = warps_[context].held_until;
-  forget_state(context);
   groups_[group].contexts.push_back(context);
   ++groups_[group].live;
   ++active_;
@@ -200,7 +171,6 @@ void ComputeUnit::settle(std::uint64_t now) {
       --unsettled_;
       ++warp.locks_held;
       memory_.invalidate_l1();
-      forget_state(context);
       advance(warp, now);
     }
     if (is_at_end(warp) && find_blockage(warp, now).causes == 0) end_warp(context, now);
@@ -219,7 +189,6 @@ void ComputeUnit::end_warp(std::uint32_t context, std::uint64_t now) {
   warp.is_active = false;
   warp.waiting = Waiting::nothing;
   wake_[context] = never;
-  forget_state(context);
   --unsettled_;
   by_age_.erase(std::find(by_age_.begin(), by_age_.end(), context));
   --active_;
@@ -237,7 +206,6 @@ void ComputeUnit::open_barrier(GroupState& group, std::uint64_t now) {
     warps_[context].held_until = now + machine_.core.barrier_cycles;
     wake_[context] = never;
     wake_by(context, warps_[context].held_until);
-    forget_state(context);
   }
 }
 
@@ -319,39 +287,36 @@ void ComputeUnit::find_scoreboard_hazard(const Warp& warp, std::uint64_t now,
   found.add(cause::memory_data, first_ready);
 }
 
-/// Adds what keeps a facility from taking anything, which is the same for all warps.
-void ComputeUnit::find_busy(Facility facility, std::uint64_t now, Blockage& found) const {
-  const auto find_units = [&](Operation operation) {
-    if (memory_.accepts(operation)) return;
-    found.add(memory_.busy_causes(operation), never);
-    found.waiting = Waiting::room;
-  };
+/// Adds what keeps busy what an operation needs besides an issue slot. Any load/store unit takes
+/// loads; the first one takes stores, while no release holds them back, and other accesses.
+void ComputeUnit::find_busy(Operation operation, std::uint64_t now, Blockage& found) const {
   const auto find_pipelines = [&](const std::vector<std::uint64_t>& free, Causes cause) {
     const std::uint64_t first = *std::min_element(free.begin(), free.end());
     if (first > now) found.add(cause, first);
   };
-  switch (facility) {
-    case Facility::loads:
-      find_units(Operation::load);
-      break;
-    case Facility::stores:
-      find_units(Operation::store);
+  switch (operation) {
+    case Operation::alu:
+      return find_pipelines(alu_free_, cause::busy_arithmetic);
+    case Operation::special:
+      return find_pipelines(special_free_, cause::busy_special);
+    case Operation::store:
       if (memory_.stores_held_until() > now) {
         found.add(cause::pending_release, memory_.stores_held_until());
       }
       break;
-    case Facility::accesses:
-      find_units(Operation::atomic);
+    case Operation::load:
+    case Operation::atomic:
+    case Operation::local_load:
+    case Operation::local_store:
+    case Operation::acquire:
+    case Operation::release:
       break;
-    case Facility::arithmetic:
-      find_pipelines(alu_free_, cause::busy_arithmetic);
-      break;
-    case Facility::special:
-      find_pipelines(special_free_, cause::busy_special);
-      break;
-    case Facility::none:
-      break;
+    default:
+      return;
   }
+  if (memory_.accepts(operation)) return;
+  found.add(memory_.busy_causes(operation), never);
+  found.waiting = Waiting::room;
 }
 
 /// For instructions that wait for copies, or access what copies write.
@@ -370,7 +335,6 @@ void ComputeUnit::find_copy_hazards(const Warp& warp, const Instruction& instruc
   if (until == never) found.waiting = Waiting::copies;
 }
 
-/// All causes but for what keeps busy what the warp needs.
 ComputeUnit::Blockage ComputeUnit::find_blockage(Warp& warp, std::uint64_t now) const {
   Blockage found;
   if (warp.held_until > now) {
@@ -382,12 +346,12 @@ ComputeUnit::Blockage ComputeUnit::find_blockage(Warp& warp, std::uint64_t now) 
     return found;
   }
   const Instruction& next = next_of(warp);
-  found.needs = facility_for(next.operation);
   find_data_hazards(warp, next.reads | next.writes, now, found);
   if (next.operation == Operation::load || next.operation == Operation::atomic) {
     find_scoreboard_hazard(warp, now, found);
   }
   find_copy_hazards(warp, next, now, found);
+  find_busy(next.operation, now, found);
   return found;
 }
 
@@ -427,8 +391,7 @@ bool ComputeUnit::try_issue(std::uint32_t context, std::uint64_t now) {
     wake_[context] = never;
     return false;
   }
-  Blockage blockage = find_blockage(warp, now);
-  if (blockage.causes == 0) find_busy(blockage.needs, now, blockage);
+  const Blockage blockage = find_blockage(warp, now);
   warp.waiting = blockage.waiting;
   if (blockage.causes != 0) {
     if (warp.waiting == Waiting::room) warp.wanted = next_of(warp).operation;
@@ -442,7 +405,6 @@ bool ComputeUnit::try_issue(std::uint32_t context, std::uint64_t now) {
   if (observer_ != nullptr) {
     states_[context] = {
         .has_issued = true, .number = warp.number, .program = warp.program, .instruction = warp.at};
-    forget_state(context);
   }
   ++result_.warp_instructions;
   execute(context, instruction, now);
@@ -522,54 +484,28 @@ void ComputeUnit::compute(Warp& warp, const Instruction& instruction, const Func
 
 // What the observer is told.
 
-/// Finds what is busy; returns until when that does not change by itself.
-std::uint64_t ComputeUnit::find_all_busy(std::uint64_t now, Busy& busy) const {
-  std::uint64_t until = never;
-  for (std::size_t place = 0; place < facility_count; ++place) {
-    Blockage found;
-    find_busy(static_cast<Facility>(place), now, found);
-    busy[place] = found.causes;
-    until = std::min(until, found.changes);
-  }
-  return until;
-}
-
 void ComputeUnit::observe(std::uint64_t now) {
-  const CopyState before = std::exchange(copy_state_, copy_state());
-  if (!options_.skips_idle || copy_state_ != before) {
-    std::fill(holds_until_.begin(), holds_until_.end(), 0);
-  }
   for (std::uint32_t context = 0; context < used_contexts_; ++context) {
-    std::uint64_t& until = holds_until_[context];
-    if (until <= now) until = observe_warp(context, now);
-    wake_at_ = std::min(wake_at_, until);
+    wake_at_ = std::min(wake_at_, observe_warp(context, now));
   }
-  wake_at_ = std::min(wake_at_, find_all_busy(now, busy_));
 }
 
 /// Finds the state of a context; returns until when it holds.
 std::uint64_t ComputeUnit::observe_warp(std::uint32_t context, std::uint64_t now) {
   Warp& warp = warps_[context];
-  if (warp.issued_at == now) {
-    has_changed_ = true;
-    return now + 1;
+  if (warp.issued_at == now) return now + 1;
+  if (!warp.is_active) {
+    states_[context] = {.causes = cause::idle};
+    return never;
   }
-  WarpState state{.causes = cause::idle};
-  Blockage blockage;
-  if (warp.is_active) {
-    blockage = find_blockage(warp, now);
-    state = {.causes = blockage.causes,
-             .needs = blockage.needs,
-             .load = blockage.load,
-             .number = warp.number,
-             .program = warp.program,
-             .instruction = warp.at};
-    // An end that could not be settled in this cycle is in the next one.
-    if (is_at_end(warp) && blockage.causes == 0) blockage.changes = now + 1;
-  }
-  has_changed_ = has_changed_ || state != states_[context];
-  states_[context] = state;
-  return blockage.changes;
+  const Blockage blockage = find_blockage(warp, now);
+  states_[context] = {.causes = blockage.causes,
+                      .load = blockage.load,
+                      .number = warp.number,
+                      .program = warp.program,
+                      .instruction = warp.at};
+  // An end that could not be settled in this cycle is in the next one.
+  return is_at_end(warp) && blockage.causes == 0 ? now + 1 : blockage.changes;
 }
 
 /// Tells of the cycles since the last step, whose number only the next step knows.
@@ -580,19 +516,14 @@ void ComputeUnit::tell_until(std::uint64_t now, bool is_last_flush) {
                        .cycles = now - told_until_,
                        .issued = issued_,
                        .is_last_flush = is_last_flush,
-                       .has_changed = has_changed_,
-                       .busy = busy_,
                        .warps = std::span(states_).first(used_contexts_)});
   }
   told_until_ = now;
-  has_changed_ = false;
 }
 
 void ComputeUnit::tell_idle(std::uint64_t until, bool is_last_flush) {
   if (observer_ == nullptr) return;
-  busy_ = {};
   issued_ = 0;
-  has_changed_ = true;
   std::fill(states_.begin(), states_.end(), WarpState{.causes = cause::idle});
   tell_until(until, is_last_flush);
 }

@@ -85,7 +85,6 @@ class ComputeUnit {
     std::uint64_t earliest{0};     ///< it cannot issue before this cycle
     std::uint64_t load{0};
     Waiting waiting{Waiting::nothing};
-    Facility needs{Facility::none};
 
     void add(Causes cause, std::uint64_t until) {
       causes |= cause;
@@ -93,14 +92,6 @@ class ComputeUnit {
       earliest = until > earliest ? until : earliest;
     }
   };
-  /// State of the copy engine on which blockages depend.
-  struct CopyState {
-    std::uint64_t changes{0};
-    bool is_blocked{false};
-
-    friend bool operator==(const CopyState&, const CopyState&) = default;
-  };
-
   [[nodiscard]] bool sees_groups() const { return shared_.next_group < trace_.groups.size(); }
   [[nodiscard]] bool is_at_end(const Warp& warp) const {
     return warp.at == trace_.programs[warp.program].size();
@@ -130,7 +121,7 @@ class ComputeUnit {
   static void find_data_hazards(Warp& warp, std::uint64_t registers, std::uint64_t now,
                                 Blockage& found);
   void find_scoreboard_hazard(const Warp& warp, std::uint64_t now, Blockage& found) const;
-  void find_busy(Facility facility, std::uint64_t now, Blockage& found) const;
+  void find_busy(Operation operation, std::uint64_t now, Blockage& found) const;
   void find_copy_hazards(const Warp& warp, const Instruction& instruction, std::uint64_t now,
                          Blockage& found) const;
 
@@ -144,20 +135,6 @@ class ComputeUnit {
     return {.lanes = warp.lanes, .warp = warp.number, .turn = warp.turns[warp.at]};
   }
 
-  /// The state of a context is to be found anew: something has happened to its warp.
-  void forget_state(std::size_t context) {
-    if (observer_ != nullptr) holds_until_[context] = 0;
-  }
-  [[nodiscard]] CopyState copy_state() const {
-    return {.changes = memory_.copies().changes(), .is_blocked = memory_.copies().is_blocked()};
-  }
-  /// True if what the memory has done changes nothing that an observer sees.
-  [[nodiscard]] bool has_seen_all(std::uint64_t now) const {
-    Busy busy;
-    find_all_busy(now, busy);
-    return busy == busy_ && copy_state() == copy_state_;
-  }
-  std::uint64_t find_all_busy(std::uint64_t now, Busy& busy) const;
   void observe(std::uint64_t now);
   std::uint64_t observe_warp(std::uint32_t context, std::uint64_t now);
   void tell_until(std::uint64_t now, bool is_last_flush = false);
@@ -190,13 +167,9 @@ class ComputeUnit {
   std::uint64_t end_{0};
   Result result_{};
   // For the observer.
-  std::vector<WarpState> states_;           // by context
-  std::vector<std::uint64_t> holds_until_;  // of a state, unless the copy engine changes
-  CopyState copy_state_{};
-  Busy busy_{};
+  std::vector<WarpState> states_;  // by context
   std::uint64_t told_until_{0};
   std::uint32_t issued_{0};  // in the cycle `told_until_`
-  bool has_changed_{true};   // any state, since the cycles that were told last
 };
 
 }  // namespace clprobe::simulator

@@ -66,7 +66,6 @@ class Copies {
                        .is_inward = instruction.operation == Operation::copy_in,
                        .next_line = first / line_bytes,
                        .end_line = (first + instruction.count + line_bytes - 1) / line_bytes});
-    ++changes_;
     // The engine begins in the cycle after the instruction.
     if (!is_stuck_ && next_action_ == never) next_action_ = now + 1;
   }
@@ -128,8 +127,6 @@ class Copies {
   /// Whether the end of a copy has become known since that was last taken.
   [[nodiscard]] bool has_changed() const { return has_changed_; }
   bool take_changed() { return std::exchange(has_changed_, false); }
-  /// How many copies have begun, and how many ends have become known.
-  [[nodiscard]] std::uint64_t changes() const { return changes_; }
 
  private:
   struct Copy {
@@ -160,7 +157,6 @@ class Copies {
     if (copy.has_entry) table_.end_at(copy.done);
     last_done_ = std::max(last_done_, copy.done);
     has_changed_ = true;
-    ++changes_;
   }
   [[nodiscard]] std::uint32_t all_sectors() const {
     const std::uint64_t count = machine_.l1.line_bytes / machine_.l1.sector_bytes;
@@ -174,7 +170,6 @@ class Copies {
   std::uint64_t next_action_{never};
   bool is_stuck_{false};
   bool has_changed_{false};
-  std::uint64_t changes_{0};
   std::uint64_t last_done_{0};
 };
 

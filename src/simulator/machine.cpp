@@ -35,26 +35,6 @@ constexpr Bounds some_count{1, 1U << 16U};
 constexpr Bounds any_bytes{0, std::uint64_t{1} << 50U};
 constexpr Bounds line_sizes{4, 4096};
 
-/// The words of an enumeration, in the order of its enumerators.
-template <typename Enum>
-struct Words;
-template <>
-struct Words<Scheduler> {
-  static constexpr std::array<std::string_view, 2> all{"loose-round-robin", "greedy-then-oldest"};
-};
-template <>
-struct Words<PendingKind> {
-  static constexpr std::array<std::string_view, 3> all{"mshr", "request-pool", "prt"};
-};
-template <>
-struct Words<Coherence> {
-  static constexpr std::array<std::string_view, 2> all{"gpu", "ownership"};
-};
-template <>
-struct Words<CopyGranularity> {
-  static constexpr std::array<std::string_view, 2> all{"core", "warp"};
-};
-
 template <typename Visitor, typename LatencyField>
 void visit_latency(Visitor& fields, std::string_view key, LatencyField& latency) {
   fields.section(key, [&](auto& each) {
@@ -71,7 +51,7 @@ void visit_core(Visitor& each, CoreField& core) {
   each.natural("warp_contexts", core.warp_contexts, Bounds{1, 1024});
   each.natural("max_work_group_size", core.max_work_group_size, some_count);
   each.natural("issue_width", core.issue_width, Bounds{1, 64});
-  each.word("scheduler", core.scheduler);
+  each.word("scheduler", core.scheduler, scheduler_words);
   each.natural("pending_loads_per_warp", core.pending_loads_per_warp, any_count);
   each.natural("branch_cycles", core.branch_cycles, any_cycles);
   each.natural("barrier_cycles", core.barrier_cycles, some_cycles);
@@ -119,7 +99,7 @@ void visit_near_memory(Visitor& fields, MachineField& machine) {
     each.natural("count", machine.l1_banks.count, Bounds{0, 1024});
   });
   fields.section("pending", [&](auto& each) {
-    each.word("kind", machine.pending.kind);
+    each.word("kind", machine.pending.kind, pending_kind_words);
     each.natural("entries", machine.pending.entries, any_count);
     each.natural("mergers", machine.pending.mergers, any_count);
   });
@@ -154,10 +134,10 @@ void visit_far_memory(Visitor& fields, MachineField& machine) {
   });
   fields.section("copy", [&](auto& each) {
     each.natural("requests_per_cycle", machine.copy.requests_per_cycle, some_count);
-    each.word("granularity", machine.copy.granularity);
+    each.word("granularity", machine.copy.granularity, copy_granularity_words);
   });
   fields.section("sharing", [&](auto& each) {
-    each.word("coherence", machine.sharing.coherence);
+    each.word("coherence", machine.sharing.coherence, coherence_words);
     visit_latency(each, "remote_latency_cycles", machine.sharing.remote_latency_cycles);
   });
   // Machines were written before they could have it.
@@ -187,20 +167,15 @@ void visit_machine(Visitor& fields, MachineField& machine) {
 using json::Cursor;
 using json::Json;
 
-template <typename Enum>
-std::string_view word_of(Enum value) {
-  return Words<Enum>::all.at(static_cast<std::size_t>(value));
-}
-
 class Writer {
  public:
   void text(std::string_view key, const std::string& value) { put(key, value); }
   void natural(std::string_view key, std::uint64_t value, Bounds) { put(key, value); }
   void real(std::string_view key, double value, double, double) { put(key, value); }
   void boolean(std::string_view key, bool value) { put(key, value); }
-  template <typename Enum>
-  void word(std::string_view key, Enum value) {
-    put(key, std::string(word_of(value)));
+  template <typename Enum, typename Table>
+  void word(std::string_view key, Enum value, const Table& words) {
+    put(key, std::string(word_in(words, value)));
   }
   template <typename Visit>
   void optional_section(std::string_view key, bool is_there, Visit visit) {
@@ -223,6 +198,14 @@ class Writer {
 
   Json object_ = Json::object();
 };
+
+template <typename Table>
+std::vector<std::string_view> all_words(const Table& table) {
+  std::vector<std::string_view> words;
+  words.reserve(std::size(table));
+  for (const auto& each : table) words.push_back(each.word);
+  return words;
+}
 
 class Reader {
  public:
@@ -250,13 +233,12 @@ class Reader {
     }
   }
   void boolean(std::string_view key, bool& value) { value = at(key).boolean(); }
-  template <typename Enum>
-  void word(std::string_view key, Enum& value) {
+  template <typename Enum, typename Table>
+  void word(std::string_view key, Enum& value, const Table& words) {
     const Cursor found = at(key);
-    const auto& all = Words<Enum>::all;
-    const auto place = std::find(all.begin(), all.end(), found.text());
-    if (place == all.end()) found.refuse(fmt::format("one of {}", fmt::join(all, ", ")));
-    value = static_cast<Enum>(place - all.begin());
+    const auto known = value_in(words, found.text());
+    if (!known) found.refuse(fmt::format("one of {}", fmt::join(all_words(words), ", ")));
+    value = *known;
   }
   template <typename Visit>
   void optional_section(std::string_view key, bool, Visit visit) {
@@ -357,11 +339,6 @@ std::uint64_t clock_overhead(const Machine& machine) {
 }
 
 }  // namespace
-
-std::string_view to_word(Scheduler value) { return word_of(value); }
-std::string_view to_word(PendingKind value) { return word_of(value); }
-std::string_view to_word(Coherence value) { return word_of(value); }
-std::string_view to_word(CopyGranularity value) { return word_of(value); }
 
 void check(const Machine& machine) {
   try {

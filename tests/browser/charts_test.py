@@ -69,20 +69,6 @@ class Charts(PageTest):
         self.assertNotIn("no stall", svg.text)
         self.check_quiet()
 
-    def test_bars_of_parts_are_there_for_each_kernel(self) -> None:
-        run = stacks_run("--case", "utsd", "--set", "nodes=256", "--units", "3", "--view", "units,timeline")
-        self.open(self.page("stacks-of-parts", [run])[0])
-        figures = self.figures()
-        self.js("document.querySelectorAll('details').forEach(d => d.open = true)")
-        units = figures["utsd, GPU coherence, by compute unit, one cause per cycle (GSI)"]
-        for unit in range(3):
-            self.assertIn(f"utsd, GPU coherence, unit {unit}", units.text)
-        time = figures["utsd, ownership, over time, one cause per cycle (GSI)"]
-        windows = re.findall(r"utsd, ownership, cycles \d+ to \d+", time.text)
-        self.assertIn(len(windows), range(24, 49))
-        self.check_layout()
-        self.check_quiet()
-
     def test_heat_maps_by_device_and_series(self) -> None:
         self.open(self.page("all", all_probes_runs())[0])
         self.js("document.querySelectorAll('details').forEach(d => d.open = true)")

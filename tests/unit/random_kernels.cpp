@@ -137,16 +137,16 @@ struct Watched {
 
 /// The uneven work is made of special operations, and nothing else is.
 Watched watch(const Machine& machine, const Trace& trace) {
-  const StallAccountant accountant(machine);
-  const StallAccountant chain(machine);
+  StallAccountant accountant(machine);
+  StallAccountant chain(machine);
   Observer observer;
   observer.served = [&](std::uint64_t load, Level level) {
-    accountant.observer().served(load, level);
-    chain.observer().served(load, level);
+    accountant.serve(load, level);
+    chain.serve(load, level);
   };
   std::vector<WarpState> states;
   observer.cycles = [&](const CycleState& state) {
-    accountant.observer().cycles(state);
+    accountant.see(state);
     // The same, with those that wait for special operations given another cause.
     states.assign(state.warps.begin(), state.warps.end());
     for (WarpState& each : states) {
@@ -158,11 +158,11 @@ Watched watch(const Machine& machine, const Trace& trace) {
     }
     CycleState other = state;
     other.warps = states;
-    chain.observer().cycles(other);
+    chain.see(other);
   };
   Watched watched;
   watched.account = accountant.account(simulate(machine, trace, {}, &observer));
-  watched.uneven = chain.account({}).all_causes.of(SynchronizationStall::copy_wait);
+  watched.uneven = chain.account({}).all_causes.of(cause::copy_wait);
   return watched;
 }
 
@@ -177,7 +177,7 @@ std::array<double, factor_count> expected_shares(const Machine& machine,
   const Watched watched = watch(machine, make_kernel(machine, kernel, 0));
   const Breakdown& view = watched.account.all_causes;
   const double waits = view.of(Level::memory) + view.of(Level::l2);
-  const double with_full = waits > 0.0 ? 1.0 + view.of(StructuralStall::full_mshr) / waits : 1.0;
+  const double with_full = waits > 0.0 ? 1.0 + view.of(cause::full_mshr) / waits : 1.0;
   const double memory = view.of(Level::memory) * with_full;
   const double l2 = view.of(Level::l2) * with_full;
   const double far = middle(machine.memory.latency_cycles);
@@ -191,8 +191,8 @@ std::array<double, factor_count> expected_shares(const Machine& machine,
   const auto time = static_cast<double>(watched.account.result.cycles);
   return {(memory * (far - near) / far + both / 2.0) / time,
           (l2 * (near - l1) / near + both / 2.0) / time,
-          (view.of(StructuralStall::bank_conflict) + view.of(Level::l1) * conflict) / time,
-          view.of(SynchronizationStall::barrier) / time,
+          (view.of(cause::bank_conflict) + view.of(Level::l1) * conflict) / time,
+          view.of(cause::barrier) / time,
           (view.of(Stall::compute_data) - watched.uneven) / time,
           view.of(Stall::control) / time};
 }

@@ -10,6 +10,7 @@
 #include "clprobe/simulated.hpp"
 #include "clprobe/simulator.hpp"
 #include "probes/gsi/case_points.hpp"
+#include "probes/shared/fields.hpp"
 #include "unit/gsi_runs.hpp"
 
 namespace clprobe::gsi {
@@ -34,39 +35,40 @@ TEST_CASE("what was typed is what is simulated") {
   const Plan plan = probe.plan(device, request);
   REQUIRE(plan.points.size() == 2 * 2 + 3 * 2);
   CHECK(plan.points[2].series == "utsd, GPU coherence, 48 MSHRs");
-  const auto search = search_of(plan.points[2]);
-  REQUIRE(search);
-  CHECK(search->units == 2);
-  CHECK(search->nodes == 40);
-  CHECK(search->warps == 3);
-  CHECK(search->local_capacity == 4);
-  CHECK(search->backoff_cycles == 100);
-  CHECK(search->polls_by == Polls::group);
-  CHECK(search->steps == 5);
-  CHECK(search->operations == 7);
-  CHECK(search->state_lines == 6);
-  CHECK(search->written_lines == 2);
-  CHECK(implicit_of(plan.points.back()).operations == 0);
-  CHECK(implicit_of(plan.points.back()).groups == 9);
-  CHECK(implicit_of(plan.points.back()).warps == 5);
-  CHECK(implicit_of(plan.points.back()).elements == 3);
-  CHECK(implicit_of(plan.points.back()).address_operations == 1);
-  CHECK(implicit_of(plan.points.back()).object_bytes == 16);
-  const Machine changed = machine_for(machine, plan.points[2]);
+  const TreeSearch search = search_of(shape_of<Shape>(plan.points[2]));
+  CHECK(search.units == 2);
+  CHECK(search.nodes == 40);
+  CHECK(search.warps == 3);
+  CHECK(search.local_capacity == 4);
+  CHECK(search.backoff_cycles == 100);
+  CHECK(search.polls_by == Polls::group);
+  CHECK(search.steps == 5);
+  CHECK(search.operations == 7);
+  CHECK(search.state_lines == 6);
+  CHECK(search.written_lines == 2);
+  const Implicit implicit = implicit_of(shape_of<Shape>(plan.points.back()));
+  CHECK(implicit.operations == 0);
+  CHECK(implicit.groups == 9);
+  CHECK(implicit.warps == 5);
+  CHECK(implicit.elements == 3);
+  CHECK(implicit.address_operations == 1);
+  CHECK(implicit.object_bytes == 16);
+  const Machine changed = machine_for(machine, shape_of<Shape>(plan.points[2]));
   CHECK(changed.pending.entries == 48);
   CHECK(changed.store_buffer.entries == 8);
   CHECK(changed.synchronization.stores_pass_releases);
   CHECK_FALSE(changed.synchronization.owns_atomics);
   request.own.set("what-if", std::vector<std::string>{"owned-atomics"});
-  const Machine owning = machine_for(machine, probe.plan(device, request).points.front());
+  const Machine owning =
+      machine_for(machine, shape_of<Shape>(probe.plan(device, request).points.front()));
   CHECK(owning.synchronization.owns_atomics);
   CHECK_FALSE(owning.synchronization.stores_pass_releases);
   CHECK(plan.points.back().series == "implicit, stash, 48 MSHRs");
   const SimulatedWork work = probe.trace(machine, plan.points.back());
-  CHECK(work.accounting.priorities.cycle[0] == simulator::Stall::control);
-  CHECK(work.accounting.priorities.cycle[1] == simulator::Stall::idle);
-  CHECK(work.accounting.priorities.cycle[2] == simulator::Stall::memory_structural);
-  CHECK(work.accounting.priorities.instruction == simulator::Priorities{}.instruction);
+  CHECK(work.priorities.cycle[0] == simulator::Stall::control);
+  CHECK(work.priorities.cycle[1] == simulator::Stall::idle);
+  CHECK(work.priorities.cycle[2] == simulator::Stall::memory_structural);
+  CHECK(work.priorities.instruction == simulator::Priorities{}.instruction);
   CHECK_FALSE(probe.find_problem(plan.points[2]));
   Point point = plan.points[2];
   point.parameters.set("units", std::int64_t{65});
@@ -101,11 +103,6 @@ TEST_CASE("what was typed and has no effect is an error") {
         "--set store-buffer: does not apply to compute, which uses no memory");
   CHECK(problem("what-if", std::vector<std::string>{"s-fifo"}, {"implicit"}) ==
         "--what-if: applies only to uts and utsd");
-  const std::vector<std::string> by_unit{"timeline", "units"};
-  CHECK(problem("view", by_unit, {"implicit"}) ==
-        "--view units: applies only to uts, utsd, compute and traces of a whole launch");
-  CHECK(problem("view", by_unit, {"implicit", "compute"}).empty());
-  CHECK(problem("view", std::vector<std::string>{"timeline"}, {"implicit"}).empty());
   CHECK(problem("mshrs", std::vector<int>{32}, {"compute"}) ==
         "--mshrs: does not apply to compute, which uses no memory");
   CHECK(problem("mshrs", std::vector<int>{32}, {"compute", "uts"}).empty());

@@ -4,9 +4,7 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,16 +19,13 @@ namespace clprobe::gsi {
 
 inline constexpr std::string_view implicit_case = "implicit";
 inline constexpr std::string_view compute_case = "compute";
+inline constexpr std::string_view trace_case = "trace";  ///< of points that simulate a trace
 inline constexpr std::array<std::string_view, 4> case_words{"uts", "utsd", implicit_case,
                                                             compute_case};
 inline constexpr std::string_view owned_atomics_word = "owned-atomics";
 inline constexpr std::string_view fifo_word = "s-fifo";
 inline constexpr std::array<std::string_view, 2> what_if_words{owned_atomics_word, fifo_word};
-inline constexpr std::string_view units_word = "units";
-inline constexpr std::string_view sub_groups_word = "sub-groups";
-inline constexpr std::string_view timeline_word = "timeline";
-inline constexpr std::array<std::string_view, 3> view_words{units_word, sub_groups_word,
-                                                            timeline_word};
+/// In the order of `Stall`.
 inline constexpr std::array<std::string_view, simulator::Priorities::count> stall_words{
     "idle",         "control",           "synchronization", "memory-data", "memory-structural",
     "compute-data", "compute-structural"};
@@ -104,13 +99,6 @@ inline constexpr Option case_options[]{
          "several types (Algorithm 1). Types left out follow in the thesis's order: idle, control, "
          "synchronization, memory-data, memory-structural, compute-data, compute-structural.",
      .value = Choices{stall_words}},
-    {.name = "view",
-     .value_name = "LIST",
-     .summary = "extra bars per kernel",
-     .details = "Comma-separated list of extra bars per kernel: one for each compute unit "
-                "(`units`), for each sub-group (`sub-groups`), or for each of 24 to 48 consecutive "
-                "time windows (`timeline`). Default: none.",
-     .value = Choices{view_words}},
     {.name = "relative-to",
      .value_name = "N",
      .summary = "number of the bar to which the others are scaled",
@@ -127,118 +115,58 @@ inline constexpr Option case_options[]{
      .value = TracePath{}},
 };
 
-/// The cases that a setting belongs to.
-enum class SettingOf { searches, distributed_search, implicit, memory };
-
-/// A number of a case that `--set` sets. It is a field of the case; the store buffer's is one of
-/// the machine.
+/// A number that `--set` sets: a field of the search or of the pass over an array. The number of
+/// store-buffer entries is neither: it is the machine's, in both.
 struct Setting {
   std::string_view name{};
   std::string_view parameter{};  ///< in a point
   Bounds bounds{};
+  bool is_always_told{false};  ///< points have it where it was not typed, too
   std::uint64_t TreeSearch::*search{nullptr};
   std::uint64_t Implicit::*implicit{nullptr};
-  SettingOf of{SettingOf::searches};
-  bool is_always_told{false};  ///< points have it where it was not typed, too
+  bool is_of_utsd{false};  ///< has no effect on uts
   bool is_power_of_two{false};
 };
 inline constexpr Setting case_settings[]{
-    {.name = "store-buffer",
-     .parameter = "store_entries",
-     .bounds = {1, 4096},
-     .of = SettingOf::memory},
-    {.name = "nodes",
-     .parameter = "nodes",
-     .bounds = {1, 65536},
-     .search = &TreeSearch::nodes,
-     .of = SettingOf::searches,
-     .is_always_told = true},
-    {.name = "warps",
-     .parameter = "warps",
-     .bounds = {1, 16},
-     .search = &TreeSearch::warps,
-     .of = SettingOf::searches,
-     .is_always_told = true},
-    {.name = "local-queue",
-     .parameter = "local_queue",
-     .bounds = {2, 32},
-     .search = &TreeSearch::local_capacity,
-     .of = SettingOf::distributed_search,
-     .is_always_told = true},
-    {.name = "back-off",
-     .parameter = "backoff_cycles",
-     .bounds = {0, 100000},
-     .search = &TreeSearch::backoff_cycles,
-     .of = SettingOf::searches,
-     .is_always_told = true},
-    {.name = "steps",
-     .parameter = "steps",
-     .bounds = {1, 1000},
-     .search = &TreeSearch::steps,
-     .of = SettingOf::searches},
-    {.name = "step-operations",
-     .parameter = "step_operations",
-     .bounds = {1, 1000},
-     .search = &TreeSearch::operations,
-     .of = SettingOf::searches},
-    {.name = "state-lines",
-     .parameter = "state_lines",
-     .bounds = {1, 16},
-     .search = &TreeSearch::state_lines,
-     .of = SettingOf::searches},
-    {.name = "written-lines",
-     .parameter = "written_lines",
-     .bounds = {0, 2},
-     .search = &TreeSearch::written_lines,
-     .of = SettingOf::searches},
-    {.name = "operations",
-     .parameter = "operations",
-     .bounds = {0, 1000},
-     .implicit = &Implicit::operations,
-     .of = SettingOf::implicit},
-    {.name = "groups",
-     .parameter = "groups",
-     .bounds = {1, 256},
-     .implicit = &Implicit::groups,
-     .of = SettingOf::implicit},
-    {.name = "block",
-     .parameter = "block_warps",
-     .bounds = {1, 32},
-     .implicit = &Implicit::warps,
-     .of = SettingOf::implicit},
-    {.name = "elements",
-     .parameter = "elements",
-     .bounds = {1, 64},
-     .implicit = &Implicit::elements,
-     .of = SettingOf::implicit},
-    {.name = "address-operations",
-     .parameter = "address_operations",
-     .bounds = {0, 100},
-     .implicit = &Implicit::address_operations,
-     .of = SettingOf::implicit},
-    {.name = "object-bytes",
-     .parameter = "object_bytes",
-     .bounds = {4, 64},
-     .implicit = &Implicit::object_bytes,
-     .of = SettingOf::implicit,
-     .is_power_of_two = true},
+    {"store-buffer", "store_entries", {1, 4096}},
+    {"nodes", "nodes", {1, 65536}, true, &TreeSearch::nodes},
+    {"warps", "warps", {1, 16}, true, &TreeSearch::warps},
+    {"local-queue", "local_queue", {2, 32}, true, &TreeSearch::local_capacity, nullptr, true},
+    {"back-off", "backoff_cycles", {0, 100000}, true, &TreeSearch::backoff_cycles},
+    {"steps", "steps", {1, 1000}, false, &TreeSearch::steps},
+    {"step-operations", "step_operations", {1, 1000}, false, &TreeSearch::operations},
+    {"state-lines", "state_lines", {1, 16}, false, &TreeSearch::state_lines},
+    {"written-lines", "written_lines", {0, 2}, false, &TreeSearch::written_lines},
+    {"operations", "operations", {0, 1000}, false, nullptr, &Implicit::operations},
+    {"groups", "groups", {1, 256}, false, nullptr, &Implicit::groups},
+    {"block", "block_warps", {1, 32}, false, nullptr, &Implicit::warps},
+    {"elements", "elements", {1, 64}, false, nullptr, &Implicit::elements},
+    {"address-operations",
+     "address_operations",
+     {0, 100},
+     false,
+     nullptr,
+     &Implicit::address_operations},
+    {"object-bytes", "object_bytes", {4, 64}, false, nullptr, &Implicit::object_bytes, false, true},
 };
 inline constexpr std::string_view poll_setting = "poll";  ///< the one that is a word
+
+/// By the place in `case_settings`; nothing where it is the case's or the machine's own.
+using Settings = std::array<std::optional<std::uint64_t>, std::size(case_settings)>;
 
 /// What was typed. What was not is nothing, and then the machine's or the case's own.
 struct CaseOptions {
   std::vector<std::string> cases{};  ///< all where none was typed, and no trace
   bool has_launch{false};            ///< a trace of all units
   std::string problem{};             ///< of `--set`: "--set: ..."; empty without one
-  std::map<std::string_view, std::uint64_t> settings{};  ///< by name
+  Settings settings{};
   std::optional<Polls> polls_by{};
   std::optional<std::uint64_t> units{};
   bool owns_atomics{false};  ///< false: as the machine has it, and so for the next one
   bool stores_pass_releases{false};
   std::vector<std::uint64_t> mshrs{};
   std::optional<std::string> cycle_priority{};        ///< words, with commas between
-  std::optional<std::string> instruction_priority{};  ///< the same
-  std::optional<std::string> views{};                 ///< the same
+  std::optional<std::string> instruction_priority{};  ///< likewise
   std::optional<std::uint64_t> relative_to{};         ///< the number of a bar
 };
 CaseOptions read_options(const Request& request);
@@ -247,30 +175,74 @@ CaseOptions read_options(const Request& request);
 /// there is none.
 std::string find_option_problem(const CaseOptions& read);
 
+/// The parameters of a point of a case or of a trace.
+struct Shape {
+  std::string name{};  ///< of the case
+  simulator::Coherence coherence{};
+  std::string timer{to_word(Timer::event)};  ///< a launch is one access
+  std::string trace_sha256{};                ///< of the trace's text
+  std::uint64_t groups{1};                   ///< of the trace
+  std::uint64_t simulated_groups{1};         ///< of these, that the simulated units run
+  Settings settings{};
+  std::optional<std::uint64_t> units{};  ///< that are simulated together; nothing: the case's own
+  Polls polls_by{Polls::warp};
+  std::optional<std::uint64_t> owns_atomics{};  ///< 1, or nothing: as the machine has it
+  std::optional<std::uint64_t> stores_pass_releases{};
+  LocalCopy copy{LocalCopy::scratchpad};
+  ComputeWork work{ComputeWork::chain};
+  std::optional<std::uint64_t> mshr_entries{};
+  std::optional<std::string> cycle_priority{};
+  std::optional<std::string> instruction_priority{};
+
+  [[nodiscard]] std::optional<TaskQueues> queues() const {
+    return value_in(task_queues_words, name);
+  }
+  [[nodiscard]] bool has(const Setting& setting) const {
+    if (setting.search != nullptr) return queues().has_value();
+    return name == implicit_case || (setting.implicit == nullptr && queues());
+  }
+
+  template <class Visitor>
+  void visit(Visitor& fields) {
+    constexpr Bounds only_1{.min = 1, .max = 1};
+    fields.text("case", name);
+    fields.word("coherence", coherence, simulator::coherence_words);
+    fields.text("timer", timer);
+    if (name == trace_case) {
+      fields.text("trace_sha256", trace_sha256);
+      fields.whole("groups", groups, count_from_1);
+      fields.whole("simulated_groups", simulated_groups, count_from_1);
+    }
+    for (std::size_t i = 0; i < settings.size(); ++i) {
+      const Setting& each = case_settings[i];
+      if (has(each)) fields.whole(each.parameter, settings[i], each.bounds);
+    }
+    fields.whole("units", units, Bounds{.min = 1, .max = 64});
+    if (queues()) {
+      fields.word("poll", polls_by, polls_words);
+      fields.whole("owns_atomics", owns_atomics, only_1);
+      fields.whole("stores_pass_releases", stores_pass_releases, only_1);
+    }
+    if (name == implicit_case) fields.word("copy", copy, local_copy_words);
+    if (name == compute_case) fields.word("work", work, compute_work_words);
+    fields.whole("mshr_entries", mshr_entries, count_from_0);
+    fields.text("cycle_priority", cycle_priority);
+    fields.text("instruction_priority", instruction_priority);
+  }
+};
+
+/// The shape of a case's or a trace's point, with what was typed of it.
+Shape shape_for(std::string_view name, const CaseOptions& options);
+
 /// The bars of a case.
 std::vector<Point> case_points(const simulator::Machine& machine, std::string_view name,
                                const CaseOptions& options);
 
-/// Nothing where the point is of another case. These throw PointError for what no plan made.
-std::optional<TreeSearch> search_of(const Point& point);
-std::optional<ComputeWork> compute_of(const Point& point);
-Implicit implicit_of(const Point& point);
+TreeSearch search_of(const Shape& shape);
+Implicit implicit_of(const Shape& shape);
 /// `machine` as the point has it.
-simulator::Machine machine_for(const simulator::Machine& machine, const Point& point);
-
-/// Whether a view of parts of the kernel was asked for: one of view_words.
-bool shows(const Point& point, std::string_view view);
-/// By which priorities, and with which timeline.
-simulator::Accounting accounting_of(const Point& point);
-/// What was asked for of these, as parameters.
-void write_accounting(const CaseOptions& options, Point& point);
-
-/// The bar that the others are shown relative to, as a parameter of each point; and which it is,
-/// empty where none was chosen.
-void write_baseline(const std::string& bar, std::vector<Point>& points);
-std::string baseline_in(std::span<const Point> points);
-
-/// The first number or word that no point of a case can have.
-std::optional<PointProblem> find_case_problem(const Point& point);
+simulator::Machine machine_for(const simulator::Machine& machine, const Shape& shape);
+/// The thesis's priorities, but the words of the point first.
+simulator::Priorities priorities_of(const Shape& shape);
 
 }  // namespace clprobe::gsi

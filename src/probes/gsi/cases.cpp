@@ -11,10 +11,10 @@
 namespace clprobe::gsi {
 namespace {
 
+namespace cause = simulator::cause;
 using simulator::Breakdown;
 using simulator::Coherence;
 using simulator::Stall;
-using simulator::StructuralStall;
 
 double ratio(double here, double before) {
   return before == 0.0 ? std::numeric_limits<double>::quiet_NaN() : here / before;
@@ -65,7 +65,7 @@ std::vector<CaseChange> compare_tree_searches(const std::vector<CaseRun>& runs) 
     return ratio(utsd_owning.account.gsi.of(stall), utsd.account.gsi.of(stall));
   };
   const auto release_share = [](const CaseRun& run) {
-    return run.account.gsi.of(StructuralStall::pending_release) / time_of(run);
+    return run.account.gsi.of(cause::pending_release) / time_of(run);
   };
   return {
       {"time, utsd against uts, GPU coherence", 0.09, ratio(time_of(utsd), time_of(uts))},
@@ -90,7 +90,7 @@ std::vector<CaseChange> compare_implicit(const std::vector<CaseRun>& runs) {
   const auto against_scratchpad = [&](std::size_t copy, Stall stall) {
     return ratio(gsi(copy, 0).of(stall), gsi(0, 0).of(stall));
   };
-  constexpr auto pending_dma = StructuralStall::pending_copy;
+  constexpr auto pending_dma = cause::pending_copy;
   return {
       {"no stall, DMA against scratchpad", 0.64, against_scratchpad(1, Stall::none)},
       {"no stall, stash against scratchpad", 0.69, against_scratchpad(2, Stall::none)},
@@ -99,8 +99,8 @@ std::vector<CaseChange> compare_implicit(const std::vector<CaseRun>& runs) {
       {"memory structural stalls, stash against scratchpad", 1.34,
        against_scratchpad(2, Stall::memory_structural)},
       {"full MSHR, scratchpad, 256 MSHRs against 32", 0.0,
-       ratio(gsi(0, last).of(StructuralStall::full_mshr),
-             gsi(0, 0).of(StructuralStall::full_mshr))},
+       ratio(gsi(0, last).of(cause::full_mshr),
+             gsi(0, 0).of(cause::full_mshr))},
       {"memory data stalls, scratchpad, 256 MSHRs against 32", 13.0,
        ratio(gsi(0, last).of(Stall::memory_data), gsi(0, 0).of(Stall::memory_data))},
       {"pending DMA, DMA, 256 MSHRs against 32", 8.9,

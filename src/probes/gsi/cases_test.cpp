@@ -15,14 +15,13 @@
 namespace clprobe::gsi {
 namespace {
 
+namespace cause = simulator::cause;
 using simulator::Breakdown;
 using simulator::Coherence;
 using simulator::Level;
 using simulator::Machine;
 using simulator::Operation;
 using simulator::Stall;
-using simulator::StructuralStall;
-using simulator::SynchronizationStall;
 using simulator::Trace;
 
 // Smaller than the default, for the tests' time: what begins and ends a search is more of it. The
@@ -60,8 +59,8 @@ TEST_CASE("one queue for all: synchronization is most of the time, and coherence
   CHECK(gsi(plain).of(Level::remote_l1) == 0.0);
   CHECK(gsi(owning).of(Level::remote_l1) > 0.0);
   // And to own what they own takes longer, of which releases are longer.
-  CHECK(gsi(owning).of(SynchronizationStall::release) >
-        gsi(plain).of(SynchronizationStall::release));
+  CHECK(gsi(owning).of(cause::release) >
+        gsi(plain).of(cause::release));
 }
 
 TEST_CASE("a queue for each compute unit takes less time, less waiting and less spinning") {
@@ -91,8 +90,8 @@ TEST_CASE("with a queue for each, ownership has less of everything that coherenc
   CHECK(time_of(owning) < time_of(plain));
   CHECK(gsi(owning).of(Stall::memory_data) < gsi(plain).of(Stall::memory_data));
   CHECK(gsi(owning).of(Stall::memory_structural) < gsi(plain).of(Stall::memory_structural));
-  CHECK(gsi(owning).of(StructuralStall::pending_release) / time_of(owning) <
-        gsi(plain).of(StructuralStall::pending_release) / time_of(plain));
+  CHECK(gsi(owning).of(cause::pending_release) / time_of(owning) <
+        gsi(plain).of(cause::pending_release) / time_of(plain));
   // The fall in data stalls is mostly the second level's; main memory's stay, give or take.
   const auto fall = [&](Level level) { return gsi(plain).of(level) - gsi(owning).of(level); };
   CHECK(fall(Level::l2) >
@@ -113,8 +112,8 @@ TEST_CASE("what if: an S-FIFO ends pending releases, and owned atomics make own 
     const CaseRun plain = run(coherence, {});
     const CaseRun fifo = run(coherence, {.stores_pass_releases = true});
     const CaseRun owned = run(coherence, {.owns_atomics = true});
-    CHECK(gsi(plain).of(StructuralStall::pending_release) > 0.0);
-    CHECK(gsi(fifo).of(StructuralStall::pending_release) == 0.0);
+    CHECK(gsi(plain).of(cause::pending_release) > 0.0);
+    CHECK(gsi(fifo).of(cause::pending_release) == 0.0);
     // Who has which lock when comes out otherwise, and may take back what is saved.
     CHECK(time_of(fifo) < 1.02 * time_of(plain));
     CHECK(time_of(owned) < time_of(plain));
@@ -170,7 +169,7 @@ TEST_CASE("units are not equal: who has the lock's line near has it more often")
     double most = 0.0;
     double sum = 0.0;
     for (const Breakdown& unit : run.units) {
-      const auto all = static_cast<double>(run.account.result.cycles - run.account.flush_cycles);
+      const auto all = static_cast<double>(run.account.result.cycles - run.account.result.flush_cycles);
       CHECK(unit.total() == doctest::Approx(all));
       least = std::min(least, unit.of(Stall::none));
       most = std::max(most, unit.of(Stall::none));
@@ -194,8 +193,8 @@ TEST_CASE("what if: back-off, and a group that polls in place of its warps, spin
   CHECK(backing.result.warp_instructions < plain.result.warp_instructions);
   CHECK(grouped.result.warp_instructions < plain.result.warp_instructions);
   CHECK(grouped.result.cycles < plain.result.cycles);
-  CHECK(grouped.gsi.of(SynchronizationStall::barrier) > 0.0);
-  CHECK(plain.gsi.of(SynchronizationStall::barrier) == 0.0);
+  CHECK(grouped.gsi.of(cause::barrier) > 0.0);
+  CHECK(plain.gsi.of(cause::barrier) == 0.0);
 }
 
 TEST_CASE("implicit: both kinds of copy save instructions and time, and stall more for structure") {
@@ -209,21 +208,21 @@ TEST_CASE("implicit: both kinds of copy save instructions and time, and stall mo
   CHECK(time_of(implicit_runs()[4]) < time_of(implicit_runs()[0]));
   CHECK(time_of(implicit_runs()[8]) < time_of(implicit_runs()[0]));
   // The engine bypasses cache and pipeline: no store buffer, no banks in the way.
-  CHECK(dma.of(StructuralStall::pending_copy) > 0.0);
-  CHECK(dma.of(StructuralStall::full_store_buffer) == 0.0);
-  CHECK(stash.of(StructuralStall::pending_copy) == 0.0);
-  CHECK(scratchpad.of(StructuralStall::pending_copy) == 0.0);
+  CHECK(dma.of(cause::pending_copy) > 0.0);
+  CHECK(dma.of(cause::full_store_buffer) == 0.0);
+  CHECK(stash.of(cause::pending_copy) == 0.0);
+  CHECK(scratchpad.of(cause::pending_copy) == 0.0);
 }
 
 TEST_CASE("implicit: the stash has more full store buffers and bank conflicts, both full MSHRs") {
   const auto& scratchpad = implicit_gsi(0, 0);
   const auto& stash = implicit_gsi(2, 0);
-  for (const StructuralStall each : {StructuralStall::full_mshr, StructuralStall::full_store_buffer,
-                                     StructuralStall::bank_conflict}) {
+  for (const simulator::Causes each : {cause::full_mshr, cause::full_store_buffer,
+                                     cause::bank_conflict}) {
     CAPTURE(static_cast<int>(each));
     CHECK(scratchpad.of(each) > 0.0);
     // The one sentence that is missed: the page of gsi says it.
-    const bool is_missed = each == StructuralStall::full_mshr;
+    const bool is_missed = each == cause::full_mshr;
     CHECK(stash.of(each) > (is_missed ? 0.0 : scratchpad.of(each)));
   }
 }
@@ -231,11 +230,11 @@ TEST_CASE("implicit: the stash has more full store buffers and bank conflicts, b
 TEST_CASE("implicit: the DMA's structural stalls are full MSHRs and pending DMA, not banks") {
   const auto& scratchpad = implicit_gsi(0, 0);
   const auto& dma = implicit_gsi(1, 0);
-  CHECK(dma.of(StructuralStall::full_mshr) > 0.0);
-  CHECK(dma.of(StructuralStall::pending_copy) > 0.0);
-  CHECK(dma.of(StructuralStall::bank_conflict) <
-        0.1 * scratchpad.of(StructuralStall::bank_conflict));
-  CHECK(dma.of(StructuralStall::full_mshr) + dma.of(StructuralStall::pending_copy) >
+  CHECK(dma.of(cause::full_mshr) > 0.0);
+  CHECK(dma.of(cause::pending_copy) > 0.0);
+  CHECK(dma.of(cause::bank_conflict) <
+        0.1 * scratchpad.of(cause::bank_conflict));
+  CHECK(dma.of(cause::full_mshr) + dma.of(cause::pending_copy) >
         0.9 * dma.of(Stall::memory_structural));
 }
 
@@ -244,14 +243,14 @@ TEST_CASE("implicit: more MSHRs make all faster, and other stalls take the place
     CAPTURE(copy);
     CHECK(time_of(implicit_runs()[copy * 4 + 3]) < time_of(implicit_runs()[copy * 4]));
     for (std::size_t size = 1; size < 4; ++size) {
-      CHECK(implicit_gsi(copy, size).of(StructuralStall::full_mshr) <=
-            implicit_gsi(copy, 0).of(StructuralStall::full_mshr));
+      CHECK(implicit_gsi(copy, size).of(cause::full_mshr) <=
+            implicit_gsi(copy, 0).of(cause::full_mshr));
     }
-    CHECK(implicit_gsi(copy, 3).of(StructuralStall::full_mshr) <
-          0.5 * implicit_gsi(copy, 0).of(StructuralStall::full_mshr));
+    CHECK(implicit_gsi(copy, 3).of(cause::full_mshr) <
+          0.5 * implicit_gsi(copy, 0).of(cause::full_mshr));
   }
-  CHECK(implicit_gsi(0, 0).of(StructuralStall::full_mshr) > 0.0);
-  CHECK(implicit_gsi(0, 3).of(StructuralStall::full_mshr) == 0.0);
+  CHECK(implicit_gsi(0, 0).of(cause::full_mshr) > 0.0);
+  CHECK(implicit_gsi(0, 3).of(cause::full_mshr) == 0.0);
   const auto changes = compare_with_thesis(implicit_runs());
   const double scratchpad_data = changes[5].here;
   const double pending_dma = changes[6].here;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Control and compute stalls, from the kernels that have them to findings, and from older
-// documents.
+// Control and compute stalls, from the kernels that have them to findings.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -11,7 +10,6 @@
 #include "clprobe/engine.hpp"
 #include "clprobe/simulated.hpp"
 #include "clprobe/stacks.hpp"
-#include "probes/gsi/account.hpp"
 #include "unit/gsi_runs.hpp"
 
 namespace clprobe::gsi {
@@ -56,32 +54,6 @@ TEST_CASE("kernels that only compute have the stalls that other cases have littl
   CHECK(cycles(started, 0) == cycles(result, 0) + 100);
   const double start = share_of(started, "compute, chain", "control: start of a sub-group");
   CHECK(start * static_cast<double>(cycles(started, 0)) == doctest::Approx(100.0));
-}
-
-TEST_CASE("an older document told no sub-classes of control and compute apart") {
-  Point point = measured_compute(simulator::preset("gsi")).points.front();
-  const auto account = account_in(point.facts);
-  REQUIRE(account);
-  double chained = 0.0;
-  for (const StallPart& part : stall_parts()) {
-    if (part.stall != simulator::Stall::compute_data || !part.place) continue;
-    const std::string name = "gsi_" + part.fact + "_cycles";
-    if (point.facts.find(name) == nullptr) continue;
-    chained += cycles_of(account->gsi, part);
-    point.facts.set(name, std::int64_t{0});
-  }
-  REQUIRE(chained > 0.0);
-  CHECK_FALSE(account_in(point.facts));
-  point.facts.set("gsi_compute_data_cycles", chained);
-  const auto result = probe.analyse(describe_device(simulator::preset("gsi")), {&point, 1});
-  std::vector<double> undivided;
-  for (const Finding& each : result.findings) {
-    if (each.method == stack_view_gsi && each.label == "compute data") {
-      undivided.push_back(*each.value * static_cast<double>(point.facts.integer("cycles")));
-    }
-  }
-  REQUIRE(undivided.size() == 1);
-  CHECK(undivided[0] == doctest::Approx(chained));
 }
 
 }  // namespace clprobe::gsi

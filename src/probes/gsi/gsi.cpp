@@ -38,62 +38,44 @@ namespace {
 
 using simulator::Machine;
 using simulator::PendingKind;
+using simulator::stall_parts;
 using simulator::Trace;
 
 constexpr std::string_view flush_label = "end-of-kernel flush";
+/// The bar that the others are shown relative to; each point has it.
+constexpr std::string_view baseline_parameter = "relative_to";
 
 Finding exactly(Finding finding, double value) {
   finding.value = finding.low = finding.high = value;
   return finding;
 }
 
-/// A bar of `all.cycles`, in one view.
-void add_view(const std::string& bar, const Detail& all, std::string_view view,
+/// The bar of a run, in one view.
+void add_view(const CaseRun& run, const simulator::Breakdown& breakdown, std::string_view view,
               std::vector<Finding>& findings) {
-  const auto add = [&](std::string_view label, double cycles) {
+  const auto add = [&](std::string label, double cycles) {
     if (cycles == 0.0) return;
-    findings.push_back(exactly(finding_of(stack_part_name, bar, "share", view),
-                               cycles / static_cast<double>(all.cycles)));
-    findings.back().label = label;
+    findings.push_back(exactly(finding_of(stack_part_name, run.name, "share", view),
+                               cycles / static_cast<double>(run.account.result.cycles)));
+    findings.back().label = std::move(label);
   };
-  for (const StallPart& part : stall_parts()) add(part.label, cycles_of(all.breakdown, part));
-  add(flush_label, static_cast<double>(all.flush_cycles));
-}
-
-void add_time(const std::string& bar, std::uint64_t cycles, std::vector<Finding>& findings) {
-  findings.push_back(exactly(finding_of(stack_time_name, bar, "cycles", "simulation"),
-                             static_cast<double>(cycles)));
-  findings.back().source = Source::measured;
-}
-
-struct DetailView {
-  std::string_view word;
-  std::string_view view;
-};
-constexpr std::array detail_views{DetailView{units_word, stack_view_units},
-                                  DetailView{sub_groups_word, stack_view_sub_groups},
-                                  DetailView{timeline_word, stack_view_timeline}};
-
-void add_details(const Point& point, const CaseRun& run, std::vector<Finding>& findings) {
-  for (const DetailView& each : detail_views) {
-    for (const Detail& detail : details_in(point, run, each.word)) {
-      const std::string bar = fmt::format("{}, {}", run.name, detail.what);
-      add_time(bar, detail.cycles, findings);
-      add_view(bar, detail, each.view, findings);
-    }
+  for (std::size_t place = 0; place < stall_parts.size(); ++place) {
+    add(label_of(stall_parts[place]), breakdown.cycles[place]);
   }
+  add(std::string(flush_label), static_cast<double>(run.account.result.flush_cycles));
 }
 
-/// What single units have of a part that any of them has.
-void add_units(const CaseRun& run, const StallPart& part, std::vector<Finding>& findings) {
+/// The shares that single units have of a part.
+void add_units(const CaseRun& run, std::size_t part, std::vector<Finding>& findings) {
   const auto all = static_cast<double>(run.account.result.cycles);
   std::vector<double> shares;
-  for (const simulator::Breakdown& unit : run.units) shares.push_back(cycles_of(unit, part) / all);
+  shares.reserve(run.units.size());
+  for (const simulator::Breakdown& unit : run.units) shares.push_back(unit.cycles.at(part) / all);
   std::sort(shares.begin(), shares.end());
   if (shares.empty() || shares.back() == 0.0) return;
   const auto add = [&](std::string_view name, double share) {
     findings.push_back(exactly(finding_of(name, run.name, "share", stack_view_gsi), share));
-    findings.back().label = part.label;
+    findings.back().label = label_of(stall_parts.at(part));
   };
   add(stack_unit_least_name, shares.front());
   add(stack_unit_median_name, shares[(shares.size() - 1) / 2]);
@@ -102,14 +84,12 @@ void add_units(const CaseRun& run, const StallPart& part, std::vector<Finding>& 
 
 void add_stacks(const CaseRun& run, std::vector<Finding>& findings) {
   if (run.account.result.cycles == 0) return;
-  add_time(run.name, run.account.result.cycles, findings);
-  Detail all{.cycles = run.account.result.cycles,
-             .flush_cycles = run.account.flush_cycles,
-             .breakdown = run.account.gsi};
-  add_view(run.name, all, stack_view_gsi, findings);
-  all.breakdown = run.account.all_causes;
-  add_view(run.name, all, stack_view_all_causes, findings);
-  for (const StallPart& part : stall_parts()) add_units(run, part, findings);
+  findings.push_back(exactly(finding_of(stack_time_name, run.name, "cycles", "simulation"),
+                             static_cast<double>(run.account.result.cycles)));
+  findings.back().source = Source::measured;
+  add_view(run, run.account.gsi, stack_view_gsi, findings);
+  add_view(run, run.account.all_causes, stack_view_all_causes, findings);
+  for (std::size_t part = 0; part < stall_parts.size(); ++part) add_units(run, part, findings);
 }
 
 void add_change(const CaseChange& change, std::vector<Finding>& findings) {
@@ -152,43 +132,21 @@ Findings analyse(std::span<const Point> points) {
   for (const Point& point : points) {
     if (point.samples.empty()) continue;
     if (const auto account = account_in(point.facts)) {
-      runs.push_back({point.series, *account, units_in(point.facts, units_told(point.facts))});
+      runs.push_back({point.series, *account, units_in(point.facts)});
       add_stacks(runs.back(), found.findings);
-      add_details(point, runs.back(), found.findings);
     } else {
       found.findings.push_back(
           without_value(stack_part_name, point.series, "",
                         "the point's cycle accounting is missing or does not add up"));
     }
   }
-  add_relative_times(runs, baseline_in(points), found.findings);
+  if (!points.empty()) {
+    add_relative_times(runs, points.front().parameters.text_or(baseline_parameter, ""),
+                       found.findings);
+  }
   for (const CaseChange& change : compare_with_thesis(runs)) add_change(change, found.findings);
   return found;
 }
-
-/// The `case` of a point that simulates a trace.
-constexpr std::string_view trace_case = "trace";
-
-struct TraceShape {
-  std::string name{trace_case};
-  std::string coherence{};
-  std::string timer{to_word(Timer::event)};  ///< a launch is one access
-  std::string sha256{};                      ///< of the trace's text
-  std::uint64_t groups{1};                   ///< of the trace
-  std::uint64_t simulated_groups{1};         ///< of these, that the simulated units run
-  std::optional<std::uint64_t> units{};      ///< that are simulated together; nothing: one
-
-  template <class Visitor>
-  void visit(Visitor& fields) {
-    fields.text("case", name);
-    fields.text("coherence", coherence);
-    fields.text("timer", timer);
-    fields.text("trace_sha256", sha256);
-    fields.whole("groups", groups, count_from_1);
-    fields.whole("simulated_groups", simulated_groups, count_from_1);
-    fields.whole("units", units, Bounds{.min = 2, .max = 64});
-  }
-};
 
 /// All that run it, as of the cases at most 16 if nobody says how many.
 std::uint64_t units_for(const simulator::TraceFile& file, const Machine& machine,
@@ -198,15 +156,13 @@ std::uint64_t units_for(const simulator::TraceFile& file, const Machine& machine
   return options.units.value_or(std::min(all, max_default_units));
 }
 
-bool is_of_trace(const Point& point) { return point.parameters.text_or("case", "") == trace_case; }
-
 std::vector<Point> trace_points(const Machine& machine, const Request& request,
                                 const CaseOptions& options) {
   std::vector<Point> points;
   for (const AskedTrace& each : request.traces) {
-    TraceShape shape;
-    shape.coherence = simulator::to_word(machine.sharing.coherence);
-    shape.sha256 = each.sha256;
+    Shape shape = shape_for(trace_case, options);
+    shape.coherence = machine.sharing.coherence;
+    shape.trace_sha256 = each.sha256;
     shape.groups = each.file->trace.groups.size();
     const std::uint64_t units = units_for(*each.file, machine, options);
     if (units > 1) shape.units = units;
@@ -230,22 +186,6 @@ std::string check_traces(const Machine& machine, const Request& request) {
     }
   }
   return {};
-}
-
-/// Nothing where the point is of a case.
-std::optional<SimulatedWork> trace_work(const Point& point) {
-  if (!is_of_trace(point)) return std::nullopt;
-  SimulatedWork work;
-  work.max_iterations = 1;
-  const auto shape = shape_of<TraceShape>(point);
-  work.given = shape.sha256;
-  work.units = shape.units.value_or(1);
-  return work;
-}
-
-/// The first number or word that no such point can have.
-std::optional<PointProblem> find_trace_problem(const Point& point) {
-  return is_of_trace(point) ? find_problem<TraceShape>(point) : std::nullopt;
 }
 
 constexpr FindingSpec finding_specs[]{
@@ -276,17 +216,17 @@ std::string why_unsupported(const Machine& machine, std::string_view name,
   if (std::find(case_words.begin(), case_words.end(), name) == case_words.end()) {
     return fmt::format("gsi has no such case; choose from {}", fmt::join(case_words, ", "));
   }
-  const Point point = case_points(machine, name, options).front();
+  const Shape shape = shape_of<Shape>(case_points(machine, name, options).front());
   try {
-    if (const auto search = search_of(point)) {
-      check(make_tree_search(machine, *search), machine);
+    if (shape.queues()) {
+      check(make_tree_search(machine, search_of(shape)), machine);
       return {};
     }
-    if (compute_of(point)) {
+    if (name == compute_case) {
       for (const auto& work : compute_work_words) check(make_compute(machine, work.value), machine);
       return {};
     }
-    const Implicit implicit = implicit_of(point);
+    const Implicit implicit = implicit_of(shape);
     const Bytes needed{local_bytes_of(machine, implicit)};
     if (needed.count > machine.local.bytes) {
       return fmt::format("the case needs {} of local memory, but {} has only {}",
@@ -335,7 +275,6 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   const Machine machine = machine_of(device);
   const CaseOptions options = read_options(request);
   plan.points = trace_points(machine, request, options);
-  for (Point& point : plan.points) write_accounting(options, point);
   for (const std::string& name : options.cases) {
     if (std::string problem = why_unsupported(machine, name, options); !problem.empty()) {
       plan.findings.push_back(not_measured(stack_part_name, name, std::move(problem)));
@@ -353,7 +292,8 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   }
   const std::size_t baseline = options.relative_to.value_or(0);
   if (baseline > 0 && baseline <= plan.points.size()) {
-    write_baseline(plan.points[baseline - 1].series, plan.points);
+    const std::string bar = plan.points[baseline - 1].series;
+    for (Point& point : plan.points) point.parameters.set(baseline_parameter, bar);
   }
   return plan;
 }
@@ -386,34 +326,29 @@ void witness_search(SimulatedWork& work, const Machine& machine, const TreeSearc
 }
 
 SimulatedWork trace(const Machine& machine, const Point& point) {
-  if (auto own = trace_work(point)) {
-    own->account = facts_for(point);
-    own->accounting = accounting_of(point);
-    return *std::move(own);
-  }
-  const Machine changed = machine_for(machine, point);
+  const auto shape = shape_of<Shape>(point);
   SimulatedWork work;
   work.max_iterations = 1;
-  if (const auto search = search_of(point)) {
-    work.units = search->units;
-    witness_search(work, changed, *search);
-  } else if (const auto compute = compute_of(point)) {
-    work.units = units_of(*compute);
-    work.trace = [changed, compute](std::uint64_t) { return make_compute(changed, *compute); };
+  work.units = shape.units.value_or(1);
+  work.account = facts_of;
+  work.priorities = priorities_of(shape);
+  if (shape.name == trace_case) {
+    work.given = shape.trace_sha256;
+    return work;
+  }
+  const Machine changed = machine_for(machine, shape);
+  work.machine = changed;
+  if (shape.queues()) {
+    witness_search(work, changed, search_of(shape));
+  } else if (shape.name == compute_case) {
+    work.units = units_of(shape.work);
+    work.trace = [changed, kind = shape.work](std::uint64_t) { return make_compute(changed, kind); };
   } else {
-    work.trace = [changed, implicit = implicit_of(point)](std::uint64_t) {
+    work.trace = [changed, implicit = implicit_of(shape)](std::uint64_t) {
       return make_implicit(changed, implicit);
     };
   }
-  work.machine = changed;
-  work.account = facts_for(point);
-  work.accounting = accounting_of(point);
   return work;
-}
-
-std::optional<PointProblem> find_problem_of(const Point& point) {
-  if (auto problem = find_trace_problem(point)) return problem;
-  return find_case_problem(point);
 }
 
 }  // namespace
@@ -430,7 +365,7 @@ const Probe probe{
     .check = check_cases,
     .plan = plan,
     .trace = trace,
-    .find_problem = find_problem_of,
+    .find_problem = find_problem<Shape>,
     .analyse = [](const DeviceInfo&, std::span<const Point> points) { return analyse(points); },
 };
 

@@ -12,10 +12,10 @@
 namespace clprobe::gsi {
 namespace {
 
+namespace cause = simulator::cause;
 using simulator::Breakdown;
 using simulator::Level;
 using simulator::Stall;
-using simulator::StructuralStall;
 
 constexpr int quarters = 4;
 
@@ -53,7 +53,7 @@ TEST_CASE("who owns lines elsewhere: remote lines in uts, hardly any in utsd") {
   CHECK(gsi(3).of(Level::remote_l1) < few * gsi(1).of(Level::remote_l1));
   CHECK(gsi(3).of(Level::remote_l1) < (is_whole() ? 0.08 : 0.2) * gsi(3).of(Stall::memory_data));
   if (!is_whole()) return;
-  CHECK(gsi(1).of(StructuralStall::pending_release) > gsi(0).of(StructuralStall::pending_release));
+  CHECK(gsi(1).of(cause::pending_release) > gsi(0).of(cause::pending_release));
 }
 
 TEST_CASE("with one queue there is very little difference between both coherences") {

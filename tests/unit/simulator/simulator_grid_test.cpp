@@ -222,7 +222,7 @@ TEST_CASE("back-off tries less often for a lock") {
 TEST_CASE("a line that one unit owns comes to another from it, and is taken away by it") {
   const Lanes line{.base = 4096, .lane_step = 4};
   for (const Coherence coherence : {Coherence::gpu, Coherence::ownership}) {
-    CAPTURE(to_word(coherence));
+    CAPTURE(word_in(coherence_words, coherence));
     const bool owns = coherence == Coherence::ownership;
     const Machine machine = plain(coherence);
     Trace trace = one_warp_each(machine, std::vector<Program>(2));
@@ -299,10 +299,9 @@ TEST_CASE("a unit that has ended is idle until the last warp of any ends, then s
   CHECK(account.units[1].gsi.of(Stall::idle) > 3990.0);
   CHECK(account.mean.gsi.of(Stall::idle) == account.units[1].gsi.of(Stall::idle) / 2.0);
   for (const StallAccount& unit : account.units) {
-    CHECK(unit.flush_cycles == 200);
+    CHECK(unit.result.flush_cycles == 200);
     CHECK(unit.gsi.total() + 200.0 == static_cast<double>(unit.result.cycles));
   }
-  CHECK(account.mean.warps.size() == 2);
 }
 
 TEST_CASE("units that wait for each other for ever are told") {

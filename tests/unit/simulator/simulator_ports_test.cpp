@@ -120,10 +120,10 @@ TEST_CASE("who waits for a bank has a bank conflict") {
   trace.resident = {{.home = Resident::Home::l1, .base = 0, .bytes = 32 * line_bytes}};
   const StallAccount met = account_stalls(machine, trace);
   // An instruction of two lines is issued every other cycle; between them somebody waits.
-  CHECK(met.gsi.of(StructuralStall::bank_conflict) == doctest::Approx(800.0 - 1.0));
+  CHECK(met.gsi.of(cause::bank_conflict) == doctest::Approx(800.0 - 1.0));
   machine.l1_banks.count = 0;
   const StallAccount free = account_stalls(machine, trace);
-  CHECK(free.gsi.of(StructuralStall::bank_conflict) == 0.0);
+  CHECK(free.gsi.of(cause::bank_conflict) == 0.0);
   CHECK(free.result.cycles < met.result.cycles);
 }
 

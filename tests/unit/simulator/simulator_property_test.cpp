@@ -77,7 +77,7 @@ Watched watch(const Machine& machine, const Trace& trace, bool skips_idle) {
     bool one_could = false;
     for (std::size_t i = 0; i < state.warps.size(); ++i) {
       const WarpState& warp = state.warps[i];
-      const Causes causes = state.causes_of(warp);
+      const Causes causes = warp.causes;
       seen.add(i, {.causes = causes,
                    .instruction = warp.instruction,
                    .load = warp.load,

@@ -46,7 +46,7 @@ std::map<Causes, std::uint64_t> cycles_by_cause(const Machine& machine, const Tr
   Observer observer;
   observer.cycles = [&](const CycleState& state) {
     for (const WarpState& warp : state.warps) {
-      const Causes causes = state.causes_of(warp);
+      const Causes causes = warp.causes;
       for (Causes bit = 1; bit <= causes; bit <<= 1U) {
         if ((causes & bit) != 0) sums[bit] += state.cycles;
       }

@@ -39,8 +39,8 @@ TEST_CASE("compute data: whose result is waited for, to the cycle") {
   const auto data_of = [&](const Program& program) {
     const StallAccount account = account_of(machine, program);
     CHECK(account.gsi.of(Stall::compute_structural) == 0.0);
-    return std::pair(account.gsi.of(ComputeDataStall::arithmetic),
-                     account.gsi.of(ComputeDataStall::special));
+    return std::pair(account.gsi.of(cause::arithmetic_result),
+                     account.gsi.of(cause::special_result));
   };
   // The result of each is waited for by what follows, that of the last by the warp's end.
   CHECK(data_of({alu(1), special(2, {1})}) == std::pair(4.0, 16.0));
@@ -51,27 +51,27 @@ TEST_CASE("compute data: whose result is waited for, to the cycle") {
   Machine slow = machine;
   slow.alu.latency_cycles = 40;
   const StallAccount account = account_of(slow, {special(1), alu(2), read_clock(0, {1, 2})});
-  CHECK(account.gsi.of(ComputeDataStall::arithmetic) == 39.0);
-  CHECK(account.gsi.of(ComputeDataStall::special) == 0.0);
+  CHECK(account.gsi.of(cause::arithmetic_result) == 39.0);
+  CHECK(account.gsi.of(cause::special_result) == 0.0);
 }
 
 TEST_CASE("a register's last writer is whose result it is") {
   const Machine machine = odd_machine();
   const StallAccount account =
       account_of(machine, {special(1), alu(2, {1}), alu(1), read_clock(0, {1})});
-  CHECK(account.gsi.of(ComputeDataStall::special) == 16.0);
-  CHECK(account.gsi.of(ComputeDataStall::arithmetic) > 0.0);
+  CHECK(account.gsi.of(cause::special_result) == 16.0);
+  CHECK(account.gsi.of(cause::arithmetic_result) > 0.0);
   CHECK(account.gsi.of(Stall::memory_data) == 0.0);
 }
 
 TEST_CASE("compute structural: which pipelines are taken, to the cycle") {
   const Machine machine = odd_machine();
   const StallAccount arithmetic = account_of(machine, {alu(1), alu(2)});
-  CHECK(arithmetic.gsi.of(ComputeStructuralStall::arithmetic) == 2.0);
-  CHECK(arithmetic.gsi.of(ComputeStructuralStall::special) == 0.0);
+  CHECK(arithmetic.gsi.of(cause::busy_arithmetic) == 2.0);
+  CHECK(arithmetic.gsi.of(cause::busy_special) == 0.0);
   const StallAccount special_only = account_of(machine, {special(1), special(2)});
-  CHECK(special_only.gsi.of(ComputeStructuralStall::special) == 10.0);
-  CHECK(special_only.gsi.of(ComputeStructuralStall::arithmetic) == 0.0);
+  CHECK(special_only.gsi.of(cause::busy_special) == 10.0);
+  CHECK(special_only.gsi.of(cause::busy_arithmetic) == 0.0);
   // Each has its own pipelines.
   const StallAccount both = account_of(machine, {alu(1), special(2)});
   CHECK(both.gsi.of(Stall::compute_structural) == 0.0);
@@ -80,12 +80,12 @@ TEST_CASE("compute structural: which pipelines are taken, to the cycle") {
 TEST_CASE("control: behind a branch, and at the start of a warp") {
   Machine machine = odd_machine();
   const StallAccount behind = account_of(machine, {branch(), branch(), read_clock(0)});
-  CHECK(behind.gsi.of(ControlStall::branch) == 12.0);
-  CHECK(behind.gsi.of(ControlStall::warp_start) == 0.0);
+  CHECK(behind.gsi.of(cause::branch) == 12.0);
+  CHECK(behind.gsi.of(cause::warp_start) == 0.0);
   machine.instructions.start_cycles = 30;
   const StallAccount started = account_of(machine, {branch(), branch(), read_clock(0)});
-  CHECK(started.gsi.of(ControlStall::branch) == 12.0);
-  CHECK(started.gsi.of(ControlStall::warp_start) == 30.0);
+  CHECK(started.gsi.of(cause::branch) == 12.0);
+  CHECK(started.gsi.of(cause::warp_start) == 30.0);
   CHECK(started.result.cycles == behind.result.cycles + 30);
   // A warp that comes in the place of another starts, too.
   machine.core.warp_contexts = 1;
@@ -93,7 +93,7 @@ TEST_CASE("control: behind a branch, and at the start of a warp") {
   Trace trace;
   trace.programs = {{read_clock(0)}};
   trace.groups = {make_group(machine, 1), make_group(machine, 1, 0, 1)};
-  CHECK(account_stalls(machine, trace).gsi.of(ControlStall::warp_start) == 60.0);
+  CHECK(account_stalls(machine, trace).gsi.of(cause::warp_start) == 60.0);
 }
 
 TEST_CASE("a load that another's answer serves waits for L1 coalescing, on the thesis's machine") {
@@ -120,7 +120,7 @@ TEST_CASE("in every cycle of any trace a warp has one sub-class of control and c
     Observer observer;
     observer.cycles = [&](const CycleState& state) {
       for (const WarpState& warp : state.warps) {
-        const Causes causes = state.causes_of(warp);
+        const Causes causes = warp.causes;
         seen |= causes;
         for (const Causes type : {cause::control, cause::compute_data, cause::compute_structural}) {
           is_right = is_right && std::popcount(causes & type) <= 1;
