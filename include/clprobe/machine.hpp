@@ -16,10 +16,10 @@
 
 namespace clprobe::simulator {
 
-/// Which ready warp issues first.
+/// The order in which ready warps issue.
 enum class Scheduler { loose_round_robin, greedy_then_oldest };
 
-/// What limits the loads that are under way to the next level.
+/// The kind of limit on loads that are under way to the next level.
 /// `mshr`: one entry a line, which further requests to that line join, up to `mergers`.
 /// `request_pool`: one entry a request, whatever its line.
 /// `prt`: one entry a warp instruction, however many lines it asks for (pending-request table).
@@ -27,13 +27,13 @@ enum class Scheduler { loose_round_robin, greedy_then_oldest };
 /// in GPGPUs, 2015, section 2; the pool is a reading of their K20 figures.
 enum class PendingKind { mshr, request_pool, prt };
 
-/// How caches of several compute units agree. `gpu`: stores are written through, an acquire
-/// invalidates the first-level cache, a release flushes the store buffer. `ownership`: a release
-/// registers written lines as owned; those stay through acquires and need no flush again, and a
-/// line that another unit owns comes from there. Source: Alsop, GSI, 2016, section 6.1.1.
+/// The coherence of the caches of several compute units. `gpu`: stores are written through, an
+/// acquire invalidates the first-level cache, a release flushes the store buffer. `ownership`: a
+/// release registers written lines as owned; those stay through acquires and need no flush again,
+/// and a line that another unit owns comes from there. Source: Alsop, GSI, 2016, section 6.1.1.
 enum class Coherence { gpu, ownership };
 
-/// Whom an incomplete copy into local memory blocks (Alsop, section 6.2.1).
+/// The scope that an incomplete copy into local memory blocks (Alsop, section 6.2.1).
 enum class CopyGranularity { core, warp };
 
 /// The words of a machine file.
@@ -60,20 +60,20 @@ struct Latency {
 /// Warps, and what issues their instructions.
 struct Core {
   double clock_ghz{1.0};
-  std::uint64_t compute_units{1};  ///< of the device; one of them is simulated
+  std::uint64_t compute_units{1};  ///< of the device
   std::uint64_t warp_width{32};
   std::uint64_t warp_contexts{48};
   std::uint64_t max_work_group_size{1024};
   std::uint64_t issue_width{1};
   Scheduler scheduler{Scheduler::loose_round_robin};
-  std::uint64_t pending_loads_per_warp{0};  ///< by the scoreboard; 0: no limit
+  std::uint64_t pending_loads_per_warp{0};  ///< limit of the scoreboard; 0: none
   std::uint64_t branch_cycles{8};           ///< until the next instruction of a divergent warp
   std::uint64_t barrier_cycles{1};          ///< from the last arrival
 
   friend bool operator==(const Core&, const Core&) = default;
 };
 
-/// How instructions come to the warps. The published machines say nothing of it.
+/// The supply of instructions to the warps, which the published machines leave open.
 struct Instructions {
   std::uint64_t start_cycles{0};  ///< from a warp's dispatch to its first instruction
 
@@ -93,7 +93,7 @@ struct FunctionUnits {
 /// `lines_per_interval` of them every `interval_cycles`. Loads of global memory go to the unit that
 /// has least to do; all else, which has an order or one local memory, to the first.
 struct LoadStore {
-  std::uint64_t queue_instructions{1};  ///< that it holds, the one at work included
+  std::uint64_t queue_instructions{1};  ///< capacity, with the instruction at work
   std::uint64_t lines_per_interval{1};
   std::uint64_t interval_cycles{1};
   std::uint64_t units{1};
@@ -164,7 +164,7 @@ struct SecondLevel {
   std::uint64_t bytes{786432};  ///< 0: there is none
   std::uint64_t ways{16};
   Latency latency_cycles{200, 200};
-  double bytes_per_cycle{64.0};    ///< that this compute unit gets
+  double bytes_per_cycle{64.0};    ///< of one compute unit
   std::uint64_t atomic_cycles{1};  ///< between two atomics on one line
 
   friend bool operator==(const SecondLevel&, const SecondLevel&) = default;
@@ -181,7 +181,7 @@ struct SecondLevelBanks {
 struct MainMemory {
   std::uint64_t bytes{std::uint64_t{1} << 30U};
   Latency latency_cycles{500, 500};  ///< the whole way from the core
-  double bytes_per_cycle{32.0};      ///< that this compute unit gets
+  double bytes_per_cycle{32.0};      ///< of one compute unit
 
   friend bool operator==(const MainMemory&, const MainMemory&) = default;
 };
@@ -196,12 +196,12 @@ struct CopyEngine {
 
 struct Sharing {
   Coherence coherence{Coherence::gpu};
-  Latency remote_latency_cycles{200, 200};  ///< of a line that another compute unit owns
+  Latency remote_latency_cycles{200, 200};  ///< to a line that another compute unit owns
 
   friend bool operator==(const Sharing&, const Sharing&) = default;
 };
 
-/// What would make synchronization cheaper, as the outlook of Alsop 2016, section 6.1.4, has it.
+/// Features that would make synchronization cheaper (outlook of Alsop 2016, section 6.1.4).
 /// The published machines have neither.
 struct Synchronization {
   /// Stores behind a release issue while it flushes those before it, which a queue keeps apart
@@ -254,7 +254,7 @@ Machine preset(std::string_view name);
 
 /// A machine file: one JSON object, every field present. With a newline at the end.
 std::string to_json(const Machine& machine);
-/// The same on one line.
+/// Like to_json(), on one line.
 std::string to_json_line(const Machine& machine);
 /// Reads what `to_json` writes. Strict: throws RunFormatError with the JSON path and what was
 /// expected, also for a machine that `check` refuses.

@@ -29,9 +29,9 @@ struct SimulatedWork {
   std::function<simulator::Trace(std::uint64_t iterations)> trace{};
   /// In place of `trace`: the hash of a trace that the backend was given. Empty: none.
   std::string given{};
-  /// What is simulated in place of the device: it with some fields changed. Nothing: the device.
+  /// The device with some fields changed, to be simulated in its place. Nothing: the device.
   std::optional<simulator::Machine> machine{};
-  /// How many compute units are simulated together.
+  /// Number of compute units that are simulated together.
   std::uint64_t units{1};
   /// May be empty: facts of the point about where the cycles of a launch of `iterations` go, by
   /// these priorities.

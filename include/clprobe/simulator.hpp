@@ -2,10 +2,9 @@
 // Runs a trace on a machine, cycle by cycle in effect: cycles in which nothing can change are
 // skipped. Pure and deterministic: machine, trace and seed decide the result on every platform.
 //
-// What is left out: instruction fetch, register banks, the way back
-// from the caches as a bottleneck, the network between the units and the second level: a latency is
-// drawn from a range by unit and place, each unit has a port, and a bank of the second level takes
-// one request a cycle.
+// Not simulated: instruction fetch, register banks, the way back from the caches as a bottleneck,
+// and the network between the units and the second level. A latency is drawn from a range by unit
+// and place, each unit has a port, and a bank of the second level takes one request a cycle.
 #pragma once
 
 #include <array>
@@ -22,15 +21,14 @@
 
 namespace clprobe::simulator {
 
-/// Where a load got its value. `l1_coalescing`: missed, and was served by the answer to another
-/// request for the same line.
+/// The source of a load's value. `l1_coalescing`: the load missed, and the answer to another
+/// request for the same line served it.
 enum class Level : std::uint8_t { l1, l1_coalescing, l2, remote_l1, memory };
 inline constexpr std::size_t level_count = 5;
-std::string_view to_word(Level level);
 
-/// Why a warp's next instruction cannot issue: a set of bits. Sources: Alsop, GSI, 2016, sections
-/// 4.1 to 4.4; `serial_requests` is ours, a load/store unit that is busy with an instruction of
-/// several lines or with its interval, and conflicts with nothing.
+/// The causes that keep a warp's next instruction from issuing: a set of bits. Sources: Alsop, GSI,
+/// 2016, sections 4.1 to 4.4; `serial_requests` is ours, a load/store unit that is busy with an
+/// instruction of several lines or with its interval, and conflicts with nothing.
 using Causes = std::uint32_t;
 namespace cause {
 inline constexpr Causes idle{1U << 0U};    ///< this context has no warp, or its warp has ended
@@ -64,16 +62,15 @@ inline constexpr Causes memory_structural = full_mshr | full_store_buffer | bank
 
 /// One warp context in one cycle.
 struct WarpState {
-  /// All that keeps it from issuing. One that issued, or could have with more issue slots, has none.
+  /// All that keeps it from issuing. One that issued, or could have with more issue slots, has
+  /// none.
   Causes causes{0};
   bool has_issued{false};
   /// With memory_data: the load that its instruction waits for, the last to come of several.
   std::uint64_t load{0};
-  std::uint32_t number{0};  ///< of the warp in the trace
+  std::uint32_t number{0};  ///< the warp's number in the trace
   std::uint32_t program{0};
-  std::uint32_t instruction{0};  ///< that it considers, in its program
-
-  friend bool operator==(const WarpState&, const WarpState&) = default;
+  std::uint32_t instruction{0};  ///< the next one in its program
 };
 
 /// Some cycles in which the same holds: more than one only where nothing was issued.
@@ -81,11 +78,11 @@ struct CycleState {
   std::uint64_t first{0};
   std::uint64_t cycles{1};
   std::uint32_t issued{0};
-  bool is_last_flush{false};  ///< all warps have ended, stores are still on their way
-  std::span<const WarpState> warps{};  ///< of all contexts that had a warp so far
+  bool is_last_flush{false};           ///< all warps have ended, stores are still on their way
+  std::span<const WarpState> warps{};  ///< all contexts that had a warp so far
 };
 
-/// What is told about every cycle, in order and without gaps. Costs nothing where it is not given.
+/// Is told about every cycle, in order and without gaps. Costs nothing where it is not given.
 struct Observer {
   std::function<void(const CycleState&)> cycles{};
   /// Once for each load, when it is known from where its last value comes; always before the load's
@@ -103,13 +100,13 @@ struct ClockRead {
 
 struct Result {
   std::uint64_t cycles{0};             ///< until the last store has arrived, of all units
-  std::uint64_t flush_cycles{0};       ///< of these, after the last warp has ended
+  std::uint64_t flush_cycles{0};       ///< cycles after the last warp has ended
   std::uint64_t warp_instructions{0};  ///< issued; a lock tried again counts again
-  std::uint64_t full_table_cycles{0};  ///< in which the load/store unit waited for an entry
+  std::uint64_t full_table_cycles{0};  ///< cycles of waiting for an entry
   std::uint64_t max_pending{0};        ///< entries of the table that were in use at once
   std::array<std::uint64_t, level_count> served_by{};  ///< requests of loads, by level
-  std::uint64_t lines_written{0};                      ///< that left the store buffer
-  std::vector<ClockRead> clock_reads{};                ///< in the order in which they issued
+  std::uint64_t lines_written{0};                      ///< lines that left the store buffer
+  std::vector<ClockRead> clock_reads{};                ///< in the order of issue
 
   friend bool operator==(const Result&, const Result&) = default;
 };
@@ -118,7 +115,7 @@ struct Options {
   std::uint64_t seed{1};  ///< places lines within the ranges of the latencies
   bool skips_idle{true};  ///< false: every cycle one by one, for the tests
   std::uint64_t max_cycles{std::uint64_t{1} << 40U};
-  /// Whether to give up, asked some times a second. Empty: never.
+  /// Returns true to give up; called some times a second. Empty: never.
   std::function<bool()> cancelled{};
 };
 
@@ -138,7 +135,7 @@ class Cancelled : public std::runtime_error {
 Result simulate(const Machine& machine, const Trace& trace, const Options& options = {},
                 const Observer* observer = nullptr);
 
-/// The same on several compute units (at least one) in one clock. They share the second level, of
+/// Simulates several compute units (at least one) in one clock. They share the second level, of
 /// which each line's bank takes one request a cycle, and the locks; a line that one unit owns comes
 /// to others from it. Bandwidths are those that each unit gets. The trace's groups go to units in
 /// turn while there is room, then to whichever has room first. A unit that finds the others empty

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the cycles of a simulated kernel go: GSI's one cause per cycle, and beside it all causes at
-// once. Source: Alsop, GSI: A GPU stall inspector, 2016, sections 4.1 to 4.4.
+// The causes of a simulated kernel's cycles: GSI's one cause per cycle, and in a second view all
+// causes at once. Source: Alsop, GSI: A GPU stall inspector, 2016, sections 4.1 to 4.4.
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@ std::string_view to_word(Stall stall);
 struct StallPart {
   Stall stall{};
   std::string_view word{};  ///< "full MSHR"; empty where the type has no sub-classes
-  Causes cause{0};          ///< of a type, the first part whose cause holds is the one
+  Causes cause{0};          ///< the first part of a type whose cause holds is chosen
 };
 
 /// All sub-classes by type, in the order in which they are tested: a copy engine that waits for an
@@ -79,7 +79,7 @@ constexpr StallSet bit_of(Stall stall) {
   return static_cast<StallSet>(1U << static_cast<unsigned>(stall));
 }
 
-/// Which type wins where several hold: the first in these orders. "No stall" is in neither: it is
+/// The order of types: where several hold, the first wins. "No stall" is in neither: it is
 /// an instruction for which none holds, and it wins every cycle (Alsop, section 4.2: the priorities
 /// may be tailored to what a profile is for). The defaults are the thesis's.
 struct Priorities {
@@ -102,8 +102,6 @@ struct Priorities {
                                  Stall::compute_data,
                                  Stall::control,
                                  Stall::idle};
-
-  friend bool operator==(const Priorities&, const Priorities&) = default;
 };
 
 /// The conditions of Algorithm 1 that hold for an instruction with these causes.
@@ -151,7 +149,7 @@ class StallAccountant {
   void serve(std::uint64_t load, Level level) { waits_for(load).level = level; }
   /// Calls `see` and `serve`; valid as long as this object, which must stay where it is.
   [[nodiscard]] Observer observer();
-  /// What has been seen so far, `result` being that of the simulation.
+  /// The account of the cycles seen so far, with the result of the simulation.
   [[nodiscard]] StallAccount account(Result result) const;
 
  private:
@@ -192,14 +190,14 @@ class StallAccountant {
 StallAccount account_stalls(const Machine& machine, const Trace& trace,
                             const Options& options = {});
 
-/// What compute units did that were simulated together.
+/// The accounts of compute units that were simulated together.
 struct GridAccount {
-  std::vector<StallAccount> units{};  ///< by unit; each is the whole time of the launch
+  std::vector<StallAccount> units{};  ///< by unit, each over the whole time of the launch
   /// Views of the mean unit; the result is the `sum_of` all units.
   StallAccount mean{};
 };
 
-/// The same on several compute units, see `simulate_units`.
+/// Simulates and accounts several compute units, see `simulate_units`.
 GridAccount account_units(const Machine& machine, const Trace& trace, std::uint64_t units,
                           const Options& options = {}, const Priorities& priorities = {});
 

@@ -17,7 +17,7 @@ namespace clprobe::simulator {
 using Register = std::uint8_t;
 inline constexpr Register register_count = 64;
 
-/// Where each lane's access goes. The address of a lane is
+/// The addresses of the lanes' accesses. The address of a lane is
 ///   base + lane / lane_group * lane_step + warp / warp_group * warp_step + turn * turn_step
 ///        + table[(lane * table_lane + warp * table_warp + turn * table_turn) mod its length],
 /// `turn` being how often this warp has executed this instruction before, and `warp` the number
@@ -33,7 +33,7 @@ struct Lanes {
   std::uint32_t lane_group{1};
   std::uint32_t warp_group{1};
   std::uint32_t active{0};  ///< the first so many lanes; 0: all that the warp has
-  std::uint32_t bytes{4};   ///< of one lane's access
+  std::uint32_t bytes{4};   ///< size of one lane's access
   std::uint32_t table{no_table};
   std::uint32_t table_lane{0};
   std::uint32_t table_warp{0};
@@ -43,12 +43,12 @@ struct Lanes {
 enum class Operation : std::uint8_t {
   alu,
   special,
-  load,    ///< of global memory
+  load,    ///< from global memory
   store,   ///< to global memory, through the store buffer
   atomic,  ///< relaxed, at the second level, one a line
   local_load,
   local_store,
-  barrier,    ///< of the work-group; orders no memory by itself
+  barrier,    ///< for the work-group; orders no memory by itself
   acquire,    ///< takes lock `id`, trying again until it is free
   release,    ///< flushes the stores, then frees lock `id`
   copy_in,    ///< starts copy `id` of `count` bytes from lane 0's address to local memory
@@ -106,7 +106,7 @@ struct WarpWork {
 /// One work-group.
 struct Group {
   std::vector<WarpWork> warps{};
-  std::uint64_t local_bytes{0};  ///< that it holds while it runs
+  std::uint64_t local_bytes{0};  ///< local memory that it holds while it runs
 };
 
 /// Memory that a cache holds before the first cycle, as if touched in this order: the bytes from

@@ -14,8 +14,8 @@
 
 namespace clprobe::simulator {
 
-/// Whose the groups of a file are: one compute unit runs them all, or they are a whole launch, of
-/// which each unit of a machine has its share.
+/// The owner of the groups of a file: one compute unit, which runs them all, or a whole launch, of
+/// which each unit of a machine runs its share.
 enum class GroupsOf { unit, launch };
 
 struct TraceFile {
@@ -37,12 +37,12 @@ bool is_kernel_name(std::string_view name);
 /// that keeps reading and simulating it within the memory and the patience of a person.
 TraceFile read_trace_file(std::string_view text);
 
-/// How many compute units of the machine run it: one, or all.
+/// Number of compute units of the machine that run the file: one, or all.
 std::uint64_t max_units_of(const TraceFile& file, const Machine& machine);
 
-/// What the first so many compute units of the machine run of it, with the programs that they need.
+/// The share of the first `units` compute units of the machine, with the programs that they need.
 /// More units than the machine has are a machine with so many. Several units want the same locks,
-/// which nobody else holds where all of them are there.
+/// which nobody else holds where all of the units are there.
 Trace share_of_units(const TraceFile& file, const Machine& machine, std::uint64_t units);
 
 /// The text of a trace piece by piece, for programs that have no trace as a whole. Throws

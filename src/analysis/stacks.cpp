@@ -10,7 +10,7 @@
 namespace clprobe {
 namespace {
 
-constexpr std::array views{stack_view_gsi,     stack_view_all_causes, stack_view_shapley,
+constexpr std::array views{stack_view_gsi, stack_view_all_causes, stack_view_shapley,
                            stack_view_clock};
 
 // The kernel's own work comes first, then the causes in the order of GSI's figures.

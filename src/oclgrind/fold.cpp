@@ -17,7 +17,7 @@ using simulator::Operation;
 using simulator::Program;
 using simulator::register_count;
 
-/// Values of the warp (see Draft), sorted.
+/// Sorted values of the warp (see Draft).
 using Values = std::vector<std::uint32_t>;
 
 void add(Values& values, const Values& more) {
@@ -27,7 +27,7 @@ void add(Values& values, const Values& more) {
   values = std::move(both);
 }
 
-/// A work-item on its way, and where its values come from.
+/// A work-item on its way, and the origins of its values.
 struct Lane {
   const Steps* steps{nullptr};
   std::size_t at{0};
@@ -62,7 +62,7 @@ class Folding {
   }
 
  private:
-  /// The lanes that are furthest behind, all at the same site.
+  /// Makes the lanes active that are furthest behind, all at the same site.
   void choose() {
     active_.clear();
     for (std::size_t i = 0; i < lanes_.size(); ++i) {
@@ -128,7 +128,7 @@ class Folding {
     }
   }
 
-  /// All others wait for the first warp, and it for the copies.
+  /// Makes all other warps wait for the first one, and that for the copies.
   void wait_for_copies() {
     if (is_first_) {
       for (const MemoryAccess& each : lanes_[active_.front()].step().accesses) {
@@ -180,7 +180,7 @@ class Folding {
     }
   }
 
-  /// What lies in private memory keeps where it came from; loading it renames.
+  /// A value in private memory keeps its origin: loading it renames.
   static void keep_own(Lane& lane, const Site& site) {
     for (const MemoryAccess& each : lane.step().accesses) {
       if (each.space != Space::own) continue;
@@ -192,7 +192,7 @@ class Folding {
     }
   }
 
-  /// The k-th access of each lane that has one outside private memory, by kind of access.
+  /// Issues the k-th access of each lane that has one outside private memory, by kind of access.
   void access_together(std::size_t k, const Values& reads, Values& results) {
     std::map<std::pair<Space, Access>, std::vector<std::size_t>> alike;
     for (const std::size_t each : active_) {
@@ -222,7 +222,7 @@ class Folding {
     if (access == Access::atomic && !is_local) return emit_load(Operation::atomic);
     Values needed = reads;
     if (access == Access::atomic) {
-      // The simulator has none of local memory: it is read, and written once that is there.
+      // The simulator has no atomics of local memory: a load, and a store once that is there.
       emit_load(Operation::local_load);
       needed.push_back(results.back());
     }
@@ -230,7 +230,8 @@ class Folding {
          needed);
   }
 
-  /// In steps where all lanes from the first on are active at equal distances, else as a list.
+  /// The addresses: as steps where all lanes from the first on are active at equal distances, else
+  /// as a list.
   Lanes places_of(std::size_t k, const std::vector<std::size_t>& lanes, std::uint32_t part,
                   std::uint32_t bytes) {
     std::vector<std::uint64_t> addresses;
@@ -309,7 +310,7 @@ class Registers {
   }
 
   std::uint64_t take(std::uint32_t value, std::size_t place) {
-    // Its last reader can be this instruction itself.
+    // The last reader can be this instruction itself.
     const auto is_free = [&](const Holder& holder) { return last_uses_[holder.value] <= place; };
     Holder* chosen = nullptr;
     for (Holder& each : holders_) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin of Oclgrind that writes a launch of a kernel as a trace (docs/trace.md). It is told by
-// the environment: CLPROBE_TRACE=FILE, CLPROBE_TRACE_KERNEL=NAME[:N], CLPROBE_TRACE_WIDTH=LANES.
+// A plugin of Oclgrind that writes a launch of a kernel as a trace (docs/trace.md). The
+// environment sets it up: CLPROBE_TRACE=FILE, CLPROBE_TRACE_KERNEL=NAME[:N],
+// CLPROBE_TRACE_WIDTH=LANES.
 #include <llvm/IR/DataLayout.h>
 #include <llvm/IR/Function.h>
 #include <llvm/IR/Instructions.h>
@@ -33,65 +34,27 @@
 #include "clprobe/trace_file.hpp"
 #include "oclgrind/fold.hpp"
 #include "oclgrind/sites.hpp"
-#include "oclgrind/steps.hpp"
 
 namespace clprobe::tracer {
 namespace {
 
-/// Where the buffers of a launch lie in a trace: one after another in the order of their first use,
-/// each at a multiple of a page. Oclgrind's own addresses have a buffer's number in their upper
-/// bits, so that all buffers would meet in the same sets of a cache.
+/// The places of the buffers of a launch in a trace: one after another in the order of their first
+/// use, each at a multiple of a page. Oclgrind's own addresses have a buffer's number in their
+/// upper bits, so that all buffers would meet in the same sets of a cache.
 class Placing {
  public:
   explicit Placing(std::uint64_t first) : next_(first) {}
 
-  std::uint64_t place(const oclgrind::Memory& memory, std::uint64_t address);
+  std::uint64_t place(const oclgrind::Memory& memory, std::uint64_t address) {
+    constexpr std::uint64_t page = 4096;
+    const auto [found, is_new] = bases_.try_emplace(memory.extractBuffer(address), next_);
+    if (is_new) next_ += (memory.getBuffer(address)->size + page - 1) / page * page;
+    return found->second + memory.extractOffset(address);
+  }
 
  private:
   std::map<std::uint64_t, std::uint64_t> bases_{};  ///< by the number of a buffer
   std::uint64_t next_;
-};
-
-class GroupRecorder {
- public:
-  /// `memory` is the global one.
-  GroupRecorder(Sites& sites, Spots& spots, Placing& global, const oclgrind::Memory& memory)
-      : sites_(sites), spots_(spots), global_(global), memory_(memory) {}
-
-  /// Of the instruction that the work-item executes next.
-  void add_access(const oclgrind::WorkItem& item, const oclgrind::Memory& memory, Access access,
-                  std::uint64_t address, std::size_t bytes);
-  void execute(const oclgrind::WorkItem& item, const llvm::Instruction& instruction,
-               const oclgrind::TypedValue& result);
-
-  /// By the work-items' local ids, the first dimension being the fastest.
-  [[nodiscard]] std::vector<Steps> take_steps();
-
- private:
-  struct Call {
-    std::uint32_t spot{Spots::kernel};
-    const llvm::Instruction* instruction{nullptr};
-  };
-  struct Item {
-    Steps steps{};
-    std::vector<MemoryAccess> accesses{};  ///< of its next step
-    std::vector<Call> calls{};             ///< that it is in
-    /// The numbers of the copies that it has begun, by their events.
-    std::map<std::uint64_t, std::uint32_t> copies{};
-  };
-
-  Item& of(const oclgrind::WorkItem& item);
-  void begin_copy(Item& item, const oclgrind::WorkItem& executed, const llvm::Instruction& call,
-                  std::uint64_t event);
-  void enter(Item& item, const llvm::Instruction& call, std::uint32_t spot);
-  void leave(Item& item, const llvm::Instruction& returning, std::uint32_t spot);
-
-  Sites& sites_;
-  Spots& spots_;
-  Placing& global_;
-  const oclgrind::Memory& memory_;
-  Placing local_{0};
-  std::vector<Item> items_{};
 };
 
 /// The function that a call enters; null for built-in ones and for all else.
@@ -133,102 +96,124 @@ std::int64_t stride_of(const oclgrind::WorkItem& executed, const llvm::Instructi
   return static_cast<std::int64_t>(executed.getOperand(call.getOperand(place)).getUInt());
 }
 
-std::uint64_t Placing::place(const oclgrind::Memory& memory, std::uint64_t address) {
-  constexpr std::uint64_t page = 4096;
-  const auto [found, is_new] = bases_.try_emplace(memory.extractBuffer(address), next_);
-  if (is_new) next_ += (memory.getBuffer(address)->size + page - 1) / page * page;
-  return found->second + memory.extractOffset(address);
-}
+class GroupRecorder {
+ public:
+  /// `memory` is the global one.
+  GroupRecorder(Sites& sites, Spots& spots, Placing& global, const oclgrind::Memory& memory)
+      : sites_(sites), spots_(spots), global_(global), memory_(memory) {}
 
-GroupRecorder::Item& GroupRecorder::of(const oclgrind::WorkItem& item) {
-  const oclgrind::Size3 size = item.getWorkGroup()->getGroupSize();
-  if (items_.empty()) items_.resize(size.x * size.y * size.z);
-  const oclgrind::Size3 id = item.getLocalID();
-  return items_.at(id.x + size.x * (id.y + size.y * id.z));
-}
-
-void GroupRecorder::add_access(const oclgrind::WorkItem& item, const oclgrind::Memory& memory,
-                               Access access, std::uint64_t address, std::size_t bytes) {
-  const Space space = space_of(memory);
-  if (space == Space::global) address = global_.place(memory, address);
-  if (space == Space::local) address = local_.place(memory, address);
-  of(item).accesses.push_back({space, access, address, static_cast<std::uint32_t>(bytes)});
-}
-
-void GroupRecorder::begin_copy(Item& item, const oclgrind::WorkItem& executed,
-                               const llvm::Instruction& call, std::uint64_t event) {
-  const llvm::Value* const to = call.getOperand(0);
-  const llvm::Value* const from = call.getOperand(1);
-  const auto& pointer = *llvm::cast<llvm::PointerType>(to->getType());
-  const bool goes_in = pointer.getAddressSpace() == oclgrind::AddrSpaceLocal;
-  const std::uint64_t element =
-      call.getModule()->getDataLayout().getTypeAllocSize(pointer.getPointerElementType());
-  const std::uint64_t elements = executed.getOperand(call.getOperand(2)).getUInt();
-  if (elements == 0) return;
-  const std::int64_t stride = stride_of(executed, call);
-  const bool is_plain = stride == 1;
-  const std::uint64_t address = executed.getOperand(goes_in ? from : to).getPointer();
-  const auto number = static_cast<std::uint32_t>(item.copies.size() + 1);
-  item.accesses.push_back(
-      {.space = Space::global,
-       .access = goes_in ? Access::copy_in : Access::copy_out,
-       .address = global_.place(memory_, address),
-       .bytes = static_cast<std::uint32_t>(is_plain ? elements * element : element),
-       .copy = item.copies.try_emplace(event, number).first->second,
-       .pieces = is_plain ? 1 : static_cast<std::uint32_t>(elements),
-       .distance = stride * static_cast<std::int64_t>(element)});
-}
-
-void GroupRecorder::execute(const oclgrind::WorkItem& item, const llvm::Instruction& instruction,
-                            const oclgrind::TypedValue& result) {
-  Item& of_item = of(item);
-  const std::uint32_t caller = of_item.calls.empty() ? Spots::kernel : of_item.calls.back().spot;
-  const std::uint32_t spot = spots_.find(caller, sites_.place(instruction));
-  if (entered_by(instruction) != nullptr) return enter(of_item, instruction, spot);
-  if (llvm::isa<llvm::ReturnInst>(instruction)) return leave(of_item, instruction, spot);
-  Step step{.spot = spot, .site = sites_.find(instruction, !of_item.accesses.empty())};
-  const Kind kind = sites_.all()[step.site].kind;
-  if (kind == Kind::copy) begin_copy(of_item, item, instruction, result.getUInt());
-  if (kind == Kind::copy_wait) name_copies(item, of_item.copies, of_item.accesses);
-  if (const auto* const phi = llvm::dyn_cast<llvm::PHINode>(&instruction)) {
-    const llvm::Value* const incoming = phi->getIncomingValueForBlock(item.getPreviousBlock());
-    const auto* const other = llvm::dyn_cast<llvm::PHINode>(incoming);
-    step.takes_older =
-        other != nullptr && other->getParent() == phi->getParent() && other->comesBefore(phi);
-    step.chosen = sites_.value(incoming);
-    // A constant, which comes from nowhere.
-    if (step.chosen == 0) step.site = sites_.find_renaming(instruction, instruction, nullptr);
+  /// An access of the instruction that the work-item executes next.
+  void add_access(const oclgrind::WorkItem& item, const oclgrind::Memory& memory, Access access,
+                  std::uint64_t address, std::size_t bytes) {
+    const Space space = space_of(memory);
+    if (space == Space::global) address = global_.place(memory, address);
+    if (space == Space::local) address = local_.place(memory, address);
+    of(item).accesses.push_back({space, access, address, static_cast<std::uint32_t>(bytes)});
   }
-  step.accesses = std::exchange(of_item.accesses, {});
-  of_item.steps.push_back(std::move(step));
-}
 
-void GroupRecorder::enter(Item& item, const llvm::Instruction& call, std::uint32_t spot) {
-  const llvm::Function& function = *entered_by(call);
-  for (const llvm::Argument& each : function.args()) {
-    const llvm::Value* const from = call.getOperand(each.getArgNo());
-    item.steps.push_back({.spot = spot, .site = sites_.find_renaming(call, each, from)});
+  void execute(const oclgrind::WorkItem& item, const llvm::Instruction& instruction,
+               const oclgrind::TypedValue& result) {
+    Item& of_item = of(item);
+    const std::uint32_t caller = of_item.calls.empty() ? Spots::kernel : of_item.calls.back().spot;
+    const std::uint32_t spot = spots_.find(caller, sites_.place(instruction));
+    if (entered_by(instruction) != nullptr) return enter(of_item, instruction, spot);
+    if (llvm::isa<llvm::ReturnInst>(instruction)) return leave(of_item, instruction, spot);
+    Step step{.spot = spot, .site = sites_.find(instruction, !of_item.accesses.empty())};
+    const Kind kind = sites_.all()[step.site].kind;
+    if (kind == Kind::copy) begin_copy(of_item, item, instruction, result.getUInt());
+    if (kind == Kind::copy_wait) name_copies(item, of_item.copies, of_item.accesses);
+    if (const auto* const phi = llvm::dyn_cast<llvm::PHINode>(&instruction)) {
+      const llvm::Value* const incoming = phi->getIncomingValueForBlock(item.getPreviousBlock());
+      const auto* const other = llvm::dyn_cast<llvm::PHINode>(incoming);
+      step.takes_older =
+          other != nullptr && other->getParent() == phi->getParent() && other->comesBefore(phi);
+      step.chosen = sites_.value(incoming);
+      // A constant has no origin.
+      if (step.chosen == 0) step.site = sites_.find_renaming(instruction, instruction, nullptr);
+    }
+    step.accesses = std::exchange(of_item.accesses, {});
+    of_item.steps.push_back(std::move(step));
   }
-  item.calls.push_back({spot, &call});
-}
 
-void GroupRecorder::leave(Item& item, const llvm::Instruction& returning, std::uint32_t spot) {
-  if (item.calls.empty()) return;  // the kernel's end
-  const llvm::Value* const value = llvm::cast<llvm::ReturnInst>(returning).getReturnValue();
-  if (value != nullptr) {
-    const std::uint32_t site =
-        sites_.find_renaming(returning, *item.calls.back().instruction, value);
-    item.steps.push_back({.spot = spot, .site = site});
+  /// The steps by the work-items' local ids, the first dimension being the fastest.
+  [[nodiscard]] std::vector<Steps> take_steps() {
+    std::vector<Steps> all;
+    all.reserve(items_.size());
+    for (Item& each : items_) all.push_back(std::move(each.steps));
+    return all;
   }
-  item.calls.pop_back();
-}
 
-std::vector<Steps> GroupRecorder::take_steps() {
-  std::vector<Steps> all;
-  all.reserve(items_.size());
-  for (Item& each : items_) all.push_back(std::move(each.steps));
-  return all;
-}
+ private:
+  struct Call {
+    std::uint32_t spot{Spots::kernel};
+    const llvm::Instruction* instruction{nullptr};
+  };
+  struct Item {
+    Steps steps{};
+    std::vector<MemoryAccess> accesses{};  ///< of its next step
+    std::vector<Call> calls{};             ///< that it is in
+    /// The numbers of the copies that it has begun, by their events.
+    std::map<std::uint64_t, std::uint32_t> copies{};
+  };
+
+  Item& of(const oclgrind::WorkItem& item) {
+    const oclgrind::Size3 size = item.getWorkGroup()->getGroupSize();
+    if (items_.empty()) items_.resize(size.x * size.y * size.z);
+    const oclgrind::Size3 id = item.getLocalID();
+    return items_.at(id.x + size.x * (id.y + size.y * id.z));
+  }
+
+  void begin_copy(Item& item, const oclgrind::WorkItem& executed, const llvm::Instruction& call,
+                  std::uint64_t event) {
+    const llvm::Value* const to = call.getOperand(0);
+    const llvm::Value* const from = call.getOperand(1);
+    const auto& pointer = *llvm::cast<llvm::PointerType>(to->getType());
+    const bool goes_in = pointer.getAddressSpace() == oclgrind::AddrSpaceLocal;
+    const std::uint64_t element =
+        call.getModule()->getDataLayout().getTypeAllocSize(pointer.getPointerElementType());
+    const std::uint64_t elements = executed.getOperand(call.getOperand(2)).getUInt();
+    if (elements == 0) return;
+    const std::int64_t stride = stride_of(executed, call);
+    const bool is_plain = stride == 1;
+    const std::uint64_t address = executed.getOperand(goes_in ? from : to).getPointer();
+    const auto number = static_cast<std::uint32_t>(item.copies.size() + 1);
+    item.accesses.push_back(
+        {.space = Space::global,
+         .access = goes_in ? Access::copy_in : Access::copy_out,
+         .address = global_.place(memory_, address),
+         .bytes = static_cast<std::uint32_t>(is_plain ? elements * element : element),
+         .copy = item.copies.try_emplace(event, number).first->second,
+         .pieces = is_plain ? 1 : static_cast<std::uint32_t>(elements),
+         .distance = stride * static_cast<std::int64_t>(element)});
+  }
+
+  void enter(Item& item, const llvm::Instruction& call, std::uint32_t spot) {
+    const llvm::Function& function = *entered_by(call);
+    for (const llvm::Argument& each : function.args()) {
+      const llvm::Value* const from = call.getOperand(each.getArgNo());
+      item.steps.push_back({.spot = spot, .site = sites_.find_renaming(call, each, from)});
+    }
+    item.calls.push_back({spot, &call});
+  }
+
+  void leave(Item& item, const llvm::Instruction& returning, std::uint32_t spot) {
+    if (item.calls.empty()) return;  // the kernel's end
+    const llvm::Value* const value = llvm::cast<llvm::ReturnInst>(returning).getReturnValue();
+    if (value != nullptr) {
+      const std::uint32_t site =
+          sites_.find_renaming(returning, *item.calls.back().instruction, value);
+      item.steps.push_back({.spot = spot, .site = site});
+    }
+    item.calls.pop_back();
+  }
+
+  Sites& sites_;
+  Spots& spots_;
+  Placing& global_;
+  const oclgrind::Memory& memory_;
+  Placing local_{0};
+  std::vector<Item> items_{};
+};
 
 constexpr std::uint64_t first_address = 1U << 20U;
 constexpr std::size_t max_bytes = std::size_t{1} << 27U;  // what `clprobe gsi` reads of a file
@@ -240,7 +225,7 @@ std::string variable(const char* name, std::string_view usual) {
   return value == nullptr ? std::string(usual) : std::string(value);
 }
 
-/// Nothing where the text is no whole number from 1 to `most`.
+/// A whole number from 1 to `most`; nothing for all other text.
 std::optional<std::size_t> whole_number(std::string_view text, std::size_t most) {
   std::size_t number = 0;
   const char* const last = text.data() + text.size();
@@ -256,7 +241,7 @@ struct Settings {
   std::size_t width{32};
 };
 
-/// Nothing where one of them cannot be, which is told.
+/// Nothing where one of the variables is invalid, which a message says.
 std::optional<Settings> settings_of_environment() {
   Settings settings{.file = variable("CLPROBE_TRACE", "clprobe.trace")};
   const std::string kernel = variable("CLPROBE_TRACE_KERNEL", "");
@@ -309,11 +294,11 @@ class LaunchTrace {
   [[nodiscard]] std::uint32_t warps() const { return warps_; }
 
  private:
-  /// Its number; warps that do the same share one.
+  /// Returns the number of the program; warps that do the same share one.
   std::uint32_t add_program(std::span<const Steps> lanes, bool is_first) {
     const FoldedWarp folded = fold_warp(sites_.all(), spots_, lanes, is_first);
     simulator::Program program = folded.program;
-    // A kernel can do nothing; a trace's programs do something.
+    // A kernel may do nothing, but a trace's programs must not be empty.
     if (program.empty()) program.push_back({.operation = simulator::Operation::branch});
     const std::string text = simulator::program_text(program, programs_.size(), folded.tables);
     const auto [found, is_new] =
@@ -420,7 +405,7 @@ std::unique_ptr<TracePlugin>& loaded_plugin() {
 }  // namespace
 }  // namespace clprobe::tracer
 
-// Oclgrind looks for these two.
+// The entry points that Oclgrind looks for.
 // NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
 __attribute__((visibility("default"))) void initializePlugins(oclgrind::Context* context) {

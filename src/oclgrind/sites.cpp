@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "oclgrind/sites.hpp"
 
+#include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/DerivedTypes.h>
@@ -9,12 +10,13 @@
 #include <llvm/IR/Instructions.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdint>
-#include <set>
+#include <iterator>
+#include <map>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace clprobe::tracer {
@@ -25,71 +27,30 @@ using llvm::Instruction;
 using llvm::BasicBlock;
 using llvm::Loop;
 
-/// Blocks within a loop, or within none: each inner loop is one node, its header.
-class Ordering {
- public:
-  Ordering(const llvm::LoopInfo& loops, std::vector<const BasicBlock*>& order)
-      : loops_(loops), order_(order) {}
-
-  void place(const Loop* within, const BasicBlock* first) {
-    std::vector<const BasicBlock*> nodes;
-    std::set<const BasicBlock*> seen;
-    visit(within, first, seen, nodes);
-    std::reverse(nodes.begin(), nodes.end());
-    for (const BasicBlock* const node : nodes) {
-      const Loop* const inner = inner_loop(within, node);
-      if (inner == nullptr) {
-        order_.push_back(node);
-      } else {
-        place(inner, node);
-      }
-    }
-  }
-
- private:
-  /// The outermost loop within `within` that has the block; null where it is in none.
-  [[nodiscard]] const Loop* inner_loop(const Loop* within, const BasicBlock* block) const {
-    const Loop* loop = loops_.getLoopFor(block);
-    if (loop == within) return nullptr;
-    while (loop != nullptr && loop->getParentLoop() != within) loop = loop->getParentLoop();
-    return loop;
-  }
-
-  /// Depth first: a node is added behind all that can follow it.
-  void visit(const Loop* within, const BasicBlock* node, std::set<const BasicBlock*>& seen,
-             std::vector<const BasicBlock*>& nodes) {
-    if (!seen.insert(node).second) return;
-    const Loop* const inner = inner_loop(within, node);
-    std::vector<const BasicBlock*> members{node};
-    if (inner != nullptr) members.assign(inner->block_begin(), inner->block_end());
-    for (const BasicBlock* const member : members) {
-      for (const BasicBlock* const next : llvm::successors(member)) {
-        const bool stays = within == nullptr || within->contains(next);
-        const bool goes_back = within != nullptr && next == within->getHeader();
-        if (!stays || goes_back || (inner != nullptr && inner->contains(next))) continue;
-        const Loop* const other = inner_loop(within, next);
-        visit(within, other == nullptr ? next : other->getHeader(), seen, nodes);
-      }
-    }
-    nodes.push_back(node);
-  }
-
-  const llvm::LoopInfo& loops_;
-  std::vector<const BasicBlock*>& order_;
-};
-
-/// Each instruction's place in the function: behind all from which the program comes to it, but by
-/// going back in a loop, and all of a loop before what follows it. So who waits at the higher place
-/// waits where the others come by.
+/// Each instruction's place in the function: behind all from which control reaches it, except
+/// by going back in a loop, and a loop before what follows it. So a work-item that waits at the
+/// higher place waits where the others come by.
 std::unordered_map<const llvm::Instruction*, std::uint32_t> place_instructions(
     llvm::Function& function) {
   const llvm::DominatorTree dominators(function);
   const llvm::LoopInfo loops(dominators);
-  std::vector<const BasicBlock*> order;
-  const BasicBlock& entry = function.getEntryBlock();
-  Ordering(loops, order).place(nullptr, &entry);
-  std::unordered_map<const llvm::Instruction*, std::uint32_t> places;
+  const llvm::ReversePostOrderTraversal<llvm::Function*> order(&function);
+  std::unordered_map<const BasicBlock*, std::size_t> numbers;
+  for (const BasicBlock* const block : order) numbers.emplace(block, numbers.size());
+  // Sorted by the headers of the loops around a block, the outermost first, and then by the block:
+  // the blocks of a loop stand together.
+  std::map<std::vector<std::size_t>, const BasicBlock*> sorted;
   for (const BasicBlock* const block : order) {
+    std::vector<std::size_t> path{numbers.at(block)};
+    for (const Loop* loop = loops.getLoopFor(block); loop != nullptr;
+         loop = loop->getParentLoop()) {
+      path.push_back(numbers.at(loop->getHeader()));
+    }
+    std::reverse(path.begin(), path.end());
+    sorted.emplace(std::move(path), block);
+  }
+  std::unordered_map<const llvm::Instruction*, std::uint32_t> places;
+  for (const auto& [path, block] : sorted) {
     for (const llvm::Instruction& each : *block) {
       places.emplace(&each, static_cast<std::uint32_t>(places.size()));
     }
@@ -97,35 +58,24 @@ std::unordered_map<const llvm::Instruction*, std::uint32_t> place_instructions(
   return places;
 }
 
-/// What begins so takes the slower pipelines: roots, quotients, and functions of angles and powers.
-constexpr std::array special_beginnings{
-    std::string_view("sqrt"),      std::string_view("rsqrt"),    std::string_view("cbrt"),
-    std::string_view("sin"),       std::string_view("cos"),      std::string_view("tan"),
-    std::string_view("asin"),      std::string_view("acos"),     std::string_view("atan"),
-    std::string_view("exp"),       std::string_view("log"),      std::string_view("pow"),
-    std::string_view("root"),      std::string_view("hypot"),    std::string_view("erf"),
-    std::string_view("tgamma"),    std::string_view("lgamma"),   std::string_view("fmod"),
-    std::string_view("remainder"), std::string_view("remquo"),   std::string_view("divide"),
-    std::string_view("recip"),     std::string_view("native_"),  std::string_view("half_"),
-    std::string_view("length"),    std::string_view("distance"), std::string_view("normalize")};
+/// Beginnings of functions that take the slower pipelines: roots, quotients, functions of angles
+/// and powers.
+constexpr std::string_view special_beginnings[]{
+    "sqrt",  "rsqrt",   "cbrt",   "sin",    "cos",       "tan",      "asin",
+    "acos",  "atan",    "exp",    "log",    "pow",       "root",     "hypot",
+    "erf",   "tgamma",  "lgamma", "fmod",   "remainder", "remquo",   "divide",
+    "recip", "native_", "half_",  "length", "distance",  "normalize"};
 
-/// What takes no instruction: where a work-item stands is in registers, and the order of memory is
-/// not the simulator's.
-constexpr std::array renaming_beginnings{std::string_view("get_"),
-                                         std::string_view("mem_fence"),
-                                         std::string_view("read_mem_fence"),
-                                         std::string_view("write_mem_fence"),
-                                         std::string_view("atomic_work_item_fence"),
-                                         std::string_view("as_"),
-                                         std::string_view("dbg."),
-                                         std::string_view("lifetime."),
-                                         std::string_view("assume"),
-                                         std::string_view("printf"),
-                                         std::string_view("prefetch")};
+/// Beginnings of functions that take no instruction: the ids of a work-item are in registers, and
+/// the simulator has no order of memory.
+constexpr std::string_view renaming_beginnings[]{
+    "get_",    "mem_fence", "read_mem_fence", "write_mem_fence", "atomic_work_item_fence",
+    "as_",     "dbg.",      "lifetime.",      "assume",          "printf",
+    "prefetch"};
 
 template <typename Beginnings>
 bool begins_like(std::string_view name, const Beginnings& beginnings) {
-  return std::any_of(beginnings.begin(), beginnings.end(),
+  return std::any_of(std::begin(beginnings), std::end(beginnings),
                      [name](std::string_view each) { return name.starts_with(each); });
 }
 
@@ -143,7 +93,7 @@ std::string_view builtin_name(std::string_view mangled) {
   return rest.substr(static_cast<std::size_t>(name - rest.data()), length);
 }
 
-/// What a call of a built-in function becomes, if it accesses no memory.
+/// The kind of a call of a built-in function that accesses no memory.
 Kind kind_of_builtin(std::string_view name) {
   if (name == "barrier" || name == "work_group_barrier") return Kind::barrier;
   if (name.starts_with("async_work_group_")) return Kind::copy;
@@ -218,7 +168,7 @@ std::uint32_t Sites::add(Site site) {
 
 Site Sites::make(const Instruction& instruction, bool has_accessed) {
   Site site{.kind = kind_of(instruction)};
-  // Who waits for copies reads which.
+  // A wait for copies reads their events.
   if (has_accessed && site.kind != Kind::copy_wait) site.kind = Kind::memory;
   if (!instruction.getType()->isVoidTy()) site.result = value(&instruction);
   for (const llvm::Use& operand : instruction.operands()) {

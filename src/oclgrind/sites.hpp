@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instructions of LLVM as sites.
+// The sites of LLVM's instructions.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "oclgrind/steps.hpp"
+#include "oclgrind/fold.hpp"
 
 namespace llvm {
 class Function;
@@ -22,10 +22,10 @@ class Sites {
  public:
   /// The site of an instruction. One that has accessed memory is a site of its own.
   std::uint32_t find(const llvm::Instruction& instruction, bool has_accessed);
-  /// That `to` is from now on what `from` is: arguments of calls, and what they return.
+  /// The site at which `to` becomes another name of `from`: arguments of calls, and their results.
   std::uint32_t find_renaming(const llvm::Instruction& at, const llvm::Value& to,
                               const llvm::Value* from);
-  /// 0 for constants.
+  /// The number of a value; 0 for constants.
   Value value(const llvm::Value* value);
   std::uint32_t place(const llvm::Instruction& instruction);
 

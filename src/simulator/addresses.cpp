@@ -7,7 +7,7 @@
 namespace clprobe::simulator {
 namespace {
 
-/// Adds to the request for `line`, or makes one.
+/// Adds a sector to the request for `line`, or makes one.
 void ask_for(std::uint64_t line, std::uint32_t sector, std::vector<LineRequest>& requests) {
   const auto found = requests.back().line == line
                          ? requests.end() - 1
@@ -41,7 +41,7 @@ void find_addresses(const Lanes& lanes, const Execution& execution,
   }
   if (lanes.table == Lanes::no_table) return;
   const std::vector<std::uint64_t>& table = tables[lanes.table];
-  // To divide for each lane would take longer than all the rest.
+  // One division per lane would take longer than all the rest.
   const std::uint64_t size = table.size();
   const std::uint64_t step = lanes.table_lane % size;
   std::uint64_t place =
@@ -69,7 +69,7 @@ void coalesce(std::span<const std::uint64_t> addresses, std::uint64_t access_byt
         ask_for(line, bit, requests);
         continue;
       }
-      // Addresses that rise, the usual case, need no search.
+      // Rising addresses, the usual case, need no search.
       requests.push_back({.line = line, .sectors = bit});
       next_line = line + 1;
     }

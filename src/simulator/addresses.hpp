@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the lanes of a warp instruction to lines and bank ways. Pure.
+// The lines and bank ways that the lanes of a warp instruction access. Pure.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace clprobe::simulator {
 
-/// Who executes: which lanes, and what their addresses depend on.
+/// The warp that executes an instruction: its lanes, and what their addresses depend on.
 struct Execution {
   std::uint32_t lanes{32};
   std::uint32_t warp{0};
   std::uint64_t turn{0};
 };
 
-/// One line that an instruction asks for, and which of its sectors.
+/// One line that an instruction requests, and the sectors of it.
 struct LineRequest {
   std::uint64_t line{0};
   std::uint32_t sectors{0};
@@ -33,8 +33,7 @@ void find_addresses(const Lanes& lanes, const Execution& execution,
 void coalesce(std::span<const std::uint64_t> addresses, std::uint64_t access_bytes,
               const FirstLevel& l1, std::vector<LineRequest>& requests);
 
-/// How often local memory has to serve an instruction: in so many parts, and with conflicts so many
-/// ways in all.
+/// Local memory serves an instruction in `parts`, which with bank conflicts take `ways` in all.
 struct Ways {
   std::uint64_t parts{1};
   std::uint64_t ways{1};

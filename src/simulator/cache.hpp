@@ -39,19 +39,19 @@ class Cache {
     return &lines_[way];
   }
 
-  /// A place for `line`, which is not there; null when there is no cache. `evicted` gets what had
-  /// to go, if that was dirty or owned, and stays as it is otherwise.
+  /// A place for `line`, which is not there; null when there is no cache. `evicted` becomes the
+  /// line that had to go, if that was dirty or owned, and otherwise stays as it is.
   CacheLine* insert(std::uint64_t line, CacheLine& evicted) {
     return exists() ? &put(line, evicted) : nullptr;
   }
 
-  /// The line, or else a place as `insert` has it, in a cache that exists.
+  /// The line, or else a place as from `insert`. The cache must exist.
   CacheLine& find_or_put(std::uint64_t line, CacheLine& evicted) {
     CacheLine* const found = find(line);
     return found == nullptr ? put(line, evicted) : *found;
   }
 
-  /// Forgets a line, whoever owns it.
+  /// Forgets a line, even an owned one.
   void drop(std::uint64_t line) {
     if (const std::size_t way = search(line); way != nowhere) use_[way] = {};
   }
@@ -63,13 +63,13 @@ class Cache {
   static constexpr std::uint32_t untouched = std::numeric_limits<std::uint32_t>::max();
   static constexpr std::size_t nowhere = std::numeric_limits<std::size_t>::max();
 
-  /// What a search reads, apart from the rest: it is most of the time of a simulation.
+  /// The part of a line that a search reads. Searches are most of the time of a simulation.
   struct Use {
     std::uint64_t tag{0};   // the line + 1; 0: empty
     std::uint64_t last{0};  // in touches
   };
 
-  /// A division is as long as the rest of a search.
+  /// A mask where there can be one: a division takes as long as the rest of a search.
   [[nodiscard]] std::uint64_t set_of(std::uint64_t line) const {
     return mask_ != 0 ? line & mask_ : line % sets_;
   }

@@ -32,7 +32,7 @@ ComputeUnit::ComputeUnit(const Machine& machine, const Trace& trace, const Optio
       special_free_(machine.special.count),
       states_(observer == nullptr ? 0 : machine.core.warp_contexts) {}
 
-// The clock: what happens in a cycle.
+// The clock: the steps of a cycle.
 
 std::uint64_t ComputeUnit::step(std::uint64_t now) {
   if (phase_ == Phase::ended) return never;
@@ -41,7 +41,7 @@ std::uint64_t ComputeUnit::step(std::uint64_t now) {
   const bool is_watched = observer_ != nullptr;
   if (is_watched) tell_until(now);
   take_news(now);
-  // Mostly all warps sleep, and requests come and go.
+  // In most steps all warps sleep, and requests come and go.
   if (!is_watched && options_.skips_idle && now < wake_at_) {
     return std::min(wake_at_, memory_.next_event());
   }
@@ -160,7 +160,8 @@ void ComputeUnit::start(std::uint32_t context, const WarpWork& work, std::size_t
   used_contexts_ = std::max(used_contexts_, context + 1);
 }
 
-/// Changes of warps that take no issue slot: a lock has come, the last result is there.
+/// Makes the changes of warps that take no issue slot: a lock is taken, or the last result is
+/// there.
 void ComputeUnit::settle(std::uint64_t now) {
   for (std::uint32_t context = 0; unsettled_ > 0 && context < used_contexts_; ++context) {
     if (wake_[context] > now && options_.skips_idle) continue;
@@ -235,7 +236,7 @@ void ComputeUnit::advance(Warp& warp, std::uint64_t now) {
   }
 }
 
-// What keeps a warp from issuing.
+// Causes that keep a warp from issuing.
 
 void ComputeUnit::find_data_hazards(Warp& warp, std::uint64_t registers, std::uint64_t now,
                                     Blockage& found) {
@@ -287,7 +288,7 @@ void ComputeUnit::find_scoreboard_hazard(const Warp& warp, std::uint64_t now,
   found.add(cause::memory_data, first_ready);
 }
 
-/// Adds what keeps busy what an operation needs besides an issue slot. Any load/store unit takes
+/// Adds the reasons why the units that an operation needs are busy. Any load/store unit takes
 /// loads; the first one takes stores, while no release holds them back, and other accesses.
 void ComputeUnit::find_busy(Operation operation, std::uint64_t now, Blockage& found) const {
   const auto find_pipelines = [&](const std::vector<std::uint64_t>& free, Causes cause) {
@@ -319,7 +320,7 @@ void ComputeUnit::find_busy(Operation operation, std::uint64_t now, Blockage& fo
   found.waiting = Waiting::room;
 }
 
-/// For instructions that wait for copies, or access what copies write.
+/// Adds the waits of instructions for copies, or for the local memory that copies write.
 void ComputeUnit::find_copy_hazards(const Warp& warp, const Instruction& instruction,
                                     std::uint64_t now, Blockage& found) const {
   const bool waits = instruction.operation == Operation::copy_wait;
@@ -355,9 +356,9 @@ ComputeUnit::Blockage ComputeUnit::find_blockage(Warp& warp, std::uint64_t now) 
   return found;
 }
 
-// Which warps issue in a cycle, and what their instructions do.
+// The issue stage, and the effects of instructions.
 
-/// Returns how many issued.
+/// Returns the number of warps that issued.
 std::uint32_t ComputeUnit::issue(std::uint64_t now) {
   const std::uint32_t first = last_issued_;
   std::uint32_t issued = 0;
@@ -384,17 +385,12 @@ std::uint32_t ComputeUnit::issue(std::uint64_t now) {
   return issued;
 }
 
-/// Returns true if the warp has issued. Otherwise sets when it may next.
+/// Returns true if the warp has issued. Otherwise sets the cycle of the next attempt.
 bool ComputeUnit::try_issue(std::uint32_t context, std::uint64_t now) {
   Warp& warp = warps_[context];
-  if (warp.waiting == Waiting::room && !memory_.accepts(warp.wanted)) {
-    wake_[context] = never;
-    return false;
-  }
   const Blockage blockage = find_blockage(warp, now);
   warp.waiting = blockage.waiting;
   if (blockage.causes != 0) {
-    if (warp.waiting == Waiting::room) warp.wanted = next_of(warp).operation;
     wake_[context] = blockage.earliest;
     return false;
   }
@@ -482,7 +478,7 @@ void ComputeUnit::compute(Warp& warp, const Instruction& instruction, const Func
   warp.ready[index_of(instruction.writes)] = now + units.latency_cycles;
 }
 
-// What the observer is told.
+// Reports to the observer.
 
 void ComputeUnit::observe(std::uint64_t now) {
   for (std::uint32_t context = 0; context < used_contexts_; ++context) {
@@ -490,7 +486,7 @@ void ComputeUnit::observe(std::uint64_t now) {
   }
 }
 
-/// Finds the state of a context; returns until when it holds.
+/// Finds the state of a context; returns the cycle until which it holds.
 std::uint64_t ComputeUnit::observe_warp(std::uint32_t context, std::uint64_t now) {
   Warp& warp = warps_[context];
   if (warp.issued_at == now) return now + 1;
@@ -504,11 +500,11 @@ std::uint64_t ComputeUnit::observe_warp(std::uint32_t context, std::uint64_t now
                       .number = warp.number,
                       .program = warp.program,
                       .instruction = warp.at};
-  // An end that could not be settled in this cycle is in the next one.
+  // A warp whose end could not be settled in this cycle ends in the next one.
   return is_at_end(warp) && blockage.causes == 0 ? now + 1 : blockage.changes;
 }
 
-/// Tells of the cycles since the last step, whose number only the next step knows.
+/// Reports the cycles since the last step, whose number only the next step knows.
 void ComputeUnit::tell_until(std::uint64_t now, bool is_last_flush) {
   if (now == told_until_) return;
   if (observer_->cycles) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Warps and what issues their instructions. A grid steps a compute unit through the cycles in which
-// something of it may change.
+// A compute unit: its warps, and the stage that issues their instructions. A grid steps a compute
+// unit through the cycles in which something of it may change.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace clprobe::simulator {
 
 class ComputeUnit {
  public:
-  /// `unit`: its place among those that share. Keeps references to all.
+  /// `unit`: its place among the units of `shared`. Keeps references to all.
   ComputeUnit(const Machine& machine, const Trace& trace, const Options& options, Shared& shared,
               std::size_t unit, const Observer* observer);
 
@@ -28,14 +28,14 @@ class ComputeUnit {
   /// Does what is due at `now`. Returns the next cycle in which it has to be called; `never` when
   /// it has ended, or when only an answer to its lock requests can go on with it.
   std::uint64_t step(std::uint64_t now);
-  void take(const LockAnswer& answer) { memory_.take(answer); }
+  void take(const Completion& completion) { memory_.take(completion); }
   [[nodiscard]] bool has_ended() const { return phase_ == Phase::ended; }
   /// The cycle in which its last warp had ended.
   [[nodiscard]] std::uint64_t last_warp_end() const { return last_warp_end_; }
   /// The cycle in which its last store had arrived.
   [[nodiscard]] std::uint64_t end() const { return end_; }
-  /// The last cycle in which a warp came to another instruction: one that asks for a lock in vain
-  /// stays at its instruction.
+  /// The last cycle in which a warp came to another instruction. A warp that asks for a lock in
+  /// vain stays at its instruction.
   [[nodiscard]] std::uint64_t last_progress() const { return last_progress_; }
   /// True if all of its warps want a lock or wait at a barrier.
   [[nodiscard]] bool only_waits() const;
@@ -48,14 +48,13 @@ class ComputeUnit {
  private:
   enum class Phase : std::uint8_t { runs, drains, ended };
 
-  /// What a warp waits for whose end is unknown yet; an event of the memory system wakes it.
+  /// An event of the memory system, at an unknown time, that wakes a warp.
   enum class Waiting : std::uint8_t { nothing, room, copies };
 
   struct Warp {
     bool is_active{false};
     bool has_lock_now{false};  ///< the acquire that is under way has succeeded
     Waiting waiting{Waiting::nothing};
-    Operation wanted{Operation::alu};  ///< for which there is no room, if it waits for room
     Causes hold_cause{0};
     std::uint32_t lanes{0};
     std::uint32_t number{0};
@@ -67,8 +66,8 @@ class ComputeUnit {
     std::uint64_t issued_at{never};    ///< the last cycle in which it issued
     std::uint64_t held_until{0};       ///< branch, start, barrier, acquire, release
     std::uint64_t pending{0};          ///< registers that may not be ready
-    std::uint64_t pending_loads{0};    ///< of these, results of memory instructions
-    std::uint64_t pending_special{0};  ///< of the others, results of special functions
+    std::uint64_t pending_loads{0};    ///< those of `pending` that memory instructions write
+    std::uint64_t pending_special{0};  ///< the other ones that special functions write
     std::array<std::uint64_t, register_count> ready{};
     std::array<std::uint64_t, register_count> load{};
     std::vector<std::uint64_t> turns{};
@@ -78,7 +77,8 @@ class ComputeUnit {
     std::uint32_t arrived{0};
     std::vector<std::uint32_t> contexts{};
   };
-  /// Why a warp cannot issue. Both cycles are `never` for causes that only an event ends.
+  /// The causes that keep a warp from issuing. Both cycles are `never` for causes that only an
+  /// event ends.
   struct Blockage {
     Causes causes{0};
     std::uint64_t changes{never};  ///< the first cycle in which its causes can be others
@@ -159,7 +159,7 @@ class ComputeUnit {
   std::uint64_t loads_{0};
   std::vector<std::uint64_t> alu_free_;
   std::vector<std::uint64_t> special_free_;
-  bool has_room_{false};  // for another group, since a warp has ended
+  bool has_room_{false};  // true if a warp has ended, so that another group may fit
   Phase phase_{Phase::runs};
   std::uint64_t wake_at_{0};  // before it nothing changes, unless the memory has news
   std::uint64_t last_progress_{0};

@@ -16,9 +16,9 @@
 
 namespace clprobe::simulator {
 
-/// Asks for what is missing of a line: joins a request that is on its way, or makes a new one. A
-/// value that was asked for before is there at `earliest` or later. Nothing when there is no room
-/// in the table. `has_entry`: whether who asks has an entry of a table of warp instructions.
+/// Requests the missing sectors of a line: joins a request that is on its way, or makes a new one.
+/// A value that was requested before is there at `earliest` or later. Nothing when there is no room
+/// in the table. `has_entry`: the instruction has an entry of a table of warp instructions.
 inline std::optional<Service> request_line(std::uint64_t now, PendingTable& table, FarLink& far,
                                            const LineRequest& missing, bool is_remote, Fills fills,
                                            std::uint64_t earliest, bool& has_entry) {
@@ -44,7 +44,7 @@ inline std::optional<Service> request_line(std::uint64_t now, PendingTable& tabl
   return service;
 }
 
-/// Who started a copy, and whom it concerns.
+/// The group and the warp that started a copy.
 struct CopyOwner {
   std::uint64_t group{0};
   std::uint64_t warp{0};
@@ -93,7 +93,7 @@ class Copies {
     return is_stuck_ ? table_.next_answer() : next_action_;
   }
 
-  /// Until when copies `id` of a group, in any direction, are under way: 0 when there are none,
+  /// The end of copies `id` of a group, in both directions: 0 when there are none,
   /// `never` when that is not known yet.
   [[nodiscard]] std::uint64_t copies_until(std::uint64_t group, std::uint32_t id) const {
     std::uint64_t until = 0;
@@ -102,7 +102,8 @@ class Copies {
     }
     return until;
   }
-  /// The same for a local access that needs copy `id`, by the machine's granularity.
+  /// The end of the copies that block a local access which needs copy `id`, by the machine's
+  /// granularity: 0 or `never` as above.
   [[nodiscard]] std::uint64_t local_blocked_until(std::uint64_t warp, std::uint32_t id) const {
     const bool blocks_all = machine_.copy.granularity == CopyGranularity::core;
     std::uint64_t until = 0;
@@ -112,9 +113,9 @@ class Copies {
     }
     return until;
   }
-  /// Whether it waits for an entry of the pending table, or is about to. An engine that has just
-  /// taken the last entry is as blocked as one that has found none: else every line that it sends
-  /// would count as a cycle in which it is not.
+  /// True if the engine waits for an entry of the pending table, or is about to. An engine that has
+  /// just taken the last entry counts as blocked: otherwise every line that it sends would count as
+  /// a cycle in which it is not.
   [[nodiscard]] bool is_blocked() const {
     if (is_stuck_) return true;
     if (next_action_ == never || !table_.is_full()) return false;
@@ -124,7 +125,7 @@ class Copies {
   }
   [[nodiscard]] std::uint64_t last_done() const { return last_done_; }
 
-  /// Whether the end of a copy has become known since that was last taken.
+  /// True if the end of a copy has become known since take_changed().
   [[nodiscard]] bool has_changed() const { return has_changed_; }
   bool take_changed() { return std::exchange(has_changed_, false); }
 

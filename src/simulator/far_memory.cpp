@@ -25,7 +25,9 @@ std::uint64_t count_of(std::uint32_t sectors) {
   return static_cast<std::uint64_t>(std::popcount(sectors));
 }
 
-// As memory_salt: neither with those that other compute units have to it.
+// Salts, so that a line's latencies at different levels have nothing to do with each other, nor
+// with those that other compute units have to it.
+constexpr std::uint64_t memory_salt = 0x6d656d6f7279U;
 constexpr std::uint64_t remote_salt = 0x72656d6f7465U;
 constexpr std::uint64_t unit_salt = 0x9e3779b97f4a7c15U;
 
@@ -49,52 +51,11 @@ std::uint64_t FarMemory::enter_bank(std::uint64_t now, std::uint64_t line) {
   return start;
 }
 
-CacheLine* FarMemory::allocate(std::uint64_t now, std::uint64_t line, Port& memory_port) {
-  CacheLine evicted;
-  CacheLine* const place = l2_.insert(line, evicted);
-  if (evicted.is_dirty) {
-    memory_port.pass(now, count_of(evicted.sectors));
-  }
-  return place;
-}
-
-Service FarMemory::fetch(std::uint64_t start, std::uint64_t line, std::uint32_t sectors,
-                         CacheLine* found, const Route& route) {
-  const std::uint32_t missing = found == nullptr ? sectors : sectors & ~found->sectors;
-  const std::uint64_t sent = route.memory_port.pass(start, count_of(missing));
-  const std::uint64_t ready = sent + route.memory_cycles(line);
-  if (found == nullptr) found = allocate(start, line, route.memory_port);
-  if (found != nullptr) {
-    found->sectors |= missing;
-    found->ready = std::max(found->ready, ready);
-  }
-  return {ready, Level::memory};
-}
-
-std::uint64_t FarMemory::write(std::uint64_t start, std::uint64_t line, std::uint32_t sectors,
-                               const Route& route) {
-  CacheLine* found = l2_.find(line);
-  if (found == nullptr) found = allocate(start, line, route.memory_port);
-  if (found != nullptr) {
-    found->sectors |= sectors;
-    found->is_dirty = true;
-    return start + route.l2_cycles;
-  }
-  const auto count = count_of(sectors);
-  return route.memory_port.pass(start, count) + route.memory_cycles(line);
-}
-
 std::uint64_t FarMemory::perform_atomic(std::uint64_t arrival, std::uint64_t line) {
   std::uint64_t& next = atomics_[line];
   const std::uint64_t performed = std::max(arrival, next);
   next = performed + atomic_cycles_;
   return performed;
-}
-
-void FarMemory::make_resident(std::uint64_t line, std::uint32_t sectors, Port& memory_port) {
-  CacheLine* found = l2_.find(line);
-  if (found == nullptr) found = allocate(0, line, memory_port);
-  if (found != nullptr) found->sectors |= sectors;
 }
 
 bool FarMemory::take_ownership(std::size_t unit, std::uint64_t line) {
@@ -127,6 +88,10 @@ FarLink::FarLink(const Machine& machine, FarMemory& far, std::size_t unit, std::
       memory_port_{.sector_cost =
                        cost_of(machine.l1.sector_bytes, machine.memory.bytes_per_cycle)} {}
 
+std::uint64_t FarLink::memory_cycles_to(std::uint64_t line) const {
+  return draw(memory_latency_, line, seed_ ^ memory_salt);
+}
+
 std::uint64_t FarLink::remote_cycles_to(std::uint64_t line) const {
   return draw(remote_latency_, line, seed_ ^ remote_salt);
 }
@@ -138,6 +103,14 @@ std::uint64_t FarLink::translate(std::uint64_t line) {
   return walk_cycles_;
 }
 
+CacheLine* FarLink::find_or_allocate(std::uint64_t now, std::uint64_t line) {
+  if (CacheLine* const found = far_.l2().find(line)) return found;
+  CacheLine evicted;
+  CacheLine* const place = far_.l2().insert(line, evicted);
+  if (evicted.is_dirty) memory_port_.pass(now, count_of(evicted.sectors));
+  return place;
+}
+
 Service FarLink::read(std::uint64_t now, std::uint64_t line, std::uint32_t sectors,
                       bool is_remote) {
   const std::uint64_t start =
@@ -145,19 +118,29 @@ Service FarLink::read(std::uint64_t now, std::uint64_t line, std::uint32_t secto
   if (is_remote || far_.is_owned_elsewhere(unit_, line)) {
     return {start + remote_cycles_to(line), Level::remote_l1};
   }
-  CacheLine* const found = far_.find(line);
-  if (found == nullptr || (sectors & ~found->sectors) != 0) {
-    return far_.fetch(start, line, sectors, found, route_to(line));
+  const CacheLine* const found = far_.l2().find(line);
+  const std::uint32_t missing = found == nullptr ? sectors : sectors & ~found->sectors;
+  if (missing == 0) {
+    const std::uint64_t l2_ready = start + l2_cycles_to(line);
+    const bool is_on_its_way = found->ready > l2_ready;
+    return {std::max(l2_ready, found->ready), is_on_its_way ? Level::memory : Level::l2};
   }
-  const std::uint64_t l2_ready = start + draw(l2_latency_, line, seed_);
-  const bool is_on_its_way = found->ready > l2_ready;
-  return {std::max(l2_ready, found->ready), is_on_its_way ? Level::memory : Level::l2};
+  const std::uint64_t ready = memory_port_.pass(start, count_of(missing)) + memory_cycles_to(line);
+  if (CacheLine* const place = find_or_allocate(start, line)) {
+    place->sectors |= missing;
+    place->ready = std::max(place->ready, ready);
+  }
+  return {ready, Level::memory};
 }
 
 std::uint64_t FarLink::write(std::uint64_t now, std::uint64_t line, std::uint32_t sectors) {
   const auto count = count_of(sectors);
   const std::uint64_t start = far_.enter_bank(port_.pass(now, count) + translate(line), line);
-  return far_.write(start, line, sectors, route_to(line));
+  CacheLine* const place = find_or_allocate(start, line);
+  if (place == nullptr) return memory_port_.pass(start, count) + memory_cycles_to(line);
+  place->sectors |= sectors;
+  place->is_dirty = true;
+  return start + l2_cycles_to(line);
 }
 
 std::uint64_t FarLink::write_back(std::uint64_t now, std::uint64_t line, std::uint32_t sectors) {
@@ -168,7 +151,7 @@ std::uint64_t FarLink::write_back(std::uint64_t now, std::uint64_t line, std::ui
 std::uint64_t FarLink::take_ownership(std::uint64_t now, std::uint64_t line, bool is_remote) {
   const std::uint64_t start = far_.enter_bank(port_.pass(now, 1), line);
   const bool was_owned = far_.take_ownership(unit_, line);
-  return start + (is_remote || was_owned ? remote_cycles_to(line) : route_to(line).l2_cycles);
+  return start + (is_remote || was_owned ? remote_cycles_to(line) : l2_cycles_to(line));
 }
 
 std::uint64_t FarLink::atomic(std::uint64_t now, std::uint64_t line) {
@@ -177,14 +160,14 @@ std::uint64_t FarLink::atomic(std::uint64_t now, std::uint64_t line) {
 }
 
 AtomicWay FarLink::send_atomic(std::uint64_t now, std::uint64_t earliest, std::uint64_t line) {
-  const std::uint64_t latency = draw(l2_latency_, line, seed_);
+  const std::uint64_t latency = l2_cycles_to(line);
   const std::uint64_t sent = std::max(port_.pass(now, 1), earliest);
   return {.arrival = sent + latency / 2, .back_cycles = latency - latency / 2};
 }
 
 void FarLink::make_resident(std::uint64_t line, std::uint32_t sectors) {
   translate(line);
-  far_.make_resident(line, sectors, memory_port_);
+  if (CacheLine* const place = find_or_allocate(0, line)) place->sectors |= sectors;
 }
 
 }  // namespace clprobe::simulator

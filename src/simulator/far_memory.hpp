@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies behind the first levels: a second-level cache and main memory that all compute units
+// The memory behind the first levels: a second-level cache and main memory that all compute units
 // share, and each unit's way there. Banks and ports have a limited bandwidth, and a latency depends
 // on the place of the line. Requests come in the order of time, so that their answers' times are
 // known at once.
@@ -20,13 +20,13 @@ namespace clprobe::simulator {
 /// A value uniform within the range, the same for the same place and seed.
 std::uint64_t draw(const Latency& range, std::uint64_t place, std::uint64_t seed);
 
-/// When the value is at the core, and where it came from.
+/// The cycle in which a value is at the core, and the level that it comes from.
 struct Service {
   std::uint64_t ready{0};
   Level level{Level::l2};
 };
 
-/// When an atomic reaches the second level, and how long its answer is under way.
+/// The cycle in which an atomic reaches the second level, and the time that its answer takes.
 struct AtomicWay {
   std::uint64_t arrival{0};
   std::uint64_t back_cycles{0};
@@ -47,52 +47,32 @@ struct Port {
   }
 };
 
-/// The latencies of a line, as one compute unit sees it, and its share of main memory's bandwidth.
-struct Route {
-  std::uint64_t l2_cycles{0};
-  const Latency& memory_latency;  ///< drawn where it is needed, which is seldom
-  std::uint64_t memory_seed{0};
-  Port& memory_port;
-
-  [[nodiscard]] std::uint64_t memory_cycles(std::uint64_t line) const {
-    return draw(memory_latency, line, memory_seed);
-  }
-};
-
+/// The part that all compute units share: the second level, its banks, and the owners of lines.
 class FarMemory {
  public:
-  /// `units`: how many share it.
+  /// `units`: the number of those that share it.
   FarMemory(const Machine& machine, std::uint64_t units);
 
   /// The first level of the next compute unit, from which others take what they come to own.
   void add_unit(Cache& l1) { l1s_.push_back(&l1); }
 
-  /// When the line's bank takes a request.
+  Cache& l2() { return l2_; }
+  /// Returns the cycle in which the line's bank takes a request.
   std::uint64_t enter_bank(std::uint64_t now, std::uint64_t line);
-  /// What of the line the second level has; null if nothing.
-  CacheLine* find(std::uint64_t line) { return l2_.find(line); }
-  /// What of a line, null where nothing of it is there, has to come from main memory.
-  Service fetch(std::uint64_t start, std::uint64_t line, std::uint32_t sectors, CacheLine* found,
-                const Route& route);
-  std::uint64_t write(std::uint64_t start, std::uint64_t line, std::uint32_t sectors,
-                      const Route& route);
-  /// When an atomic that arrives then is performed: those on one line go one after another.
+  /// Returns the cycle in which an atomic that arrives then is performed. Atomics on one line are
+  /// performed one after another.
   std::uint64_t perform_atomic(std::uint64_t arrival, std::uint64_t line);
-  void make_resident(std::uint64_t line, std::uint32_t sectors, Port& memory_port);
 
-  /// Whether another unit than this one owns the line.
+  /// True if another unit than this one owns the line.
   [[nodiscard]] bool is_owned_elsewhere(std::size_t unit, std::uint64_t line) const {
     const auto owner = owners_.find(line);
     return owner != owners_.end() && owner->second != unit;
   }
-  /// Makes `unit` the owner. Returns whether another one was it, whose first level loses the line.
+  /// Makes `unit` the owner. Returns true if another one was it, whose first level loses the line.
   bool take_ownership(std::size_t unit, std::uint64_t line);
   void end_ownership(std::size_t unit, std::uint64_t line);
 
  private:
-  /// What has to go for it passes the port of who needs the place.
-  CacheLine* allocate(std::uint64_t now, std::uint64_t line, Port& memory_port);
-
   std::uint64_t atomic_cycles_;
   bool is_shared_;
   Cache l2_;
@@ -102,39 +82,38 @@ class FarMemory {
   std::unordered_map<std::uint64_t, std::size_t> owners_{};     // line: unit
 };
 
-/// One compute unit's way to far memory: its port, its translations, and how far it has to where.
+/// One compute unit's way to far memory: its ports, its translations, and its distance to each
+/// line.
 class FarLink {
  public:
   /// Keeps a reference. `unit`: its place among those that share the memory.
   FarLink(const Machine& machine, FarMemory& far, std::size_t unit, std::uint64_t seed);
 
-  /// `is_remote`: another compute unit owns the line, one that is not simulated.
+  /// `is_remote`: a compute unit that is not simulated owns the line.
   Service read(std::uint64_t now, std::uint64_t line, std::uint32_t sectors, bool is_remote);
-  /// Returns when the core knows that the write has arrived.
+  /// Returns the cycle in which the core knows that the write has arrived.
   std::uint64_t write(std::uint64_t now, std::uint64_t line, std::uint32_t sectors);
-  /// The same for a line of its own, which it keeps no longer.
+  /// Writes a line of its own, which it keeps no longer.
   std::uint64_t write_back(std::uint64_t now, std::uint64_t line, std::uint32_t sectors);
   /// Registers a line as this unit's own, which moves no data.
   std::uint64_t take_ownership(std::uint64_t now, std::uint64_t line, bool is_remote);
-  /// Returns when the core has the answer.
+  /// Returns the cycle in which the core has the answer.
   std::uint64_t atomic(std::uint64_t now, std::uint64_t line);
-  /// One that is known now and sent at `earliest` or later.
+  /// Sends an atomic that is known now at `earliest` or later.
   AtomicWay send_atomic(std::uint64_t now, std::uint64_t earliest, std::uint64_t line);
   void make_resident(std::uint64_t line, std::uint32_t sectors);
 
  private:
-  // So that a line's latencies at different levels have nothing to do with each other.
-  static constexpr std::uint64_t memory_salt = 0x6d656d6f7279U;
-
-  [[nodiscard]] Route route_to(std::uint64_t line) {
-    return {.l2_cycles = draw(l2_latency_, line, seed_),
-            .memory_latency = memory_latency_,
-            .memory_seed = seed_ ^ memory_salt,
-            .memory_port = memory_port_};
+  [[nodiscard]] std::uint64_t l2_cycles_to(std::uint64_t line) const {
+    return draw(l2_latency_, line, seed_);
   }
+  [[nodiscard]] std::uint64_t memory_cycles_to(std::uint64_t line) const;
   [[nodiscard]] std::uint64_t remote_cycles_to(std::uint64_t line) const;
   /// Cycles until the line's page is translated, which it is from then on.
   std::uint64_t translate(std::uint64_t line);
+  /// The line in the second level, or a place for it there; null where there is no second level.
+  /// A line that is evicted for it passes this unit's port.
+  CacheLine* find_or_allocate(std::uint64_t now, std::uint64_t line);
 
   FarMemory& far_;
   std::size_t unit_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Locks that all compute units share: who asks for one is served when the request arrives at the
-// second level, in the order of arrivals.
+// Locks that all compute units share. The second level serves requests in the order of their
+// arrivals.
 #pragma once
 
 #include <algorithm>
@@ -10,18 +10,29 @@
 #include <vector>
 
 #include "clprobe/machine.hpp"
+#include "clprobe/simulator.hpp"
 #include "clprobe/trace.hpp"
 #include "simulator/far_memory.hpp"
 #include "simulator/pending_table.hpp"
 
 namespace clprobe::simulator {
 
-/// An acquire or a release on its way to the second level.
+/// An instruction that the load/store unit has sent completely; `ready` is the cycle of its result.
+struct Completion {
+  Operation operation{Operation::load};
+  std::uint32_t context{0};
+  std::uint64_t writes{0};
+  std::uint64_t load{0};
+  std::uint64_t ready{0};
+  Level level{Level::l1};
+  bool has_lock{false};  ///< acquire: it got the lock
+};
+
+/// An acquire or a release on its way to the second level, and its completion once it is served.
 struct LockRequest {
   std::size_t unit{0};
-  std::uint32_t context{0};
+  Completion completion{};
   std::uint32_t lock{0};
-  bool is_release{false};
   std::uint64_t line{0};
   AtomicWay way{};
   std::uint64_t order{0};  ///< given when it is sent: of equal times the first sent is served first
@@ -29,13 +40,6 @@ struct LockRequest {
   friend bool operator<(const LockRequest& a, const LockRequest& b) {
     return a.way.arrival != b.way.arrival ? a.way.arrival > b.way.arrival : a.order > b.order;
   }
-};
-
-/// What became of one.
-struct LockAnswer {
-  LockRequest request{};
-  std::uint64_t ready{0};
-  bool has_lock{false};
 };
 
 class Locks {
@@ -53,30 +57,34 @@ class Locks {
   }
   /// The first cycle in which a request is served; `never` without any.
   [[nodiscard]] std::uint64_t next() const { return next_; }
-  /// Serves what has arrived until `now`, in order, of all units: calls `deliver(answer)` for each.
+  /// Serves what has arrived until `now`, in order, of all units: calls `deliver(request)` for
+  /// each.
   template <typename Deliver>
   void process(std::uint64_t now, Deliver deliver) {
     while (!requests_.empty() && requests_.front().way.arrival <= now) deliver(serve_first());
     next_ = requests_.empty() ? never : requests_.front().way.arrival;
   }
 
-  /// Takes it at `cycle` if it is free then, and says whether it was.
-  bool take(std::uint32_t lock, std::uint64_t cycle) {
-    State& state = states_[lock];
-    if (state.is_held || cycle < state.free_from) return false;
-    state.is_held = true;
-    return true;
-  }
-  void free(std::uint32_t lock, std::uint64_t cycle) {
-    State& state = states_[lock];
-    state.is_held = false;
-    state.free_from = cycle + draw(locks_[lock].held_elsewhere, ++state.releases, seed_ + lock);
-  }
-  /// Cycles by which an answer in vain is late, a few and always others: who tries again in step
-  /// with those that have the lock in turn would never have it.
-  std::uint64_t next_delay() {
-    constexpr Latency delay{0, 7};
-    return draw(delay, ++delays_, seed_);
+  /// Frees the lock, or tries to take it, at `cycle`; the core has the answer at `ready`.
+  void serve(LockRequest& request, std::uint64_t cycle, std::uint64_t ready) {
+    State& state = states_[request.lock];
+    Completion& completion = request.completion;
+    completion.ready = ready;
+    if (completion.operation == Operation::release) {
+      state.is_held = false;
+      state.free_from =
+          cycle + draw(locks_[request.lock].held_elsewhere, ++state.releases, seed_ + request.lock);
+      return;
+    }
+    completion.has_lock = !state.is_held && cycle >= state.free_from;
+    if (completion.has_lock) {
+      state.is_held = true;
+    } else {
+      // A refusal is late by a few cycles that vary: a warp that tried again in step with those
+      // that take turns at the lock would never have it.
+      constexpr Latency delay{0, 7};
+      completion.ready += draw(delay, ++delays_, seed_);
+    }
   }
 
  private:
@@ -86,18 +94,13 @@ class Locks {
     std::uint64_t releases{0};
   };
 
-  LockAnswer serve_first() {
+  LockRequest serve_first() {
     std::pop_heap(requests_.begin(), requests_.end());
-    const LockRequest request = requests_.back();
+    LockRequest request = requests_.back();
     requests_.pop_back();
     const std::uint64_t performed = far_.perform_atomic(request.way.arrival, request.line);
-    const bool has_lock = !request.is_release && take(request.lock, performed);
-    if (request.is_release) free(request.lock, performed);
-    const bool is_in_vain = !request.is_release && !has_lock;
-    const std::uint64_t ready = performed + request.way.back_cycles;
-    return {.request = request,
-            .ready = is_in_vain ? ready + next_delay() : ready,
-            .has_lock = has_lock};
+    serve(request, performed, performed + request.way.back_cycles);
+    return request;
   }
 
   std::span<const Lock> locks_;

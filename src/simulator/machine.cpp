@@ -18,8 +18,8 @@
 namespace clprobe::simulator {
 namespace {
 
-// Every field of a machine once: its key in a file, where it is, and its bounds. The reader and the
-// writer walk this one list with a visitor of their own.
+// The one list of a machine's fields: key in a file, member, and bounds. The reader and the writer
+// walk it with a visitor of their own.
 
 /// Whole numbers from `least` to `most`.
 struct Bounds {
@@ -27,7 +27,7 @@ struct Bounds {
   std::uint64_t most{0};
 };
 
-// Far above any device, low enough that sums of a whole run stay below 2^63.
+// Bounds far above any device, low enough that sums of a whole run stay below 2^63.
 constexpr Bounds any_cycles{0, 1000000};
 constexpr Bounds some_cycles{1, 1000000};
 constexpr Bounds any_count{0, 1U << 24U};
@@ -73,7 +73,7 @@ void visit_near_memory(Visitor& fields, MachineField& machine) {
     each.natural("lines_per_interval", machine.load_store.lines_per_interval, some_count);
     each.natural("interval_cycles", machine.load_store.interval_cycles, some_cycles);
   });
-  // Machines were written before they could have several.
+  // Optional: older files have no such section, and one unit.
   const bool has_several = machine.load_store.units != 1;
   fields.optional_section("load_store_units", has_several, [&](auto& each) {
     each.natural("count", machine.load_store.units, Bounds{1, 16});
@@ -94,7 +94,7 @@ void visit_near_memory(Visitor& fields, MachineField& machine) {
     each.natural("latency_cycles", machine.l1.latency_cycles, some_cycles);
     each.boolean("keeps_loads", machine.l1.keeps_loads);
   });
-  // Machines were written before they could have them.
+  // Optional: older files have no such section, and no ports.
   fields.optional_section("l1_banks", machine.l1_banks.count > 0, [&](auto& each) {
     each.natural("count", machine.l1_banks.count, Bounds{0, 1024});
   });
@@ -110,7 +110,7 @@ void visit_near_memory(Visitor& fields, MachineField& machine) {
 
 template <typename Visitor, typename MachineField>
 void visit_far_memory(Visitor& fields, MachineField& machine) {
-  // Machines were written before they had one.
+  // Optional: older files have no such section, and no translation.
   fields.optional_section("translation", machine.translation.entries > 0, [&](auto& each) {
     each.natural("entries", machine.translation.entries, Bounds{0, 1U << 14U});
     each.natural("page_bytes", machine.translation.page_bytes, Bounds{4096, 1U << 30U});
@@ -123,7 +123,7 @@ void visit_far_memory(Visitor& fields, MachineField& machine) {
     each.real("bytes_per_cycle", machine.l2.bytes_per_cycle, 0.01, 1e6);
     each.natural("atomic_cycles", machine.l2.atomic_cycles, some_cycles);
   });
-  // Machines were written when one unit alone was simulated.
+  // Optional: older files have no such section, from a time when one unit was simulated.
   fields.optional_section("l2_banks", machine.l2_banks.count > 0, [&](auto& each) {
     each.natural("count", machine.l2_banks.count, Bounds{0, 1024});
   });
@@ -289,7 +289,7 @@ void check_lines(std::uint64_t bytes, std::uint64_t line_bytes, std::string_view
           bytes);
 }
 
-/// What one field alone cannot tell.
+/// Checks fields against each other.
 void check_together(const Machine& machine) {
   const FirstLevel& l1 = machine.l1;
   require(std::has_single_bit(l1.line_bytes), "l1.line_bytes", "a power of two", l1.line_bytes);
@@ -318,7 +318,7 @@ Json encode(const Machine& machine) {
   return writer.object();
 }
 
-/// Throws RunFormatError for what is no machine.
+/// Throws RunFormatError for a document that is no machine.
 Machine decode(const Json& document) {
   const Cursor root(document);
   Reader reader(root);

@@ -96,7 +96,7 @@ Causes MemorySystem::busy_causes(Operation operation) const {
       std::find_if(units_.begin(), end, [](const Unit& unit) { return unit.blocked != 0; });
   if (blocked != end) return blocked->blocked;
   const Access& first = units_.front().queue.front();
-  // Its first cycle, in which it issued, was nobody's stall: the last one is what the bank cost.
+  // Its first cycle, in which it issued, stalled nobody: the last one is the cost of the bank.
   const bool is_lost_cycle = first.is_late && first.is_done;
   const bool has_conflict = is_lost_cycle || first.ways.ways > first.ways.parts;
   return has_conflict ? cause::bank_conflict : cause::serial_requests;
@@ -107,8 +107,10 @@ void MemorySystem::accept(std::uint64_t now, const Instruction& instruction, std
   Unit& unit = unit_for(instruction.operation);
   Access& access = unit.queue.emplace_back();
   access.instruction = &instruction;
-  access.context = context;
-  access.load = load;
+  access.completion = {.operation = instruction.operation,
+                       .context = context,
+                       .writes = instruction.writes,
+                       .load = load};
   const Lanes& lanes = instruction.lanes;
   switch (instruction.operation) {
     case Operation::local_load:
@@ -159,7 +161,8 @@ void MemorySystem::act_locally(std::uint64_t now, Unit& unit) {
   if (!finds_free(port, now, unit)) return;
   Access& access = unit.queue.front();
   const std::uint64_t way_cycles = machine_.local.way_cycles;
-  access.ready = now + machine_.local.latency_cycles + (access.ways.ways - 1) * way_cycles;
+  access.completion.ready =
+      now + machine_.local.latency_cycles + (access.ways.ways - 1) * way_cycles;
   finish(access);
   unit.next_action = now + access.ways.ways * way_cycles;
   if (port != nullptr) *port = unit.next_action;
@@ -173,17 +176,12 @@ void MemorySystem::leave_queue(std::uint64_t now, Unit& unit) {
 
 void MemorySystem::finish(Access& access) {
   access.is_done = true;
-  if (access.has_entry) table_.end_at(access.ready);
+  if (access.has_entry) table_.end_at(access.completion.ready);
   const Operation operation = access.instruction->operation;
   if (operation == Operation::store || operation == Operation::local_store) return;
-  // Those with a lock have told already, with the outcome.
+  // The answer to a lock request completes acquires and releases.
   if (operation == Operation::acquire || operation == Operation::release) return;
-  completions_.push_back({.operation = operation,
-                          .context = access.context,
-                          .writes = access.instruction->writes,
-                          .load = access.load,
-                          .ready = access.ready,
-                          .level = access.level});
+  completions_.push_back(access.completion);
 }
 
 void MemorySystem::start_copy(std::uint64_t now, const Instruction& instruction,
@@ -199,7 +197,7 @@ void MemorySystem::report(Result& result) const {
   result.lines_written = stores_.lines_written();
 }
 
-// Requests for a line, from the moment at which they are served.
+// The service of requests for lines.
 
 std::uint64_t* MemorySystem::port_of(const Instruction& instruction, std::uint64_t line) {
   if (instruction.operation != Operation::load && instruction.operation != Operation::store) {
@@ -232,8 +230,8 @@ bool MemorySystem::send_load(std::uint64_t now, Unit& unit, Access& access,
   const std::uint32_t missing = missing_of(request, instruction);
   if (missing == 0) {
     const bool is_local = fills == Fills::stash;
-    note(access, now + (is_local ? machine_.local.latency_cycles : machine_.l1.latency_cycles),
-         Level::l1);
+    note(access.completion,
+         now + (is_local ? machine_.local.latency_cycles : machine_.l1.latency_cycles), Level::l1);
     return true;
   }
   const auto service =
@@ -244,7 +242,7 @@ bool MemorySystem::send_load(std::uint64_t now, Unit& unit, Access& access,
     unit.blocked_since = now;
     return false;
   }
-  note(access, service->ready, service->level);
+  note(access.completion, service->ready, service->level);
   return true;
 }
 
@@ -275,13 +273,11 @@ bool MemorySystem::forward(std::uint64_t now, Unit& unit, Access& access,
     case Operation::store:
       return send_store(now, unit, access, request);
     case Operation::atomic:
-      note(access, far_.atomic(now, request.line), Level::l2);
+      note(access.completion, far_.atomic(now, request.line), Level::l2);
       return true;
     case Operation::acquire:
-      do_acquire(now, access);
-      return true;
     case Operation::release:
-      do_release(now, access);
+      request_lock(now, access);
       return true;
     default:
       return send_load(now, unit, access, request);
@@ -302,49 +298,26 @@ bool MemorySystem::owns(const Lock& lock) const {
          lock.held_elsewhere == Latency{};
 }
 
-LockRequest MemorySystem::request_of(const Access& access) const {
-  return {.unit = unit_,
-          .context = access.context,
-          .lock = access.instruction->id,
-          .is_release = access.instruction->operation == Operation::release,
-          .line = access.requests.front().line};
-}
-
-void MemorySystem::do_acquire(std::uint64_t now, const Access& access) {
-  LockRequest request = request_of(access);
-  if (owns(locks_[request.lock])) {
-    const std::uint64_t near = now + machine_.l1.latency_cycles;
-    const bool has_lock = lock_states_.take(request.lock, near);
-    take(LockAnswer{request, has_lock ? near : near + lock_states_.next_delay(), has_lock});
-    return;
+void MemorySystem::request_lock(std::uint64_t now, const Access& access) {
+  std::uint64_t flushed = now;
+  if (access.instruction->operation == Operation::release) {
+    flushed = std::max(now, stores_.flush(now));
+    if (!machine_.synchronization.stores_pass_releases) {
+      stores_held_until_ = std::max(stores_held_until_, flushed);
+    }
   }
-  request.way = far_.send_atomic(now, now, request.line);
-  lock_states_.send(now, request);
-}
-
-void MemorySystem::do_release(std::uint64_t now, const Access& access) {
-  const std::uint64_t flushed = stores_.flush(now);
-  if (!machine_.synchronization.stores_pass_releases) {
-    stores_held_until_ = std::max(stores_held_until_, flushed);
-  }
-  LockRequest request = request_of(access);
+  LockRequest request{.unit = unit_,
+                      .completion = access.completion,
+                      .lock = access.instruction->id,
+                      .line = access.requests.front().line};
   if (owns(locks_[request.lock])) {
-    const std::uint64_t near = std::max(now, flushed) + machine_.l1.latency_cycles;
-    lock_states_.free(request.lock, near);
-    take(LockAnswer{request, near, false});
+    const std::uint64_t near = flushed + machine_.l1.latency_cycles;
+    lock_states_.serve(request, near, near);
+    take(request.completion);
     return;
   }
   request.way = far_.send_atomic(now, flushed, request.line);
   lock_states_.send(now, request);
-}
-
-void MemorySystem::take(const LockAnswer& answer) {
-  const auto operation = answer.request.is_release ? Operation::release : Operation::acquire;
-  completions_.push_back({.operation = operation,
-                          .context = answer.request.context,
-                          .ready = answer.ready,
-                          .level = Level::l2,
-                          .has_lock = answer.has_lock});
 }
 
 }  // namespace clprobe::simulator

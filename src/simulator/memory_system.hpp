@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The load/store unit, what it feeds (first-level cache, pending table, store buffer, far memory),
-// and the copy engine beside it. It acts at certain cycles only, and says at which one next.
+// The load/store units, the parts that they feed (first-level cache, pending table, store buffer,
+// far memory), and the copy engine. The memory acts in certain cycles only, and reports the next.
 #pragma once
 
 #include <algorithm>
@@ -26,20 +26,20 @@
 
 namespace clprobe::simulator {
 
-/// The ports of the near memories: until when the banks of the first level, and local memory, are
-/// taken by what came or was asked for.
+/// The ports of the near memories: the cycles until which lines and requests take the banks of the
+/// first level, and local memory.
 class Ports {
  public:
   explicit Ports(const FirstLevelBanks& config) : l1_(config.count), local_(config.count > 0) {}
 
   [[nodiscard]] bool exist() const { return !local_.empty(); }
-  /// When the port takes the next request; null where there is no port.
+  /// The cycle in which the port takes the next request; null where there is no port.
   [[nodiscard]] std::uint64_t* of_l1(std::uint64_t line) {
     return l1_.empty() ? nullptr : &l1_[line % l1_.size()];
   }
   [[nodiscard]] std::uint64_t* of_local() { return local_.empty() ? nullptr : &local_.front(); }
 
-  /// What comes at `cycle` has its port for a cycle, behind what came before.
+  /// A line that comes at `cycle` has its port for a cycle, after earlier ones.
   static void fill(std::uint64_t* port, std::uint64_t cycle) {
     if (port != nullptr) *port = std::max(*port, cycle) + 1;
   }
@@ -49,22 +49,11 @@ class Ports {
   std::vector<std::uint64_t> local_;
 };
 
-/// The load/store unit is through with an instruction, and it is known when its result is there.
-struct Completion {
-  Operation operation{Operation::load};
-  std::uint32_t context{0};
-  std::uint64_t writes{0};
-  std::uint64_t load{0};
-  std::uint64_t ready{0};
-  Level level{Level::l1};
-  bool has_lock{false};  ///< acquire: whether it got it
-};
-
-/// What the compute units that are simulated together share.
+/// The parts that the compute units share.
 struct Shared {
   FarMemory far;
   Locks locks;
-  std::size_t next_group{0};  ///< of the trace, that no unit has begun with
+  std::size_t next_group{0};  ///< the first group of the trace that no unit has begun
 
   Shared(const Machine& machine, const Trace& trace, std::uint64_t units, std::uint64_t seed)
       : far(machine, units), locks(trace.locks, far, seed) {}
@@ -72,7 +61,7 @@ struct Shared {
 
 class MemorySystem {
  public:
-  /// `unit`: its place among those that share. Keeps references to all.
+  /// `unit`: its place among the units of `shared`. Keeps references to all.
   MemorySystem(const Machine& machine, const Trace& trace, Shared& shared, std::size_t unit,
                std::uint64_t seed);
   // Its parts refer to each other.
@@ -82,12 +71,12 @@ class MemorySystem {
   MemorySystem& operator=(MemorySystem&&) = delete;
   ~MemorySystem() = default;
 
-  /// Does what is due at `now`. To be called with every cycle that `next_event` names.
+  /// Does the work that is due at `now`. To be called with every cycle that `next_event` names.
   void process(std::uint64_t now);
   /// The next cycle in which something here can change; `never` when nothing will by itself.
   [[nodiscard]] std::uint64_t next_event() const;
 
-  /// Whether a load/store unit has room for such an instruction.
+  /// True if a load/store unit has room for such an instruction.
   [[nodiscard]] bool accepts(Operation operation) const {
     for (const Unit& unit : units_) {
       if (unit.queue.size() < machine_.load_store.queue_instructions) return true;
@@ -95,9 +84,9 @@ class MemorySystem {
     }
     return false;
   }
-  /// Why none has.
+  /// The causes that keep the load/store units from taking such an instruction.
   [[nodiscard]] Causes busy_causes(Operation operation) const;
-  /// Takes a warp instruction. `accepts` holds.
+  /// Takes a warp instruction, for which `accepts` must be true.
   void accept(std::uint64_t now, const Instruction& instruction, std::uint32_t context,
               const Execution& execution, std::uint64_t load);
 
@@ -105,16 +94,16 @@ class MemorySystem {
                   const CopyOwner& owner);
   [[nodiscard]] const Copies& copies() const { return copies_; }
 
-  /// Until when stores are held back by a release.
+  /// The cycle until which a release holds stores back.
   [[nodiscard]] std::uint64_t stores_held_until() const { return stores_held_until_; }
   void invalidate_l1() { l1_.invalidate(); }
-  /// Writes out what is left. Returns when all of it, and of earlier writes, has arrived.
+  /// Writes out the store buffer. Returns the cycle in which the last write has arrived.
   std::uint64_t flush(std::uint64_t now) { return stores_.flush(now); }
 
-  /// Takes the answer to one of its requests for locks.
-  void take(const LockAnswer& answer);
+  /// Takes the completion of one of its requests for locks.
+  void take(const Completion& completion) { completions_.push_back(completion); }
 
-  /// News since they were last taken.
+  /// Changes since they were last taken.
   [[nodiscard]] bool has_news() const {
     return !completions_.empty() || has_room_again_ || copies_.has_changed();
   }
@@ -128,18 +117,15 @@ class MemorySystem {
   /// A warp instruction in the load/store unit.
   struct Access {
     const Instruction* instruction{nullptr};
-    std::uint32_t context{0};
-    std::uint64_t load{0};
+    Completion completion{};
     std::vector<LineRequest> requests{};
     std::size_t next{0};
-    std::uint64_t ready{0};
-    Level level{Level::l1};
-    bool has_entry{false};  ///< of a pending-request table
+    bool has_entry{false};  ///< it holds an entry of a pending-request table
     bool is_done{false};
     bool is_late{false};  ///< for a bank, since the cycle in which it issued
     Ways ways{};
   };
-  /// A load/store unit: instructions of which the first is at work.
+  /// A load/store unit: a queue of instructions of which the first is at work.
   struct Unit {
     std::deque<Access> queue{};
     std::uint64_t next_action{never};
@@ -147,7 +133,7 @@ class MemorySystem {
     std::uint64_t blocked_since{0};
   };
 
-  /// How many units may take it, the first ones.
+  /// The number of load/store units, the first ones, that may take such an instruction.
   [[nodiscard]] std::ptrdiff_t units_for(Operation operation) const {
     return operation == Operation::load ? std::ssize(units_) : 1;
   }
@@ -158,13 +144,13 @@ class MemorySystem {
   void leave_queue(std::uint64_t now, Unit& unit);
   void send_lines(std::uint64_t now, Unit& unit);
   void finish(Access& access);
-  /// Each returns false when the unit has to wait; then its next_action says until when.
+  /// These return false when the unit has to wait, until its next_action.
   bool send(std::uint64_t now, Unit& unit, Access& access, const LineRequest& request);
   bool send_load(std::uint64_t now, Unit& unit, Access& access, const LineRequest& request);
   bool send_store(std::uint64_t now, Unit& unit, const Access& access, const LineRequest& request);
-  /// Waits where the port is taken. True where it is free, or where there is none.
+  /// Returns true where the port is free, or null. Otherwise makes the unit wait.
   static bool finds_free(const std::uint64_t* port, std::uint64_t now, Unit& unit);
-  /// The port that a line of this instruction goes through; null for what needs none.
+  /// The port that a line of this instruction goes through; null if it needs none.
   std::uint64_t* port_of(const Instruction& instruction, std::uint64_t line);
   [[nodiscard]] Fills filled_by(const Instruction& instruction) const {
     if (instruction.is_mapped) return Fills::stash;
@@ -174,17 +160,15 @@ class MemorySystem {
   std::uint32_t missing_of(const LineRequest& request, const Instruction& instruction);
   void act_locally(std::uint64_t now, Unit& unit);
   bool forward(std::uint64_t now, Unit& unit, Access& access, const LineRequest& request);
-  void note(Access& access, std::uint64_t ready, Level level) {
+  void note(Completion& completion, std::uint64_t ready, Level level) {
     ++served_by_[static_cast<std::size_t>(level)];
-    if (ready < access.ready) return;
-    // Of values that come together the one from farther away is to blame.
-    if (ready > access.ready || level > access.level) access.level = level;
-    access.ready = ready;
+    if (ready < completion.ready) return;
+    // If values come together, the one from farther away is to blame.
+    if (ready > completion.ready || level > completion.level) completion.level = level;
+    completion.ready = ready;
   }
   [[nodiscard]] bool owns(const Lock& lock) const;
-  void do_acquire(std::uint64_t now, const Access& access);
-  void do_release(std::uint64_t now, const Access& access);
-  [[nodiscard]] LockRequest request_of(const Access& access) const;
+  void request_lock(std::uint64_t now, const Access& access);
 
   Machine machine_;
   std::span<const std::vector<std::uint64_t>> tables_;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What keeps track of requests on their way: MSHRs, a pool of requests, or a table of warp
-// instructions.
+// The table of requests on their way: MSHRs, a pool of requests, or a table of warp instructions.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +15,7 @@ namespace clprobe::simulator {
 
 inline constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 
-/// A line that has been asked for.
+/// A line that has been requested.
 struct PendingLine {
   std::uint64_t line{0};
   std::uint64_t ready{0};
@@ -24,17 +23,17 @@ struct PendingLine {
   std::uint32_t sectors{0};
 };
 
-/// What an answer brings its line to: nothing of the unit's, the first level, local memory for a
+/// The memory that an answer fills: none of the unit's, the first level, local memory for a
 /// copy engine, or local memory that the line is mapped to.
 enum class Fills : std::uint8_t { nothing, l1, local, stash };
 
-/// What of the table an answer ends, if it is the last one: an entry, or a line's.
+/// The entry that the last answer ends: its own, or that of its line.
 enum class Ends : std::uint8_t { nothing, entry, line };
 
 /// An answer on its way, or the end of a table entry without one.
 struct Answer {
   std::uint64_t ready{0};
-  std::uint64_t order{0};  ///< of equal times the first asked is the first to come
+  std::uint64_t order{0};  ///< equal times: the first requested comes first
   std::uint64_t line{0};
   std::uint32_t sectors{0};
   Fills fills{Fills::nothing};
@@ -45,27 +44,6 @@ struct Answer {
   }
 };
 
-/// Answers in the order in which they come.
-class Answers {
- public:
-  /// The cycle of the first one; `never` without any.
-  [[nodiscard]] std::uint64_t next() const { return queue_.empty() ? never : queue_.top().ready; }
-  void push(Answer answer) {
-    answer.order = ++order_;
-    queue_.push(answer);
-  }
-  /// Takes the first one away, which there is.
-  Answer take() {
-    const Answer first = queue_.top();
-    queue_.pop();
-    return first;
-  }
-
- private:
-  std::priority_queue<Answer> queue_{};
-  std::uint64_t order_{0};
-};
-
 class PendingTable {
  public:
   explicit PendingTable(const Pending& config)
@@ -74,7 +52,10 @@ class PendingTable {
   [[nodiscard]] PendingKind kind() const { return config_.kind; }
   [[nodiscard]] bool is_full() const { return in_use_ >= entries_; }
   [[nodiscard]] std::uint64_t max_in_use() const { return max_in_use_; }
-  [[nodiscard]] std::uint64_t next_answer() const { return answers_.next(); }
+  /// The cycle of the first answer; `never` without any.
+  [[nodiscard]] std::uint64_t next_answer() const {
+    return answers_.empty() ? never : answers_.top().ready;
+  }
   [[nodiscard]] bool can_merge(const PendingLine& line) const {
     return config_.mergers == 0 || line.requests < config_.mergers;
   }
@@ -88,7 +69,7 @@ class PendingTable {
   void take() {
     if (++in_use_ > max_in_use_) max_in_use_ = in_use_;
   }
-  void end_at(std::uint64_t cycle) { answers_.push({.ready = cycle, .ends = Ends::entry}); }
+  void end_at(std::uint64_t cycle) { push({.ready = cycle, .ends = Ends::entry}); }
 
   /// A new request; takes an entry unless entries are for warp instructions.
   void add(std::uint64_t line, std::uint32_t sectors, std::uint64_t ready, Fills fills) {
@@ -101,32 +82,37 @@ class PendingTable {
       lines_[line] = {.line = line, .ready = ready, .requests = 1, .sectors = sectors};
       ends = Ends::line;
     }
-    answers_.push({.ready = ready, .line = line, .sectors = sectors, .fills = fills, .ends = ends});
+    push({.ready = ready, .line = line, .sectors = sectors, .fills = fills, .ends = ends});
   }
   /// One more request for more sectors of a line that has an MSHR.
   void extend(PendingLine& entry, std::uint32_t sectors, std::uint64_t ready, Fills fills) {
     entry.sectors |= sectors;
     entry.ready = std::max(entry.ready, ready);
-    answers_.push({.ready = ready,
-                   .line = entry.line,
-                   .sectors = sectors,
-                   .fills = fills,
-                   .ends = Ends::line});
+    push({.ready = ready,
+          .line = entry.line,
+          .sectors = sectors,
+          .fills = fills,
+          .ends = Ends::line});
   }
 
-  /// Calls `fill(answer)`, which adds nothing here, for what has come until `cycle`, in order, and
-  /// frees the entries.
+  /// Calls `fill(answer)`, which must add no request, for the answers until `cycle`, in order, and
+  /// frees their entries.
   template <typename Fill>
   void receive(std::uint64_t cycle, Fill fill) {
-    while (answers_.next() <= cycle) {
-      const Answer answer = answers_.take();
+    while (next_answer() <= cycle) {
+      const Answer answer = answers_.top();
+      answers_.pop();
       if (answer.ends == Ends::entry || (answer.ends == Ends::line && end_line(answer))) --in_use_;
       fill(answer);
     }
   }
 
  private:
-  /// Of several answers for one line the last one ends the entry; equal times end it at once.
+  void push(Answer answer) {
+    answer.order = ++order_;
+    answers_.push(answer);
+  }
+  /// The last of several answers for a line ends the line's entry, one of equal times at once.
   bool end_line(const Answer& answer) {
     const auto found = lines_.find(answer.line);
     if (found == lines_.end() || found->second.ready > answer.ready) return false;
@@ -137,7 +123,8 @@ class PendingTable {
   Pending config_;
   std::uint64_t entries_;
   std::unordered_map<std::uint64_t, PendingLine> lines_{};  // by number; none but for MSHRs
-  Answers answers_{};
+  std::priority_queue<Answer> answers_{};
+  std::uint64_t order_{0};
   std::uint64_t in_use_{0};
   std::uint64_t max_in_use_{0};
 };

@@ -21,7 +21,6 @@ constexpr std::uint64_t gib = 1U << 30U;
 /// cycle.
 Machine fermi_m2070() {
   Machine machine;
-  machine.name = "fermi-m2070";
   machine.core = {.clock_ghz = 1.15,
                   .compute_units = 14,
                   .warp_width = 32,
@@ -62,11 +61,10 @@ Machine fermi_m2070() {
 
 /// The M2070 with what Lashgar et al. conclude of their Fig. 1: its latency rises to 32 threads, is
 /// flat from 33 to 96 and rises again, since three warps' requests issue at once, each a line a
-/// cycle. Assumed: that the second level keeps up with them. It is a machine of its own: whether
-/// three units have 384 bytes a cycle of an M2070's second level nobody has measured.
+/// cycle. Assumed: that the second level keeps up with them. It is a machine of its own, since
+/// nobody has measured if three units have 384 bytes a cycle of an M2070's second level.
 Machine fermi_m2070_units() {
   Machine machine = fermi_m2070();
-  machine.name = "fermi-m2070-units";
   machine.load_store.units = 3;
   machine.l2.bytes_per_cycle = 384.0;
   return machine;
@@ -77,9 +75,8 @@ Machine fermi_m2070_units() {
 /// L1, the latencies, and 16 lines a cycle. Their spikes at 1360 requests need fewer than latency /
 /// 1360 cycles a request: at one line a cycle the first answer is back long before the table is
 /// full, and no spike would exist.
-Machine kepler_k20(std::string name, const Pending& pending) {
+Machine kepler_k20(const Pending& pending) {
   Machine machine = fermi_m2070();
-  machine.name = std::move(name);
   machine.core.clock_ghz = 0.706;
   machine.core.compute_units = 13;
   machine.core.warp_contexts = 64;
@@ -103,22 +100,20 @@ Machine kepler_k20(std::string name, const Pending& pending) {
 
 /// The pool that the spikes after 680 threads of two and 454 of three loads fit: 1360 <= C < 1364.
 Machine kepler_k20_pool() {
-  return kepler_k20("kepler-k20-pool",
-                    {.kind = PendingKind::request_pool, .entries = 1362, .mergers = 0});
+  return kepler_k20({.kind = PendingKind::request_pool, .entries = 1362, .mergers = 0});
 }
 
 /// The paper's reading: a table of warp instructions. It concludes that there are at least 45, and
 /// multiplies 44 by 32.
 Machine kepler_k20_prt() {
-  return kepler_k20("kepler-k20-prt", {.kind = PendingKind::prt, .entries = 44, .mergers = 0});
+  return kepler_k20({.kind = PendingKind::prt, .entries = 44, .mergers = 0});
 }
 
 /// NVIDIA GeForce GTX 780 Ti. Okamoto et al. 2014: 15 SMs at 928 MHz, 3 GB, local memory in its
 /// 64-bit mode. It is a Kepler as the K20 is: the rest is that machine's. Assumed besides: 1.5 MiB
-/// of L2. Their c1 and c2, 1.047 and 337.7, are no part of it: they are what a run is to find.
+/// of L2. Their c1 and c2, 1.047 and 337.7, are no part of it: runs have to find them.
 Machine gtx_780_ti() {
-  Machine machine =
-      kepler_k20("gtx-780-ti", {.kind = PendingKind::request_pool, .entries = 1362, .mergers = 0});
+  Machine machine = kepler_k20_pool();
   machine.core.clock_ghz = 0.928;
   machine.core.compute_units = 15;
   machine.local.bank_bytes = 8;
@@ -134,7 +129,6 @@ Machine gtx_780_ti() {
 /// two cycles.
 Machine gsi() {
   Machine machine;
-  machine.name = "gsi";
   machine.core = {.clock_ghz = 0.7,
                   .compute_units = 15,
                   .warp_width = 32,
@@ -175,13 +169,12 @@ Machine gsi() {
   return machine;
 }
 
-/// In the likeness of an NVIDIA H200: latencies and capacities as published pointer chases see them
+/// A machine like an NVIDIA H200: latencies and capacities as published pointer chases see them
 /// (GH200: L1 32 cycles to 205 KiB, L2 280, memory 620 to 690; local memory 29), 132 SMs of 64
 /// warps. Assumed: 512 pending sectors as on Volta (Hopper's number is not known; at least 320), 64
 /// bytes a cycle from L2, and from memory the share of one SM while all read.
 Machine hopper_like() {
   Machine machine;
-  machine.name = "hopper-like";
   machine.core = {.clock_ghz = 1.98,
                   .compute_units = 132,
                   .warp_width = 32,
@@ -243,7 +236,11 @@ std::vector<std::string_view> preset_names() {
 Machine preset(std::string_view name) {
   const auto* const found = std::find_if(presets.begin(), presets.end(),
                                          [&](const Preset& each) { return each.name == name; });
-  if (found != presets.end()) return found->make();
+  if (found != presets.end()) {
+    Machine machine = found->make();
+    machine.name = name;
+    return machine;
+  }
   const std::vector<std::string_view> names = preset_names();
   const std::optional<std::string_view> meant = nearest(name, names);
   throw MachineError(fmt::format("no machine is called '{}'{}; available: {}", name,

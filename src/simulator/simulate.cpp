@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compute units in one clock, with their second level, main memory and locks shared: which cycles
-// there are, and which are passed over since nothing can change in them.
+// Compute units in one clock that share their second level, main memory and locks. Cycles in which
+// nothing can change are passed over.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,8 +14,9 @@
 namespace clprobe::simulator {
 namespace {
 
-/// Who asks for a lock asks again and again, so that a standstill looks like work. So long no lock
-/// is held by those that are not simulated, nor is a flush or an answer on its way.
+/// The longest time for which locks are held by units that are not simulated, or a flush or an
+/// answer is on its way. Warps that want a lock ask again and again, so that a standstill looks
+/// like work.
 std::uint64_t max_spin_cycles_for(const Trace& trace) {
   std::uint64_t longest = 0;
   for (const Lock& lock : trace.locks) longest = std::max(longest, lock.held_elsewhere.high);
@@ -61,7 +62,7 @@ class Grid {
     std::uint64_t due{0};
   };
 
-  /// Work-groups in turn to all units: none has a second one before all have one.
+  /// Deals work-groups to the units in turn: none has a second one before all have one.
   void dispatch() {
     bool has_room = true;
     while (has_room) {
@@ -79,7 +80,7 @@ class Grid {
     return first;
   }
 
-  /// Some thousand steps before cycle `end`. False when that has come.
+  /// Does some thousand steps before cycle `end`. Returns false when that has come.
   bool run_stretch(std::uint64_t end) {
     constexpr std::uint64_t stretch_steps = 1U << 14U;
     for (std::uint64_t steps = 0; steps < stretch_steps; ++steps) {
@@ -98,9 +99,9 @@ class Grid {
   /// Each cycle begins with the locks.
   void answer_locks(std::uint64_t now) {
     if (shared_.locks.next() > now) return;
-    shared_.locks.process(now, [&](const LockAnswer& answer) {
-      Seat& seat = seats_[answer.request.unit];
-      seat.unit->take(answer);
+    shared_.locks.process(now, [&](const LockRequest& request) {
+      Seat& seat = seats_[request.unit];
+      seat.unit->take(request.completion);
       seat.due = now;
     });
   }
@@ -146,12 +147,6 @@ class Grid {
 
 }  // namespace
 
-std::string_view to_word(Level level) {
-  constexpr std::array<std::string_view, level_count> words{"l1", "l1-coalescing", "l2",
-                                                            "remote-l1", "memory"};
-  return words.at(static_cast<std::size_t>(level));
-}
-
 Result simulate(const Machine& machine, const Trace& trace, const Options& options,
                 const Observer* observer) {
   return simulate_units(machine, trace, 1, options, std::span(&observer, 1)).front();
@@ -178,7 +173,7 @@ Result sum_of(std::vector<Result> units) {
     }
     sum.clock_reads.insert(sum.clock_reads.end(), each.clock_reads.begin(), each.clock_reads.end());
   }
-  // Those of one unit are in the order in which they issued, which equal cycles keep.
+  // The reads of one unit are in the order in which they issued, which the sort keeps.
   std::stable_sort(sum.clock_reads.begin(), sum.clock_reads.end(),
                    [](const ClockRead& a, const ClockRead& b) { return a.cycle < b.cycle; });
   return sum;

@@ -75,7 +75,8 @@ std::string label_of(const StallPart& part) {
 StallSet conditions_of(Causes causes) {
   StallSet conditions = 0;
   for (const StallPart& each : stall_parts) {
-    if ((causes & each.cause) != 0) conditions = static_cast<StallSet>(conditions | bit_of(each.stall));
+    if ((causes & each.cause) != 0)
+      conditions = static_cast<StallSet>(conditions | bit_of(each.stall));
   }
   return conditions;
 }
@@ -154,7 +155,8 @@ StallAccountant::LoadWaits& StallAccountant::waits_for(std::uint64_t load) {
   return loads_[load];
 }
 
-/// A cycle has as many slots as could issue: those of the machine, or of the warps that are there.
+/// Shares the slots of a cycle. It has as many as could issue: those of the machine, or one for
+/// each warp that is there.
 void StallAccountant::share_slots(double cycles, std::uint64_t issued) {
   const std::uint64_t slots = std::min<std::uint64_t>(issue_width_, issued + blocked_.size());
   if (slots == 0) {
@@ -174,9 +176,8 @@ void StallAccountant::share_slots(double cycles, std::uint64_t issued) {
 /// The warps that have the type of the cycle share it.
 void StallAccountant::share_cycle(double cycles, StallSet found) {
   const Stall stall = classify_cycle(found, priorities_);
-  const auto count = std::count_if(blocked_.begin(), blocked_.end(), [stall](const auto& each) {
-    return each.kind->stall == stall;
-  });
+  const auto count = std::count_if(blocked_.begin(), blocked_.end(),
+                                   [stall](const auto& each) { return each.kind->stall == stall; });
   if (count == 0) gsi_.cycles[place_of(stall)] += cycles;
   for (const BlockedWarp& each : blocked_) {
     if (each.kind->stall != stall) continue;
@@ -189,7 +190,7 @@ void StallAccountant::share_cycle(double cycles, StallSet found) {
 StallAccount StallAccountant::account(Result result) const {
   StallAccount account{.result = std::move(result), .gsi = gsi_, .all_causes = all_causes_};
   for (const auto& [causes, kind] : kinds_) {
-    // Each cause, by itself, has an equal part. The loads have those of memory data.
+    // Each cause has an equal part. The parts of memory data are those of the loads.
     for (Causes left = causes & ~cause::memory_data; left != 0; left &= left - 1) {
       const Causes one = left & (~left + 1);
       const Stall stall = classify_instruction(conditions_of(one), priorities_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stores on their way out: a buffer that combines those to one line, and what becomes of them by
-// the machine's coherence, written through or owned by the first level.
+// Stores on their way out: a buffer that combines stores to a line, which the machine's coherence
+// then writes through or lets the first level own.
 #pragma once
 
 #include <algorithm>
@@ -18,11 +18,11 @@
 namespace clprobe::simulator {
 
 /// Lines of global memory that are mapped to local memory, which has them from the first access on.
-/// Source: Alsop, GSI, 2016, section 6.2.1, after Komuravelli et al., Stash, 2015. Whoever maps
-/// sees to it that there is room, as for local memory.
+/// Source: Alsop, GSI, 2016, section 6.2.1, after Komuravelli et al., Stash, 2015. The kernel
+/// must leave room for it, as for local memory.
 class Stash {
  public:
-  /// Which of a line's sectors are there.
+  /// The sectors of a line that are there.
   [[nodiscard]] std::uint32_t sectors_of(std::uint64_t line) const {
     const auto found = lines_.find(line);
     return found == lines_.end() ? 0 : found->second.sectors;
@@ -53,10 +53,10 @@ class Stores {
         stash_(stash),
         far_(far) {}
 
-  /// Whether stores take ownership of lines, which the first level then keeps.
+  /// True if stores take ownership of lines, which the first level then keeps.
   [[nodiscard]] bool owns_lines() const { return owns_lines_; }
 
-  /// Takes a store, or says in which cycle to try again, when the buffer is full.
+  /// Takes a store, or returns the cycle in which to try again, when the buffer is full.
   std::optional<std::uint64_t> take(std::uint64_t now, const LineRequest& request,
                                     const Instruction& instruction) {
     if (instruction.is_mapped) stash_.add(request.line, request.sectors);
@@ -78,7 +78,7 @@ class Stores {
                         .is_mapped = instruction.is_mapped});
     return std::nullopt;
   }
-  /// Writes out what is left. Returns when all of it, and of earlier writes, has arrived.
+  /// Writes out the buffer. Returns the cycle in which the last write has arrived.
   std::uint64_t flush(std::uint64_t now) {
     for (const Written& each : written_) {
       std::uint64_t arrival = 0;
@@ -95,7 +95,7 @@ class Stores {
     written_.clear();
     return std::max(now, last_write_);
   }
-  /// What this unit owns is nowhere else, and must not get lost.
+  /// Writes back an evicted line that this unit owns: it is nowhere else.
   void write_back(std::uint64_t now, const CacheLine& evicted) {
     if (evicted.is_owned) write_back_owned(now, evicted);
   }
@@ -109,7 +109,7 @@ class Stores {
     bool is_mapped{false};
   };
 
-  /// Whether this unit owns the line already: a store there goes no further.
+  /// True if this unit owns the line already, so that the store goes no further.
   bool is_kept(const LineRequest& request, const Instruction& instruction) {
     if (!owns_lines_ || instruction.is_written_elsewhere) return false;
     if (instruction.is_mapped) return stash_.owns(request.line);

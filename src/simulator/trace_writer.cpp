@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Also part of a plugin for another simulator (src/oclgrind): no library but the standard one.
+// The text of programs and groups. Also part of a plugin for another simulator (src/oclgrind), with
+// no library but the standard one.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -15,70 +16,12 @@
 namespace clprobe::simulator {
 namespace {
 
-using trace_words::Form;
-using trace_words::Operand;
 using Tables = std::vector<std::vector<std::uint64_t>>;
 
 std::string hexadecimal(std::uint64_t value) {
   std::array<char, 16> digits{};
   char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), value, 16).ptr;
   return "0x" + std::string(digits.data(), end);
-}
-
-std::string list_of(const std::vector<std::uint64_t>& values, char between) {
-  std::string text;
-  for (const std::uint64_t each : values) {
-    if (!text.empty()) text += between;
-    text += hexadecimal(each);
-  }
-  return text;
-}
-
-/// Writes the fields that are not what they are by default.
-class FieldWriter {
- public:
-  explicit FieldWriter(std::string& text) : text_(text) {}
-
-  void address(std::string_view name, std::uint64_t value) {
-    if (value != 0) add(name, hexadecimal(value));
-  }
-  void step(std::string_view name, std::int64_t value) {
-    if (value != 0) add(name, std::to_string(value));
-  }
-  void count(std::string_view name, std::uint32_t value, std::uint64_t /*least*/,
-             std::uint64_t /*most*/) {
-    const Lanes usual;
-    const bool is_usual = (name == "bytes" && value == usual.bytes) ||
-                          (name.ends_with("_group") && value == 1) ||
-                          (name != "bytes" && value == 0);
-    if (!is_usual) add(name, std::to_string(value));
-  }
-  void add(std::string_view name, std::string_view value) {
-    text_ += ' ';
-    text_ += name;
-    text_ += '=';
-    text_ += value;
-  }
-
- private:
-  std::string& text_;
-};
-
-void write_address(const Lanes& lanes, const Tables& tables,
-                   const std::vector<std::uint32_t>& numbers, std::string& text) {
-  FieldWriter fields(text);
-  if (trace_words::is_list(lanes, tables)) {
-    Lanes rest = lanes;
-    rest.active = 0;  // as many as there are addresses
-    trace_words::visit_address(std::as_const(rest), fields);
-    fields.add("addresses", list_of(tables[lanes.table], ','));
-    return;
-  }
-  trace_words::visit_address(lanes, fields);
-  if (lanes.table == Lanes::no_table) return;
-  if (lanes.table >= numbers.size()) throw TraceError("an access names a table of addresses that the trace does not have");
-  fields.add("table", std::to_string(numbers[lanes.table]));
-  trace_words::visit_place(lanes, fields);
 }
 
 std::string registers_of(std::uint64_t bits) {
@@ -89,44 +32,67 @@ std::string registers_of(std::uint64_t bits) {
   return text;
 }
 
-void write_operand(const Form& form, const Instruction& instruction, std::string& text) {
-  if (form.operand == Operand::none) return;
-  text += ' ';
-  if (form.operand != Operand::result) {
-    text += std::to_string(instruction.id);
-    return;
-  }
-  if (std::popcount(instruction.writes) != 1) throw TraceError("an instruction without a result");
-  text += registers_of(instruction.writes);
+void add_field(std::string_view name, std::string_view value, std::string& text) {
+  (((text += ' ') += name) += '=') += value;
 }
 
-std::string instruction_text(const Instruction& instruction, const Tables& tables,
-                             const std::vector<std::uint32_t>& numbers) {
-  const auto* const form =
-      std::find_if(trace_words::forms.begin(), trace_words::forms.end(),
-                   [&](const Form& each) { return each.operation == instruction.operation; });
-  std::string text(form->word);
-  write_operand(*form, instruction, text);
-  FieldWriter fields(text);
-  const bool is_copy =
-      instruction.operation == Operation::copy_in || instruction.operation == Operation::copy_out;
-  if (is_copy) fields.add("size", std::to_string(instruction.count));
-  if (form->has_address) write_address(instruction.lanes, tables, numbers, text);
-  if (trace_words::may_need_copy(instruction.operation) && instruction.id != 0) {
-    fields.add("copy", std::to_string(instruction.id));
+/// Writes the fields of an instruction that differ from their defaults.
+class FieldWriter {
+ public:
+  FieldWriter(const Tables& tables, const std::vector<std::uint32_t>& numbers, std::string& text)
+      : tables_(tables), numbers_(numbers), text_(text) {}
+
+  void result(std::uint64_t bits) {
+    if (std::popcount(bits) != 1) throw TraceError("an instruction without a result");
+    (text_ += ' ') += registers_of(bits);
   }
-  const bool needs_all = instruction.reads == ~std::uint64_t{0};
-  if (instruction.reads != 0 && !(instruction.operation == Operation::release && needs_all)) {
-    fields.add("needs", registers_of(instruction.reads));
+  void lock(std::uint32_t id) { (text_ += ' ') += std::to_string(id); }
+  void number(std::string_view /*what*/, std::uint32_t id) { lock(id); }
+  void needed(std::string_view name, std::uint64_t value, std::uint64_t /*least*/,
+              std::uint64_t /*most*/) {
+    add_field(name, std::to_string(value), text_);
   }
-  for (const auto& [is_set, word] :
-       {std::pair{instruction.skips_l1, trace_words::skips_l1},
-        {instruction.is_mapped, trace_words::mapped},
-        {instruction.is_written_elsewhere, trace_words::written_elsewhere}}) {
-    if (is_set) (text += ' ') += word;
+  void address(std::string_view name, std::uint64_t value) {
+    if (value != 0) add_field(name, hexadecimal(value), text_);
   }
-  return text;
-}
+  void step(std::string_view name, std::int64_t value) {
+    if (value != 0) add_field(name, std::to_string(value), text_);
+  }
+  void count(std::string_view name, std::uint32_t value, std::uint32_t usual,
+             std::uint64_t /*least*/, std::uint64_t /*most*/) {
+    if (value != usual) add_field(name, std::to_string(value), text_);
+  }
+  void registers(std::string_view name, std::uint64_t bits, std::uint64_t usual) {
+    if (bits != usual) add_field(name, registers_of(bits), text_);
+  }
+  void flag(std::string_view name, bool is_set) {
+    if (is_set) (text_ += ' ') += name;
+  }
+  void lanes(Lanes lanes) {
+    const bool is_list = trace_words::is_list(lanes, tables_);
+    if (is_list) lanes.active = 0;  // as many as there are addresses
+    trace_words::visit_address(std::as_const(lanes), *this);
+    if (is_list) return add_field("addresses", addresses_of(tables_[lanes.table]), text_);
+    if (lanes.table == Lanes::no_table) return;
+    if (lanes.table >= numbers_.size()) throw TraceError("an access names a table of addresses that the trace does not have");
+    add_field("table", std::to_string(numbers_[lanes.table]), text_);
+    trace_words::visit_place(std::as_const(lanes), *this);
+  }
+
+ private:
+  static std::string addresses_of(const std::vector<std::uint64_t>& list) {
+    std::string text;
+    for (const std::uint64_t each : list) {
+      if (!text.empty()) text += ',';
+      text += hexadecimal(each);
+    }
+    return text;
+  }
+
+  const Tables& tables_;
+  const std::vector<std::uint32_t>& numbers_;
+  std::string& text_;
+};
 
 /// A program's text in the making, indented by its loops.
 class ProgramWriter {
@@ -148,13 +114,23 @@ class ProgramWriter {
       if (program_[place].operation == Operation::repeat) {
         close(place);
       } else {
-        add(instruction_text(program_[place], tables_, numbers_));
+        add(text_of(program_[place]));
       }
     }
     return std::move(text_);
   }
 
  private:
+  [[nodiscard]] std::string text_of(const Instruction& instruction) const {
+    const auto* const form =
+        std::find_if(trace_words::forms.begin(), trace_words::forms.end(),
+                     [&](const auto& each) { return each.operation == instruction.operation; });
+    std::string text(form->word);
+    FieldWriter fields(tables_, numbers_, text);
+    trace_words::visit_instruction(*form, instruction, fields);
+    return text;
+  }
+
   void open(std::size_t end) {
     add(std::string(trace_words::loop) + ' ' + std::to_string(program_[end].count));
     open_.push_back(end);
@@ -175,7 +151,7 @@ class ProgramWriter {
   const Tables& tables_;
   const std::vector<std::uint32_t>& numbers_;
   std::vector<std::size_t> loops_{};  ///< by their ends, the last first: outer ones before inner
-  std::vector<std::size_t> open_{};   ///< likewise, those that are written now
+  std::vector<std::size_t> open_{};   ///< the ends of those that are written now, outer ones first
   std::string text_{};
 };
 
@@ -195,9 +171,7 @@ std::string program_text(const Program& program, std::size_t number, const Table
 
 std::string group_text(const Group& group) {
   std::string text = "group";
-  if (group.local_bytes != 0) {
-    FieldWriter(text).add("local", std::to_string(group.local_bytes));
-  }
+  if (group.local_bytes != 0) add_field("local", std::to_string(group.local_bytes), text);
   text += '\n';
   for (std::size_t i = 0; i < group.warps.size();) {
     const WarpWork& first = group.warps[i];
@@ -210,11 +184,10 @@ std::string group_text(const Group& group) {
       ++count;
     }
     text += "  warp";
-    FieldWriter fields(text);
-    fields.add("program", std::to_string(first.program));
-    fields.add("lanes", std::to_string(first.lanes));
-    fields.add("number", std::to_string(first.number));
-    if (count > 1) fields.add("count", std::to_string(count));
+    add_field("program", std::to_string(first.program), text);
+    add_field("lanes", std::to_string(first.lanes), text);
+    add_field("number", std::to_string(first.number), text);
+    if (count > 1) add_field("count", std::to_string(count), text);
     text += '\n';
     i += count;
   }

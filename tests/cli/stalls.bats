@@ -44,12 +44,13 @@ most_threads() {
   jq -r '.[0].device.reported.machine' <<<"$output" |
     jq '.name = "small" | .local.bytes = 512 | .core.compute_units = 2' >small.json
   clprobe --device sim:small.json stalls --case implicit
-  fails_with 2 --case implicit '1 KiB of local memory, but small has only 512 B'
+  fails_with 2 --case implicit 'small cannot run this case' \
+    'expected at most 512 bytes of local memory, found 1024'
   clprobe --device sim:small.json stalls --dry-run
   [ "$status" -eq 0 ]
   [[ "$output" == *"  gsi: 8 points in 8 series"* ]]
   [[ "$output" == *"    utsd, ownership: 1 point"* ]]
-  [[ "$output" == *"gsi implicit: not measured: the case needs 1 KiB"* ]]
+  [[ "$output" == *"gsi implicit: not measured: small cannot run this case"* ]]
 }
 
 @test "implicit on GSI's machine: every bar is whole, and stands beside the thesis" {

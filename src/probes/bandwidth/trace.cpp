@@ -18,19 +18,19 @@ using simulator::Register;
 using simulator::Resident;
 using simulator::Trace;
 
-// Until the first bytes come is no more than a two hundredth of the time; near the units it is
-// until the last warp, which walks alone, has ended.
+// The walk takes so many latencies that the wait for the first bytes is a two hundredth of the
+// time; near the units, the wait for the last warp, which walks alone.
 constexpr std::uint64_t latencies_far = 200;
 constexpr std::uint64_t latencies_near = 2000;
 // Each line costs the host as much as a miss of its own.
 constexpr std::uint64_t max_bytes = std::uint64_t{16} << 20U;
-// Of a set that is twice as large a walk finds nothing again, even in the emptiest sets of a cache.
+// A walk over twice as much finds nothing again, even in the emptiest sets of a cache.
 constexpr std::uint64_t forgotten_capacities = 2;
 
 /// The walks of local memory are parts of one group.
 std::uint64_t walks_of_group(const Shape& shape) { return shape.group / shape.lanes; }
 
-/// Blocks of a walk that are simulated: all are alike.
+/// The number of blocks of a walk that are simulated: all are alike.
 std::uint64_t turns_of(const Machine& machine, const Shape& shape) {
   constexpr std::uint64_t min_turns = 4;
   const bool is_near = shape.operation == Operation::local ||
@@ -84,7 +84,7 @@ void add_walked(Trace& trace, Resident::Home home, std::uint64_t bytes, std::uin
   trace.resident.push_back({.home = home, .base = 0, .bytes = region});
 }
 
-/// A cache that all units share has a part for each where each has a set of its own.
+/// The machine with one unit's part of the shared cache, where each unit has a set of its own.
 Machine share_of(Machine machine, const Shape& shape) {
   if (shape.regions == 1 || machine.l2.bytes == 0) return machine;
   const std::uint64_t set = machine.l2.ways * machine.l1.line_bytes;
@@ -116,7 +116,7 @@ SimulatedWork trace(const Machine& machine, const Point& point) {
   const bool is_one = series != nullptr && series->is_one_unit;
   SimulatedWork work;
   work.machine = here;
-  // All units do as this one does.
+  // All units do the same as this one.
   work.accesses_per_iteration =
       turns * shape.block_bytes() * walks_of_group(shape) *
       (is_one ? 1 : std::max<std::uint64_t>(1, machine.core.compute_units));

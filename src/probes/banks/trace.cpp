@@ -22,7 +22,7 @@ using simulator::Trace;
 // The barriers weigh alike in every turn.
 constexpr std::uint64_t max_turns = 8;
 
-/// Adds the places where the lanes of each sub-group write their row `j` and read that column.
+/// Places where the lanes of each sub-group write their row `j`, and where they read that column.
 void add_tables(const Tile& tile, int j, Trace& trace) {
   const std::vector<std::uint32_t> places = places_of(tile);
   const auto side = static_cast<std::size_t>(tile.side);
@@ -49,7 +49,8 @@ Lanes lanes_by(const Tile& tile, std::uint32_t table) {
   return lanes;
 }
 
-/// Between two clock reads, `count` transpositions; the second waits for the last values.
+/// The program: `count` transpositions between two clock reads, of which the second waits for the
+/// last values.
 Program transpositions(const Tile& tile, std::uint64_t count) {
   Program program{simulator::barrier(), simulator::read_clock(0)};
   const auto body = static_cast<std::uint32_t>(program.size());
@@ -70,19 +71,12 @@ Program transpositions(const Tile& tile, std::uint64_t count) {
   return program;
 }
 
-using simulator::Instruction;
-using simulator::Lanes;
-using simulator::Machine;
-using simulator::Program;
-using simulator::Register;
-using simulator::Trace;
-
-// Turns that make the start and the end of a chain, or of a busy local memory, small.
+// Enough turns to make the start and the end of a chain, or of a busy local memory, small.
 constexpr std::uint64_t turns_of_chain = 64;
 constexpr std::uint64_t turns = 16;
 // An offset is where it began after so many accesses.
 constexpr std::uint32_t period = pattern_block_bytes / all_banks_bytes;
-// Behind all chains, which have a register each.
+// A register after those of the chains.
 constexpr Register last_load = 62;
 
 /// The offsets of the lanes, row by row for each access of a chain.
@@ -99,7 +93,8 @@ std::vector<std::uint64_t> offsets_of_chain(const Shape& shape, std::uint32_t ch
   return table;
 }
 
-/// Between two clock reads, `count` accesses of each chain; the second waits for all of them.
+/// The program: `count` accesses of each chain between two clock reads, of which the second waits
+/// for all of them.
 Program accesses_of(const AccessKind& kind, const Shape& shape, std::uint32_t chains,
                     std::uint64_t count) {
   Program program{simulator::barrier(), simulator::read_clock(0)};
@@ -117,7 +112,7 @@ Program accesses_of(const AccessKind& kind, const Shape& shape, std::uint32_t ch
   if (count > 1) program.push_back(simulator::repeat(body, count));
   Instruction end = simulator::read_clock(1);
   if (kind.is_store) {
-    // Local memory is served in order: behind the stores comes a load.
+    // Local memory is served in order: a load follows the stores.
     Lanes one;
     one.active = 1;
     program.push_back(simulator::local_load(last_load, one));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/gsi/account.hpp"
+// The facts of a launch, and the account that they keep.
+#include "probes/gsi/cases.hpp"
 
 #include <fmt/format.h>
 
@@ -28,7 +29,7 @@ struct View {
 constexpr std::array views{View{"gsi", &StallAccount::gsi},
                            View{"all_causes", &StallAccount::all_causes}};
 
-/// "unit_3_gsi_memory_data_l2_cycles", where `view` is "unit_3_gsi".
+/// The name of a fact: "unit_3_gsi_memory_data_l2_cycles", where `view` is "unit_3_gsi".
 std::string fact_name(std::string_view view, const StallPart& part) {
   std::string name = fmt::format("{}_{}_cycles", view, label_of(part));
   std::erase(name, ':');
@@ -47,7 +48,7 @@ void add_facts(std::string_view view, const Breakdown& breakdown, Parameters& fa
   }
 }
 
-/// The cycles without the last flush. Nothing where they are missing or none.
+/// The cycles without the last flush. Nothing where they are missing or invalid.
 std::optional<std::int64_t> cycles_in(const Parameters& facts) {
   const std::int64_t cycles = facts.integer_or("cycles", -1);
   const std::int64_t flush = facts.integer_or("flush_cycles", -1);
@@ -55,13 +56,12 @@ std::optional<std::int64_t> cycles_in(const Parameters& facts) {
   return cycles - flush;
 }
 
-/// What add_facts() kept. Nothing where it does not add up to so many cycles.
+/// The view that add_facts() kept. Nothing where it does not add up to so many cycles.
 std::optional<Breakdown> breakdown_in(const Parameters& facts, std::string_view view,
                                       std::int64_t cycles) {
   Breakdown breakdown;
   for (std::size_t place = 0; place < stall_parts.size(); ++place) {
-    breakdown.cycles[place] =
-        number_in(facts, fact_name(view, stall_parts[place])).value_or(0.0);
+    breakdown.cycles[place] = number_in(facts, fact_name(view, stall_parts[place])).value_or(0.0);
   }
   constexpr double rounding = 1e-6;
   const auto all = static_cast<double>(cycles);

@@ -30,7 +30,7 @@ std::optional<std::string> joined(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, ","));
 }
 
-/// Puts the stalls of these words before the others. A word that is none is passed over.
+/// Moves the stalls of these words, which commas separate, to the front. Unknown words are skipped.
 void put_first(std::string_view words, std::array<Stall, Priorities::count>& order) {
   while (!words.empty()) {
     const std::size_t comma = words.rfind(',');
@@ -63,7 +63,7 @@ std::string unknown_setting(std::string_view name) {
                      fmt::join(names, ", "));
 }
 
-/// Reads "nodes=1000". Returns what is wrong with it; empty when nothing is.
+/// Reads "nodes=1000". Returns the problem with it; empty without one.
 std::string read_setting(std::string_view text, CaseOptions& read) {
   const std::size_t mark = std::min(text.find('='), text.size());
   const std::string_view name = text.substr(0, mark);
@@ -95,7 +95,7 @@ std::string read_setting(std::string_view text, CaseOptions& read) {
 
 constexpr std::array coherences{Coherence::gpu, Coherence::ownership};
 
-/// As in the thesis, and with what the machine has itself, or what was asked for. 0: it has none.
+/// The thesis's numbers and the machine's own, or those of `--mshrs`. 0: the machine has none.
 std::vector<std::uint64_t> mshr_sizes(const Machine& machine, const CaseOptions& options) {
   if (machine.pending.kind != PendingKind::mshr) return {0};
   if (!options.mshrs.empty()) return options.mshrs;

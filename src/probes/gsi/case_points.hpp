@@ -19,18 +19,19 @@ namespace clprobe::gsi {
 
 inline constexpr std::string_view implicit_case = "implicit";
 inline constexpr std::string_view compute_case = "compute";
-inline constexpr std::string_view trace_case = "trace";  ///< of points that simulate a trace
+inline constexpr std::string_view trace_case =
+    "trace";  ///< the `case` of points that simulate a trace
 inline constexpr std::array<std::string_view, 4> case_words{"uts", "utsd", implicit_case,
                                                             compute_case};
 inline constexpr std::string_view owned_atomics_word = "owned-atomics";
 inline constexpr std::string_view fifo_word = "s-fifo";
 inline constexpr std::array<std::string_view, 2> what_if_words{owned_atomics_word, fifo_word};
-/// In the order of `Stall`.
+/// The stall types in the order of `Stall`.
 inline constexpr std::array<std::string_view, simulator::Priorities::count> stall_words{
     "idle",         "control",           "synchronization", "memory-data", "memory-structural",
     "compute-data", "compute-structural"};
 
-/// The probe's options, that of traces included.
+/// The probe's options, with the one for traces.
 inline constexpr Option case_options[]{
     {.name = "case",
      .value_name = "LIST",
@@ -119,9 +120,9 @@ inline constexpr Option case_options[]{
 /// store-buffer entries is neither: it is the machine's, in both.
 struct Setting {
   std::string_view name{};
-  std::string_view parameter{};  ///< in a point
+  std::string_view parameter{};  ///< its name in a point
   Bounds bounds{};
-  bool is_always_told{false};  ///< points have it where it was not typed, too
+  bool is_always_told{false};  ///< points have it even where it was not typed
   std::uint64_t TreeSearch::*search{nullptr};
   std::uint64_t Implicit::*implicit{nullptr};
   bool is_of_utsd{false};  ///< has no effect on uts
@@ -151,40 +152,40 @@ inline constexpr Setting case_settings[]{
 };
 inline constexpr std::string_view poll_setting = "poll";  ///< the one that is a word
 
-/// By the place in `case_settings`; nothing where it is the case's or the machine's own.
+/// Values by the place in `case_settings`; nothing: the case's or the machine's own value.
 using Settings = std::array<std::optional<std::uint64_t>, std::size(case_settings)>;
 
-/// What was typed. What was not is nothing, and then the machine's or the case's own.
+/// The options as typed. Those left out are nothing: the machine's or the case's own value.
 struct CaseOptions {
   std::vector<std::string> cases{};  ///< all where none was typed, and no trace
   bool has_launch{false};            ///< a trace of all units
-  std::string problem{};             ///< of `--set`: "--set: ..."; empty without one
+  std::string problem{};             ///< an invalid `--set`: "--set: ..."; empty without one
   Settings settings{};
   std::optional<Polls> polls_by{};
   std::optional<std::uint64_t> units{};
-  bool owns_atomics{false};  ///< false: as the machine has it, and so for the next one
+  bool owns_atomics{false};  ///< false: as the machine has it
   bool stores_pass_releases{false};
   std::vector<std::uint64_t> mshrs{};
   std::optional<std::string> cycle_priority{};        ///< words, with commas between
-  std::optional<std::string> instruction_priority{};  ///< likewise
+  std::optional<std::string> instruction_priority{};  ///< words, with commas between
   std::optional<std::uint64_t> relative_to{};         ///< the number of a bar
 };
 CaseOptions read_options(const Request& request);
 
-/// What was typed and cannot be, or has no effect on what is simulated: "--units: ..."; empty when
-/// there is none.
+/// The first option that is invalid or has no effect, with the reason: "--units: ..."; empty
+/// without one.
 std::string find_option_problem(const CaseOptions& read);
 
 /// The parameters of a point of a case or of a trace.
 struct Shape {
-  std::string name{};  ///< of the case
+  std::string name{};  ///< the case, or trace_case
   simulator::Coherence coherence{};
   std::string timer{to_word(Timer::event)};  ///< a launch is one access
-  std::string trace_sha256{};                ///< of the trace's text
-  std::uint64_t groups{1};                   ///< of the trace
-  std::uint64_t simulated_groups{1};         ///< of these, that the simulated units run
+  std::string trace_sha256{};                ///< the hash of the trace's text
+  std::uint64_t groups{1};                   ///< work-groups of the trace
+  std::uint64_t simulated_groups{1};         ///< work-groups that the simulated units run
   Settings settings{};
-  std::optional<std::uint64_t> units{};  ///< that are simulated together; nothing: the case's own
+  std::optional<std::uint64_t> units{};  ///< simulated together; nothing: the case's own
   Polls polls_by{Polls::warp};
   std::optional<std::uint64_t> owns_atomics{};  ///< 1, or nothing: as the machine has it
   std::optional<std::uint64_t> stores_pass_releases{};
@@ -231,7 +232,7 @@ struct Shape {
   }
 };
 
-/// The shape of a case's or a trace's point, with what was typed of it.
+/// The shape of a case's or a trace's point, with the options that were typed.
 Shape shape_for(std::string_view name, const CaseOptions& options);
 
 /// The bars of a case.
@@ -240,9 +241,9 @@ std::vector<Point> case_points(const simulator::Machine& machine, std::string_vi
 
 TreeSearch search_of(const Shape& shape);
 Implicit implicit_of(const Shape& shape);
-/// `machine` as the point has it.
+/// `machine` with the changes of the point.
 simulator::Machine machine_for(const simulator::Machine& machine, const Shape& shape);
-/// The thesis's priorities, but the words of the point first.
+/// The thesis's priorities, with the types that the point names moved to the front.
 simulator::Priorities priorities_of(const Shape& shape);
 
 }  // namespace clprobe::gsi

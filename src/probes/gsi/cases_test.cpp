@@ -59,8 +59,7 @@ TEST_CASE("one queue for all: synchronization is most of the time, and coherence
   CHECK(gsi(plain).of(Level::remote_l1) == 0.0);
   CHECK(gsi(owning).of(Level::remote_l1) > 0.0);
   // And to own what they own takes longer, of which releases are longer.
-  CHECK(gsi(owning).of(cause::release) >
-        gsi(plain).of(cause::release));
+  CHECK(gsi(owning).of(cause::release) > gsi(plain).of(cause::release));
 }
 
 TEST_CASE("a queue for each compute unit takes less time, less waiting and less spinning") {
@@ -169,7 +168,8 @@ TEST_CASE("units are not equal: who has the lock's line near has it more often")
     double most = 0.0;
     double sum = 0.0;
     for (const Breakdown& unit : run.units) {
-      const auto all = static_cast<double>(run.account.result.cycles - run.account.result.flush_cycles);
+      const auto all =
+          static_cast<double>(run.account.result.cycles - run.account.result.flush_cycles);
       CHECK(unit.total() == doctest::Approx(all));
       least = std::min(least, unit.of(Stall::none));
       most = std::max(most, unit.of(Stall::none));
@@ -217,8 +217,8 @@ TEST_CASE("implicit: both kinds of copy save instructions and time, and stall mo
 TEST_CASE("implicit: the stash has more full store buffers and bank conflicts, both full MSHRs") {
   const auto& scratchpad = implicit_gsi(0, 0);
   const auto& stash = implicit_gsi(2, 0);
-  for (const simulator::Causes each : {cause::full_mshr, cause::full_store_buffer,
-                                     cause::bank_conflict}) {
+  for (const simulator::Causes each :
+       {cause::full_mshr, cause::full_store_buffer, cause::bank_conflict}) {
     CAPTURE(static_cast<int>(each));
     CHECK(scratchpad.of(each) > 0.0);
     // The one sentence that is missed: the page of gsi says it.
@@ -232,8 +232,7 @@ TEST_CASE("implicit: the DMA's structural stalls are full MSHRs and pending DMA,
   const auto& dma = implicit_gsi(1, 0);
   CHECK(dma.of(cause::full_mshr) > 0.0);
   CHECK(dma.of(cause::pending_copy) > 0.0);
-  CHECK(dma.of(cause::bank_conflict) <
-        0.1 * scratchpad.of(cause::bank_conflict));
+  CHECK(dma.of(cause::bank_conflict) < 0.1 * scratchpad.of(cause::bank_conflict));
   CHECK(dma.of(cause::full_mshr) + dma.of(cause::pending_copy) >
         0.9 * dma.of(Stall::memory_structural));
 }

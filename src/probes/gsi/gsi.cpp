@@ -24,7 +24,6 @@
 #include "clprobe/simulated.hpp"
 #include "clprobe/stacks.hpp"
 #include "clprobe/trace_file.hpp"
-#include "probes/gsi/account.hpp"
 #include "probes/gsi/case_points.hpp"
 #include "probes/gsi/cases.hpp"
 #include "probes/shared/fields.hpp"
@@ -42,7 +41,7 @@ using simulator::stall_parts;
 using simulator::Trace;
 
 constexpr std::string_view flush_label = "end-of-kernel flush";
-/// The bar that the others are shown relative to; each point has it.
+/// The parameter that names the bar to which the others are relative; each point has it.
 constexpr std::string_view baseline_parameter = "relative_to";
 
 Finding exactly(Finding finding, double value) {
@@ -50,7 +49,7 @@ Finding exactly(Finding finding, double value) {
   return finding;
 }
 
-/// The bar of a run, in one view.
+/// Adds the parts of a run's bar in one view.
 void add_view(const CaseRun& run, const simulator::Breakdown& breakdown, std::string_view view,
               std::vector<Finding>& findings) {
   const auto add = [&](std::string label, double cycles) {
@@ -65,7 +64,7 @@ void add_view(const CaseRun& run, const simulator::Breakdown& breakdown, std::st
   add(std::string(flush_label), static_cast<double>(run.account.result.flush_cycles));
 }
 
-/// The shares that single units have of a part.
+/// Adds the minimum, median and maximum share of a part over the units.
 void add_units(const CaseRun& run, std::size_t part, std::vector<Finding>& findings) {
   const auto all = static_cast<double>(run.account.result.cycles);
   std::vector<double> shares;
@@ -107,7 +106,7 @@ void add_change(const CaseChange& change, std::vector<Finding>& findings) {
   findings.push_back(std::move(here));
 }
 
-/// Times as multiples of that of a bar that was chosen; none where that one has failed.
+/// Adds times as multiples of the time of the chosen bar, unless that one has failed.
 void add_relative_times(const std::vector<CaseRun>& runs, const std::string& baseline,
                         std::vector<Finding>& findings) {
   const auto cycles = [](const CaseRun& run) {
@@ -124,8 +123,8 @@ void add_relative_times(const std::vector<CaseRun>& runs, const std::string& bas
   }
 }
 
-/// From the accounts among the points' facts: stacks, and the changes that the thesis gives in
-/// numbers where all bars are there.
+/// Finds stacks from the accounts among the points' facts, and, where all bars are there, the
+/// changes that the thesis states in numbers.
 Findings analyse(std::span<const Point> points) {
   Findings found;
   std::vector<CaseRun> runs;
@@ -148,7 +147,7 @@ Findings analyse(std::span<const Point> points) {
   return found;
 }
 
-/// All that run it, as of the cases at most 16 if nobody says how many.
+/// All units that run it, at most max_default_units unless `--units` says how many.
 std::uint64_t units_for(const simulator::TraceFile& file, const Machine& machine,
                         const CaseOptions& options) {
   const std::uint64_t all = max_units_of(file, machine);
@@ -175,7 +174,7 @@ std::vector<Point> trace_points(const Machine& machine, const Request& request,
   return points;
 }
 
-/// Why the machine cannot run one of them; empty when it can.
+/// The reason why the machine cannot run one of the traces; empty when it can run all.
 std::string check_traces(const Machine& machine, const Request& request) {
   for (const AskedTrace& each : request.traces) {
     try {
@@ -199,113 +198,24 @@ constexpr FindingSpec finding_specs[]{
     {.name = stack_ratio_name},
 };
 
-// Few points, of which each is a kernel as a whole: a search with one queue takes seconds to
-// simulate.
+// There are few points, each a whole kernel: a search with one queue takes seconds to simulate.
 constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(20), .max_visits = 1},
                           .normal = {.probe_time = std::chrono::seconds(60), .max_visits = 3},
                           .thorough = {.probe_time = std::chrono::seconds(180), .max_visits = 6}};
 
-/// Throws std::runtime_error where the device's description has none, or a damaged one.
+/// Throws std::runtime_error if the device's description has no machine, or a damaged one.
 Machine machine_of(const DeviceInfo& device) {
   return simulator::machine_from_json(device.reported.text_or("machine", ""));
 }
 
-/// Why the machine cannot run a case; empty when it can.
-std::string why_unsupported(const Machine& machine, std::string_view name,
-                            const CaseOptions& options) {
-  if (std::find(case_words.begin(), case_words.end(), name) == case_words.end()) {
-    return fmt::format("gsi has no such case; choose from {}", fmt::join(case_words, ", "));
-  }
-  const Shape shape = shape_of<Shape>(case_points(machine, name, options).front());
-  try {
-    if (shape.queues()) {
-      check(make_tree_search(machine, search_of(shape)), machine);
-      return {};
-    }
-    if (name == compute_case) {
-      for (const auto& work : compute_work_words) check(make_compute(machine, work.value), machine);
-      return {};
-    }
-    const Implicit implicit = implicit_of(shape);
-    const Bytes needed{local_bytes_of(machine, implicit)};
-    if (needed.count > machine.local.bytes) {
-      return fmt::format("the case needs {} of local memory, but {} has only {}",
-                         format_bytes(needed), machine.name, format_bytes({machine.local.bytes}));
-    }
-    check(make_implicit(machine, implicit), machine);
-  } catch (const std::runtime_error& error) {  // TraceError, MachineError, Deadlock
-    return fmt::format("{} cannot run this case: {}", machine.name, error.what());
-  }
-  return {};
-}
-
-Plan plan(const DeviceInfo& device, const Request& request);
-
-std::string check_cases(const DeviceInfo& device, const Request& request) {
-  if (!is_simulated(device)) {
-    return "gsi runs only on simulated devices; use `clprobe --device sim:gsi gsi`";
-  }
-  const CaseOptions options = read_options(request);
-  if (std::string problem = find_option_problem(options); !problem.empty()) return problem;
-  const Machine machine = machine_of(device);
-  if (!options.mshrs.empty() && machine.pending.kind != PendingKind::mshr) {
-    return fmt::format("--mshrs: {} has no MSHRs; its loads wait in a {}", machine.name,
-                       simulator::to_word(machine.pending.kind));
-  }
-  if (std::string problem = check_traces(machine, request); !problem.empty()) return problem;
-  for (const std::string& name : request.own.words("case")) {
-    const std::string problem = why_unsupported(machine, name, options);
-    if (!problem.empty()) return fmt::format("--case: {}: {}", name, problem);
-  }
-  if (!options.relative_to) return {};
-  const std::size_t bars = plan(device, request).points.size();
-  if (*options.relative_to <= bars) return {};
-  return fmt::format("--relative-to: choose 1 to {}, the number of bars", bars);
-}
-
-/// A point per bar. A case that does not fit the machine is a finding with the reason.
-Plan plan(const DeviceInfo& device, const Request& request) {
-  Plan plan;
-  if (!is_simulated(device)) {
-    plan.findings.push_back(
-        not_measured(stack_part_name, probe.id,
-                     "gsi runs only on simulated devices; choose one with --device sim:PRESET"));
-    return plan;
-  }
-  const Machine machine = machine_of(device);
-  const CaseOptions options = read_options(request);
-  plan.points = trace_points(machine, request, options);
-  for (const std::string& name : options.cases) {
-    if (std::string problem = why_unsupported(machine, name, options); !problem.empty()) {
-      plan.findings.push_back(not_measured(stack_part_name, name, std::move(problem)));
-      continue;
-    }
-    for (Point& point : case_points(machine, name, options)) {
-      plan.points.push_back(std::move(point));
-    }
-    if (name == implicit_case && machine.pending.kind != PendingKind::mshr) {
-      plan.findings.push_back(
-          not_measured(stack_part_name, name,
-                       fmt::format("{} has no MSHRs to sweep; its loads wait in a {}", machine.name,
-                                   simulator::to_word(machine.pending.kind))));
-    }
-  }
-  const std::size_t baseline = options.relative_to.value_or(0);
-  if (baseline > 0 && baseline <= plan.points.size()) {
-    const std::string bar = plan.points[baseline - 1].series;
-    for (Point& point : plan.points) point.parameters.set(baseline_parameter, bar);
-  }
-  return plan;
-}
-
-/// A sum over the nodes that is another one when a node is left out or comes twice.
+/// The summand of a node. The sum over all nodes changes when a node is left out or comes twice.
 std::uint64_t mixed_node(std::uint64_t node) {
   constexpr std::uint64_t odd = 0x9e3779b97f4a7c15U;  // 2^64 by the golden ratio
   const std::uint64_t value = (node + 1) * odd;
   return value ^ (value >> 29U);
 }
 
-/// The nodes that a search works on, counted by what its warps are given to run.
+/// Sets the trace, and a witness that counts the nodes by the programs that warps are given.
 void witness_search(SimulatedWork& work, const Machine& machine, const TreeSearch& search) {
   const auto visited = std::make_shared<std::uint64_t>(0);
   work.trace = [machine, search, visited](std::uint64_t) {
@@ -342,13 +252,91 @@ SimulatedWork trace(const Machine& machine, const Point& point) {
     witness_search(work, changed, search_of(shape));
   } else if (shape.name == compute_case) {
     work.units = units_of(shape.work);
-    work.trace = [changed, kind = shape.work](std::uint64_t) { return make_compute(changed, kind); };
+    work.trace = [changed, kind = shape.work](std::uint64_t) {
+      return make_compute(changed, kind);
+    };
   } else {
     work.trace = [changed, implicit = implicit_of(shape)](std::uint64_t) {
       return make_implicit(changed, implicit);
     };
   }
   return work;
+}
+
+/// The reason why the machine cannot run a case; empty when it can.
+std::string why_unsupported(const Machine& machine, std::string_view name,
+                            const CaseOptions& options) {
+  if (std::find(case_words.begin(), case_words.end(), name) == case_words.end()) {
+    return fmt::format("gsi has no such case; choose from {}", fmt::join(case_words, ", "));
+  }
+  try {
+    for (const Point& point : case_points(machine, name, options)) {
+      const SimulatedWork work = trace(machine, point);
+      check(work.trace(1), *work.machine);
+    }
+  } catch (const std::runtime_error& error) {  // TraceError, MachineError, Deadlock
+    return fmt::format("{} cannot run this case: {}", machine.name, error.what());
+  }
+  return {};
+}
+
+Plan plan(const DeviceInfo& device, const Request& request);
+
+std::string check_cases(const DeviceInfo& device, const Request& request) {
+  if (!is_simulated(device)) {
+    return "gsi runs only on simulated devices; use `clprobe --device sim:gsi gsi`";
+  }
+  const CaseOptions options = read_options(request);
+  if (std::string problem = find_option_problem(options); !problem.empty()) return problem;
+  const Machine machine = machine_of(device);
+  if (!options.mshrs.empty() && machine.pending.kind != PendingKind::mshr) {
+    return fmt::format("--mshrs: {} has no MSHRs; its loads wait in a {}", machine.name,
+                       simulator::to_word(machine.pending.kind));
+  }
+  if (std::string problem = check_traces(machine, request); !problem.empty()) return problem;
+  for (const std::string& name : request.own.words("case")) {
+    const std::string problem = why_unsupported(machine, name, options);
+    if (!problem.empty()) return fmt::format("--case: {}: {}", name, problem);
+  }
+  if (!options.relative_to) return {};
+  const std::size_t bars = plan(device, request).points.size();
+  if (*options.relative_to <= bars) return {};
+  return fmt::format("--relative-to: choose 1 to {}, the number of bars", bars);
+}
+
+/// Plans a point per bar. A case that does not fit the machine is a finding with the reason.
+Plan plan(const DeviceInfo& device, const Request& request) {
+  Plan plan;
+  if (!is_simulated(device)) {
+    plan.findings.push_back(
+        not_measured(stack_part_name, probe.id,
+                     "gsi runs only on simulated devices; choose one with --device sim:PRESET"));
+    return plan;
+  }
+  const Machine machine = machine_of(device);
+  const CaseOptions options = read_options(request);
+  plan.points = trace_points(machine, request, options);
+  for (const std::string& name : options.cases) {
+    if (std::string problem = why_unsupported(machine, name, options); !problem.empty()) {
+      plan.findings.push_back(not_measured(stack_part_name, name, std::move(problem)));
+      continue;
+    }
+    for (Point& point : case_points(machine, name, options)) {
+      plan.points.push_back(std::move(point));
+    }
+    if (name == implicit_case && machine.pending.kind != PendingKind::mshr) {
+      plan.findings.push_back(
+          not_measured(stack_part_name, name,
+                       fmt::format("{} has no MSHRs to sweep; its loads wait in a {}", machine.name,
+                                   simulator::to_word(machine.pending.kind))));
+    }
+  }
+  const std::size_t baseline = options.relative_to.value_or(0);
+  if (baseline > 0 && baseline <= plan.points.size()) {
+    const std::string bar = plan.points[baseline - 1].series;
+    for (Point& point : plan.points) point.parameters.set(baseline_parameter, bar);
+  }
+  return plan;
 }
 
 }  // namespace

@@ -15,7 +15,6 @@
 #include "clprobe/simulated.hpp"
 #include "clprobe/simulator.hpp"
 #include "clprobe/stacks.hpp"
-#include "probes/gsi/account.hpp"
 #include "probes/gsi/case_points.hpp"
 #include "sample_once.hpp"
 #include "unit/gsi_runs.hpp"
@@ -235,7 +234,8 @@ TEST_CASE("machines that a case does not fit, and why") {
   const DeviceInfo device = describe_device(small);
   const std::string problem = probe.check(device, request_for({"implicit"}));
   CHECK(problem.starts_with("--case: implicit: "));
-  CHECK(problem.find("1 KiB of local memory, but small has only 512 B") != std::string::npos);
+  CHECK(problem.find("expected at most 512 bytes of local memory, found 1024") !=
+        std::string::npos);
   CHECK(probe.check(device, request_for({"uts", "utsd"})).empty());
   // Nobody asked for it: then it is no mistake.
   CHECK(probe.check(device, {}).empty());

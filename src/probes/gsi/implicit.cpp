@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The implicit microbenchmark as a trace: an array worked on by way of local memory.
+// The implicit microbenchmark as a trace, an array worked on by way of local memory; and kernels
+// that load and store nothing, each of which waits for one thing: a pipeline, a branch or a longer
+// work-group.
+#include <cstdint>
+#include <utility>
+
 #include "probes/gsi/cases.hpp"
 
 namespace clprobe::gsi {
@@ -7,12 +12,14 @@ namespace {
 
 using simulator::alu;
 using simulator::barrier;
+using simulator::branch;
 using simulator::Instruction;
 using simulator::Lanes;
 using simulator::Machine;
 using simulator::Program;
 using simulator::Register;
 using simulator::repeat;
+using simulator::special;
 using simulator::Trace;
 
 constexpr std::uint64_t array_base = std::uint64_t{1} << 28U;
@@ -63,8 +70,8 @@ Program dma_program(const Implicit& implicit, const Lanes& global, const Lanes& 
   return program;
 }
 
-/// A load of what is not there yet brings the line to where it is mapped; what is written there is
-/// registered and stays. The mapping needs the place in global memory once.
+/// A load that misses brings the line to the memory that is mapped to it; a written line is
+/// registered and stays. The mapping needs the address in global memory once.
 Program stash_program(const Implicit& implicit, const Lanes& global) {
   Program program;
   add_operations(program, address, implicit.address_operations);
@@ -81,12 +88,33 @@ Program stash_program(const Implicit& implicit, const Lanes& global) {
   return program;
 }
 
-}  // namespace
+constexpr std::uint64_t compute_turns = 100;
+constexpr std::uint64_t tail_units = 2;
 
+/// Few warps cannot hide the latency of a result; many want a pipeline at once.
+struct ComputeKernel {
+  std::uint64_t warps{1};
+  Program body{};
+};
+
+ComputeKernel compute_kernel(ComputeWork work) {
+  switch (work) {
+    case ComputeWork::functions:
+      return {8, {special(1), special(2), alu(3, {1}), alu(4, {2})}};
+    case ComputeWork::branches:
+      return {2, {alu(1), branch({1}), alu(2), branch({2})}};
+    default:
+      return {2, {alu(1, {2}), alu(1, {1}), alu(1, {1}), special(2, {1})}};
+  }
+}
+
+/// Bytes of local memory of a work-group.
 std::uint64_t local_bytes_of(const Machine& machine, const Implicit& implicit) {
   constexpr std::uint64_t element_bytes = 4;
   return implicit.warps * machine.core.warp_width * implicit.elements * element_bytes;
 }
+
+}  // namespace
 
 Trace make_implicit(const Machine& machine, const Implicit& implicit) {
   const std::uint64_t width = machine.core.warp_width;
@@ -115,6 +143,21 @@ Trace make_implicit(const Machine& machine, const Implicit& implicit) {
     trace.groups.push_back(make_group(machine, implicit.warps * width, 0,
                                       static_cast<std::uint32_t>(g * implicit.warps)));
     trace.groups.back().local_bytes = local_bytes_of(machine, implicit);
+  }
+  return trace;
+}
+
+std::uint64_t units_of(ComputeWork work) { return work == ComputeWork::tail ? tail_units : 1; }
+
+Trace make_compute(const Machine& machine, ComputeWork work) {
+  const ComputeKernel kernel = compute_kernel(work);
+  Trace trace;
+  for (std::uint32_t unit = 0; unit < units_of(work); ++unit) {
+    Program program = kernel.body;
+    program.push_back(repeat(0, compute_turns * (unit + 1)));
+    trace.programs.push_back(std::move(program));
+    trace.groups.push_back(make_group(machine, kernel.warps * machine.core.warp_width, unit,
+                                      unit * static_cast<std::uint32_t>(kernel.warps)));
   }
   return trace;
 }

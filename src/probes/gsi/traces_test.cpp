@@ -15,7 +15,6 @@
 #include "clprobe/simulated.hpp"
 #include "clprobe/stacks.hpp"
 #include "clprobe/trace_file.hpp"
-#include "probes/gsi/account.hpp"
 #include "unit/gsi_runs.hpp"
 #include "unit/trace_text.hpp"
 
@@ -149,8 +148,7 @@ TEST_CASE("of a whole launch all units have their shares, or so many as are aske
     CHECK(point.parameters.integer("groups") == 2);
     CHECK(point.parameters.integer("simulated_groups") == static_cast<std::int64_t>(each.groups));
     CHECK(point.parameters.integer_or("units", 1) == static_cast<std::int64_t>(each.simulated));
-    CHECK(units_in(point.facts).size() ==
-          (each.simulated == 1 ? 0 : each.simulated));
+    CHECK(units_in(point.facts).size() == (each.simulated == 1 ? 0 : each.simulated));
   }
   const ProbeResult result =
       measured_trace(machine, request_of("clprobe-trace 1\ngroups unit\n" + body));

@@ -3,13 +3,13 @@
 // locks, work on them, and put their children back.
 //
 // The thesis gives no sizes of the search. Assumed, after the program that its authors published
-// (HeteroSync's uts): a local queue of 32 tasks, half of one pulled at a time. What is done with a
-// node, and how many there are, is what bench/calibrate.py finds nearest to the thesis. Also
-// assumed: that queues give their oldest tasks first (else the search goes in depth, local queues
-// do not overflow, and most units find nothing to do); nodes of two lines that the host wrote, so
-// that they come from main memory; tasks of 16 bytes; some lines of state for each warp in global
-// memory, of which each step reads and writes one; and that the work on a node with children writes
-// what it finds into the node.
+// (HeteroSync's uts): a local queue of 32 tasks, half of one pulled at a time. For the work on a
+// node and the number of nodes, bench/calibrate.py found values that come nearest to the thesis.
+// Also assumed: that queues give their oldest tasks first (else the search goes in depth, local
+// queues do not overflow, and most units find nothing to do); nodes of two lines that the host
+// wrote, so that they come from main memory; tasks of 16 bytes; some lines of state for each warp
+// in global memory, of which each step reads and writes one; and that the work on a node with
+// children writes what it finds into the node.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -32,53 +32,18 @@ using simulator::Program;
 using simulator::Register;
 using simulator::Trace;
 
-// The programs. All that any state of the queues can ask for is there from the start: a trace does
-// not grow while it runs.
+// The programs. Those for every state of the queues are there from the start: a trace does not grow
+// while it runs.
 
 constexpr std::uint64_t task_bytes = 16;
 constexpr std::size_t max_at_once = 16;  ///< tasks of one access to a queue
-/// Of a queue in memory, a ring: more tasks than that share addresses.
+/// Places of a queue in memory, which is a ring: more tasks share addresses.
 constexpr std::size_t queue_places = 64;
 
 /// Queues by number: the one that all compute units share, then one of each.
 using Queue = std::uint32_t;
 constexpr Queue shared_queue = 0;
 constexpr Queue queue_of(std::uint64_t unit) { return static_cast<Queue>(unit) + 1; }
-
-class TreePrograms {
- public:
-  explicit TreePrograms(const TreeSearch& search) : search_(search) {}
-
-  /// Takes the queue's lock, and looks what is in it.
-  static std::uint32_t lock(Queue queue) { return queue; }
-  /// Gives the lock back.
-  [[nodiscard]] std::uint32_t leave(Queue queue) const {
-    return static_cast<std::uint32_t>(queues()) + queue;
-  }
-  /// Waits for the other warps of the work-group.
-  [[nodiscard]] std::uint32_t meet() const { return static_cast<std::uint32_t>(2 * queues()); }
-  [[nodiscard]] std::uint32_t work(std::uint64_t node) const {
-    return meet() + 1 + static_cast<std::uint32_t>(node);
-  }
-  /// `count` tasks, 1 to max_at_once, from the places from `at` on, or to them.
-  [[nodiscard]] std::uint32_t access(Queue queue, std::size_t at, std::size_t count,
-                                     bool is_push) const;
-  /// The node that a program works on; nothing for others.
-  [[nodiscard]] std::optional<std::uint64_t> node_of(std::uint32_t program) const;
-
-  /// `is_inner`: by node, whether it has children.
-  [[nodiscard]] std::vector<Program> make(const std::vector<bool>& is_inner) const;
-  /// The table that the programs use: where the lines of a warp's state are.
-  [[nodiscard]] std::vector<std::uint64_t> state_places() const;
-  [[nodiscard]] std::vector<simulator::Lock> locks() const;
-  /// What the second level has from the start: all but the tree.
-  [[nodiscard]] std::vector<simulator::Resident> resident() const;
-
- private:
-  [[nodiscard]] std::uint64_t queues() const { return search_.units + 1; }
-
-  TreeSearch search_;
-};
 
 constexpr std::uint64_t line_bytes = 64;
 
@@ -96,7 +61,7 @@ constexpr Register task = 2;
 constexpr Register node_register = 3;
 constexpr Register state = 4;
 
-/// The shared queue's place, or that of the unit whose warp executes.
+/// The address of the shared queue, or of the queue of the unit whose warp executes.
 Lanes place(std::uint64_t base, bool is_shared, const TreeSearch& search) {
   if (is_shared) return {.base = base};
   return {.base = base + queue_distance,
@@ -110,7 +75,7 @@ Lanes head_lanes(bool is_shared, const TreeSearch& search) {
   return lanes;
 }
 
-/// What follows once the lock is taken and the head is known: the tasks and the new head.
+/// Accesses to the tasks and to the new head, once the lock is taken and the head is known.
 Program access_program(const TreeSearch& search, bool is_shared, std::size_t at, std::size_t count,
                        bool is_push) {
   Lanes tasks = place(queue_base + at * task_bytes, is_shared, search);
@@ -151,72 +116,91 @@ Program work_program(const TreeSearch& search, std::uint64_t number, bool is_inn
   return program;
 }
 
-std::uint32_t TreePrograms::access(Queue queue, std::size_t at, std::size_t count,
-                                   bool is_push) const {
-  const std::size_t kind = (queue == shared_queue ? 0U : 2U) + (is_push ? 1U : 0U);
-  const std::size_t place = (kind * queue_places + at % queue_places) * max_at_once + count - 1;
-  return work(search_.nodes) + static_cast<std::uint32_t>(place);
-}
+/// The programs by number, and the rest of the trace but for its groups.
+class TreePrograms {
+ public:
+  explicit TreePrograms(const TreeSearch& search) : search_(search) {}
 
-std::optional<std::uint64_t> TreePrograms::node_of(std::uint32_t program) const {
-  if (program < work(0) || program >= work(search_.nodes)) return std::nullopt;
-  return program - work(0);
-}
-
-std::vector<Program> TreePrograms::make(const std::vector<bool>& is_inner) const {
-  std::vector<Program> all;
-  for (Queue queue = 0; queue < queues(); ++queue) all.push_back(lock_program(search_, queue));
-  for (Queue queue = 0; queue < queues(); ++queue) all.push_back({simulator::release(queue)});
-  // What comes next is asked for with the last instruction, which must be behind the barrier.
-  all.push_back({simulator::barrier(), alu(head)});
-  for (std::uint64_t n = 0; n < search_.nodes; ++n) {
-    all.push_back(work_program(search_, n, is_inner[n]));
+  /// The program that takes the queue's lock and reads its head.
+  static std::uint32_t lock(Queue queue) { return queue; }
+  /// The program that releases the lock.
+  [[nodiscard]] std::uint32_t leave(Queue queue) const {
+    return static_cast<std::uint32_t>(queues()) + queue;
   }
-  for (const bool is_shared : {true, false}) {
-    for (const bool is_push : {false, true}) {
-      for (std::size_t at = 0; at < queue_places; ++at) {
-        for (std::size_t count = 1; count <= max_at_once; ++count) {
-          all.push_back(access_program(search_, is_shared, at, count, is_push));
+  /// The program that waits for the other warps of the work-group.
+  [[nodiscard]] std::uint32_t meet() const { return static_cast<std::uint32_t>(2 * queues()); }
+  [[nodiscard]] std::uint32_t work(std::uint64_t node) const {
+    return meet() + 1 + static_cast<std::uint32_t>(node);
+  }
+  /// The program that takes `count` tasks, 1 to max_at_once, from the places from `at` on, or puts
+  /// them there.
+  [[nodiscard]] std::uint32_t access(Queue queue, std::size_t at, std::size_t count,
+                                     bool is_push) const {
+    const std::size_t kind = (queue == shared_queue ? 0U : 2U) + (is_push ? 1U : 0U);
+    const std::size_t place = (kind * queue_places + at % queue_places) * max_at_once + count - 1;
+    return work(search_.nodes) + static_cast<std::uint32_t>(place);
+  }
+
+  /// `is_inner`: by node, true if it has children.
+  [[nodiscard]] std::vector<Program> make(const std::vector<bool>& is_inner) const {
+    std::vector<Program> all;
+    for (Queue queue = 0; queue < queues(); ++queue) all.push_back(lock_program(search_, queue));
+    for (Queue queue = 0; queue < queues(); ++queue) all.push_back({simulator::release(queue)});
+    // The next program is asked for with the last instruction, which must follow the barrier.
+    all.push_back({simulator::barrier(), alu(head)});
+    for (std::uint64_t n = 0; n < search_.nodes; ++n) {
+      all.push_back(work_program(search_, n, is_inner[n]));
+    }
+    for (const bool is_shared : {true, false}) {
+      for (const bool is_push : {false, true}) {
+        for (std::size_t at = 0; at < queue_places; ++at) {
+          for (std::size_t count = 1; count <= max_at_once; ++count) {
+            all.push_back(access_program(search_, is_shared, at, count, is_push));
+          }
         }
       }
     }
+    return all;
   }
-  return all;
-}
-
-std::vector<std::uint64_t> TreePrograms::state_places() const {
-  std::vector<std::uint64_t> places;
-  for (std::uint64_t i = 0; i < search_.state_lines; ++i) places.push_back(i * line_bytes);
-  return places;
-}
-
-std::vector<simulator::Lock> TreePrograms::locks() const {
-  std::vector<simulator::Lock> locks;
-  for (Queue queue = 0; queue < queues(); ++queue) {
-    locks.push_back({.address = lock_base + queue * queue_distance,
-                     .is_shared = queue == shared_queue && search_.units > 1});
+  /// The table that the programs use: the places of the lines of a warp's state.
+  [[nodiscard]] std::vector<std::uint64_t> state_places() const {
+    std::vector<std::uint64_t> places;
+    for (std::uint64_t i = 0; i < search_.state_lines; ++i) places.push_back(i * line_bytes);
+    return places;
   }
-  return locks;
-}
-
-std::vector<simulator::Resident> TreePrograms::resident() const {
-  std::vector<simulator::Resident> resident;
-  for (Queue queue = 0; queue < queues(); ++queue) {
-    const std::uint64_t distance = queue * queue_distance;
-    resident.push_back({.base = head_base + distance, .bytes = line_bytes});
-    resident.push_back(
-        {.base = queue_base + distance, .bytes = (queue_places + max_at_once) * task_bytes});
+  [[nodiscard]] std::vector<simulator::Lock> locks() const {
+    std::vector<simulator::Lock> locks;
+    for (Queue queue = 0; queue < queues(); ++queue) {
+      locks.push_back({.address = lock_base + queue * queue_distance,
+                       .is_shared = queue == shared_queue && search_.units > 1});
+    }
+    return locks;
   }
-  resident.push_back({.base = state_base,
-                      .bytes = search_.units * search_.warps * search_.state_lines * line_bytes});
-  return resident;
-}
+  /// The second level has all but the tree from the start.
+  [[nodiscard]] std::vector<simulator::Resident> resident() const {
+    std::vector<simulator::Resident> resident;
+    for (Queue queue = 0; queue < queues(); ++queue) {
+      const std::uint64_t distance = queue * queue_distance;
+      resident.push_back({.base = head_base + distance, .bytes = line_bytes});
+      resident.push_back(
+          {.base = queue_base + distance, .bytes = (queue_places + max_at_once) * task_bytes});
+    }
+    resident.push_back({.base = state_base,
+                        .bytes = search_.units * search_.warps * search_.state_lines * line_bytes});
+    return resident;
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t queues() const { return search_.units + 1; }
+
+  TreeSearch search_;
+};
 
 // The search.
 
 constexpr std::size_t max_children = 4;
 
-/// Steele, Lea, Flood 2014.
+/// The generator of Steele, Lea, Flood 2014.
 std::uint64_t splitmix(std::uint64_t& seed) {
   std::uint64_t value = seed += 0x9e3779b97f4a7c15U;
   value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9U;
@@ -229,13 +213,14 @@ std::uint64_t splitmix(std::uint64_t& seed) {
 /// per node on average it has many, as in UTS's binomial trees (Olivier et al. 2006).
 std::vector<std::vector<std::uint32_t>> grow_tree(const TreeSearch& search) {
   constexpr std::uint64_t percent = 100;
-  std::uint64_t seed = search.seed;
+  constexpr std::uint64_t inner_percent = 50;  // of the nodes have children
+  std::uint64_t seed = 1;
   std::vector<std::vector<std::uint32_t>> children(search.nodes);
   std::uint32_t next = 1;
   for (std::uint32_t parent = 1; next < search.nodes; ++parent) {
     if (parent >= next) children[0].push_back(next++);
     const std::uint64_t drawn = splitmix(seed);
-    if (drawn % percent >= search.inner_percent) continue;
+    if (drawn % percent >= inner_percent) continue;
     const std::uint64_t count = 1 + (drawn >> 8U) % max_children;
     for (std::uint64_t i = 0; i < count && next < search.nodes; ++i) {
       children[parent].push_back(next++);
@@ -244,14 +229,8 @@ std::vector<std::vector<std::uint32_t>> grow_tree(const TreeSearch& search) {
   return children;
 }
 
-std::vector<bool> inner_nodes(const TreeSearch& search) {
-  std::vector<bool> is_inner;
-  for (const auto& children : grow_tree(search)) is_inner.push_back(!children.empty());
-  return is_inner;
-}
-
-/// What the warps do next, and what is in the queues. One warp, or one of each work-group, is a
-/// worker: it goes to the queues.
+/// The state of the search: the next step of each warp, and the contents of the queues. Each warp,
+/// or one of each work-group, is a worker: it goes to the queues.
 class Search {
  public:
   explicit Search(const TreeSearch& search)
@@ -272,7 +251,7 @@ class Search {
     }
   }
 
-  /// What a warp begins with.
+  /// The program that a warp begins with.
   [[nodiscard]] std::uint32_t first_program(std::size_t number) const {
     return is_worker(number) ? TreePrograms::lock(first_queue(number)) : programs_.meet();
   }
@@ -406,7 +385,7 @@ class Search {
     warp.nodes.clear();
     if (warp.queue != shared_queue) return leave(warp, Step::has_left_local);
     if (processed_ < children_.size()) return leave(warp, Step::goes_on);
-    // The others of a group wait for its worker, and have to be told.
+    // The others of a group wait for its worker, which has to wake them.
     return leave(warp, polls_by_group() ? Step::hands_out : Step::ends);
   }
 
@@ -437,7 +416,7 @@ class Search {
     return polls_by_group() ? meet(warp, after_work(number)) : go_on(warp, number);
   }
 
-  /// Behind the barrier at the end of a round, in which all others wait for the next one.
+  /// The step after the barrier at the end of a round: all but the worker wait for the next one.
   [[nodiscard]] Step after_work(std::size_t number) const {
     return is_worker(number) ? Step::goes_on : Step::waits;
   }
@@ -462,13 +441,17 @@ class Search {
 }  // namespace
 
 std::optional<std::uint64_t> node_of(const TreeSearch& search, std::uint32_t program) {
-  return TreePrograms(search).node_of(program);
+  const TreePrograms programs(search);
+  if (program < programs.work(0) || program >= programs.work(search.nodes)) return std::nullopt;
+  return program - programs.work(0);
 }
 
 Trace make_tree_search(const Machine& machine, const TreeSearch& search) {
   Trace trace;
   const TreePrograms programs(search);
-  trace.programs = programs.make(inner_nodes(search));
+  std::vector<bool> is_inner;
+  for (const auto& children : grow_tree(search)) is_inner.push_back(!children.empty());
+  trace.programs = programs.make(is_inner);
   trace.tables = {programs.state_places()};
   trace.locks = programs.locks();
   trace.resident = programs.resident();

@@ -83,9 +83,9 @@ Counted count_acquires(const Machine& machine, const TreeSearch& search) {
     }
   };
   const std::vector<const simulator::Observer*> observers(search.units, &observer);
-  counted.reads = sum_of(simulate_units(machine, with_clocks(machine, search), search.units, {},
-                                        observers))
-                      .clock_reads;
+  counted.reads =
+      sum_of(simulate_units(machine, with_clocks(machine, search), search.units, {}, observers))
+          .clock_reads;
   return counted;
 }
 

@@ -17,7 +17,7 @@ using simulator::Program;
 using simulator::Register;
 using simulator::Trace;
 
-// Hops differ only by where lines lie.
+// Only the places of lines vary from hop to hop.
 constexpr std::uint64_t hops = 32;
 
 Trace one_group(const Machine& machine, std::uint64_t work_items, Program program) {

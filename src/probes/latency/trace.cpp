@@ -17,7 +17,7 @@ using simulator::Machine;
 using simulator::Resident;
 using simulator::Trace;
 
-// Nothing is random from hop to hop but where lines lie, so that few hops say what many would.
+// Only the places of lines vary from hop to hop, so that few hops show what many would.
 constexpr std::uint64_t hops = 1024;
 // The nodes that were touched before these have left even the fullest sets of a cache.
 constexpr std::uint64_t aged_capacities = 2;

@@ -17,7 +17,7 @@ using simulator::Program;
 using simulator::Register;
 using simulator::Trace;
 
-// Batches of a work-item that are simulated: all are alike, and the first and the last overlap with
+// Limit of simulated batches of a work-item: all are alike, and the first and the last overlap with
 // nothing.
 constexpr std::uint64_t max_simulated_batches = 4;
 constexpr Register sum = 32;  // behind the values of a batch
@@ -64,7 +64,7 @@ Program batches_of(const Machine& machine, const Shape& shape, const Share& shar
   const bool loads = shape.operation != Operation::write;
   const bool stores = shape.operation != Operation::read;
   const std::uint64_t step = shape.stride * shape.element_bytes();
-  // A second buffer lies behind the first.
+  // A second buffer follows the first.
   const std::uint64_t aside = uses_two_buffers(shape.operation) ? shape.buffer_bytes() : 0;
   Program program;
   const auto lanes_of = [&](std::uint64_t element, std::uint64_t base) {

@@ -235,28 +235,28 @@ TEST_CASE("the seed places latencies within their ranges, and nothing else") {
   CHECK(std::unique(totals.begin(), totals.end()) - totals.begin() > 15);
 }
 
-TEST_CASE("answers come in the order of their times, those of one time as they were pushed") {
+TEST_CASE("answers come in the order of their times, those of one time as they were requested") {
   Random random(12);
-  Answers answers;
-  std::uint64_t waiting = 0;
-  std::uint64_t pushed = 0;
-  std::optional<Answer> before;  // taken since the last push
-  for (int round = 0; round < 3000; ++round) {
-    if (waiting == 0 || random.chance(0.55)) {
-      answers.push({.ready = pushed / 4 + random.below(6), .line = pushed});
-      ++pushed;
-      ++waiting;
-      before.reset();
-      continue;
+  PendingTable table({.kind = PendingKind::request_pool, .entries = 0});
+  std::uint64_t received = 0;
+  std::uint64_t line = 0;
+  for (std::uint64_t cycle = 0; cycle < 500; ++cycle) {
+    for (std::uint64_t i = random.below(4); i > 0; --i) {
+      table.add(++line, 1, cycle + random.below(6), Fills::l1);
     }
-    --waiting;
-    const std::uint64_t next = answers.next();
-    const Answer first = answers.take();
-    REQUIRE(first.ready == next);
-    REQUIRE((waiting == 0 || answers.next() >= first.ready));
-    if (before && before->ready == first.ready) REQUIRE(first.line > before->line);
-    before = first;
+    const std::uint64_t next = table.next_answer();
+    std::optional<Answer> before;
+    table.receive(cycle, [&](const Answer& each) {
+      ++received;
+      REQUIRE(each.ready <= cycle);
+      if (!before) REQUIRE(each.ready == next);
+      if (before) REQUIRE(each.ready >= before->ready);
+      if (before && before->ready == each.ready) REQUIRE(each.line > before->line);
+      before = each;
+    });
+    REQUIRE(table.next_answer() > cycle);
   }
+  CHECK(received > 500);
 }
 
 TEST_CASE("random machines survive their files") {

@@ -146,8 +146,7 @@ TEST_CASE("what warps get together is what each of them gets cycle by cycle") {
     Options options;
     options.max_cycles = 20000;
     try {
-      const StallAccount account =
-          accountant.account(simulate(machine, trace, options, &observer));
+      const StallAccount account = accountant.account(simulate(machine, trace, options, &observer));
       REQUIRE(is_equal(account.gsi, plain.gsi()));
       REQUIRE(is_equal(account.all_causes, plain.all_causes()));
       ++ended;

@@ -177,10 +177,8 @@ TEST_CASE("every cause belongs to one type, and a full MSHR comes before a pendi
   };
   CHECK(structural(cause::pending_copy) == cause::pending_copy);
   CHECK(structural(cause::pending_copy | cause::full_mshr) == cause::full_mshr);
-  CHECK(structural(cause::pending_release | cause::bank_conflict) ==
-        cause::bank_conflict);
-  CHECK(structural(cause::pending_release | cause::pending_copy) ==
-        cause::pending_release);
+  CHECK(structural(cause::pending_release | cause::bank_conflict) == cause::bank_conflict);
+  CHECK(structural(cause::pending_release | cause::pending_copy) == cause::pending_release);
 }
 
 TEST_CASE("the parts of every breakdown add up, on any machine and trace") {
