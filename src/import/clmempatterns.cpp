@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What clmempatterns prints: its settings as "name : value", then a line for each stride. Its
-// points have the parameters of the probe `stride`, which measures the same patterns.
+// clmempatterns prints its settings as "name : value", then a line for each stride. The points have
+// the parameters of the probe `stride`, which measures the same patterns.
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 
 #include "clprobe/estimate.hpp"
 #include "import/formats.hpp"
@@ -16,7 +17,7 @@ namespace {
 constexpr std::string_view stride_start = "Stride magnitude";
 constexpr std::string_view title = "clmempatterns";
 
-/// What the tool says of itself before the first stride; 0 where it does not.
+/// The settings that the tool prints before the first stride; 0 where it does not.
 struct Settings {
   std::int64_t elements{0};
   std::int64_t vector{0};
@@ -36,33 +37,14 @@ constexpr std::array setting_rows{
     SettingRow{"vector length", &Settings::vector}, SettingRow{"grid space", &Settings::grid},
     SettingRow{"workgroup size", &Settings::work_group}};
 
-/// The whole number that the text begins with.
-std::optional<std::int64_t> leading_integer(std::string_view text) {
-  text = text.substr(0, text.find_first_not_of("0123456789"));
-  constexpr std::size_t max_digits = 15;  // exact as a double
-  if (text.size() > max_digits) return std::nullopt;
-  const std::optional<double> number = positive_number(text);
-  if (!number) return std::nullopt;
-  return static_cast<std::int64_t>(*number);
-}
-
-/// The text between two words; empty when either is missing.
-std::string_view between(std::string_view line, std::string_view before, std::string_view after) {
-  const std::size_t start = line.find(before);
-  if (start == std::string_view::npos) return {};
-  const std::string_view rest = line.substr(start + before.size());
-  const std::size_t end = rest.find(after);
-  return end == std::string_view::npos ? std::string_view() : trimmed(rest.substr(0, end));
-}
-
 std::string_view pattern_of(std::int64_t stride, const Settings& settings) {
   if (stride == 1) return "serial";
   if (stride == settings.grid) return "grid stride";
   return stride == settings.work_group ? "work-group stride" : "between";
 }
 
-/// The parameters of a point of `stride`, in its order. They stand or fall with the width of an
-/// element: without it nobody knows how many bytes a stride has.
+/// Sets the parameters of a point of `stride`, in its order. Without the width of an element the
+/// bytes of a stride are unknown, and with them most parameters.
 void describe(Point& point, std::int64_t stride, const Settings& settings) {
   constexpr std::int64_t max_vector = 16;
   constexpr std::int64_t word_bytes = 4;  // it measures int alone
@@ -94,18 +76,16 @@ void describe(Point& point, std::int64_t stride, const Settings& settings) {
 
 /// "Stride magnitude  5: Bandwidth 332.622 GB/sec (avg time   0.807029 msecs)"
 Point stride_point(const Lines& at, const Settings& settings) {
-  const std::string_view line = at.line();
-  const std::string_view text = between(line, stride_start, ":");
-  const std::optional<double> bandwidth = positive_number(between(line, "Bandwidth", "GB/sec"));
-  const std::optional<double> magnitude = text == "0" ? std::optional(0.0) : positive_number(text);
+  const auto numbers = numbers_in(at.line(), "Stride magnitude #: Bandwidth # GB/sec*");
   constexpr double max_magnitude = 48.0;  // a grid of 2^48 work-items
-  if (!bandwidth || !magnitude || *magnitude > max_magnitude ||
-      *magnitude != static_cast<double>(static_cast<int>(*magnitude))) {
+  const double magnitude = numbers ? numbers->front() : -1.0;
+  if (magnitude < 0.0 || magnitude > max_magnitude || magnitude != std::floor(magnitude) ||
+      numbers->back() <= 0.0) {
     at.refuse_instead_of("\"Stride magnitude N: Bandwidth X GB/sec\"");
   }
   Point point;
-  describe(point, std::int64_t{1} << static_cast<int>(*magnitude), settings);
-  point.facts.set(imported_bytes_per_second, *bandwidth * 1e9);
+  describe(point, std::int64_t{1} << static_cast<int>(magnitude), settings);
+  point.facts.set(imported_bytes_per_second, numbers->back() * 1e9);
   return point;
 }
 
@@ -119,9 +99,11 @@ void read_setting(std::string_view line, Run& run, Settings& settings) {
   if (key == "Selected device") run.device.name = value;
   if (key == "Driver version") run.device.driver = value;
   if (key == "allocated buffer") settings.is_host_buffer = value.starts_with("host");
+  constexpr double max_setting = 1e15;  // exact as a double
+  const auto number = numbers_in(value, "#*");
+  if (!number || number->front() < 1.0 || number->front() > max_setting) return;
   for (const SettingRow& each : setting_rows) {
-    const std::optional<std::int64_t> number = leading_integer(value);
-    if (each.key == key && number) settings.*each.member = *number;
+    if (each.key == key) settings.*each.member = static_cast<std::int64_t>(number->front());
   }
 }
 

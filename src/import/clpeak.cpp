@@ -358,10 +358,7 @@ std::optional<Heading> heading_in(std::string_view line) {
 }
 
 bool is_clpeak_text(const Document& document) {
-  for (Lines lines(document.text); lines.next();) {
-    if (heading_in(lines.line())) return true;
-  }
-  return false;
+  return has_line(document, [](std::string_view line) { return heading_in(line).has_value(); });
 }
 
 /// A line of the printed text, which goes from a device by its tests to their metrics.

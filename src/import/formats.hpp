@@ -91,9 +91,13 @@ std::string excerpt(std::string_view text);
 /// The words between the separators, none of them empty.
 std::vector<std::string_view> split_words(std::string_view text, std::string_view separators);
 
-/// The line as numbers above 0 with blanks or commas between them; nothing where it has anything
-/// else.
-std::optional<std::vector<double>> numbers_in(std::string_view line);
+/// The numbers of a line that has the form of `pattern`; nothing where it has another. In a
+/// pattern, `#` stands for a finite number, a blank for blanks, tabs and commas (at least one
+/// behind a number where another one or `*` follows), and `*` at the end for any text.
+std::optional<std::vector<double>> numbers_in(std::string_view line, std::string_view pattern);
+
+/// True if the text has a line of which `is_it` is true.
+bool has_line(const Document& document, bool (*is_it)(std::string_view));
 
 /// The text with UTF-8's micro signs, dashes and blanks as ASCII; a blank that parts the digits of
 /// a number goes.

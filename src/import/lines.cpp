@@ -39,15 +39,35 @@ std::vector<std::string_view> split_words(std::string_view text, std::string_vie
   return words;
 }
 
-std::optional<std::vector<double>> numbers_in(std::string_view line) {
-  constexpr std::size_t max_columns = 16;  // no tool has more; a line may be the whole file
+std::optional<std::vector<double>> numbers_in(std::string_view line, std::string_view pattern) {
   std::vector<double> numbers;
-  for (const std::string_view word : split_words(line, ", \t")) {
-    const std::optional<double> number = positive_number(word);
-    if (!number || numbers.size() == max_columns) return std::nullopt;
-    numbers.push_back(*number);
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] == '*') return numbers;
+    if (pattern[i] == ' ') {
+      const bool parts_number = i > 0 && pattern[i - 1] == '#' && i + 1 < pattern.size() &&
+                                (pattern[i + 1] == '#' || pattern[i + 1] == '*');
+      const std::size_t blanks = std::min(line.find_first_not_of(", \t"), line.size());
+      if (blanks == 0 && parts_number) return std::nullopt;
+      line.remove_prefix(blanks);
+    } else if (pattern[i] == '#') {
+      double number = 0.0;
+      const auto [rest, error] = std::from_chars(line.data(), line.data() + line.size(), number);
+      if (error != std::errc{} || !std::isfinite(number)) return std::nullopt;
+      line.remove_prefix(static_cast<std::size_t>(rest - line.data()));
+      numbers.push_back(number);
+    } else {
+      if (!line.starts_with(pattern[i])) return std::nullopt;
+      line.remove_prefix(1);
+    }
   }
-  return numbers.empty() ? std::nullopt : std::optional(std::move(numbers));
+  return line.empty() ? std::optional(std::move(numbers)) : std::nullopt;
+}
+
+bool has_line(const Document& document, bool (*is_it)(std::string_view)) {
+  for (Lines lines(document.text); lines.next();) {
+    if (is_it(lines.line())) return true;
+  }
+  return false;
 }
 
 std::string plain_text(std::string_view text) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON of mt4g: "memory" has an object for each cache and memory, with what was measured there.
-// What the probes `latency` and `bandwidth` find as well becomes a finding of them, so that both
-// can be compared; the rest are findings of "mt4g".
+// JSON of mt4g: "memory" has an object with results for each cache and memory. Results that the
+// probes `latency` and `bandwidth` have as well become findings of these probes, so that both can
+// be compared; the rest are findings of "mt4g".
 #include <fmt/format.h>
 
 #include <array>
@@ -34,27 +34,24 @@ constexpr std::array elements{Element{"l1", nullptr, "l1", "global"},
                               Element{"texture", nullptr, "texture", "image"},
                               Element{"readOnly", nullptr, "read only", ""}};
 
+/// What an element has besides its latency and size, in the unit that the tool counts it in.
 struct Property {
   const char* key;
   std::string_view name;
+  std::string_view unit;
+  std::string_view series{};  // of `bandwidth`, where the element is global memory
 };
 
-constexpr std::array sizes{Property{"lineSize", "line_size"},
-                           Property{"fetchGranularity", "fetch_granularity"}};
-constexpr std::array amounts{Property{"amount", "amount"},
-                             Property{"amountPerMultiprocessor", "amount_per_unit"}};
-
-struct RateProperty {
-  const char* key;
-  std::string_view name;
-  std::string_view series;  // of `bandwidth`, where global memory is
-};
-
-constexpr std::array rates{
-    RateProperty{"readBandwidth", "read_bandwidth", "read"},
-    RateProperty{"writeBandwidth", "write_bandwidth", "write"},
-    RateProperty{"readBandwidthPerCU", "read_bandwidth_per_unit", "read-one-unit"},
-    RateProperty{"writeBandwidthPerCU", "write_bandwidth_per_unit", "write-one-unit"}};
+constexpr std::array properties{
+    Property{"lineSize", "line_size", "bytes"},
+    Property{"fetchGranularity", "fetch_granularity", "bytes"},
+    Property{"missPenalty", "miss_penalty", "cycles"},
+    Property{"amount", "amount", ""},
+    Property{"amountPerMultiprocessor", "amount_per_unit", ""},
+    Property{"readBandwidth", "read_bandwidth", "GiB/s", "read"},
+    Property{"writeBandwidth", "write_bandwidth", "GiB/s", "write"},
+    Property{"readBandwidthPerCU", "read_bandwidth_per_unit", "GiB/s", "read-one-unit"},
+    Property{"writeBandwidthPerCU", "write_bandwidth_per_unit", "GiB/s", "write-one-unit"}};
 
 /// The number at a key, above 0; 0 and what cannot be measured are nothing.
 std::optional<double> number_at(const json::Json& object, const char* key) {
@@ -125,19 +122,10 @@ class Reader {
     if (cycles) add_time(probe, series, level, *cycles, is_of_latency ? "latency" : "time");
     add_capacity(probe, object, series, level);
     if (is_of_latency && series == "global") add_step(element, level);
-    for (const Property& each : sizes) {
-      if (object.contains(each.key)) {
-        add(tool_name, size_finding(object, each.key, each.name, element.name));
-      }
-    }
-    if (const auto penalty = value_at(object, "missPenalty")) {
-      add(tool_name, seconds_of("miss_penalty", element.name, *penalty));
-    }
-    for (const Property& each : amounts) add_amount(object, each, element.name);
-    // Levels of others are not where those of global memory are.
+    // Levels of other memories are not those of global memory.
     const bool is_global = is_of_latency && element.series == "global";
-    for (const RateProperty& each : rates) {
-      add_rate(object, each, element.name, is_global ? level : std::nullopt);
+    for (const Property& each : properties) {
+      add_property(object, each, element.name, is_global ? level : std::nullopt);
     }
   }
 
@@ -193,27 +181,28 @@ class Reader {
     add("latency", std::move(step));
   }
 
-  void add_amount(const json::Json& object, const Property& property, std::string_view series) {
-    const std::optional<double> amount = number_at(object, property.key);
-    if (!amount) return;
-    Finding finding = imported_finding(series, *amount, "", tool_name);
-    finding.name = property.name;
-    add(tool_name, std::move(finding));
-  }
-
-  /// `level`: of global memory.
-  void add_rate(const json::Json& object, const RateProperty& property, std::string_view series,
-                std::optional<int> level) {
-    const std::optional<double> rate = value_at(object, property.key);
-    if (!rate) return;
-    // Where an object gives no unit, it is the same one.
+  /// `level`: of global memory, whose rates are findings of `bandwidth`.
+  void add_property(const json::Json& object, const Property& property, std::string_view series,
+                    std::optional<int> level) {
+    if (property.unit == "bytes") {
+      if (!object.contains(property.key)) return;
+      add(tool_name, size_finding(object, property.key, property.name, series));
+      return;
+    }
+    const std::optional<double> value = value_at(object, property.key);
+    if (!value) return;
+    if (property.unit == "cycles") {
+      add(tool_name, seconds_of(property.name, series, *value));
+      return;
+    }
     const json::Json* const inner = object_at(object, property.key);
-    const std::string unit = inner == nullptr ? std::string() : text_at(*inner, "unit");
-    const bool is_of_bandwidth = level.has_value();
-    Finding finding = imported_finding(is_of_bandwidth ? property.series : series, *rate,
-                                       unit.empty() ? "GiB/s" : unit, tool_name);
+    const std::string own_unit = inner == nullptr ? std::string() : text_at(*inner, "unit");
+    const bool is_of_bandwidth = level && !property.series.empty();
+    Finding finding =
+        imported_finding(is_of_bandwidth ? property.series : series, *value,
+                         own_unit.empty() ? property.unit : std::string_view(own_unit), tool_name);
     finding.name = is_of_bandwidth ? "bandwidth" : property.name;
-    finding.level = level;
+    if (is_of_bandwidth) finding.level = level;
     add(is_of_bandwidth ? "bandwidth" : tool_name, std::move(finding));
   }
 

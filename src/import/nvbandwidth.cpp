@@ -248,10 +248,8 @@ std::optional<std::string> text_after(std::string_view line, std::string_view la
 }
 
 bool recognises_text(const Document& document) {
-  for (Lines lines(document.text); lines.next();) {
-    if (lines.line().starts_with("nvbandwidth Version:")) return true;
-  }
-  return false;
+  return has_line(document,
+                  [](std::string_view line) { return line.starts_with("nvbandwidth Version:"); });
 }
 
 /// Adds a line of a test: its description, a row of a matrix, or why there is none.

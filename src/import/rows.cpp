@@ -19,7 +19,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <map>
 
@@ -31,44 +30,37 @@ namespace {
 
 // gpu-latency
 
-constexpr std::string_view clock_start = "clock:";
 constexpr double hertz_per_mhz = 1e6;
 
 struct LatencyRow {
-  double loads;
   double mhz;
   double kibibytes;
-  double ms;
-  double mean_cycles;
-  double cycles;  // the median where there is one: the mean of few runs follows its outliers
+  double cycles;
+  bool is_consistent;  // the time of a load in cycles follows from the other columns
 };
 
 std::optional<LatencyRow> latency_row(std::string_view line) {
-  constexpr std::size_t old_columns = 5;
-  constexpr std::size_t columns = 8;
-  const std::optional<std::vector<double>> numbers = numbers_in(line);
-  if (!numbers || (numbers->size() != old_columns && numbers->size() != columns)) {
-    return std::nullopt;
-  }
-  const std::vector<double>& all = *numbers;
-  return LatencyRow{all[0], all[1], all[2],
-                    all[3], all[4], all.size() == columns ? all[5] : all[4]};
+  const auto old_form = numbers_in(line, "# # # # #");
+  const auto row = old_form ? old_form : numbers_in(line, "# # # # # # # #");
+  if (!row || std::ranges::min(*row) <= 0.0) return std::nullopt;
+  const std::vector<double>& all = *row;
+  constexpr double tolerance = 0.1;  // times have one decimal, 5.7 ms at the least
+  const double cycles = all[3] * 1e-3 / all[0] * all[1] * hertz_per_mhz;
+  return LatencyRow{.mhz = all[1],
+                    .kibibytes = all[2],
+                    // The median where there is one: the mean of few runs follows its outliers.
+                    .cycles = old_form ? all[4] : all[5],
+                    .is_consistent = std::fabs(cycles / all[4] - 1.0) < tolerance};
 }
 
-/// Whether the columns mean what they must: the time of a load in cycles follows from the others.
-/// Times have one decimal, 5.7 ms at the least.
-bool is_consistent(const LatencyRow& row) {
-  constexpr double tolerance = 0.1;
-  const double cycles = row.ms * 1e-3 / row.loads * row.mhz * hertz_per_mhz;
-  return std::fabs(cycles / row.mean_cycles - 1.0) < tolerance;
-}
+bool is_no_latency_row(std::string_view line) { return line.empty() || line.starts_with("clock:"); }
 
 bool is_gpu_latency(const Document& document) {
   if (document.json) return false;
   for (Lines lines(document.text); lines.next();) {
-    if (lines.line().empty() || lines.line().starts_with(clock_start)) continue;
+    if (is_no_latency_row(lines.line())) continue;
     const std::optional<LatencyRow> row = latency_row(lines.line());
-    return row && is_consistent(*row);
+    return row && row->is_consistent;
   }
   return false;
 }
@@ -79,7 +71,7 @@ std::vector<Run> read_gpu_latency(const Document& document, const ImportHints& h
   double first_mhz = 0.0;
   bool is_one_clock = true;
   for (Lines lines(document.text); lines.next();) {
-    if (lines.line().empty() || lines.line().starts_with(clock_start)) continue;
+    if (is_no_latency_row(lines.line())) continue;
     const std::optional<LatencyRow> row = latency_row(lines.line());
     if (!row) lines.refuse_instead_of("loads, MHz, KiB, ms and cycles");
     if (first_mhz == 0.0) first_mhz = row->mhz;
@@ -94,117 +86,80 @@ std::vector<Run> read_gpu_latency(const Document& document, const ImportHints& h
 
 // gpu-cache, gpu-l2-cache and cuda-memcpy
 
-/// How a tool writes a rate: the units of its row, the size first, then the time and the others.
+/// A tool that prints a row of a device, a size and a rate; without a device all rows are of one.
 struct RateTool {
-  std::string_view tool;
   const Format& format;
-  std::string_view device;   // word before the number of a device; empty: all rows are of one
-  std::string_view heading;  // beginning of the line above the rows; empty: there is none
-  std::array<std::string_view, 4> units;
+  std::string_view heading;                  // beginning of the line above the rows, if any
+  std::array<std::string_view, 2> patterns;  // of a row, see `numbers_in`
+  bool has_device;
+  std::size_t rate_from_end;  // place of the rate, counted from the last number; sizes come first
   std::string_view expected;
   std::string_view probe;
   Point (*point)(double bytes, const ImportHints&);
 };
 
-Point read_point(double bytes, const ImportHints& hints) {
-  Point point;
-  point.series = series_or(hints, "read");
-  point.parameters.set("working_set_bytes", static_cast<std::int64_t>(bytes));
-  return point;
-}
-
-Point copy_point(double bytes, const ImportHints&) {
-  Point point;
-  point.series = "to-device-pinned";
-  point.parameters = {{"transfer_bytes", static_cast<std::int64_t>(bytes)},
-                      {"direction", std::string("to-device")},
-                      {"way", std::string("pinned")},
-                      {"timer", std::string(to_word(Timer::imported))}};
-  return point;
-}
-
-// In gpu-benches' caches all units read one set.
-constexpr RateTool cache_tool{"gpu-cache",
-                              gpu_cache,
-                              "",
-                              "data set",
-                              {"kB", "ms", "%", "GB/s"},
-                              "a size in kB, ms, % and GB/s",
-                              "bandwidth",
-                              read_point};
-constexpr RateTool copy_tool{"cuda-memcpy",
-                             cuda_memcpy,
-                             "Device:",
-                             "",
-                             {"kB", "ms", "GB/s", "%"},
-                             "a device, kB, ms, GB/s and %",
-                             "transfer",
-                             copy_point};
-
-struct Amount {
-  double number;
-  std::string_view unit;
-};
-
-/// The numbers of a line with their units, with or without a blank between the two: "5ms", "64 kB".
-/// Nothing where a word is neither.
-std::optional<std::vector<Amount>> amounts_in(std::string_view line) {
-  std::vector<Amount> amounts;
-  for (const std::string_view word : split_words(line, " \t")) {
-    double number = 0.0;
-    const char* const end = word.data() + word.size();
-    const auto [rest, error] = std::from_chars(word.data(), end, number);
-    if (error == std::errc{} && std::isfinite(number)) {
-      amounts.push_back({number, word.substr(static_cast<std::size_t>(rest - word.data()))});
-    } else if (!amounts.empty() && amounts.back().unit.empty()) {
-      amounts.back().unit = word;
-    } else {
-      return std::nullopt;
-    }
-  }
-  return amounts;
-}
+// In gpu-benches' caches all units read one set. The last of the sizes is the working set.
+constexpr RateTool cache_tool{.format = gpu_cache,
+                              .heading = "data set",
+                              .patterns = {"# kB # ms # % # GB/s *", "# kB # kB # ms # % # GB/s *"},
+                              .has_device = false,
+                              .rate_from_end = 0,
+                              .expected = "a size in kB, ms, % and GB/s",
+                              .probe = "bandwidth",
+                              .point = [](double bytes, const ImportHints& hints) {
+                                Point point;
+                                point.series = series_or(hints, "read");
+                                point.parameters.set("working_set_bytes",
+                                                     static_cast<std::int64_t>(bytes));
+                                return point;
+                              }};
+constexpr RateTool copy_tool{.format = cuda_memcpy,
+                             .heading = "",
+                             .patterns = {"Device: # # kB # ms # GB/s # %"},
+                             .has_device = true,
+                             .rate_from_end = 1,
+                             .expected = "a device, kB, ms, GB/s and %",
+                             .probe = "transfer",
+                             .point = [](double bytes, const ImportHints&) {
+                               Point point;
+                               point.series = "to-device-pinned";
+                               point.parameters = {
+                                   {"transfer_bytes", static_cast<std::int64_t>(bytes)},
+                                   {"direction", std::string("to-device")},
+                                   {"way", std::string("pinned")},
+                                   {"timer", std::string(to_word(Timer::imported))}};
+                               return point;
+                             }};
 
 struct RateRow {
-  int device{0};
-  double kibibytes{0.0};
-  double gigabytes_per_second{0.0};
+  int device;
+  double kibibytes;
+  double gigabytes_per_second;
 };
 
 /// The row in the line; nothing where it is none.
 std::optional<RateRow> rate_row(std::string_view line, const RateTool& tool) {
   constexpr double max_devices = 1024.0;
-  if (!line.starts_with(tool.device)) return std::nullopt;
-  const std::optional<std::vector<Amount>> amounts = amounts_in(line.substr(tool.device.size()));
-  if (!amounts) return std::nullopt;
-  RateRow row;
-  std::size_t at = 0;
-  if (!tool.device.empty()) {
-    const Amount device = amounts->empty() ? Amount{-1.0, {}} : (*amounts)[at++];
-    row.device = static_cast<int>(std::clamp(device.number, 0.0, max_devices - 1.0));
-    if (!device.unit.empty() || device.number != row.device) return std::nullopt;
+  constexpr std::size_t behind_size = 3;  // the time, and the rate and the other in either order
+  for (const std::string_view pattern : tool.patterns) {
+    const auto numbers = numbers_in(line, pattern);
+    if (!numbers || numbers->empty()) continue;
+    const double device = tool.has_device ? numbers->front() : 0.0;
+    const std::size_t count = numbers->size();
+    const RateRow row{.device = static_cast<int>(std::clamp(device, 0.0, max_devices - 1.0)),
+                      .kibibytes = (*numbers)[count - 1 - behind_size],
+                      .gigabytes_per_second = (*numbers)[count - 1 - tool.rate_from_end]};
+    if (device != row.device || row.kibibytes <= 0.0 || row.gigabytes_per_second <= 0.0) break;
+    return row;
   }
-  // The last of the sizes is the working set.
-  const auto is_size = [&](std::size_t i) {
-    return i < amounts->size() && (*amounts)[i].unit == tool.units.front();
-  };
-  while (is_size(at + 1)) ++at;
-  for (const std::string_view unit : tool.units) {
-    if (at == amounts->size() || (*amounts)[at].unit != unit) return std::nullopt;
-    const double number = (*amounts)[at++].number;
-    if (unit == "kB") row.kibibytes = number;
-    if (unit == "GB/s") row.gigabytes_per_second = number;
-  }
-  const bool has_numbers = row.kibibytes > 0.0 && row.gigabytes_per_second > 0.0;
-  return has_numbers ? std::optional(row) : std::nullopt;
+  return std::nullopt;
 }
 
 bool is_heading(std::string_view line, const RateTool& tool) {
   return !tool.heading.empty() && line.starts_with(tool.heading);
 }
 
-template <const RateTool& tool>
-bool is_rates(const Document& document) {
+bool is_rates(const Document& document, const RateTool& tool) {
   if (document.json) return false;
   for (Lines lines(document.text); lines.next();) {
     if (lines.line().empty()) continue;
@@ -213,8 +168,8 @@ bool is_rates(const Document& document) {
   return false;
 }
 
-template <const RateTool& tool>
-std::vector<Run> read_rates(const Document& document, const ImportHints& hints) {
+std::vector<Run> read_rates(const Document& document, const ImportHints& hints,
+                            const RateTool& tool) {
   constexpr double max_kibibytes = 1e12;
   constexpr double max_rate = 1e6;
   std::map<int, Run> runs;
@@ -227,7 +182,7 @@ std::vector<Run> read_rates(const Document& document, const ImportHints& hints) 
       lines.refuse("expected a size from 1 to 10^12 kB and a bandwidth up to 10^6 GB/s");
     }
     const auto [run, is_new] = runs.try_emplace(row->device);
-    if (is_new) run->second = imported_run(hints, tool.tool, tool.format);
+    if (is_new) run->second = imported_run(hints, tool.format.tool, tool.format);
     run->second.device.index = row->device;
     Point point = tool.point(row->kibibytes * kibi, hints);
     point.facts.set(imported_bytes_per_second, row->gigabytes_per_second * 1e9);
@@ -244,28 +199,25 @@ std::vector<Run> read_rates(const Document& document, const ImportHints& hints) 
 
 // lat_mem_rd: every stride is a run, since latency by working set differs between them
 
-constexpr std::string_view block_start = "\"stride=";
-
 /// The stride of a block that begins in this line.
 std::optional<std::int64_t> stride_in(std::string_view line) {
-  if (!line.starts_with(block_start)) return std::nullopt;
   constexpr double max_stride = 1e9;
-  const std::optional<double> stride = positive_number(line.substr(block_start.size()));
-  if (!stride || *stride > max_stride || *stride != std::floor(*stride)) return std::nullopt;
-  return static_cast<std::int64_t>(*stride);
+  const auto stride = numbers_in(line, "\"stride=#");
+  if (!stride || stride->front() < 1.0 || stride->front() > max_stride ||
+      stride->front() != std::floor(stride->front())) {
+    return std::nullopt;
+  }
+  return static_cast<std::int64_t>(stride->front());
 }
 
-/// Its five decimals of a MiB are exact to 10 bytes; it measures whole lines.
+/// Sizes in MiB have five decimals, which are exact to 10 bytes; lat_mem_rd measures whole lines.
 double bytes_of(double mebibytes) {
   constexpr double line_bytes = 64.0;
   return std::max(1.0, std::round(mebibytes * mebi / line_bytes)) * line_bytes;
 }
 
 bool is_lat_mem_rd(const Document& document) {
-  for (Lines lines(document.text); lines.next();) {
-    if (stride_in(lines.line())) return true;
-  }
-  return false;
+  return has_line(document, [](std::string_view line) { return stride_in(line).has_value(); });
 }
 
 std::vector<Run> read_lat_mem_rd(const Document& document, const ImportHints& hints) {
@@ -281,8 +233,8 @@ std::vector<Run> read_lat_mem_rd(const Document& document, const ImportHints& hi
       is_in_block = true;
       continue;
     }
-    const std::optional<std::vector<double>> numbers = numbers_in(line);
-    const bool is_pair = numbers && numbers->size() == 2;
+    const auto pair = numbers_in(line, "# #");
+    const bool is_pair = pair && std::ranges::min(*pair) > 0.0;
     const bool begins_with_digit = !line.empty() && line.front() >= '0' && line.front() <= '9';
     if (is_in_block && !is_pair && begins_with_digit) {
       lines.refuse_instead_of("a size in MiB and a latency in ns");
@@ -291,14 +243,12 @@ std::vector<Run> read_lat_mem_rd(const Document& document, const ImportHints& hi
     is_in_block = is_in_block && is_pair;
     if (!is_in_block) continue;
     Point point =
-        latency_point(series_or(hints, "global"), bytes_of((*numbers)[0]), (*numbers)[1], lines);
+        latency_point(series_or(hints, "global"), bytes_of((*pair)[0]), (*pair)[1], lines);
     point.parameters.set("step_bytes", strides.back());
     result_of(runs.back(), "latency").points.push_back(std::move(point));
   }
-  if (runs.size() > 1) {
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-      runs[i].device.name += fmt::format(", stride {}", strides[i]);
-    }
+  for (std::size_t i = 0; runs.size() > 1 && i < runs.size(); ++i) {
+    runs[i].device.name += fmt::format(", stride {}", strides[i]);
   }
   std::erase_if(runs, [](const Run& run) { return run.results.empty(); });
   if (runs.empty()) {
@@ -323,32 +273,26 @@ constexpr std::array headings{
     Heading{"Sattolo, constant memory", "GpuMemLatency", "constant-argument"}};
 
 const Heading* heading_in(std::string_view line) {
-  for (const Heading& each : headings) {
-    if (line.starts_with(each.start)) return &each;
-  }
-  return nullptr;
+  const auto* const found = std::ranges::find_if(
+      headings, [&](const Heading& each) { return line.starts_with(each.start); });
+  return found == headings.end() ? nullptr : found;
 }
 
 bool is_chips_and_cheese(const Document& document) {
-  for (Lines lines(document.text); lines.next();) {
-    if (heading_in(lines.line()) != nullptr) return true;
-  }
-  return false;
+  return has_line(document, [](std::string_view line) { return heading_in(line) != nullptr; });
 }
 
 /// The point in the line; nothing where the line is a remark.
 std::optional<Point> point_in(const Lines& at, const std::string& series) {
+  auto numbers = numbers_in(at.line(), "# #");
   // With performance counters there are more columns.
-  const std::vector<std::string_view> words = split_words(at.line(), ", \t");
-  const auto size = words.size() < 2 ? std::nullopt : positive_number(words[0]);
-  const auto latency = words.size() < 2 ? std::nullopt : positive_number(words[1]);
-  if (size && latency) return latency_point(series, *size * kibi, *latency, at);
-  // By "1048576,0.000000" the tool says that a launch failed.
-  const bool has_failed = size && words[1].find_first_not_of("0.") == std::string_view::npos;
-  if (has_failed) {
-    Point point = latency_point(series, *size * kibi, 1.0, at);
-    point.facts = {};
-    point.failure = "the tool reports no time";
+  if (!numbers) numbers = numbers_in(at.line(), "# # *");
+  if (numbers && (*numbers)[0] > 0.0 && (*numbers)[1] >= 0.0) {
+    // By "1048576,0.000000" the tool says that a launch failed.
+    const bool has_failed = (*numbers)[1] == 0.0;
+    Point point = latency_point(series, (*numbers)[0] * kibi, (*numbers)[1], at);
+    if (has_failed) point.facts = {};
+    if (has_failed) point.failure = "the tool reports no time";
     return point;
   }
   if (!at.line().empty() && !is_prose(at.line())) {
@@ -384,15 +328,19 @@ const Format gpu_latency{.name = "gpu-latency",
                          .uses = Uses::clock_and_series,
                          .recognises = is_gpu_latency,
                          .read = read_gpu_latency};
-const Format gpu_cache{.name = "gpu-cache",
-                       .tool = "gpu-cache",
-                       .uses = Uses::clock_and_series,
-                       .recognises = is_rates<cache_tool>,
-                       .read = read_rates<cache_tool>};
-const Format cuda_memcpy{.name = "cuda-memcpy",
-                         .tool = "cuda-memcpy",
-                         .recognises = is_rates<copy_tool>,
-                         .read = read_rates<copy_tool>};
+const Format gpu_cache{
+    .name = "gpu-cache",
+    .tool = "gpu-cache",
+    .uses = Uses::clock_and_series,
+    .recognises = [](const Document& document) { return is_rates(document, cache_tool); },
+    .read = [](const Document& document,
+               const ImportHints& hints) { return read_rates(document, hints, cache_tool); }};
+const Format cuda_memcpy{
+    .name = "cuda-memcpy",
+    .tool = "cuda-memcpy",
+    .recognises = [](const Document& document) { return is_rates(document, copy_tool); },
+    .read = [](const Document& document,
+               const ImportHints& hints) { return read_rates(document, hints, copy_tool); }};
 const Format lat_mem_rd{.name = "lat_mem_rd",
                         .tool = "lat_mem_rd",
                         .uses = Uses::clock_and_series,

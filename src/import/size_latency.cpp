@@ -533,11 +533,7 @@ void expect_loads(const std::vector<Point>& points, int line) {
 }
 
 bool recognises(const Document& document) {
-  if (document.json) return false;
-  for (Lines lines(document.text); lines.next();) {
-    if (is_like_row(lines.line())) return true;
-  }
-  return false;
+  return !document.json && has_line(document, is_like_row);
 }
 
 std::vector<Run> read(const Document& document, const ImportHints& hints) {
