@@ -224,8 +224,8 @@ struct Source {
 /// Throws FormatError.
 Bundle read_source(const Source& source);
 
-/// The process that replays is told of the sources by this variable. Throws FormatError for a path
-/// that cannot stand in it.
+/// The variable that names the sources to the process that replays, as JSON. Throws FormatError for
+/// a path that is not UTF-8.
 inline constexpr std::string_view sources_variable = "CLPROBE_BUNDLES";
 std::string to_environment(const std::vector<Source>& sources);
 std::vector<Source> sources_of_environment();

@@ -112,6 +112,7 @@ std::span<const GapRow> all_gaps();
 constexpr bool is_of_launches(Gap gap) { return gap <= Gap::too_many_waiting; }
 
 std::string_view to_word(ProgramKind kind);
+std::optional<ProgramKind> program_kind_from_word(std::string_view word);
 
 struct Process {
   std::uint64_t id{0};
@@ -209,13 +210,15 @@ class FormatError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The file of one process: a record a line, fields between tabs, the last line says that it is
-/// whole.
+/// The file of one process, as JSON on one line.
 std::string to_text(const Survey& survey);
-/// Throws FormatError.
+/// Throws FormatError for anything but a whole file.
 Survey from_text(std::string_view text);
 
-/// What the layer is to capture, in the same form. At most 100 of them.
+/// The text as it comes back from such a file: bytes that are no UTF-8 become U+FFFD.
+std::string to_utf8(std::string_view text);
+
+/// The launches that the layer is to capture, at most 100, as JSON.
 std::string wanted_to_text(std::span<const Wanted> wanted);
 /// Throws FormatError.
 std::vector<Wanted> wanted_from_text(std::string_view text);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -14,6 +15,9 @@
 #include "text/text.hpp"
 
 namespace clprobe::bundle {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Source, launch, kernel_file, headers)
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -189,19 +193,6 @@ includes::Gathered with_files(const std::vector<std::string>& folders, const std
   return gathered;
 }
 
-/// Removes the text up to the separator, and returns what stood before it.
-std::string take(std::string_view& text, char separator) {
-  const std::size_t end = text.find(separator);
-  std::string part(text.substr(0, end));
-  text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
-  return part;
-}
-
-void check_path(const std::string& path) {
-  if (path.find_first_of("\n\t") == std::string::npos) return;
-  throw FormatError("a path contains a line break or a tab: rename the folder");
-}
-
 }  // namespace
 
 Bundle read_source(const Source& source) {
@@ -256,25 +247,17 @@ Bundle read_described(const std::string& text_path, const std::string& launch_pa
 }
 
 std::string to_environment(const std::vector<Source>& sources) {
-  std::string text;
-  for (const Source& each : sources) {
-    for (const std::string& path : {each.launch, each.kernel_file, each.headers}) check_path(path);
-    text += each.launch + '\t' + each.kernel_file + '\t' + each.headers + '\n';
+  try {
+    return nlohmann::json(sources).dump();
+  } catch (const nlohmann::json::type_error&) {
+    throw FormatError("a path is not valid UTF-8: rename the folder");
   }
-  return text;
 }
 
 std::vector<Source> sources_of_environment() {
   const char* const value = std::getenv(sources_variable.data());
-  std::vector<Source> sources;
-  for (std::string_view text = value == nullptr ? "" : value; !text.empty();) {
-    Source source;
-    source.launch = take(text, '\t');
-    source.kernel_file = take(text, '\t');
-    source.headers = take(text, '\n');
-    sources.push_back(std::move(source));
-  }
-  return sources;
+  if (value == nullptr) return {};
+  return nlohmann::json::parse(value).get<std::vector<Source>>();
 }
 
 }  // namespace clprobe::bundle

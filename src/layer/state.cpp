@@ -133,7 +133,7 @@ EventTime time_of(cl_event event) {
 std::string device_text(cl_device_id device, cl_device_info name) {
   std::array<char, 256> text{};
   State::below().clGetDeviceInfo(device, name, text.size() - 1, text.data(), nullptr);
-  return text.data();
+  return survey::to_utf8(text.data());
 }
 
 std::string kernel_name(cl_kernel kernel) {

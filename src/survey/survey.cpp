@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "clprobe/words.hpp"
+
 namespace clprobe::survey {
 namespace {
 
@@ -31,8 +33,10 @@ constexpr std::array gap_rows{
            "of extensions that launch, with their launches"},
 };
 
-constexpr std::array<std::string_view, 5> kind_words{"source", "binary", "il", "built-in",
-                                                     "unknown"};
+constexpr std::array kind_words{
+    Word{ProgramKind::source, "source"}, Word{ProgramKind::binary, "binary"},
+    Word{ProgramKind::intermediate, "il"}, Word{ProgramKind::built_in, "built-in"},
+    Word{ProgramKind::unknown, "unknown"}};
 
 /// A driver may give any number as a time.
 std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
@@ -44,7 +48,11 @@ std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
 
 std::span<const GapRow> all_gaps() { return gap_rows; }
 
-std::string_view to_word(ProgramKind kind) { return kind_words.at(static_cast<std::size_t>(kind)); }
+std::string_view to_word(ProgramKind kind) { return word_in(kind_words, kind); }
+
+std::optional<ProgramKind> program_kind_from_word(std::string_view word) {
+  return value_in(kind_words, word);
+}
 
 void Sum::add_time(std::uint64_t ns) { add({0, 1, ns, ns, ns}); }
 

@@ -151,10 +151,11 @@ below() {
     printf '%s: %s\n%s\n' "$strange" "$output" "$found"
     [[ $status -eq 0 && $output == "$plain" ]]
     # The launches are there, and none of them has a time.
-    grep --quiet --perl-regexp '^row\tadd\t.*\t50\t0\t0\t0\t0\t0\t0\t0\t0$' <<<"$found"
+    jq --exit-status '.rows | length == 1 and .[0].signature.kernel == "add" and .[0].typical.ordinal == 0 and
+      .[0].sum == {launches: 50, timed: 0, total_ns: 0, min_ns: 0, max_ns: 0, estimated: 0}' <<<"$found"
     # Each has the driver's reason, or was not asked for.
-    awk -F '\t' -v reason="$reason" '$1 == "gap" { all += $3; asked += $2 == reason ? $3 : 0; other += $2 != reason &&
-      $2 != "too-few-times" } END { exit !(all == 50 && asked >= 4 && other == 0) }' <<<"$found"
+    jq --exit-status --arg reason "$reason" '.gaps | (add == 50) and (.[$reason] >= 4) and
+      (keys - [$reason, "too-few-times"] == [])' <<<"$found"
   done <<'end'
 refuse no-profiling
 silent no-profiling
@@ -167,7 +168,7 @@ end
   [[ $output == *'old way: made 0, properties 0 8 1, list 0 0, times -7'* ]]
   [[ $output == *$'\nold way: made -35\nold way: made -35\n'* && $output == *'order: made 0, properties 0 8 1'* ]]
   below nothing many 50
-  awk -F '\t' '$1 == "row" { exit !($13 == 50 && $14 >= 4 && $14 + $18 == 50) }' <<<"$found"
+  jq --exit-status '.rows[0].sum | .launches == 50 and .timed >= 4 and .timed + .estimated == 50' <<<"$found"
 }
 
 @test "the event clock is compared with the host's, from one call to another" {
@@ -176,9 +177,8 @@ end
     below "$strange" many 20000 64
     [ "$status" -eq 0 ]
     # The two bounds of the host's time, as shares of the events' time.
-    awk -F '\t' -v low="$low" -v high="$high" \
-      '$1 == "clock" { exit !($3 / $4 > low && $2 / $4 < high) }' <<<"$found"
-    grep --quiet --perl-regexp '^clock\t' <<<"$found"
+    jq --exit-status --argjson low "$low" --argjson high "$high" \
+      '.clock | .host_max_ns / .event_ns > $low and .host_min_ns / .event_ns < $high' <<<"$found"
   done <<'end'
 slow 41 43
 fast 0.3 0.4

@@ -221,7 +221,7 @@ end
   local mode strange kernel reason plain
   while read -r mode strange kernel reason; do
     rm -rf survey capture && mkdir survey capture
-    printf 'clprobe-wanted\t1\nwanted\t%s\t1\t1\t1\t1\n' "$kernel" >capture/wanted
+    printf '[{"kernel":"%s","ordinal":1,"launches":1,"share":1,"mean_ns":1}]' "$kernel" >capture/wanted
     # Below our layer, as a driver is.
     export CLPROBE_STRANGE=$strange
     plain=$(OPENCL_LAYERS=$(readlink -f "$CLPROBE_STRANGE_LAYER") "$CLPROBE_SURVEYED" "$mode")
@@ -231,7 +231,7 @@ end
     printf '%s, %s: %s\n' "$mode" "$strange" "$(cat capture/0/*)"
     [[ $status -eq 0 && $output == "$plain" && $(<capture/0/refused) == "$reason" && ! -e capture/0/launch.json ]]
     # The survey counts it all the same.
-    grep --quiet --perl-regexp "^row\t$kernel\t" survey/*.survey
+    grep --quiet --fixed-strings "\"kernel\":\"$kernel\"" survey/*.survey
   done <<'end'
 opengl none draw its argument 0 is an OpenGL object
 images samples gather it takes an image with several samples per pixel
