@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One launch of somebody's kernel with all that it needs to be made again: what the loader layer
-// captures in a program, a person describes by hand, and `clprobe profile` replays. On disk it is a
+// One launch of a user's kernel with everything that a replay needs. The loader layer captures it
+// in a program, or a person describes it by hand; `clprobe profile` replays it. On disk it is a
 // bundle: a folder with launch.json, and a file for each text and each object, named by its hash.
 #pragma once
 
@@ -22,11 +22,12 @@ inline constexpr std::string_view schema_name = "clprobe-launch";
 inline constexpr int schema_version = 1;
 inline constexpr std::string_view launch_file = "launch.json";
 
-// What a bundle may have at most. Whoever writes one keeps to it, and a reader refuses more.
+// Limits of a bundle: writers keep to them, and readers refuse more.
 inline constexpr std::size_t max_json_bytes = std::size_t{4} << 20U;
 inline constexpr std::size_t max_text_bytes = std::size_t{16} << 20U;
 inline constexpr std::uint64_t max_object_bytes = std::uint64_t{1} << 40U;
-inline constexpr std::uint64_t max_capture_bytes = std::uint64_t{2} << 30U;  ///< of all objects
+inline constexpr std::uint64_t max_capture_bytes = std::uint64_t{2}
+                                                   << 30U;  ///< all objects together
 inline constexpr std::size_t max_units = 64;
 inline constexpr std::size_t max_objects = 256;
 inline constexpr std::size_t max_arguments = 256;
@@ -34,7 +35,7 @@ inline constexpr std::size_t max_name_bytes = 1024;
 inline constexpr std::size_t max_value_bytes = 4096;
 inline constexpr std::size_t max_launches = 65'536;
 
-/// What a launch is asked for: as many sizes as there are dimensions, 0 behind them.
+/// Sizes of a launch; those after the last dimension are 0.
 struct NdRange {
   std::uint32_t dimensions{1};
   Sizes offset{};
@@ -46,27 +47,27 @@ struct NdRange {
 
 /// A text in OpenCL C, and the options that it is built or compiled with.
 struct Unit {
-  std::string sha256{};  ///< of the text; empty: the text is given beside the description
+  std::string sha256{};  ///< of the text; empty: the text comes from a file of its own
   std::string options{};
-  std::vector<includes::Include> includes{};  ///< what of the program's headers it includes
+  std::vector<includes::Include> includes{};  ///< of the program's headers, by their places
 
   friend bool operator==(const Unit&, const Unit&) = default;
 };
 
 /// A file that a unit, or another header, includes.
 struct Header {
-  std::string name{};  ///< without folders; for messages alone
+  std::string name{};  ///< without folders; only messages use it
   std::string sha256{};
   std::vector<includes::Include> includes{};
 
   friend bool operator==(const Header&, const Header&) = default;
 };
 
-/// One unit is built; several are compiled, and linked with the options of their own.
+/// A program of one unit is built; several units are compiled with their own options, and linked.
 struct Program {
   std::vector<Unit> units{};
   std::string link_options{};
-  std::vector<Header> headers{};  ///< of all units
+  std::vector<Header> headers{};  ///< all units share them
 
   friend bool operator==(const Program&, const Program&) = default;
 };
@@ -74,18 +75,31 @@ struct Program {
 enum class Type { int8, uint8, int16, uint16, int32, uint32, int64, uint64, float32, float64 };
 enum class Fill { zero, iota, random, value };
 
-std::string_view to_word(Type type);  ///< as in OpenCL C: "uint"
-std::string_view to_word(Fill fill);
-std::optional<Type> type_from_word(std::string_view word);
-std::optional<Fill> fill_from_word(std::string_view word);
-std::uint64_t bytes_of(Type type);
+struct TypeRow {
+  Type value;
+  std::string_view word;  ///< OpenCL C's: "uint"
+  std::uint64_t bytes;
+};
+template <>
+inline constexpr auto rows_of<Type> =
+    std::array{TypeRow{Type::int8, "char", 1},     TypeRow{Type::uint8, "uchar", 1},
+               TypeRow{Type::int16, "short", 2},   TypeRow{Type::uint16, "ushort", 2},
+               TypeRow{Type::int32, "int", 4},     TypeRow{Type::uint32, "uint", 4},
+               TypeRow{Type::int64, "long", 8},    TypeRow{Type::uint64, "ulong", 8},
+               TypeRow{Type::float32, "float", 4}, TypeRow{Type::float64, "double", 8}};
+template <>
+inline constexpr auto rows_of<Fill> =
+    std::array{Word{Fill::zero, "zero"}, Word{Fill::iota, "iota"}, Word{Fill::random, "random"},
+               Word{Fill::value, "value"}};
 
-/// An object that nobody captured: what it is filled with.
+inline std::uint64_t bytes_of(Type type) { return row_of(type).bytes; }
+
+/// What to fill an object with that a person describes.
 struct Contents {
   Type type{Type::float32};
   std::uint64_t count{0};
   Fill fill{Fill::zero};
-  double value{0.0};  ///< of Fill::value
+  double value{0.0};  ///< each element, for Fill::value
 
   friend bool operator==(const Contents&, const Contents&) = default;
 };
@@ -94,9 +108,9 @@ struct Contents {
 struct Object {
   std::string name{};
   std::uint64_t bytes{0};
-  std::string sha256{};                ///< of what was captured; empty: described by `contents`
-  std::optional<Contents> contents{};  ///< of what was not
-  std::optional<Image> image{};        ///< of an image: `bytes` are those of its pixels
+  std::string sha256{};                ///< of captured bytes; empty: `contents` describes the bytes
+  std::optional<Contents> contents{};  ///< nothing if the bytes were captured
+  std::optional<Image> image{};  ///< nothing for a buffer; `bytes` are then those of the pixels
 
   friend bool operator==(const Object&, const Object&) = default;
 };
@@ -105,17 +119,17 @@ enum class ArgumentKind { buffer, local, value, null, image, sampler };
 
 struct Argument {
   ArgumentKind kind{ArgumentKind::value};
-  std::size_t object{0};             ///< of a buffer or an image: its place among the objects
-  std::uint64_t origin{0};           ///< of a buffer that is a part of the object
-  std::uint64_t bytes{0};            ///< of such a part (0: it is the object), and of local memory
-  std::string value{};               ///< of a value: its bytes
-  std::optional<Image> image{};      ///< of an image whose memory is that part of a buffer
-  std::optional<Sampler> sampler{};  ///< of a sampler
+  std::size_t object{0};         ///< place of a buffer or an image among the objects
+  std::uint64_t origin{0};       ///< where a part of a buffer begins in the object
+  std::uint64_t bytes{0};        ///< size of such a part (0: all of the object), or of local memory
+  std::string value{};           ///< bytes of a value
+  std::optional<Image> image{};  ///< layout of an image whose memory is that part of a buffer
+  std::optional<Sampler> sampler{};  ///< only for a sampler
 
   friend bool operator==(const Argument&, const Argument&) = default;
 };
 
-/// What an object held behind the launch.
+/// Contents of an object after the launch.
 struct Epilogue {
   std::size_t object{0};
   std::string sha256{};
@@ -131,20 +145,20 @@ struct Device {
   friend bool operator==(const Device&, const Device&) = default;
 };
 
-/// What a survey of the program said of launches like this one.
+/// A survey's sums for the launches that are like this one.
 struct Surveyed {
   std::uint64_t launches{0};
-  double share{0.0};    ///< of the program's device time
-  double mean_ns{0.0};  ///< of a launch
+  double share{0.0};    ///< part of the program's device time, 0 to 1
+  double mean_ns{0.0};  ///< mean time of a launch
 
   friend bool operator==(const Surveyed&, const Surveyed&) = default;
 };
 
 struct Launch {
-  std::string tool{};              ///< that captured it; empty: a person wrote it
-  std::vector<std::string> app{};  ///< without folders
+  std::string tool{};              ///< tool that captured it; empty: a person wrote it
+  std::vector<std::string> app{};  ///< command line of the program, without folders
   std::optional<Device> device{};  ///< on which the program launched it
-  std::uint64_t ordinal{0};        ///< which of the launches like it, from 1; 0: not known
+  std::uint64_t ordinal{0};        ///< number among the launches like it, from 1; 0: unknown
   std::optional<Surveyed> survey{};
   Program program{};
   std::string kernel{};
@@ -157,22 +171,22 @@ struct Launch {
   friend bool operator==(const Launch&, const Launch&) = default;
 };
 
-/// Of all objects together.
+/// Bytes of all objects together.
 std::uint64_t object_bytes(const Launch& launch);
 
-/// Not a launch, or not one that can be: one line, with the place in the document.
+/// The text is no launch, or one that cannot be made. One line, with the place in the document.
 class FormatError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// launch.json. In ASCII, with a newline at the end; bytes of names that are no UTF-8 become
-/// U+FFFD.
+/// Returns the text of launch.json: ASCII, with a newline at the end. Bytes of names that are not
+/// UTF-8 become U+FFFD.
 std::string to_json(const Launch& launch);
 
-/// Reads what `to_json` writes, and what a person writes (docs/profile.md). Strict: refuses what it
-/// does not know, and what could not be launched: arguments without objects, sizes of 0, sums that
-/// pass 64 bits. Throws FormatError.
+/// Reads launch.json as `to_json` or a person (docs/profile.md) writes it. Refuses unknown keys,
+/// and launches that cannot be made: arguments without objects, sizes of 0, sums beyond 64 bits.
+/// Throws FormatError.
 Launch launch_from_json(std::string_view text);
 
 /// The SHA-256 of some bytes, in 64 hexadecimal digits (FIPS 180-4).
@@ -182,37 +196,26 @@ std::string sha256_of(std::string_view bytes);
 std::string text_file(std::string_view sha256);
 std::string object_file(std::string_view sha256);
 
-/// The bytes that an object without a capture begins with. Throws std::bad_alloc.
+/// Returns the bytes of a described object. Throws std::bad_alloc.
 std::string make_contents(const Contents& contents, std::uint64_t seed);
 
-/// A launch with its texts; its objects stay where they are until they are asked for.
+/// A launch with its texts. The objects stay in their files until `read_object` reads them.
 struct Bundle {
   Launch launch{};
-  std::vector<std::string> texts{};    ///< of each unit, with its headers in it
-  std::vector<std::string> options{};  ///< of each unit, without folders of headers
-  /// What some unit includes that is not there, as it is written: an #error stands in its place,
-  /// where it may be that nobody looks.
+  std::vector<std::string> texts{};    ///< one for each unit, with its headers in it
+  std::vector<std::string> options{};  ///< one for each unit, without folders of headers
+  /// Missing headers, as the #include names them. An #error replaces each, which matters only in a
+  /// branch that the compiler takes.
   std::vector<std::string> missing{};
-  std::string folder{};              ///< of its objects
-  std::vector<std::string> files{};  ///< all that it is read from, its objects among them
-  std::string id{};                  ///< the hash of what the launch is made of, 16 digits
+  std::string folder{};              ///< where the objects' files are
+  std::vector<std::string> files{};  ///< all files that it is read from, with its objects
+  std::string id{};  ///< 16 digits; equal for equal kernels, texts, sizes, arguments and objects
 
   friend bool operator==(const Bundle&, const Bundle&) = default;
 };
 
-/// Reads the folder's launch.json and texts. Only plain files that are what their names say: no
-/// links, no other sizes, no other hashes. Headers that the bundle does not have are read below the
-/// folder `headers` alone, if one is given. Throws FormatError.
-Bundle read_bundle(const std::string& folder, const std::string& headers = {});
-
-/// A kernel's text, and a launch of it that a person describes, or that was captured with another
-/// text. Objects that were captured are sought beside the description; headers that are not in it,
-/// beside the text and in the folders of the options, as far as these are below the text's folder
-/// or `headers`. Throws FormatError.
-Bundle read_described(const std::string& text_path, const std::string& launch_path,
-                      const std::string& headers = {});
-
-/// Where a bundle comes from: its folder, or a description and the file of the kernel's text.
+/// Where a bundle comes from: its folder, or a description, by a person or captured with another
+/// text, and the file of the kernel's text.
 struct Source {
   std::string launch{};
   std::string kernel_file{};  ///< empty: `launch` is a folder
@@ -221,6 +224,9 @@ struct Source {
   friend bool operator==(const Source&, const Source&) = default;
 };
 
+/// Reads launch.json and the texts; objects must lie next to launch.json. Accepts only plain files
+/// with the sizes and hashes that launch.json gives, and no links. A text may include the bundle's
+/// headers and files below `headers` and below the folder of `kernel_file`, and nothing else.
 /// Throws FormatError.
 Bundle read_source(const Source& source);
 
@@ -230,8 +236,8 @@ inline constexpr std::string_view sources_variable = "CLPROBE_BUNDLES";
 std::string to_environment(const std::vector<Source>& sources);
 std::vector<Source> sources_of_environment();
 
-/// What the object holds before the launch. Throws FormatError where the file is not what the
-/// bundle says.
+/// Returns the bytes of an object before the launch. Throws FormatError if the file has another
+/// size or hash.
 std::string read_object(const Bundle& bundle, const Object& object, std::uint64_t seed);
 
 }  // namespace clprobe::bundle

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images and samplers that a kernel gets, as a bundle describes them. The numbers of formats are
-// OpenCL's own, so that nobody needs a table to ask a driver for one.
+// Images and samplers that a kernel gets, as a bundle describes them. Enumerators have OpenCL's
+// numbers, which drivers take as they are.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+
+#include "clprobe/words.hpp"
 
 namespace clprobe::bundle {
 
@@ -65,7 +68,7 @@ enum class ChannelType : std::uint32_t {
   unorm_int_101010_2 = 0x10e0
 };
 
-/// What kernels may do with an image: some devices have a format for reading alone.
+/// Access of kernels to an image: some devices offer a format for reading only.
 enum class Access { read_write, read_only, write_only };
 
 struct Image {
@@ -73,7 +76,7 @@ struct Image {
   ChannelOrder order{ChannelOrder::rgba};
   ChannelType type{ChannelType::float32};
   Access access{Access::read_write};
-  Sizes pixels{};  ///< width, then height or layers, then depth or layers; 0 behind them
+  Sizes pixels{};  ///< width, then height or layers, then depth or layers; unused ones are 0
   std::uint64_t row_bytes{0};  ///< from row to row, of a 2D image of a buffer; else 0
 
   friend bool operator==(const Image&, const Image&) = default;
@@ -99,34 +102,127 @@ struct Sampler {
   friend bool operator==(const Sampler&, const Sampler&) = default;
 };
 
-/// As in OpenCL's names, in small letters: "2d_array", "rgba", "unorm_int8", "clamp_to_edge".
-std::string_view to_word(ImageKind kind);
-std::string_view to_word(ChannelOrder order);
-std::string_view to_word(ChannelType type);
-std::string_view to_word(Access access);
-std::string_view to_word(Addressing addressing);
-std::string_view to_word(Filter filter);
-std::optional<ImageKind> image_kind_from_word(std::string_view word);
-std::optional<ChannelOrder> order_from_word(std::string_view word);
-std::optional<ChannelType> channel_type_from_word(std::string_view word);
-std::optional<Access> access_from_word(std::string_view word);
-std::optional<Addressing> addressing_from_word(std::string_view word);
-std::optional<Filter> filter_from_word(std::string_view word);
+/// The words of an enumeration: a row for each value, with what else is known of it.
+template <typename Enum>
+inline constexpr auto rows_of = nullptr;
 
-/// How many sizes an image of that kind has.
+struct ImageKindRow {
+  ImageKind value;
+  std::string_view word;
+  std::uint32_t dimensions;
+};
+template <>
+inline constexpr auto rows_of<ImageKind> =
+    std::array{ImageKindRow{ImageKind::image_1d, "1d", 1},
+               ImageKindRow{ImageKind::image_1d_array, "1d_array", 2},
+               ImageKindRow{ImageKind::image_1d_buffer, "1d_buffer", 1},
+               ImageKindRow{ImageKind::image_2d, "2d", 2},
+               ImageKindRow{ImageKind::image_2d_array, "2d_array", 3},
+               ImageKindRow{ImageKind::image_3d, "3d", 3}};
+
+struct ChannelOrderRow {
+  ChannelOrder value;
+  std::string_view word;
+  std::uint64_t channels;
+};
+template <>
+inline constexpr auto rows_of<ChannelOrder> =
+    std::array{ChannelOrderRow{ChannelOrder::r, "r", 1},
+               ChannelOrderRow{ChannelOrder::a, "a", 1},
+               ChannelOrderRow{ChannelOrder::rg, "rg", 2},
+               ChannelOrderRow{ChannelOrder::ra, "ra", 2},
+               ChannelOrderRow{ChannelOrder::rgb, "rgb", 3},
+               ChannelOrderRow{ChannelOrder::rgba, "rgba", 4},
+               ChannelOrderRow{ChannelOrder::bgra, "bgra", 4},
+               ChannelOrderRow{ChannelOrder::argb, "argb", 4},
+               ChannelOrderRow{ChannelOrder::intensity, "intensity", 1},
+               ChannelOrderRow{ChannelOrder::luminance, "luminance", 1},
+               ChannelOrderRow{ChannelOrder::rx, "rx", 1},
+               ChannelOrderRow{ChannelOrder::rgx, "rgx", 2},
+               ChannelOrderRow{ChannelOrder::rgbx, "rgbx", 3},
+               ChannelOrderRow{ChannelOrder::depth, "depth", 1},
+               ChannelOrderRow{ChannelOrder::srgb, "srgb", 3},
+               ChannelOrderRow{ChannelOrder::srgbx, "srgbx", 4},
+               ChannelOrderRow{ChannelOrder::srgba, "srgba", 4},
+               ChannelOrderRow{ChannelOrder::sbgra, "sbgra", 4},
+               ChannelOrderRow{ChannelOrder::abgr, "abgr", 4}};
+
+struct ChannelTypeRow {
+  ChannelType value;
+  std::string_view word;
+  std::uint64_t channel_bytes;    ///< 0 where channels share bytes
+  std::uint64_t pixel_bytes = 0;  ///< where they do
+};
+template <>
+inline constexpr auto rows_of<ChannelType> =
+    std::array{ChannelTypeRow{ChannelType::snorm_int8, "snorm_int8", 1},
+               ChannelTypeRow{ChannelType::snorm_int16, "snorm_int16", 2},
+               ChannelTypeRow{ChannelType::unorm_int8, "unorm_int8", 1},
+               ChannelTypeRow{ChannelType::unorm_int16, "unorm_int16", 2},
+               ChannelTypeRow{ChannelType::unorm_short_565, "unorm_short_565", 0, 2},
+               ChannelTypeRow{ChannelType::unorm_short_555, "unorm_short_555", 0, 2},
+               ChannelTypeRow{ChannelType::unorm_int_101010, "unorm_int_101010", 0, 4},
+               ChannelTypeRow{ChannelType::signed_int8, "signed_int8", 1},
+               ChannelTypeRow{ChannelType::signed_int16, "signed_int16", 2},
+               ChannelTypeRow{ChannelType::signed_int32, "signed_int32", 4},
+               ChannelTypeRow{ChannelType::unsigned_int8, "unsigned_int8", 1},
+               ChannelTypeRow{ChannelType::unsigned_int16, "unsigned_int16", 2},
+               ChannelTypeRow{ChannelType::unsigned_int32, "unsigned_int32", 4},
+               ChannelTypeRow{ChannelType::half_float, "half_float", 2},
+               ChannelTypeRow{ChannelType::float32, "float", 4},
+               ChannelTypeRow{ChannelType::unorm_int_101010_2, "unorm_int_101010_2", 0, 4}};
+
+template <>
+inline constexpr auto rows_of<Access> =
+    std::array{Word{Access::read_write, "read_write"}, Word{Access::read_only, "read_only"},
+               Word{Access::write_only, "write_only"}};
+template <>
+inline constexpr auto rows_of<Addressing> =
+    std::array{Word{Addressing::none, "none"}, Word{Addressing::clamp_to_edge, "clamp_to_edge"},
+               Word{Addressing::clamp, "clamp"}, Word{Addressing::repeat, "repeat"},
+               Word{Addressing::mirrored_repeat, "mirrored_repeat"}};
+template <>
+inline constexpr auto rows_of<Filter> =
+    std::array{Word{Filter::nearest, "nearest"}, Word{Filter::linear, "linear"}};
+
+template <typename Enum>
+concept HasRows = requires {
+  rows_of<Enum>.size();
+};
+
+/// OpenCL's name in small letters: "2d_array", "rgba", "unorm_int8", "clamp_to_edge". Empty for a
+/// number that is no value of the enumeration.
+template <HasRows Enum>
+std::string_view to_word(Enum value) {
+  return word_in(rows_of<Enum>, value);
+}
+
+template <HasRows Enum>
+std::optional<Enum> from_word(std::string_view word) {
+  return value_in(rows_of<Enum>, word);
+}
+
+/// The row of a value that is one of the enumeration.
+template <HasRows Enum>
+const auto& row_of(Enum value) {
+  return *std::find_if(rows_of<Enum>.begin(), rows_of<Enum>.end(),
+                       [&](const auto& each) { return each.value == value; });
+}
+
+/// Number of sizes of an image of that kind.
 std::uint32_t dimensions_of(ImageKind kind);
 
-/// Of a pixel, as OpenCL's table of formats says.
+/// Bytes of a pixel, by OpenCL's table of formats.
 std::uint64_t pixel_bytes(const Image& image);
 
-/// Sizes with 1 for those that the image has not: the region that is all of it.
+/// The region of the whole image: sizes that its kind lacks are 1.
 Sizes region_of(const Image& image);
 
-/// What its pixels take, row by row without anything between; nothing beyond the 1 TiB that an
-/// object may have. No size may be 0.
+/// Bytes of the pixels without gaps between rows; nothing beyond 1 TiB, the limit of an object. No
+/// size may be 0.
 std::optional<std::uint64_t> bytes_of_pixels(const Image& image);
 
-/// What it takes of its buffer, from the first pixel to the last; nothing beyond 1 TiB.
+/// Bytes of the buffer from the first pixel to the last; nothing beyond 1 TiB.
 std::optional<std::uint64_t> bytes_of_buffer(const Image& image);
 
 }  // namespace clprobe::bundle

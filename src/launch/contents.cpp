@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What buffers hold that a person describes.
+// Bytes of buffers that a person describes.
 #include <bit>
 #include <cstring>
 #include <numeric>
@@ -10,7 +10,7 @@
 
 namespace clprobe::bundle {
 
-static_assert(std::endian::native == std::endian::little, "OpenCL devices here are, too");
+static_assert(std::endian::native == std::endian::little, "bytes are those of OpenCL devices");
 
 namespace {
 
@@ -29,7 +29,7 @@ std::string repeated(const std::string& pattern, std::uint64_t bytes) {
   return all;
 }
 
-/// 0, 1, 2, ...; integers begin again where their type ends.
+/// Returns 0, 1, 2, ...; integers wrap around.
 std::string counted(const Contents& contents) {
   std::string all;
   all.reserve(contents.count * bytes_of(contents.type));
@@ -40,13 +40,13 @@ std::string counted(const Contents& contents) {
   return all;
 }
 
-/// Integers of random bits, and numbers from 0 to 1, 1 left out: no overflow and no NaN comes of a
-/// few sums and products.
+/// Returns integers of random bits, or numbers from 0 to below 1, which do not overflow in a few
+/// sums and products.
 std::string drawn(const Contents& contents, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::string all;
   all.reserve(contents.count * bytes_of(contents.type));
-  // So few bits that a float has them all.
+  // A float represents all these numbers exactly.
   constexpr double steps = 1U << 24U;
   for (std::uint64_t i = 0; i < contents.count; ++i) {
     const std::uint64_t bits = random();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// launch.json, read. Bundles come from elsewhere: nothing in one is believed until it is checked.
+// Reads launch.json. Bundles come from other people, so everything in them is checked.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ std::uint64_t number_up_to(const Cursor& cursor, std::uint64_t least, std::uint6
 constexpr std::size_t max_options_bytes = std::size_t{64} << 10U;
 constexpr std::size_t sha256_digits = 64;
 
-/// Without zeros.
+/// Returns a text that has no null characters and is not too long.
 std::string text_of(const Cursor& cursor, std::size_t max_bytes = max_name_bytes) {
   std::string text = cursor.text();
   if (text.size() > max_bytes) cursor.refuse(fmt::format("at most {} bytes", max_bytes));
@@ -42,28 +42,32 @@ std::string text_of(const Cursor& cursor, std::size_t max_bytes = max_name_bytes
   return text;
 }
 
+bool are_hexadecimal(std::string_view digits) {
+  return digits.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 std::string hash_in(const Cursor& cursor) {
   std::string text = text_of(cursor);
-  const bool is_hash = text.size() == sha256_digits &&
-                       text.find_first_not_of("0123456789abcdef") == std::string::npos;
-  if (!is_hash) cursor.refuse("a SHA-256 in 64 lower-case hexadecimal digits");
+  if (text.size() != sha256_digits || !are_hexadecimal(text)) {
+    cursor.refuse("a SHA-256 in 64 lower-case hexadecimal digits");
+  }
   return text;
 }
 
-/// The members called `keys`, some of which may be missing.
+/// Returns the members called `keys`, some of which may be missing.
 template <typename... Keys>
 auto members(const Cursor& cursor, Keys... keys) {
   return cursor.members(std::array<std::string_view, sizeof...(Keys)>{keys...});
 }
 
-/// Refuses what is there and must not be.
+/// Refuses members that are present and must not be.
 void expect_none(std::initializer_list<const Cursor*> cursors, std::string_view why) {
   for (const Cursor* const each : cursors) {
     if (!each->is_missing()) each->refuse(fmt::format("nothing ({})", why));
   }
 }
 
-/// `read` of each element. The message says how many there may be.
+/// Reads each element of an array with at most `max_count` elements.
 template <typename Read>
 auto read_each(const Cursor& cursor, std::size_t max_count, Read read) {
   std::vector<decltype(read(cursor))> values;
@@ -76,16 +80,19 @@ auto read_each(const Cursor& cursor, std::size_t max_count, Read read) {
   return values;
 }
 
-/// What the word stands for; `from_word` knows all words of one kind.
-template <typename FromWord>
-auto known_word(const Cursor& cursor, FromWord from_word, std::string_view what) {
-  const auto known = from_word(cursor.text());
-  if (!known) cursor.refuse(fmt::format("{} of OpenCL in lower case", what));
-  return *known;
+/// Returns the value of an enumeration for a word.
+template <HasRows Enum>
+Enum known_word(const Cursor& cursor) {
+  if (const std::optional<Enum> known = from_word<Enum>(cursor.text())) return *known;
+  std::string words;
+  for (const auto& each : rows_of<Enum>) {
+    words += fmt::format("{}{}", words.empty() ? "one of " : ", ", each.word);
+  }
+  cursor.refuse(words);
 }
 
 Sizes read_pixels(const Cursor& cursor, ImageKind kind) {
-  // No device makes an image of so many in one direction; a row of them in 16 bytes each is 64 GiB.
+  // No device has images of that size: a row of so many pixels of 16 bytes has 64 GiB.
   constexpr std::uint64_t most = std::uint64_t{1} << 32U;
   const std::uint32_t dimensions = dimensions_of(kind);
   if (cursor.size_hint() != dimensions) {
@@ -102,16 +109,16 @@ Image read_layout(const Cursor& layout) {
   const auto [kind, order, type, access, pixels, row] =
       members(layout, "kind", "order", "type", "access", "pixels", "row_bytes");
   Image image;
-  image.kind = known_word(kind, image_kind_from_word, "an image kind");
-  image.order = known_word(order, order_from_word, "a channel order");
-  image.type = known_word(type, channel_type_from_word, "a channel type");
-  image.access = known_word(access, access_from_word, "an access");
+  image.kind = known_word<ImageKind>(kind);
+  image.order = known_word<ChannelOrder>(order);
+  image.type = known_word<ChannelType>(type);
+  image.access = known_word<Access>(access);
   image.pixels = read_pixels(pixels, image.kind);
   if (!row.is_missing()) image.row_bytes = number_up_to(row, 1, max_object_bytes);
   return image;
 }
 
-/// Of an image with memory of its own, whose pixels are no more than an object may have.
+/// Reads the layout of an image with memory of its own; refuses one beyond the limit of an object.
 Image read_own_layout(const Cursor& layout) {
   const Image image = read_layout(layout);
   if (image.kind == ImageKind::image_1d_buffer) layout.refuse("an image kind with its own memory");
@@ -120,7 +127,7 @@ Image read_own_layout(const Cursor& layout) {
   return image;
 }
 
-/// Of one that lies in a buffer.
+/// Reads the layout of an image in a buffer.
 Image read_buffer_layout(const Cursor& layout) {
   const Image image = read_layout(layout);
   const bool is_flat = image.kind == ImageKind::image_2d;
@@ -141,48 +148,28 @@ Sampler read_sampler(const Cursor& sampler) {
       members(sampler, "normalized", "addressing", "filter");
   Sampler read;
   read.is_normalized = normalized.boolean();
-  read.addressing = known_word(addressing, addressing_from_word, "an addressing mode");
-  read.filter = known_word(filter, filter_from_word, "a filter mode");
+  read.addressing = known_word<Addressing>(addressing);
+  read.filter = known_word<Filter>(filter);
   return read;
 }
 
-bool is_signed(Type type) {
-  return type == Type::int8 || type == Type::int16 || type == Type::int32 || type == Type::int64;
-}
-
-std::string unsigned_in(const Cursor& cursor, Type type) {
-  const std::uint64_t number = cursor.natural();
+std::string integer_in(const Cursor& cursor, Type type) {
   const auto bits = static_cast<unsigned>(8 * bytes_of(type));
-  if (bits < 64 && number >> bits != 0) cursor.refuse(fmt::format("a {}", to_word(type)));
-  return integer_of(type, number);
-}
-
-std::string signed_in(const Cursor& cursor, Type type) {
+  const bool is_signed =
+      type == Type::int8 || type == Type::int16 || type == Type::int32 || type == Type::int64;
+  if (!is_signed) {
+    const std::uint64_t number = cursor.natural();
+    if (bits < 64 && number >> bits != 0) cursor.refuse(fmt::format("a {}", to_word(type)));
+    return integer_of(type, number);
+  }
   const std::int64_t number = cursor.integer();
-  const auto bits = static_cast<unsigned>(8 * bytes_of(type));
   const std::int64_t most = std::numeric_limits<std::int64_t>::max() >> (64 - bits);
   if (number > most || number < -most - 1) cursor.refuse(fmt::format("a {}", to_word(type)));
   return integer_of(type, static_cast<std::uint64_t>(number));
 }
 
-int digit_of(char letter) {
-  if (letter >= '0' && letter <= '9') return letter - '0';
-  if (letter >= 'a' && letter <= 'f') return letter - 'a' + 10;
-  return -1;
-}
-
-Type type_in(const Cursor& cursor) {
-  const std::optional<Type> type = type_from_word(cursor.text());
-  if (!type) {
-    cursor.refuse("one of char, uchar, short, ushort, int, uint, long, ulong, float, double");
-  }
-  return *type;
-}
-
 std::string scalar_in(const Cursor& cursor, Type type) {
-  if (!is_floating(type)) {
-    return is_signed(type) ? signed_in(cursor, type) : unsigned_in(cursor, type);
-  }
+  if (!is_floating(type)) return integer_in(cursor, type);
   const double number = cursor.number();
   constexpr auto most = static_cast<double>(std::numeric_limits<float>::max());
   if (type == Type::float32 && (number > most || number < -most)) {
@@ -192,7 +179,7 @@ std::string scalar_in(const Cursor& cursor, Type type) {
 }
 
 std::string vector_in(const Cursor& value, const Cursor& type) {
-  const Type element = type_in(type);
+  const Type element = known_word<Type>(type);
   if (value.is_number()) return scalar_in(value, element);
   constexpr std::size_t max_elements = 16;
   std::string bytes;
@@ -206,20 +193,18 @@ std::string vector_in(const Cursor& value, const Cursor& type) {
 
 std::string bytes_in(const Cursor& hex) {
   const std::string digits = hex.text();
-  std::string bytes;
   if (digits.empty() || digits.size() % 2 != 0 || digits.size() > 2 * max_value_bytes) {
     hex.refuse(fmt::format("1 to {} bytes, two hexadecimal digits each", max_value_bytes));
   }
+  if (!are_hexadecimal(digits)) hex.refuse("lower-case hexadecimal digits");
+  std::string bytes;
   for (std::size_t i = 0; i < digits.size(); i += 2) {
-    const int high = digit_of(digits[i]);
-    const int low = digit_of(digits[i + 1]);
-    if (high < 0 || low < 0) hex.refuse("lower-case hexadecimal digits");
-    bytes += static_cast<char>(high * 16 + low);
+    bytes += static_cast<char>(std::stoi(digits.substr(i, 2), nullptr, 16));
   }
   return bytes;
 }
 
-/// The places of the objects by their names.
+/// Places of the objects by their names.
 using Places = std::map<std::string, std::size_t, std::less<>>;
 
 std::size_t place_in(const Cursor& name, const Places& places) {
@@ -242,7 +227,7 @@ Argument read_buffer(const Cursor& buffer, const Cursor& origin, const Cursor& b
   return argument;
 }
 
-/// An image that is an object, or one whose memory is a part of a buffer.
+/// Reads an argument that is an image: an object, or one whose memory is a part of a buffer.
 Argument read_image(const Cursor& image, const Cursor& layout, const Cursor& origin,
                     const Cursor& bytes, const Places& places, const std::vector<Object>& objects) {
   Argument argument{.kind = ArgumentKind::image, .object = place_in(image, places)};
@@ -295,7 +280,7 @@ Argument read_argument(const Cursor& cursor, const Places& places,
   return {.kind = ArgumentKind::null};
 }
 
-/// What a kernel and a buffer may be called.
+/// Reads the name of a kernel or a buffer.
 std::string identifier_in(const Cursor& cursor) {
   std::string text = text_of(cursor);
   const bool is_name = !text.empty() && std::all_of(text.begin(), text.end(), [](char each) {
@@ -315,12 +300,10 @@ double sane_number(const Cursor& cursor, double most) {
 Contents read_contents(const Cursor& type, const Cursor& count, const Cursor& fill,
                        const Cursor& value) {
   Contents contents;
-  contents.type = type_in(type);
+  contents.type = known_word<Type>(type);
   const std::uint64_t max_count = max_object_bytes / bytes_of(contents.type);
   contents.count = number_up_to(count, 1, max_count);
-  const std::optional<Fill> known = fill_from_word(fill.text());
-  if (!known) fill.refuse("one of zero, iota, random, value");
-  contents.fill = *known;
+  contents.fill = known_word<Fill>(fill);
   if (contents.fill == Fill::value) {
     contents.value = value.number();
     static_cast<void>(scalar_in(value, contents.type));
@@ -374,7 +357,7 @@ NdRange read_range(const Cursor& offset, const Cursor& global, const Cursor& loc
   if (count < 1 || count > 3) global.refuse("an array of 1 to 3 sizes");
   range.dimensions = static_cast<std::uint32_t>(count);
   range.global = read_sizes(global, range.dimensions, 1);
-  // Drivers count all work-items in 64 bits, and not all of them look whether that is enough.
+  // Drivers count all work-items in 64 bits, and some do not check for overflow.
   std::uint64_t left = std::numeric_limits<std::int64_t>::max();
   for (std::uint32_t i = 0; i < range.dimensions; ++i) left /= range.global[i];
   if (left == 0) global.refuse("at most 2^63 - 1 work-items");
@@ -394,7 +377,7 @@ Surveyed read_survey(const Cursor& cursor) {
   return {launches.natural(), sane_number(share, 1.0), sane_number(mean, year_ns)};
 }
 
-/// Each text is one once; a header that there is none of would be read beyond the list.
+/// Reads the includes of a text: each operand once, and only headers that exist.
 std::vector<includes::Include> read_includes(const Cursor& cursor, std::size_t headers) {
   if (cursor.is_missing()) return {};
   std::set<std::string> seen;
@@ -428,7 +411,7 @@ Header read_header(const Cursor& cursor, std::size_t header_count) {
   return header;
 }
 
-/// The texts that a program was made from; of one that is not described, a unit without a hash.
+/// Reads the texts of a program; a missing description becomes one unit without a hash.
 Program read_program(const Cursor& cursor) {
   if (cursor.is_missing()) return {.units = {Unit{}}};
   const auto [units, link_options, headers] = members(cursor, "units", "link_options", "headers");

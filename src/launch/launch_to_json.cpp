@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// launch.json, written. In somebody else's process, too (the loader layer).
+// Writes launch.json, in users' programs, too (the loader layer).
 #include <nlohmann/json.hpp>
 
 #include "clprobe/launch.hpp"
@@ -10,7 +10,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The value on one line, as people write it: nlohmann's has no spaces, or a line for each number.
+/// Returns the value on one line with spaces; nlohmann's forms have none, or a line for each
+/// number.
 std::string line_of(const Json& value) {
   if (!value.is_structured()) return value.dump(-1, ' ', true, Json::error_handler_t::replace);
   std::string text;
@@ -22,7 +23,7 @@ std::string line_of(const Json& value) {
   return value.is_object() ? '{' + text + '}' : '[' + text + ']';
 }
 
-/// A line for each element.
+/// Returns an array with a line for each element.
 std::string lines_of(const Json& values) {
   std::string text;
   for (const Json& each : values) text += (text.empty() ? "\n    " : ",\n    ") + line_of(each);
@@ -77,7 +78,7 @@ Json write_layout(const Image& image) {
   return members;
 }
 
-/// What an argument or an epilogue names the object by.
+/// Returns the key under which an argument or an epilogue names the object.
 std::string key_of(const Object& object) { return object.image ? "image" : "buffer"; }
 
 Json write_object(const Object& object) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of a bundle.
+// Reads the files of a bundle.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t id_digits = 16;
 
-/// The bytes of a file that is no link, pipe or device. Names what could not be read.
+/// Reads a file that is no link, pipe or device; the error names the file.
 std::string read_plain(const std::string& path, std::size_t max_bytes) {
   try {
     return system::read_plain_file(path, max_bytes);
@@ -52,7 +52,7 @@ std::string path_in(const std::string& folder, const std::string& file) {
   return (fs::path(folder) / file).string();
 }
 
-/// The files that a description names by their hashes, and itself.
+/// Returns the path of a description, and of the files that it names by their hashes.
 std::vector<std::string> files_of(const Launch& launch, const std::string& path,
                                   const std::string& folder) {
   std::vector<std::string> files{path};
@@ -65,7 +65,7 @@ std::vector<std::string> files_of(const Launch& launch, const std::string& path,
   return files;
 }
 
-/// Throws where an object's file is not there or has another size, before anything is measured.
+/// Throws if an object's file is missing or has another size, before a measurement begins.
 void check_objects(const Launch& launch, const std::string& folder) {
   for (const Object& each : launch.objects) {
     if (each.contents) continue;
@@ -78,8 +78,7 @@ void check_objects(const Launch& launch, const std::string& folder) {
   }
 }
 
-/// The same kernel, text, sizes, arguments and objects have the same one, wherever they were
-/// captured.
+/// Returns an id that is equal for equal kernels, texts, sizes, arguments and objects.
 std::string id_of(Launch launch, const std::vector<std::string>& texts) {
   launch.tool.clear();
   launch.app.clear();
@@ -93,7 +92,7 @@ std::string id_of(Launch launch, const std::vector<std::string>& texts) {
   return sha256_of(all).substr(0, id_digits);
 }
 
-/// The texts of the headers, which are one bundle's and have to stay within what one may have.
+/// Reads the texts of the headers, up to the limit of a bundle.
 std::vector<std::string> read_headers(const Program& program, const std::string& folder) {
   std::vector<std::string> texts;
   std::size_t left = includes::max_header_bytes;
@@ -104,7 +103,7 @@ std::vector<std::string> read_headers(const Program& program, const std::string&
   return texts;
 }
 
-/// What a unit includes, with the headers of the whole program.
+/// Returns the includes of a unit with the headers of the whole program.
 includes::Gathered gathered_of(const Program& program, const Unit& unit,
                                const std::vector<std::string>& header_texts) {
   includes::Gathered gathered{.includes = unit.includes};
@@ -124,7 +123,7 @@ std::string read_text(const Unit& unit, const std::string& folder, const std::st
   return read_hashed(path_in(folder, text_file(unit.sha256)), unit.sha256, max_text_bytes);
 }
 
-/// Adds a unit as it is built.
+/// Adds the text and options of a unit as they are built.
 void add_unit(const std::string& text, const std::string& options,
               const includes::Gathered& gathered, Bundle& bundle) {
   includes::Whole whole = includes::whole_text(text, options, gathered);
@@ -136,7 +135,7 @@ void add_unit(const std::string& text, const std::string& options,
   for (std::string& each : whole.missing) bundle.missing.push_back(std::move(each));
 }
 
-/// With links followed.
+/// True if the file is below one of the folders once links are resolved.
 bool is_below(const std::string& path, const std::vector<std::string>& folders) {
   std::error_code error;
   const fs::path file = fs::canonical(path, error);
@@ -147,8 +146,8 @@ bool is_below(const std::string& path, const std::vector<std::string>& folders) 
   });
 }
 
-/// A header below one of the folders. Texts may be somebody else's, and what they include is quoted
-/// in messages and documents: they must not reach the other files of the user.
+/// Reads a header below one of the folders. Texts may come from other people, and messages and
+/// documents quote their headers: they must not reach other files of the user.
 std::optional<std::string> read_header_file(const std::string& path, std::size_t max_bytes,
                                             const std::vector<std::string>& folders) {
   std::error_code error;
@@ -160,8 +159,8 @@ std::optional<std::string> read_header_file(const std::string& path, std::size_t
   }
 }
 
-/// Headers in the folders, and in those below them that the options name; those of the bundle come
-/// first.
+/// Adds headers from the folders, and from folders of options below them, after those of the
+/// bundle.
 includes::Gathered with_files(const std::vector<std::string>& folders, const std::string& text,
                               const std::string& options, includes::Gathered gathered,
                               std::vector<std::string>& read) {
@@ -235,15 +234,6 @@ std::string read_object(const Bundle& bundle, const Object& object, std::uint64_
   if (bytes.size() == object.bytes) return bytes;
   throw FormatError(
       fmt::format("{} has {} bytes instead of {}", quote(path), bytes.size(), object.bytes));
-}
-
-Bundle read_bundle(const std::string& folder, const std::string& headers) {
-  return read_source({.launch = folder, .headers = headers});
-}
-
-Bundle read_described(const std::string& text_path, const std::string& launch_path,
-                      const std::string& headers) {
-  return read_source({.launch = launch_path, .kernel_file = text_path, .headers = headers});
 }
 
 std::string to_environment(const std::vector<Source>& sources) {

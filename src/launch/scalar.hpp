@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes, and those of OpenCL C's numbers.
+// Conversion of OpenCL C's numbers to bytes.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace clprobe::bundle {
 
-/// Two lower-case digits for each byte.
+/// Returns two lower-case digits for each byte.
 std::string hexadecimal(std::string_view bytes);
 
-/// Whether it is float or double.
+/// True for float and double.
 bool is_floating(Type type);
-/// The bytes of `number`, which the type can hold.
+/// Returns the bytes of `number`, which the type can hold.
 std::string scalar_of(Type type, double number);
-/// The low bytes of `bits`.
+/// Returns the low bytes of `bits`.
 std::string integer_of(Type type, std::uint64_t bits);
 
 }  // namespace clprobe::bundle

@@ -34,7 +34,8 @@ std::string on_one_line(std::string_view text) {
 }
 
 void write_lines(const std::string& text_path, const std::string& launch_path) {
-  const bundle::Bundle read = bundle::read_described(text_path, launch_path);
+  const bundle::Bundle read =
+      bundle::read_source({.launch = launch_path, .kernel_file = text_path, .headers = {}});
   const prelude::NdRange range = kernel::range_for_prelude(read.launch.range);
   const DeviceInfo gpu{.type = DeviceType::gpu, .sub_group_size = 32};
   const prelude::Judgement judgement = kernel::judge_kernel(read, gpu);

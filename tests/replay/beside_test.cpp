@@ -15,8 +15,9 @@ namespace {
 /// With a replay of that launch, on each device that there is.
 void on_each_device(const std::string& launch, const std::function<void(Replay&)>& look) {
   const std::string folder = REPLAY_FOLDER;
-  const bundle::Bundle made =
-      bundle::read_described(folder + "/stepping.cl", folder + "/" + launch + ".json");
+  const bundle::Bundle made = bundle::read_source({.launch = folder + "/" + launch + ".json",
+                                                   .kernel_file = folder + "/stepping.cl",
+                                                   .headers = {}});
   const Enumeration found = enumerate_devices();
   REQUIRE_FALSE(found.devices.empty());
   for (const FoundDevice& each : found.devices) {

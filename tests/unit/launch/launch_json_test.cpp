@@ -235,7 +235,8 @@ TEST_CASE("launch.json: images and samplers") {
 
 TEST_CASE("launch.json: images that are none, too large, or beyond their memory") {
   const Refusals cases{
-      {drawn("\"1d_array\"", "\"2d_msaa\""), "objects[0].layout.kind: expected an image kind"},
+      {drawn("\"1d_array\"", "\"2d_msaa\""),
+       "objects[0].layout.kind: expected one of 1d, 1d_array"},
       {drawn("\"1d_array\"", "\"1d_buffer\""), "objects[0].layout.pixels: expected an array of 1"},
       {drawn("\"1d_array\", \"order\": \"r\", \"type\": \"float\",\n      \"access\": "
              "\"write_only\", \"pixels\": [10, 3]",
@@ -249,9 +250,10 @@ TEST_CASE("launch.json: images that are none, too large, or beyond their memory"
       {drawn("[10, 3]", "[4294967296, 4294967296]"), "objects[0].layout: expected at most"},
       {drawn("[10, 3]", "[10, 2]"), "objects[0].bytes: expected the 80 bytes of its pixels"},
       {drawn("\"bytes\": 120", "\"bytes\": 121"), "objects[0].bytes: expected the 120 bytes"},
-      {drawn("\"r\"", "\"q\""), "objects[0].layout.order: expected a channel order"},
-      {drawn("\"float\"", "\"double\""), "objects[0].layout.type: expected a channel type"},
-      {drawn("\"write_only\"", "\"none\""), "objects[0].layout.access: expected an access"},
+      {drawn("\"r\"", "\"q\""), "objects[0].layout.order: expected one of r, a, rg"},
+      {drawn("\"float\"", "\"double\""), "objects[0].layout.type: expected one of snorm_int8"},
+      {drawn("\"write_only\"", "\"none\""),
+       "objects[0].layout.access: expected one of read_write, read_only, write_only"},
       {drawn("[10, 3]", "[10, 3], \"row_bytes\": 40"), "objects[0].layout: expected no row_bytes"},
       {drawn("\"bytes\": 120, \"sha256\": \"HASH\"", "\"fill\": \"zero\""),
        "objects[0]: expected the sha256"},
@@ -279,8 +281,9 @@ TEST_CASE("launch.json: images that are none, too large, or beyond their memory"
       {drawn("\"origin\": 256", "\"origin\": 512"), "arguments[1].bytes: expected an integer"},
       {drawn("\"2d\"", "\"3d\""), "arguments[1].layout.pixels: expected an array of 3 sizes"},
       {drawn("\"2d\"", "\"1d_array\""), "arguments[1].layout: expected 1d_buffer or 2d"},
-      {drawn("\"clamp\"", "\"wrap\""), "arguments[2].sampler.addressing: expected an addressing"},
-      {drawn("\"nearest\"", "\"cubic\""), "arguments[2].sampler.filter: expected a filter"},
+      {drawn("\"clamp\"", "\"wrap\""), "arguments[2].sampler.addressing: expected one of none"},
+      {drawn("\"nearest\"", "\"cubic\""),
+       "arguments[2].sampler.filter: expected one of nearest, linear"},
       {drawn("\"normalized\": false, ", ""), "arguments[2].sampler.normalized"},
       {drawn("[{\"image\": \"i\", \"sha256\"", "[{\"buffer\": \"i\", \"sha256\""),
        "epilogue[0].buffer: expected an object of this kind"},

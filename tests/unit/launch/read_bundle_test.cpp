@@ -13,6 +13,15 @@
 namespace clprobe::bundle {
 namespace {
 
+Bundle read_bundle(const std::string& folder, const std::string& headers = {}) {
+  return read_source({.launch = folder, .kernel_file = {}, .headers = headers});
+}
+
+Bundle read_described(const std::string& text_path, const std::string& launch_path,
+                      const std::string& headers = {}) {
+  return read_source({.launch = launch_path, .kernel_file = text_path, .headers = headers});
+}
+
 namespace fs = std::filesystem;
 
 constexpr std::string_view text = "kernel void k(global int* a) { a[0] = 1; }";
