@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What images and samplers of the application are, as their driver reports it. Each function throws
+// Images and samplers of the application, as their driver describes them. Each function throws
 // Refusal.
 #pragma once
 
@@ -11,19 +11,18 @@
 
 namespace clprobe::layer {
 
-/// Why a launch is not captured; what a person reads after "is not captured: ".
+/// The reason why a launch is not captured; it completes "is not captured: ".
 class Refusal : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// `lies_in_buffer`: it has no memory of its own.
+/// `lies_in_buffer`: the image has no memory of its own.
 bundle::Image describe_image(cl_mem image, bool lies_in_buffer);
 
 bundle::Sampler describe_sampler(cl_sampler sampler);
 
-/// All of its pixels, row by row without anything between; of an image that the host may not read
-/// those of a copy.
+/// Returns all pixels without gaps between rows. Reads a copy if the host may not read the image.
 std::string read_image(cl_context context, cl_command_queue queue, cl_mem image,
                        const bundle::Image& what);
 

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layer/captures.hpp"
 
-#include <pthread.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
@@ -21,6 +19,7 @@
 #include <utility>
 
 #include "layer/capture_images.hpp"
+#include "layer/state.hpp"
 
 namespace clprobe::layer {
 namespace {
@@ -34,12 +33,12 @@ std::string capture_folder() {
   return folder == nullptr ? "" : folder;
 }
 
-/// The files of a bundle that is being made, in a folder that nobody else writes to.
+/// The files of a new bundle, in a folder that no other process writes to.
 class BundleFiles {
  public:
   explicit BundleFiles(std::string folder) : folder_(std::move(folder)) {}
 
-  /// Returns the SHA-256. Throws Refusal where the file cannot be written, or is too large.
+  /// Returns the SHA-256. Throws Refusal if the text is too long or the file cannot be written.
   [[nodiscard]] std::string add_text(std::string_view text) const {
     if (text.size() > bundle::max_text_bytes) throw Refusal("its program's text is too long");
     std::string hash = bundle::sha256_of(text);
@@ -47,7 +46,8 @@ class BundleFiles {
     return hash;
   }
 
-  /// Returns the SHA-256. Throws Refusal where the file cannot be written, or all become too large.
+  /// Returns the SHA-256. Throws Refusal if all objects together are too large or the file cannot
+  /// be written.
   std::string add_object(std::string_view bytes) {
     bytes_ += bytes.size();
     if (bytes_ > bundle::max_capture_bytes) throw Refusal("its buffers exceed 2 GiB");
@@ -58,7 +58,7 @@ class BundleFiles {
     return hash;
   }
 
-  /// Last: a folder without it is no bundle.
+  /// Writes launch.json, as the last file: a folder without it is no bundle.
   void finish(const bundle::Launch& launch) const {
     write(std::string(bundle::launch_file), bundle::to_json(launch));
   }
@@ -67,7 +67,7 @@ class BundleFiles {
     try {
       static_cast<void>(write_file(folder_ + "/refused", reason));
     } catch (...) {
-      bytes_ = 0;  // without memory for a name there is nobody to tell
+      bytes_ = 0;  // no memory for a file name: the reason is lost
     }
   }
 
@@ -81,8 +81,8 @@ class BundleFiles {
   std::uint64_t bytes_{0};
 };
 
-/// Where a pointer argument points; nothing where the driver does not say (many keep that only with
-/// -cl-kernel-arg-info, which we do not add: the program stays as it is).
+/// Returns the address space of a pointer argument; nothing if the driver does not report it. Many
+/// drivers report it only with -cl-kernel-arg-info, which would change the program's build.
 std::optional<cl_kernel_arg_address_qualifier> address_of(cl_kernel kernel, cl_uint index) {
   const auto ask = State::below().clGetKernelArgInfo;
   cl_kernel_arg_address_qualifier where = 0;
@@ -92,8 +92,8 @@ std::optional<cl_kernel_arg_address_qualifier> address_of(cl_kernel kernel, cl_u
   return where;
 }
 
-/// A handle of a queue on the device is as long as a number. Where the driver does not say its type
-/// it is taken for one, and what a replay does not launch is told by the text.
+/// True for a queue on the device, whose handle looks like a number. A driver that does not report
+/// the type leads to false; the replay then refuses the text.
 bool is_device_queue(cl_kernel kernel, cl_uint index) {
   std::array<char, 16> type{};
   const auto ask = State::below().clGetKernelArgInfo;
@@ -107,21 +107,21 @@ bool points_to_memory(const std::optional<cl_kernel_arg_address_qualifier>& wher
   return known == CL_KERNEL_ARG_ADDRESS_GLOBAL || known == CL_KERNEL_ARG_ADDRESS_CONSTANT;
 }
 
-/// What is in the place of a handle.
+/// Returns the value as a handle; null if it has another size.
 void* handle_in(const std::string& value) {
   void* handle = nullptr;
   if (value.size() == sizeof handle) std::memcpy(&handle, value.data(), sizeof handle);
   return handle;
 }
 
-/// The headers of a unit stand behind those of others.
+/// Returns the list with places that count from `first`, where the headers of other units end.
 std::vector<includes::Include> counted_from(std::size_t first,
                                             std::vector<includes::Include> list) {
   for (includes::Include& each : list) each.header += first;
   return list;
 }
 
-/// Twice what the program takes on the device in all, and two seconds; a minute at most.
+/// Returns twice the program's whole device time plus two seconds, at most a minute.
 std::chrono::duration<double> longest_wait(const survey::Wanted& wanted) {
   constexpr double nanoseconds = 1e9;
   const double of_kernel_s = wanted.mean_ns * static_cast<double>(wanted.launches) / nanoseconds;
@@ -129,21 +129,27 @@ std::chrono::duration<double> longest_wait(const survey::Wanted& wanted) {
   return std::chrono::duration<double>(std::min(2.0 + 2.0 * of_all_s, 60.0));
 }
 
+bool is_sampler(const void* handle) {
+  bool is_one = false;
+  State::get().note([&](const Known& known) { is_one = known.samplers.contains(handle); });
+  return is_one;
+}
+
 [[noreturn]] void refuse_argument(cl_uint index, std::string_view what) {
   throw Refusal("its argument " + std::to_string(index) + " is " + std::string(what));
 }
 
-/// One launch on its way into a bundle. Calls drivers, and holds no lock meanwhile.
+/// Captures one launch into a bundle. Holds no lock while it calls drivers.
 class CaptureLaunch {
  public:
   CaptureLaunch(std::string folder, cl_command_queue queue)
       : files_(std::move(folder)), queue_(queue) {}
 
-  /// Before the launch: waits for all queues of its context, and writes down what the kernel gets.
+  /// Before the launch: waits for all queues of its context, and captures the kernel's arguments.
   /// Throws Refusal.
   void begin(cl_kernel kernel, const bundle::NdRange& range, const survey::Wanted& wanted) {
     const cl_icd_dispatch& below = State::below();
-    const std::optional<KnownKernel> known = Captures::find(&Known::kernels, kernel);
+    const std::optional<KnownKernel> known = State::get().find(&Known::kernels, kernel);
     if (!known) throw Refusal("the kernel was created by an extension");
     if (!known->problem.empty()) throw Refusal(known->problem);
     cl_device_id device = nullptr;
@@ -164,7 +170,8 @@ class CaptureLaunch {
     take_arguments(kernel, *known);
   }
 
-  /// After the launch: waits for it, and writes what it left. Throws Refusal.
+  /// After the launch: waits for it, hashes the objects again, and finishes the bundle. Throws
+  /// Refusal.
   void end(cl_int error, cl_event event) {
     if (error != CL_SUCCESS) throw Refusal("the driver refused its launch");
     if (!finish(queue_)) throw Refusal("its launch failed");
@@ -180,9 +187,9 @@ class CaptureLaunch {
   void refuse(std::string_view reason) noexcept { files_.refuse(reason); }
 
  private:
-  /// Waits for what is in the queue. Returns whether it went well. Commands may wait for the
-  /// program (user events, flags in shared memory), which waits in a call of ours: after the
-  /// longest wait throws Refusal.
+  /// Waits for all commands in the queue; returns false if one failed. Commands may wait for the
+  /// program (user events, flags in shared memory), which is held in this call: throws Refusal
+  /// after the longest wait.
   bool finish(cl_command_queue queue) const {
     const cl_icd_dispatch& below = State::below();
     cl_event marker = nullptr;
@@ -206,7 +213,7 @@ class CaptureLaunch {
                   " s: they may wait for the program");
   }
 
-  /// Whatever still runs may write what the kernel reads.
+  /// Waits for all queues of the context: commands that still run may write what the kernel reads.
   void finish_queues() const {
     const auto let_go = [](const std::vector<cl_command_queue>* queues) {
       for (cl_command_queue each : *queues) State::below().clReleaseCommandQueue(each);
@@ -244,7 +251,7 @@ class CaptureLaunch {
     launch_.program.link_options = kernel.program->link_options;
   }
 
-  /// Behind the last object: it is none yet.
+  /// Returns the place among the objects; their number if it is not among them yet.
   std::size_t place_of(cl_mem root) const {
     const auto found = std::find(roots_.begin(), roots_.end(), root);
     return static_cast<std::size_t>(found - roots_.begin());
@@ -260,7 +267,7 @@ class CaptureLaunch {
 
   Argument take_buffer(const KnownMemory& memory) {
     const std::size_t place = place_of(memory.root);
-    const std::optional<KnownMemory> root = Captures::find(&Known::memories, memory.root);
+    const std::optional<KnownMemory> root = State::get().find(&Known::memories, memory.root);
     if (!root) throw Refusal("the parent of one of its sub-buffers no longer exists");
     if (place == roots_.size()) add_object(memory.root, {.bytes = root->bytes});
     Argument argument{.kind = ArgumentKind::buffer, .object = place};
@@ -274,7 +281,7 @@ class CaptureLaunch {
     const bool lies_in_other = known.lies_in != nullptr;
     bundle::Image what = describe_image(image, lies_in_other);
     if (lies_in_other) {
-      const std::optional<KnownMemory> buffer = Captures::find(&Known::memories, known.lies_in);
+      const std::optional<KnownMemory> buffer = State::get().find(&Known::memories, known.lies_in);
       if (!buffer) throw Refusal("it takes an image of a buffer that no longer exists");
       if (buffer->is_image) throw Refusal("it takes an image of another image");
       if (!buffer->problem.empty()) throw Refusal("it takes an image of " + buffer->problem);
@@ -287,7 +294,7 @@ class CaptureLaunch {
     }
     const std::size_t place = place_of(image);
     if (place == roots_.size()) {
-      // More than an object may have is refused where it is read.
+      // `read_image` refuses an image beyond the limit of an object.
       const std::uint64_t bytes = bytes_of_pixels(what).value_or(bundle::max_object_bytes);
       add_object(image, {.bytes = bytes, .image = what});
     }
@@ -304,11 +311,11 @@ class CaptureLaunch {
     }
     void* const handle = handle_in(known.value);
     const std::optional<KnownMemory> memory =
-        Captures::find(&Known::memories, static_cast<cl_mem>(handle));
+        State::get().find(&Known::memories, static_cast<cl_mem>(handle));
     if (memory && !memory->problem.empty()) refuse_argument(index, memory->problem);
     if (memory && memory->is_image) return take_image(static_cast<cl_mem>(handle), *memory);
     if (memory) return take_buffer(*memory);
-    if (handle != nullptr && Captures::is_sampler(handle)) {
+    if (is_sampler(handle)) {
       return {.kind = ArgumentKind::sampler,
               .sampler = describe_sampler(static_cast<cl_sampler>(handle))};
     }
@@ -334,7 +341,7 @@ class CaptureLaunch {
     return read_buffer(root, object.bytes);
   }
 
-  /// What the host may not read, the device may still copy.
+  /// Reads a copy by the device if the host may not read the buffer.
   std::string read_buffer(cl_mem buffer, std::uint64_t bytes) const {
     if (bytes > bundle::max_capture_bytes) throw Refusal("it has a buffer of more than 2 GiB");
     const cl_icd_dispatch& below = State::below();
@@ -364,77 +371,57 @@ class CaptureLaunch {
   cl_context context_{nullptr};
   std::chrono::duration<double> longest_wait_{0.0};
   bundle::Launch launch_{};
-  std::vector<cl_mem> roots_{};  // of the launch's objects, in their order
+  std::vector<cl_mem> roots_{};  // the launch's objects, in their order
 };
 
-std::atomic<Captures*>& current() {
-  static std::atomic<Captures*> captures{nullptr};
-  return captures;
+/// True in the one process that captures the launch: only one can make the folder.
+bool claim(std::size_t place) {
+  return ::mkdir((capture_folder() + '/' + std::to_string(place)).c_str(), 0700) == 0;
 }
 
-std::string read_list() {
-  const std::ifstream file(capture_folder() + "/wanted", std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-/// Whether this process is the one that captures it: a folder is made once.
-bool claim(const std::string& folder) { return ::mkdir(folder.c_str(), 0700) == 0; }
-
-}  // namespace
-
-bool Captures::is_capturing{false};
-
-Captures::Captures() {
-  try {
-    wanted_ = survey::wanted_from_text(read_list());
-  } catch (const std::exception&) {
-    wanted_.clear();  // then nothing is
-  }
-  seen_.resize(wanted_.size());
-}
-
-Captures& Captures::get() {
-  Captures* found = current().load(std::memory_order_acquire);
-  if (found != nullptr) return *found;
-  // Never freed, as the state of a survey.
-  std::unique_ptr<Captures> made(new Captures());
-  if (current().compare_exchange_strong(found, made.get())) return *made.release();
-  return *found;
-}
-
-void Captures::begin() {
-  is_capturing = !capture_folder().empty();
-  if (!is_capturing) return;
-  static_cast<void>(::pthread_atfork(nullptr, nullptr, &Captures::forget_parent));
-}
-
-void Captures::forget_parent() noexcept { current().store(nullptr); }
-
-std::optional<std::size_t> Captures::choose(cl_command_queue queue, cl_kernel kernel,
-                                            const bundle::NdRange& range) {
-  if (wanted_.empty()) return std::nullopt;
+/// Returns the place in the list of a wanted launch that is this one, and copies it to `wanted`.
+std::optional<std::size_t> choose(cl_command_queue queue, cl_kernel kernel,
+                                  const bundle::NdRange& range, survey::Wanted& wanted) {
   const survey::Shape shape{range.dimensions, range.global, range.local};
   const std::optional<survey::Signature> signature =
       State::get().signature_of(queue, kernel, shape);
   if (!signature) return std::nullopt;
-  std::optional<std::size_t> chosen;
-  const std::lock_guard lock(mutex_);
-  for (std::size_t i = 0; i < wanted_.size(); ++i) {
-    const survey::Wanted& each = wanted_[i];
-    const bool is_like =
-        each.signature ? *each.signature == *signature : each.kernel == signature->kernel;
-    if (!is_like) continue;
-    ++seen_[i];
-    const bool is_turn = seen_[i] == each.ordinal && !chosen;
-    if (is_turn && claim(capture_folder() + '/' + std::to_string(i))) chosen = i;
-  }
-  return chosen;
+  std::vector<std::pair<std::size_t, survey::Wanted>> turns;
+  State::get().note([&](Known& known) {
+    for (std::size_t i = 0; i < known.wanted.size(); ++i) {
+      const survey::Wanted& each = known.wanted[i];
+      const bool is_like =
+          each.signature ? *each.signature == *signature : each.kernel == signature->kernel;
+      if (is_like && ++known.seen[i] == each.ordinal) turns.emplace_back(i, each);
+    }
+  });
+  const auto chosen =
+      std::find_if(turns.begin(), turns.end(), [](const auto& each) { return claim(each.first); });
+  if (chosen == turns.end()) return std::nullopt;
+  wanted = chosen->second;
+  return chosen->first;
 }
 
-cl_int Captures::launch(cl_command_queue queue, cl_kernel kernel, const bundle::NdRange& range,
-                        cl_event* event, const Enqueue& enqueue) noexcept {
+}  // namespace
+
+bool is_capturing() {
+  static const bool is_on = !capture_folder().empty();
+  return is_on;
+}
+
+std::vector<survey::Wanted> read_wanted() noexcept {
+  try {
+    const std::ifstream file(capture_folder() + "/wanted", std::ios::binary);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return survey::wanted_from_text(text.str());
+  } catch (const std::exception&) {
+    return {};
+  }
+}
+
+cl_int capture_launch(cl_command_queue queue, cl_kernel kernel, const bundle::NdRange& range,
+                      cl_event* event, const Enqueue& enqueue) noexcept {
   std::optional<CaptureLaunch> capture;
   const auto go_on = [&](const auto& step) {
     try {
@@ -450,10 +437,11 @@ cl_int Captures::launch(cl_command_queue queue, cl_kernel kernel, const bundle::
     capture.reset();
   };
   go_on([&] {
-    const std::optional<std::size_t> chosen = choose(queue, kernel, range);
+    survey::Wanted wanted;
+    const std::optional<std::size_t> chosen = choose(queue, kernel, range, wanted);
     if (!chosen) return;
     capture.emplace(capture_folder() + '/' + std::to_string(*chosen), queue);
-    capture->begin(kernel, range, wanted_[*chosen]);
+    capture->begin(kernel, range, wanted);
   });
   if (!capture) return enqueue(event);
   cl_event own = nullptr;

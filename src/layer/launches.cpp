@@ -10,7 +10,7 @@
 namespace clprobe::layer {
 namespace {
 
-/// Behind a launch: the application gets its event, and we keep a reference of our own.
+/// After a launch: gives the application its event, and keeps a reference of our own.
 void finish_launch(cl_int error, cl_command_queue queue, cl_kernel kernel,
                    const survey::Shape& shape, std::chrono::steady_clock::time_point began,
                    cl_event own, cl_event* event) {
@@ -25,8 +25,8 @@ void finish_launch(cl_int error, cl_command_queue queue, cl_kernel kernel,
       {.event = own, .began = began, .ended = std::chrono::steady_clock::now()});
 }
 
-/// Counts a launch, and times it where it is its turn. `enqueue` launches with the event that it is
-/// given, which is the application's own or none where the launch is not timed.
+/// Counts a launch, and times it if the sampling selects it. `enqueue` launches with the event that
+/// it gets; for an untimed launch this is the application's own event, or none.
 template <typename Enqueue>
 cl_int count_launch(cl_command_queue queue, cl_kernel kernel, const survey::Shape& shape,
                     cl_event* event, const Enqueue& enqueue) {
@@ -46,7 +46,7 @@ cl_int count_launch(cl_command_queue queue, cl_kernel kernel, const survey::Shap
   return error;
 }
 
-/// Counts a launch, and captures it where it is wanted.
+/// Counts a launch, and captures it if it is wanted.
 template <typename Enqueue>
 cl_int launch(cl_command_queue queue, cl_kernel kernel, const bundle::NdRange& range,
               cl_event* event, const Enqueue& enqueue) {
@@ -54,8 +54,7 @@ cl_int launch(cl_command_queue queue, cl_kernel kernel, const bundle::NdRange& r
   const auto count = [&](cl_event* used) {
     return count_launch(queue, kernel, shape, used, enqueue);
   };
-  if (!Captures::is_on()) return count(event);
-  return Captures::get().launch(queue, kernel, range, event, count);
+  return is_capturing() ? capture_launch(queue, kernel, range, event, count) : count(event);
 }
 
 cl_int CL_API_CALL enqueue_kernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
@@ -92,8 +91,8 @@ cl_int CL_API_CALL enqueue_host_function(cl_command_queue queue, void(CL_CALLBAC
   return error;
 }
 
-/// Launches that come by extensions go past the loader. That one was asked for is noticed, however
-/// often it is called.
+/// Launches by functions of extensions bypass the loader. Counts each request for such a function,
+/// since its calls cannot be counted.
 void note_extension(const char* name, const void* found) {
   if (name == nullptr || found == nullptr) return;
   const std::string_view text(name);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the OpenCL loader (ocl-icd 2.3 and Khronos') asks of a layer. Source: CL/cl_layer.h.
+// The entry points of a layer for the OpenCL loader (ocl-icd 2.3 and Khronos'). Source:
+// CL/cl_layer.h.
 #include <algorithm>
 #include <cstring>
 #include <string_view>
@@ -11,18 +12,10 @@ namespace {
 
 constexpr std::string_view layer_name = "clprobe survey";
 
-/// What the loader gets: null where a call goes on unchanged.
+/// The table for the loader: a null entry leaves the call unchanged.
 cl_icd_dispatch& own_table() {
   static cl_icd_dispatch table{};
   return table;
-}
-
-cl_int answer(const void* from, std::size_t bytes, std::size_t size, void* value,
-              std::size_t* needed) {
-  if (value != nullptr && size < bytes) return CL_INVALID_VALUE;
-  if (value != nullptr) std::memcpy(value, from, bytes);
-  if (needed != nullptr) *needed = bytes;
-  return CL_SUCCESS;
 }
 
 }  // namespace
@@ -54,7 +47,7 @@ clInitLayer(cl_uint num_entries, const cl_icd_dispatch* target_dispatch, cl_uint
   if (target_dispatch == nullptr || num_entries_ret == nullptr || layer_dispatch_ret == nullptr) {
     return CL_INVALID_VALUE;
   }
-  // Named twice, it would be below itself and call itself without end.
+  // A layer that OPENCL_LAYERS names twice would call itself without end.
   static bool is_loaded = false;
   if (is_loaded) return CL_INVALID_OPERATION;
   is_loaded = true;
@@ -64,11 +57,10 @@ clInitLayer(cl_uint num_entries, const cl_icd_dispatch* target_dispatch, cl_uint
   std::memcpy(&below, target_dispatch, shared * sizeof(void*));
   State::set_below(below);
   if (!survey_folder().empty()) {
-    Captures::begin();
     wrap_queues(own_table());
     wrap_programs(own_table());
     wrap_launches(own_table());
-    if (Captures::is_on()) wrap_objects(own_table());
+    if (is_capturing()) wrap_objects(own_table());
     State::get().begin();
   }
   *num_entries_ret = static_cast<cl_uint>(shared);

@@ -9,12 +9,12 @@ namespace {
 
 void note_memory(cl_mem memory, KnownMemory what) {
   what.root = memory;
-  Captures::note([&](Known& known) { known.memories[memory] = std::move(what); });
+  State::get().note([&](Known& known) { known.memories[memory] = std::move(what); });
 }
 
 void note_buffer(cl_mem memory, std::size_t bytes, cl_mem_flags flags) {
   KnownMemory what{.bytes = bytes};
-  // Its pointers to elsewhere would mean nothing in another process.
+  // Pointers in shared virtual memory are invalid in another process.
   if ((flags & CL_MEM_USE_HOST_PTR) != 0) {
     cl_bool is_svm = CL_FALSE;
     State::below().clGetMemObjectInfo(memory, CL_MEM_USES_SVM_POINTER, sizeof is_svm, &is_svm,
@@ -24,9 +24,9 @@ void note_buffer(cl_mem memory, std::size_t bytes, cl_mem_flags flags) {
   note_memory(memory, std::move(what));
 }
 
-/// A part of `whole`, which may be a part itself.
+/// Notes a part of `whole`, which may itself be a part.
 void note_part(cl_mem memory, cl_mem whole, const cl_buffer_region& region) {
-  Captures::note([&](Known& known) {
+  State::get().note([&](Known& known) {
     const auto found = known.memories.find(whole);
     if (found == known.memories.end()) return;
     KnownMemory part = found->second;
@@ -41,21 +41,21 @@ void note_image(cl_mem memory, const cl_image_desc& description, const char* pro
   note_memory(memory, {.is_image = true, .lies_in = description.mem_object, .problem = problem});
 }
 
-/// With its last reference the handle may become another object's.
+/// Forgets the object with its last reference: the handle may then become that of another object.
 cl_int CL_API_CALL release_memory(cl_mem memory) {
   cl_uint references = 0;
   State::below().clGetMemObjectInfo(memory, CL_MEM_REFERENCE_COUNT, sizeof references, &references,
                                     nullptr);
-  if (references == 1) Captures::note([&](Known& known) { known.memories.erase(memory); });
+  if (references == 1) State::get().note([&](Known& known) { known.memories.erase(memory); });
   return State::below().clReleaseMemObject(memory);
 }
 
-/// With its last reference the handle may become a number of the application's.
+/// Forgets the sampler with its last reference: an argument's value may then equal the old handle.
 cl_int CL_API_CALL release_sampler(cl_sampler sampler) {
   cl_uint references = 0;
   State::below().clGetSamplerInfo(sampler, CL_SAMPLER_REFERENCE_COUNT, sizeof references,
                                   &references, nullptr);
-  if (references == 1) Captures::note([&](Known& known) { known.samplers.erase(sampler); });
+  if (references == 1) State::get().note([&](Known& known) { known.samplers.erase(sampler); });
   return State::below().clReleaseSampler(sampler);
 }
 
@@ -83,7 +83,7 @@ void wrap_objects(cl_icd_dispatch& table) {
   wrap_creation<&Table::clCreateImageWithProperties>(
       table, [](cl_mem memory, cl_context, const cl_mem_properties* properties, cl_mem_flags,
                 const cl_image_format*, const cl_image_desc* description, auto...) {
-        // A handle of memory that somebody else has made, such as a dma-buf.
+        // Properties name memory from outside of OpenCL, such as a dma-buf.
         const bool is_from_elsewhere = properties != nullptr && *properties != 0;
         note_image(memory, *description, is_from_elsewhere ? "an image with external memory" : "");
       });
@@ -101,7 +101,7 @@ void wrap_objects(cl_icd_dispatch& table) {
   wrap_creation<&Table::clCreateFromGLTexture3D>(table, note_opengl);
   wrap_creation<&Table::clCreateFromGLRenderbuffer>(table, note_opengl);
   const auto note_sampler = [](cl_sampler sampler, auto...) {
-    Captures::note([&](Known& known) { known.samplers.insert(sampler); });
+    State::get().note([&](Known& known) { known.samplers.insert(sampler); });
   };
   wrap_creation<&Table::clCreateSampler>(table, note_sampler);
   wrap_creation<&Table::clCreateSamplerWithProperties>(table, note_sampler);

@@ -21,7 +21,6 @@ namespace clprobe::layer {
 namespace {
 
 using survey::hash_text;
-using survey::Program;
 using survey::ProgramKind;
 using survey::Recorder;
 
@@ -34,8 +33,8 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t other) {
   return hash_text(bytes_of(&other, sizeof(other)), hash);
 }
 
-/// A plain file's bytes; nothing of anything else: a pipe without a writer would hold the
-/// application up.
+/// Returns the bytes of a plain file, and nothing for other files: a pipe without a writer would
+/// block the application.
 std::optional<std::string> read_header(const std::string& path, std::size_t max_bytes) {
   const auto close = [](const int* descriptor) { ::close(*descriptor); };
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -59,7 +58,7 @@ std::string variable(const char* name) {
   return value == nullptr ? std::string() : value;
 }
 
-/// PoCL compiles a text where it keeps its builds.
+/// Returns the folder in which PoCL compiles a text, and keeps its builds.
 std::string pocl_folder() {
   if (std::string folder = variable("POCL_CACHE_DIR"); !folder.empty()) return folder;
   if (const std::string caches = variable("XDG_CACHE_HOME"); !caches.empty()) {
@@ -68,8 +67,8 @@ std::string pocl_folder() {
   return variable("HOME") + "/.cache/pocl/kcache";
 }
 
-/// The headers that the text reaches, read now: later the application may be in another folder.
-/// None where they would make too long a text. Throws std::bad_alloc.
+/// Reads the headers that the text reaches, since later the application may be in another folder.
+/// Returns none if they would make too long a text. Throws std::bad_alloc.
 includes::Gathered find_headers(const std::string& text, const std::string& options) {
   if (text.find("include") == std::string::npos) return {};
   std::error_code error;
@@ -81,36 +80,17 @@ includes::Gathered find_headers(const std::string& text, const std::string& opti
   return found;
 }
 
-/// What a capture needs to make the program again.
-void keep_program(cl_program program, KnownProgram known_program) {
-  if (!Captures::is_on()) return;
-  const auto kept = std::make_shared<const KnownProgram>(std::move(known_program));
-  Captures::note([&](Known& known) { known.programs[program] = kept; });
+void note_program(cl_program program, KnownProgram what) {
+  const auto kept = std::make_shared<const KnownProgram>(std::move(what));
+  State::get().note([&](Known& known) { known.programs[program] = kept; });
 }
 
-/// What the survey counts a program's launches under.
-void count_program(cl_program program, Program what) {
-  State::get().record([&](Recorder& recorder) { recorder.note_program(program, what); });
-}
-
-void note_program(cl_program program, Program what, KnownProgram known_program) {
-  count_program(program, what);
-  keep_program(program, std::move(known_program));
-}
-
-Program program_of(cl_program program) {
-  Program found;
-  State::get().record([&](const Recorder& recorder) { found = recorder.program_of(program); });
-  return found;
-}
-
-KnownProgram known_program_of(cl_program program) {
-  if (!Captures::is_on()) return {};
-  const auto found = Captures::find(&Known::programs, program);
+KnownProgram find_program(cl_program program) {
+  const auto found = State::get().find(&Known::programs, program);
   return found ? **found : KnownProgram{.problem = "its program was created by an extension"};
 }
 
-/// The text in this place: a length of 0, or none, is that of a C string.
+/// Returns one text of a program; without a length, or with 0, it is a C string.
 std::string_view source_at(const char** strings, const std::size_t* lengths, std::size_t place) {
   const bool has_length = lengths != nullptr && lengths[place] != 0;
   return has_length ? std::string_view(strings[place], lengths[place])
@@ -124,36 +104,36 @@ void note_source(cl_program program, cl_uint count, const char** strings,
   for (cl_uint i = 0; i < count; ++i) {
     const std::string_view source = source_at(strings, lengths, i);
     hash = hash_text(source, hash);
-    if (Captures::is_on()) text += source;
+    if (is_capturing()) text += source;
   }
-  note_program(program, {hash, ProgramKind::source}, {.units = {{std::move(text), {}}}});
+  note_program(program,
+               {.identity = {hash, ProgramKind::source}, .units = {{std::move(text), {}}}});
 }
 
 void note_binary(cl_program program, cl_uint count, const std::size_t* lengths,
                  const unsigned char** binaries) {
   std::uint64_t hash = hash_text("");
   for (cl_uint i = 0; i < count; ++i) hash = hash_text(bytes_of(binaries[i], lengths[i]), hash);
-  note_program(program, {hash, ProgramKind::binary},
-               {.problem = "its program came as a binary, without source text"});
+  note_program(program, {.identity = {hash, ProgramKind::binary},
+                         .problem = "its program came as a binary, without source text"});
 }
 
-/// The same text with other options, or headers in memory, makes other kernels.
+/// Adds build options, and headers in memory, to the identity of a program: with other ones a text
+/// makes other kernels.
 void note_options(cl_program program, const char* options, cl_uint headers = 0,
                   const cl_program* header_programs = nullptr) noexcept {
   try {
-    Program what = program_of(program);
-    if (options != nullptr) what.hash = hash_text(options, what.hash);
+    KnownProgram what = find_program(program);
+    if (options != nullptr) what.identity.hash = hash_text(options, what.identity.hash);
     for (cl_uint i = 0; header_programs != nullptr && i < headers; ++i) {
-      what.hash = mix(what.hash, program_of(header_programs[i]).hash);
+      what.identity.hash = mix(what.identity.hash, find_program(header_programs[i]).identity.hash);
     }
-    count_program(program, what);
-    KnownProgram known = known_program_of(program);
-    for (KnownProgram::Unit& unit : known.units) {
+    for (KnownProgram::Unit& unit : what.units) {
       unit.options = options == nullptr ? "" : options;
       unit.headers = find_headers(unit.text, unit.options);
     }
-    if (headers > 0) known.problem = "its program is compiled with headers in memory";
-    keep_program(program, std::move(known));
+    if (headers > 0) what.problem = "its program is compiled with headers in memory";
+    note_program(program, std::move(what));
   } catch (...) {
     note_gap(survey::Gap::lost);
   }
@@ -179,27 +159,24 @@ void note_link(cl_program program, const char* options, cl_uint inputs,
                const cl_program* input_programs) {
   if (input_programs == nullptr) return;
   const std::string given = options == nullptr ? "" : options;
-  Program what{hash_text(given), ProgramKind::source};
-  KnownProgram whole{.link_options = given};
+  KnownProgram whole{.identity = {hash_text(given), ProgramKind::source}, .link_options = given};
   for (cl_uint i = 0; i < inputs; ++i) {
-    const Program input = program_of(input_programs[i]);
-    what.hash = mix(what.hash, input.hash);
-    if (input.kind != ProgramKind::source) what.kind = input.kind;
-    const KnownProgram known = known_program_of(input_programs[i]);
-    whole.units.insert(whole.units.end(), known.units.begin(), known.units.end());
-    if (!known.problem.empty()) whole.problem = known.problem;
+    const KnownProgram input = find_program(input_programs[i]);
+    whole.identity.hash = mix(whole.identity.hash, input.identity.hash);
+    if (input.identity.kind != ProgramKind::source) whole.identity.kind = input.identity.kind;
+    whole.units.insert(whole.units.end(), input.units.begin(), input.units.end());
+    if (!input.problem.empty()) whole.problem = input.problem;
   }
-  note_program(program, what, std::move(whole));
+  note_program(program, std::move(whole));
 }
 
 void note_kernel(cl_kernel kernel, std::string_view name, cl_program program) {
+  const auto found = State::get().find(&Known::programs, program);
   State::get().record([&](Recorder& recorder) {
-    recorder.note_kernel(kernel, name, recorder.program_of(program));
+    recorder.note_kernel(kernel, name, found ? (*found)->identity : survey::Program{});
   });
-  Captures::note([&](Known& known) {
-    const auto found = known.programs.find(program);
-    known.kernels[kernel] = {.name = std::string(name),
-                             .program = found == known.programs.end() ? nullptr : found->second};
+  State::get().note([&](Known& known) {
+    known.kernels[kernel] = {.name = std::string(name), .program = found.value_or(nullptr)};
   });
 }
 
@@ -216,7 +193,7 @@ cl_int CL_API_CALL create_kernels(cl_program program, cl_uint count, cl_kernel* 
 
 void note_clone(cl_kernel copy, cl_kernel kernel) {
   State::get().record([&](Recorder& recorder) { recorder.note_clone(kernel, copy); });
-  Captures::note([&](Known& known) {
+  State::get().note([&](Known& known) {
     const auto found = known.kernels.find(kernel);
     if (found == known.kernels.end()) return;
     KnownKernel same = found->second;
@@ -225,9 +202,9 @@ void note_clone(cl_kernel copy, cl_kernel kernel) {
 }
 
 void note_argument(cl_kernel kernel, cl_uint index, KnownArgument argument) {
-  // OpenCL's own kernels have some dozens at most, and a wild index must not take all memory.
+  // Kernels have some dozens of arguments, and a wild index must not take all memory.
   constexpr cl_uint max_arguments = 1024;
-  Captures::note([&](Known& known) {
+  State::get().note([&](Known& known) {
     const auto found = known.kernels.find(kernel);
     if (found == known.kernels.end() || index >= max_arguments) return;
     auto& arguments = found->second.arguments;
@@ -271,7 +248,7 @@ cl_int CL_API_CALL set_exec_info(cl_kernel kernel, cl_kernel_exec_info name, std
   const cl_int error = State::below().clSetKernelExecInfo(kernel, name, size, value);
   if (error != CL_SUCCESS || name != CL_KERNEL_EXEC_INFO_SVM_PTRS) return error;
   note_svm(kernel);
-  Captures::note([&](Known& known) {
+  State::get().note([&](Known& known) {
     const auto found = known.kernels.find(kernel);
     if (found != known.kernels.end()) found->second.problem = "it uses shared virtual memory";
   });
@@ -292,14 +269,15 @@ void wrap_programs(cl_icd_dispatch& table) {
                 auto...) { note_binary(program, count, lengths, binaries); });
   wrap_creation<&Table::clCreateProgramWithIL>(
       table, [](cl_program program, cl_context, const void* text, std::size_t length, cl_int*) {
-        note_program(program, {hash_text(bytes_of(text, length)), ProgramKind::intermediate},
-                     {.problem = "its program came as intermediate language (IL)"});
+        note_program(program,
+                     {.identity = {hash_text(bytes_of(text, length)), ProgramKind::intermediate},
+                      .problem = "its program came as intermediate language (IL)"});
       });
   wrap_creation<&Table::clCreateProgramWithBuiltInKernels>(
       table,
       [](cl_program program, cl_context, cl_uint, const cl_device_id*, const char* names, cl_int*) {
-        note_program(program, {hash_text(names), ProgramKind::built_in},
-                     {.problem = "its program is built into the driver"});
+        note_program(program, {.identity = {hash_text(names), ProgramKind::built_in},
+                               .problem = "its program is built into the driver"});
       });
   wrap<&Table::clBuildProgram>(table, build);
   wrap<&Table::clCompileProgram>(table, compile);
@@ -314,7 +292,7 @@ void wrap_programs(cl_icd_dispatch& table) {
   wrap<&Table::clCreateKernelsInProgram>(table, create_kernels);
   wrap_creation<&Table::clCloneKernel>(
       table, [](cl_kernel copy, cl_kernel kernel, cl_int*) { note_clone(copy, kernel); });
-  if (Captures::is_on()) wrap<&Table::clSetKernelArg>(table, set_argument);
+  if (is_capturing()) wrap<&Table::clSetKernelArg>(table, set_argument);
   wrap<&Table::clSetKernelArgSVMPointer>(table, set_svm_argument);
   wrap<&Table::clSetKernelExecInfo>(table, set_exec_info);
 }

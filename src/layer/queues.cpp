@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cstring>
 #include <exception>
 #include <optional>
 #include <utility>
@@ -32,7 +31,7 @@ cl_command_queue CL_API_CALL create_queue(cl_context context, cl_device_id devic
 
 using Words = std::vector<cl_queue_properties>;
 
-/// A list of properties without the 0 at its end; nothing where it has no end.
+/// Returns a list of properties without the 0 at its end; nothing if it has no end.
 std::optional<Words> read_list(const cl_queue_properties* list) {
   constexpr std::size_t max_words = 128;  // OpenCL 3.0 knows two properties
   Words words;
@@ -44,7 +43,7 @@ std::optional<Words> read_list(const cl_queue_properties* list) {
   return words;
 }
 
-/// The value of CL_QUEUE_PROPERTIES.
+/// Returns the value of CL_QUEUE_PROPERTIES in the list, or 0.
 cl_queue_properties flags_in(const Words& words) {
   for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
     if (words[i] == CL_QUEUE_PROPERTIES) return words[i + 1];
@@ -52,7 +51,7 @@ cl_queue_properties flags_in(const Words& words) {
   return 0;
 }
 
-/// The list with profiling, and the 0 at its end.
+/// Returns the list with profiling and with the 0 at its end.
 Words with_profiling(Words words) {
   bool is_there = false;
   for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
@@ -65,7 +64,7 @@ Words with_profiling(Words words) {
   return words;
 }
 
-/// A queue as the application wants it: it has profiling already, or is one on the device.
+/// Creates a queue unchanged, because it has profiling already or is on the device.
 cl_command_queue create_as_asked(cl_context context, cl_device_id device,
                                  const cl_queue_properties* properties, cl_int* result,
                                  cl_queue_properties flags) {
@@ -74,7 +73,7 @@ cl_command_queue create_as_asked(cl_context context, cl_device_id device,
   if (queue == nullptr) return queue;
   const bool is_asked = (flags & profiling) != 0;
   const bool is_on_device = (flags & CL_QUEUE_ON_DEVICE) != 0;
-  // The default queue of a device is created again and again, and is the same one.
+  // Each creation of the default queue of a device returns the same queue.
   State::get().note_queue(queue, device,
                           {.asked_for_profiling = is_asked,
                            .has_profiling = is_asked,
@@ -119,7 +118,7 @@ cl_command_queue CL_API_CALL create_queue_with_properties(cl_context context, cl
 }
 
 cl_int CL_API_CALL release_queue(cl_command_queue queue) {
-  // What has ended goes with it, so that the application's context is not held by our events.
+  // Our events of ended launches are released first: they would keep the context alive.
   State::get().harvest(false);
   const bool is_last = State::get().release_queue(queue);
   const cl_int error = State::below().clReleaseCommandQueue(queue);
@@ -138,17 +137,13 @@ cl_int CL_API_CALL release_context(cl_context context) {
   return State::below().clReleaseContext(context);
 }
 
-/// CL_QUEUE_PROPERTIES_ARRAY: the application's list, where the driver knows the question.
+/// Answers CL_QUEUE_PROPERTIES_ARRAY with the application's list, if the driver knows the question.
 cl_int answer_list(cl_command_queue queue, const std::vector<cl_queue_properties>& list,
                    std::size_t size, void* value, std::size_t* needed) {
   const cl_int error =
       State::below().clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES_ARRAY, 0, nullptr, nullptr);
   if (error != CL_SUCCESS) return error;
-  const std::size_t bytes = list.size() * sizeof(cl_queue_properties);
-  if (value != nullptr && size < bytes) return CL_INVALID_VALUE;
-  if (value != nullptr) std::memcpy(value, list.data(), bytes);
-  if (needed != nullptr) *needed = bytes;
-  return CL_SUCCESS;
+  return answer(list.data(), list.size() * sizeof(cl_queue_properties), size, value, needed);
 }
 
 cl_int CL_API_CALL get_queue_info(cl_command_queue queue, cl_command_queue_info name,
@@ -169,7 +164,7 @@ cl_int CL_API_CALL get_queue_info(cl_command_queue queue, cl_command_queue_info 
   return error;
 }
 
-/// OpenCL 1.0's way to change a queue. Without profiling we time nothing more, and say so.
+/// OpenCL 1.0's way to change a queue. If it ends profiling, later launches count as untimed.
 cl_int CL_API_CALL set_queue_property(cl_command_queue queue,
                                       cl_command_queue_properties properties, cl_bool enable,
                                       cl_command_queue_properties* former) {
@@ -180,7 +175,7 @@ cl_int CL_API_CALL set_queue_property(cl_command_queue queue,
   return error;
 }
 
-/// Without profiling there are no times: an application may have asked for that.
+/// Reports no times for a queue that the application created without profiling.
 cl_int CL_API_CALL get_event_times(cl_event event, cl_profiling_info name, std::size_t size,
                                    void* value, std::size_t* needed) {
   cl_command_queue queue = nullptr;

@@ -16,27 +16,32 @@
 #include <thread>
 #include <utility>
 
+#include "layer/captures.hpp"
+
 namespace clprobe::layer {
 namespace {
 
-// An event costs some hundred bytes in a driver: what waits is bounded.
+// Limit of unfinished launches: an event costs some hundred bytes in a driver.
 constexpr std::size_t max_waiting = 65'536;
-// So many are worth waking a thread for.
+// Number of waiting launches for which the thread is woken.
 constexpr std::size_t portion = 2'048;
-// Behind so many launches that have not ended in a row nearly all will not have.
+// After so many unfinished launches in a row, nearly all others are unfinished, too.
 constexpr std::size_t max_unfinished_in_row = 256;
 
-// What the time of a launch costs at most: on an H100 18 us where launches take 5, and 6 where they
-// take 20 (bench/survey.py).
+// Maximum cost of timing a launch: on an H100, 18 us if launches take 5 us, and 6 us if they take
+// 20 us (bench/survey.py).
 constexpr std::chrono::microseconds cost_of_time{20};
-// All of them, of the time since the second launch: drivers compile in the first one.
+// Timing may take one part in so many of the time since the second launch (drivers compile in the
+// first one).
 constexpr int part_for_times = 100;
-// Of each row, whatever they cost: few kernels are launched less often without being long.
+// The first launches of each row are always timed: kernels with fewer launches are mostly long.
 constexpr std::uint64_t always_timed = 4;
-// Of all rows together: launches of one size may do unlike work, and most programs make fewer.
+// The first launches of all rows together are always timed: launches of one size may differ, and
+// most programs make fewer.
 constexpr std::uint64_t first_timed = 1'000;
 
-// Whatever crashes or calls _exit loses at most a tenth of its time, and at most a second.
+// Pauses between writes: a program that crashes or calls _exit loses at most a tenth of its time,
+// and at most a second.
 constexpr std::chrono::milliseconds shortest_pause{10};
 constexpr std::chrono::milliseconds longest_pause{1000};
 
@@ -45,14 +50,14 @@ cl_icd_dispatch& table_below() {
   return table;
 }
 
-// Of the process. After a fork there is none until somebody asks: the parent's may be in use by
-// threads that the child does not have, so that it is left as it is.
+// The state of the process. A fork begins without one, and leaves the parent's alone: threads that
+// the child lacks may have been using it.
 std::atomic<State*>& current() {
   static std::atomic<State*> state{nullptr};
   return state;
 }
 
-/// What is known of an event now: its time, why there is none, or neither.
+/// Returns the time of an event, or why there is none; neither while it is unfinished.
 EventTime look_at(cl_event event) {
   const cl_icd_dispatch& below = State::below();
   cl_int status = CL_QUEUED;
@@ -63,7 +68,7 @@ EventTime look_at(cl_event event) {
   return time_of(event);
 }
 
-/// When the command was enqueued by the driver's event clock; 0: unknown.
+/// Returns when the driver enqueued the command, by its event clock; 0: unknown.
 std::uint64_t enqueued_at(cl_event event) {
   cl_ulong queued = 0;
   const cl_int error = State::below().clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_QUEUED,
@@ -81,7 +86,7 @@ bool write_all(int descriptor, std::string_view text) {
   return true;
 }
 
-/// The name of this process that nobody has yet: after exec() the same process is another program.
+/// Creates an empty file with a new name: after exec() the same process is another program.
 std::string reserve_name(const std::string& folder) {
   constexpr int max_programs = 1000;
   for (int i = 0; i < max_programs; ++i) {
@@ -124,7 +129,7 @@ EventTime time_of(cl_event event) {
     error = ask(event, CL_PROFILING_COMMAND_END, sizeof(end), &end, nullptr);
   }
   if (error != CL_SUCCESS) return {.gap = survey::Gap::no_profiling};
-  // A kernel of a year is a driver that has not written one of the two.
+  // A time of a year means that the driver did not write one of the two.
   constexpr cl_ulong year_ns = 31'536'000'000'000'000;
   if (end < start || end - start > year_ns) return {.gap = survey::Gap::bad_times};
   return {.ns = end - start};
@@ -151,15 +156,21 @@ State& State::get() {
   std::atomic<State*>& state = current();
   State* found = state.load(std::memory_order_acquire);
   if (found != nullptr) return *found;
-  // Never freed: threads of drivers call applications, and these call us, while static objects are
-  // destroyed.
+  // The state is never freed: threads of drivers call applications, which call us, while static
+  // objects are destroyed.
   std::unique_ptr<State> made(new State());
   if (state.compare_exchange_strong(found, made.get())) return *made.release();
   return *found;
 }
 
+State::State() {
+  if (!is_capturing()) return;
+  known_.wanted = read_wanted();
+  known_.seen.resize(known_.wanted.size());
+}
+
 void State::begin() noexcept {
-  // An application may close the loader that it has opened, and our thread still calls it.
+  // Keeps the loader in memory: an application may close it while our thread still calls it.
   Dl_info loader{};
   if (::dladdr(reinterpret_cast<void*>(below().clGetEventInfo), &loader) != 0) {
     static_cast<void>(::dlopen(loader.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE));
@@ -289,9 +300,9 @@ std::optional<std::size_t> State::count_untimed(cl_command_queue queue, cl_kerne
     if (is_over_ || found == queues_.end()) return;
     if (!launched_ && timed_ > 0) launched_ = std::chrono::steady_clock::now();
     if (timed_ < first_timed) return;
-    // Whenever it can be afforded again may be in step with the application: by chance, one in 16,
-    // unless all can be. For the rest nobody reads the clock, which takes as long as counting, and
-    // longer where that is a call of the system.
+    // Regular sampling could be in step with the application, so one launch in 16 is drawn by
+    // chance, unless all can be afforded. Other launches do not even read the clock, which takes at
+    // least as long as counting.
     chance_ = chance_ * 1664525U + 1013904223U;
     const bool is_drawn = can_afford_all_ || (chance_ >> 28U) == 0;
     if (launched_ && is_drawn) {
@@ -399,7 +410,7 @@ void State::harvest(bool looks_at_all) noexcept {
     ended.emplace_back(each, look);
     below().clReleaseEvent(each.event);
   }
-  // Once for all: the application's next launch may wait for the lock.
+  // Records all at once: the application's next launch may wait for the lock.
   record([&](survey::Recorder& recorder) {
     for (const auto& [launch, look] : ended) {
       if (look.ns) recorder.add_time(launch.row, {launch.ordinal, *look.ns});
@@ -418,7 +429,7 @@ survey::Survey State::survey() {
     now.clock = clock_;
     written_changes_ = changes_;
   });
-  // Nobody will hear of the others if this is the last file.
+  // This may be the last file, so it counts the launches without a time as unfinished.
   const survey::Sum total = now.total();
   std::uint64_t known = total.timed + total.estimated;
   for (const auto& [gap, count] : now.gaps) known += survey::is_of_launches(gap) ? count : 0;
@@ -438,7 +449,8 @@ void State::write() noexcept {
   }
 }
 
-/// At the first launch: drivers that end with the process have said so by then, and end after us.
+/// Called at the first launch: drivers have registered their exit handlers by then, which therefore
+/// run after ours.
 void State::start_thread() {
   if (has_thread_) return;
   has_thread_ = true;
@@ -446,12 +458,12 @@ void State::start_thread() {
   sigset_t all{};
   sigset_t former{};
   ::sigfillset(&all);
-  // The application's signals are for its own threads.
+  // Our thread must not receive the application's signals.
   ::pthread_sigmask(SIG_BLOCK, &all, &former);
   try {
     std::thread([this] { watch(); }).detach();
   } catch (...) {
-    has_thread_ = true;  // then the file is written at the end alone
+    has_thread_ = true;  // the file is then written only at the end
   }
   ::pthread_sigmask(SIG_SETMASK, &former, nullptr);
 }
@@ -478,7 +490,7 @@ void State::watch() noexcept {
 
 void State::end() noexcept {
   if (is_over_.exchange(true)) return;
-  // A thread that is at it has this long; a driver that hangs holds up nobody's end.
+  // Waits at most a second for a thread that harvests: a driver that hangs must not delay the end.
   constexpr int max_looks = 1000;
   for (int look = 0; look < max_looks && is_harvesting_; ++look) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What puts our functions into the table that the loader calls.
+// Puts our functions into the table that the loader calls.
 #pragma once
+
+#include <cstddef>
+#include <cstring>
 
 #include "layer/captures.hpp"
 #include "layer/opencl.hpp"
@@ -8,19 +11,28 @@
 
 namespace clprobe::layer {
 
-/// An event for every launch, and bundles of those that are to be captured.
+/// Counts and times launches, and captures the wanted ones.
 void wrap_launches(cl_icd_dispatch& table);
 
-/// Queues with profiling, whatever the application asked for; to it they seem as it made them.
+/// Gives every queue profiling; the application sees its queues as it created them.
 void wrap_queues(cl_icd_dispatch& table);
 
-/// Which program a kernel is of, and what that was made from.
+/// Notes programs with their texts and options, and kernels with their programs and arguments.
 void wrap_programs(cl_icd_dispatch& table);
 
-/// Buffers, images and samplers, which only a capture has to know.
+/// Notes buffers, images and samplers, which only a capture needs.
 void wrap_objects(cl_icd_dispatch& table);
 
-/// A function that the loader or the layer below lacks stays null, which loaders pass by.
+/// Answers a query as OpenCL does: with `bytes` from `from`, if `size` is enough for them.
+inline cl_int answer(const void* from, std::size_t bytes, std::size_t size, void* value,
+                     std::size_t* needed) {
+  if (value != nullptr && size < bytes) return CL_INVALID_VALUE;
+  if (value != nullptr) std::memcpy(value, from, bytes);
+  if (needed != nullptr) *needed = bytes;
+  return CL_SUCCESS;
+}
+
+/// Wraps one function. A function that is missing below stays null, which loaders skip.
 template <auto member, typename Function>
 void wrap(cl_icd_dispatch& table, Function function) {
   if (State::below().*member != nullptr) table.*member = function;

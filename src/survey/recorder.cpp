@@ -12,21 +12,6 @@ std::uint64_t hash_text(std::string_view text, std::uint64_t before) {
   return hash;
 }
 
-std::size_t Recorder::KeyHash::operator()(const Key& key) const {
-  constexpr std::uint64_t odd = 0x9e3779b97f4a7c15U;  // 2^64 by the golden ratio: bits spread
-  std::uint64_t hash = (std::uint64_t{key.identity} << 32U) | key.device;
-  const auto mix = [&hash](std::uint64_t number) { hash = (hash ^ number ^ (hash >> 29U)) * odd; };
-  mix(key.shape.dimensions);
-  for (const std::uint64_t size : key.shape.global) mix(size);
-  for (const std::uint64_t size : key.shape.local) mix(size);
-  return hash ^ (hash >> 32U);
-}
-
-Program Recorder::program_of(Handle program) const {
-  const auto found = programs_.find(program);
-  return found == programs_.end() ? Program{} : found->second;
-}
-
 void Recorder::note_kernel(Handle kernel, std::string_view name, Program program) {
   const std::pair identity(std::string(name.substr(0, limits_.name_bytes)), program);
   const auto found = identity_numbers_.find(identity);
@@ -39,7 +24,6 @@ void Recorder::note_kernel(Handle kernel, std::string_view name, Program program
     identity_numbers_.emplace(identity, number);
   }
   kernels_[kernel] = {.identity = number};
-  last_ = {};
 }
 
 void Recorder::note_clone(Handle kernel, Handle copy) {
@@ -47,13 +31,11 @@ void Recorder::note_clone(Handle kernel, Handle copy) {
   if (found == kernels_.end()) return;
   const Kernel same = found->second;
   kernels_[copy] = same;
-  last_ = {};
 }
 
 void Recorder::note_svm(Handle kernel) {
   const auto found = kernels_.find(kernel);
   if (found != kernels_.end()) found->second.uses_svm = true;
-  last_ = {};
 }
 
 std::uint32_t Recorder::number_device(std::string_view name) {
@@ -111,17 +93,10 @@ std::size_t Recorder::count_launch(Handle kernel, std::uint32_t device, const Sh
 
 std::size_t Recorder::count_untimed(Handle kernel, std::uint32_t device, const Shape& shape,
                                     std::uint64_t enough) {
-  const bool is_as_last = last_.kernel == kernel && last_.device == device && last_.shape == shape;
-  if (is_as_last && last_.kernel != nullptr) {
-    ++rows_[last_.row].sum.launches;
-    ++untimed_[last_.row].launches;
-    return last_.row;
-  }
   const auto known = kernels_.find(kernel);
   if (known == kernels_.end() || known->second.uses_svm) return no_row;
   const auto found = places_.find({known->second.identity, device, shape});
   if (found == places_.end() || rows_[found->second].sum.launches < enough) return no_row;
-  last_ = {.kernel = kernel, .device = device, .shape = shape, .row = found->second};
   ++rows_[found->second].sum.launches;
   ++untimed_[found->second].launches;
   return found->second;

@@ -38,7 +38,7 @@ constexpr std::array kind_words{
     Word{ProgramKind::intermediate, "il"}, Word{ProgramKind::built_in, "built-in"},
     Word{ProgramKind::unknown, "unknown"}};
 
-/// A driver may give any number as a time.
+/// Adds without overflow: a driver may report any number as a time.
 std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
   const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
   return b > most - a ? most : a + b;
@@ -84,13 +84,13 @@ TimedLaunch typical_launch(std::span<const TimedLaunch> launches) {
     total_ns += static_cast<double>(each.ns);
     ++count;
   }
-  // 1 within `near` of the mean.
+  // The distance is `near` for all times within that factor of the mean.
   const auto distance = [&](const TimedLaunch& launch) {
     const double ratio = std::max(1.0, static_cast<double>(launch.ns)) * count / total_ns;
     return std::max({ratio, 1.0 / ratio, near});
   };
   if (total_ns <= 0.0) return typical;
-  // Of two or three launches one always takes most.
+  // One of two or three launches always takes most of the time.
   const auto longest_ns = static_cast<double>(longest.ns);
   if (longest_ns > total_ns / 2.0 && longest_ns * count > 2.0 * total_ns) return longest;
   std::pair best{std::numeric_limits<double>::infinity(), std::uint64_t{0}};
@@ -207,7 +207,7 @@ double event_clock_factor(const ClockCheck& clock) {
 }
 
 bool has_doubtful_times(const Survey& survey) {
-  // To start a work-group takes longer on any device.
+  // Starting a work-group takes longer on any device.
   constexpr std::uint64_t shortest_kernel_ns = 10;
   const Sum total = survey.total();
   return total.timed > 0 &&

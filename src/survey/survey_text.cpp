@@ -34,16 +34,16 @@ void from_json(const Json& json, ProgramKind& kind) {
 
 namespace {
 
-// What the layer writes has at most 20,000 rows and a few kB in each.
+// The layer writes at most 20,000 rows of a few kB each.
 constexpr std::size_t max_rows = 100'000;
 constexpr std::size_t max_wanted = 100;
 
-/// The document on one line, in ASCII; bytes of names that are no UTF-8 become U+FFFD.
+/// Returns the document on one line, in ASCII; bytes of names that are not UTF-8 become U+FFFD.
 std::string one_line(const Json& document) {
   return document.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
-/// Parses text and calls `read` with the document; what has another form becomes a FormatError.
+/// Parses text and calls `read` with the document; turns errors of nlohmann into FormatError.
 template <typename Read>
 auto read_document(std::string_view text, const Json::parser_callback_t& check, const Read& read) {
   try {
@@ -55,7 +55,7 @@ auto read_document(std::string_view text, const Json::parser_callback_t& check, 
   }
 }
 
-/// Refuses numbers that no 64 bits without a sign hold: nlohmann would convert them.
+/// Refuses negative and fractional numbers and those beyond 64 bits: nlohmann would convert them.
 bool expect_counts(int /*depth*/, Json::parse_event_t /*event*/, const Json& value) {
   if (value.is_number() && !value.is_number_unsigned()) {
     throw FormatError("a survey has a number that is no count");
