@@ -10,21 +10,21 @@
 
 namespace clprobe {
 
-/// What the text itself may not say.
+/// Facts that a person adds to an imported text.
 struct ImportHints {
-  std::string file{};               ///< its name without folders, for the document
-  std::string device_name{};        ///< empty: as the text says, else the file's name
-  std::string series{};             ///< what a curve is of; empty: as the text says, else "global"
-  double bytes_per_size_unit{0.0};  ///< 0: as the header of the list says
-  double ns_per_time_unit{0.0};     ///< 0: as the header of the list says
+  std::string file{};               ///< name of the file without folders, for the document
+  std::string device_name{};        ///< empty: from the text, else the file's name
+  std::string series{};             ///< series of a curve; empty: from the text, else "global"
+  double bytes_per_size_unit{0.0};  ///< 0: from the header of the list
+  double ns_per_time_unit{0.0};     ///< 0: from the header of the list
   bool in_cycles{false};            ///< the unit of time is a cycle of the clock
-  double clock_hertz{0.0};          ///< of the device that was measured; 0: as the text says
+  double clock_hertz{0.0};          ///< clock rate of the measured device; 0: from the text
 };
 
-/// Runs of the devices in the text, marked as imported, without findings that an analysis of the
-/// points would make. The format is told by the text itself; docs/formats.md lists what is read.
-/// Throws RunFormatError, on one line without control characters, with the line or the path; a hint
-/// that says nothing about the format is refused, too.
+/// Returns the runs of the devices in the text, marked as imported, without findings that an
+/// analysis of the points would make. Detects the format; docs/formats.md lists all formats. Throws
+/// RunFormatError, on one line without control characters, with the line or the path, also for a
+/// hint that the format has no use for.
 std::vector<Run> import_runs(std::string_view text, const ImportHints& hints);
 
 }  // namespace clprobe

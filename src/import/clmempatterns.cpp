@@ -27,7 +27,7 @@ struct Settings {
 };
 
 struct SettingRow {
-  std::string_view key;  // as printed
+  std::string_view key;  // as the tool prints it
   std::int64_t Settings::*member;
 };
 

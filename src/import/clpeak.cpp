@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// clpeak's files and its printed text. 1.1 writes <clpeak><platform><device> with an element a test
-// and one a metric, 2 writes <clpeak format_version="2"><run><category><test><metric>, and the same
-// as JSON and CSV with an entry for each metric; 3 writes JSON of devices, tests and metrics.
+// clpeak's files and its printed text. Version 1.1 writes <clpeak><platform><device> with an
+// element for each test and metric. Version 2 writes <clpeak
+// format_version="2"><run><category><test> <metric>, or JSON and CSV with an entry for each metric.
+// Version 3 writes JSON of devices, tests and metrics.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +20,7 @@ namespace {
 
 constexpr std::string_view probe = "clpeak";
 
-/// What a probe here measures as well becomes a finding of it.
+/// A metric that a probe measures as well, and the series of its finding.
 struct Counterpart {
   std::string_view test;
   std::string_view metric;
@@ -49,8 +50,8 @@ std::string series_of(std::string_view test, std::string_view metric) {
   return fmt::format("{}{}{}", test, metric.empty() ? "" : " ", metric);
 }
 
-/// One launch and the wait for it, as the probe `launch` has it. The other metric of that test,
-/// "dispatch", and the only one of 1.1 are START - QUEUED of events, which is another quantity.
+/// True for the time of one launch and the wait for it, which the probe `launch` measures as well.
+/// The other metric of that test, "dispatch", and the only one of 1.1 are START - QUEUED of events.
 bool is_round_trip(std::string_view test, std::string_view metric) {
   return test == "kernel_launch_latency" && metric == "roundtrip";
 }
@@ -71,12 +72,12 @@ struct Identity {
   std::string platform{};
   std::string device{};
   std::string driver{};
-  std::string compute_units{};  // empty where the text does not say it
+  std::string compute_units{};  // only from printed text
 
   friend bool operator==(const Identity&, const Identity&) = default;
 };
 
-/// The run of a device, which is made when it is met first.
+/// The runs of devices, made when a device occurs first.
 class Runs {
  public:
   Runs(const ImportHints& hints, std::string tool, const Format& format)
@@ -232,14 +233,14 @@ bool is_clpeak_json(const Document& document) {
          (document.json->contains("entries") || text_at(*document.json, "schema") == "clpeak/run");
 }
 
-/// The list at the key; empty where there is none.
+/// Returns the list at the key; empty if there is none.
 const json::Json& list_at(const json::Json& object, const char* key) {
   static const json::Json none = json::Json::array();
   const auto found = object.is_object() ? object.find(key) : object.end();
   return found != object.end() && found->is_array() ? *found : none;
 }
 
-/// Entries of format 2 from the devices of format 3.
+/// Converts the devices of format 3 to entries of format 2.
 json::Json entries_of_3(const json::Json& root) {
   json::Json entries = json::Json::array();
   for (const json::Json& device : list_at(root, "devices")) {
@@ -326,7 +327,8 @@ std::vector<Run> read_clpeak_csv(const Document& document, const ImportHints& hi
   return read_entries(entries, json::Json::array(), "", hints, csv_format);
 }
 
-/// "Single-precision compute" as files name it: single_precision_compute.
+/// Converts a printed name to that in files: "Single-precision compute" is
+/// single_precision_compute.
 std::string id_of(std::string_view words) {
   std::string id;
   for (const char c : words) {
@@ -341,10 +343,10 @@ std::string id_of(std::string_view words) {
 
 struct Heading {
   std::string test{};
-  std::string unit{};  // as files write it
+  std::string unit{};  // as in files
 };
 
-/// "Global memory bandwidth (GBPS)".
+/// Reads a heading such as "Global memory bandwidth (GBPS)".
 std::optional<Heading> heading_in(std::string_view line) {
   const std::size_t open = line.rfind(" (");
   if (!line.ends_with(')') || open == std::string_view::npos) return std::nullopt;
@@ -361,7 +363,7 @@ bool is_clpeak_text(const Document& document) {
   return has_line(document, [](std::string_view line) { return heading_in(line).has_value(); });
 }
 
-/// A line of the printed text, which goes from a device by its tests to their metrics.
+/// Reads lines of the printed text: devices, with tests, with metrics.
 class TextReader {
  public:
   explicit TextReader(Runs& runs) : runs_(runs) {}
@@ -383,7 +385,7 @@ class TextReader {
       identity_.compute_units.clear();
       heading_ = {};
     }
-    // 1.1 adds the operating system.
+    // Version 1.1 adds the operating system in parentheses.
     if (name == "Compute units") identity_.compute_units = value;
     if (name == "Driver version") identity_.driver = value.substr(0, value.rfind(" ("));
     if (name == "Kernel launch latency") heading_ = {id_of(name), ""};
@@ -451,7 +453,7 @@ const Format json_format{.name = "clpeak-json",
                          .recognises = is_clpeak_json,
                          .read = read_clpeak_json};
 
-// All XML is taken for its own: no other tool here writes any.
+// Recognises any XML: no other tool here writes it.
 const Format xml_format{.name = "clpeak-xml",
                         .kind = Kind::xml,
                         .tool = "clpeak",

@@ -16,7 +16,7 @@ struct UnitWord {
 };
 
 constexpr ListUnit cycles{0.0, true};
-// KB means 1024 bytes with every tool that was looked at.
+// KB means 1024 bytes in all known tools.
 constexpr std::array size_words{
     UnitWord{"bytes", {1.0}},    UnitWord{"byte", {1.0}},        UnitWord{"b", {1.0}},
     UnitWord{"kib", {kibi}},     UnitWord{"kb", {kibi}},         UnitWord{"k", {kibi}},
@@ -51,11 +51,11 @@ constexpr std::array<std::string_view, 11> size_names{
     "size",       "sizes", "region", "footprint", "volume", "working",
     "workingset", "ws",    "set",    "buffer",    "array"};
 constexpr std::array<std::string_view, 4> latency_names{"latency", "latencies", "lat", "time"};
-// Words that leave the meaning of a column of latencies as it is.
+// Words that do not change the meaning of a column of latencies.
 constexpr std::array<std::string_view, 12> plain_words{"avg",  "average", "mean",    "median",
                                                        "load", "access",  "per",     "in",
                                                        "of",   "memory",  "typical", "loads"};
-// What stands next to a latency and is none: how it scatters, and other measures.
+// Names of columns next to latencies: their scatter, and other measures.
 constexpr std::array<std::string_view, 25> other_names{
     "std",  "stddev", "stdev",   "dev",  "sigma",      "error",  "err",       "var", "min",
     "max",  "total",  "elapsed", "p",    "percentile", "ci",     "bandwidth", "bw",  "throughput",
@@ -67,7 +67,7 @@ constexpr std::array<std::string_view, 14> key_names{
 constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 constexpr std::string_view digits = "0123456789";
 
-/// Its words of letters, in lower case: "latency_ns" has two.
+/// Returns the words of letters in lower case: "latency_ns" has two.
 Words words_in(std::string_view text) {
   Words words;
   std::string word;
@@ -100,7 +100,7 @@ ListUnit unit_of(std::string_view word, const Units& units) {
   return found == units.end() ? ListUnit{} : found->unit;
 }
 
-/// "ns per load" in two parts: where a unit stands on one of its sides.
+/// A text such as "ns per load" up to its "per" or "/", if a unit stands on one side.
 struct Quotient {
   std::string_view above;
   bool is_rate{false};
@@ -124,8 +124,8 @@ Quotient quotient_in(std::string_view text) {
   return {text};
 }
 
-/// The first word of the text that is a unit. What stands in brackets or after a comma goes first,
-/// and only there is a letter a unit: "GPU B (ns)" has no bytes.
+/// Returns the first unit in the text. Text in brackets or after a comma comes first, and only
+/// there a single letter is a unit: "GPU B (ns)" has no bytes.
 template <typename Units>
 ListUnit unit_in(std::string_view text, const Units& units) {
   const Quotient quotient = quotient_in(text);
@@ -146,7 +146,7 @@ ListUnit unit_in(std::string_view text, const Units& units) {
   return {};
 }
 
-/// "1,024" or "12 288": one to three digits, and groups of three.
+/// True for one to three digits and groups of three: "1,024" or "12 288".
 bool is_grouped(std::string_view whole, std::string_view marks) {
   std::size_t at = std::min(whole.find_first_not_of(digits), whole.size());
   if (at == 0 || at > 3 || whole.front() == '0') return false;
@@ -178,7 +178,7 @@ std::optional<Quantity> quantity_in(std::string_view cell, const Units& units, c
   const std::optional<double> value = number_in(trimmed(cell.substr(0, end)), decimal);
   if (!value) return std::nullopt;
   const ListUnit unit = unit_in(cell.substr(end), units);
-  // "4 parsecs": an unknown unit is no unit.
+  // An unknown unit, as in "4 parsecs", is no quantity.
   if (end < cell.size() && !unit.is_known()) return std::nullopt;
   return Quantity{*value, unit};
 }
@@ -188,7 +188,7 @@ bool is_unit(std::string_view word) {
          (size_unit_in(word).is_known() || time_unit_in(word).is_known());
 }
 
-/// Between blanks, with "KiB" and "(KiB)" where they belong.
+/// Splits a line at blanks; "KiB" and "(KiB)" belong to the cell before them.
 std::vector<std::string_view> cells_between_blanks(std::string_view line) {
   std::vector<std::string_view> cells;
   bool is_first_unit = false;
@@ -207,7 +207,7 @@ std::vector<std::string_view> cells_between_blanks(std::string_view line) {
   return cells;
 }
 
-/// Between tabs or at least two blanks.
+/// Splits a line at tabs and at two or more blanks.
 std::vector<std::string_view> cells_between_gaps(std::string_view line) {
   std::vector<std::string_view> cells;
   while (!line.empty()) {
@@ -218,7 +218,7 @@ std::vector<std::string_view> cells_between_gaps(std::string_view line) {
   return cells;
 }
 
-/// The end of a cell that begins with a quote: after the closing one.
+/// Returns the end of a cell that begins with a quote, after the closing quote.
 std::size_t end_of_quoted(std::string_view line, std::size_t at) {
   while ((at = line.find('"', at + 1)) != std::string_view::npos) {
     if (at + 1 >= line.size() || line[at + 1] != '"') return at + 1;
@@ -227,14 +227,14 @@ std::size_t end_of_quoted(std::string_view line, std::size_t at) {
   return line.size();
 }
 
-/// How much a column looks like one of these names: a name is more than a unit.
+/// Scores how well a column fits the names: a name counts more than a unit.
 template <typename Names>
 int likeness(const std::string& name, const Names& names, const ListUnit& unit) {
   if (is_other_measure(name)) return 0;
   return (has_one_of(words_in(name), names) ? 2 : 0) + (unit.is_known() ? 1 : 0);
 }
 
-/// What tells a column of latencies from others: its words but for units and "latency".
+/// Returns the words that distinguish a column of latencies, without units and "latency".
 Words meaning_of(const std::string& name) {
   Words words = words_in(name);
   std::erase_if(words, [](const std::string& word) {
@@ -244,8 +244,8 @@ Words meaning_of(const std::string& name) {
   return words;
 }
 
-/// The columns that look most like latencies, or have the unit of those; of several with one
-/// meaning, as in ns and in cycles, the first one in a unit of time.
+/// Returns the columns that fit latencies best, or have the same unit. Of several with one meaning,
+/// as in ns and in cycles, it returns the first one in a unit of time.
 std::vector<ValueColumn> values_in(const std::vector<std::string>& names, std::size_t size_at) {
   int best = 0;
   ListUnit unit;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contract of a format that is read, and what the formats share: text by lines, results in the
-// making, points of a latency curve. A new format is a file that defines a `Format`, its
-// declaration here, and its line in import.cpp.
+// The contract of an imported format, and functions that formats share. A new format is a file that
+// defines a `Format`, its declaration here, and its line in import.cpp.
 #pragma once
 
 #include <optional>
@@ -14,21 +13,21 @@
 
 namespace clprobe::import {
 
-/// The text of a file, and what it is as JSON.
+/// The text of a file, and its JSON if it is JSON.
 struct Document {
   std::string_view text{};
   std::optional<json::Json> json{};
 };
 
-/// What of the hints a format has a use for.
+/// The hints that a format uses.
 enum class Uses { nothing, clock, clock_and_series, all };
 
 enum class Kind { text, json, xml };
 
 struct Format {
-  std::string_view name{};  ///< in the document: "mt4g-json"
+  std::string_view name{};  ///< name in the document: "mt4g-json"
   Kind kind{Kind::text};
-  std::string_view tool{};  ///< whose it is, in a sentence: "mt4g"
+  std::string_view tool{};  ///< the tool, as in a sentence: "mt4g"
   Uses uses{Uses::nothing};
   bool (*recognises)(const Document&){nullptr};
   /// Throws RunFormatError with the line or the path.
@@ -62,45 +61,45 @@ namespace size_latency {
 extern const Format format;
 }
 
-/// A run of a device of which nothing is known but what another tool said.
+/// Returns an empty run of a device for the results of another tool.
 Run imported_run(const ImportHints& hints, std::string_view tool, const Format& format);
 
-/// One number of another tool as a finding without an interval. `unit` is the tool's own word; the
-/// value becomes SI, and the finding is called "bandwidth", "throughput" or "time" by it.
+/// Returns a number of another tool as a finding without an interval. `unit` is the tool's own
+/// word: it converts the value to SI, and names the finding "bandwidth", "throughput" or "time".
 Finding imported_finding(std::string_view series, double value, std::string_view unit,
                          std::string_view tool);
 
-/// The same for what the tool could not measure.
+/// Returns a finding without a value, for a metric that the tool could not measure.
 Finding imported_gap(std::string_view series, std::string_view unit, std::string_view reason,
                      std::string_view tool);
 
-/// A result for the probe's id that has no points yet.
+/// Returns the run's result of the probe, which it makes if necessary.
 ProbeResult& result_of(Run& run, std::string_view probe);
 
-/// The text at the key; empty where there is none.
+/// Returns the text at the key; empty if there is none.
 std::string text_at(const json::Json& object, const char* key);
-/// The object at the key, or null.
+/// Returns the object at the key, or null.
 const json::Json* object_at(const json::Json& object, const char* key);
 
-/// A finite number above 0 in fixed or scientific notation; nothing for anything else.
+/// Reads a finite number above 0 in fixed or scientific notation; nothing for anything else.
 std::optional<double> positive_number(std::string_view text);
 
-/// Its beginning, in printable ASCII, for messages.
+/// Returns the beginning of a text in printable ASCII, for messages.
 std::string excerpt(std::string_view text);
 
-/// The words between the separators, none of them empty.
+/// Returns the words between the separators, without empty ones.
 std::vector<std::string_view> split_words(std::string_view text, std::string_view separators);
 
 /// The numbers of a line that has the form of `pattern`; nothing where it has another. In a
 /// pattern, `#` stands for a finite number, a blank for blanks, tabs and commas (at least one
-/// behind a number where another one or `*` follows), and `*` at the end for any text.
+/// after a number if another one or `*` follows), and `*` at the end for any text.
 std::optional<std::vector<double>> numbers_in(std::string_view line, std::string_view pattern);
 
 /// True if the text has a line of which `is_it` is true.
 bool has_line(const Document& document, bool (*is_it)(std::string_view));
 
-/// The text with UTF-8's micro signs, dashes and blanks as ASCII; a blank that parts the digits of
-/// a number goes.
+/// Returns the text with micro signs, dashes and blanks of UTF-8 as ASCII, and without such blanks
+/// inside of numbers.
 std::string plain_text(std::string_view text);
 
 /// True for a remark for people, such as "65536 K would exceed ...", with which tools end.
@@ -111,7 +110,7 @@ class Lines {
  public:
   explicit Lines(std::string_view text) : rest_(text) {}
 
-  /// Goes to the next line; false behind the last.
+  /// Goes to the next line; false after the last.
   bool next();
   [[nodiscard]] std::string_view line() const { return line_; }
   [[nodiscard]] int number() const { return number_; }
@@ -130,13 +129,13 @@ class Lines {
 inline constexpr double kibi = 1024.0;
 inline constexpr double mebi = kibi * kibi;
 
-/// The series that the hints name; else `otherwise`.
+/// Returns the series that the hints name, else `otherwise`.
 std::string series_or(const ImportHints& hints, std::string_view otherwise);
 
-/// A point of `latency`; the line that it stands in is refused where it cannot be one.
+/// Returns a point of `latency`; refuses its line if size or time are out of range.
 Point latency_point(std::string_view series, double bytes, double ns, const Lines& at);
 
-/// The device's clock, by which times are cycles of its core, too.
+/// Sets the device's clock rate, so that reports show times in cycles as well.
 void set_clock(Run& run, double hertz);
 
 }  // namespace clprobe::import

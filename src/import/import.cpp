@@ -16,7 +16,7 @@ namespace clprobe {
 namespace import {
 namespace {
 
-// A list of sizes and latencies has no mark of its own, and comes last.
+// A list of sizes and latencies has no distinctive mark, and comes last.
 constexpr std::array all_formats{
     &clpeak::json_format,      &clpeak::xml_format,    &clpeak::csv_format,
     &clpeak::text_format,      &mt4g::format,          &nvbandwidth::json_format,
@@ -25,10 +25,10 @@ constexpr std::array all_formats{
     &rows::chips_and_cheese,   &size_latency::format};
 
 struct UnitRow {
-  std::string_view word;  // of the other tool
+  std::string_view word;  // the other tool's
   std::string_view unit;  // ours
   double factor;
-  std::string_view name;  // of the finding
+  std::string_view name;  // the finding's
 };
 
 // clpeak's "gflops" and "gops" are 10^9 a second, its "gbps" are gigabytes.
@@ -50,7 +50,7 @@ constexpr std::array units{
     UnitRow{"ns", "seconds", 1e-9, "time"},
     UnitRow{"ms", "seconds", 1e-3, "time"}};
 
-/// An editor's mark of UTF-8 is no part of the text; UTF-16 is no text here.
+/// Removes an editor's byte order mark of UTF-8, and refuses UTF-16.
 std::string_view without_byte_order_mark(std::string_view text) {
   constexpr std::string_view utf_8 = "\xef\xbb\xbf";
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
@@ -59,7 +59,7 @@ std::string_view without_byte_order_mark(std::string_view text) {
   return text.starts_with(utf_8) ? text.substr(utf_8.size()) : text;
 }
 
-/// The first two characters that are no blanks.
+/// Returns the first two characters that are no blanks.
 std::string beginning_of(std::string_view text) {
   std::string beginning;
   for (const char c : text) {
@@ -69,8 +69,8 @@ std::string beginning_of(std::string_view text) {
   return beginning;
 }
 
-/// True if a text that is not valid JSON was meant to be: results of tools are objects, and other
-/// text has brackets, too: "[Bandwidth Test] - Starting...".
+/// True if invalid JSON was meant as JSON: results of tools are objects, but other text may begin
+/// with a bracket, too: "[Bandwidth Test] - Starting...".
 bool is_meant_as_json(std::string_view beginning) {
   constexpr std::array<std::string_view, 5> beginnings{"{\"", "{}", "[{", "[[", "{"};
   return std::ranges::find(beginnings, beginning) != beginnings.end();
@@ -83,7 +83,7 @@ void expect_foreign(const json::Json& document) {
   }
 }
 
-/// "clpeak, mt4g or nvbandwidth": those of a kind.
+/// Lists the tools of a kind: "clpeak, mt4g or nvbandwidth".
 std::string list_tools(Kind kind) {
   std::vector<std::string_view> tools;
   for (const Format* const each : all_formats) {

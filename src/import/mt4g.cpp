@@ -17,12 +17,12 @@ constexpr std::string_view tool_name = "mt4g";
 
 struct Element {
   const char* key;    // below "memory"
-  const char* inner;  // below that, or null
+  const char* inner;  // key below that, or null
   std::string_view name;
-  std::string_view series;  // of `latency`; empty where it has none
+  std::string_view series;  // of the probe `latency`; empty if it has none
 };
 
-// In the order in which the levels of a series follow each other.
+// Levels of one series are in their order.
 constexpr std::array elements{Element{"l1", nullptr, "l1", "global"},
                               Element{"l2", nullptr, "l2", "global"},
                               Element{"l3", nullptr, "l3", "global"},
@@ -34,12 +34,12 @@ constexpr std::array elements{Element{"l1", nullptr, "l1", "global"},
                               Element{"texture", nullptr, "texture", "image"},
                               Element{"readOnly", nullptr, "read only", ""}};
 
-/// What an element has besides its latency and size, in the unit that the tool counts it in.
+/// A property of an element besides latency and size, in the tool's unit.
 struct Property {
   const char* key;
   std::string_view name;
   std::string_view unit;
-  std::string_view series{};  // of `bandwidth`, where the element is global memory
+  std::string_view series{};  // of the probe `bandwidth`, if the element is global memory
 };
 
 constexpr std::array properties{
@@ -53,7 +53,7 @@ constexpr std::array properties{
     Property{"readBandwidthPerCU", "read_bandwidth_per_unit", "GiB/s", "read-one-unit"},
     Property{"writeBandwidthPerCU", "write_bandwidth_per_unit", "GiB/s", "write-one-unit"}};
 
-/// The number at a key, above 0; 0 and what cannot be measured are nothing.
+/// Returns the number at a key if it is above 0: mt4g writes 0 if it could not measure.
 std::optional<double> number_at(const json::Json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_number()) return std::nullopt;
@@ -61,7 +61,7 @@ std::optional<double> number_at(const json::Json& object, const char* key) {
   return number > 0.0 ? std::optional(number) : std::nullopt;
 }
 
-/// "value", "size" or "measuredBandwidth" of an object, or the number itself.
+/// Returns the number at a key, or "value", "size" or "measuredBandwidth" of an object there.
 std::optional<double> value_at(const json::Json& object, const char* key) {
   const json::Json* const inner = object_at(object, key);
   if (inner == nullptr) return number_at(object, key);
@@ -95,7 +95,7 @@ Finding size_finding(const json::Json& object, const char* key, std::string_view
   return finding;
 }
 
-/// The median where there is one: the mean of an L1 whose lines are cold follows its misses.
+/// Returns the median latency if there is one: misses distort the mean of an L1 with cold lines.
 std::optional<double> latency_of(const json::Json& element) {
   const json::Json* const latency = object_at(element, "latency");
   if (latency == nullptr) return std::nullopt;
@@ -159,7 +159,8 @@ class Reader {
     add(probe, std::move(counted));
   }
 
-  /// A part of the L2 is what one unit sees of it, and what latency by working set shows.
+  /// Prefers the size of a segment of the L2: a unit, and so latency by working set, sees only
+  /// that.
   void add_capacity(std::string_view probe, const json::Json& object, std::string_view series,
                     std::optional<int> level) {
     const char* const key = object.contains("segmentSize") ? "segmentSize" : "size";
@@ -170,7 +171,7 @@ class Reader {
     add(probe, std::move(finding));
   }
 
-  /// What the tool calls the level.
+  /// Adds the kind of a level, as the tool names it.
   void add_step(const Element& element, std::optional<int> level) {
     Finding step;
     step.name = "step";
@@ -181,7 +182,7 @@ class Reader {
     add("latency", std::move(step));
   }
 
-  /// `level`: of global memory, whose rates are findings of `bandwidth`.
+  /// `level` is set for global memory, whose rates are findings of `bandwidth`.
   void add_property(const json::Json& object, const Property& property, std::string_view series,
                     std::optional<int> level) {
     if (property.unit == "bytes") {
@@ -212,7 +213,7 @@ class Reader {
   int level_{0};
 };
 
-/// The clock that the latencies were counted by, in Hz.
+/// Returns the clock rate of the latencies, in Hz.
 double clock_of(const json::Json& general, const ImportHints& hints) {
   if (hints.clock_hertz > 0.0) return hints.clock_hertz;
   constexpr double hertz_per_khz = 1e3;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // nvbandwidth's printed text, and its JSON (-j): a matrix of numbers, written as text, for each
-// test. One run holds those of all GPUs of the host, since most are of pairs of them. What a probe
-// here measures as well becomes a finding of it: of several GPUs the middle one, between the least
-// and the largest.
+// test. One run holds the results of all GPUs of the host, since most are for pairs of them. A
+// result that a probe measures as well becomes a finding of the probe: the median of several GPUs,
+// with minimum and maximum as its interval.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ struct Counterpart {
   std::string_view series;
 };
 
-// Its host memory is pinned. It copies by the copy engines (ce) or by kernels (sm).
+// Host memory of nvbandwidth is pinned. It copies by copy engines (ce) or by kernels (sm).
 constexpr std::array counterparts{
     Counterpart{"host_to_device_memcpy_ce", "transfer", "bandwidth", "to-device-pinned"},
     Counterpart{"device_to_host_memcpy_ce", "transfer", "bandwidth", "from-device-pinned"},
@@ -40,8 +40,8 @@ constexpr std::array counterparts{
     Counterpart{"device_to_host_memcpy_sm", "transfer", "bandwidth", "from-device-kernel"},
     Counterpart{"host_device_latency_sm", "latency", "link_latency", "host"}};
 
-// Between two GPUs by the copy engines, of which the first one's row stands for a run of it: what
-// it writes to, and reads from, each of the others.
+// Copies between two GPUs by the copy engines. The first GPU's row becomes findings: its writes to,
+// and reads from, each of the others.
 struct PeerCounterpart {
   std::string_view test;
   std::string_view series;
@@ -56,7 +56,7 @@ const Counterpart* counterpart_of(std::string_view test) {
   return found == counterparts.end() ? nullptr : found;
 }
 
-/// What the rows and columns of a test are, and its unit: from
+/// Names of the rows and columns of a test, and its unit, from a text such as
 /// "memcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)".
 struct Description {
   std::string row{};
@@ -64,7 +64,7 @@ struct Description {
   std::string unit{"GB/s"};
 };
 
-/// The word that ends before a mark; empty where there is none.
+/// Returns the word that ends before a mark; empty if there is none.
 std::string word_before(std::string_view text, std::string_view mark) {
   const std::size_t end = text.find(mark);
   if (end == std::string_view::npos) return {};
@@ -139,8 +139,9 @@ class Reader {
     }
   }
 
-  /// The matrices of a test. It writes those of a copy both ways, each way and their sum, below
-  /// each other, where pairs of GPUs have as many rows as columns, and the host has one.
+  /// Returns the number of matrices of a test. A copy both ways has three below each other, for
+  /// each way and the sum: for pairs of GPUs with as many rows as columns, for the host with one
+  /// row.
   static std::size_t parts_of(const json::Json& matrix, const Description& description) {
     const std::size_t rows = matrix.size();
     const std::size_t columns = rows == 0 ? 0 : matrix.front().size();
@@ -162,7 +163,7 @@ class Reader {
     result_of(run_, tool_name).findings.push_back(std::move(finding));
   }
 
-  /// Nothing for "N/A": a GPU and itself, or a pair without access to each other.
+  /// Returns nothing for "N/A": a GPU and itself, or a pair without access to each other.
   static std::optional<double> number_of(const json::Json& cell) {
     const auto number = cell.is_number()   ? std::optional(cell.get<double>())
                         : cell.is_string() ? positive_number(cell.get<std::string>())
@@ -216,14 +217,14 @@ class Reader {
   std::string tool_;
 };
 
-/// "0: NVIDIA H200 (00000000:18:00): (host)" without its number, bus and host.
+/// Returns the model in "0: NVIDIA H200 (00000000:18:00): (host)".
 std::string model_in(const std::string& device) {
   const std::size_t colon = device.find(": ");
   const std::size_t start = colon == std::string::npos ? 0 : colon + 2;
   return device.substr(start, device.find(" (", start) - start);
 }
 
-/// "NVIDIA H200", "8 x NVIDIA H200", or those that there are.
+/// Returns "NVIDIA H200", "8 x NVIDIA H200", or a list of different models.
 std::string name_devices(const json::Json& list) {
   std::vector<std::string> models;
   for (const json::Json& each : list) {
@@ -241,7 +242,7 @@ bool recognises(const Document& document) {
          object_at(*document.json, "nvbandwidth") != nullptr;
 }
 
-/// The text behind a label; nothing where the line has another one.
+/// Returns the text after a label; nothing if the line has another one.
 std::optional<std::string> text_after(std::string_view line, std::string_view label) {
   if (!line.starts_with(label)) return std::nullopt;
   return std::string(trimmed(line.substr(label.size())));
@@ -252,7 +253,7 @@ bool recognises_text(const Document& document) {
                   [](std::string_view line) { return line.starts_with("nvbandwidth Version:"); });
 }
 
-/// Adds a line of a test: its description, a row of a matrix, or why there is none.
+/// Adds a line of a test: its description, a row of a matrix, or the reason for a missing matrix.
 void read_test_line(json::Json& test, std::string_view line, bool& is_in_matrix) {
   const std::vector<std::string_view> words = split_words(line, " \t");
   if (words.size() > 1 && is_in_matrix) {
@@ -273,7 +274,7 @@ void read_test_line(json::Json& test, std::string_view line, bool& is_in_matrix)
   }
 }
 
-/// The printed text as the JSON that the tool writes.
+/// Converts the printed text to the JSON that the tool writes.
 json::Json json_of(std::string_view text) {
   struct Label {
     std::string_view label;

@@ -86,11 +86,11 @@ std::vector<Run> read_gpu_latency(const Document& document, const ImportHints& h
 
 // gpu-cache, gpu-l2-cache and cuda-memcpy
 
-/// A tool that prints a row of a device, a size and a rate; without a device all rows are of one.
+/// A tool that prints rows of a size and a rate, with or without a device.
 struct RateTool {
   const Format& format;
   std::string_view heading;                  // beginning of the line above the rows, if any
-  std::array<std::string_view, 2> patterns;  // of a row, see `numbers_in`
+  std::array<std::string_view, 2> patterns;  // forms of a row, see `numbers_in`
   bool has_device;
   std::size_t rate_from_end;  // place of the rate, counted from the last number; sizes come first
   std::string_view expected;
@@ -98,7 +98,7 @@ struct RateTool {
   Point (*point)(double bytes, const ImportHints&);
 };
 
-// In gpu-benches' caches all units read one set. The last of the sizes is the working set.
+// All units read one working set, whose size is the last of the sizes.
 constexpr RateTool cache_tool{.format = gpu_cache,
                               .heading = "data set",
                               .patterns = {"# kB # ms # % # GB/s *", "# kB # kB # ms # % # GB/s *"},
@@ -137,7 +137,7 @@ struct RateRow {
   double gigabytes_per_second;
 };
 
-/// The row in the line; nothing where it is none.
+/// Returns the row in the line; nothing if it is no row.
 std::optional<RateRow> rate_row(std::string_view line, const RateTool& tool) {
   constexpr double max_devices = 1024.0;
   constexpr std::size_t behind_size = 3;  // the time, and the rate and the other in either order
@@ -199,7 +199,7 @@ std::vector<Run> read_rates(const Document& document, const ImportHints& hints,
 
 // lat_mem_rd: every stride is a run, since latency by working set differs between them
 
-/// The stride of a block that begins in this line.
+/// Returns the stride of a block that begins in this line.
 std::optional<std::int64_t> stride_in(std::string_view line) {
   constexpr double max_stride = 1e9;
   const auto stride = numbers_in(line, "\"stride=#");
@@ -282,13 +282,13 @@ bool is_chips_and_cheese(const Document& document) {
   return has_line(document, [](std::string_view line) { return heading_in(line) != nullptr; });
 }
 
-/// The point in the line; nothing where the line is a remark.
+/// Returns the point in the line; nothing for a remark.
 std::optional<Point> point_in(const Lines& at, const std::string& series) {
   auto numbers = numbers_in(at.line(), "# #");
   // With performance counters there are more columns.
   if (!numbers) numbers = numbers_in(at.line(), "# # *");
   if (numbers && (*numbers)[0] > 0.0 && (*numbers)[1] >= 0.0) {
-    // By "1048576,0.000000" the tool says that a launch failed.
+    // The tool prints "1048576,0.000000" for a launch that failed.
     const bool has_failed = (*numbers)[1] == 0.0;
     Point point = latency_point(series, (*numbers)[0] * kibi, (*numbers)[1], at);
     if (has_failed) point.facts = {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists of sizes and latencies as most pointer chases print them: CSV, aligned text, tables of
-// Markdown. A list may hold several curves: one after the other, in columns next to each other, or
-// told apart by a column. Each becomes a run.
+// Markdown. A list may hold several curves, one after the other, in columns next to each other, or
+// distinguished by a column. Each curve becomes a run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 
 using Cells = std::vector<std::string_view>;
 
-/// How a list writes cells and numbers.
+/// Notation of cells and numbers in a list.
 struct Notation {
   Separator separator;
   char decimal;
@@ -30,13 +30,13 @@ struct Notation {
 struct Curve {
   std::string name{};
   std::vector<Point> points{};
-  int line{0};  ///< of its first point
+  int line{0};  ///< number of the line of its first point
 };
 
 struct Row {
   double bytes{0.0};
-  std::vector<std::optional<double>> ns{};  ///< for each column of values
-  std::string key{};                        ///< what its other columns say
+  std::vector<std::optional<double>> ns{};  ///< one for each column of values
+  std::string key{};                        ///< words and key numbers of its other columns
   Lines at;
 };
 
@@ -56,12 +56,12 @@ bool has_digit(std::string_view text) {
   return text.find_first_of("0123456789") != std::string_view::npos;
 }
 
-/// A row of "|:--|--:|" or "====", which only draws.
+/// True for a line that only draws: "|:--|--:|" or "====".
 bool is_rule(std::string_view line) {
   return line.find_first_not_of("|:-=+_* \t") == std::string_view::npos;
 }
 
-/// Whether the line may be a row: it begins with a number, or has two cells that do.
+/// True if the line may be a row: it begins with a number, or has two cells that do.
 bool is_like_row(std::string_view line) {
   const std::size_t first = line.find_first_not_of("|\" \t");
   if (first == std::string_view::npos || line.front() == '#') return false;
@@ -71,7 +71,7 @@ bool is_like_row(std::string_view line) {
          std::ranges::count_if(words, begins_with_digit) >= 2;
 }
 
-/// What a cell holds where a column ends before the others.
+/// True for the text of a missing value, as in a column that ends before the others.
 bool is_missing(std::string_view cell) {
   constexpr std::array<std::string_view, 6> words{"", "-", "--", "n/a", "N/A", "NA"};
   return std::ranges::find(words, cell) != words.end();
@@ -108,11 +108,12 @@ class Reader {
 
   /// Number of rows that had a size and a latency.
   [[nodiscard]] int rows() const { return rows_; }
-  /// Whether a header fits the rows, so that no other notation can be right.
+  /// True if a header fits the rows, so that no other notation can be right.
   [[nodiscard]] bool has_header() const { return has_header_; }
 
  private:
-  /// Lines before the first row are headers and titles; words after it are titles or remarks.
+  /// Keeps a line that is no row: a header or title before the first row, a title or remark after
+  /// it.
   void read_words(std::string_view line, bool is_after_gap) {
     if (blocks_.empty() && is_like_row(line) && !first_refused_) first_refused_ = lines_;
     const bool is_words = line.starts_with('#') || is_prose(line) || !has_digit(line) ||
@@ -127,8 +128,8 @@ class Reader {
     return cells_of(line, notation_.separator);
   }
 
-  /// The columns that the words before a row name: by the last line with a size and a latency, or
-  /// the last two as one.
+  /// Returns the columns that the words before a row name: by the last line with a size and a
+  /// latency, or by the last two lines together.
   std::optional<Layout> find_header(std::size_t columns) {
     std::optional<Layout> found;
     std::vector<std::string> above;
@@ -159,7 +160,7 @@ class Reader {
     return layout && layout->size_at < layout->names.size() && !layout->values.empty();
   }
 
-  /// Without names, sizes and latencies are the first cells with their units, else the first two.
+  /// Without a header, takes the first cells with units as size and latency, else the first two.
   std::optional<Layout> guess_layout(const Cells& cells) const {
     Layout layout{.size_at = 0, .values = {{1, {}}}};
     std::vector<std::size_t> times;
@@ -190,8 +191,8 @@ class Reader {
     return layout;
   }
 
-  /// Gives a meaning to columns whose names have none, where that leaves no choice or the person
-  /// gave the unit.
+  /// Gives a meaning to columns with unknown names, if there is only one choice or the person gave
+  /// the unit.
   void complete(Layout& layout, const Cells& cells) {
     const std::size_t columns = layout.names.size();
     const auto is_free = [&](std::size_t i) {
@@ -227,7 +228,7 @@ class Reader {
     }
   }
 
-  /// Whether the line is a row; it may be the first below its header.
+  /// Reads a row, which may be the first one below its header; false if the line is no row.
   bool read_row(std::string_view line, bool is_after_gap) {
     const Cells cells = cells_of(line, notation_.separator);
     if (cells.size() < 2) return false;
@@ -268,7 +269,7 @@ class Reader {
     return true;
   }
 
-  /// Refuses a table whose header names no sizes, or no latencies, next to its other columns.
+  /// Refuses a table whose header names other columns, but no sizes or no latencies.
   void expect_roles(const Layout& layout, const Cells& cells) {
     if (layout.names.empty()) return;
     const bool has_size = layout.size_at < layout.names.size();
@@ -319,7 +320,7 @@ class Reader {
     return true;
   }
 
-  /// The words of a row, and the numbers that name a series.
+  /// Returns the words of a row, and the numbers in its key columns.
   [[nodiscard]] static std::string key_of(const Layout& layout, const Cells& cells) {
     std::vector<std::string> parts;
     for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -352,7 +353,7 @@ class Reader {
   Lines lines_;
   const ImportHints& hints_;
   Notation notation_;
-  std::vector<Lines> words_{};  ///< lines since the last row that are none
+  std::vector<Lines> words_{};  ///< lines since the last row
   std::string_view header_{};
   std::vector<Block> blocks_{};
   std::optional<Lines> first_refused_{};
@@ -361,7 +362,7 @@ class Reader {
   int rows_{0};
 };
 
-/// Whether sizes come back with other keys, so that keys tell curves apart.
+/// True if a size occurs with several keys, so that keys distinguish curves.
 bool has_series(const Block& block) {
   std::map<double, std::string> keys;
   return std::ranges::any_of(block.rows, [&](const Row& row) {
@@ -369,7 +370,7 @@ bool has_series(const Block& block) {
   });
 }
 
-/// The curves of a block: one for each column, key, and pass over the sizes.
+/// Adds the curves of a block: one for each column, key, and pass over the sizes.
 void add_curves(const Block& block, const ImportHints& hints, std::vector<Curve>& curves) {
   const bool is_by_key = has_series(block);
   for (std::size_t column = 0; column < block.layout.values.size(); ++column) {
@@ -400,7 +401,7 @@ void add_curves(const Block& block, const ImportHints& hints, std::vector<Curve>
   }
 }
 
-/// The columns that were not read.
+/// Returns a warning that names the columns that were not read.
 std::optional<Warning> find_ignored(const Block& block) {
   const Layout& layout = block.layout;
   constexpr std::size_t max_named = 8;
@@ -427,7 +428,7 @@ std::optional<Warning> find_ignored(const Block& block) {
                   {"ignored", fmt::format("{}", fmt::join(ignored, ", "))}}};
 }
 
-/// What a notation makes of a list, or why it fits none.
+/// The result of reading a list in one notation, or why that failed.
 struct Attempt {
   std::vector<Block> blocks{};
   std::string problem{};
@@ -448,7 +449,7 @@ Attempt attempt(std::string_view text, const ImportHints& hints, Notation notati
   return made;
 }
 
-/// Whether sizes are whole bytes and do not shrink, as with the right decimal mark.
+/// True if sizes are whole bytes and do not shrink, as with the right decimal mark.
 bool is_orderly(const Attempt& made) {
   const std::vector<Row>& rows = made.blocks.front().rows;
   return std::ranges::all_of(rows,
@@ -467,7 +468,7 @@ bool is_same(const Attempt& a, const Attempt& b) {
   return numbers_of(a) == numbers_of(b);
 }
 
-/// The better one of two decimal marks; refuses what each of them reads otherwise.
+/// Returns the better reading of two decimal marks; refuses a list that both read, but differently.
 Attempt choose(Attempt with_point, Attempt with_comma) {
   if (!with_point.problem.empty() || !with_comma.problem.empty()) {
     return with_comma.problem.empty() ? std::move(with_comma) : std::move(with_point);
@@ -481,7 +482,7 @@ Attempt choose(Attempt with_point, Attempt with_comma) {
       "thousands separators");
 }
 
-/// Tries the notations in the order in which separators are least likely to stand in cells.
+/// Tries the notations; separators that rarely occur inside of cells come first.
 std::vector<Block> read_blocks(std::string_view text, const ImportHints& hints) {
   constexpr std::array separators{Separator::bar,   Separator::semicolon, Separator::tab,
                                   Separator::comma, Separator::wide,      Separator::blank};
@@ -499,8 +500,8 @@ std::vector<Block> read_blocks(std::string_view text, const ImportHints& hints) 
   return std::move(best->blocks);
 }
 
-/// Refuses times of copies and of whole loops, which begin above 2 us or grow as the size. Loads of
-/// host memory across PCIe take 1.5 us. `line`: of the first point.
+/// Refuses times of copies and of whole loops, which begin above 2 us or grow in proportion to the
+/// size. (Loads of host memory across PCIe take 1.5 us.) `line` is that of the first point.
 void expect_loads(const std::vector<Point>& points, int line) {
   constexpr double max_first_ns = 2e3;
   constexpr double max_last_ns = 2e4;

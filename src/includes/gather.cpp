@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which files a text can include, whatever its conditions say.
+// Finds the files that a text can include, in all branches of #if.
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -20,7 +20,7 @@ bool is_header_name(std::string_view text) {
   return close != '\0' && text.find(close, 1) == text.size() - 1;
 }
 
-/// What names stand for. A name with two meanings stands for nothing.
+/// The macros of a text. A name with two definitions is unknown.
 class Definitions {
  public:
   /// `text` as it follows #define.
@@ -34,8 +34,8 @@ class Definitions {
 
   void undefine(std::string_view name) { meanings_[std::string(first_word(name))].reset(); }
 
-  /// The name of a file that an operand of #include comes to, in its quotes: `"a.h"`, NAME, or
-  /// MACRO(FOLDER/a.h). Of such a macro the argument, with its names replaced, is taken for a path.
+  /// Returns the file name, in its quotes, that an operand of #include stands for: `"a.h"`, NAME,
+  /// or MACRO(FOLDER/a.h). The argument of a macro, with its names replaced, counts as a path.
   [[nodiscard]] std::optional<std::string> header_name(std::string_view operand) const {
     for (int i = 0; i < max_replaced && !is_header_name(operand); ++i) {
       const std::string_view name = first_word(operand);
@@ -53,15 +53,15 @@ class Definitions {
   }
 
  private:
-  static constexpr int max_replaced = 100;  // names of an operand
+  static constexpr int max_replaced = 100;  // names replaced in one operand
 
   [[nodiscard]] const std::string* find(std::string_view name) const {
     const auto found = meanings_.find(name);
     return found == meanings_.end() || !found->second ? nullptr : &*found->second;
   }
 
-  /// With each name replaced by its meaning, as long as `left` allows: names may stand for
-  /// themselves.
+  /// Returns the text with each name replaced by its definition, at most `left` times: names may
+  /// stand for themselves.
   [[nodiscard]] std::string replaced(std::string_view text, int& left) const {
     std::string made;
     while (!text.empty() && made.size() <= max_written_bytes) {
@@ -86,7 +86,7 @@ class Gathering {
 
   Gathered run(std::string_view text) {
     read(0, text);
-    // Macros come last: a header that is found may define what the name of another one is made of.
+    // Macros come last: a header may define the macros in the name of another one.
     while (look_for(false) || look_for(true)) continue;
     return std::move(gathered_);
   }
@@ -111,7 +111,8 @@ class Gathering {
     }
   }
 
-  /// Looks for the headers whose names are written down, or made `with_macros`. False: none is new.
+  /// Looks for the headers with plain names, or with names from macros. Returns false if none is
+  /// new.
   bool look_for(bool with_macros) {
     bool is_any = false;
     for (std::size_t i = 0; i != wanted_.size(); ++i) {  // NOLINT(modernize-loop-convert)
@@ -146,7 +147,7 @@ class Gathering {
     }
     std::optional<fs::path> in_options = first_in(options_.folders, path);
     if (!is_quoted || from > 0) return in_options;
-    // The text may lie in several folders. All of them, and those of options, must agree.
+    // The text may be in one of several folders: all of them, and those of options, must agree.
     std::optional<fs::path> chosen;
     for (const std::string& folder : files_.text_folders) {
       const std::optional<fs::path> here = first_in({folder}, path);
@@ -166,7 +167,7 @@ class Gathering {
     return std::nullopt;
   }
 
-  /// Reads a file once.
+  /// Returns the text of a file, which is read only once.
   const std::optional<std::string>& text_at(const fs::path& path) {
     const auto [known, is_new] = texts_.try_emplace(path.string());
     if (is_new) known->second = files_.read(path.string(), max_header_bytes - bytes_);
@@ -174,7 +175,7 @@ class Gathering {
     return known->second;
   }
 
-  /// The place among the headers of one that is there; nothing where there are too many.
+  /// Returns the place of an existing file among the headers; nothing if there are too many.
   std::optional<std::size_t> add(const fs::path& path) {
     const auto known = std::find(paths_.begin(), paths_.end(), path);
     const auto place = static_cast<std::size_t>(known - paths_.begin());
@@ -191,7 +192,7 @@ class Gathering {
   Definitions definitions_{};
   std::vector<Wanted> wanted_{};
   Gathered gathered_{};
-  std::vector<fs::path> paths_{};  // of the headers
+  std::vector<fs::path> paths_{};  // paths of the headers
   std::map<std::string, std::optional<std::string>, std::less<>> texts_{};
   std::size_t bytes_{0};
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of a build, as far as they name files, and names of files.
+// Options of a build that name files or macros, and names of files.
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -10,7 +10,7 @@
 namespace clprobe::includes {
 namespace {
 
-/// A word of the options: as it was given, and without quotes and the backslashes that escape.
+/// A word of the options: as given, and without quotes and escaping backslashes.
 struct Word {
   std::string_view given{};
   std::string plain{};
@@ -42,9 +42,9 @@ std::vector<Word> words_in(std::string_view options) {
   return words;
 }
 
-/// An option, whose value may be a word of its own.
+/// An option, whose value may be the next word.
 struct Option {
-  std::string flag{};   ///< "-I", "-D", or empty: another one
+  std::string flag{};   ///< "-I", "-D", or empty for others
   std::string value{};  ///< without the flag
   std::string last{};   ///< the last word
   std::string given{};
@@ -69,7 +69,7 @@ std::vector<Option> options_in(std::string_view options) {
   return found;
 }
 
-/// As it would follow #define.
+/// Returns the value of -D as it would follow #define.
 std::string definition_of(std::string_view word) {
   const std::size_t equals = word.find('=');
   std::string text(word.substr(0, equals));
@@ -79,8 +79,8 @@ std::string definition_of(std::string_view word) {
   return text;
 }
 
-/// Whether a compiler may read a file for the last word. Drivers split options in their own ways,
-/// so that words in quotes count as well.
+/// True if a compiler may read a file for the last word. Drivers split options differently, so the
+/// parts of words in quotes count as well.
 bool may_name_file(const Option& option) {
   constexpr std::array<std::string_view, 5> flags{"-I", "-i", "-X", "--", "@"};
   if (option.flag == "-I") return true;

@@ -50,8 +50,8 @@ std::size_t quoted_end(std::string_view text, std::size_t at) {
 
 namespace {
 
-/// Reads the directive whose # is at `at`, and moves `at` to the end of its line. Places are not
-/// yet those of the original text.
+/// Reads the directive whose # is at `at`, and moves `at` to the end of its line. Its places are
+/// those in the joined text.
 Directive read_directive(std::string_view text, std::size_t& at) {
   Directive found{.begin = at};
   ++at;
@@ -78,7 +78,7 @@ bool ends_open(std::string_view text) {
          text.ends_with("\\\r");
 }
 
-/// Places and lines of the original text in place of those in `spliced`.
+/// Replaces places in `spliced` by places and lines of the original text.
 void restore_places(std::string_view text, const Spliced& spliced, Scanned& scanned) {
   std::size_t place = 0;
   std::size_t line = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines of a text that are the preprocessor's, and the options of a build as far as headers are
-// concerned. Any bytes are accepted.
+// Reads the preprocessor's lines of a text, and the options of a build that concern headers.
+// Accepts any bytes.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace clprobe::includes {
 
 inline bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
-// Bytes beyond ASCII are letters: names that a compiler would refuse are no business of ours.
+// Bytes beyond ASCII count as letters: only compilers refuse names.
 inline bool starts_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' ||
          static_cast<unsigned char>(c) >= 0x80;
@@ -26,7 +26,7 @@ inline std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// The word that the text begins with; empty where it begins with none.
+/// Returns the word at the beginning of the text; empty if there is none.
 inline std::string_view first_word(std::string_view text) {
   if (text.empty() || !starts_word(text.front())) return {};
   std::size_t size = 1;
@@ -34,10 +34,10 @@ inline std::string_view first_word(std::string_view text) {
   return text.substr(0, size);
 }
 
-/// A text whose continued lines are joined, with the original places of its parts.
+/// A text with continued lines joined, and the original places of its parts.
 struct Spliced {
   std::string text{};
-  /// From the first place on (in `text`), the second number of bytes is missing; in order.
+  /// Pairs of a place in `text` and the number of bytes that are missing before it, in order.
   std::vector<std::pair<std::size_t, std::size_t>> gaps{{0, 0}};
 
   [[nodiscard]] std::size_t original(std::size_t place) const;
@@ -45,10 +45,11 @@ struct Spliced {
 
 Spliced splice(std::string_view text);
 
-/// Where the comment at `at` ends; `at` if none begins there, and beyond the text if it is open.
+/// Returns the end of the comment at `at`; `at` if none begins there; beyond the text if it is
+/// open.
 std::size_t comment_end(std::string_view text, std::size_t at);
 
-/// Where the quotation that begins at `at` ends: with its line, if nothing closes it.
+/// Returns the end of the quotation at `at`, which is the end of its line if nothing closes it.
 std::size_t quoted_end(std::string_view text, std::size_t at);
 
 /// A line that begins with #, with the lines that continue it.
@@ -59,23 +60,23 @@ struct Directive {
   std::size_t last_line{1};
   std::string name{};        ///< "include"
   std::string rest{};        ///< text after the name: trimmed, each comment a space
-  bool follows_code{false};  ///< anything but comments precedes it, up to the previous directive
+  bool follows_code{false};  ///< code stands between the previous directive and this one
 };
 
 struct Scanned {
   std::vector<Directive> directives{};
-  bool ends_with_code{false};  ///< anything but comments follows the last directive
-  /// A comment, or a line that goes on, is open at the end and would swallow a following text.
+  bool ends_with_code{false};  ///< code follows the last directive
+  /// An open comment or a continued line at the end would swallow a following text.
   bool is_open{false};
 };
 
 /// Linear in the size of `text`.
 Scanned scan(std::string_view text);
 
-/// What a build's options say of headers.
+/// The options of a build that concern headers.
 struct Options {
-  std::vector<std::string> folders{};      ///< of -I, in their order
-  std::vector<std::string> definitions{};  ///< of -D, as they would follow #define
+  std::vector<std::string> folders{};      ///< values of -I, in their order
+  std::vector<std::string> definitions{};  ///< values of -D, as they would follow #define
 };
 
 Options read_options(std::string_view options);

@@ -18,7 +18,8 @@ bool may_reach_memory(std::string_view name) {
          name.starts_with("read_") || name.starts_with("write_") || is_atomic(name);
 }
 
-/// What it is given, and what it declares: `TYPE NAME` where the name is first met.
+/// Returns the parameters of a function and the names that it declares: `TYPE NAME`, where the name
+/// occurs first.
 std::set<std::string_view> own_names(const Reach& reach, const Part& part) {
   std::set<std::string_view> own(part.parameters.begin(), part.parameters.end());
   std::set<std::string_view> met;
@@ -33,8 +34,8 @@ std::set<std::string_view> own_names(const Reach& reach, const Part& part) {
   return own;
 }
 
-/// Whether all its parameters are of OpenCL's own types, and no pointers: what typedef makes may be
-/// one, and what struct makes may hold one.
+/// True if all parameters have OpenCL's own types and none is a pointer: a type from typedef may be
+/// one, and a struct may hold one.
 bool takes_numbers(const Part& part) {
   const bool has_pointer = std::find(part.are_pointers.begin(), part.are_pointers.end(), true) !=
                            part.are_pointers.end();
@@ -46,10 +47,10 @@ bool takes_numbers(const Part& part) {
   });
 }
 
-/// Whether the text alone allows it; the words that have to be arithmetic as well are left in
-/// `needed`.
+/// True if the function is arithmetic as far as its own text shows. Adds the functions that must be
+/// arithmetic as well to `needed`.
 bool may_be_arithmetic(const Reach& reach, const Part& part, std::set<std::string_view>& needed) {
-  // Of macros numbers alone: what others stand for depends on where.
+  // The meaning of a macro depends on its place, unless it is a number.
   if (part.is_macro) {
     return std::all_of(part.body.begin(), part.body.end(),
                        [](const Token& token) { return token.kind == TokenKind::number; });
@@ -76,18 +77,17 @@ bool may_be_arithmetic(const Reach& reach, const Part& part, std::set<std::strin
   return true;
 }
 
-/// The names of functions that neither load nor store nor loop: what they return is made of what
-/// they are given at that call, and of nothing that another call gave them. Whatever is not
-/// understood is none.
+/// Finds functions that neither load nor store nor loop: the result of a call depends on its own
+/// arguments, and not on those of other calls. Leaves out functions that it does not understand.
 std::set<std::string_view> find_arithmetic(const Reach& reach) {
-  // Of a name that has several, in the branches of #if, all have to be.
+  // A name may have several functions, in the branches of #if: all must be arithmetic.
   std::map<std::string_view, std::set<std::string_view>> candidates;
   std::set<std::string_view> others;
   for (const Part& part : reach.parts()) {
     if (!may_be_arithmetic(reach, part, candidates[part.name])) others.insert(part.name);
   }
   std::set<std::string_view> found;
-  // Those that others call come a round before these; deeper calls than this are not followed.
+  // Each round finds the callers of functions found before; deeper calls are not followed.
   constexpr int max_rounds = 16;
   for (int round = 0; round < max_rounds; ++round) {
     const std::size_t before = found.size();
@@ -110,8 +110,8 @@ bool is_assignment(const Token& token) {
 
 bool ends_statement(const Token& token) { return token.is(";") || token.is("{") || token.is("}"); }
 
-/// Whether the parentheses that close at `i` are a cast's or a condition's, behind which a `*` is
-/// no product.
+/// True if the parentheses that close at `i` are a cast or a condition: a `*` after them is no
+/// product.
 bool is_cast_or_condition(const Reach& reach, Tokens tokens, std::size_t i) {
   const auto size = static_cast<std::size_t>(-tokens[i].to_partner);
   if (size == 0 || size > i) return true;
@@ -124,7 +124,7 @@ bool is_cast_or_condition(const Reach& reach, Tokens tokens, std::size_t i) {
   });
 }
 
-/// Whether the `*` at `i` is a load or a store, and not a product or a declaration.
+/// True if the `*` at `i` is a load or a store, and neither a product nor a declaration.
 bool is_dereference(const Reach& reach, Tokens tokens, std::size_t i) {
   if (!tokens[i].is("*")) return false;
   if (i == 0) return true;
@@ -134,13 +134,14 @@ bool is_dereference(const Reach& reach, Tokens tokens, std::size_t i) {
   return before.kind == TokenKind::sign && !before.is("]") && !before.is("*");
 }
 
-/// What the left side of an assignment names, and whether it is memory and no variable.
+/// The left side of an assignment: its name, and whether it is memory or a variable.
 struct Target {
   std::string_view root{};
   bool is_memory{false};
 };
 
-/// Of the parentheses that close in front of `i`: *(p + i) = ..., or MACRO(i) = ...
+/// Reads the target from the parentheses that close before `i`, as in *(p + i) = ... or
+/// MACRO(i) = ..., and returns where they begin.
 std::size_t skip_parentheses(Tokens tokens, std::size_t i, Target& target) {
   const auto size = static_cast<std::size_t>(-tokens[i - 1].to_partner);
   if (size == 0 || size > i - 1) return i;
@@ -154,7 +155,7 @@ std::size_t skip_parentheses(Tokens tokens, std::size_t i, Target& target) {
   return open - 1;
 }
 
-/// Of the left side that ends before `end`.
+/// Reads the left side of an assignment that ends before `end`.
 Target find_target(const Reach& reach, Tokens tokens, std::size_t end) {
   Target target;
   std::size_t i = end;
@@ -199,7 +200,7 @@ class Flow {
     for (int round = 0; round < max_rounds; ++round) {
       const std::size_t before = memory_.size() + values_.size();
       for (const Part& part : reach_.parts()) {
-        // What these return is told by the arguments of each call.
+        // The arguments of each call determine the results of arithmetic functions.
         if (!arithmetic_.contains(part.name)) follow(part);
         if (!control_.empty()) return control_;
       }
@@ -226,7 +227,7 @@ class Flow {
     if (part.is_macro && find_value(body)) values_.insert(part.name);
   }
 
-  /// Functions that compute alone return what those that they call do.
+  /// Adds arithmetic functions that call one of `functions`, since they return its values.
   [[nodiscard]] std::set<std::string_view> with_callers(
       std::set<std::string_view> functions) const {
     const auto is_one = [&](const Token& token) {
@@ -242,15 +243,15 @@ class Flow {
     return functions;
   }
 
-  /// What is between the bracket at `open` and its partner.
+  /// Returns the tokens between the bracket at `open` and its partner.
   static Tokens between(Tokens tokens, std::size_t open) {
     const std::size_t close = closing_bracket(tokens, open);
     return close == tokens.size() ? tokens.subspan(open + 1)
                                   : tokens.subspan(open + 1, close - open - 1);
   }
 
-  /// To the end of the statement, or of the parentheses that it stands in: what a for-loop steps by
-  /// ends before the loop's body.
+  /// Returns the tokens up to the end of the statement, or of the parentheses around it: the step
+  /// of a for-loop ends before the loop's body.
   static Tokens statement_from(Tokens body, std::size_t begin) {
     std::size_t end = begin;
     const auto closes_before = [&](const Token& token) {
@@ -260,7 +261,7 @@ class Flow {
     return body.subspan(begin, end - begin);
   }
 
-  /// A name in `tokens` whose value comes out of the memory.
+  /// Returns a name in `tokens` whose value comes out of the memory.
   std::optional<std::string_view> find_value(Tokens tokens) const {
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       if (tokens[i].kind != TokenKind::word) continue;
@@ -272,7 +273,7 @@ class Flow {
     return std::nullopt;
   }
 
-  /// Whether more is done with the name of memory at `i` than to hand on where it is.
+  /// True if the memory named at `i` is loaded, and not only its address passed on.
   static bool is_loaded(Tokens tokens, std::size_t i) {
     if (i > 0 && tokens[i - 1].is("&")) {
       // a & b is no address.
@@ -283,7 +284,7 @@ class Flow {
       if (tokens[i + 1].is("[") || tokens[i + 1].is("->") || tokens[i + 1].is(".")) return true;
     }
     if (i == 0) return false;
-    // An argument among others, of who knows what.
+    // An argument of a function may be loaded there.
     const bool is_argument = tokens[i - 1].is(",") || (i > 1 && tokens[i - 1].is("(") &&
                                                        tokens[i - 2].kind == TokenKind::word &&
                                                        !is_keyword(tokens[i - 2].text));
@@ -355,7 +356,7 @@ class Flow {
     }
   }
 
-  /// What a statement behind a condition of such values assigns is such a value as well.
+  /// Taints the values that statements assign under a condition on tainted values.
   void follow_condition(Tokens body, std::size_t word, std::string_view name) {
     std::size_t i = closing_bracket(body, word + 1) + 1;
     while (i < body.size()) {
@@ -391,7 +392,7 @@ class Flow {
     if (arithmetic_.contains(name)) return;
     const Part* const callee = reach_.reached(name);
     if (callee == nullptr && values_.contains(name) && !functions_.contains(name)) {
-      // A macro's parameter that stands for a macro: it may assign to what it is given.
+      // A macro's parameter that stands for a macro, which may assign to its arguments.
       for (const Tokens& argument : arguments) values_.insert(find_root(argument));
     }
     if (callee == nullptr) {
@@ -405,7 +406,7 @@ class Flow {
       if (find_value(arguments[i])) values_.insert(parameter);
       if (names_memory(arguments[i])) memory_.insert(parameter);
       if (!callee->are_pointers[i]) continue;
-      // It may have stored such a value there.
+      // The function may have stored such a value there.
       const std::string_view root = find_root(arguments[i]);
       const bool is_written = memory_.contains(parameter) && !names_memory(arguments[i]);
       if (!root.empty() && (is_written || (callee->is_macro && values_.contains(parameter)))) {
@@ -415,8 +416,8 @@ class Flow {
     }
   }
 
-  /// vload4(offset, pointer), vstore4(value, offset, pointer), read_imagef(image, where),
-  /// write_imagef(image, where, value); others store to what they get the address of.
+  /// Follows vload4(offset, pointer), vstore4(value, offset, pointer), read_imagef(image, where)
+  /// and write_imagef(image, where, value). Other functions store to arguments that are addresses.
   void follow_built_in(std::string_view name, const std::vector<Tokens>& arguments) {
     if (name.starts_with("vload") && !arguments.empty()) {
       check(arguments[0], "an address");
@@ -425,7 +426,7 @@ class Flow {
     if (name.starts_with("vstore") && arguments.size() > 2) check(arguments[1], "an address");
     const bool draws = name.starts_with("write_image");
     if ((draws || name.starts_with("read_image")) && arguments.size() > 1) {
-      // Where there is a sampler it stands between, and no value is in it.
+      // A sampler may stand between; it holds no tainted value.
       check(arguments[draws ? 1 : arguments.size() - 1], "an address");
     }
     const bool copies = name.starts_with("async_") || name.starts_with("vstore") || draws;
@@ -448,13 +449,13 @@ class Flow {
 
   const Reach& reach_;
   std::set<std::string_view> arithmetic_;
-  std::set<std::string_view> functions_;  ///< that return unknown values
-  std::set<std::string_view> memory_;     ///< of unknown contents
-  std::set<std::string_view> values_;     ///< variables that are made from them
+  std::set<std::string_view> functions_;  ///< return tainted values
+  std::set<std::string_view> memory_;     ///< has tainted contents
+  std::set<std::string_view> values_;     ///< variables computed from them
   std::string control_{};
 };
 
-/// The names that a declaration declares: the last word before each of these signs.
+/// Adds the names that a declaration declares: the last word before `[`, `=`, `,` or the end.
 void add_names(Tokens declaration, std::set<std::string_view>& names) {
   std::string_view last;
   bool is_value = false;
@@ -483,7 +484,8 @@ void add_declaration(Tokens declaration, MemoryNames& names) {
   }
 }
 
-/// Statements, each once: what a brace or a semicolon ends.
+/// Adds the declarations among the statements of a body, each of which ends at a brace or
+/// semicolon.
 void add_statements(Tokens body, MemoryNames& names) {
   std::size_t begin = 0;
   for (std::size_t i = 0; i <= body.size(); ++i) {
@@ -491,7 +493,7 @@ void add_statements(Tokens body, MemoryNames& names) {
     if (!ends) continue;
     const Tokens statement = body.subspan(begin, i - begin);
     begin = i + 1;
-    // Qualifiers stand first. Behind an opening parenthesis they belong to a cast, or to a loop.
+    // Qualifiers stand first. After an opening parenthesis they belong to a cast or a loop.
     const auto parenthesis =
         std::find_if(statement.begin(), statement.end(),
                      [](const Token& token) { return token.is("(") || token.is("="); });
@@ -503,20 +505,20 @@ void add_statements(Tokens body, MemoryNames& names) {
   }
 }
 
-/// Whether the name at `i` is loaded from or stored to: a pointer alone is handed on.
+/// True if the name at `i` is loaded from or stored to, and not only passed on as a pointer.
 bool is_dereferenced(Tokens body, std::size_t i) {
   const bool is_indexed = i + 1 < body.size() && (body[i + 1].is("[") || body[i + 1].is("->"));
   return is_indexed || (i > 0 && body[i - 1].is("*"));
 }
 
-/// Behind the call of an atomic that begins at `i`; `i` where there is none.
+/// Returns the place after the call of an atomic that begins at `i`; `i` if there is none.
 std::size_t behind_atomic(Tokens body, std::size_t i) {
   if (!is_atomic(body[i].text) || i + 1 >= body.size() || !body[i + 1].is("(")) return i;
   const std::size_t close = closing_bracket(body, i + 1);
   return close == body.size() ? i : close + 1;
 }
 
-/// (volatile global int*): what a cast at `i` is to.
+/// True for a cast to a volatile pointer at `i`: (volatile global int*).
 bool is_volatile_cast(Tokens body, std::size_t i) {
   if (!body[i].is("(")) return false;
   for (std::size_t j = i + 1; j < body.size() && j < i + 10; ++j) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of a text speaks against taking something away.
+// Finds the reasons in a text against removing a cause.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,18 +19,18 @@ namespace clprobe::prelude {
 namespace {
 
 enum class AtomicKind : std::uint8_t {
-  update,  ///< add, inc, or ...: a load and a store, and nobody waits
-  /// The same of OpenCL 2.0, fetch_add, fetch_or ...: of types that the prelude leaves alone.
+  update,  ///< add, inc, or ...: a load and a store, for which nothing waits
+  /// Updates of OpenCL 2.0 (fetch_add, fetch_or ...), whose types the instrumentation leaves alone.
   typed_update,
-  exchange,  ///< xchg, cmpxchg, and loads and stores of OpenCL 2.0: of these locks are made
+  exchange,  ///< xchg, cmpxchg, and loads and stores of OpenCL 2.0: parts of locks
   fence,
-  unknown,  ///< those of extensions
+  unknown,  ///< atomics of extensions
 };
 
 struct AtomicCall {
   std::string_view name{};
   AtomicKind kind{AtomicKind::unknown};
-  std::string_view target{};  ///< the name of the memory; empty where it is not clear
+  std::string_view target{};  ///< the name of the memory; empty if unclear
   /// True if a statement uses the result of this call; results in macros count as used.
   bool is_result_used{true};
 };
@@ -38,7 +38,7 @@ struct AtomicCall {
 constexpr std::array<std::string_view, 9> updates{"add", "sub", "inc", "dec", "and",
                                                   "or",  "xor", "min", "max"};
 
-// Of OpenCL 2.0, as C11 has them: without "atomic_", and without "_explicit".
+// Updates of OpenCL 2.0, without "atomic_" and "_explicit".
 constexpr std::array<std::string_view, 7> typed_updates{
     "fetch_add", "fetch_sub", "fetch_and", "fetch_or", "fetch_xor", "fetch_min", "fetch_max"};
 // A flag that another group waits for is stored and loaded.
@@ -91,7 +91,7 @@ AtomicCall call_at(const Part& part, std::size_t i) {
   return call;
 }
 
-/// In all that is reached, built-in ones.
+/// Finds the calls of built-in atomics in all reached functions and macros.
 std::vector<AtomicCall> find_atomics(const Reach& reach) {
   std::vector<AtomicCall> calls;
   for (const Part& part : reach.parts()) {
@@ -113,10 +113,10 @@ std::vector<AtomicCall> find_atomics(const Reach& reach) {
 constexpr std::array<std::string_view, 4> fence_names{"mem_fence", "read_mem_fence",
                                                       "write_mem_fence", "atomic_work_item_fence"};
 constexpr std::array<std::string_view, 2> barrier_names{"barrier", "work_group_barrier"};
-// Of a setting without lanes, besides.
+// Work-item functions that a setting without lanes replaces in addition.
 constexpr std::array<std::string_view, 2> renamed_without_lanes{"get_local_id",
                                                                 "get_local_linear_id"};
-// Groups that hand work to each other, or to the device.
+// Functions by which groups pass work to each other or to the device.
 constexpr std::array<std::string_view, 7> handing{"enqueue_kernel",
                                                   "get_default_queue",
                                                   "read_pipe",
@@ -125,7 +125,7 @@ constexpr std::array<std::string_view, 7> handing{"enqueue_kernel",
                                                   "reserve_write_pipe",
                                                   "work_group_reserve_read_pipe"};
 
-/// "membar.gl;", with its quotes: one instruction.
+/// True for a text, in its quotes, that is one fence: "membar.gl;".
 bool is_fence(std::string_view quoted) {
   if (quoted.size() < 2) return false;
   quoted = quoted.substr(1, quoted.size() - 2);
@@ -140,7 +140,7 @@ bool is_assembly(const Token& token) {
   return token.is("asm") || token.is("__asm") || token.is("__asm__");
 }
 
-/// Whether what stands between the parentheses behind the word at `i` is a fence alone.
+/// True if the assembly statement at `i` is a fence and nothing else.
 bool is_fence_at(Tokens body, std::size_t i) {
   const auto is_qualifier = [](const Token& token) {
     return token.is("volatile") || token.is("__volatile__") || token.is("__volatile");
@@ -148,15 +148,15 @@ bool is_fence_at(Tokens body, std::size_t i) {
   std::size_t open = i + 1;
   while (open < body.size() && is_qualifier(body[open])) ++open;
   if (open + 2 >= body.size() || !body[open].is("(")) return false;
-  // Words side by side are one text.
+  // Adjacent strings are one text.
   return body[open + 1].kind == TokenKind::quoted && is_fence(body[open + 1].text) &&
          body[open + 2].kind != TokenKind::quoted;
 }
 
-/// Of the statements of assembly that are reached.
+/// Fences among the reached assembly statements.
 struct FencesInAssembly {
-  bool is_any{false};  ///< one is a fence of PTX, and nothing besides
-  bool are_all{true};  ///< there is no other one
+  bool is_any{false};  ///< at least one statement is a fence of PTX and nothing else
+  bool are_all{true};  ///< all statements are such fences
 };
 FencesInAssembly find_fences_in_assembly(const Reach& reach) {
   FencesInAssembly found;
@@ -173,7 +173,7 @@ FencesInAssembly find_fences_in_assembly(const Reach& reach) {
 
 Verdict refused(std::string reason) { return {Possibility::refused, std::move(reason)}; }
 
-/// Refused where values that are wrong without something decide on something.
+/// Refuses if values that are wrong without the cause would decide on an address or a loop.
 Verdict unless_decisive(std::string_view without, const std::optional<std::string>& control) {
   return control ? refused(fmt::format("{}, {}", without, *control)) : Verdict{};
 }
@@ -194,8 +194,9 @@ const Token* find_one_of(const Reach& reach, const Names& names) {
   return find_word(reach, [&](std::string_view word) { return is_among(names, word); });
 }
 
-/// `is_always`: in no branch that the compiler may leave out. Where it takes such a branch, no text
-/// builds with ours before it (without_redefinitions).
+/// Returns why a definition of one of the names is in the way. With `is_always`, only definitions
+/// outside of #if count: a text whose other definitions are compiled does not build with the
+/// instrumentation (without_redefinitions).
 template <typename Names>
 std::optional<std::string> find_definition(const Reach& reach, const Names& names,
                                            bool is_always = false) {
@@ -206,7 +207,7 @@ std::optional<std::string> find_definition(const Reach& reach, const Names& name
   return std::nullopt;
 }
 
-/// Of (get_global_id)(0) the macro of that name is not used.
+/// True for a call such as (get_global_id)(0), in which the compiler ignores the macro.
 template <typename Names>
 bool is_hidden_call(const Reach& reach, const Names& names) {
   for (const Part& part : reach.parts()) {
@@ -230,8 +231,8 @@ bool has_our_names(const Reach& reach) {
   });
 }
 
-/// Whether a part of a word begins so: `membar.gl` has no `bar.`, and `ld.shared.u32` no `red.`,
-/// but `global_atomic_add` an `atom`.
+/// True if a word, or a part after a sign or digit, begins with `beginning`: `global_atomic_add`
+/// has `atom`, but `membar.gl` has no `bar.` and `ld.shared.u32` no `red.`.
 bool has_word(std::string_view text, std::string_view beginning) {
   for (std::size_t at = text.find(beginning); at != std::string_view::npos;
        at = text.find(beginning, at + 1)) {
@@ -241,7 +242,7 @@ bool has_word(std::string_view text, std::string_view beginning) {
   return false;
 }
 
-/// Inline assembly in which a word begins with one of these.
+/// True for inline assembly in which a word begins with one of the names.
 bool has_assembly(const Reach& reach, std::initializer_list<std::string_view> names) {
   constexpr std::array<std::string_view, 3> words{"asm", "__asm", "__asm__"};
   if (find_one_of(reach, words) == nullptr) return false;
@@ -254,8 +255,8 @@ bool has_assembly(const Reach& reach, std::initializer_list<std::string_view> na
   });
 }
 
-/// Why it is not known what the kernel does. With the instrumentation that renames nothing it may
-/// still be built, and has to leave what it left without it.
+/// Returns why the kernel's work is unknown. Such a kernel may still be built with instrumentation
+/// that changes nothing, and must then give equal results.
 std::optional<std::string> find_unseen(const Reach& reach, std::string_view kernel) {
   if (!reach.parts().empty()) return std::nullopt;
   return fmt::format(
@@ -301,7 +302,7 @@ Verdict judge_folding(const Reach& reach, const MemoryNames& names) {
   return {};
 }
 
-/// Groups may not be told from others by anything but ids.
+/// An entry replaces ids and sizes, which a kernel must not define itself.
 Verdict judge_entry(const Reach& reach) {
   if (const auto again = find_definition(reach, renamed_by_entry, true)) return refused(*again);
   if (is_hidden_call(reach, renamed_by_entry)) {
@@ -332,7 +333,7 @@ Verdict judge_barriers(const Reach& reach, const MemoryNames& names) {
   return unless_decisive("without barriers", find_control(reach, racy));
 }
 
-/// Functions of 64-bit words have the names of the older ones.
+/// True if atom_ functions may operate on 64-bit words, since they share the names of 32-bit ones.
 bool has_wide_atomics(const Reach& reach) {
   return std::any_of(reach.texts().begin(), reach.texts().end(), [](const Lexed& lexed) {
     return std::any_of(lexed.pragmas.begin(), lexed.pragmas.end(),
@@ -362,8 +363,8 @@ Verdict judge_atomics(const Reach& reach) {
   return unless_decisive("with lost updates", find_control(reach, racy));
 }
 
-/// Where a sub-group does what one lane does, nothing of what the others would have stored is
-/// there, and they all store to one place.
+/// Without lanes, the stores of all lanes but the first are missing, and all lanes store to one
+/// place.
 Verdict judge_lanes(const Reach& reach, const MemoryNames& names) {
   if (const auto again = find_definition(reach, renamed_without_lanes)) return refused(*again);
   if (is_hidden_call(reach, renamed_without_lanes)) {
@@ -387,7 +388,7 @@ Verdict judge_lanes(const Reach& reach, const MemoryNames& names) {
   return unless_decisive("without the stores of other lanes", find_control(reach, left_out));
 }
 
-/// Fences order what work-items store, for others that look: without them these may find less.
+/// Without fences, other work-items may see the stores of a work-item late.
 Verdict judge_fences(const Reach& reach, const MemoryNames& names,
                      const FencesInAssembly& assembly) {
   if (find_one_of(reach, fence_names) == nullptr && !assembly.is_any) {
@@ -400,7 +401,7 @@ Verdict judge_fences(const Reach& reach, const MemoryNames& names,
   return unless_decisive("without fences", find_control(reach, racy));
 }
 
-/// What stands in place of a special function is another number.
+/// A replaced special function returns a wrong value.
 Verdict judge_functions(const Reach& reach) {
   if (find_one_of(reach, special_functions) == nullptr) {
     return {Possibility::not_present, "no special function in the text"};
@@ -411,7 +412,7 @@ Verdict judge_functions(const Reach& reach) {
       find_control(reach, {}, {special_functions.begin(), special_functions.end()}));
 }
 
-/// One verdict on all that can be taken away.
+/// Returns the same verdict for all causes.
 Judgement all_judged(const Verdict& verdict) {
   return {.renaming = verdict,
           .folding = verdict,
@@ -441,7 +442,7 @@ Judgement judge(const Program& program, std::string_view kernel) {
   const MemoryNames names = find_memory_names(reach);
   const Verdict folding = judge_folding(reach, names);
   const FencesInAssembly assembly = find_fences_in_assembly(reach);
-  // Groups that work together may not be parted either, nor lanes of them go.
+  // Groups that depend on each other must neither lose lanes or fences nor run alone.
   const bool is_folded = folding.possibility == Possibility::usable;
   return {.renaming = renaming,
           .folding = folding,

@@ -35,7 +35,7 @@ class Lexer {
   }
 
  private:
-  /// To the next token; false at the end. Says whether a line began on the way there.
+  /// Moves to the next token; false at the end. Sets `began_line` if a line begins on the way.
   bool skip_space(bool& began_line) {
     while (at_ < text_.size()) {
       if (is_space(text_[at_])) {
@@ -54,7 +54,7 @@ class Lexer {
     return at_ != begin;
   }
 
-  /// To the next token of this line; false at its end.
+  /// Moves to the next token of this line; false at its end.
   bool skip_space_in_line() {
     while (at_ < text_.size() && text_[at_] != '\n') {
       if (is_space(text_[at_])) {
@@ -169,7 +169,7 @@ void pair_brackets(std::vector<Token>& tokens) {
     if (sign == '(' || sign == '[' || sign == '{') {
       open.push_back(i);
     } else if (sign == ')' || sign == ']' || sign == '}') {
-      // Where they do not match nobody knows what belongs to what.
+      // After a mismatch no open bracket can be paired.
       if (open.empty() || partner(tokens[open.back()].text.front()) != sign) {
         open.clear();
         continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenCL C as tokens. Any bytes are taken: what is no OpenCL C gives tokens that mean nothing.
+// Splits OpenCL C into tokens. Accepts any bytes: other text gives meaningless tokens.
 #pragma once
 
 #include <cstddef>
@@ -17,10 +17,10 @@ enum class TokenKind : std::uint8_t { word, number, quoted, sign };
 
 struct Token {
   TokenKind kind{TokenKind::sign};
-  std::string_view text{};  ///< without lines' continuations
-  std::size_t begin{0};     ///< in the text that was read, in bytes
+  std::string_view text{};  ///< without continued line ends
+  std::size_t begin{0};     ///< in the original text, in bytes
   std::size_t end{0};
-  /// Of a bracket that has one: how many tokens behind it (before it) the other one is; else 0.
+  /// Distance in tokens to the partner of a bracket, negative to an opening one; else 0.
   std::ptrdiff_t to_partner{0};
   bool is_conditional{false};  ///< between an #if and its #endif
 
@@ -40,36 +40,36 @@ struct Macro {
 };
 
 struct Lexed {
-  /// What the tokens' texts are parts of.
+  /// The text into which the tokens point.
   std::shared_ptr<const std::string> text{};
-  std::vector<Token> code{};  ///< of all branches of #if, without preprocessor lines
+  std::vector<Token> code{};  ///< all branches of #if, without preprocessor lines
   std::vector<Macro> macros{};
-  std::vector<Token> pragmas{};  ///< what stands behind #pragma
+  std::vector<Token> pragmas{};  ///< tokens after #pragma
 };
 
 /// Linear in the size of `text`.
 Lexed lex(std::string_view text);
 
-/// The place of the bracket that closes the one at `open`; `tokens.size()` where there is none
-/// among these. Brackets in more than 200 others have none: compilers take 256.
+/// Returns the place of the bracket that closes the one at `open`; `tokens.size()` if these tokens
+/// have none. Brackets nested deeper than 200 have no partner; compilers accept 256.
 std::size_t closing_bracket(Tokens tokens, std::size_t open);
 
-/// A build's options -D as lines of #define.
+/// Returns the options -D of a build as lines of #define.
 std::string definitions_in(std::string_view options);
 
-/// Whether the word is a type's or a qualifier's, or a keyword.
+/// True for a type, a qualifier or a keyword.
 bool is_keyword(std::string_view word);
 
-/// The first word that is no type and no qualifier: of `&((global int*)a)[i]` that is `a`.
+/// Returns the first word that is neither a type nor a qualifier: `a` in `&((global int*)a)[i]`.
 std::string_view find_root(Tokens expression);
 
-/// Whether it may be the name of an atomic.
+/// True if the word may be the name of an atomic.
 bool is_atomic(std::string_view word);
 
-/// Whether a condition in parentheses stands behind it.
+/// True if a condition in parentheses follows the token.
 bool has_condition(const Token& token);
 
-/// Whether one of the words, or signs, is among the tokens.
+/// True if one of the words or signs is among the tokens.
 bool has_any(Tokens tokens, std::initializer_list<std::string_view> words);
 
 }  // namespace clprobe::prelude

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of OpenCL C that the instrumentation renames or replaces.
+// Functions of OpenCL C that the instrumentation replaces.
 #pragma once
 
 #include <array>
@@ -8,15 +8,15 @@
 
 namespace clprobe::prelude {
 
-/// Work-item functions that cl/prelude.clh renames.
+/// Work-item functions that cl/prelude.clh replaces.
 inline constexpr std::array<std::string_view, 5> renamed{
     "get_group_id", "get_global_id", "get_global_offset", "get_global_linear_id", "get_work_dim"};
-/// Work-item functions that an entry (cl/entry.clh) renames besides.
+/// Work-item functions that an entry (cl/entry.clh) replaces in addition.
 inline constexpr std::array<std::string_view, 2> renamed_by_entry{"get_num_groups",
                                                                   "get_global_size"};
 
-/// Special functions, which GPUs have a unit for; those of two arguments last. A division by `/` is
-/// none of them.
+/// Special functions, which a unit of its own computes on GPUs; those of two arguments are last.
+/// Division by `/` does not count.
 inline constexpr std::array<std::string_view, 41> special_functions{
     "sin",         "cos",          "tan",         "exp",           "exp2",         "exp10",
     "log",         "log2",         "log10",       "sqrt",          "rsqrt",        "native_sin",

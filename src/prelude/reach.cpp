@@ -12,18 +12,18 @@ namespace {
 struct Function {
   std::string_view name{};
   bool is_kernel{false};
-  bool may_be_kernel{false};  ///< it is, or has a qualifier that only a macro elsewhere explains
-  std::size_t begin{0};       ///< of the declaration: attributes and qualifiers
+  bool may_be_kernel{false};       ///< it is one, or has a qualifier that may be a macro
+  std::size_t begin{0};            ///< start of the declaration, with attributes and qualifiers
   std::size_t parameters_open{0};  ///< the parenthesis
   std::size_t parameters_close{0};
   std::size_t body_open{0};  ///< the brace
   std::size_t body_close{0};
 };
 
-/// `kernel`, and macros that stand for it (hashcat's KERNEL_FQ).
+/// Returns `kernel` and macros that stand for it (hashcat's KERNEL_FQ).
 std::set<std::string_view> kernel_qualifiers(const Lexed& lexed) {
   std::set<std::string_view> qualifiers{"kernel", "__kernel"};
-  // A macro that stands for such a macro may be defined before it. Nobody nests them deeper.
+  // Each round finds macros that stand for those found before; four suffice in practice.
   for (int depth = 0; depth < 4; ++depth) {
     for (const Macro& macro : lexed.macros) {
       const bool is_one =
@@ -36,7 +36,7 @@ std::set<std::string_view> kernel_qualifiers(const Lexed& lexed) {
   return qualifiers;
 }
 
-/// The function whose body opens at `brace`, if it is one: NAME ( ... ) ATTRIBUTES {
+/// Returns the function whose body opens at `brace`, if there is one: NAME ( ... ) ATTRIBUTES {
 std::optional<Function> function_before(Tokens code, std::size_t begin, std::size_t brace) {
   std::size_t close = brace;
   while (close > begin + 2 && code[close - 1].is(")")) {
@@ -66,7 +66,7 @@ std::string joined(Tokens tokens) {
   return text;
 }
 
-/// Its last word: of `global float* restrict a[4]` that is `a`.
+/// Returns the name of a parameter, its last word: `a` in `global float* restrict a[4]`.
 std::string name_of(Tokens parameter) {
   std::string name;
   for (const Token& token : parameter) {
@@ -86,8 +86,8 @@ std::vector<Parameter> parameters_of(Tokens between) {
   return parameters;
 }
 
-/// Those with a body. Where brackets do not match, in one branch of an #if for instance, nothing
-/// from there on is found.
+/// Finds the functions with a body, up to the first brackets that do not match, for instance
+/// because of branches of #if.
 std::vector<Function> find_functions(const Lexed& lexed) {
   const Tokens code = lexed.code;
   const std::set<std::string_view> qualifiers = kernel_qualifiers(lexed);
@@ -149,7 +149,7 @@ Part part_of(const Macro& macro) {
           .is_conditional = macro.is_conditional,
           .body = macro.body,
           .parameters = macro.parameters,
-          // Its parameters are the arguments themselves.
+          // A macro's parameters are the arguments themselves.
           .are_pointers = std::vector<bool>(macro.parameters.size(), true)};
 }
 
@@ -177,7 +177,7 @@ Reach::Reach(const Program& program, std::string_view kernel) {
   for (const Lexed& lexed : texts_) {
     add_type_names(lexed.code);
     for (const Function& function : find_functions(lexed)) {
-      // Whatever its qualifier is called: the launch says that this is a kernel.
+      // The launched function is a kernel, whatever its qualifier is called.
       is_there = is_there || (function.may_be_kernel && function.name == kernel);
       known_.emplace(function.name, part_of(lexed, function));
     }
@@ -192,7 +192,7 @@ Reach::Reach(const Program& program, std::string_view kernel) {
     for (const Tokens tokens : {part.signature, part.body}) {
       for (const Token& token : tokens) {
         if (token.kind == TokenKind::word) visit(token.text);
-        // Names may come out of it that stand nowhere: it reaches everything.
+        // ## can make any name, so the kernel may reach everything.
         if (!token.is("##") || reaches_all) continue;
         reaches_all = true;
         for (const auto& each : known_) visit(each.first);

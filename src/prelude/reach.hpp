@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of a program's text one of its kernels can run.
+// Finds the functions and macros that a kernel can reach in a program's text.
 #pragma once
 
 #include <map>
@@ -19,26 +19,26 @@ struct Part {
   bool is_macro{false};
   bool is_conditional{false};  ///< stands between an #if and its #endif
   Tokens signature{};          ///< between the parentheses of a function
-  Tokens body{};               ///< between its braces; all that a macro stands for
+  Tokens body{};               ///< between its braces; a macro's replacement
   std::vector<std::string_view> parameters{};
-  std::vector<bool> are_pointers{};  ///< whether the function can write by way of a parameter
+  std::vector<bool> are_pointers{};  ///< true if the function can write through the parameter
 };
 
-/// Where commas part what is between two brackets: the ranges between them.
+/// Splits the tokens between two brackets at the commas.
 std::vector<Tokens> split_arguments(Tokens between);
 
 class Reach {
  public:
   Reach(const Program& program, std::string_view kernel);
 
-  /// The kernel, first, and what it can reach, in either branch of each #if. Empty where there is
-  /// no such kernel.
+  /// The kernel, first, and all that it can reach in any branch of #if. Empty without such a
+  /// kernel.
   [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
-  /// Functions and macros that the program has of this name, reached or not.
+  /// True if the program has a function or macro of this name, reached or not.
   [[nodiscard]] bool defines(std::string_view name) const { return known_.contains(name); }
-  /// The same, in no branch that a compiler may leave out.
+  /// True if a definition of this name is outside of all #if.
   [[nodiscard]] bool defines_always(std::string_view name) const;
-  /// A keyword's, a macro's or one that typedef makes: a word in parentheses that is a cast.
+  /// True for names that in parentheses are a cast: keywords, macros and names from typedef.
   [[nodiscard]] bool is_type(std::string_view name) const;
   [[nodiscard]] const Part* reached(std::string_view name) const;
   [[nodiscard]] const std::vector<Lexed>& texts() const { return texts_; }
@@ -52,7 +52,7 @@ class Reach {
   std::multimap<std::string_view, Part> known_{};
   std::set<std::string_view> type_names_{};
   std::vector<Part> parts_{};
-  std::map<std::string_view, std::size_t> places_{};  ///< of the first part of a name
+  std::map<std::string_view, std::size_t> places_{};  ///< first part of each name
 };
 
 }  // namespace clprobe::prelude

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a setting gets into a launch (cl/prelude.clh reads the same bits), and which foldings are
-// tried.
+// Packs a setting into a launch (cl/prelude.clh reads the same bits), and chooses the working-set
+// reductions to measure.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace clprobe::prelude {
 namespace {
 
-// NVIDIA's drivers keep offsets in 32 bits, and the last one is a sign to some.
+// NVIDIA's drivers keep offsets in 32 bits, of which some take the last one as a sign.
 constexpr unsigned dimensions_bit = 0;
 constexpr std::array<unsigned, 3> folding_bits{2, 7, 12};
 constexpr unsigned barriers_bit = 27;
@@ -20,7 +20,7 @@ constexpr unsigned atomics_bit = 28;
 constexpr unsigned lanes_bit = 29;
 constexpr unsigned fences_bit = 30;
 
-// The masks of the prelude have 31 bits.
+// The masks of cl/prelude.clh have 31 bits.
 constexpr std::uint64_t max_groups = (std::uint64_t{1} << no_folding) - 1;
 
 constexpr const char* driver_chooses = "the driver chooses the work-group size";
@@ -32,27 +32,12 @@ bool chooses_driver(const NdRange& launch) {
                      [](std::uint64_t size) { return size == 0; });
 }
 
-void check_launch(const NdRange& launch) {
-  if (launch.dimensions < 1 || launch.dimensions > 3) {
-    throw SettingError(fmt::format("a launch with {} dimensions", launch.dimensions));
-  }
-  if (launch.offset[2] != 0) {
-    throw SettingError("the launch has an offset in dimension 2, which the instrumentation needs");
-  }
-  for (std::size_t d = 0; d < 3; ++d) {
-    if (launch.global.at(d) == 0) throw SettingError("a launch without work-items");
-    const bool is_behind = d >= launch.dimensions;
-    if (is_behind && (launch.global.at(d) != 1 || launch.offset.at(d) != 0)) {
-      throw SettingError(fmt::format("sizes after the last of {} dimensions", launch.dimensions));
-    }
-    if (launch.local.at(d) == 0 && !chooses_driver(launch)) {
-      throw SettingError("a work-group without work-items");
-    }
-  }
+void check_offset(const NdRange& launch) {
+  if (launch.offset[2] == 0) return;
+  throw SettingError("the launch has an offset in dimension 2, which the instrumentation needs");
 }
 
-/// A group that is renamed must be one that the launch has, and a whole one: it gets work-items
-/// from whole groups.
+/// Refuses groups that the launch lacks, and smaller last groups, which lack work-items.
 void check_dimension(const NdRange& launch, const Setting& setting, std::size_t d) {
   const std::uint32_t exponent = setting.exponents.at(d);
   if (exponent == no_folding) return;
@@ -66,11 +51,8 @@ void check_dimension(const NdRange& launch, const Setting& setting, std::size_t 
 }
 
 void check_setting(const NdRange& launch, const Setting& setting) {
-  for (const std::uint32_t exponent : setting.exponents) {
-    if (exponent > no_folding) throw SettingError("more groups than a launch can have");
-  }
   for (std::size_t d = 0; d < 3; ++d) {
-    // Groups of one work-item are the most that a driver can choose.
+    // If the driver chooses, groups may be as small as one work-item.
     if (launch.global.at(d) / std::max<std::uint64_t>(launch.local.at(d), 1) >= max_groups) {
       throw SettingError(fmt::format("too many groups in dimension {}", d));
     }
@@ -90,7 +72,7 @@ std::uint32_t floor_log2(std::uint64_t number) {
 
 std::array<std::uint64_t, 3> count_groups(const NdRange& launch) {
   if (chooses_driver(launch)) throw SettingError(driver_chooses);
-  check_launch(launch);
+  check_offset(launch);
   std::array<std::uint64_t, 3> groups{};
   for (std::size_t d = 0; d < 3; ++d) {
     const std::uint64_t rest = launch.global.at(d) % launch.local.at(d) == 0 ? 0 : 1;
@@ -129,7 +111,7 @@ std::uint64_t count_distinct_groups(const NdRange& launch, const Setting& settin
 }
 
 NdRange encode(const NdRange& launch, const Setting& setting) {
-  check_launch(launch);
+  check_offset(launch);
   check_setting(launch, setting);
   std::uint64_t word = packed(dimensions_bit, launch.dimensions);
   for (std::size_t d = 0; d < 3; ++d) {
@@ -151,13 +133,13 @@ std::vector<Setting> fold_sweep(const NdRange& launch) {
   for (std::size_t d = 0; d < 3; ++d) {
     if (launch.local.at(d) == 0) return sweep;
     const std::uint64_t whole = count_whole_groups(launch, d);
-    // A launch of one smaller group has nothing to fold.
+    // A launch of one smaller group cannot be reduced.
     if (whole > 0) setting.exponents.at(d) = std::min(no_folding - 1, floor_log2(whole));
   }
   sweep.emplace_back();
   std::uint64_t before = count_distinct_groups(launch, sweep.back());
   while (true) {
-    // Where the number of groups is a power of two this is all of them again.
+    // If the number of groups is a power of two, the first reduction would be all groups again.
     const std::uint64_t distinct = count_distinct_groups(launch, setting);
     if (distinct < before) sweep.push_back(setting);
     before = distinct;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The texts that stand before a program's, what has to change in that, and how a kernel with an
-// entry is launched.
+// Makes the texts that go before a program's text, changes the program's text, and makes launches
+// of a kernel with an entry.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace clprobe::prelude {
 namespace {
 
-/// In place of each special function a multiplication.
+/// Returns macros that replace each special function by a multiplication.
 std::string cheap_functions() {
   std::string text;
   for (std::size_t i = 0; i < special_functions.size(); ++i) {

@@ -7,14 +7,14 @@
 namespace clprobe {
 namespace {
 
-/// Letters, digits and what else a name has within; bytes of UTF-8 count as letters.
+/// True for letters, digits and other characters inside of names; bytes of UTF-8 count as letters.
 bool is_name_byte(char c) {
   const auto byte = static_cast<unsigned char>(c);
   const bool is_letter = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
   return is_letter || (byte >= '0' && byte <= '9') || byte == '_' || byte >= 0x80;
 }
 
-/// Whether the word between blanks around `at` is a path or an address.
+/// True if the word between blanks around `at` is a path or an address.
 bool is_in_path(std::string_view text, std::size_t at) {
   constexpr std::string_view blanks = " \t\n";
   const std::size_t before = text.find_last_of(blanks, at);

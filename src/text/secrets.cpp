@@ -17,7 +17,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return is_lower(c) || is_upper(c); }
 bool is_of_name(char c) { return is_letter(c) || is_digit(c) || c == '_' || c == '-' || c == '.'; }
 
-/// The words of "dbPassword", "API_KEY" and "--api-key", in small letters.
+/// Returns the words of "dbPassword", "API_KEY" and "--api-key" in small letters.
 std::vector<std::string> parts_of(std::string_view name) {
   std::vector<std::string> parts(1);
   for (std::size_t i = 0; i < name.size(); ++i) {
@@ -53,7 +53,7 @@ bool is_secret_name(std::string_view name) {
   return std::any_of(parts.begin(), parts.end(), is_secret_part);
 }
 
-/// Hides what follows the first "name=" or "name:" of a secret, whatever stands before the name.
+/// Hides the text after the first "name=" or "name:" of a secret, anywhere in the word.
 void hide_values(std::string& word) {
   for (std::size_t at = word.find_first_of("=:"); at != std::string::npos;
        at = word.find_first_of("=:", at + 1)) {
@@ -71,7 +71,7 @@ void hide_values(std::string& word) {
   }
 }
 
-/// Of "scheme://user:password@host" and of "user:password@host" the host is left.
+/// Hides the user in "scheme://user:password@host" and "user:password@host".
 void hide_users(std::string& word) {
   constexpr std::string_view slashes = "://";
   for (std::size_t at = word.find(slashes); at != std::string::npos; at = word.find(slashes, at)) {
@@ -108,7 +108,7 @@ void hide_keys(std::string& word) {
   }
 }
 
-/// What a word says of the next one.
+/// The kind of the next word, as a word announces it.
 enum class Next { plain, secret, user };
 
 /// `is_value`: the word is itself a secret, unless it is the name of a scheme before one.

@@ -14,7 +14,7 @@ namespace {
 struct Character {
   [[nodiscard]] bool is_space() const { return code == '\t' || code == '\n' || code == '\r'; }
 
-  /// Whether it is seen, and does nothing else.
+  /// True for a character that is visible and has no other effect.
   [[nodiscard]] bool is_visible() const {
     if (!is_valid || utf8proc_get_property(code)->ignorable) return false;
     switch (utf8proc_category(code)) {
@@ -37,7 +37,7 @@ struct Character {
   std::string_view bytes{};
 };
 
-/// Takes the first character off `text`, or the first byte where it begins no UTF-8.
+/// Removes the first character from `text`, or the first byte if it begins no UTF-8.
 Character take_character(std::string_view& text) {
   std::array<utf8proc_uint8_t, 4> lead{};
   const std::size_t length = std::min(text.size(), lead.size());
@@ -66,7 +66,7 @@ std::string_view ascii_form(utf8proc_int32_t code) {
   return found == forms.end() ? std::string_view("?") : found->ascii;
 }
 
-// How many bytes of the text fill at most `width` columns.
+/// Returns how many bytes of the text fit into `width` columns.
 std::size_t bytes_within(std::string_view text, int width) {
   std::string_view rest = text;
   while (!rest.empty()) {
@@ -106,7 +106,7 @@ std::string printable_ascii(std::string_view text) {
 }
 
 std::string message_line(std::string_view text) {
-  // A screen of 80 by 24. Where the reason stands at the end, its first words are still seen.
+  // A screen of 80 by 24, so that the beginning of a message stays visible.
   constexpr int max_columns = 1920;
   return cut_to_width(printable(text), max_columns, "...");
 }

@@ -9,41 +9,40 @@
 
 namespace clprobe {
 
-/// Text from outside (a driver, a file, the command line), made safe to show: a character that does
-/// something instead of being seen becomes '?', and so does each byte that is no UTF-8. Such are
-/// control characters (so also every escape sequence), marks of direction, zero-width and other
-/// invisible characters, tags, and code points that Unicode has not assigned. Tabs and line ends
-/// become spaces.
+/// Returns text from outside (a driver, a file, the command line) in a form that is safe to show.
+/// Replaces invisible characters, and bytes that are not UTF-8, by '?': control characters (so also
+/// every escape sequence), marks of direction, zero-width characters, tags, and unassigned code
+/// points. Replaces tabs and line ends by spaces.
 std::string printable(std::string_view text);
 
-/// `printable`, and in ASCII: "±" is "+-", "µs" is "us"; what has no such form is '?'.
+/// Returns `printable` in ASCII: "±" is "+-", "µs" is "us"; a character without such a form is '?'.
 std::string printable_ascii(std::string_view text);
 
-/// What goes to stderr, whoever wrote it: `printable`, and cut where it is longer than a screen.
+/// Returns a message for stderr: `printable`, and cut to the size of a screen.
 std::string message_line(std::string_view text);
 
-/// A word of outside between single quotes, for a message of one line: what `printable` would not
-/// show is written as \xNN, byte by byte, and a long word is cut.
+/// Returns a word from outside in single quotes, for a message of one line. Writes bytes that
+/// `printable` would replace as \xNN, and cuts a long word.
 std::string quote(std::string_view word);
 
-/// Without blanks, tabs and carriage returns at its ends.
+/// Returns the text without blanks, tabs and carriage returns at its ends.
 std::string_view trimmed(std::string_view text);
 
-/// Columns on a terminal: 0 for combining marks, 2 for wide East Asian characters and emoji. What
-/// `printable` would replace takes the column of its '?'.
+/// Returns the columns on a terminal: 0 for combining marks, 2 for wide East Asian characters and
+/// emoji, and 1 for a character that `printable` would replace.
 int display_width(std::string_view utf8);
 
-/// Its characters, each with the marks that combine with it.
+/// Returns the characters, each with its combining marks.
 std::vector<std::string> characters(std::string_view utf8);
 
-/// Its longest beginning within `width` columns. Where something is cut off, `mark` is its end.
+/// Returns the longest beginning within `width` columns; if it is cut, it ends with `mark`.
 std::string cut_to_width(std::string_view utf8, int width, std::string_view mark = "");
 
-/// Filled with spaces to `width` columns, on the left (numbers) or on the right (words).
+/// Return the text filled with spaces to `width` columns, on the left (numbers) or right (words).
 std::string pad_left(std::string_view utf8, int width);
 std::string pad_right(std::string_view utf8, int width);
 
-/// Lines of at most `width` columns, broken at spaces; a longer word is broken anywhere.
+/// Returns lines of at most `width` columns, broken at spaces; a longer word is broken anywhere.
 std::vector<std::string> wrap(std::string_view utf8, int width);
 
 }  // namespace clprobe
