@@ -25,6 +25,7 @@ struct Counterpart {
   std::string_view probe;
   std::string_view name;
   std::string_view series;
+  bool is_of_pairs{false};  // the first GPU's row has a finding for each of the others
 };
 
 // Host memory of nvbandwidth is pinned. It copies by copy engines (ce) or by kernels (sm).
@@ -38,18 +39,9 @@ constexpr std::array counterparts{
     Counterpart{"device_local_copy", "transfer", "bandwidth", "on-device"},
     Counterpart{"host_to_device_memcpy_sm", "transfer", "bandwidth", "to-device-kernel"},
     Counterpart{"device_to_host_memcpy_sm", "transfer", "bandwidth", "from-device-kernel"},
+    Counterpart{"device_to_device_memcpy_write_ce", "transfer", "bandwidth", "to-peer", true},
+    Counterpart{"device_to_device_memcpy_read_ce", "transfer", "bandwidth", "from-peer", true},
     Counterpart{"host_device_latency_sm", "latency", "link_latency", "host"}};
-
-// Copies between two GPUs by the copy engines. The first GPU's row becomes findings: its writes to,
-// and reads from, each of the others.
-struct PeerCounterpart {
-  std::string_view test;
-  std::string_view series;
-};
-
-constexpr std::array peer_counterparts{
-    PeerCounterpart{"device_to_device_memcpy_write_ce", "to-peer"},
-    PeerCounterpart{"device_to_device_memcpy_read_ce", "from-peer"}};
 
 const Counterpart* counterpart_of(std::string_view test) {
   const auto* const found = std::ranges::find(counterparts, test, &Counterpart::test);
@@ -105,11 +97,12 @@ class Reader {
     const Description description = description_of(text_at(test, "bandwidth_description"));
     const std::size_t parts = parts_of(*matrix, description);
     const Counterpart* const known = parts == 1 ? counterpart_of(name) : nullptr;
-    if (known != nullptr) {
+    if (known != nullptr && known->is_of_pairs) {
+      add_peers(*known, *matrix, description.unit);
+    } else if (known != nullptr) {
       add_counterpart(*known, *matrix, description.unit);
-      if (matrix->size() == 1 && matrix->front().size() == 1) return;  // said
+      if (matrix->size() == 1 && matrix->front().size() == 1) return;  // its only number
     }
-    if (parts == 1) add_peers(name, *matrix, description.unit);
     const std::size_t rows = matrix->size() / parts;
     std::size_t values = 0;
     for (std::size_t row = 0; row < matrix->size(); ++row) {
@@ -199,17 +192,14 @@ class Reader {
     result_of(run_, known.probe).findings.push_back(std::move(finding));
   }
 
-  void add_peers(std::string_view test, const json::Json& matrix, const std::string& unit) {
-    const auto* const known = std::ranges::find(peer_counterparts, test, &PeerCounterpart::test);
-    if (known == peer_counterparts.end() || matrix.empty()) return;
-    const json::Json& row = matrix.front();
-    for (std::size_t peer = 1; peer < row.size(); ++peer) {
-      const auto number = number_of(row[peer]);
+  void add_peers(const Counterpart& known, const json::Json& matrix, const std::string& unit) {
+    for (std::size_t peer = 1; !matrix.empty() && peer < matrix.front().size(); ++peer) {
+      const auto number = number_of(matrix.front()[peer]);
       if (!number) continue;
       Finding finding =
-          imported_finding(fmt::format("{}-{}", known->series, peer), *number, unit, tool_);
-      finding.name = "bandwidth";
-      result_of(run_, "transfer").findings.push_back(std::move(finding));
+          imported_finding(fmt::format("{}-{}", known.series, peer), *number, unit, tool_);
+      finding.name = known.name;
+      result_of(run_, known.probe).findings.push_back(std::move(finding));
     }
   }
 
