@@ -22,7 +22,6 @@ run_needs=(
   "JSON for C++|header nlohmann/json.hpp|nlohmann-json3-dev|json-devel|nlohmann-json|nlohmann_json-devel"
   "pugixml|header pugixml.hpp|libpugixml-dev|pugixml-devel|pugixml|pugixml-devel"
   "cmark|header cmark.h|libcmark-dev|cmark-devel|cmark|cmark-devel"
-  "simdjson|header simdjson.h|libsimdjson-dev|simdjson-devel|simdjson|simdjson-devel"
   "utf8proc|header utf8proc.h|libutf8proc-dev|utf8proc-devel|libutf8proc|utf8proc-devel"
   "Nettle|header nettle/sha2.h|nettle-dev|nettle-devel|nettle|nettle-devel"
   "zlib|header zlib.h|zlib1g-dev|zlib-devel|zlib|zlib-devel"

@@ -4,14 +4,18 @@
 
 #include <chrono>
 #include <cstdint>
-#include <string_view>
+
+#include "clprobe/words.hpp"
 
 namespace clprobe {
 
 /// Effort of a run: fewer or more sizes and samples.
 enum class Effort { quick, normal, thorough };
-
-std::string_view to_word(Effort value);
+template <>
+struct EnumWords<Effort> {
+  static constexpr std::array table{Word{Effort::quick, "quick"}, Word{Effort::normal, "normal"},
+                                    Word{Effort::thorough, "thorough"}};
+};
 
 struct Budget {
   std::chrono::duration<double> probe_time{11.0};

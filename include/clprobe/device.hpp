@@ -28,7 +28,7 @@ namespace system {
 class Cores;
 }
 
-/// A device that was found, in the order of `clprobe list`.
+/// A device as `clprobe list` shows it.
 struct FoundDevice {
   cl::Device device{};
   DeviceInfo info{};
@@ -45,12 +45,12 @@ struct Enumeration {
   std::vector<PlatformProblem> problems{};
 };
 
-/// All devices of all platforms. Never throws for what a driver answers: an attribute that fails is
-/// absent, a platform that fails is a problem. Nothing is built or launched.
+/// Finds all devices of all platforms, without a build or a launch. Never throws for a driver's
+/// answer: a failing attribute is absent, a failing platform is a problem.
 Enumeration enumerate_devices();
 
-/// The device of that number within the platform of `device`, with all of its attributes; nothing
-/// when it is gone.
+/// Finds the device of that number within the platform of `device`, with all of its attributes;
+/// nothing if it is gone.
 std::optional<FoundDevice> find_neighbour(const DeviceInfo& device, int number);
 
 /// Reads the vendor's and the optional attributes into `info.reported` (slower than `list` needs).
@@ -59,25 +59,25 @@ void read_attributes(const cl::Device& device, DeviceInfo& info);
 /// "clFinish: CL_OUT_OF_RESOURCES (-5)".
 std::string describe(const cl::Error& error);
 
-/// The line of a build log that a person needs: the first that names an error.
+/// Returns the first line of a build log that names an error.
 std::string first_error_line(const std::string& log);
 
-/// Whether drivers say so when they have not the memory or the resources that a launch needs, and
-/// not when something is broken.
+/// Returns true for codes with which drivers report missing memory or resources of a launch, as
+/// opposed to a failure.
 bool is_refusal(cl_int code);
 
-/// How long one launch took.
+/// Times of one launch.
 struct LaunchTimes {
   std::optional<std::uint64_t> event_ns{};
   std::uint64_t host_ns{0};
 };
 
-/// One device in use: context, queue and built programs.
+/// A device in use: context, queue and built programs.
 class Session {
  public:
   /// `info` as found, or as a former session of the same device left it (clock, timer, pointers).
   Session(const cl::Device& device, DeviceInfo info, std::uint64_t seed);
-  /// The same in a context that has more devices than this one.
+  /// Opens the device in a context that has more devices.
   Session(cl::Device device, DeviceInfo info, std::uint64_t seed, cl::Context context);
 
   [[nodiscard]] const DeviceInfo& info() const { return info_; }
@@ -87,25 +87,25 @@ class Session {
   [[nodiscard]] const cl::CommandQueue& queue() const { return queue_; }
   [[nodiscard]] const cl::Device& device() const { return device_; }
 
-  /// Kernel `name` of the embedded `file`, which is built once for each set of options. clock.clh
-  /// and the device's clock come with it; `preamble` is put between the two, and headers that
-  /// it includes stand in it. Throws DeviceError with the first line of the build log.
+  /// Returns kernel `name` of the embedded `file`, which is built once per set of options. The text
+  /// is clock.clh for the device's clock, `preamble` with the headers that it includes, then the
+  /// file. Throws DeviceError with the first line of the build log.
   cl::Kernel kernel(std::string_view file, const char* name, const std::string& options,
                     const std::string& preamble = {});
 
-  /// Builds what `kernel` would, so that the driver has it in its cache when another process asks.
-  /// Throws as `kernel` does.
+  /// Builds the program of `kernel`, so that the driver's cache has it for another process. Throws
+  /// as `kernel` does.
   void build(std::string_view file, const std::string& options, const std::string& preamble);
 
-  /// What the longest of all builds took until now.
+  /// Time of the longest build until now.
   [[nodiscard]] std::chrono::steady_clock::duration longest_build() const { return longest_build_; }
 
-  /// When the first launch began; nothing: there was none. An idle device runs at a low clock.
+  /// Start of the first launch, if any. An idle device runs at a low clock.
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> first_launch() const {
     return first_launch_;
   }
 
-  /// What `kernel` built: the hash of clock.clh, headers and the file, and all options.
+  /// Returns the build of `kernel`: the hash of clock.clh, headers and the file, and all options.
   [[nodiscard]] KernelBuild build_of(std::string_view file, const std::string& options) const;
 
   /// Runs the kernel and waits for it. Only END - START is taken from the event: other stamps may
@@ -113,11 +113,10 @@ class Session {
   LaunchTimes launch(const cl::Kernel& kernel, const cl::NDRange& global, const cl::NDRange& local,
                      const cl::NDRange& offset = cl::NullRange);
 
-  /// On a CPU a launch of one work-group is run by that core, one of those that may run the
-  /// process.
+  /// CPU only: launches of one work-group run on this core, one of the allowed ones.
   void use_core(int core) { core_ = core; }
 
-  /// Until then all cores run everything: for what a probe asks the driver for itself.
+  /// Ends `use_core`: for launches that a probe makes without `launch`.
   void use_all_cores();
 
  private:
@@ -138,31 +137,31 @@ class Session {
   std::optional<std::chrono::steady_clock::time_point> first_launch_{};
 };
 
-/// The argument `never` of cl/clock.clh: a value that no chain and no offset takes.
+/// The argument `never` of cl/clock.clh: a value that no chain and no offset has.
 inline constexpr cl_ulong never = ~cl_ulong{0};
 
-/// The clocks that the device's compiler and platform make worth trying, best first.
+/// Returns the clocks that suit the device's compiler and platform, best first.
 std::vector<ClockKind> candidate_clocks(Session& session);
 
-/// Builds and runs a clock kernel and judges it: positive, monotonic, scaling with the work
-/// (n, 4n, 16n), its end value right. On success the clock is in session.info(). Else throws
-/// DeviceError that says why. May kill or hang the process on some drivers: call it in a child.
+/// Builds and runs a clock kernel and judges it: positive, monotonic, proportional to the work (n,
+/// 4n, 16n), with the right end value. On success session.info() has the clock; otherwise throws
+/// DeviceError with the reason. Some drivers end or hang the process: call it in a child.
 void try_clock(Session& session, ClockKind kind);
 
-/// Runs chains until three in a row take the same time within 1 %, at least 0.3 s on a GPU: clocks
-/// of idle devices are low. Then measures ticks against time by regression.
+/// Runs chains until three in a row agree within 1 %, at least 0.3 s on a GPU, since idle devices
+/// have low clocks. Then measures ticks against time by regression.
 void warm_up_and_calibrate(Session& session);
 
-/// Whether event times are true: from a chain of n to one of 8n they must grow as the host's time
-/// does, within a tenth, and not exceed it. Sets session.info().timer and .launch_timer.
-/// Returns what was false about them; empty when they are true.
+/// Tests event times: from a chain of n to one of 8n they must grow as the host's time does, within
+/// a tenth, and not exceed it. Sets session.info().timer and .launch_timer. Returns the problem;
+/// empty if event times are reliable.
 std::string try_events(Session& session);
 
-/// Whether pointers stored by one kernel lead the next one right. May crash: call it in a child.
+/// Tests that pointers stored by one kernel are valid in the next. May crash: call it in a child.
 bool try_pointers(Session& session);
 
-/// Page-aligned host memory for CPU devices, on huge pages where the system gives them. It holds
-/// what others left there.
+/// Page-aligned host memory for CPU devices, on huge pages if the system provides them. Its initial
+/// contents are arbitrary.
 class HostMemory {
  public:
   explicit HostMemory(Bytes size);
@@ -173,7 +172,7 @@ class HostMemory {
   ~HostMemory();
 
   [[nodiscard]] void* begin() const { return begin_; }
-  /// The share of what was touched of it that is on huge pages now, in percent.
+  /// Percentage of the touched memory that is on huge pages now.
   [[nodiscard]] int huge_page_percent() const;
 
  private:
@@ -181,8 +180,7 @@ class HostMemory {
   Bytes size_;
 };
 
-/// Prepares points on an opened device, in this process: a driver that crashes takes it along, so
-/// that the worker's child runs it.
+/// Prepares points on an opened device in this process, the worker, which a crashing driver ends.
 class PointPreparer {
  public:
   /// The session must outlive it.
@@ -193,10 +191,9 @@ class PointPreparer {
   PointPreparer& operator=(PointPreparer&&) = delete;
   ~PointPreparer();
 
-  /// The work is valid until the next call. Throws DeviceError; Unsupported.
+  /// Prepares a point. The work is valid until the next call. Throws DeviceError; Unsupported.
   Work prepare(const Probe& probe, const Point& point);
-  /// The same for a point that is prepared again and again: its buffers are kept until the memory
-  /// is needed.
+  /// Prepares a point that will be prepared again: keeps its buffers until the memory is needed.
   Work prepare_kept(const Probe& probe, const Point& point);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run says of its device. Names carry their unit.
+// The device of a run. Names carry their unit.
 #pragma once
 
 #include <cstdint>
@@ -7,24 +7,49 @@
 
 #include "clprobe/parameters.hpp"
 #include "clprobe/units.hpp"
+#include "clprobe/words.hpp"
 
 namespace clprobe {
 
-/// What a device is. Questions about it are asked by name, so that no caller lists types.
+/// Type of a device. Callers use the questions below and list no types.
 enum class DeviceType { gpu, cpu, accelerator, other, simulated };
+template <>
+struct EnumWords<DeviceType> {
+  static constexpr std::array table{Word{DeviceType::gpu, "gpu"}, Word{DeviceType::cpu, "cpu"},
+                                    Word{DeviceType::accelerator, "accelerator"},
+                                    Word{DeviceType::other, "other"},
+                                    Word{DeviceType::simulated, "simulated"}};
+};
 
-/// Which in-kernel clock a device has (DESIGN: the clock ladder).
+/// In-kernel clock of a device.
 enum class ClockKind { none, khr_device, khr_sub_group, nvidia, amd, intel, cpu, simulated };
+template <>
+struct EnumWords<ClockKind> {
+  static constexpr std::array table{Word{ClockKind::none, "none"},
+                                    Word{ClockKind::khr_device, "khr-device"},
+                                    Word{ClockKind::khr_sub_group, "khr-sub-group"},
+                                    Word{ClockKind::nvidia, "nvidia-clock64"},
+                                    Word{ClockKind::amd, "amd-cycle-counter"},
+                                    Word{ClockKind::intel, "intel-cycle-counter"},
+                                    Word{ClockKind::cpu, "cpu-cycle-counter"},
+                                    Word{ClockKind::simulated, "simulated-cycles"}};
+};
 
-/// What a tick is: a cycle of the core (follows its frequency) or of a constant-rate counter.
+/// Meaning of a tick: a cycle of the core (follows its frequency) or of a constant-rate counter.
 enum class ClockRate { unknown, core_cycles, constant_rate };
+template <>
+struct EnumWords<ClockRate> {
+  static constexpr std::array table{Word{ClockRate::unknown, "unknown"},
+                                    Word{ClockRate::core_cycles, "core-cycles"},
+                                    Word{ClockRate::constant_rate, "constant-rate"}};
+};
 
 struct Clock {
   ClockKind kind{ClockKind::none};
   ClockRate rate{ClockRate::unknown};
-  std::uint64_t overhead_ticks{0};  ///< least distance of two reads with nothing in between
+  std::uint64_t overhead_ticks{0};  ///< minimum difference of two consecutive reads
   std::uint64_t quantum_ticks{1};   ///< ticks come in multiples of this
-  double ticks_per_ns{0.0};         ///< slope against the timer; 0 when not calibrated
+  double ticks_per_ns{0.0};         ///< rate against the timer; 0 if not calibrated
   double ticks_per_ns_low{0.0};
   double ticks_per_ns_high{0.0};
   double r_squared{0.0};
@@ -32,12 +57,18 @@ struct Clock {
   friend bool operator==(const Clock&, const Clock&) = default;
 };
 
-/// What times a sample, best first. `event` and `host` time whole launches, so that only the slope
-/// between two amounts of work counts. `wait`: of a point that is about what the host waits for,
-/// start and end of the launch included. `imported`: another tool did, and gave results alone.
+/// Timer of a sample, best first. `event` and `host` time whole launches, so that only the slope
+/// between two amounts of work counts. `wait` times what the host waits for, including start and
+/// end of the launch. `imported` stands for another tool, which gives results alone.
 enum class Timer { clock, event, host, wait, imported };
+template <>
+struct EnumWords<Timer> {
+  static constexpr std::array table{Word{Timer::clock, "clock"}, Word{Timer::event, "event"},
+                                    Word{Timer::host, "host"}, Word{Timer::wait, "wait"},
+                                    Word{Timer::imported, "imported"}};
+};
 
-/// One OpenCL device: what the driver reports, and what was tried on it before measuring.
+/// One OpenCL device: the driver's report, and the results of trials before measuring.
 struct DeviceInfo {
   int index{0};                  ///< flat index over all platforms, as in `clprobe list`
   std::string platform_index{};  ///< "platform:device"
@@ -47,9 +78,9 @@ struct DeviceInfo {
   std::string vendor{};
   std::string driver{};
   std::string version{};  ///< CL_DEVICE_VERSION
-  std::string uuid{};     ///< hexadecimal; empty where the driver has none
-  std::string pci{};      ///< "0000:01:00.0"; empty where the driver has none
-  std::string isa{};      ///< what the compiler's macros say: "nvptx", "amdgcn", "x86", "spir", ...
+  std::string uuid{};     ///< hexadecimal; empty if the driver has none
+  std::string pci{};      ///< "0000:01:00.0"; empty if the driver has none
+  std::string isa{};      ///< by the compiler's macros: "nvptx", "amdgcn", "x86", "spir", ...
 
   std::int64_t compute_units{0};
   std::int64_t sub_group_size{1};
@@ -63,23 +94,23 @@ struct DeviceInfo {
   bool pointers_stay_valid{false};      ///< pointers stored by one kernel work in the next (tried)
 
   Clock clock{};
-  Timer timer{Timer::host};         ///< what times accesses: the best that the device has
-  Timer launch_timer{Timer::host};  ///< what times whole launches: event where events are true
+  Timer timer{Timer::host};         ///< best timer of accesses
+  Timer launch_timer{Timer::host};  ///< timer of whole launches: event if event times are reliable
   Parameters reported{};            ///< every attribute as the driver reported it
 
   friend bool operator==(const DeviceInfo&, const DeviceInfo&) = default;
 };
 
-/// Whether one thread runs the work-items of a group one after another, with the caches of a core.
+/// Returns true if one thread runs the work-items of a group in turn, with the caches of a core.
 inline bool runs_items_in_turn(const DeviceInfo& device) { return device.type == DeviceType::cpu; }
-/// Whether nothing is measured: a model of a compute unit is asked.
+/// Returns true for a model of a compute unit, on which nothing is measured.
 inline bool is_simulated(const DeviceInfo& device) { return device.type == DeviceType::simulated; }
 inline bool is_gpu(const DeviceInfo& device) { return device.type == DeviceType::gpu; }
-/// The cache of global memory as the driver reports it, which may be the nearest or the last one;
-/// 0 where it says nothing.
+/// Returns the cache of global memory that the driver reports, which may be the nearest or the last
+/// one; 0 if it reports none.
 Bytes reported_cache(const DeviceInfo& device);
-/// Whether so many ticks of the core's own clock a nanosecond are what the driver says is its most:
-/// it will not rise further. False where the clock is no core's or the driver says nothing.
+/// Returns true if the core's clock runs at the maximum rate that the driver reports. Returns false
+/// for a constant-rate clock and if the driver reports no maximum.
 bool runs_at_full_clock(const DeviceInfo& device, double ticks_per_ns);
 
 }  // namespace clprobe

@@ -12,7 +12,7 @@
 
 namespace clprobe {
 
-/// A named value of a point, a device or a warning, in the order in which it was added.
+/// Value of a parameter, a fact or a reported attribute.
 using Value = std::variant<std::int64_t, double, std::string>;
 
 class Parameters {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a probe is: a value that declares its options, series, findings and view, and free
-// functions. Nothing here, and nothing outside a probe's folder, knows any probe.
+// A probe is a value that declares its options, series, findings and view, and has free functions.
+// Nothing here, and nothing outside a probe's folder, knows any probe.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,8 @@
 #include "clprobe/run.hpp"
 #include "clprobe/units.hpp"
 
-/// What a probe gives for `Probe::trace`: its function, or nothing in a build without the simulation.
+/// What a probe gives for `Probe::trace`: its function, or nothing in a build without the
+/// simulation.
 #if CLPROBE_SIMULATION
 #define CLPROBE_TRACE(function) function
 #else
@@ -40,21 +41,21 @@ struct TraceFile;  // trace_file.hpp
 
 /// A cache of global memory.
 struct KnownLevel {
-  int level{0};      ///< as `latency` numbers those of global memory, from 1
-  Bytes capacity{};  ///< where the next one begins
+  int level{0};  ///< number of the level of global memory, from 1, as `latency` counts
+  Bytes capacity{};
 
   friend bool operator==(const KnownLevel&, const KnownLevel&) = default;
 };
 
-/// What earlier probes of this run, or of a run that the user names, found out of the device.
+/// Facts about the device from earlier probes of this run, or from a run that the user names.
 struct Known {
-  Bytes last_cache{};                ///< the largest capacity of a cache; 0: not known
-  std::vector<KnownLevel> levels{};  ///< whose capacity is known, the nearest first
+  Bytes last_cache{};                ///< largest capacity of a cache; 0: unknown
+  std::vector<KnownLevel> levels{};  ///< levels of known capacity, the nearest first
 
   friend bool operator==(const Known&, const Known&) = default;
 };
 
-/// A launch that is to be replayed, and what it is called in reports.
+/// A launch to be replayed, with its name in reports.
 struct AskedLaunch {
   std::string label{};
   bundle::Bundle bundle{};
@@ -62,60 +63,60 @@ struct AskedLaunch {
   friend bool operator==(const AskedLaunch&, const AskedLaunch&) = default;
 };
 
-/// A trace that an option of the probe names, read.
+/// A trace file that an option of the probe names.
 struct AskedTrace {
   std::string path{};
-  std::string sha256{};  ///< of its text
+  std::string sha256{};  ///< hash of the file's text
   std::shared_ptr<const simulator::TraceFile> file{};
 
   friend bool operator==(const AskedTrace&, const AskedTrace&) = default;
 };
 
-/// What the user allows and asks one probe for; every field that is not set is the probe's choice.
+/// The user's request to one probe. The probe chooses every field that is not set.
 struct Request {
-  Bytes max_memory{};  ///< for all buffers of the probe together; 0: the probe's choice
+  Bytes max_memory{};  ///< limit for all buffers of the probe together; 0: the probe's choice
   Effort effort{Effort::normal};
   std::uint64_t seed{42};
-  std::vector<std::string> series{};  ///< of those that the probe declares; empty: all
+  std::vector<std::string> series{};  ///< names of declared series; empty: all
   OptionValues own{};
   Known known{};
-  std::vector<AskedLaunch> launches{};  ///< for a probe that replays them
-  std::vector<AskedTrace> traces{};     ///< of its options of the kind TracePath
+  std::vector<AskedLaunch> launches{};  ///< launches for a probe that replays them
+  std::vector<AskedTrace> traces{};     ///< files of the options of kind TracePath
 
   friend bool operator==(const Request&, const Request&) = default;
 };
 
-/// A point of a plan as it is measured where it shares no memory with the others.
+/// A point of a plan as it is measured if it shares no memory with the others.
 struct PointAlone {
   Point point{};
-  Bytes memory{};  ///< that it takes
+  Bytes memory{};  ///< memory that the point needs
 };
 
-/// A point of a plan that the engine measures over and over, to see what disturbs the run.
+/// A point of a plan that the engine measures repeatedly, to see what disturbs the run.
 struct PlannedReference {
   ReferenceKind kind{ReferenceKind::core};
-  std::size_t point{0};  ///< of the plan's
-  /// Where that takes long to prepare: what is kept from one time to the next.
+  std::size_t point{0};  ///< index in the plan
+  /// A point that takes long to prepare: the copy that stays prepared.
   std::optional<PointAlone> alone{};
 };
 
-/// What to measure, and findings that are clear without measuring ("image: the device has none").
+/// The points to measure, and findings that need no measurement ("image: the device has none").
 struct Plan {
   std::vector<Point> points{};
   std::vector<Finding> findings{};
-  Bytes memory{};  ///< that the probe will hold at most, on the device and beside it on the host
+  Bytes memory{};  ///< maximum memory of the probe, on the device and on the host together
   /// How long points take that are measured once each, however long that is; 0: as the budget says.
   double seconds{0.0};
-  /// Whether the points stand in the order in which they are to be visited first, so that time cuts
-  /// off what matters least. Else the engine shuffles them.
+  /// True if the first visits follow the order of the points, so that a time limit cuts off the
+  /// least important ones. Otherwise the engine shuffles the points.
   bool is_ordered{false};
-  /// Of an ordered plan: so many of its first points are what it is about, and are visited again
-  /// before others are begun: so often at least, and those with wide intervals so often at most,
-  /// while four fifths of the time are not used.
+  /// Number of urgent points at the start of an ordered plan. The engine visits them
+  /// `min_urgent_visits` times before it begins others, and those with wide intervals up to
+  /// `max_urgent_visits` times, until four fifths of the time are used.
   std::size_t urgent{0};
   int min_urgent_visits{1};
   int max_urgent_visits{2};
-  /// Of each kind at most one.
+  /// At most one reference point of each kind.
   std::vector<PlannedReference> references{};
 };
 
@@ -124,56 +125,57 @@ struct Findings {
   std::vector<Warning> warnings{};
 };
 
-/// A sample, the witness that the host computed for it, and what else was seen of the point while
-/// it was taken ("moved_bytes"): facts that a later sample's replace.
+/// A sample, the witness that the host computed for it, and facts that were found meanwhile
+/// ("moved_bytes"). Facts of a later sample replace these.
 struct Measurement {
   Sample sample{};
   std::uint64_t expected_witness{0};
   Parameters facts{};
 };
 
-/// How the samples of one visit are taken.
+/// The samples to take in one visit.
 struct Sampling {
   Timer timer{Timer::clock};
   int count{3};
-  double agree_share{0.0};  ///< without partners: two in a row that differ by less are enough
-  /// Whether as many samples with an eighth of the work are taken too, since only their difference
-  /// is free of the launch.
+  double agree_share{0.0};  ///< without partners, two samples in a row within this share are enough
+  /// True if each sample gets a partner with an eighth of the work: only their difference is free
+  /// of the launch's overhead.
   bool has_partners{false};
 
   friend bool operator==(const Sampling&, const Sampling&) = default;
 };
 
-/// A sample, and the facts that were found while it was taken.
+/// Receives a sample and the facts that were found meanwhile.
 using TakeSample = std::function<void(const Sample&, const Parameters& facts)>;
 
-/// One prepared point: buffers filled, kernel built and launched once. Owns what it needs.
+/// A prepared point: its buffers are filled, and its kernel is built and was launched once. Owns
+/// its resources.
 struct Work {
   std::uint64_t accesses_per_iteration{1};
-  std::uint64_t iterations{1};      ///< the probe's wish; the engine may lengthen or shorten it
-  std::uint64_t max_iterations{0};  ///< 0: no bound but the time of a launch
-  int max_samples{0};               ///< of a visit; 0: as many as the budget wants
-  Parameters facts{};               ///< what was found while preparing: page kind, address form
+  std::uint64_t iterations{1};      ///< the probe's choice, which the engine may change
+  std::uint64_t max_iterations{0};  ///< 0: only the time of a launch limits them
+  int max_samples{0};               ///< maximum per visit; 0: the budget decides
+  Parameters facts{};               ///< facts found while preparing: page kind, address form
   KernelBuild build{};
-  /// Runs the kernel once with so many iterations. Throws DeviceError.
+  /// Runs the kernel once with this number of iterations. Throws DeviceError.
   std::function<Measurement(std::uint64_t iterations)> run{};
 };
 
 /// A point that is ready to be sampled.
 struct PreparedPoint {
-  Parameters facts{};  ///< what was found while preparing: page kind, address form
+  Parameters facts{};  ///< facts found while preparing: page kind, address form
   KernelBuild build{};
-  /// Takes the samples of a visit and hands over each as it comes. Valid until the backend prepares
-  /// another point. Throws DeviceError; VoidedPoint when a witness is wrong.
+  /// Takes the samples of a visit and passes on each at once. Valid until the backend prepares
+  /// another point. Throws DeviceError; VoidedPoint if a witness is wrong.
   std::function<void(const Sampling&, const TakeSample&)> sample{};
 };
 
-/// Prepares points of one opened probe, and owns what they share (buffers, counters): all of it is
-/// freed with it, when the probe ends. Throws DeviceError.
+/// Prepares points of one opened probe, and owns their shared resources (buffers, counters) until
+/// the probe ends. Throws DeviceError.
 using Preparer = std::function<Work(const Point&)>;
 
-/// One way to build a probe's kernel file: its options without the clock, and what is put before
-/// it.
+/// One way to build a probe's kernel file: the options without the clock, and a preamble of the
+/// text.
 struct KernelVariant {
   std::string options{};
   std::string preamble{};
@@ -181,7 +183,7 @@ struct KernelVariant {
   friend bool operator==(const KernelVariant&, const KernelVariant&) = default;
 };
 
-/// What a stored point has that cannot be: {"parameters", "line_bytes", "is 0, but must be at least
+/// An impossible value of a stored point: {"parameters", "line_bytes", "is 0, but must be at least
 /// 1"}.
 struct PointProblem {
   std::string group{};  ///< "parameters" or "facts"
@@ -191,8 +193,8 @@ struct PointProblem {
   friend bool operator==(const PointProblem&, const PointProblem&) = default;
 };
 
-/// A point is not what its probe reads. Tells which one it was, so that who holds the document can
-/// say where that is; the point itself may be gone.
+/// Error of a point that its probe cannot read. `is_of` identifies the point, so that the owner of
+/// the document can give its path; the point itself may no longer exist.
 class PointError : public std::out_of_range {
  public:
   PointError(const Point& point, PointProblem problem, const std::string& message)
@@ -208,37 +210,30 @@ class PointError : public std::out_of_range {
 
 /// One kind of finding that `analyse` makes.
 struct FindingSpec {
-  std::string_view name{};  ///< its words are its title: "cost_per_way"
+  std::string_view name{};  ///< "cost_per_way", whose words are the title
   std::string_view unit{};  ///< "bytes", "cycles|seconds" (the device decides); empty: none
   Role role{Role::fact};
-  std::optional<Better> better{};  ///< nothing: as usual for its unit
-  std::string_view formerly{};     ///< its name in older documents
-  std::string_view part_of{};      ///< of which finding a change of it is judged as a share
+  std::optional<Better> better{};  ///< nothing: the usual direction of its unit
+  std::string_view part_of{};      ///< finding of which a change is judged as a share
 };
 
-/// A series of points that can be asked for by --series.
+/// A series of points that --series can select.
 struct Series {
   std::string_view name{};
   std::string_view summary{};
-  /// Its name in comparisons, with {} for the name of a level: "{} read by one compute unit".
-  /// Empty: the summary.
+  /// Name in comparisons, with {} for the name of a level: "{} read by one compute unit"; empty:
+  /// the summary.
   std::string_view title{};
 };
 
-/// A series that has another name in older documents. An empty `name` is none.
-struct FormerSeries {
-  std::string_view name{};
-  std::string_view now{};
-};
-
-/// How a probe's points are drawn (see View).
+/// The chart of a probe's points (see View).
 struct ViewSpec {
   ViewKind kind{ViewKind::curve};
   std::string_view x{};
   std::string_view y{};
   std::string_view value_title{"time of an access"};
   Scale scale{Scale::logarithmic};
-  std::string_view beside{};  ///< a fact of the points, drawn on an axis of its own
+  std::string_view beside{};  ///< fact of the points on a second axis
 };
 
 struct Probe {
@@ -246,74 +241,68 @@ struct Probe {
       id{};  ///< folder = kernel stem = page = JSON key = command-line word = namespace
   std::string_view title{};
   std::string_view question{};
-  /// Version of what it measures: one more with each change of its kernels or launches after which
-  /// the same device gives other numbers. Results of two versions are not compared.
+  /// Version of the measurement. A change of kernels or launches that changes a device's numbers
+  /// increments it. Results of two versions are not compared.
   int method{1};
-  /// Whether it replays launches of other people's programs: `profile` asks for it, and it is not
-  /// among the probes of the device.
+  /// True if it replays launches of other programs. `profile` uses it; it is no probe of the
+  /// device.
   bool replays_launches{false};
-  /// Whether its reference points show what disturbs a run of other probes that have none.
+  /// True if its reference points show disturbances of other probes that have none.
   bool lends_references{false};
-  /// The id under which older versions stored what this probe measures on simulated machines.
-  std::string_view former_id_simulated{};
-  std::span<const FormerSeries> former_series{};
   Unit unit{Unit::seconds};
   std::span<const Option> options{};
-  std::span<const Series> series{};  ///< what --series can choose; empty: there is no such option
+  std::span<const Series> series{};  ///< values of --series; empty: no such option
   std::span<const FindingSpec> findings{};
   ViewSpec view{};
-  Budgets budgets{usual_budgets};  ///< how long and how often
-  /// Pure, may be null: what of the request the device can never do, in one line that names the
-  /// nearest valid value ("--grid: 4096 work-items are more than 1024 elements: choose at most
-  /// 1024"). Empty when all is well.
+  Budgets budgets{usual_budgets};
+  /// Pure, may be null. Returns the part of the request that the device can never do, in one line
+  /// with the nearest valid value ("--grid: 4096 work-items are more than 1024 elements: choose at
+  /// most 1024"); empty if the request is valid.
   std::string (*check)(const DeviceInfo&, const Request&){nullptr};
   /// Pure.
   Plan (*plan)(const DeviceInfo&, const Request&){nullptr};
-  /// Pure, may be null: more points, seen what the first ones say (sizes around a knee).
+  /// Pure, may be null. Returns more points, chosen by the first ones (sizes around a knee).
   std::vector<Point> (*refine)(const DeviceInfo&, const Request&, std::span<const Point>){nullptr};
-  /// The only one that sees OpenCL; null for a probe of simulated machines alone. Throws
-  /// DeviceError.
+  /// Opens the probe: the only function that sees OpenCL. Null for a probe of simulated machines
+  /// alone. Throws DeviceError.
   Preparer (*open)(Session&){nullptr};
-  /// Pure, may be null: the same work as streams of warp instructions, for a simulated machine.
+  /// Pure, may be null. Returns the point's work as streams of warp instructions, for a simulated
+  /// machine.
   SimulatedWork (*trace)(const simulator::Machine&, const Point&){nullptr};
-  /// Pure, may be null: how `open` builds the kernels that such a point needs, for drivers that
-  /// build slowly: they can do it while something else is measured.
+  /// Pure, may be null. Returns the builds that a point needs, so that slow drivers can build while
+  /// another point is measured.
   std::vector<KernelVariant> (*builds)(const DeviceInfo&, std::uint64_t seed,
                                        const Point&){nullptr};
-  /// Pure, may be null: the first number or word of a stored point that no point of this probe can
-  /// have. `analyse` sees no point that has one; of what is missing it has to take care itself.
+  /// Pure, may be null. Returns the first impossible value of a stored point. `analyse` sees no
+  /// point with such a value, but points may lack parameters.
   std::optional<PointProblem> (*find_problem)(const Point&){nullptr};
-  /// Pure, may be null: facts that follow from what all points took together. They are written anew
-  /// before `analyse`, and stand in every format that has facts.
+  /// Pure, may be null. Sets facts that follow from all points together, before each `analyse`.
   void (*derive)(std::vector<Point>&){nullptr};
   /// Pure.
   Findings (*analyse)(const DeviceInfo&, std::span<const Point>){nullptr};
-  /// Pure, may be null: what stands of the findings on the device's card. Without it, the headlines
-  /// do.
+  /// Pure, may be null. Returns the probe's part of the device's card; without it the card shows
+  /// the headlines.
   Card (*card)(const ProbeResult&){nullptr};
-  /// Pure, may be null: what later probes of the run should know of this one's result.
+  /// Pure, may be null. Stores what later probes of the run should know of this result.
   void (*learn)(const ProbeResult&, Known&){nullptr};
-  /// What of its findings other probes may find as well: a run holds them against each other.
+  /// Findings that other probes may have as well. A run compares them with each other.
   std::span<const SharedQuantity> quantities{};
 };
 
-/// The name of the option that every probe with several series has.
+/// Name of the option of every probe with several series.
 inline constexpr std::string_view series_option = "series";
 
-/// Gives the series of an older document's result their present names.
-void adopt_former_series(const Probe& probe, ProbeResult& result);
-
-/// Writes what the probe declares into a result: unit, view, and every finding's role, direction
-/// and present name. Documents are then complete without the probe.
+/// Writes what the probe declares into a result: unit, view, and every finding's role and
+/// direction. Documents are then complete without the probe.
 void declare(const Probe& probe, ProbeResult& result);
 
-/// Replaces findings and warnings of the analysis by those that `analyse` makes of the points now.
-/// What the plan said, and what the engine saw, stays. Throws RunFormatError with the path within
-/// the result ("points[3].parameters.line_bytes: is 0, but must be at least 1") where a point is
-/// not what the probe reads.
+/// Replaces findings and warnings of the analysis by those that `analyse` makes now. Those of the
+/// plan and the engine stay. Throws RunFormatError with the path within the result
+/// ("points[3].parameters.line_bytes: is 0, but must be at least 1") for a point that the probe
+/// cannot read.
 void analyse_again(const Probe& probe, const DeviceInfo& device, ProbeResult& result);
 
-/// Holds what the probes say of the run's device against each other (agreement.hpp).
+/// Compares the probes' findings about the run's device with each other (agreement.hpp).
 void tell_agreement(std::span<const Probe* const> probes, Run& run);
 
 }  // namespace clprobe

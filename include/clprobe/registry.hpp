@@ -9,17 +9,17 @@
 
 namespace clprobe {
 
-/// Those of the device: without any that replays launches.
+/// Returns the probes of devices: all but the one that replays launches.
 std::span<const Probe* const> all_probes();
 
-/// The one that replays launches; null in a build without `profile`.
+/// Returns the probe that replays launches; null in a build without `profile`.
 const Probe* replay_probe();
 
-/// A chain of arithmetic that is no probe of its own: its reference point shows what disturbs a
-/// core, or what changes its clock, whatever memory does.
+/// Returns a chain of arithmetic, which is in no list of probes. Its reference point shows what
+/// disturbs a core or changes its clock, independently of memory.
 const Probe& arithmetic_probe();
 
-/// Any of them, without the arithmetic. Null when there is no probe of that id.
+/// Returns the probe of that id; null if there is none. The arithmetic has no id here.
 const Probe* find_probe(std::string_view id);
 
 }  // namespace clprobe

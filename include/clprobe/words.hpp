@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words of enumerations: one table per enumeration, beside it, that both directions read.
+// Words of enumerations: one table per enumeration, next to it, serves both directions.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace clprobe {
 
@@ -35,6 +37,36 @@ auto value_in(const Table& table, std::string_view word)
                                   [&](const auto& each) { return each.word == word; });
   if (found == std::end(table)) return std::nullopt;
   return found->value;
+}
+
+/// The words of an enumeration in documents and reports: specialisations have an array `table`.
+template <typename Enum>
+struct EnumWords;
+
+template <typename Enum>
+concept HasWords = requires {
+  EnumWords<Enum>::table;
+};
+
+/// Returns the word of an enumerator.
+template <HasWords Enum>
+constexpr std::string_view to_word(Enum value) {
+  return word_in(EnumWords<Enum>::table, value);
+}
+
+/// Returns the enumerator of a word; nothing for an unknown word.
+template <HasWords Enum>
+std::optional<Enum> from_word(std::string_view word) {
+  return value_in(EnumWords<Enum>::table, word);
+}
+
+/// Returns every word of an enumeration, for messages that list what is valid.
+template <HasWords Enum>
+std::vector<std::string_view> all_words() {
+  std::vector<std::string_view> words;
+  words.reserve(std::size(EnumWords<Enum>::table));
+  for (const auto& each : EnumWords<Enum>::table) words.push_back(each.word);
+  return words;
 }
 
 }  // namespace clprobe

@@ -339,12 +339,9 @@ Options parse(const std::vector<std::string>& arguments, std::span<const Probe* 
 Request request_for(const Probe& probe, const Options& options) {
   Request request{.max_memory = options.max_memory, .effort = options.effort, .seed = options.seed};
   if (probe.replays_launches) request.launches = options.launches;
-  for (const std::string_view id : {probe.id, probe.former_id_simulated}) {
-    const auto asked = options.of_probe.find(id);
-    if (asked == options.of_probe.end()) continue;
-    request.series = asked->second.series;
-    request.own = asked->second.own;
-    break;
+  if (const auto own = options.of_probe.find(probe.id); own != options.of_probe.end()) {
+    request.series = own->second.series;
+    request.own = own->second.own;
   }
   for (const Option& option : probe.options) {
     if (!std::holds_alternative<TracePath>(option.value)) continue;

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <cstddef>
-#include <set>
 
 #include "clprobe/disturbance.hpp"
 #include "clprobe/registry.hpp"
@@ -19,17 +18,6 @@ bool is_array(std::string_view text) {
 }
 
 }  // namespace
-
-void adopt_former_names(Run& run) {
-  for (ProbeResult& result : run.results) {
-    for (const Probe* const probe : all_probes()) {
-      const bool is_former_id =
-          is_simulated(run.device) && probe->former_id_simulated == result.probe;
-      if (is_former_id) result.probe = probe->id;
-      if (probe->id == result.probe) adopt_former_series(*probe, result);
-    }
-  }
-}
 
 void make_card(ProbeResult& result) {
   const Probe* const probe = find_probe(result.probe);
@@ -56,14 +44,8 @@ void conclude(Run& run) {
 }
 
 void analyse_again(Run& run) {
-  adopt_former_names(run);
-  std::set<std::string> seen;
   for (std::size_t i = 0; i < run.results.size(); ++i) {
     ProbeResult& result = run.results[i];
-    // Under its former name a probe may be there a second time.
-    if (!seen.insert(result.probe).second) {
-      throw RunFormatError(fmt::format("results[{}].probe: expected each probe only once", i));
-    }
     const Probe* const probe = find_probe(result.probe);
     if (probe == nullptr) continue;
     try {

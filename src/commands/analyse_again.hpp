@@ -9,18 +9,15 @@
 
 namespace clprobe::commands {
 
-/// Gives probes and series of an older document the names that they have now.
-void adopt_former_names(Run& run);
-
 /// Makes the card of a result from its findings and their present intervals.
 void make_card(ProbeResult& result);
 
 /// Finds what disturbed a run and whether its probes agree, then makes their cards.
 void conclude(Run& run);
 
-/// Replaces the findings of a stored run by those of this version's analysis, under the present
-/// names of probes and series. Findings of the plan, and results of unknown probes, stay. Throws
-/// RunFormatError with the path within the run if a probe cannot read a point.
+/// Replaces the findings of a stored run by those of this version's analysis. Findings of the plan,
+/// and results of unknown probes, stay. Throws RunFormatError with the path within the run if a probe
+/// cannot read a point.
 void analyse_again(Run& run);
 
 /// The runs of a document, analysed again, as `report` and `compare` show them.

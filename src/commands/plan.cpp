@@ -100,18 +100,9 @@ std::vector<const Probe*> wanted_probes(const cli::Options& options, const Devic
     return std::find(options.words.begin(), options.words.end(), id) != options.words.end();
   };
   for (const Probe* const probe : all_probes()) {
-    const bool is_formerly_named = is_simulated(device) && is_named(probe->former_id_simulated);
-    const bool is_wanted =
-        options.words.empty() ? can_run(*probe, device) : is_named(probe->id) || is_formerly_named;
+    const bool is_wanted = options.words.empty() ? can_run(*probe, device) : is_named(probe->id);
     if (is_wanted) probes.push_back(probe);
   }
-  // A probe that has another name on simulated devices is not measured under both names.
-  std::erase_if(probes, [&](const Probe* each) {
-    return !can_run(*each, device) &&
-           std::any_of(probes.begin(), probes.end(), [&](const Probe* other) {
-             return is_simulated(device) && other->former_id_simulated == each->id;
-           });
-  });
   return probes;
 }
 

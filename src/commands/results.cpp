@@ -37,19 +37,6 @@ bool begins_with_word(std::string_view name, std::string_view word) {
   return name.size() == word.size() || letters.find(name[word.size()]) == std::string_view::npos;
 }
 
-/// On a simulated machine a probe may have another name than the one that was typed.
-void adopt_present_ids(std::span<const Run> runs, std::vector<std::string>& ids) {
-  for (const Run& run : runs) {
-    if (!is_simulated(run.device)) continue;
-    for (const ProbeResult& result : run.results) {
-      const Probe* const probe = find_probe(result.probe);
-      if (probe != nullptr) {
-        std::replace(ids.begin(), ids.end(), std::string(probe->former_id_simulated), result.probe);
-      }
-    }
-  }
-}
-
 }  // namespace
 
 void refuse_to_replace(const terminal::OutputFile& output, std::string_view flag,
@@ -120,7 +107,6 @@ std::vector<std::string> Results::probes(std::span<const Run> runs) const {
     if (found.empty()) {
       for (const Probe* const probe : all_probes()) add(probe->id);
     }
-    adopt_present_ids(runs, found);
     return found;
   }
   for (const Run& run : runs) {

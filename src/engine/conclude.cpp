@@ -142,20 +142,9 @@ void conclude(const Probe& probe, const DeviceInfo& device, const Ending& ended,
 namespace {
 
 const FindingSpec* find_spec(const Probe& probe, const Finding& finding) {
-  const auto found =
-      std::find_if(probe.findings.begin(), probe.findings.end(), [&](const auto& each) {
-        return each.name == finding.name ||
-               (!each.formerly.empty() && each.formerly == finding.name);
-      });
+  const auto found = std::find_if(probe.findings.begin(), probe.findings.end(),
+                                  [&](const auto& each) { return each.name == finding.name; });
   return found == probe.findings.end() ? nullptr : &*found;
-}
-
-/// The present name of a series; empty if it has kept its name.
-std::string_view present_name(const Probe& probe, std::string_view series) {
-  const auto found = std::find_if(
-      probe.former_series.begin(), probe.former_series.end(),
-      [&](const FormerSeries& each) { return !series.empty() && each.name == series; });
-  return found == probe.former_series.end() ? std::string_view() : found->now;
 }
 
 /// Removes numbers that no document can hold: samples that no device can have may make an analysis
@@ -213,20 +202,6 @@ Findings analyse_points(const Probe& probe, const DeviceInfo& device, ProbeResul
 
 }  // namespace
 
-void adopt_former_series(const Probe& probe, ProbeResult& result) {
-  const auto adopt = [&](std::string& series) {
-    const std::string_view now = present_name(probe, series);
-    if (!now.empty()) series = now;
-  };
-  for (Point& point : result.points) adopt(point.series);
-  for (Finding& finding : result.findings) adopt(finding.series);
-  for (Warning& warning : result.warnings) {
-    std::string series = warning.facts.text_or("series", "");
-    adopt(series);
-    if (!series.empty()) warning.facts.set("series", series);
-  }
-}
-
 void declare(const Probe& probe, ProbeResult& result) {
   result.unit = probe.unit;
   result.view = {.kind = probe.view.kind,
@@ -250,7 +225,6 @@ void declare(const Probe& probe, ProbeResult& result) {
 }
 
 void analyse_again(const Probe& probe, const DeviceInfo& device, ProbeResult& result) {
-  adopt_former_series(probe, result);
   if (!result.points.empty()) {
     Findings found = analyse_points(probe, device, result);
     std::copy_if(result.findings.begin(), result.findings.end(), std::back_inserter(found.findings),

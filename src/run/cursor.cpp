@@ -13,7 +13,7 @@ namespace {
 // Long enough to recognise a value by, short enough for one line.
 constexpr std::size_t shown_characters = 40;
 
-// As a JSON string in ASCII: the document is not trusted, and the error goes to a terminal.
+// Returns a JSON string in ASCII: the document is not trusted, and the error goes to a terminal.
 std::string excerpt(std::string_view text) {
   std::string shown =
       Json(text.substr(0, shown_characters)).dump(-1, ' ', true, Json::error_handler_t::replace);
@@ -47,8 +47,10 @@ std::string describe(const Json* value) {
 
 const Json* member(const Json* object, std::string_view key) {
   if (object == nullptr || !object->is_object()) return nullptr;
-  const auto found = object->find(std::string(key));
-  return found == object->end() ? nullptr : &*found;
+  for (const auto& [name, value] : object->get_ref<const Json::object_t&>()) {
+    if (name == key) return &value;
+  }
+  return nullptr;
 }
 
 }  // namespace

@@ -25,11 +25,9 @@ std::string path_step(std::string_view key);
 
 /// A value, or the place where one is missing. The way there is a chain of parents, and becomes
 /// text only for an error: a run has ten thousand values. A cursor must not outlive its parent.
-///
-/// FastCursor has the same questions and reads ten times as fast; it cannot say what is wrong.
 class Cursor {
  public:
-  Cursor() = default;  ///< missing, and nobody knows where
+  Cursor() = default;  ///< a missing value without a place
   explicit Cursor(const Json& value) : value_(&value) {}
   Cursor(const Cursor& parent, std::string_view key);
 
@@ -54,7 +52,7 @@ class Cursor {
   /// Calls `visit(cursor)` for each element of an array.
   template <typename Visit>
   void for_each_element(Visit visit) const;
-  /// How many elements an array has; 0 for what is none.
+  /// Number of elements of an array; 0 for another value.
   [[nodiscard]] std::size_t size_hint() const;
 
   /// Throws RunFormatError: "results[0].points[3].samples: expected an array, found nothing".

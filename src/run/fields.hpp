@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every key of a run document once: what it is called, which member it is, and since which version
-// it is there. The writer, the reader and the schema walk these lists, in whose order keys are
-// written.
+// The keys of a run document: one list per type gives the writer, the reader and the schema.
+// The writer keeps the order of the list.
 #pragma once
 
 #include <array>
@@ -12,20 +11,18 @@
 #include <tuple>
 #include <utility>
 
-#include "clprobe/probe.hpp"
 #include "clprobe/run.hpp"
-#include "run/version_1.hpp"
 
 namespace clprobe::json {
 
-/// Of anything that a device has side by side: products of two of these are integers.
+/// Maximum number of parallel units of any kind: products of two such numbers fit 64 bits.
 inline constexpr std::int64_t max_parallel = std::int64_t{1} << 20U;
 inline constexpr std::int64_t max_sub_group = std::int64_t{1} << 16U;
-/// 1 is a counter of a GHz; none is a million times as fast.
+/// Maximum rate of a clock. A counter at 1 GHz has 1 tick per ns.
 inline constexpr double max_ticks_per_ns = 1e6;
 
-/// What a member may be: a signed integer from `least` to `most`, any other number between `low`
-/// and `high`.
+/// Range of a number: a signed integer lies from `least` to `most`, another number from `low` to
+/// `high`.
 struct Limits {
   int least{0};
   std::int64_t most{std::numeric_limits<std::int64_t>::max()};
@@ -33,32 +30,15 @@ struct Limits {
   double high{max_magnitude};
 };
 
-/// A key and its member. Left out where the member is what it is in a new object, when
-/// `is_optional`.
+/// A key and its member. An optional key is left out if the member has its default value.
 template <typename Class, typename Member>
 struct Field {
   std::string_view key;
   Member Class::*member;
   std::string_view about;  ///< for the schema; empty where the key says it
   bool is_optional{false};
-  int first_version{1};
-  int last_version{run_schema_version};
   Limits limits{};
-  void (*if_missing)(Class&){nullptr};  ///< what documents of version 1 may leave out means this
 
-  [[nodiscard]] constexpr bool is_in(int version) const {
-    return first_version <= version && version <= last_version;
-  }
-  [[nodiscard]] constexpr Field since(int version) const {
-    Field field = *this;
-    field.first_version = version;
-    return field;
-  }
-  [[nodiscard]] constexpr Field until(int version) const {
-    Field field = *this;
-    field.last_version = version;
-    return field;
-  }
   [[nodiscard]] constexpr Field from(int value) const {
     Field field = *this;
     field.limits.least = value;
@@ -75,11 +55,6 @@ struct Field {
     field.limits.high = high;
     return field;
   }
-  [[nodiscard]] constexpr Field missing_in_version_1(void (*then)(Class&)) const {
-    Field field = *this;
-    field.if_missing = then;
-    return field;
-  }
 };
 
 template <typename Class, typename Member>
@@ -94,7 +69,7 @@ constexpr Field<Class, Member> if_any(std::string_view key, Member Class::*membe
   return {.key = key, .member = member, .about = about, .is_optional = true};
 }
 
-/// A key whose value says what kind of document this is. It is looked at before all others.
+/// A key with a constant value, which identifies the document. The reader checks it first.
 template <typename Value>
 struct Fixed {
   std::string_view key;
@@ -108,7 +83,7 @@ inline constexpr bool is_fixed = false;
 template <typename Value>
 inline constexpr bool is_fixed<Fixed<Value>> = true;
 
-/// The fields of a type: its `name` in the schema, and a tuple of them called `list`.
+/// The fields of a type: specialisations have the type's `name` in the schema and a tuple `list`.
 template <typename T>
 struct Fields;
 
@@ -124,7 +99,7 @@ template <typename T>
 inline constexpr std::array<std::string_view, field_count<T>> keys_of =
     std::apply([](const auto&... each) { return std::array{each.key...}; }, Fields<T>::list);
 
-/// Calls `visit(field)` for each, in their order.
+/// Calls `visit(field)` for each field of a type, in the order of the list.
 template <typename T, typename Visit>
 constexpr void for_each_field(Visit visit) {
   std::apply([&](const auto&... each) { (visit(each), ...); }, Fields<T>::list);
@@ -175,7 +150,7 @@ struct Fields<Point> {
   static constexpr auto list =
       std::tuple(always("series", &Point::series),
                  always("parameters", &Point::parameters, "values that identify the point"),
-                 always("facts", &Point::facts, "further properties of the point").since(2),
+                 always("facts", &Point::facts, "further properties of the point"),
                  always("samples", &Point::samples),
                  if_any("failure", &Point::failure, "reason why the point could not be measured"));
 };
@@ -192,19 +167,16 @@ struct Fields<Finding> {
       if_any("label", &Finding::label, "the conclusion, if it is a word"),
       always("source", &Finding::source), if_any("method", &Finding::method),
       if_any("reason", &Finding::reason, "reason why there is no value"),
-      if_any("role", &Finding::role, "purpose of the finding; a fact if left out").since(2),
-      if_any("better", &Finding::better, "direction of an improvement").since(2),
+      if_any("role", &Finding::role, "purpose of the finding; a fact if left out"),
+      if_any("better", &Finding::better, "direction of an improvement"),
       if_any("part_of", &Finding::part_of,
-             "finding of which it is a part; changes are judged as a share of that finding")
-          .since(2),
+             "finding of which it is a part; changes are judged as a share of that finding"),
       if_any("holds_scatter", &Finding::holds_scatter,
-             "true if the interval includes the variation between visits")
-          .since(2),
+             "true if the interval includes the variation between visits"),
       if_any(
           "disturbance", &Finding::disturbance,
           "half-width of the interval for disturbances during the run, included in this interval")
-          .between(0.0, max_magnitude)
-          .since(2));
+          .between(0.0, max_magnitude));
 };
 
 template <>
@@ -212,7 +184,7 @@ struct Fields<Warning> {
   static constexpr std::string_view name = "warning";
   static constexpr auto list =
       std::tuple(always("code", &Warning::code), always("facts", &Warning::facts),
-                 always("source", &Warning::source, "part of clprobe that raised it").since(2));
+                 always("source", &Warning::source, "part of clprobe that raised it"));
 };
 
 template <>
@@ -232,11 +204,9 @@ struct Fields<Reference> {
                  always("parameters", &Reference::parameters, "values that identify the point"),
                  always("moments", &Reference::moments, "times of the point during the run"),
                  if_any("is_rate", &Reference::is_rate,
-                        "true if it is work of all compute units, measured per byte")
-                     .since(2),
+                        "true if it is work of all compute units, measured per byte"),
                  if_any("spent_seconds", &Reference::spent_seconds, "total time of all moments")
-                     .between(0.0, max_magnitude)
-                     .since(2));
+                     .between(0.0, max_magnitude));
 };
 
 template <>
@@ -274,10 +244,9 @@ struct Fields<ProbeResult> {
   static constexpr std::string_view name = "result";
   static constexpr auto list = std::tuple(
       always("probe", &ProbeResult::probe),
-      if_any("method", &ProbeResult::method, "version of the probe's method").from(1).since(2),
-      always("quantity", &ProbeResult::unit).until(1),
-      always("unit", &ProbeResult::unit, "unit of the points' values").since(2),
-      always("view", &ProbeResult::view, "how its points are drawn").since(2),
+      if_any("method", &ProbeResult::method, "version of the probe's method").from(1),
+      always("unit", &ProbeResult::unit, "unit of the points' values"),
+      always("view", &ProbeResult::view, "how its points are drawn"),
       always("status", &ProbeResult::status),
       if_any("reason", &ProbeResult::reason, "reason for a status other than ok"),
       always("elapsed_seconds", &ProbeResult::elapsed_seconds).between(0.0, max_magnitude),
@@ -287,8 +256,7 @@ struct Fields<ProbeResult> {
       always("findings", &ProbeResult::findings), always("warnings", &ProbeResult::warnings),
       always("kernels", &ProbeResult::kernels), always("points", &ProbeResult::points),
       if_any("references", &ProbeResult::references,
-             "points measured repeatedly to show disturbances of the run")
-          .since(2));
+             "points measured repeatedly to show disturbances of the run"));
 };
 
 template <>
@@ -330,8 +298,7 @@ struct Fields<DeviceInfo> {
              "maximum number of pixels; 0 without images"),
       always("pointers_stay_valid", &Device::pointers_stay_valid), always("clock", &Device::clock),
       always("timer", &Device::timer, "timer of accesses"),
-      always("launch_timer", &Device::launch_timer, "timer of whole launches")
-          .missing_in_version_1(infer_launch_timer),
+      always("launch_timer", &Device::launch_timer, "timer of whole launches"),
       always("reported", &Device::reported));
 };
 
@@ -343,31 +310,13 @@ struct Fields<Run> {
       always("tool", &Run::tool), always("started", &Run::started, "UTC, ISO 8601"),
       always("arguments", &Run::arguments), always("seed", &Run::seed),
       always("interrupted", &Run::interrupted),
-      if_any("label", &Run::label, "name given by the user").since(2), always("host", &Run::host),
+      if_any("label", &Run::label, "name given by the user"), always("host", &Run::host),
       if_any("imported", &Run::imported, "only in runs imported from another tool's results"),
       always("device", &Run::device),
       always("warnings", &Run::warnings, "warnings about the device"),
       always("results", &Run::results),
-      if_any("references", &Run::references, "reference points that belong to no probe").since(2),
-      if_any("disturbances", &Run::disturbances, "disturbances shown by the references").since(2));
-};
-
-// What follows is in no document: the worker speaks of it.
-
-template <>
-struct Fields<PreparedPoint> {
-  static constexpr std::string_view name = "prepared point";
-  static constexpr auto list =
-      std::tuple(always("facts", &PreparedPoint::facts), always("build", &PreparedPoint::build));
-};
-
-template <>
-struct Fields<Sampling> {
-  static constexpr std::string_view name = "sampling";
-  static constexpr auto list =
-      std::tuple(always("timer", &Sampling::timer), always("count", &Sampling::count),
-                 always("agree_share", &Sampling::agree_share),
-                 always("has_partners", &Sampling::has_partners));
+      if_any("references", &Run::references, "reference points that belong to no probe"),
+      if_any("disturbances", &Run::disturbances, "disturbances shown by the references"));
 };
 
 }  // namespace clprobe::json

@@ -60,7 +60,7 @@ class Builder {
     std::string path;
     for (const Place& place : places_) {
       if (place.value->is_array()) {
-        // What is open has its place already; what is read now comes behind.
+        // Open values already have a place; the value that is being read comes next.
         path += fmt::format("[{}]", place.value->size() - (&place == &places_.back() ? 0 : 1));
       } else if (!place.keys.empty()) {
         path += path_step(place.key);
@@ -99,7 +99,7 @@ class Builder {
       auto& elements = place.value->get_ref<Json::array_t&>();
       return &elements.emplace_back(std::move(value));
     }
-    // As a vector: the key is known to be new.
+    // Appends without a search: the key is known to be new.
     std::vector<std::pair<const std::string, Json>>& members =
         place.value->get_ref<Json::object_t&>();
     return &members.emplace_back(place.key, std::move(value)).second;
@@ -144,7 +144,7 @@ struct LaidOut {
   bool is_one_line{true};
 };
 
-/// One after another, with `gap` between keys and values.
+/// Joins parts, with `gap` between keys and values.
 std::string join(const Json& value, const std::vector<LaidOut>& parts, const std::string& margin,
                  std::string_view gap) {
   const bool is_array = value.is_array();

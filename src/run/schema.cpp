@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The run document's JSON Schema, from the same lists of fields as its writer and its reader.
+// The JSON Schema of run documents.
 #include <fmt/format.h>
 
 #include <limits>
@@ -52,7 +52,6 @@ class Schema {
         required.push_back(key);
         properties[key] = {{"const", field.value}};
       } else {
-        if (!field.is_in(run_schema_version)) return;
         if (!field.is_optional) required.push_back(key);
         Json& property = properties[key] = Json::object();
         if (!field.about.empty()) property["description"] = field.about;
@@ -71,7 +70,7 @@ class Schema {
     return type_of(member, field.limits);
   }
 
-  // What the reader takes for a member, by the member's type. The pointer is null.
+  // Schema of a member by its type. The pointer is null.
   template <typename T>
   Json type_of(const T*, const Limits&) {
     if constexpr (HasFields<T>) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The run document, written. Its keys are listed in fields.hpp.
+// The writer of run documents. fields.hpp lists the keys.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -20,7 +20,7 @@ double finite(double value, std::string_view name) {
 template <HasFields T>
 Json encode_fields(const T& object);
 
-// One `encode_value` per kind of member. `key` is for what cannot be written.
+// One `encode_value` per kind of member. Errors name the `key`.
 
 template <typename T>
 Json encode_value(std::string_view, const T& value) {
@@ -67,7 +67,7 @@ Json encode_fields(const T& object) {
     } else {
       const auto& value = object.*field.member;
       const bool is_left_out = field.is_optional && value == std::decay_t<decltype(value)>{};
-      if (!field.is_in(run_schema_version) || is_left_out) return;
+      if (is_left_out) return;
       encoded[std::string(field.key)] = encode_value(field.key, value);
     }
   });
@@ -86,8 +86,7 @@ template Json encode(const Sample&);
 template Json encode(const Point&);
 template Json encode(const Warning&);
 template Json encode(const DeviceInfo&);
-template Json encode(const PreparedPoint&);
-template Json encode(const Sampling&);
+template Json encode(const KernelBuild&);
 template Json encode(const Run&);
 
 }  // namespace clprobe::json

@@ -11,7 +11,7 @@
 namespace clprobe {
 namespace {
 
-// Nobody mistypes a word into one of this length, and the distance takes quadratic time.
+// Longer words are no typing errors, and the distance takes quadratic time.
 constexpr std::size_t max_letters = 64;
 
 /// Lower case, without the dashes before a flag's name: they say what it is, not which one.
@@ -54,7 +54,7 @@ std::optional<std::string_view> nearest(std::string_view word,
   std::size_t min_slips = std::numeric_limits<std::size_t>::max();
   for (const std::string_view candidate : candidates) {
     const std::string letters = letters_of(candidate);
-    // Up to two letters in five wrong: with more, the guess puzzles more than it helps.
+    // Allows two wrong letters in five: a worse guess confuses.
     const std::size_t longer = std::max(typed.size(), letters.size());
     const std::size_t allowed = std::max<std::size_t>(1, longer * 2 / 5);
     const bool is_beginning = typed.size() >= 3 && letters.starts_with(typed);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2154,SC2016  # Bats and common.bash set the variables; jq has its own
-# The probe gsi, by its own name and by its former one: the thesis's cases on simulated machines, and
+# The probe gsi: the thesis's cases on simulated machines, and
 # what is refused.
 bats_require_minimum_version 1.5.0
 
@@ -13,8 +13,6 @@ setup() {
 @test "an unknown case shows the nearest, and all of them" {
   clprobe --device sim:gsi gsi --case implicid
   fails_with 2 --case implicid "did you mean 'implicit'" 'uts, utsd, implicit or compute'
-  clprobe --device sim:gsi stalls --case implicid
-  fails_with 2 --case implicid "did you mean 'implicit'"
   clprobe --device sim:gsi gsi --case uts,
   fails_with 2 --case
 }
@@ -39,14 +37,14 @@ most_threads() {
 }
 
 @test "a case that a machine cannot run is a mistake where it was asked for, else a reason" {
-  clprobe --device sim:gsi stalls --case implicit --json
+  clprobe --device sim:gsi gsi --case implicit --json
   [ "$status" -eq 0 ]
   jq -r '.[0].device.reported.machine' <<<"$output" |
     jq '.name = "small" | .local.bytes = 512 | .core.compute_units = 2' >small.json
-  clprobe --device sim:small.json stalls --case implicit
+  clprobe --device sim:small.json gsi --case implicit
   fails_with 2 --case implicit 'small cannot run this case' \
     'expected at most 512 bytes of local memory, found 1024'
-  clprobe --device sim:small.json stalls --dry-run
+  clprobe --device sim:small.json gsi --dry-run
   [ "$status" -eq 0 ]
   [[ "$output" == *"  gsi: 8 points in 8 series"* ]]
   [[ "$output" == *"    utsd, ownership: 1 point"* ]]
@@ -54,7 +52,7 @@ most_threads() {
 }
 
 @test "implicit on GSI's machine: every bar is whole, and stands beside the thesis" {
-  OCL_ICD_VENDORS=$PWD/none clprobe --device sim:gsi stalls --case implicit -o run.json
+  OCL_ICD_VENDORS=$PWD/none clprobe --device sim:gsi gsi --case implicit -o run.json
   [ "$status" -eq 0 ]
   [[ "$output" == *"full MSHR"* && "$output" == *"pending DMA"* ]]
   [[ "$output" == *"12 implicit, stash, 256 MSHRs"* ]]
@@ -67,7 +65,7 @@ most_threads() {
 }
 
 @test "bars fit the terminal and need neither colour nor Unicode" {
-  clprobe --device sim:gsi stalls --case implicit -o run.json
+  clprobe --device sim:gsi gsi --case implicit -o run.json
   [ "$status" -eq 0 ]
   LC_ALL=C clprobe report run.json
   [ "$status" -eq 0 ]
@@ -77,7 +75,7 @@ most_threads() {
 }
 
 @test "every format has the shares, and a report makes them anew from the document" {
-  clprobe --device sim:gsi stalls --case implicit -o run.json
+  clprobe --device sim:gsi gsi --case implicit -o run.json
   [ "$status" -eq 0 ]
   jq '.results[0].findings = []' run.json >bare.json
   clprobe report bare.json -o again.json -o again.md -o again.csv -o again.html -o again.svg
@@ -90,7 +88,7 @@ most_threads() {
 }
 
 @test "a document whose account was edited says that it does not add up" {
-  clprobe --device sim:gsi stalls --case implicit -o run.json
+  clprobe --device sim:gsi gsi --case implicit -o run.json
   [ "$status" -eq 0 ]
   jq '.results[0].points[].facts.gsi_no_stall_cycles = 7' run.json >edited.json
   clprobe report edited.json --json
@@ -102,17 +100,17 @@ most_threads() {
 
 @test "the same machine gives the same run, and another one is told from it" {
   clprobe --device sim:gsi gsi --case implicit -o one.json
-  clprobe --device sim:gsi stalls --case implicit --seed 42 -o two.json
+  clprobe --device sim:gsi gsi --case implicit --seed 42 -o two.json
   clprobe compare one.json two.json --fail-on changed
   [ "$status" -eq 0 ]
-  clprobe --device sim:fermi-m2070 stalls --case implicit -o other.json
+  clprobe --device sim:fermi-m2070 gsi --case implicit -o other.json
   [ "$status" -eq 0 ]
   clprobe compare one.json other.json --fail-on changed
   [ "$status" -eq 4 ]
 }
 
 @test "a machine without MSHRs has no sweep, and says why" {
-  clprobe --device sim:kepler-k20-prt stalls --case implicit --json
+  clprobe --device sim:kepler-k20-prt gsi --case implicit --json
   [ "$status" -eq 0 ]
   json_says '(.results[0].points | length) == 3'
   json_says '[.results[0].findings[] | select(.method == "plan") | .reason]
@@ -138,13 +136,11 @@ most_threads() {
   fails_with 2 --priority
 }
 
-@test "gsi needs a simulated device, and its former name means it there" {
+@test "gsi needs a simulated device, and stalls a real one" {
   clprobe gsi --json
   fails_with 2 'gsi runs only on simulated devices' '--device sim:gsi gsi'
-  # The former word means gsi there, and measures it once.
-  clprobe --device sim:gsi gsi stalls --case implicit --dry-run
-  [ "$status" -eq 0 ]
-  [ "$(grep -c 'points in' <<<"$output")" -eq 1 ]
+  clprobe --device sim:gsi stalls
+  fails_with 2 'stalls does not run on simulated devices' '--device sim:gsi gsi'
 }
 
 @test "explain tells the method and GSI's names" {

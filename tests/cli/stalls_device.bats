@@ -108,6 +108,6 @@ small=(--quick --max-memory 4MiB --json)
 }
 
 @test "a kernel for devices is none for simulated machines" {
-  clprobe --device sim:gsi stalls --case memory-bound
+  clprobe --device sim:gsi gsi --case memory-bound
   fails_with 2 --case memory-bound 'uts, utsd, implicit'
 }

@@ -12,7 +12,6 @@
 #include "clprobe/run.hpp"
 #include "commands/analyse_again.hpp"
 #include "hostile/show.hpp"
-#include "run/json.hpp"
 
 namespace {
 
@@ -28,23 +27,7 @@ void check_one_plain_line(std::string_view message) {
   if (message.empty()) fail("the message is empty", "");
 }
 
-/// What nlohmann's parser makes of a text that the fast one accepted.
-std::vector<clprobe::Run> read_slowly(std::string_view text) {
-  const clprobe::json::Json document = clprobe::json::parse(text);
-  if (!document.is_array()) return {clprobe::json::decode<clprobe::Run>(document)};
-  std::vector<clprobe::Run> runs;
-  for (const clprobe::json::Json& each : document) {
-    runs.push_back(clprobe::json::decode<clprobe::Run>(each));
-  }
-  return runs;
-}
-
 void check_accepted(std::string_view text, const std::vector<clprobe::Run>& runs) {
-  try {
-    if (read_slowly(text) != runs) fail("the parsers differ", text);
-  } catch (const clprobe::RunFormatError& error) {
-    fail("only one parser accepts it", error.what());
-  }
   const std::string written = clprobe::to_json(runs);
   if (clprobe::runs_from_json(written) != runs) {
     fail("it does not survive writing", written);

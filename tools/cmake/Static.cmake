@@ -37,11 +37,8 @@ function(clprobe_make_static target url sha256 source)
   add_dependencies(${target} ${name})
 endfunction()
 
-# Debian 12 has no static library of these two. Sources and installed headers must have one version.
+# Debian 12 has no static library of fmt. Sources and installed headers must have one version.
 set(pool http://deb.debian.org/debian/pool/main)
 find_package(fmt 9.1.0 EXACT REQUIRED)
 clprobe_make_static(fmt::fmt ${pool}/f/fmtlib/fmtlib_9.1.0+ds1.orig.tar.gz
                     84ce1c2d0be3a9863935137969dcec6970125caac032f82474640bfc81463583 src/format.cc)
-find_package(simdjson 3.0.1 EXACT REQUIRED)
-clprobe_make_static(simdjson::simdjson ${pool}/s/simdjson/simdjson_3.0.1.orig.tar.gz
-                    156b1bc5eb0561b2bd166b46d191fd3d95a3e709cc63761477d3b7aec2b6e9ed singleheader/simdjson.cpp)

@@ -345,7 +345,6 @@ const Probe probe{
     .id = "gsi",
     .title = "Simulated stalls",
     .question = "Where do the cycles of the GSI case studies go on a simulated machine?",
-    .former_id_simulated = "stalls",
     .options = case_options,
     .findings = finding_specs,
     .view = {.kind = ViewKind::stacks},

@@ -176,10 +176,9 @@ struct Memory {
 using Points = std::vector<const Point*>;
 
 struct Case {
-  std::string_view name{};      ///< for --case, and the points' parameter `case`
-  std::string_view formerly{};  ///< its name in older documents; empty: the same
-  std::string_view what{};      ///< the work of its kernel, for the manual
-  bool is_on_request{false};    ///< runs only if named, or with --thorough
+  std::string_view name{};    ///< for --case, and the points' parameter `case`
+  std::string_view what{};    ///< the work of its kernel, for the manual
+  bool is_on_request{false};  ///< runs only if named, or with --thorough
   std::vector<Point> (*points)(const DeviceInfo&, const Options&){nullptr};
   Memory (*memory)(const Point&){nullptr};
   /// The build options of the kernel.
@@ -193,7 +192,7 @@ struct Case {
 
 /// In the order in which they are planned.
 std::span<const Case> all_cases();
-/// The case with that name, now or in older documents; null if there is none.
+/// Returns the case of that name; null when there is none.
 const Case* find_case(std::string_view name);
 
 /// Sizes of arrays whose loads hit main memory, the second-level cache and the first; powers of

@@ -37,24 +37,24 @@ namespace {
 
 constexpr Case cases[]{
     wait_for_one::case_of<wait_for_one::memory_bound>(
-        "memory", "independent loads by several work-groups, scattered over main memory"),
+        "independent loads by several work-groups, scattered over main memory"),
     wait_for_one::case_of<wait_for_one::latency_bound>(
-        "latency", "one sub-group per compute unit chases pointers"),
+        "one sub-group per compute unit chases pointers"),
     wait_for_one::case_of<wait_for_one::bank_conflicts>(
-        "banks", "the lanes of a sub-group access the same bank of local memory"),
+        "the lanes of a sub-group access the same bank of local memory"),
     wait_for_one::case_of<wait_for_one::barrier>(
-        "", "sub-groups work one at a time while the others wait at a barrier"),
+        "sub-groups work one at a time while the others wait at a barrier"),
     wait_for_one::case_of<wait_for_one::dependency_chain>(
-        "chain", "four sub-groups per compute unit run chains of dependent operations"),
+        "four sub-groups per compute unit run chains of dependent operations"),
     wait_for_one::case_of<wait_for_one::divergence>(
-        "", "divergent branches keep one lane in eight of a sub-group active at a time"),
+        "divergent branches keep one lane in eight of a sub-group active at a time"),
     wait_for_one::case_of<wait_for_one::uncoalesced_loads>(
-        "", "the lanes of a sub-group load addresses one cache line apart"),
+        "the lanes of a sub-group load addresses one cache line apart"),
     wait_for_one::case_of<wait_for_one::uncoalesced_stores>(
-        "", "the lanes of a sub-group store to addresses one cache line apart"),
-    wait_for_one::case_of<wait_for_one::store_bound>("", "stores scattered over main memory"),
-    wait_for_one::case_of<wait_for_one::release>("", "stores followed by a device-scope fence"),
-    wait_for_one::case_of<wait_for_one::function_unit>("", "independent special functions"),
+        "the lanes of a sub-group store to addresses one cache line apart"),
+    wait_for_one::case_of<wait_for_one::store_bound>("stores scattered over main memory"),
+    wait_for_one::case_of<wait_for_one::release>("stores followed by a device-scope fence"),
+    wait_for_one::case_of<wait_for_one::function_unit>("independent special functions"),
     {.name = "implicit",
      .what = "a pass over an array through local memory",
      .points = copy::points,
@@ -71,14 +71,6 @@ constexpr auto case_words = [] {
   std::transform(std::begin(cases), std::end(cases), words.begin(),
                  [](const Case& each) { return each.name; });
   return words;
-}();
-
-constexpr auto former_bars = [] {
-  std::array<FormerSeries, std::size(cases)> bars;
-  std::transform(std::begin(cases), std::end(cases), bars.begin(), [](const Case& each) {
-    return FormerSeries{.name = each.formerly, .now = each.name};
-  });
-  return bars;
 }();
 
 /// "Kernels to run, as a comma list. `memory-bound`: independent loads ... Default: all."
@@ -104,7 +96,7 @@ const Option options[]{
 };
 
 constexpr FindingSpec finding_specs[]{
-    {.name = stack_first_name, .unit = "share", .role = Role::headline, .formerly = "first cause"},
+    {.name = stack_first_name, .unit = "share", .role = Role::headline},
     {.name = stack_time_name, .unit = "seconds"},
     {.name = stack_part_name, .unit = "share"},
     {.name = stack_interaction_name, .unit = "share", .role = Role::remark},
@@ -113,7 +105,7 @@ constexpr FindingSpec finding_specs[]{
     {.name = longest_tail_name, .unit = "share"},
     {.name = "advice", .role = Role::advice},
     {.name = search::lock_use_name, .unit = "share"},
-    {.name = copy::engine_name, .formerly = "copy engine"},
+    {.name = copy::engine_name},
     {.name = stack_ratio_name, .role = Role::remark},
     {.name = stack_thesis_name, .role = Role::remark},
 };
@@ -199,6 +191,11 @@ Preparer open(Session& session) {
   };
 }
 
+std::string check(const DeviceInfo& device, const Request& /*request*/) {
+  if (!is_simulated(device)) return {};
+  return "stalls does not run on simulated devices; use `clprobe --device sim:gsi gsi`";
+}
+
 std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t /*seed*/,
                                   const Point& point) {
   std::vector<KernelVariant> all{{case_of(point).options(device, point), ""}};
@@ -268,9 +265,8 @@ Card card(const ProbeResult& result) {
 std::span<const Case> all_cases() { return cases; }
 
 const Case* find_case(std::string_view name) {
-  const auto* const found = std::find_if(std::begin(cases), std::end(cases), [&](const Case& each) {
-    return !name.empty() && (each.name == name || each.formerly == name);
-  });
+  const auto* const found = std::find_if(std::begin(cases), std::end(cases),
+                                         [&](const Case& each) { return each.name == name; });
   return found == std::end(cases) ? nullptr : found;
 }
 
@@ -278,11 +274,11 @@ const Probe probe{
     .id = "stalls",
     .title = "Stalls",
     .question = "Where do a kernel's cycles go?",
-    .former_series = former_bars,
     .options = options,
     .findings = finding_specs,
     .view = {.kind = ViewKind::stacks},
     .budgets = budgets,
+    .check = check,
     .plan = plan,
     .open = open,
     .builds = builds,

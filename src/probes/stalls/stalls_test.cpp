@@ -154,39 +154,6 @@ TEST_CASE("an asynchronous copy that is made while it is started is emulated") {
   }
 }
 
-TEST_CASE("documents with the former names of cases give the same findings under the new ones") {
-  std::vector<Point> points = plan_of({"memory-bound", "dependency-chain", "barrier"}).points;
-  double ns = 500;
-  for (Point& point : points) set_time(point, ns += 10);
-  const Findings expected = analyse(gpu(), points);
-  ProbeResult old;
-  old.probe = "stalls";
-  old.points = points;
-  for (Point& point : old.points) {
-    const std::string& name = point.parameters.text("case");
-    if (name == "barrier") continue;
-    point.series = name == "memory-bound" ? "memory" : "chain";
-    point.parameters.set("case", point.series);
-  }
-  Finding refused;
-  refused.name = "stalls";
-  refused.series = "banks";
-  refused.method = "plan";
-  old.findings = {refused};
-  old.warnings = {{"point_refused", {{"series", std::string("latency")}}}};
-  analyse_again(probe, gpu(), old);
-  CHECK(old.points.front().series == "memory-bound");
-  REQUIRE(old.findings.size() == expected.findings.size() + 1);
-  CHECK(old.findings.back().series == "bank-conflicts");
-  CHECK(old.warnings.front().facts.text("series") == "latency-bound");
-  for (std::size_t i = 0; i < expected.findings.size(); ++i) {
-    CHECK(old.findings[i].name == expected.findings[i].name);
-    CHECK(old.findings[i].series == expected.findings[i].series);
-    CHECK(old.findings[i].value == expected.findings[i].value);
-    CHECK(old.findings[i].label == expected.findings[i].label);
-  }
-}
-
 TEST_CASE("a case that this version does not know is told, and not guessed") {
   std::vector<Point> points = plan_of({"barrier"}).points;
   for (Point& point : points) {

@@ -237,7 +237,6 @@ TEST_CASE("declared findings and options have unique names, and one finding is t
     for (const FindingSpec& spec : probe->findings) {
       CAPTURE(spec.name);
       CHECK(names.insert(spec.name).second);
-      if (!spec.formerly.empty()) CHECK(names.insert(spec.formerly).second);
       has_headline |= spec.role == Role::headline;
     }
     CHECK(has_headline);

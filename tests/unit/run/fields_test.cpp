@@ -152,12 +152,11 @@ bool holds_names(const Json::json_pointer& place) {
 
 }  // namespace
 
-TEST_CASE("whatever a run holds is written, and read alike by both parsers") {
+TEST_CASE("whatever a run holds is written, and read back") {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     CAPTURE(seed);
     const Run run = random_run(seed);
     const std::string text = to_json(std::span(&run, 1));
-    REQUIRE(json::decode<Run>(json::parse(text)) == run);
     REQUIRE(runs_from_json(text) == std::vector<Run>{run});
   }
 }

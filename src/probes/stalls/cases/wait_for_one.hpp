@@ -251,9 +251,8 @@ void analyse(std::string_view bar, const Points& points, const DeviceInfo& devic
              std::vector<Finding>& findings);
 
 template <const Mix& mix>
-constexpr Case case_of(std::string_view formerly, std::string_view what) {
+constexpr Case case_of(std::string_view what) {
   return {.name = mix.name,
-          .formerly = formerly,
           .what = what,
           .is_on_request = mix.is_structural(),
           .points = [](const DeviceInfo& device,
