@@ -19,7 +19,7 @@
 #include "commands/fail_on.hpp"
 #include "commands/results.hpp"
 #include "commands/stored_runs.hpp"
-#include "system/usable_cores.hpp"
+#include "system/cores.hpp"
 #include "terminal/output.hpp"
 #include "text/text.hpp"
 

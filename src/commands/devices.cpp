@@ -7,7 +7,7 @@
 
 #include "clprobe/simulated.hpp"
 #include "system/interrupt.hpp"
-#include "system/usable_cores.hpp"
+#include "system/cores.hpp"
 
 namespace clprobe::commands {
 

@@ -52,7 +52,7 @@ CoreUse core_use(int child) {
   for (std::string line; std::getline(file, line) && line.starts_with("cpu");) {
     std::istringstream words(line.substr(3));
     int core = 0;
-    // In the order of proc(5); time of guests is in `user` and `nice` already.
+    // The order of proc(5). `user` and `nice` include the time of guests.
     enum : std::size_t {
       user,
       nice,

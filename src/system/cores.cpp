@@ -3,15 +3,18 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <system_error>
 
 namespace clprobe::system {
 namespace {
 
-/// All threads, those of drivers too: each has a set of its own.
+/// Returns all threads, including those of drivers. Each thread has its own set of cores.
 std::vector<int> threads_of_process() {
   std::vector<int> all;
   std::error_code error;
@@ -70,6 +73,16 @@ void Cores::release() {
 
 bool Cores::has_all() const {
   return static_cast<long>(allowed_.size()) == sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+std::size_t usable_cores() {
+  auto cores = static_cast<double>(Cores().allowed().size());
+  // "200000 100000" grants two cores; "max 100000" sets no limit (cgroups, version 2).
+  std::ifstream limit("/sys/fs/cgroup/cpu.max");
+  double quota = 0.0;
+  double period = 0.0;
+  if (limit >> quota >> period && period > 0.0) cores = std::min(cores, std::ceil(quota / period));
+  return static_cast<std::size_t>(std::max(1.0, cores));
 }
 
 std::optional<PlaceOfThread> place_of_thread() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of the machine's cores run this process.
+// The cores that run this process.
 #pragma once
 
 #include <sched.h>
@@ -11,7 +11,7 @@
 
 namespace clprobe::system {
 
-/// Those cores, as the system takes them.
+/// Converts cores to the system's type.
 cpu_set_t set_of(const std::vector<int>& cores);
 
 /// Keeps all threads of this process on one core at a time, or where they were before. What the
@@ -20,14 +20,14 @@ class Cores {
  public:
   Cores();
 
-  /// One of the allowed cores.
+  /// Confines all threads to one of the allowed cores.
   void confine(int core);
-  /// Each thread where it was before; one that came since then on all allowed cores.
+  /// Returns each thread to its former cores, and newer threads to all allowed cores.
   void release();
 
-  /// What this thread was allowed when this object was made.
+  /// The allowed cores of the thread that created this object.
   [[nodiscard]] const std::vector<int>& allowed() const { return allowed_; }
-  /// Whether these are all cores of the machine that work.
+  /// Returns true if all working cores of the machine are allowed.
   [[nodiscard]] bool has_all() const;
 
  private:
@@ -36,13 +36,17 @@ class Cores {
   int confined_to_{-1};
 };
 
+/// Returns how many threads of this process can run at the same time, at least 1: the allowed
+/// cores, and no more than the control group of a container grants.
+std::size_t usable_cores();
+
 /// The core that runs the calling thread at this moment, and the memory that is nearest to it.
 struct PlaceOfThread {
   int core{0};
   int node{0};
 };
 
-/// Nothing where the system does not say.
+/// Returns the calling thread's core and node; nothing if the system does not report them.
 std::optional<PlaceOfThread> place_of_thread();
 
 }  // namespace clprobe::system

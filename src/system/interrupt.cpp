@@ -25,8 +25,8 @@ std::int64_t now_ms() {
 extern "C" void on_interrupt(int signal_number) {
   std::int64_t first_ms = 0;
   if (first_interrupt_ms.compare_exchange_strong(first_ms, now_ms())) return;
-  // One request may arrive twice: timeout(1) sends its signal to the program and to its group, and
-  // where a terminal hangs up the shell and the kernel both say so, the kernel when the shell ends.
+  // One request may arrive twice: timeout(1) signals the program and its group. When a terminal
+  // hangs up, the shell sends a signal, and so does the kernel when the shell ends.
   constexpr std::int64_t same_request_ms = 500;
   if (signal_number == SIGHUP || now_ms() - first_ms < same_request_ms) return;
   // A driver in an endless loop must not hold a person up.

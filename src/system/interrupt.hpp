@@ -6,12 +6,12 @@
 
 namespace clprobe::system {
 
-/// From now on the first SIGINT, SIGTERM, SIGHUP or SIGQUIT asks for a clean end, and a later one
-/// ends the program at once. What was ignored from the start (nohup, a shell's `trap '' INT`) stays
+/// Makes the first SIGINT, SIGTERM, SIGHUP or SIGQUIT request a clean end; a later one ends the
+/// program at once. Signals that were ignored from the start (nohup, a shell's `trap '' INT`) stay
 /// ignored.
 void watch_for_interrupts();
 
-/// Whether a clean end was asked for.
+/// Returns true if a clean end was requested.
 bool is_interrupted();
 
 /// While it lives, signals wait: what is done meanwhile is done as a whole.

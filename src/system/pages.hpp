@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that the process uses again, in place of giving it back to the system.
+// Memory that the process reuses instead of giving it back to the system.
 #pragma once
 
 #include <cstddef>
@@ -20,16 +20,16 @@ class Pages {
   Pages& operator=(const Pages&) = delete;
   Pages(Pages&&) = delete;
   Pages& operator=(Pages&&) = delete;
-  /// What is in use stays mapped.
+  /// Ranges in use stay mapped.
   ~Pages();
 
-  /// At least `bytes`, with zeros or with what their last user left; null, with errno, where the
-  /// system has none.
+  /// Returns at least `bytes` of zeros or of former contents; null, with errno, if the system has
+  /// none.
   [[nodiscard]] void* take(std::size_t bytes);
-  /// What `take(bytes)` gave.
+  /// Frees the result of `take(bytes)`.
   void give_back(void* begin, std::size_t bytes);
 
-  /// Whether what is given back stays, as at first.
+  /// Keeps freed ranges, which is the default, or gives them back to the system.
   void keep(bool is_kept);
 
   [[nodiscard]] std::size_t free_bytes() const;
@@ -45,7 +45,7 @@ class Pages {
   bool is_kept_{true};
 };
 
-/// Those that buffers on the host are made of, for one probe after the other.
+/// Returns the pages of the probes' host buffers.
 Pages& pages_of_process();
 
 }  // namespace clprobe::system

@@ -17,7 +17,7 @@
 namespace clprobe::system {
 namespace {
 
-/// As many instructions at once as a core can start, of which another thread on it takes half.
+/// Keeps all of a core's issue slots busy. Another thread on the core would take half of them.
 std::uint64_t mix(std::uint64_t seed) {
   constexpr std::uint64_t steps = 8'000;
   std::uint64_t a = seed;
@@ -85,7 +85,7 @@ double QuietCore::ns_on(int core) {
   return ns;
 }
 
-// Between the rates of a core that is shared and of one that is not lies a factor of 1.5 or more.
+// A shared core is slower by a factor of 1.5 or more.
 int QuietCore::choose(int here) {
   constexpr double about_as_fast = 1.15;
   constexpr std::size_t max_looks = 16;

@@ -13,11 +13,12 @@ namespace clprobe::system {
 /// GHz, for as long as seconds, and launches took 12 % longer at the lower rate.
 class QuietCore {
  public:
-  /// How long some arithmetic takes on that core, in ns; infinite where this thread may not go.
+  /// Returns the time of some arithmetic on a core in ns; infinite if this thread may not use the
+  /// core.
   using Measure = std::function<double(int core)>;
 
   QuietCore();
-  /// With a measure of the caller's, which need not move the thread.
+  /// Uses the caller's measure, which need not move the thread.
   QuietCore(std::vector<int> allowed, Measure measure);
 
   /// The core to go to: `here` if it is about as fast as any was before; otherwise the next allowed
@@ -25,12 +26,12 @@ class QuietCore {
   int choose(int here);
   /// Moves this thread there. It is not kept there.
   void seek();
-  /// One for other threads, from the next of the allowed cores on, so that it is not the same one
-  /// all the time where several are quiet. This thread stays where it may be.
+  /// Returns a quiet core for other threads, starting at the next allowed core each time, so that
+  /// several quiet cores alternate. This thread keeps its cores.
   std::optional<int> next();
   /// The `turn`-th of the allowed cores, counted round and round; nothing where there is no other.
   [[nodiscard]] std::optional<int> core_of(std::size_t turn) const;
-  /// Whether the last look found a core that is about as fast as any was before.
+  /// Returns true if the last search found a core about as fast as the fastest so far.
   [[nodiscard]] bool found_one() const { return found_one_; }
 
  private:

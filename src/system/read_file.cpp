@@ -18,8 +18,8 @@ namespace {
 /// Closed whatever happens.
 class InputFile {
  public:
-  // Without O_NONBLOCK a pipe that nobody writes to would hold the program up before it can look
-  // for an interrupt.
+  // O_NONBLOCK keeps a pipe without a writer from blocking the program, which must notice an
+  // interrupt.
   explicit InputFile(const std::string& path, int flags = 0)
       : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags)) {
     if (descriptor_ < 0) fail(errno);
@@ -42,7 +42,7 @@ class InputFile {
     return ::fstat(descriptor_, &found) == 0 && S_ISREG(found.st_mode);
   }
 
-  /// At least one byte; none at the end of the file.
+  /// Reads at least one byte; none at the end of the file.
   [[nodiscard]] std::size_t read(std::string& piece) const {
     for (;;) {
       if (!wait_for_bytes()) continue;

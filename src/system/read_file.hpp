@@ -12,8 +12,8 @@ namespace clprobe::system {
 /// EINTR for an interrupt.
 std::string read_file(const std::string& path, std::size_t max_bytes);
 
-/// The same of a plain file alone: ELOOP for a link, EINVAL for a pipe, a device or a folder. For
-/// files whose names come from others, who might name what only we may read.
+/// Reads a plain file alone: throws ELOOP for a link, EINVAL for a pipe, a device or a folder. For
+/// names that come from others, who might name a file that only this user may read.
 std::string read_plain_file(const std::string& path, std::size_t max_bytes);
 
 }  // namespace clprobe::system

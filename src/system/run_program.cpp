@@ -2,74 +2,23 @@
 #include "system/run_program.hpp"
 
 #include <poll.h>
-#include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <string_view>
-#include <system_error>
 #include <thread>
 
 #include "system/interrupt.hpp"
+#include "system/spawn.hpp"
 
 namespace clprobe::system {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// "NAME=VALUE" of this process's variables and the others, which are stronger.
-std::vector<std::string> environment_with(
-    const std::vector<std::pair<std::string, std::string>>& variables) {
-  std::vector<std::string> lines;
-  for (char** each = environ; *each != nullptr; ++each) {
-    const std::string_view line = *each;
-    const std::string_view named = line.substr(0, line.find('='));
-    const bool is_replaced =
-        std::any_of(variables.begin(), variables.end(),
-                    [named](const auto& variable) { return variable.first == named; });
-    if (!is_replaced) lines.emplace_back(line);
-  }
-  for (const auto& [name, value] : variables) {
-    lines.push_back(name);
-    lines.back().append("=").append(value);
-  }
-  return lines;
-}
-
-std::vector<char*> pointers_to(std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  pointers.reserve(words.size() + 1);
-  for (std::string& each : words) pointers.push_back(each.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
-pid_t start_program(std::vector<std::string> words, std::vector<std::string> variables) {
-  posix_spawn_file_actions_t actions{};
-  posix_spawnattr_t attributes{};
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawnattr_init(&attributes);
-  ::posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-  // What we ignore stays so in a new program, which would not expect it.
-  sigset_t defaults{};
-  ::sigemptyset(&defaults);
-  for (const int each : {SIGPIPE, SIGXFSZ}) ::sigaddset(&defaults, each);
-  ::posix_spawnattr_setsigdefault(&attributes, &defaults);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-  pid_t child = -1;
-  const int error = ::posix_spawnp(&child, words.front().c_str(), &actions, &attributes,
-                                   pointers_to(words).data(), pointers_to(variables).data());
-  ::posix_spawn_file_actions_destroy(&actions);
-  ::posix_spawnattr_destroy(&attributes);
-  if (error != 0) throw std::system_error(error, std::generic_category());
-  return child;
-}
-
-/// Asks a program to end that was interrupted and goes on.
+/// Ends a program that goes on after an interrupt.
 class Patience {
  public:
   explicit Patience(pid_t child) : child_(child) {}
@@ -93,7 +42,7 @@ class Patience {
   bool has_asked_{false};
 };
 
-/// Until it has ended, or for a moment.
+/// Waits until the program ends, for a moment at most.
 void wait_a_moment(int descriptor) {
   constexpr int longest_wait_ms = 100;
   if (descriptor < 0) {  // an old kernel
@@ -109,7 +58,9 @@ void wait_a_moment(int descriptor) {
 ProgramEnd run_program(const std::vector<std::string>& words,
                        const std::vector<std::pair<std::string, std::string>>& variables) {
   const Clock::time_point began = Clock::now();
-  const pid_t child = start_program(words, environment_with(variables));
+  Spawn spawn;
+  spawn.redirect(STDERR_FILENO, STDOUT_FILENO);
+  const pid_t child = spawn.start(words, environment_with(variables));
   // glibc 2.36 declares pidfd_open without extern "C".
   const auto descriptor = static_cast<int>(::syscall(SYS_pidfd_open, child, 0));
   Patience patience(child);

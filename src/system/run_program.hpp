@@ -8,7 +8,7 @@
 
 namespace clprobe::system {
 
-/// How it ended: by a signal, else with a status.
+/// End of a program: by a signal, otherwise with a status.
 struct ProgramEnd {
   int status{0};
   int signal{0};  ///< 0: none

@@ -15,7 +15,7 @@ void open_missing_streams() {
     if (::fcntl(stream, F_GETFD) != -1 || errno != EBADF) continue;
     // Gets the number of the stream, the lowest that is free.
     const int opened = ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
-    // Without /dev/null, as in a bare chroot, anything that nobody can write to will do.
+    // A bare chroot has no /dev/null; any read-only file will do.
     if (opened < 0) static_cast<void>(::open("/", O_RDONLY | O_DIRECTORY));
   }
 }

@@ -12,7 +12,7 @@ namespace clprobe::system {
 /// lost in silence.
 void open_missing_streams();
 
-/// Whether the descriptor is open, and for writing.
+/// Returns true if the descriptor is open for writing.
 bool is_open_for_writing(int descriptor);
 
 /// Writes to stderr as far as it can: an error message that nobody can read is no error.

@@ -57,7 +57,7 @@ void remove_if_left(const fs::path& folder) {
   ::close(lock);
 }
 
-/// What runs left behind that were killed.
+/// Removes the folders of killed runs.
 void remove_left(const fs::path& parent) {
   const std::string_view beginning = pattern.substr(0, pattern.find('X'));
   std::error_code error;

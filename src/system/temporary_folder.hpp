@@ -6,8 +6,8 @@
 
 namespace clprobe::system {
 
-/// Below TMPDIR, or /tmp; for its owner alone, and gone with this object. A run that was killed
-/// leaves one: the next run of the same user removes it.
+/// A folder in TMPDIR or /tmp for its owner alone, removed with this object. The next run of the
+/// same user removes the folder of a killed run.
 class TemporaryFolder {
  public:
   /// Throws std::system_error.

@@ -23,7 +23,7 @@ void wait_for_room(int descriptor) {
 }  // namespace
 
 int write_all(int descriptor, std::string_view text) {
-  // What an interrupt left is written all the same; one that comes now means this.
+  // An earlier interrupt does not stop this write; a new one does.
   const bool was_interrupted = is_interrupted();
   while (!text.empty()) {
     // Looked at each time: a write that has got a part away before the signal does not say EINTR.
@@ -37,7 +37,7 @@ int write_all(int descriptor, std::string_view text) {
     if (written == 0) return EIO;
     const bool is_full = errno == EAGAIN || errno == EWOULDBLOCK;
     if (!is_full && errno != EINTR) return errno;
-    // Whoever shares our terminal or pipe (a shell, ssh) may have made it non-blocking.
+    // Another user of the terminal or pipe (a shell, ssh) may have made it non-blocking.
     if (is_full) wait_for_room(descriptor);
   }
   return 0;

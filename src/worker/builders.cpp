@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "run/json.hpp"
-#include "worker/asking.hpp"
+#include "worker/protocol.hpp"
 
 namespace clprobe {
 

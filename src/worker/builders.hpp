@@ -11,7 +11,7 @@
 
 namespace clprobe {
 
-/// How many processes are worth starting for a device; 0: none. NVIDIA's compiler gains little from
+/// Returns the number of processes to start for a device. NVIDIA's compiler gains little from
 /// threads (128 programs: 22.5 s with 1, 15.6 s with 8) and much from processes (4.7 s with 8).
 /// A CPU would be disturbed, and each process takes some hundred MiB of a GPU's memory.
 std::size_t builder_count(const DeviceInfo& device, std::size_t host_cores);

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,39 +14,20 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <map>
+#include <system_error>
 #include <thread>
 #include <utility>
 
 #include "device/pocl_cache.hpp"
 #include "system/cores.hpp"
-#include "system/readable.hpp"
+#include "system/spawn.hpp"
 #include "text/text.hpp"
 #include "worker/driver_words.hpp"
 
 namespace clprobe {
 namespace {
 
-/// Frees the attributes of posix_spawn whatever happens.
-struct SpawnSettings {
-  posix_spawn_file_actions_t actions{};
-  posix_spawnattr_t attributes{};
-
-  SpawnSettings() {
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-  }
-  SpawnSettings(const SpawnSettings&) = delete;
-  SpawnSettings& operator=(const SpawnSettings&) = delete;
-  SpawnSettings(SpawnSettings&&) = delete;
-  SpawnSettings& operator=(SpawnSettings&&) = delete;
-  ~SpawnSettings() {
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-  }
-};
-
-/// One line that a terminal can show: a driver may print anything.
+/// Returns the first line of a driver's text as a terminal can show it.
 std::string first_line(std::string_view text) {
   const auto begin = text.find_first_not_of(" \n\t");
   if (begin == std::string_view::npos) return "";
@@ -56,31 +36,18 @@ std::string first_line(std::string_view text) {
                       enough_columns);
 }
 
-/// This process's variables with the changes, and both loaders told of that folder alone unless it
-/// is empty.
-std::vector<std::string> environment_with(
-    const std::string& vendors, const std::vector<std::pair<std::string, std::string>>& changes) {
-  std::map<std::string, std::string> variables;
-  for (char** each = environ; *each != nullptr; ++each) {
-    const std::string_view variable = *each;
-    const std::size_t equals = std::min(variable.find('='), variable.size());
-    variables.emplace(variable.substr(0, equals),
-                      variable.substr(std::min(equals + 1, variable.size())));
-  }
-  for (const auto& [name, value] : changes) variables[name] = value;
-  if (!vendors.empty()) {
-    variables["OCL_ICD_VENDORS"] = vendors;
-    variables.erase("OCL_ICD_FILENAMES");
-  }
-  std::vector<std::string> lines;
-  lines.reserve(variables.size());
-  for (const auto& [name, value] : variables) lines.push_back(fmt::format("{}={}", name, value));
-  return lines;
+/// Adds variables that make both loaders load the drivers of one folder alone; none if it is empty.
+std::vector<std::pair<std::string, std::string>> with_vendors(
+    std::vector<std::pair<std::string, std::string>> changes, const std::string& vendors) {
+  if (vendors.empty()) return changes;
+  changes.emplace_back("OCL_ICD_VENDORS", vendors);
+  changes.emplace_back("OCL_ICD_FILENAMES", "");
+  return changes;
 }
 
-/// PoCL counts the machine's cores, and not those that are allowed here. Its threads stay on a core
-/// each, since the system may put two on one for as long as a launch takes; of sixteen that share
-/// two cores, those that hold a lock wait for those that ask for it.
+/// Limits PoCL's threads to the allowed cores and keeps each on its core. PoCL counts the machine's
+/// cores. The system may put two threads on a core for a whole launch; of sixteen threads that
+/// share two cores, holders of a lock wait for those that spin for it.
 void settle_threads_of_pocl() {
   const system::Cores cores;
   if (cores.has_all()) {
@@ -90,7 +57,7 @@ void settle_threads_of_pocl() {
   }
 }
 
-// Of what a driver prints, its last words are kept.
+// The last words of a driver's output are kept.
 constexpr std::size_t max_words = 4096;
 // A driver that prints without end must not keep the program from looking at the time.
 constexpr int max_reads = 16;
@@ -117,31 +84,22 @@ ChildProcess::ChildProcess(const std::string& vendors,
   }
   fcntl(printing[0], F_SETFL, O_NONBLOCK);
   printed_ = printing[0];
-  SpawnSettings settings;
-  posix_spawn_file_actions_addopen(&settings.actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&settings.actions, printing[1], 1);
-  posix_spawn_file_actions_adddup2(&settings.actions, printing[1], 2);
-  posix_spawn_file_actions_adddup2(&settings.actions, ends[1], worker_channel);
-  // A group of its own: Ctrl-C reaches the parent alone, which ends the child in its own time.
-  posix_spawnattr_setflags(&settings.attributes, POSIX_SPAWN_SETPGROUP);
-  posix_spawnattr_setpgroup(&settings.attributes, 0);
-  std::string program = "/proc/self/exe";
-  std::string flag = "--worker";
-  const std::array<char*, 3> arguments{program.data(), flag.data(), nullptr};
-  std::vector<std::string> variables = environment_with(vendors, changes);
-  std::vector<char*> pointers;
-  pointers.reserve(variables.size() + 1);
-  for (std::string& each : variables) pointers.push_back(each.data());
-  pointers.push_back(nullptr);
-  const int error = posix_spawn(&pid_, program.c_str(), &settings.actions, &settings.attributes,
-                                arguments.data(), pointers.data());
+  try {
+    system::Spawn spawn;
+    spawn.close_stdin();
+    spawn.redirect(printing[1], STDOUT_FILENO);
+    spawn.redirect(printing[1], STDERR_FILENO);
+    spawn.redirect(ends[1], worker_channel);
+    // Ctrl-C reaches the parent alone, which ends the child in its own time.
+    spawn.use_own_group();
+    pid_ = spawn.start({"/proc/self/exe", "--worker"},
+                       system::environment_with(with_vendors(changes, vendors)));
+  } catch (const std::system_error& error) {
+    for (const int each : {ends[0], ends[1], printing[0], printing[1]}) close(each);
+    throw ChildLost(fmt::format("cannot start the worker process: {}", error.code().message()));
+  }
   close(ends[1]);
   close(printing[1]);
-  if (error != 0) {
-    close(channel_);
-    close(printed_);
-    throw ChildLost(fmt::format("cannot start the worker process: {}", std::strerror(error)));
-  }
 }
 
 ChildProcess::~ChildProcess() {
@@ -270,8 +228,7 @@ std::string ChildProcess::read_line(const Patience& patience) {
       unread_.erase(0, end + 1);
       return answer;
     }
-    const bool looks = look_.count() > 0;
-    if (!looks || !system::becomes_readable(channel_, look_)) wait_until(POLLIN, patience);
+    wait_until(POLLIN, patience);
     std::array<char, 65536> bytes{};
     const ssize_t count = read(channel_, bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;

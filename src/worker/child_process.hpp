@@ -39,16 +39,14 @@ class ChildProcess {
   /// passes; then, and when `cancelled` turns true, the child is killed.
   std::string ask(std::string_view line, std::chrono::milliseconds timeout,
                   const std::function<bool()>& cancelled);
-  /// Sends a line, after which the child ends: of its answers nobody hears. Throws ChildLost.
+  /// Sends a last line, whose answer is not read; the child ends after it. Throws ChildLost.
   void tell_last(std::string_view line, std::chrono::milliseconds timeout,
                  const std::function<bool()>& cancelled);
   /// Waits for one more line of an answer that has several. Throws as ask() does.
   std::string next_line(std::chrono::milliseconds timeout, const std::function<bool()>& cancelled);
-  /// From now on who waits for a line looks for so long before it sleeps.
-  void look_for(std::chrono::microseconds longest) { look_ = longest; }
 
  private:
-  /// How long a question may take, the sending of it and the wait for its answer.
+  /// Time limit for sending a line and waiting for the answer.
   struct Patience {
     std::chrono::milliseconds timeout;
     std::chrono::steady_clock::time_point give_up;
@@ -67,7 +65,6 @@ class ChildProcess {
 
   int pid_{-1};
   int channel_{-1};
-  std::chrono::microseconds look_{0};
   int printed_{-1};  // what the child's libraries print
   std::string unread_{};
   std::string words_{};

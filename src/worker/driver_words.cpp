@@ -15,7 +15,7 @@
 namespace clprobe {
 namespace {
 
-/// Where drivers and their compilers keep things.
+/// Variables for folders of drivers and compilers.
 constexpr std::array folder_variables{
     "POCL_CACHE_DIR",  "CUDA_CACHE_PATH", "MESA_SHADER_CACHE_DIR", "AMD_COMGR_CACHE_DIR",
     "NEO_CACHE_DIR",   "XDG_CACHE_HOME",  "XDG_CONFIG_HOME",       "XDG_DATA_HOME",

@@ -9,8 +9,8 @@
 
 namespace clprobe {
 
-/// What a driver says, fit for a message and a document that is published: one line, without
-/// characters that are not seen, at most 1200 columns, and without this person's folders and names.
+/// Cleans a driver's text for messages and published documents: one line of at most 1200 columns,
+/// without invisible characters and without this user's folders and names.
 std::string clean_driver_words(std::string_view words);
 
 /// The folders and names of whoever runs this: home, caches, the current folder, user, host.

@@ -4,9 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -103,28 +101,12 @@ std::vector<Driver> registered_drivers(const LoaderVariables& variables) {
 }
 
 DriverFolder::DriverFolder(const std::vector<Driver>& drivers) {
-  std::error_code error;
-  std::string name = (fs::temp_directory_path(error) / "clprobe-drivers-XXXXXX").string();
-  if (error || mkdtemp(name.data()) == nullptr) {
-    throw DeviceError(fmt::format("cannot create a folder for the working drivers: {}",
-                                  error ? error.message() : std::strerror(errno)));
-  }
-  path_ = std::move(name);
   for (std::size_t i = 0; i < drivers.size(); ++i) {
-    // By number: two folders of the same drivers are then listed alike, and so are their devices.
-    std::ofstream file(fs::path(path_) / fmt::format("{:03}{}", i, icd_ending));
+    // Numbers as names: two folders of the same drivers give the same list of devices.
+    std::ofstream file(path() + fmt::format("{:03}{}", i, icd_ending));
     file << drivers[i].library << '\n';
-    if (!file.flush()) {
-      fs::remove_all(path_, error);
-      throw DeviceError(fmt::format("cannot write into {}", path_));
-    }
+    if (!file.flush()) throw DeviceError(fmt::format("cannot write into {}", path()));
   }
-  path_ += '/';  // some loaders put the name of a file right behind it
-}
-
-DriverFolder::~DriverFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
 }
 
 }  // namespace clprobe

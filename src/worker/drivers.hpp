@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "system/temporary_folder.hpp"
+
 namespace clprobe {
 
 /// A driver as the loader finds it.
@@ -16,13 +18,13 @@ struct Driver {
   friend bool operator==(const Driver&, const Driver&) = default;
 };
 
-/// What the loaders' environment variables say; empty: not set.
+/// Values of the loaders' environment variables; empty: not set.
 struct LoaderVariables {
   std::string icd_vendors{};    ///< OCL_ICD_VENDORS
   std::string vendor_path{};    ///< OPENCL_VENDOR_PATH
   std::string icd_filenames{};  ///< OCL_ICD_FILENAMES
 
-  /// Of this process's environment, with `changes`.
+  /// Reads this process's environment, with `changes`.
   static LoaderVariables of_environment(
       const std::vector<std::pair<std::string, std::string>>& changes = {});
 };
@@ -33,22 +35,18 @@ struct LoaderVariables {
 /// those of the folder): libOpenCL(7); loader/linux/icd_linux.c of KhronosGroup/OpenCL-ICD-Loader.
 std::vector<Driver> registered_drivers(const LoaderVariables& variables);
 
-/// A folder of ICD files for some drivers, which both loaders take as OCL_ICD_VENDORS; removed with
-/// this object.
+/// A folder of ICD files for some drivers, which both loaders accept as OCL_ICD_VENDORS; removed
+/// with this object.
 class DriverFolder {
  public:
-  /// Throws DeviceError where no temporary folder can be written.
+  /// Throws DeviceError and std::system_error if no temporary folder can be written.
   explicit DriverFolder(const std::vector<Driver>& drivers);
-  DriverFolder(const DriverFolder&) = delete;
-  DriverFolder& operator=(const DriverFolder&) = delete;
-  DriverFolder(DriverFolder&&) = delete;
-  DriverFolder& operator=(DriverFolder&&) = delete;
-  ~DriverFolder();
 
-  [[nodiscard]] const std::string& path() const { return path_; }
+  /// Ends with '/': some loaders append the name of a file without one.
+  [[nodiscard]] std::string path() const { return folder_.path() + '/'; }
 
  private:
-  std::string path_{};
+  system::TemporaryFolder folder_{};
 };
 
 }  // namespace clprobe

@@ -9,14 +9,15 @@
 
 #include "clprobe/worker.hpp"
 #include "run/json.hpp"
-#include "worker/asking.hpp"
 #include "worker/driver_words.hpp"
 #include "worker/drivers.hpp"
+#include "worker/protocol.hpp"
 
 namespace clprobe {
 namespace {
 
-/// What one child finds that loads the drivers of the settings. Throws ChildLost and DeviceError.
+/// Lists the devices that a child finds with the drivers of the settings. Throws ChildLost and
+/// DeviceError.
 DeviceList ask_for_list(const WorkerSettings& settings) {
   DeviceList list;
   list.drivers = settings.drivers;
@@ -34,8 +35,8 @@ DeviceList ask_for_list(const WorkerSettings& settings) {
   return list;
 }
 
-/// Takes one driver after another to those that work, and leaves out the one with which they no
-/// longer do: alone, or in one process with the others.
+/// Adds one driver after another to the working ones, and leaves out each driver that breaks the
+/// list, alone or together with the others.
 DeviceList list_without_broken(WorkerSettings settings, const std::vector<Driver>& drivers) {
   DeviceList list;
   std::vector<DeviceList::LeftOut> left_out;
@@ -86,7 +87,7 @@ DeviceList list_devices(const WorkerSettings& settings) {
   const std::vector<Driver> drivers =
       registered_drivers(LoaderVariables::of_environment(settings.environment));
   if (drivers.empty()) throw listing_failed(first_reason);
-  // With one alone it is known which.
+  // A single driver must be the broken one.
   if (drivers.size() == 1) {
     throw listing_failed(reasons_of({{drivers.front().file, first_reason}}));
   }

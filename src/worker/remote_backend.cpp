@@ -2,24 +2,19 @@
 // The parent's side: a backend whose device lives in a child process.
 #include <fmt/format.h>
 
-#include <map>
 #include <memory>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include "clprobe/worker.hpp"
-#include "engine/sampler.hpp"
 #include "run/json.hpp"
 #include "system/core_use.hpp"
 #include "system/cores.hpp"
-#include "system/usable_cores.hpp"
-#include "worker/asking.hpp"
-#include "worker/attention.hpp"
 #include "worker/builders.hpp"
 #include "worker/child_process.hpp"
 #include "worker/driver_words.hpp"
 #include "worker/drivers.hpp"
+#include "worker/protocol.hpp"
 
 namespace clprobe {
 namespace {
@@ -45,8 +40,8 @@ class RemoteBackend final : public Backend {
   [[nodiscard]] const DeviceInfo& device() const override { return device_; }
   [[nodiscard]] std::vector<Warning> warnings() const override { return warnings_; }
 
-  /// In processes beside this one, where the driver takes long: one that had all in its cache would
-  /// only be disturbed.
+  /// Builds in other processes if the driver takes long. A driver that finds the programs in its
+  /// cache would only be disturbed.
   void build_ahead(const std::function<std::vector<Program>()>& programs) override {
     constexpr double long_s = 0.05;
     const std::size_t count = builder_count(device_, system::usable_cores());
@@ -55,11 +50,11 @@ class RemoteBackend final : public Backend {
   }
 
   PreparedPoint prepare(const Probe& probe, const Point& point) override {
-    return prepare_in_child(probe, point, false);
+    return prepare_in_child("prepare", probe, point);
   }
 
   PreparedPoint prepare_kept(const Probe& probe, const Point& point) override {
-    return prepare_in_child(probe, point, true);
+    return prepare_in_child("prepare-kept", probe, point);
   }
 
   void release() override { child_.reset(); }
@@ -72,69 +67,34 @@ class RemoteBackend final : public Backend {
 
   void use_core(std::size_t turn) override {
     giving_up_child_on_error([&] {
-      leave_samples();
       if (child_ != nullptr) ask({{"do", "core"}, {"turn", turn}});
     });
   }
 
  private:
-  // A driver that fails at every point would else be started anew hundreds of times; but a series
-  // that a device refuses (images) must not end the others.
+  // Limits how often a driver that fails at every point is restarted. A series that a device
+  // refuses (images) must not end the others.
   static constexpr int max_lost_in_a_row = 30;
 
-  /// A probe's own points, and those that are kept beside it: each are sampled in their own way.
-  /// What is asked in the other's is thrown away, as were three moments of `clock` behind each look
-  /// at a reference, of 50 ms each: it took 20 s in place of 6.
-  using Kind = std::pair<std::string_view, bool>;
-
-  PreparedPoint prepare_in_child(const Probe& probe, const Point& point, bool is_kept) {
+  PreparedPoint prepare_in_child(const char* request, const Probe& probe, Point point) {
     if (lost_in_a_row_ >= max_lost_in_a_row) {
       throw DeviceError(fmt::format("given up after {} consecutive failures; last failure: {}",
                                     lost_in_a_row_, last_loss_));
     }
+    point.samples.clear();
     return giving_up_child_on_error([&] {
-      leave_samples();
       if (child_ == nullptr) reopen();
-      attend_to(point);
-      Json question{{"do", is_kept ? "prepare-kept" : "prepare"},
-                    {"probe", probe.id},
-                    {"point", json::encode(without_samples(point))}};
-      const Kind kind{probe.id, is_kept};
-      const std::optional<Sampling> next = next_sampling(kind, point);
-      if (next) question["sampling"] = json::encode(*next);
-      const Json answer = ask(question);
-      under_way_ = next;
-      PreparedPoint prepared =
-          reading([&] { return json::decode<PreparedPoint>(answer.at("point")); });
-      prepared.sample = [this, kind](const Sampling& sampling, const TakeSample& take) {
-        last_samplings_[kind] = sampling;
+      const Json answer =
+          ask({{"do", request}, {"probe", probe.id}, {"point", json::encode(point)}});
+      PreparedPoint prepared = reading([&] {
+        return PreparedPoint{.facts = json::decode<Parameters>(answer.at("facts")),
+                             .build = json::decode<KernelBuild>(answer.at("build"))};
+      });
+      prepared.sample = [this](const Sampling& sampling, const TakeSample& take) {
         sample(sampling, take);
       };
       return prepared;
     });
-  }
-
-  /// Beside what the host itself does nothing else may be busy.
-  void attend_to(const Point& point) {
-    const bool looks = may_look(device_, cores_) && !is_of_host(point, device_);
-    child_->look_for(looks ? longest_look : std::chrono::microseconds(0));
-  }
-
-  static Point without_samples(Point point) {
-    point.samples.clear();
-    return point;
-  }
-
-  /// What will be asked of the point in a moment. Asked together with it, it saves the way to the
-  /// child and back: 0.1 ms of the half that a visit takes on a GPU.
-  [[nodiscard]] std::optional<Sampling> next_sampling(const Kind& kind, const Point& point) const {
-    const auto last = last_samplings_.find(kind);
-    if (last == last_samplings_.end()) return std::nullopt;
-    const Sampling own = sampling_of(point, device_, Budget{});
-    Sampling next = last->second;
-    next.timer = own.timer;
-    next.has_partners = own.has_partners;
-    return next;
   }
 
   Json ask(const Json& question) {
@@ -167,55 +127,31 @@ class RemoteBackend final : public Backend {
   }
 
   void reopen() {
-    under_way_.reset();
     child_ = start_child(settings_);
     ask(reopening(device_, settings_));
   }
 
-  /// Each sample is a line of the answer, and has the time of one: what was measured before a
-  /// driver's end is there.
+  /// Each sample is a line of the answer with a time limit of its own, so that the samples before a
+  /// driver's end are kept.
   void sample(const Sampling& sampling, const TakeSample& take) {
     giving_up_child_on_error([&] {
       if (child_ == nullptr) throw DeviceError("the driver's process has ended");
-      if (under_way_ == sampling) {
-        under_way_.reset();
-        return take_lines(next_line(), take);
+      Json line = ask({{"do", "sample"}, {"sampling", encode(sampling)}});
+      for (; !line.contains("done"); line = next_line()) {
+        if (line.contains("slow")) continue;
+        const auto facts = reading([&] {
+          return line.contains("facts") ? json::decode<Parameters>(line.at("facts")) : Parameters{};
+        });
+        take(reading([&] { return json::decode<Sample>(line.at("sample")); }), facts);
+        lost_in_a_row_ = 0;
       }
-      leave_samples();
-      if (child_ == nullptr) throw DeviceError("the driver's process has ended");
-      take_lines(ask({{"do", "sample"}, {"sampling", json::encode(sampling)}}), take);
     });
-  }
-
-  /// Those that nobody came for: what was asked was another sampling, or none.
-  void leave_samples() {
-    if (!std::exchange(under_way_, std::nullopt)) return;
-    try {
-      take_lines(next_line(), [](const Sample&, const Parameters&) {});
-    } catch (const Unsupported&) {
-      return;
-    } catch (const VoidedPoint&) {
-      return;
-    } catch (const std::runtime_error&) {
-      child_.reset();
-    }
   }
 
   Json next_line() { return answer_of(child_->next_line(settings_.timeout, settings_.cancelled)); }
 
-  void take_lines(Json line, const TakeSample& take) {
-    for (; !line.contains("done"); line = next_line()) {
-      if (line.contains("slow")) continue;
-      const auto facts = reading([&] {
-        return line.contains("facts") ? json::decode<Parameters>(line.at("facts")) : Parameters{};
-      });
-      take(reading([&] { return json::decode<Sample>(line.at("sample")); }), facts);
-      lost_in_a_row_ = 0;
-    }
-  }
-
-  /// One request that may fail or end the child without harm: then a warning says so, and the
-  /// device remains as it was known before. Returns whether it went well.
+  /// Sends a request that may fail or end the child without harm: a warning then gives the reason,
+  /// and the device stays as it was known before. Returns true on success.
   bool try_step(const char* word, const char* warning, Parameters facts = {}, Json question = {}) {
     question["do"] = word;
     try {
@@ -250,7 +186,7 @@ class RemoteBackend final : public Backend {
       const auto word = reading([&] { return kind.get<std::string>(); });
       if (try_step("try-clock", "clock_refused", {{"clock", word}}, {{"clock", word}})) return;
     }
-    // Whoever names a clock wants that one, and no other timer in its place.
+    // A clock that the user names is not replaced by another timer.
     if (settings_.clock && *settings_.clock != ClockKind::none) {
       throw DeviceError(fmt::format("--clock {} does not work on this device: {}",
                                     to_word(*settings_.clock),
@@ -269,13 +205,10 @@ class RemoteBackend final : public Backend {
   }
 
   int index_;
-  std::size_t cores_{system::Cores().allowed().size()};
   WorkerSettings settings_;
   std::shared_ptr<ChildProcess> child_;
   DeviceInfo device_{};
   double longest_build_s_{0.0};
-  std::map<Kind, Sampling> last_samplings_{};
-  std::optional<Sampling> under_way_{};  // what the child samples unless it failed
   std::optional<Builders> builders_{};
   std::vector<Warning> warnings_{};
   int lost_in_a_row_{0};

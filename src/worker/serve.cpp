@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The child's side of the protocol: one JSON object a line, asked and answered in turn; only the
-// answer of "sample", and of a "prepare" that asks for samples too, has several lines.
+// The child's side of the protocol (protocol.hpp).
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <sys/prctl.h>
@@ -13,6 +12,7 @@
 #include <string>
 
 #include "clprobe/device.hpp"
+#include "clprobe/estimate.hpp"
 #include "clprobe/registry.hpp"
 #include "clprobe/worker.hpp"
 #include "device/pocl_cache.hpp"
@@ -21,17 +21,16 @@
 #include "system/cores.hpp"
 #include "system/pages.hpp"
 #include "system/quiet_core.hpp"
-#include "system/readable.hpp"
-#include "worker/attention.hpp"
 #include "worker/child_process.hpp"
 #include "worker/drivers.hpp"
+#include "worker/protocol.hpp"
 
 namespace clprobe {
 namespace {
 
 using json::Json;
 
-/// Why there is no platform: the loaders say nothing of a driver that they cannot open.
+/// Returns why there is no platform. Loaders do not report a driver that they cannot open.
 Json unloadable_drivers() {
   Json problems = Json::array();
   for (const Driver& each : registered_drivers(LoaderVariables::of_environment())) {
@@ -41,6 +40,13 @@ Json unloadable_drivers() {
         {{"platform", each.file}, {"problem", reason == nullptr ? "offers no platform" : reason}});
   }
   return problems;
+}
+
+/// Returns true if the speed of the thread that launches is part of the point's time. On a CPU the
+/// driver's threads do the work.
+bool is_timed_with_host(const Point& point, const DeviceInfo& device) {
+  const Timer timer = timer_of(point, device);
+  return is_gpu(device) && (timer == Timer::wait || timer == Timer::host);
 }
 
 /// Sends one line of an answer.
@@ -53,7 +59,7 @@ void say(const Json& line) {
   }
 }
 
-/// What the child has open. One device, one prepared point at a time.
+/// The open device and the prepared point: one of each at a time.
 class Server {
  public:
   /// Answers one request; errors of drivers become {"error": "..."}, and what the device cannot do
@@ -71,9 +77,6 @@ class Server {
       return {{"error", error.what()}};
     }
   }
-
-  /// Whether to look for the next request instead of going to sleep.
-  [[nodiscard]] bool may_look() const { return may_look_; }
 
  private:
   Json answer_or_throw(const Json& request) {
@@ -107,7 +110,8 @@ class Server {
     Json problems = Json::array();
     Enumeration found = enumerate_devices();
     for (FoundDevice& each : found.devices) {
-      // All of them, since a probe's check of the command line needs more than a list shows.
+      // All attributes are read, since a probe's check of the command line needs more than a list
+      // shows.
       read_attributes(each.device, each.info);
       devices.push_back(json::encode(each.info));
     }
@@ -121,8 +125,9 @@ class Server {
     return {{"devices", devices}, {"problems", problems}};
   }
 
-  /// {"device": index, "seed": n} for a first look, with "known" (a DeviceInfo) to go on with what
-  /// a former child found; "keeps_memory": whether pages stay for who needs some next.
+  /// {"device": index, "seed": n}: the device and its candidate clocks. "known" (a DeviceInfo)
+  /// holds what a former child found. "keeps_memory": false gives freed host memory back to the
+  /// system.
   Json open(const Json& request) {
     system::pages_of_process().keep(request.value("keeps_memory", true));
     const int index = request.at("device").get<int>();
@@ -133,7 +138,6 @@ class Server {
     FoundDevice& device = found.devices[static_cast<std::size_t>(index)];
     read_attributes(device.device, device.info);
     const bool known = request.contains("known");
-    may_look_ = clprobe::may_look(device.info, system::Cores().allowed().size());
     if (known) device.info = json::decode<DeviceInfo>(request.at("known"));
     session_.emplace(device.device, std::move(device.info),
                      request.at("seed").get<std::uint64_t>());
@@ -150,7 +154,8 @@ class Server {
     try {
       try_clock(session(), kind.value_or(ClockKind::none));
     } catch (...) {
-      // All kernels are built with the session's clock: one that does not build would end them all.
+      // All kernels are built with the session's clock, so that a clock that does not build would
+      // break them all.
       session().info().clock = Clock{};
       throw;
     }
@@ -174,8 +179,8 @@ class Server {
     return tried();
   }
 
-  /// {"programs": [{"file", "options", "preamble"}, ...]}: for the driver's cache alone. One that
-  /// does not build will say so where it is needed.
+  /// {"programs": [{"file", "options", "preamble"}, ...]}: {}. Fills the driver's cache. A program
+  /// that does not build causes an error later, when it is needed.
   Json build(const Json& request) {
     for (const Json& each : request.at("programs")) {
       try {
@@ -188,8 +193,7 @@ class Server {
     return Json::object();
   }
 
-  /// {"probe", "point"}: {"point": {"facts", "build"}}, and where the question has a "sampling",
-  /// too, the lines of "sample" behind it. "prepare-kept" is for a point that will be prepared
+  /// {"probe", "point"}: {"facts", "build"}. "prepare-kept" is for a point that will be prepared
   /// again.
   Json prepare(const Json& request) {
     const std::string id = request.at("probe").get<std::string>();
@@ -200,15 +204,11 @@ class Server {
     leave_busy_core(point);
     const bool is_kept = request.at("do") == "prepare-kept";
     work_ = is_kept ? points_->prepare_kept(*probe, point) : points_->prepare(*probe, point);
-    Json prepared{
-        {"point", json::encode(PreparedPoint{.facts = work_.facts, .build = work_.build})}};
-    if (!request.contains("sampling")) return prepared;
-    say(prepared);
-    return sample(request);
+    return {{"facts", json::encode(work_.facts)}, {"build", json::encode(work_.build)}};
   }
 
-  /// What the host does itself, and what one core of a CPU computes, is timed on a quiet core;
-  /// launches of all else begin sooner there.
+  /// Moves to a quiet core: for what the host does itself, and on a CPU for what one core computes.
+  /// Other launches begin sooner there.
   void leave_busy_core(const Point& point) {
     const DeviceInfo& device = session().info();
     if (runs_items_in_turn(device)) {
@@ -217,12 +217,12 @@ class Server {
       return;
     }
     if (!is_gpu(device)) return;
-    // Where all are busy, to look at each of them takes a millisecond.
-    const bool is_worth_it = is_of_host(point, device) && quiet_core_.found_one();
+    // If all cores are busy, a look at each of them takes a millisecond.
+    const bool is_worth_it = is_timed_with_host(point, device) && quiet_core_.found_one();
     if (is_look_due(std::chrono::milliseconds(50)) || is_worth_it) quiet_core_.seek();
   }
 
-  /// Whether the last look at cores that was due is so long ago.
+  /// Returns true if the last look at the cores is longer ago than this, and counts as a look.
   bool is_look_due(std::chrono::milliseconds between) {
     const auto now = std::chrono::steady_clock::now();
     if (last_look_ && now - *last_look_ < between) return false;
@@ -239,8 +239,8 @@ class Server {
     if (core) session().use_core(*core);
   }
 
-  /// Several lines: {"sample": {...}} for each, with "facts" where any were found meanwhile, and
-  /// {"slow": true} so that who waits for the next one knows that the driver still answers.
+  /// {"sampling"}: a line {"sample": {...}} per sample, with "facts" found meanwhile, then
+  /// {"done": true}. {"slow": true} after a long launch shows that the driver still responds.
   Json sample(const Json& request) {
     if (!work_.run) throw DeviceError("nothing is prepared");
     constexpr std::uint64_t slow_ns = 1'000'000'000;
@@ -250,7 +250,7 @@ class Server {
       if (measurement.sample.host_ns > slow_ns) say({{"slow", true}});
       return measurement;
     };
-    take_samples(told, session().info(), json::decode<Sampling>(request.at("sampling")),
+    take_samples(told, session().info(), decode_sampling(request.at("sampling")),
                  [](const Sample& taken, const Parameters& facts) {
                    Json line{{"sample", json::encode(taken)}};
                    if (!facts.empty()) line["facts"] = json::encode(facts);
@@ -275,7 +275,6 @@ class Server {
   system::QuietCore quiet_core_{};
   std::optional<int> chosen_core_{};  // of a CPU
   std::optional<std::chrono::steady_clock::time_point> last_look_{};
-  bool may_look_{false};
 };
 
 }  // namespace
@@ -286,7 +285,6 @@ int serve() {
   std::string unread;
   std::array<char, 65536> bytes{};
   for (;;) {
-    if (server.may_look()) system::becomes_readable(worker_channel, longest_look);
     const ssize_t count = read(worker_channel, bytes.data(), bytes.size());
     if (count <= 0) break;
     unread.append(bytes.data(), static_cast<std::size_t>(count));

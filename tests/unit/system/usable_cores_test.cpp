@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "system/usable_cores.hpp"
+#include "system/cores.hpp"
 
 #include <doctest/doctest.h>
 #include <sched.h>
-
-#include "system/cores.hpp"
 
 namespace clprobe::system {
 
@@ -19,17 +17,6 @@ TEST_CASE("a thread that may be on one core has one, whatever the machine has") 
   const cpu_set_t all = set_of(before.allowed());
   sched_setaffinity(0, sizeof all, &all);
   CHECK(usable_cores() == cores);
-}
-
-TEST_CASE("a control group grants whole cores, and one of which it grants a part") {
-  CHECK(cores_of_quota("200000 100000\n") == 2);
-  CHECK(cores_of_quota("200001 100000\n") == 3);
-  CHECK(cores_of_quota("10000 100000\n") == 1);
-  CHECK(cores_of_quota("max 100000\n") == std::nullopt);
-  for (const char* none : {"", "7", "7 ", "7 x", "0 100000", "7 0", "-1 100000"}) {
-    CAPTURE(none);
-    CHECK(cores_of_quota(none) == std::nullopt);
-  }
 }
 
 }  // namespace clprobe::system

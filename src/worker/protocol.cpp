@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/asking.hpp"
+#include "worker/protocol.hpp"
 
 #include <fmt/format.h>
 
@@ -46,6 +46,20 @@ Json reopening(const DeviceInfo& device, const WorkerSettings& settings) {
   Json question = opening(device.index, settings);
   question["known"] = json::encode(device);
   return question;
+}
+
+Json encode(const Sampling& sampling) {
+  return {{"timer", to_word(sampling.timer)},
+          {"count", sampling.count},
+          {"agree_share", sampling.agree_share},
+          {"has_partners", sampling.has_partners}};
+}
+
+Sampling decode_sampling(const Json& value) {
+  return {.timer = from_word<Timer>(value.at("timer").get<std::string>()).value_or(Timer::host),
+          .count = value.at("count").get<int>(),
+          .agree_share = value.at("agree_share").get<double>(),
+          .has_partners = value.at("has_partners").get<bool>()};
 }
 
 }  // namespace clprobe

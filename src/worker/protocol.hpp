@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the parent asks a child process, and reads what it answers.
+// The protocol between this program and its worker: one JSON object per line. Every request has one
+// answer of one line; only "sample" has an answer of several lines.
 #pragma once
 
 #include <exception>
@@ -12,11 +13,11 @@
 
 namespace clprobe {
 
-/// With the words that the answer had in the place of what was expected.
+/// Describes an answer that cannot be read.
 ChildLost broken_answer(const std::exception& error);
 
-/// Reads an answer. One that cannot be read, such as half of one after a driver's stray write, is
-/// like none: what the child says next cannot be believed either.
+/// Reads an answer by `action`. An answer that cannot be read, such as one that a driver's stray
+/// write cut, counts as a lost child: its next answers would not be reliable either.
 template <typename Action>
 auto reading(Action action) -> decltype(action()) {
   try {
@@ -31,16 +32,21 @@ auto reading(Action action) -> decltype(action()) {
 /// Parses a line of an answer. Throws DeviceError for the driver's errors.
 json::Json answer_of(const std::string& line);
 
-/// Asks and parses the answer. Throws DeviceError for the driver's errors, ChildLost for its end.
+/// Sends a request and parses the answer. Throws DeviceError for the driver's errors, ChildLost for
+/// the child's end.
 json::Json request(ChildProcess& child, const json::Json& question, const WorkerSettings& settings);
 
-/// With the drivers and in the environment of the settings.
+/// Starts a child with the drivers and the environment of the settings.
 std::unique_ptr<ChildProcess> start_child(const WorkerSettings& settings);
 
-/// The question that opens a device for a first look.
+/// Request that opens a device for the first time.
 json::Json opening(int device_index, const WorkerSettings& settings);
 
-/// The one that opens a device which a former child looked at.
+/// Request that opens a device that a former child has tried.
 json::Json reopening(const DeviceInfo& device, const WorkerSettings& settings);
+
+json::Json encode(const Sampling& sampling);
+/// Throws json::Json::exception.
+Sampling decode_sampling(const json::Json& value);
 
 }  // namespace clprobe
