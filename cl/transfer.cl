@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the probe `transfer` needs of the device: contents, marks at places all over them
-// (src/probes/transfer/marks.cpp), and a copy that reads or writes the host's memory.
+// Kernels of the probe `transfer`: contents, marks throughout them (`Marks` in
+// src/probes/transfer/transfer.hpp), and a copy that reads or writes the host's memory.
+#include "mixed.clh"
 #include "places.clh"
 
 #define MAX_MARKS 512u
-
-inline uint mixed(uint bits) {
-  bits = (bits ^ (bits >> 16)) * 0x7feb352du;
-  bits = (bits ^ (bits >> 15)) * 0x846ca68bu;
-  return bits ^ (bits >> 16);
-}
 
 inline ulong place_of_mark(uint mark, uint marks, ulong words_in_all, uint launch) {
   if (mark == 0) return 0;
@@ -23,22 +18,6 @@ kernel void transfer_fill(global uint* data, ulong words_in_all) {
   const ulong end = end_of_places(words_in_all);
   const ulong step = place_step();
   for (ulong w = first_place(words_in_all); w < end; w += step) data[w] = mixed((uint)w);
-}
-
-// A store of 4 bytes a place.
-kernel void transfer_clear(global uint* data, ulong words_in_all) {
-  const ulong end = end_of_places(words_in_all);
-  const ulong step = place_step();
-  for (ulong w = first_place(words_in_all); w < end; w += step) data[w] = 0;
-}
-
-// A load of 4 bytes a place, each counted as often as its place says.
-kernel void transfer_total(global const uint* data, ulong words_in_all, global ulong* totals) {
-  const ulong end = end_of_places(words_in_all);
-  const ulong step = place_step();
-  ulong total = 0;
-  for (ulong w = first_place(words_in_all); w < end; w += step) total += data[w] * (2 * w + 1);
-  totals[get_global_id(0)] = total;
 }
 
 // A store by each of `marks` work-items.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the driver says of the device, kept as it said it. Such values mean different things with
-// different vendors (docs/method.md), so that nothing measured is ever corrected by them.
+// The driver's attributes of a device, unchanged. They mean different things with different vendors
+// (docs/method.md), so that no measurement is corrected by them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -121,7 +121,7 @@ std::string read_pci(const cl::Device& device) {
                      pci->pci_function);
 }
 
-/// How many devices its platform has, this one among them; 0 when it does not say.
+/// Returns the number of devices of its platform, including this one; 0 if unknown.
 std::size_t count_on_platform(const cl::Device& device) {
   try {
     std::vector<cl::Device> all;

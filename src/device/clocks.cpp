@@ -54,7 +54,7 @@ class Chain {
     return reading;
   }
 
-  /// What the session trusts: event times, or the host's.
+  /// Returns the event time if event times are reliable, otherwise the host's.
   [[nodiscard]] double elapsed_ns(const Reading& reading) const {
     const bool by_event = session_.info().launch_timer == Timer::event && reading.times.event_ns;
     return static_cast<double>(by_event ? *reading.times.event_ns : reading.times.host_ns);
@@ -76,7 +76,7 @@ class Chain {
   cl::Buffer out_;
 };
 
-/// Least step between two reads, and the greatest common divisor of all steps.
+/// Measures the minimum step between two reads, and the greatest common divisor of all steps.
 void measure_steps(Session& session) {
   constexpr std::size_t count = 256;
   cl::Kernel kernel = session.kernel("ticks.cl", "ticks_steps", "");
@@ -94,7 +94,7 @@ void measure_steps(Session& session) {
   clock.quantum_ticks = std::max<std::uint64_t>(1, divisor);
 }
 
-/// What the vendor says a tick is. A chain of arithmetic may show that it is not.
+/// Returns the meaning of a tick by the vendor's documents. A chain of arithmetic may refute it.
 ClockRate rate_of(ClockKind kind) {
   switch (kind) {
     case ClockKind::nvidia:
@@ -114,8 +114,8 @@ ClockRate rate_of(ClockKind kind) {
 
 constexpr std::uint32_t shortest_tried = 256;
 
-/// Of chains of n, 4n and 16n: a counter that is no clock (a constant, a pointer left in a
-/// register) does not scale with them.
+/// Returns the ticks of chains of n, 4n and 16n. A counter that is no clock (a constant, a pointer
+/// left in a register) does not scale with them.
 std::array<double, 3> ticks_of_chains(Chain& chain) {
   std::array<double, 3> ticks{};
   for (std::size_t i = 0; i < ticks.size(); ++i) {
@@ -140,8 +140,8 @@ void judge_clock(Session& session, ClockKind kind) {
   session.info().clock.rate = rate_of(kind);
   Chain chain(session);
   chain.run(64);  // some drivers compile at the first launch
-  // On a busy host five launches of some length may all be disturbed, and without the clock a run
-  // is half as long and much less exact.
+  // A busy host may disturb all five launches of a length. Without the clock a run has half as many
+  // samples and is much less exact.
   constexpr int max_attempts = 3;
   std::array<double, 3> ticks = ticks_of_chains(chain);
   for (int attempt = 1; attempt < max_attempts && !scales(ticks); ++attempt) {
@@ -173,7 +173,7 @@ void try_clock(Session& session, ClockKind kind) {
 
 namespace {
 
-/// Of five launches; nothing where one of them has no event times.
+/// Returns the minimum times of five launches; nothing if one of them has no event times.
 std::optional<LeastTimes> least_times(Chain& chain, std::uint32_t iterations) {
   LeastTimes least;
   for (int repeat = 0; repeat < 5; ++repeat) {

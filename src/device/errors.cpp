@@ -53,8 +53,8 @@ constexpr std::array code_names{
 }  // namespace
 
 bool is_refusal(cl_int code) {
-  // In a group of one the sizes can be at fault only where the kernel's resources leave room for no
-  // work-item at all. The build errors are those of drivers that compile at the first launch.
+  // In a group of one a size error means that the kernel's resources leave room for no work-item.
+  // Build errors come from drivers that compile at the first launch.
   constexpr std::array refusals{
       CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES,   CL_OUT_OF_HOST_MEMORY,
       CL_BUILD_PROGRAM_FAILURE,         CL_INVALID_ARG_SIZE,   CL_INVALID_KERNEL_ARGS,

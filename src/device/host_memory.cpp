@@ -50,7 +50,7 @@ HostMemory::HostMemory(Bytes size)
 
 HostMemory::~HostMemory() { system::pages_of_process().give_back(begin_, size_.count); }
 
-/// Of mappings, where neighbours may be in one with it: they are pages of the same kind.
+/// Counts whole mappings. Neighbours in the same mapping have pages of the same kind.
 int HostMemory::huge_page_percent() const {
   const auto begin = reinterpret_cast<std::uintptr_t>(begin_);
   std::ifstream smaps("/proc/self/smaps");

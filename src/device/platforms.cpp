@@ -46,8 +46,8 @@ struct Silence : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What a probe plans by. A guess would call a working device unsupported, or blame who asks for
-/// more. Throws Silence.
+/// Returns an attribute that plans depend on. Throws Silence if it is missing: a guess would call a
+/// working device unsupported, or refuse valid options.
 template <typename Type>
 Type required(const cl::Device& device, cl_device_info name, std::string_view what) {
   const std::optional<Type> answer = query<Type>(device, name);

@@ -19,7 +19,7 @@ std::string environment(const char* name) {
   return value == nullptr ? std::string() : std::string(value);
 }
 
-/// Whether as much as one kernel takes can be written. Returns the errno, or 0.
+/// Tries to write the size of one kernel. Returns the errno, or 0.
 int try_to_write(const std::string& folder) {
   std::string name = folder + "/clprobe-XXXXXX";
   const int file = mkstemp(name.data());

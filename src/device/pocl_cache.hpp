@@ -13,12 +13,12 @@ inline constexpr std::string_view pocl_platform = "Portable Computing Language";
 /// The folder as PoCL finds it: POCL_CACHE_DIR, or "pocl" in the user's folder of caches.
 std::string pocl_cache_folder();
 
-/// Why nothing built in `folder` can be written or loaded: "Read-only file system"; empty where it
-/// can. Writes a small file there and removes it. A folder that is not there yet is judged by the
-/// one that it would be made in.
+/// Returns the reason why kernels in `folder` cannot be written or loaded ("Read-only file
+/// system"); empty if they can. Writes a small file there and removes it. A folder that is not
+/// there yet is judged by the one that it would be made in.
 std::string cache_problem(const std::string& folder);
 
-/// What to add to an error of PoCL, with what to do; empty where the folder is not at fault.
+/// Returns advice to append to an error of PoCL; empty if the folder is not at fault.
 std::string advise_about_pocl_cache();
 
 }  // namespace clprobe

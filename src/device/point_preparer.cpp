@@ -44,7 +44,7 @@ class PointPreparer::State {
     } catch (const Unsupported&) {
       throw;
     } catch (const DeviceError&) {
-      // It may be that the memory is taken by what other probes hold.
+      // Other probes may hold the memory.
       const bool had_others = close_others(probe);
       if (kept_.empty() && !had_others) throw;
       kept_.clear();
@@ -86,7 +86,7 @@ class PointPreparer::State {
     return work;
   }
 
-  /// Whether what a probe holds takes nothing from the host.
+  /// Returns true if the probe's buffers use no host memory.
   static bool has_memory_of_its_own(const DeviceInfo& device) {
     return is_gpu(device) && device.reported.integer_or("host_unified_memory", 1) == 0;
   }

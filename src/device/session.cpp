@@ -100,8 +100,8 @@ KernelBuild Session::build_of(std::string_view file, const std::string& options)
   return {std::string(kernel_sha256(file)), full_options(options)};
 }
 
-/// One core runs a work-group, and all of them a launch of several, and the first one: a driver may
-/// start its threads with it, as many as this thread has cores.
+/// Confines a launch of one work-group to the chosen core. All cores run larger launches and the
+/// first launch, with which a driver may start as many threads as this thread has cores.
 void Session::place_launch(const cl::NDRange& global, const cl::NDRange& local) {
   if (!core_ || !first_launch_ || !runs_items_in_turn(info_)) return;
   const bool is_one_group = std::equal(global.get(), global.get() + global.dimensions(),

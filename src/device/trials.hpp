@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What launches of a chain of known length say about a device's timers. Pure.
+// Judgements of a device's timers, from launches of a chain of known length. Pure.
 #pragma once
 
 #include <fmt/format.h>
@@ -37,11 +37,12 @@ struct LeastTimes {
   }
 };
 
-/// What is false about the event times of a chain and of one of 8 times the length; empty: nothing.
+/// Returns the problem of the event times of a chain and of one of 8 times the length; empty if
+/// there is none.
 /// The host's own part of a launch does not grow with its length, so that both clocks must show the
 /// same growth.
 inline std::string find_event_problem(const LeastTimes& few, const LeastTimes& many) {
-  // Of 86 pairs with PoCL on two cores that 18 processes shared, one was above 0.07.
+  // With PoCL on two cores that 18 processes shared, 1 of 86 pairs exceeded 0.07.
   constexpr double max_share = 0.1;
   if (many.around_ns < 0.0) return "event times make a launch longer than the host waited for it";
   const double event_ns = many.event_ns - few.event_ns;
@@ -62,9 +63,10 @@ struct ChainTime {
   double ns{0.0};
 };
 
-/// What a tick is, by launches of one chain while the core's clock rose or fell: cycles stay as
-/// many, and ticks of a constant rate follow the time. Nothing where the clock stayed what it was.
-/// A launch counts if the one before it took as long, so that an interruption is no clock.
+/// Returns the meaning of a tick, from launches of one chain while the core's clock changed: the
+/// number of cycles stays the same, ticks of a constant rate follow the time. Returns nothing if
+/// the clock did not change. A launch counts if the previous one took as long, which excludes
+/// interruptions.
 inline std::optional<ClockRate> find_rate(std::span<const ChainTime> launches) {
   constexpr double same = 0.01;
   constexpr double other = 1.1;

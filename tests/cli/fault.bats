@@ -261,14 +261,6 @@ failed_points() {
   done
 }
 
-# The marks of samples are at 512 places: of a MiB one word in 512.
-@test "a transfer that leaves out a few words is seen, and never a fast result" {
-  CLPROBE_FAULT_KERNEL=transfer_fill with_fault hole@clEnqueueWriteBuffer transfer --series to-device \
-    --sizes 1MiB --quick --time-budget 60s -o a.json
-  [ "$status" -eq 1 ]
-  json_says '[.results[0].points[].failure] == ["wrong result: the received words differ from those sent, so the time is invalid"]' a.json
-}
-
 # Registers are what a driver gives out by the group: what needs more of them than there are is refused.
 @test "of a kernel that has registers for few work-items, larger groups are left out, and a warning says so" {
   with_fault fits=16@clGetKernelWorkGroupInfo banks --series load-latency,load-model --ways 1,2 \

@@ -158,16 +158,6 @@ cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool block
                             size_t size, const void* ptr, cl_uint num_events_in_wait_list,
                             const cl_event* event_wait_list, cl_event* event) {
   static Interposer interposer("clEnqueueWriteBuffer");
-  constexpr size_t hole = 64;
-  if (interposer.is("hole") && size > 4 * hole) {
-    const auto write = interposer.next<decltype(&clEnqueueWriteBuffer)>();
-    const size_t half = size / 2;
-    const size_t behind = half + hole;
-    write(queue, buffer, CL_TRUE, offset, half, ptr, num_events_in_wait_list, event_wait_list,
-          nullptr);
-    return write(queue, buffer, blocking, offset + behind, size - behind,
-                 static_cast<const char*>(ptr) + behind, 0, nullptr, event);
-  }
   return interposer.call<decltype(&clEnqueueWriteBuffer)>(
       CL_OUT_OF_RESOURCES, queue, buffer, blocking, offset, size, ptr, num_events_in_wait_list,
       event_wait_list, event);

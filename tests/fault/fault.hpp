@@ -24,7 +24,6 @@
 //                                     nanosecond
 //   nameless@clGetDeviceInfo          the device's name is empty
 //   wrong@clEnqueueReadBuffer:5       from the 5th read on, the last byte read has a wrong bit
-//   hole@clEnqueueWriteBuffer         64 bytes in the middle of what is written stay what they were
 //   short@clCreateProgramWithSource   loops over `turns` make half of them, as those of drivers
 //   that
 //                                     end long loops do

@@ -173,7 +173,7 @@ constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(2),
                                     .relative_interval = 0.05,
                                     .min_visits = 1,
                                     .max_visits = 2},
-                          // With all that goes before, two cores of a CPU take 6 s.
+                          // A run on two CPU cores takes 6 s with this limit.
                           .normal = {.probe_time = std::chrono::milliseconds(3900),
                                      .relative_interval = 0.02,
                                      .max_visits = 4,
@@ -197,7 +197,7 @@ Bytes largest_set(const DeviceInfo& device, const Request& request) {
   constexpr std::uint64_t caches = 8;
   const bool is_cpu = runs_items_in_turn(device);
   const Bytes cache = std::max(request.known.last_cache, reported_cache(device));
-  // What a GPU's last cache keeps of a set is a part of it, however it is walked over.
+  // A GPU's last cache keeps part of a set, whatever the order of the walk.
   const bool is_large = device.global_memory >= gibibytes(16);
   const Bytes least = is_cpu ? mebibytes(64) : is_large ? gibibytes(1) : mebibytes(256);
   const bool is_asked = !request.own.sizes("sizes").empty();
@@ -211,7 +211,7 @@ Bytes largest_set(const DeviceInfo& device, const Request& request) {
   if (device.max_allocation.count != 0) most = std::min(most, device.max_allocation);
   // Sizes that were asked for are measured if the buffers can hold them.
   if (is_asked) return most;
-  // To fill gigabytes takes longer than a first look has.
+  // A first look has no time to fill gigabytes.
   if (request.effort == Effort::quick) most = std::min(most, mebibytes(is_cpu ? 128 : 512));
   return std::min(size, most);
 }
@@ -243,11 +243,11 @@ Bytes largest_image(const DeviceInfo& device) {
 
 Bytes largest_set_of(const SeriesSpec& series, const DeviceInfo& device, const Request& request) {
   Bytes largest = largest_set(device, request);
-  // Its regions are one buffer.
+  // All regions lie in one buffer.
   if (series.sharing == Sharing::unit) {
     largest = largest / units_of(device);
   }
-  // What one unit of a GPU moves takes as many times as long: an H200's updates 1 GiB in 22 ms.
+  // One compute unit of a GPU is slow: that of an H200 updates 1 GiB in 22 ms.
   if (series.is_one_unit && !runs_items_in_turn(device)) {
     largest = largest / (writes(series.operation) ? 4 : 2);
   }
@@ -255,8 +255,9 @@ Bytes largest_set_of(const SeriesSpec& series, const DeviceInfo& device, const R
   return largest;
 }
 
-/// Where what all units of a GPU write has twice as many sizes: of three that are a factor of 2
-/// apart an H100's memory was no level in three runs of ten.
+/// Returns true for sizes in memory of series that all units of a GPU write, which get twice as
+/// many sizes. With three sizes a factor of 2 apart, three of ten runs of an H100 saw no level
+/// there.
 bool is_memory(const SeriesSpec& series, const DeviceInfo& device, double size, Bytes largest) {
   constexpr double part = 0.25;
   const bool is_of_all = series.sharing == Sharing::walk && !series.is_one_unit;
@@ -271,18 +272,10 @@ std::vector<Bytes> sets_of(const SeriesSpec& series, const DeviceInfo& device,
   const Bytes largest = largest_set_of(series, device, request);
   std::vector<SizeRange> ranges = request.own.sizes("sizes");
   if (ranges.empty()) ranges.push_back({smallest_set(series, device), largest, 0.0});
-  std::vector<Bytes> sets;
-  for (const SizeRange& range : ranges) {
-    const double ratio = range.ratio > 1.0 ? range.ratio : ratio_of(series, device, request.effort);
-    const Bytes last = std::min(range.last, largest);
-    auto size = static_cast<double>(range.first.count);
-    while (size < static_cast<double>(last.count)) {
-      sets.push_back({static_cast<std::uint64_t>(size)});
-      size *= is_memory(series, device, size, largest) ? std::sqrt(ratio) : ratio;
-    }
-    if (range.first <= last) sets.push_back(last);
-  }
-  return sets;
+  const double ratio = ratio_of(series, device, request.effort);
+  return expand_ranges(ranges, largest, [&](double size) {
+    return is_memory(series, device, size, largest) ? std::sqrt(ratio) : ratio;
+  });
 }
 
 /// The point by itself: in the plan all sets are cut from one buffer.
@@ -326,15 +319,15 @@ std::vector<PlannedReference> choose_references(const DeviceInfo& device,
   return references;
 }
 
-/// Whether a quiet core is chosen for a point: on a CPU for series of one unit. A GPU chooses
-/// itself.
+/// Returns true if a quiet core is chosen for the point: on a CPU for series of one unit. A GPU
+/// chooses its units itself.
 bool is_on_quiet_core(const DeviceInfo& device, std::string_view series) {
   return runs_items_in_turn(device) && series_named(series)->is_one_unit;
 }
 
-/// What a first look is about comes first: three sizes that all units read, the largest that they
-/// copy and write, and what else they read. The sizes of each series halve the gaps between those
-/// before, so that its second one is its largest.
+/// Puts the points of a first look into the order of their importance: three sizes that all units
+/// read, the largest that they copy and write, then other sizes that they read. Each series' sizes
+/// halve the gaps between earlier ones, so that the second size is the largest.
 void order_by_weight(Plan& plan) {
   constexpr std::size_t first_sizes = 3;
   std::vector<std::pair<int, Point>> ranked;
@@ -429,7 +422,7 @@ std::vector<Point> refine(const DeviceInfo& device, const Request& request,
 Bytes largest_asked(const DeviceInfo& device, const Request& request) {
   Bytes largest;
   for (const SeriesSpec& series : all_series) {
-    // Its one set is the device's choice.
+    // The device determines the size of this series.
     const bool is_sized =
         series.operation != Operation::local && missing_in(series, device).empty();
     if (!is_sized || !wants(request, series.name)) continue;

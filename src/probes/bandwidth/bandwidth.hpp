@@ -94,7 +94,7 @@ std::uint32_t sum_before(std::uint64_t words);
 /// The sum that all walks must find together, over `count` blocks each, wrapping.
 std::uint32_t expected_sum(const Shape& shape, std::span<const Place> places, std::uint64_t count);
 
-/// Who shares a region.
+/// The walks that share a region.
 enum class Sharing {
   all,   ///< one region for all walks
   unit,  ///< one for each compute unit
@@ -148,7 +148,7 @@ inline constexpr std::array all_series{
 /// The spec of a series; null where there is none of that name.
 const SeriesSpec* series_named(std::string_view name);
 
-/// Why the device cannot have such a series; empty when it can.
+/// Returns the reason why the device cannot have such a series; empty if it can.
 std::string missing_in(const SeriesSpec& series, const DeviceInfo& device);
 
 /// The shape of a point of the series, with the largest working set up to `wanted` that its walks
@@ -174,7 +174,7 @@ std::uint64_t max_iterations_of(const DeviceInfo& device, const Shape& shape);
 /// The build options of cl/bandwidth.cl for the launches of a point.
 std::string build_options(const Shape& shape);
 
-// As Probe has them: `open` (launch.cpp) is the only one that sees OpenCL.
+// Functions of `Probe`. Only `open` (launch.cpp) sees OpenCL.
 Preparer open(Session& session);
 SimulatedWork trace(const simulator::Machine& machine, const Point& point);
 std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t seed, const Point& point);

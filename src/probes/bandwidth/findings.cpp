@@ -107,10 +107,10 @@ std::vector<Level> without_shelves(std::vector<Level> levels) {
   return levels;
 }
 
-/// Each set as fast as the fastest of those that are larger. Of small sets a unit has few walks
-/// that write, and keeps few stores under way: an H100 wrote 3.4 TB/s of 1 MiB, 4.0 of 66 MiB
-/// and 3.2 of memory, whose level came and went while what was before it was a slope. A set that is
-/// surely faster than both neighbours is an outlier, and makes no smaller one as fast.
+/// Makes each set as fast as the fastest of the larger ones. With small sets a unit has few walks
+/// that write, and few stores in flight: an H100 wrote 1 MiB at 3.4 TB/s, 66 MiB at 4.0 and memory
+/// at 3.2, whose level came and went behind the slope. An outlier that is clearly faster than both
+/// neighbours does not count.
 std::vector<CurvePoint> without_slow_starts(std::span<const CurvePoint> curve) {
   constexpr double surely_faster = 1.25;
   std::vector<CurvePoint> found(curve.begin(), curve.end());
@@ -154,7 +154,7 @@ std::vector<Level> levels_of_writes(std::span<const CurvePoint> curve) {
   return as_measured(std::move(by_fastest), curve);
 }
 
-/// One size alone is a level without an end.
+/// Finds the levels of a series. A single size is a level without an end.
 std::vector<Level> levels_of(const SeriesSpec& series, const DeviceInfo& device,
                              std::span<const CurvePoint> curve) {
   // A CPU's cores have as many walks for each set, and others take their time.
@@ -168,14 +168,14 @@ std::vector<Level> levels_of(const SeriesSpec& series, const DeviceInfo& device,
   return {{.latency = best->latency, .latency_interval = {best->latency, best->latency}}};
 }
 
-/// What one unit takes for a byte within a level of all: in the middle, and from quartile to
-/// quartile of the sizes that lie between the end of the level before and this one's.
+/// Time per byte of one unit within a level of all units: the median and the quartiles of the sizes
+/// between the ends of the previous level and of this one.
 struct Alone {
   double time{0.0};
   Interval interval{};
 };
 
-/// One entry per level; empty where one unit was not measured.
+/// Returns an entry per level; empty if one unit was not measured there.
 std::vector<std::optional<Alone>> alone_in(const std::vector<Level>& levels,
                                            std::span<const CurvePoint> curve) {
   std::vector<std::optional<Alone>> all;
@@ -195,8 +195,8 @@ std::vector<std::optional<Alone>> alone_in(const std::vector<Level>& levels,
   return all;
 }
 
-/// Where the scaling is less than nearly all, what the units share limits them. Nothing is said
-/// where its interval allows both.
+/// Decides what limits the bandwidth: shared resources if the scaling is clearly below 90 %,
+/// otherwise the units. The finding has no label if the interval of the scaling allows both.
 Finding limit_finding(const Finding& scaling) {
   constexpr double nearly_all = 0.9;
   Finding limit = of_level("limit", scaling.series, *scaling.level, "");

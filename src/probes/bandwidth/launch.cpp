@@ -227,9 +227,9 @@ void Walks::prove_contents(std::uint64_t iterations, Measurement& measurement) {
   measurement.expected_witness = words;
 }
 
-/// So long that starting it is a small part. No longer: units that read one set get into step with
-/// each other, and are then answered together. In 2 ms an H100 read 127 MiB at 6 TB/s and not
-/// at 3.9.
+/// Returns iterations that make the start of a launch a small part of it. In longer launches units
+/// that read one set get into step and are served together: in 2 ms an H100 read 127 MiB at 6 TB/s
+/// instead of 3.9.
 std::uint64_t enough_iterations(Walks& walks, const DeviceInfo& device) {
   constexpr double enough_gpu_ns = 0.6e6;
   constexpr double enough_cpu_ns = 3e6;

@@ -17,10 +17,10 @@ namespace clprobe::bandwidth {
 namespace {
 
 constexpr std::uint64_t gpu_vector = 4;
-// Of GPUs: the work-items of a walk that writes, where a set is too small for all to have a block.
-// Of larger sets walks are as large as they can be: in 33 MiB of an H100 groups of 1,024 copied 5 %
-// more than those of 64, and wrote and updated 1 to 3; a native kernel's updated 5 % more on an
-// H200, and copied 1.5 % less.
+// Work-items of a writing walk on a GPU if the set is too small for all to have a block. Larger
+// sets have the largest possible walks: in 33 MiB of an H100, groups of 1,024 copied 5 % faster
+// than groups of 64, and wrote and updated 1 to 3 % faster. A native kernel on an H200 updated 5 %
+// faster and copied 1.5 % slower.
 constexpr std::uint64_t gpu_lanes = 64;
 constexpr std::uint64_t largest_group = 1024;
 constexpr std::uint64_t local_lanes = 128;
@@ -42,7 +42,7 @@ std::uint64_t largest_group_of(const DeviceInfo& device) {
   return std::bit_floor(std::min(largest_group, max_group_of(device)));
 }
 
-/// Whether its threads run work-items one after another, or it has groups as small as those do.
+/// Returns true for devices that run work-items in turn or have groups as small as theirs.
 bool is_like_cpu(const DeviceInfo& device) {
   return runs_items_in_turn(device) || largest_group_of(device) < gpu_lanes;
 }
@@ -70,14 +70,14 @@ Shape walks_of(const SeriesSpec& series, const DeviceInfo& device, Bytes wanted)
     return shape;
   }
   shape.vector = gpu_vector;
-  // One unit has one group, however small the parts of its set are where all write.
+  // A single unit has one group, however small its parts are.
   if (series.sharing == Sharing::walk && !series.is_one_unit) {
     const std::uint64_t bytes_of_item = shape.unroll() * shape.vector * 4 * directions_of(series);
     const bool have_all_blocks = wanted.count >= units * items_of_unit * bytes_of_item;
     shape.lanes = shape.group = have_all_blocks ? largest_group_of(device) : gpu_lanes;
     shape.walks = units * (items_of_unit / shape.lanes);
   } else if (series.operation == Operation::local) {
-    // It is small, and has no cache before it: many walks may share it.
+    // Local memory is small and has no cache in front of it, so that many walks may share it.
     shape.lanes = std::min(local_lanes, largest_group_of(device));
     shape.group = std::min(group_near, largest_group_of(device));
     shape.walks = units * (shape.group / shape.lanes);
@@ -142,7 +142,7 @@ std::optional<Shape> shape_for(const SeriesSpec& series, const DeviceInfo& devic
       break;
   }
   if (shape.blocks == 0) return std::nullopt;
-  // Where drivers end loops that are longer, more work-items do the work; one unit has no more.
+  // More work-items do the work if drivers end longer loops. One unit has no more work-items.
   if (may_cut_loops(device) && shape.step() > max_iterations) {
     if (series.sharing != Sharing::all || series.is_one_unit) return std::nullopt;
     while (shape.step() > max_iterations) shape.walks *= 2;
@@ -209,7 +209,7 @@ std::uint32_t sum_before(std::uint64_t words) {
   if (words == 0) return 0;
   const std::uint64_t pairs = words % 2 == 0 ? words / 2 * (words - 1) : (words - 1) / 2 * words;
   const std::uint64_t odd = 2 * words - 1;
-  // One of both has the factor 3.
+  // One of the two factors is divisible by 3.
   const std::uint64_t squares = pairs % 3 == 0 ? pairs / 3 * odd : odd / 3 * pairs;
   return static_cast<std::uint32_t>(square * squares + line * pairs);
 }

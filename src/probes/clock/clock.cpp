@@ -184,7 +184,7 @@ std::vector<Moment> moments_of(std::string_view series, const DeviceInfo& device
   return moments;
 }
 
-/// One value of each moment that has it, which is above 0.
+/// Returns the positive values of the moments.
 std::vector<double> each_of(std::span<const Moment> moments,
                             const std::function<double(const Moment&)>& value) {
   std::vector<double> values;
@@ -215,8 +215,8 @@ double settled_after(std::span<const Moment> moments, double sustained, double n
   return settled;
 }
 
-/// Of the moments those below a part of a clock that are not alone: what disturbs a measurement
-/// does so for a moment, what lowers a clock for longer.
+/// Returns the share of moments below a part of a clock that have such a neighbour: disturbances
+/// last for a moment, throttling lasts longer.
 double share_below(std::span<const Moment> moments, double clock, double part) {
   const auto is_low = [&](std::size_t i) { return moments[i].hertz < part * clock; };
   std::size_t low = 0;
@@ -256,7 +256,8 @@ void add_course(Findings& found, const SeriesSpec& series, std::span<const Momen
                 double sustained) {
   if (moments.size() < fewest_of_course) return;
   const std::vector<double> all = each_of(moments, clock_at);
-  // Where the clock goes on wavering, half or twice the share says something else.
+  // A clock that keeps wavering gives another time at half or twice the threshold, which are the
+  // interval.
   found.findings.push_back(
       finding_of("settling_time", series.name, "seconds", "within 1 % from then on",
                  settled_after(moments, sustained, 0.01), settled_after(moments, sustained, 0.02),
@@ -278,7 +279,7 @@ void add_median(Findings& found, std::string_view name, const SeriesSpec& series
   if (values.empty()) return;
   Finding finding = finding_of(name, series.name, unit, last_third, median(values),
                                quantile(values, 0.25), quantile(values, 0.75));
-  // Few moments have no interval.
+  // A few moments are too few for an interval.
   constexpr std::size_t fewest = 4;
   if (values.size() < fewest) finding.low = finding.high = std::nullopt;
   found.findings.push_back(std::move(finding));
@@ -294,8 +295,8 @@ double bandwidth_at(const Moment& moment) {
          static_cast<double>(moment.seen.launched_ns) * ns_per_second;
 }
 
-/// What the load reached: a slow clock and a slow memory look alike in programs, and not here. Of
-/// both loads at once each half's part, of which no unit's own is known.
+/// Adds the throughput of the load, which separates a slow clock from slow memory. With both loads
+/// it is the part of each half of the units.
 void add_throughput(Findings& found, const SeriesSpec& series, const DeviceInfo& device,
                     std::span<const Moment> moments) {
   const std::span<const Moment> last = last_of(moments);
@@ -312,8 +313,8 @@ void add_throughput(Findings& found, const SeriesSpec& series, const DeviceInfo&
   }
   if (series.load != Load::stream && !is_both) return;
   add_median(found, "bandwidth", series, "bytes_per_second", each_of(last, bandwidth_at));
-  // How two loads share a device is another matter in each run: in six with an H200, three minutes
-  // in all, what reads got beside arithmetic fell from 2.31 to 2.16 TB/s.
+  // Two loads share a device differently in each run: in six runs of an H200 within three minutes,
+  // reads next to arithmetic fell from 2.31 to 2.16 TB/s.
   if (is_both && !found.findings.empty()) found.findings.back().role = Role::passing;
   const std::vector<double> first =
       each_of(moments.first(std::max<std::size_t>(1, moments.size() / 3)), bandwidth_at);
@@ -326,13 +327,14 @@ void add_throughput(Findings& found, const SeriesSpec& series, const DeviceInfo&
   found.findings.push_back(std::move(drift));
 }
 
-/// Nothing draws 0 W: a meter that said so had not changed since it was read last.
+/// Returns true for a plausible reading. A meter that reports 0 W has not changed since its last
+/// reading.
 bool has_power(const Moment& moment) { return moment.watts && *moment.watts > 0.0; }
 
 void add_power(Findings& found, const SeriesSpec& series, std::span<const Moment> moments) {
   constexpr std::string_view method = "mean of the last third";
-  // Of a meter that is read faster than it changes a moment has none of its own power or that of
-  // others as well, and a few moments of a load that ends have no right mean.
+  // A moment that is shorter than the meter's updates has no power, or that of other moments as
+  // well. The mean of a few such moments would be wrong.
   constexpr double few = 0.1;
   const auto none = std::count_if(moments.begin(), moments.end(), [](const Moment& each) {
     return each.watts && !has_power(each);
@@ -412,7 +414,7 @@ constexpr FindingSpec finding_specs[]{
     {.name = "power", .unit = "watts", .role = Role::remark},
 };
 
-// Each moment is visited once.
+// The engine visits each moment once.
 constexpr Budget once{.probe_time = std::chrono::hours(24),
                       .first_visit_time = std::chrono::hours(24),
                       .min_visits = 1,

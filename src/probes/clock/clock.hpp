@@ -33,7 +33,7 @@ inline constexpr std::array all_series{
     SeriesSpec{"both", "half of the compute units calculating, half reading memory", Load::both},
 };
 
-/// How a device's cycles are counted, and which clock times them.
+/// Method of counting a device's cycles, and the clock that times them.
 enum class Counting {
   none,
   chain,   ///< CPUs: operations of one cycle each, timed by a clock of a constant rate
@@ -62,7 +62,7 @@ struct Shape {
   }
 };
 
-/// What a moment shows besides its cycles; 0 where that is unknown.
+/// Facts of a moment besides its cycles; 0 if unknown.
 struct Observation {
   std::uint64_t operations{0};   ///< products and fused products of its launches
   std::uint64_t moved_bytes{0};  ///< by its launches
@@ -128,7 +128,7 @@ extern const Probe probe;
 /// The findings of the probe: docs/clock.md.
 Findings analyse(const DeviceInfo& device, std::span<const Point> points);
 
-// How cl/clock.cl is built and launched, as Probe declares it.
+// Functions of `Probe` (launch.cpp).
 Preparer open(Session& session);
 std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t seed, const Point& point);
 

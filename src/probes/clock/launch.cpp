@@ -16,7 +16,6 @@
 #include "probes/shared/launch_size.hpp"
 #include "probes/shared/timed_launch.hpp"
 #include "system/power.hpp"
-#include "system/power_spans.hpp"
 
 namespace clprobe::clock {
 namespace {
@@ -155,7 +154,7 @@ void Burner::count_by_events(Totals& totals) {
 }
 
 std::uint32_t Burner::turns_for(Load load) {
-  // Many of them fill a slot, and no watchdog ends one.
+  // Short enough for many launches per slot, and for any watchdog.
   constexpr double launch_ns = 5e6;
   const auto ns_of = [&](std::uint64_t turns) {
     Burn tried = shape_of_all_;
@@ -177,8 +176,8 @@ Burn Burner::burn_for(Load load) {
   return burn;
 }
 
-/// Of the last launch: the first work-item, and the last one of the second group, which streams
-/// where there are both.
+/// Checks the results of the last launch: of the first work-item, and of the last one of the second
+/// group, which streams if there are both loads.
 void Burner::check_ends(const Burn& burn, const Totals& totals, Measurement& measurement) {
   const auto last = static_cast<std::uint32_t>(std::min(burn.items, 2 * burn.group) - 1);
   std::array<cl_uint, 2> ends{};
@@ -232,7 +231,7 @@ Measurement Burner::run(const Shape& shape) {
   }
   Totals totals;
   do {
-    // On through the buffer, so that no cache has what comes.
+    // The launch goes on through the buffer, so that no cache has the next data.
     burn.first = static_cast<std::uint32_t>(streamed_ % burn.vectors);
     launch(burn, totals);
     streamed_ += std::uint64_t{burn.rounds} * burn.loads * unroll * burn.step;

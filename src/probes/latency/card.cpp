@@ -42,7 +42,8 @@ std::vector<CardLevel> levels_of(const ProbeResult& result, std::string_view ser
   return levels;
 }
 
-/// Whether the working sets went so far beyond the last cache that what follows it is no cache.
+/// Returns true if the working sets reach so far beyond the last cache that the last level is
+/// memory.
 bool is_memory_last(const std::vector<CardLevel>& levels) {
   if (levels.size() < 2) return false;
   constexpr double far = 4.0;

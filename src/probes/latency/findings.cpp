@@ -168,8 +168,8 @@ void add_link_latency(Findings& found) {
   found.findings.push_back(std::move(link));
 }
 
-/// Whether the driver keeps on the device what it made for the host: loads from there then take as
-/// long as those of as much global memory.
+/// Adds the place of the host buffer. If the driver keeps it on the device, loads take as long as
+/// loads of equally large global memory.
 void add_host_memory(Findings& found, std::span<const CurvePoint> host,
                      std::span<const CurvePoint> global) {
   constexpr double alike = 1.2;
@@ -185,8 +185,8 @@ void add_host_memory(Findings& found, std::span<const CurvePoint> host,
   found.findings.push_back(std::move(finding));
 }
 
-/// What a chase in the order of addresses takes, of that in random order: little where the device
-/// fetches what comes next before it is asked for.
+/// Adds the latency in address order as a share of that in random order. A device that prefetches
+/// has a small share.
 void add_in_order(Findings& found, std::span<const CurvePoint> ordered,
                   std::span<const CurvePoint> global) {
   if (ordered.empty()) return;
@@ -197,7 +197,8 @@ void add_in_order(Findings& found, std::span<const CurvePoint> ordered,
   found.findings.push_back(std::move(finding));
 }
 
-/// Whether sizes are as close as levels need. Usually the order of addresses has a few.
+/// Returns true if the sizes are close enough to find levels. By default address order has few
+/// sizes.
 bool is_close(std::span<const CurvePoint> curve) {
   constexpr std::size_t least = 8;
   constexpr double farthest = 1.5;
@@ -222,8 +223,8 @@ void add_in_order_from(Findings& found, std::span<const CurvePoint> ordered,
   found.findings.push_back(std::move(finding));
 }
 
-/// What a loop around each load adds to a load, as a share of it: the middle one of the working
-/// sets that were measured both ways.
+/// Adds the relative cost of a loop around each load: the median over the working sets that were
+/// measured both ways.
 void add_loop_overhead(Findings& found, std::span<const CurvePoint> looped,
                        std::span<const CurvePoint> global) {
   if (looped.empty()) return;
@@ -259,7 +260,8 @@ void add_steps_up(Findings& found, std::string_view series) {
   }
 }
 
-/// Whether loads of another memory take what those of global memory take, whatever the working set.
+/// Returns true if loads of another memory take as long as those of global memory at nearly all
+/// working sets.
 bool is_alike(std::span<const CurvePoint> curve, std::span<const CurvePoint> global) {
   constexpr double within = 1.1;
   constexpr std::ptrdiff_t min_sizes = 5;
@@ -289,8 +291,9 @@ void add_beside_global(Findings& found, std::string_view series, std::span<const
   found.findings.push_back(std::move(ratio));
 }
 
-/// What one node per page costs beyond as many nodes that lie side by side: translation. The chase
-/// with one node per page also leaves the caches, when its lines are as many as theirs.
+/// Returns the cost of translation: the time of one node per page beyond that of equally many
+/// adjacent nodes. The chase with one node per page leaves the caches, too, if it has as many lines
+/// as they have.
 std::vector<CurvePoint> translation_curve(std::span<const Point> points, const DeviceInfo& device,
                                           std::span<const CurvePoint> lines) {
   std::vector<CurvePoint> curve = latency_curve(points, pages_series, device);
@@ -303,7 +306,7 @@ std::vector<CurvePoint> translation_curve(std::span<const Point> points, const D
   if (line_bytes <= 0 || step_bytes <= 0) return curve;
   const double shrink = static_cast<double>(line_bytes) / static_cast<double>(step_bytes);
   const double nearest_level = lines.front().latency;
-  // One page is translated once, however large a part of it the ring takes.
+  // The ring translates a page once, whatever part of the page it uses.
   constexpr double ratio = 1.41421356;
   constexpr std::size_t parts = 13;  // down to a sixty-fourth
   std::vector<CurvePoint> within_page;

@@ -95,8 +95,8 @@ constexpr SharedQuantity quantities[]{
     {Quantity::capacity, "image", "capacity", "image"},
 };
 
-// On two busy cores global memory is visited three times in it, and all ends within 6 s. A GPU is
-// done in less than two.
+// With this limit two busy CPU cores visit global memory three times, and the run ends within 6 s.
+// A GPU needs less than two.
 constexpr Budgets budgets = [] {
   Budgets all = usual_budgets;
   all.quick.probe_time = std::chrono::milliseconds(4200);
@@ -109,25 +109,14 @@ std::vector<Bytes> working_sets(const SeriesPlan& series, const Options& asked) 
   const Bytes smallest = series.step * 2;
   std::vector<SizeRange> ranges = asked.sizes;
   if (ranges.empty()) ranges.push_back({std::max(series.first, smallest), series.last, 0.0});
-  std::vector<Bytes> sizes;
-  for (const SizeRange& range : ranges) {
-    // Requested sizes are nowhere sparse.
-    const auto ratio_at = [&](double size) {
-      if (range.ratio > 1.0) return range.ratio;
-      const bool is_sparse = asked.sizes.empty() && series.is_sparse_at(size);
-      return is_sparse ? std::max(sparse_ratio, series.ratio) : series.ratio;
-    };
-    const Bytes last = std::min(range.last, series.last);
-    auto size = static_cast<double>(range.first.count);
-    while (size < static_cast<double>(last.count)) {
-      sizes.push_back({static_cast<std::uint64_t>(size)});
-      size *= ratio_at(size);
-    }
-    // The last bytes too; where drivers may refuse those, the line before them is tried as well.
-    if (range.first <= last) sizes.push_back(last);
-    if (asked.sizes.empty() && may_refuse(series.spec->space) && last > series.step) {
-      sizes.push_back(last - series.step);
-    }
+  const bool is_requested = !asked.sizes.empty();
+  std::vector<Bytes> sizes = expand_ranges(ranges, series.last, [&](double size) {
+    const bool is_sparse = !is_requested && series.is_sparse_at(size);
+    return is_sparse ? std::max(sparse_ratio, series.ratio) : series.ratio;
+  });
+  // Drivers may refuse the last bytes, so the line before them is tried as well.
+  if (!is_requested && may_refuse(series.spec->space) && series.last > series.step) {
+    sizes.push_back(series.last - series.step);
   }
   for (Bytes& size : sizes) size = series.step * (size / series.step);
   std::sort(sizes.begin(), sizes.end());
@@ -136,10 +125,10 @@ std::vector<Bytes> working_sets(const SeriesPlan& series, const Options& asked) 
   return sizes;
 }
 
-/// What a first look is about comes first: global memory, then the others, and what only explains
-/// them at the end. A CPU's others are the same memory: there what explains global memory says
-/// more. Others may slow a visit of a CPU down by half, and it agrees with itself all through, so
-/// that one visit is none.
+/// Puts the points of a first look into the order of their importance: global memory, then other
+/// memories, then series that explain global memory. On a CPU the other memories are global memory
+/// as well, so they come last. Other processes may slow down a whole visit of a CPU by half without
+/// scatter, so that global memory needs a second one.
 void order_by_weight(const DeviceInfo& device, Plan& plan) {
   const bool is_cpu = device.type == DeviceType::cpu;
   const auto rank = [is_cpu](const Point& point) {
@@ -214,7 +203,7 @@ std::vector<PlannedReference> choose_references(const DeviceInfo& device,
   const Bytes far = beyond_caches(device);
   const auto memory = std::find_if(sizes.begin(), sizes.end() - 1,
                                    [&](const auto& each) { return each.first >= far.count; });
-  // On a GPU the middle of the sizes that caches hold, on a scale of ratios.
+  // On a GPU the reference is the geometric middle of the sizes that caches hold.
   const auto middle =
       device.type == DeviceType::cpu
           ? std::find_if(sizes.begin(), memory,

@@ -20,7 +20,7 @@
 
 namespace clprobe::latency {
 
-/// What a node holds; the numbers of the first three are ADDRESS in cl/latency.cl.
+/// Contents of a node. The numbers of the first three are ADDRESS in cl/latency.cl.
 enum class AddressForm { pointer = 0, index = 1, offset = 2, automatic = 3 };
 
 inline constexpr std::array address_table{
@@ -88,7 +88,7 @@ struct Options {
             value_in(address_table, request.own.word("address")).value_or(AddressForm::automatic)) {
   }
 
-  /// Whether --series names it, or nothing.
+  /// Returns true if --series names the series or is not given.
   [[nodiscard]] bool wants(std::string_view name) const { return is_wanted(series, name); }
   [[nodiscard]] bool names(std::string_view name) const {
     return std::find(series.begin(), series.end(), name) != series.end();
@@ -98,12 +98,12 @@ struct Options {
 /// The memories that a chase can run through; the numbers are SPACE in cl/latency.cl.
 enum class Space { global = 0, constant_argument = 1, constant_program = 2, local = 3, image = 4 };
 
-/// Whether rings in it are cut from the store; the others are no buffers.
+/// Returns true for memories of buffers, in which rings are cut from the store.
 constexpr bool has_store(Space space) {
   return space != Space::local && space != Space::constant_program;
 }
 
-/// Whether drivers may refuse a part of the size that they report for it.
+/// Returns true for memories of which drivers may refuse part of the reported size.
 constexpr bool may_refuse(Space space) { return space != Space::global && space != Space::image; }
 
 /// The ratio of neighbouring working sets: by the effort, 1.19, 1.42, or 8 where the difference to
@@ -128,7 +128,7 @@ struct SeriesSpec {
   bool is_on_request{false};  ///< measured where --series names it, or with --thorough
 };
 
-/// Whether the rings of a series are cut from the one store on the device.
+/// Returns true if the rings of a series are cut from the store on the device.
 inline bool is_cut_from_store(const SeriesSpec& series) {
   return has_store(series.space) && !series.is_on_host;
 }
@@ -139,7 +139,7 @@ inline constexpr std::string_view in_order_series = "global-in-order";
 inline constexpr std::string_view looped_series = "global-looped";
 inline constexpr std::string_view host_series = "host";
 
-/// In the order of the findings.
+/// The series, in the order of the findings.
 inline constexpr std::array all_series{
     SeriesSpec{.name = global_series,
                .summary = "global memory",
@@ -184,7 +184,7 @@ inline constexpr std::array all_series{
                .summary = "a constant table in the program's source",
                .title = "{} through a program-scope constant array",
                .space = Space::constant_program,
-               // Its nearest level can be as small as 2 KiB, and needs three points.
+               // The nearest level can be as small as 2 KiB, and needs three points.
                .first = Bytes{}},
     SeriesSpec{
         .name = "local", .summary = "local memory", .title = "local memory", .space = Space::local},
@@ -203,7 +203,7 @@ inline constexpr std::array all_series{
 /// Throws std::out_of_range when there is no series of that name.
 const SeriesSpec& series_named(std::string_view name);
 
-/// What a series measures on a device, or why it cannot.
+/// The plan of a series on a device, or the reason why there is none.
 struct SeriesPlan {
   const SeriesSpec* spec;
   Bytes step;
@@ -215,7 +215,7 @@ struct SeriesPlan {
   Bytes first;          ///< smallest working set; two steps at least
   bool is_refined;      ///< gets more sizes around its knees
 
-  /// Whether sizes from here on are further apart.
+  /// Returns true if sizes from here on are further apart.
   [[nodiscard]] bool is_sparse_at(double size) const {
     return sparse_from.count != 0 && size >= static_cast<double>(sparse_from.count);
   }
@@ -273,11 +273,11 @@ std::uint64_t sweep_items(const DeviceInfo& device);
 /// Hops of each chain of a sweep over so many nodes.
 std::uint64_t sweep_hops(std::uint64_t nodes, std::uint64_t items);
 
-/// Whether the device is the CPU itself, run by native code: threads that may be on any core.
+/// Returns true for a CPU that runs native code, whose threads may be on any core.
 bool is_native_cpu(const DeviceInfo& device);
 
-/// Whether the layout of a ring has itself aged its first `hops` nodes, so that the chases
-/// over these need no walk before them.
+/// Returns true if the layout of a ring has aged its first `hops` nodes, so that chases over these
+/// need no walk first.
 bool is_aged_by_layout(const DeviceInfo& device, const RingShape& shape, std::uint64_t hops);
 
 // Labels of the finding `host_memory`: where the device finds what the host may map.
@@ -301,7 +301,7 @@ Preparer open(Session& session);
 /// hops. Throws Unsupported for memories that no machine has.
 SimulatedWork trace(const simulator::Machine& machine, const Point& point);
 
-// As Probe has them.
+// Functions of `Probe`.
 std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t seed, const Point& point);
 
 }  // namespace clprobe::latency

@@ -145,7 +145,7 @@ void Chase::build_chase() {
   try {
     chase_ = spec_.kernel(session_, "latency_chase");
   } catch (const DeviceError& error) {
-    // It is the size that this compiler refuses if the same text with a smaller table builds.
+    // The compiler refuses the size if the text builds with a smaller table.
     if (spec_.preamble.empty() || !builds_small_table()) throw;
     throw Unsupported(fmt::format("the driver's compiler rejects a table of {}: {}",
                                   format_bytes({shape_.working_set_bytes}), error.what()));
@@ -183,10 +183,12 @@ void Chase::set_chase(std::uint64_t start, std::uint64_t lead, std::uint64_t ite
                 never, out_);
 }
 
-/// Some drivers compile only now. Some refuse constants or local memory that they said to have.
+/// Launches the chase once: some drivers compile only now, and some refuse constants or local
+/// memory that they report.
 void Chase::launch_once() {
   try {
-    // Far from where the first timed chase starts: it must not find its first nodes in a cache.
+    // This launch starts far from the first timed chase, which must not find its first nodes in a
+    // cache.
     set_chase(shape_.nodes() / 2, 0, 1);
     launch_over(session_, chase_, {1, 1});
   } catch (const cl::Error& error) {
@@ -236,8 +238,8 @@ void Chase::age(std::uint64_t hops) {
 
 Measurement Chase::run(std::uint64_t iterations) {
   const std::uint64_t all = (warm_ + iterations) * shape_.unroll;
-  // One hop more where the chase would else end where it began: then a kernel that does nothing
-  // would have the right witness.
+  // An extra hop keeps the chase from ending at its start, where a kernel that does nothing would
+  // have the right witness.
   const std::uint64_t lead = all % shape_.nodes() == 0 ? 1 : 0;
   const std::uint64_t hops = lead + all;
   age(hops);

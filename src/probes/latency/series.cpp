@@ -18,13 +18,13 @@ namespace clprobe::latency {
 namespace {
 
 constexpr Bytes largest = gibibytes(1);
-// Each line of a simulated walk takes the host as long as a miss of its own.
+// A simulated walk costs the host the time of a miss per line.
 constexpr Bytes largest_simulated = mebibytes(256);
 // Beyond this the table is a program text of megabytes and, wherever constants are that large,
 // ordinary memory, which `constant-argument` shows.
 constexpr Bytes largest_table = kibibytes(64);
 constexpr Bytes largest_image = mebibytes(128);
-// Each hop is a round trip to the host. Larger than any cache on the way.
+// Larger than any cache on the way to the host. Each hop is a round trip.
 constexpr Bytes largest_host = mebibytes(64);
 
 // The segmentation needs three points on a plateau; 9 % resolves caches that are 1.3 times apart.
@@ -73,8 +73,8 @@ AddressForm address_of(Space space, const DeviceInfo& device, AddressForm asked)
     case Space::image:
       return AddressForm::index;
     case Space::constant_argument:
-      // To an argument an offset must be added, and NVIDIA adds an index faster (39.2 cycles
-      // against 41.0 on an H200).
+      // A load through an argument adds the offset or index, and NVIDIA adds an index faster (39.2
+      // cycles against 41.0 on an H200).
       return device.isa == "nvptx" ? AddressForm::index : AddressForm::offset;
     case Space::constant_program:
     case Space::local:
@@ -157,18 +157,17 @@ double ratio_of(Spacing spacing, Effort effort) {
   return fine_ratio;
 }
 
-/// Far enough beyond the last cache for memory to be seen: a first look does not wait for more. On
-/// a shared CPU sizes of memory differ by a tenth, and a plateau is only seen where they go on for
-/// three octaves.
+/// Returns the largest size of a first look: far enough beyond the last cache to see memory. On a
+/// shared CPU times of memory differ by a tenth, so that a plateau needs three octaves.
 Bytes largest_quick(const DeviceInfo& device) {
   constexpr std::uint64_t caches = 4;
   const Bytes least = mebibytes(device.type == DeviceType::cpu ? 256 : 128);
   return std::clamp(reported_cache(device) * caches, least, mebibytes(512));
 }
 
-/// On a CPU, where a gigabyte takes seconds to lay out, sizes of memory alone are few: else most of
-/// the time goes there, and no point is visited twice. Virtual machines report no cache, and few
-/// are larger than this. What a GPU reports may be its nearest cache.
+/// Returns the size from which a CPU has few sizes. A gigabyte takes seconds to lay out: with more
+/// sizes no point would be visited twice. Virtual machines report no cache, and few caches are
+/// larger than this. A GPU may report its nearest cache.
 Bytes sparse_from(const DeviceInfo& device, Effort effort) {
   constexpr std::uint64_t caches = 2;
   if (device.type != DeviceType::cpu || effort == Effort::thorough) return {};
@@ -320,7 +319,7 @@ std::uint64_t usual_hops(const DeviceInfo& device) {
 
 std::uint64_t warm_iterations(const DeviceInfo& device, const RingShape& shape) {
   const std::uint64_t lap = (shape.nodes() + shape.unroll - 1) / shape.unroll;
-  // With few hops an iteration a lap is too many of them for one launch.
+  // With few hops per iteration a lap has too many iterations for one launch.
   const bool fits = shape.nodes() <= usual_hops(device) && lap <= max_iterations / 2;
   return fits ? lap : std::min<std::uint64_t>(lap, 4);
 }

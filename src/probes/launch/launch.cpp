@@ -215,9 +215,9 @@ void add_queued(Findings& found, const std::vector<Cost>& all, std::span<const P
   add_launch_time(found, all);
 }
 
-/// By how much a launch with something more is dearer than a plain one of as many. Either may be
-/// where its samples were seen, and as far from that as plain launches are off their line,
-/// independently of the other ("method of variance estimates recovery", as in docs/compare.md).
+/// Returns the extra cost of a launch against plain launches of the same number. The interval
+/// combines, for both, the scatter of the samples and the distance of plain launches from their
+/// line ("method of variance estimates recovery", see docs/compare.md).
 Finding extra_cost(std::string_view series, const Cost& cost, const std::vector<Cost>& plain) {
   const auto same = std::find_if(plain.begin(), plain.end(), [&](const Cost& each) {
     return each.shape.launches == cost.shape.launches;
@@ -256,11 +256,11 @@ double share_of_host(const Finding& finding, DeviceType type) {
 void widen_to_any_run(Finding& finding, DeviceType type) {
   const bool is_time = finding.unit == "seconds" && finding.name != "extra_cost";
   if (!is_time || !finding.value || !finding.low || !finding.high) return;
-  // How deep a host has gone to sleep is another matter each time: of four runs with a Xeon the
-  // first launch took 0.22, 0.33, 0.39 and 0.61 ms.
+  // The depth of a host's sleep differs between runs: in four runs of a Xeon the first launch took
+  // 0.22, 0.33, 0.39 and 0.61 ms.
   const bool is_of_sleep = finding.series == idle_series;
-  // From one kernel to the next it is the device that decides, most of the time. Where that is the
-  // host, threads that wake each other do: of ten runs of a Xeon the gap was 0.79 to 1.38 us.
+  // The gap between kernels mostly depends on the device. On a CPU it depends on threads that wake
+  // each other: in ten runs of a Xeon it was 0.79 to 1.38 us.
   const bool is_of_device = finding.name == "gap" || finding.name == "period";
   const double device_share = type == DeviceType::cpu ? 0.35 : 0.1;
   const Interval wide = of_any_run({*finding.low, *finding.high}, *finding.value,
@@ -387,8 +387,8 @@ constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(1),
                                      .samples_per_visit = 2},
                           .thorough = {.probe_time = std::chrono::seconds(60), .max_visits = 20}};
 
-/// How many launches are waited for together. A line needs three numbers, and one more shows how
-/// far launches lie off it.
+/// Returns the numbers of launches per wait. A line needs three, and a fourth shows the distance of
+/// launches from it.
 std::vector<int> counts_of(const Request& request) {
   std::vector<int> counts = request.own.numbers("launches");
   if (counts.empty()) {
@@ -400,8 +400,8 @@ std::vector<int> counts_of(const Request& request) {
   return counts;
 }
 
-/// How many launches are waited for together where one thing differs from the plain ones: many, so
-/// that the wait is a small part, and not so many that a dozen series take long.
+/// Returns the number of launches per wait of series that differ from plain launches: enough to
+/// make the wait a small part, and few enough for a dozen series.
 int count_beside(const std::vector<int>& counts) {
   constexpr int usual = 256;
   const auto beyond = std::upper_bound(counts.begin(), counts.end(), usual);

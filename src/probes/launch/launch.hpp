@@ -16,7 +16,7 @@
 
 namespace clprobe::launch {
 
-/// How kernels are launched. Up to command_buffer many launches share one wait.
+/// Manner of a launch. Up to command_buffer many launches share one wait.
 enum class Manner {
   plain,             ///< one after another into a queue that keeps their order
   event,             ///< each gives an event
@@ -100,10 +100,10 @@ inline constexpr std::array all_series{
     SeriesSpec{build_series, "building a new program", Manner::build, "build_time"},
 };
 
-/// Whether many launches are waited for together.
+/// Returns true if many launches share one wait.
 constexpr bool is_of_many(Manner manner) { return manner <= Manner::command_buffer; }
 
-/// Whether the device's events time it, and not the host.
+/// Returns true if the device's events time it, and not the host.
 constexpr bool is_on_device(Manner manner) {
   return manner == Manner::back_to_back || manner == Manner::start_to_start;
 }
@@ -117,11 +117,11 @@ struct Shape {
   std::uint64_t idle_ms{0};   ///< before each launch
   Timer timer{Timer::wait};
 
-  /// Whether other launches are compared with it.
+  /// Returns true for plain launches, with which others are compared.
   [[nodiscard]] bool is_plain() const {
     return manner == Manner::plain && arguments == 0 && idle_queues == 0;
   }
-  /// Whether it differs from plain launches by one thing.
+  /// Returns true if it differs from plain launches in one respect.
   [[nodiscard]] bool is_extra() const { return is_of_many(manner) && !is_plain(); }
 
   template <typename Visitor>
@@ -142,7 +142,7 @@ inline constexpr std::string_view slow_ns = "slow_ns";
 inline constexpr std::string_view slow_low_ns = "slow_low_ns";
 inline constexpr std::string_view slow_high_ns = "slow_high_ns";
 
-/// The same facts, as a document may have them.
+/// The facts above, as a document may have them.
 struct Observation {
   std::uint64_t slow{0};
   std::uint64_t slow_low{0};
@@ -186,7 +186,7 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points);
 /// Turns of a kernel that spins for some microseconds on a GPU.
 inline constexpr std::uint64_t spin_turns = 2000;
 
-// How cl/launch.cl is built and launched, as Probe declares it.
+// Functions of `Probe` (launches.cpp).
 Preparer open(Session& session);
 std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t seed, const Point& point);
 

@@ -114,8 +114,8 @@ class NewPrograms {
   NewPrograms(Session& session, cl::CommandQueue queue, cl::Buffer counter)
       : session_(session), queue_(std::move(queue)), counter_(std::move(counter)) {}
 
-  /// In ns: the time of building a program or of building it again, each with a first launch, or of
-  /// its first launch with a work-group of two, after one of one.
+  /// Returns the time in ns of a build or a rebuild, each with a first launch, or of the first
+  /// launch with a work-group of two after one of one.
   std::uint64_t next_time(Manner manner) {
     added_ = 0;
     std::deque<std::uint64_t>& times = times_[manner];
@@ -266,7 +266,7 @@ Launches::Launches(std::shared_ptr<State> state, const Point& point)
     enqueue(idle_queues_.back(), kernels_[0]);
     idle_queues_.back().finish();
   }
-  // Some drivers compile only now.
+  // These launches are not timed: some drivers compile only now.
   for (const cl::Kernel& kernel : kernels_) enqueue(queue_, kernel);
   queue_.finish();
   if (shape_.manner == Manner::command_buffer) {
@@ -338,7 +338,7 @@ Middle Launches::device_times() {
                           ? last.getProfilingInfo<CL_PROFILING_COMMAND_START>()
                           : last.getProfilingInfo<CL_PROFILING_COMMAND_END>();
     const auto start = events.at(i).getProfilingInfo<CL_PROFILING_COMMAND_START>();
-    // One that starts before the last has ended leaves no gap.
+    // A kernel that starts before the previous one ends leaves no gap.
     times.push_back(start > from ? start - from : 0);
   }
   Middle middle = middle_half(times);
@@ -384,9 +384,9 @@ Measurement Launches::run(std::uint64_t iterations) {
   return measurement;
 }
 
-/// How often a sample waits: for some thousand launches together, so that it takes a millisecond at
-/// least, and often enough to have a middle that a wait of the scheduler does not move. Beside a
-/// wait for thousands that is a small part.
+/// Returns the number of waits of a sample: about a thousand launches together, so that a sample
+/// takes at least a millisecond, and at least three waits, so that a delay by the scheduler does
+/// not move the middle. It is a small part of a wait for thousands.
 std::uint64_t waits_of(const Shape& shape) {
   constexpr std::uint64_t usual_launches = 1024;
   constexpr std::uint64_t thousands = 2048;

@@ -30,7 +30,7 @@ Plan plan(const DeviceInfo& /*device*/, const Request& /*request*/) {
   return made;
 }
 
-/// Where the chain ends, which is computed once: a look has the same iterations as the one before.
+/// The end of the chain, computed once: consecutive samples have equally many iterations.
 class ChainEnd {
  public:
   std::uint64_t after(std::uint64_t iterations) {

@@ -6,8 +6,8 @@
 
 namespace clprobe {
 
-/// What a whole number of a point may be. More than a device addresses is no number of bytes, and
-/// what is divided by is at least 1.
+/// Range of a whole number of a point. The default maximum exceeds any device's memory in bytes. A
+/// divisor is at least 1.
 struct Bounds {
   std::int64_t min{0};
   std::int64_t max{std::int64_t{1} << 48U};

@@ -23,7 +23,7 @@ inline const Finding* find_finding(std::span<const Finding> findings, std::strin
   return found == findings.end() ? nullptr : &*found;
 }
 
-/// The same, where it has a value.
+/// Returns the finding of that name and series if it has a value; otherwise null.
 inline const Finding* find_value(std::span<const Finding> findings, std::string_view name,
                                  std::string_view series = {}) {
   const Finding* const found = find_finding(findings, name, series);
@@ -61,7 +61,7 @@ inline std::string observed_text(const Finding& finding) {
   return fmt::format("{} {}", text, one_size_text(finding));
 }
 
-/// One more of a list; nothing of what is empty.
+/// Appends a part to a list of parts, unless it is empty.
 inline void append(std::string& text, std::string_view separator, std::string_view more) {
   if (!text.empty() && !more.empty()) text += separator;
   text += more;

@@ -32,7 +32,7 @@ auto values_in(const Table& table, const std::vector<std::string>& words) {
   return values;
 }
 
-/// The same where the words are numbers.
+/// Returns the numbers of words that are numbers.
 inline std::vector<int> numbers_in(const std::vector<std::string>& words) {
   std::vector<int> numbers;
   numbers.reserve(words.size());

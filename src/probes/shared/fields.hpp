@@ -65,7 +65,7 @@ class FieldReader {
   void word(std::string_view name, Enum& field, const Table& table) {
     take_word(name, field, [&](std::string_view word) { return value_in(table, word); });
   }
-  /// One whose words are those of the document (run.hpp).
+  /// An enumeration with the words of documents (run.hpp).
   template <typename Enum>
   void word(std::string_view name, Enum& field) {
     take_word(name, field, [](std::string_view word) { return from_word<Enum>(word); });
@@ -101,7 +101,7 @@ class FieldReader {
   }
   /// The first field that is there and cannot be.
   [[nodiscard]] const std::optional<PointProblem>& bad() const { return bad_; }
-  /// Why the point cannot be read, where there is a problem.
+  /// Returns the reason why the point cannot be read. There must be one.
   [[nodiscard]] PointProblem worst() const {
     return bad_ ? *bad_ : unknown_.value_or(PointProblem{});
   }

@@ -34,7 +34,7 @@ inline Finding finding_of(std::string_view name, std::string_view series, std::s
   return with_value(finding_of(name, series, unit, method), value, low, high);
 }
 
-/// Nothing can be said of it after measuring, and why.
+/// Makes a finding without a value, with the reason after measuring.
 inline Finding without_value(std::string_view name, std::string_view series,
                              std::string_view method, std::string_view reason,
                              std::string_view unit = {}) {
@@ -46,7 +46,8 @@ inline Finding without_value(std::string_view name, std::string_view series,
 /// The method of what `plan` finds; the engine keeps these when the analysis is made again.
 inline constexpr std::string_view plan_method = "plan";
 
-/// What `plan` will not measure, and why, as the device reports it.
+/// Makes a finding of something that `plan` does not measure, with the reason that the device
+/// reports.
 inline Finding not_measured(std::string_view name, std::string_view series,
                             std::string_view reason) {
   Finding finding = without_value(name, series, plan_method, reason);

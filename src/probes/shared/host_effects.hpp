@@ -10,7 +10,7 @@
 
 namespace clprobe {
 
-/// Whether host and device have one memory: the device is a CPU, or the driver says so.
+/// Returns true if host and device share one memory: the device is a CPU, or the driver reports it.
 inline bool shares_memory_with_host(const DeviceInfo& device) {
   return runs_items_in_turn(device) || device.reported.integer_or("host_unified_memory", 0) != 0;
 }

@@ -39,8 +39,8 @@ bool may_cut_loops(const DeviceInfo& device) { return device.isa == "spir"; }
 
 namespace {
 
-/// What a launch takes: the least of two that agree, or of three. One that is shorter than
-/// `long_enough_ns` is so whatever others take.
+/// Returns the time of a launch: the minimum of two that agree, or of three. A launch shorter than
+/// `long_enough_ns` is not repeated, since disturbances only lengthen launches.
 double ns_of_launch(const std::function<double()>& launch, double long_enough_ns) {
   constexpr int max_launches = 3;
   constexpr double max_difference = 1.25;
@@ -63,7 +63,7 @@ std::uint64_t iterations_for(double wanted_ns, std::uint64_t most,
   for (std::uint64_t iterations = 1;;) {
     const double ns = ns_of_launch([&] { return ns_of(iterations); }, long_enough_ns);
     const bool is_known = ns >= long_enough_ns || iterations >= most;
-    // Two launches of half that length take as long as one sample.
+    // Two launches of half that length take the time of one sample.
     const double next_ns = is_known ? wanted_ns : wanted_ns / 2.0;
     const double next = std::ceil(static_cast<double>(iterations) * next_ns / ns);
     const std::uint64_t bound = std::min(most, iterations * max_growth);

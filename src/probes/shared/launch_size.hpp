@@ -25,18 +25,18 @@ struct LaunchSize {
 /// goes over at most max_iterations of them.
 LaunchSize spread_over(const DeviceInfo& device, std::uint64_t places);
 
-/// How many of so many places a work-item goes over, at most.
+/// Returns the maximum number of places of a work-item.
 std::uint64_t turns_over(const LaunchSize& size, std::uint64_t places);
 
-/// Whether the driver may end loops that are longer than max_iterations: those whose compilers
-/// take SPIR, as llvmpipe's.
+/// Returns true if the driver may end loops longer than max_iterations, as drivers with SPIR
+/// compilers do (llvmpipe).
 bool may_cut_loops(const DeviceInfo& device);
 
-/// How many iterations, 1 to `most`, make a launch about `wanted_ns` long. `ns_of` launches so many
-/// and returns what that took, in ns; it is asked for more until a quarter of that time is seen.
-/// Two launches that agree count, or the least of three: one whose core somebody else had for
-/// milliseconds looked long enough with one iteration, and to start launches was then most of what
-/// they took. The first one may be slow for other reasons.
+/// Returns the iterations, 1 to `most`, of a launch that takes about `wanted_ns`. `ns_of` launches
+/// a number of iterations and returns the time; the number grows until a launch takes a quarter of
+/// the wanted time. Two launches that agree count, or the minimum of three: a launch that was
+/// interrupted for milliseconds looks long enough with one iteration. The first launch may be slow
+/// for other reasons.
 std::uint64_t iterations_for(double wanted_ns, std::uint64_t most,
                              const std::function<double(std::uint64_t iterations)>& ns_of);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every probe does with a kernel of its file: build it, set its arguments, launch it, time it
-// and read what it left. Sees OpenCL.
+// Building, launching and timing the kernels of a probe, and reading their results. Sees OpenCL.
 #pragma once
 
 #include <chrono>
@@ -16,7 +15,7 @@
 
 namespace clprobe {
 
-/// One build of a probe's kernel file, whose kernels are found by name.
+/// A build of a probe's kernel file. `kernel` finds its kernels by name.
 struct KernelSpec {
   std::string_view file{};
   std::string options{};
@@ -77,7 +76,7 @@ inline Measurement timed_launch(Session& session, const cl::Kernel& kernel, cons
   return measurement;
 }
 
-/// How long an action takes on the host's steady clock, in nanoseconds.
+/// Returns the time of an action on the host's steady clock, in nanoseconds.
 template <typename Action>
 std::uint64_t host_ns_of(const Action& action) {
   const auto begin = std::chrono::steady_clock::now();

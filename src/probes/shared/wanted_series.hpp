@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of a probe's series, each with more than the others see: what is declared of them, and
-// which of them a person asked for. Pure.
+// Tables of a probe's series: their declaration, and the selection by --series. Pure.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +24,7 @@ constexpr std::array<Series, Count> declare_series(const std::array<Spec, Count>
   return declared;
 }
 
-/// Whether something is to be measured: all of it is, unless some are named.
+/// Returns true if `name` is among `named`, or nothing is named.
 inline bool is_wanted(std::span<const std::string> named, std::string_view name) {
   return named.empty() || std::find(named.begin(), named.end(), name) != named.end();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much a work-group and its loops may be, and the build options that follow from that. Pure.
+// Limits of work-groups and loops, and the build options that follow. Pure.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ inline std::string large_group(std::uint64_t work_items) {
   return " -DGROUP=" + std::to_string(work_items);
 }
 
-/// For groups of several work-items on a CPU (cl/clock.clh says why).
+/// The build option for groups of several work-items on a CPU (see cl/clock.clh).
 inline constexpr std::string_view clock_without_asm = " -DCLOCK_WITHOUT_ASM";
 
 }  // namespace clprobe

@@ -29,6 +29,24 @@ inline std::string beyond_room(const Request& request, Bytes largest) {
   return {};
 }
 
+/// Expands ranges into sizes up to `largest`, each range with its end. A range without a ratio of
+/// its own has `ratio_at(size)` between a size and the next.
+template <typename RatioAt>
+std::vector<Bytes> expand_ranges(const std::vector<SizeRange>& ranges, Bytes largest,
+                                 RatioAt ratio_at) {
+  std::vector<Bytes> sizes;
+  for (const SizeRange& range : ranges) {
+    const Bytes last = std::min(range.last, largest);
+    auto size = static_cast<double>(range.first.count);
+    while (size < static_cast<double>(last.count)) {
+      sizes.push_back({static_cast<std::uint64_t>(size)});
+      size *= range.ratio > 1.0 ? range.ratio : ratio_at(size);
+    }
+    if (range.first <= last) sizes.push_back(last);
+  }
+  return sizes;
+}
+
 /// Rising sizes in an order that halves the gaps between those before: wherever time cuts a quick
 /// run off, what was measured is spread evenly.
 inline std::vector<Bytes> halving_gaps(const std::vector<Bytes>& sizes) {

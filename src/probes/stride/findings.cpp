@@ -139,7 +139,7 @@ void classify(const Curve& curve, double sub_group, CurveVerdict& verdict) {
   if (curve.slowest() >= fast_start * verdict.best) {
     verdict.kind = CurveClass::flat;
   } else if (start >= fast_start) {
-    // It falls with large strides in general; a single slow one is a dip.
+    // The bandwidth must fall for large strides in general: a single slow stride is a dip.
     std::vector<double> large;
     for (std::size_t i = curve.size() - curve.size() / 3; i < curve.size(); ++i) {
       large.push_back(curve.at(i));
@@ -162,7 +162,7 @@ void classify(const Curve& curve, double sub_group, CurveVerdict& verdict) {
 constexpr const char* growth_fades =
     "not visible: the growth fades far below the best bandwidth, as when caches serve the accesses";
 
-/// Below a sector each doubling of the stride makes twice as much use of what is fetched.
+/// Finds the sector. Up to its size each doubling of the stride uses twice as much of each fetch.
 void find_sector(const Curve& curve, CurveVerdict& verdict) {
   std::size_t end = 0;
   double expected = 1.0;
@@ -184,8 +184,8 @@ void find_sector(const Curve& curve, CurveVerdict& verdict) {
   verdict.sector = end;
 }
 
-/// Where caches serve what other work-items leave of a sector, the growth fades before its end. A
-/// sector is believed that nearly gives the bandwidth, or behind which a sub-group is seen.
+/// Drops a sector that neither reaches nearly the best bandwidth nor precedes a visible sub-group.
+/// The growth fades before a sector's end if caches serve other work-items from the rest of it.
 void doubt_sector(const Curve& curve, CurveVerdict& verdict) {
   if (!verdict.sector || verdict.sub_group) return;
   if (curve.at(*verdict.sector) >= reaches_most * verdict.best) return;
@@ -194,7 +194,7 @@ void doubt_sector(const Curve& curve, CurveVerdict& verdict) {
 }
 
 void find_sub_group(const Curve& curve, CurveVerdict& verdict) {
-  // What grows up to a sector's size fills sectors, whether one is seen or not.
+  // Growth up to a sector's size fills sectors, even if none is visible.
   std::size_t from = verdict.sector.value_or(0) + 1;
   while (from < curve.last() && curve.point(from).stride_bytes <= min_sector_bytes) ++from;
   std::optional<std::size_t> steepest;
@@ -265,7 +265,7 @@ CurveVerdict judge_curve(std::span<const CurvePoint> points, double sub_group) {
 
 namespace {
 
-/// One series, its points in ascending order of their strides.
+/// The curve of a series, in ascending order of the strides.
 struct SeriesCurve {
   std::string name{};
   std::string verb{"access"};
@@ -385,7 +385,7 @@ void add_bandwidth(Findings& found, const DeviceInfo& device, const SeriesCurve&
                                       best.high));
   found.findings.back().source = Source::measured;
   if (curve.is_imported) {
-    // One number has no interval, and is not exact either.
+    // A single number has no interval, and is not exact either.
     found.findings.back().low.reset();
     found.findings.back().high.reset();
   }
@@ -436,7 +436,7 @@ void add_knee(Findings& found, const SeriesCurve& curve, const CurveVerdict& ver
   }
 }
 
-/// What the rise of a curve with the stride points to: sectors, and sub-groups.
+/// Adds sectors and sub-groups, as the rise of a curve with the stride suggests them.
 void add_hints(Findings& found, const DeviceInfo& device, const SeriesCurve& curve,
                const CurveVerdict& verdict) {
   Finding sector =

@@ -49,7 +49,7 @@ std::shared_ptr<Memory> make_memory(Session& session, BufferKind kind, Bytes siz
     memory->buffer =
         cl::Buffer(session.context(), CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, size.count);
   } else {
-    // On huge pages where the system gives them: with small ones a CPU measures its page walks.
+    // Huge pages, if the system provides them: with small ones a CPU would measure its page walks.
     Store store = make_store(session, size);
     memory->host = std::move(store.host);
     memory->buffer = store.buffer;
@@ -155,7 +155,8 @@ Stream::Stream(std::shared_ptr<State> state, const Point& point)
   }
   const std::string name = fmt::format("stride_{}", word_in(operation_words, shape_.operation));
   kernel_ = spec_.kernel(session_, name.c_str());
-  // Some drivers compile only now, and the first launch of a size may be slow.
+  // This launch is not timed: some drivers compile only now, and the first launch of a size may be
+  // slow.
   launch(0, 1);
 }
 
@@ -231,7 +232,7 @@ void Stream::prove_sums(std::uint64_t first, std::uint64_t count, Measurement& m
   std::uint64_t witness = 0;
   std::uint64_t expected = 0;
   for (std::uint64_t k = 0; k < samples_; ++k) {
-    // By their place, so that sums in the wrong places are no proof.
+    // The place counts, so that sums in wrong places do not pass.
     witness = witness * 31 + (found[k] ^ number);
     expected = expected * 31 + (rule.at(shape_.first_of(k * items_apart)) & mask);
   }

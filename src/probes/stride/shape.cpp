@@ -101,7 +101,7 @@ WordRule sum_rule(const Shape& shape, std::uint64_t first, std::uint64_t count) 
 
 std::uint64_t max_walkers(std::uint64_t words, bool is_cpu) {
   std::uint64_t items = is_cpu ? 1024 : 65536;
-  // Each must end its loops before some driver does it for them.
+  // Each work-item's loops stay below the limit at which some drivers end them.
   while (words / items > max_iterations / 2) items *= 2;
   return items;
 }

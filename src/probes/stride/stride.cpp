@@ -194,8 +194,8 @@ std::uint64_t default_grid(const DeviceInfo& device, const Shape& shape) {
 
 /// The series: operation, elements and buffer of each. Their sizes are not chosen yet.
 std::vector<Shape> choose_kinds(const DeviceInfo& device, const Options& asked) {
-  // By default an overview: single values and vectors read, vectors copied, and of a CPU lines
-  // read.
+  // The default is an overview: single values and vectors are read, vectors are copied, and on a
+  // CPU lines are read.
   const bool is_overview = asked.types.empty() && asked.vectors.empty() &&
                            asked.operations.empty() && asked.buffers.empty();
   std::vector<Shape> kinds;
@@ -276,7 +276,7 @@ Shape with_sizes(const DeviceInfo& device, const Options& asked, const std::vect
   shape.elements = asked.elements != 0
                        ? asked.elements
                        : std::max<std::uint64_t>(1, buffer.count / shape.element_bytes());
-  // At least a batch for each work-item, unless another grid was asked for.
+  // Each work-item has at least a batch, unless --grid is given.
   constexpr std::uint64_t min_run = 16;
   shape.grid = asked.grid != 0 ? asked.grid
                                : std::min(default_grid(device, shape),

@@ -38,7 +38,7 @@ std::uint64_t word_bytes_of(ElementType type);
 
 bool reads_source(Operation operation);
 bool writes_target(Operation operation);
-/// Whether a buffer is read and another one written.
+/// Returns true if the operation reads one buffer and writes another.
 bool uses_two_buffers(Operation operation);
 
 /// Directions in which every byte is moved: two for copy and update.
@@ -129,7 +129,7 @@ std::uint64_t max_walkers(std::uint64_t words, bool is_cpu);
 /// The build options of cl/stride.cl. `is_wide`: places have 64 bits.
 std::string build_options(const Shape& shape, bool is_wide);
 
-/// Whether places must have 64 bits.
+/// Returns true if places need 64 bits.
 bool needs_wide(const Shape& shape);
 
 /// Words of a buffer: blocks of them, `blocks_apart` from each other.
@@ -152,7 +152,7 @@ Region moved(const Shape& shape, std::uint64_t first, std::uint64_t count);
 struct Walk {
   std::uint64_t x{1};
   std::uint64_t y{1};
-  // As the kernels take them.
+  // Arguments of the kernels.
   std::uint64_t apart{1};
   std::uint64_t step{1};
   std::uint64_t each{1};
@@ -198,15 +198,14 @@ struct CurveVerdict {
   std::string unclear_reason{};
   std::optional<std::size_t> knee{};      ///< from here on, to the last but one, 0.9 of the best
   std::optional<std::size_t> sub_knee{};  ///< the first with 0.6 of the best
-  /// Until here the bandwidth grows as the stride does: what is fetched for one element is that
-  /// large (a sector).
+  /// End of the growth in proportion to the stride: the size of a fetch for one element (a sector).
   std::optional<std::size_t> sector{};
   std::string no_sector_reason{};
   /// The largest growth behind the sector: a whole sub-group lies side by side from here on.
   std::optional<std::size_t> sub_group{};
   std::string no_sub_group_reason{};
   double last_share{1.0};  ///< of the best, at the largest stride
-  /// Below 0.93, and by four deviations of those that reach the best.
+  /// True if `last_share` is below 0.93, and four deviations of the best strides below 1.
   bool has_end_droop{false};
   std::vector<Dip> dips{};
 };
@@ -233,7 +232,7 @@ Preparer open(Session& session);
 /// meanwhile. Throws Unsupported for memory of the host.
 SimulatedWork trace(const simulator::Machine& machine, const Point& point);
 
-// As Probe has them.
+// Functions of `Probe`.
 std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t seed, const Point& point);
 
 }  // namespace clprobe::stride

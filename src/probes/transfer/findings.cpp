@@ -81,7 +81,7 @@ constexpr std::string_view law_method = "start-up and rate";
 /// A mapping that is so many times as fast as any way to move bytes moves none; and what a kernel
 /// reads so much faster than any of them did not come from the host.
 constexpr double beyond_moving = 3.0;
-/// Where moving takes less time, a call's own time hides whether bytes were moved.
+/// In shorter transfers the time of the call itself hides whether bytes were moved.
 constexpr double telling_ns = 200e3;
 constexpr std::string_view too_small =
     "no transfer is large enough to stand out from the overhead of a call";
@@ -103,15 +103,15 @@ std::vector<Timed> transfers_of(std::string_view series, const DeviceInfo& devic
   return transfers;
 }
 
-/// Whether the host copies the bytes, be it from ordinary memory into the driver's.
+/// Returns true if the host copies the bytes, such as from ordinary memory into the driver's.
 bool is_copied_by_host(Way way) {
   return way == Way::pageable || way == Way::map || way == Way::svm;
 }
 
-/// In any run. Two directions that share a link and the host's memory share them in other ways each
-/// time: in seven runs with an H200 they had 95 to 103 GB/s together. Copies on the device, by the
-/// driver or by a kernel, are as fast as their buffers lie: in ten runs with one they had 1.97 to
-/// 2.17 TB/s.
+/// Returns the interval that holds in any run for shared or placed rates. Two directions share the
+/// link and the host's memory differently each time: in seven runs of an H200 they had 95 to 103
+/// GB/s together. Copies on the device depend on the places of their buffers: in ten runs of an
+/// H200 they had 1.97 to 2.17 TB/s.
 Interval shared_rate(const Law& law) {
   constexpr double share = 0.06;
   return of_any_run(law.bytes_per_ns_interval, law.bytes_per_ns, share);
@@ -178,7 +178,7 @@ double best_moved(const DeviceInfo& device, std::span<const Point> points, doubl
   return best;
 }
 
-/// Both ways at once, as a share of what both have alone.
+/// Adds the rate of both directions at once as a share of the sum of both alone.
 void add_duplex(Findings& found, const Laws& laws) {
   const auto both = laws.find(both_series);
   const auto to = laws.find("to-device-pinned");
@@ -207,7 +207,7 @@ Finding compare_with_moving(Finding finding, const Moved& moved, double best,
   return finding;
 }
 
-/// Whether a mapping moves anything: what the largest one takes in which nobody copies.
+/// Adds whether a mapping moves bytes, by the time of the largest mapping without a copy.
 void add_zero_copy(Findings& found, const DeviceInfo& device, std::span<const Point> points) {
   Moved mapping;
   std::string_view series;
@@ -260,7 +260,7 @@ struct PeerSeries {
   bool peer_shares_memory{false};
 };
 
-/// In the order of the points.
+/// Returns the series of peers in the order of the points.
 std::vector<PeerSeries> peer_series_in(std::span<const Point> points) {
   std::vector<PeerSeries> all;
   for (const Point& point : points) {
@@ -290,9 +290,9 @@ double best_rate(const Laws& laws, Direction direction) {
   return best;
 }
 
-/// Whether bytes go to another device by way of the host. Who moves them to the host and then to
-/// the other device takes the time of both; who does so in parts, which overlap, that of the slower
-/// way; and what is faster than either way to or from the host does not go there.
+/// Decides whether bytes go to another device through the host. A driver that moves them to the
+/// host and then to the other device needs the time of both; one that overlaps parts needs the time
+/// of the slower way. A rate above both cannot go through the host.
 Finding path_to(const PeerSeries& peer, const Law& law, const DeviceInfo& device,
                 const Laws& laws) {
   constexpr double beyond_links = 1.1;

@@ -6,7 +6,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -22,7 +21,7 @@ namespace {
 
 using Action = std::function<void()>;
 
-/// One way to move bytes.
+/// A way to move bytes.
 struct Route {
   struct Part {
     End from;
@@ -32,8 +31,8 @@ struct Route {
   std::vector<Part> parts;  ///< one, or one each way
   Action move;              ///< returns when the bytes are there
   Action end{};             ///< waits for what is no part of the time; may be null
-  /// Whether the marks are written anew before each move: a driver that has moved them once may
-  /// know that they are there, and not move them again.
+  /// True if new marks precede each move: a driver that has moved the bytes once may skip the next
+  /// move.
   bool is_marked_anew{false};
 
   void mark(const Marks& marks) const {
@@ -77,7 +76,7 @@ Action by_mapping(Memories& memories, Direction direction, std::uint64_t bytes,
   };
 }
 
-/// Between the host and the device, one way alone.
+/// Returns the route between host and device in one direction.
 Route one_way(Memories& memories, const Shape& shape) {
   const bool is_there = shape.direction == Direction::to_device;
   const std::uint64_t bytes = shape.transfer_bytes;
@@ -93,7 +92,7 @@ Route one_way(Memories& memories, const Shape& shape) {
         End::mapped(memories), End::of_buffer(memories, device),
         copy_by_kernel(memories, is_there ? host : device, is_there ? device : host, bytes));
   }
-  // Both directions have the same pinned memory.
+  // Both directions use the same pinned memory.
   void* const host = shape.way == Way::pinned ? memories.pinned_source() : memories.ordinary();
   const End at_host = End::on_host(memories, host);
   if (shape.way == Way::map) {
@@ -119,13 +118,13 @@ Route one_way(Memories& memories, const Shape& shape) {
     } else {
       queue.enqueueReadBuffer(device, blocking, 0, bytes, host);
     }
-    // Some drivers come back from a blocking call before the device has all of it.
+    // Some drivers return from a blocking call before the device has all bytes.
     queue.finish();
   });
 }  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): it loses track of std::function
 
-/// To the device by one queue, and from another buffer of it by the other. Either way alone is
-/// timed while the other one goes on, which is why that has more to do.
+/// Returns the route to the device by one queue, and from another of its buffers by the other
+/// queue. If one direction is timed, the other one has more to do, so that it lasts until the end.
 Route both_ways(Memories& memories, Direction timed, std::uint64_t bytes) {
   const cl::Buffer& device = memories.device();
   const cl::Buffer& other = memories.other();
@@ -153,7 +152,8 @@ Route both_ways(Memories& memories, Direction timed, std::uint64_t bytes) {
           [=] { second.finish(); }};
 }
 
-/// By the queue of the device that gets the bytes: only then does a driver surely have them there.
+/// Returns a copy by the queue of the receiving device, which has the bytes when the queue is
+/// finished.
 Route by_copy(Memories& from, const cl::Buffer& source, Memories& to, const cl::Buffer& target,
               std::uint64_t bytes) {
   return {{{End::of_buffer(from, source), End::of_buffer(to, target)}}, [=, &to] {
@@ -197,10 +197,9 @@ Visited visited(const Shape& shape) {
   return {shape.direction, shape.way, shape.transfer_bytes, shape.peer};
 }
 
-/// How many transfers a sample has: so many that it is long enough for the host's clock, and not
-/// four times as long because it was a little too short. And how many samples a visit has, 0 as
-/// many as the budget wants: where one transfer takes long, the host copies, which differs from
-/// visit to visit by more than within one.
+/// Transfers of a sample, enough for the host's clock, and samples of a visit; 0: the budget
+/// decides. If one transfer takes long, the host copies, and visits differ by more than the samples
+/// of one.
 struct Counts {
   std::uint64_t transfers{1};
   int samples{0};
@@ -215,7 +214,6 @@ struct State {
   std::map<std::uint64_t, std::unique_ptr<PeerMemories>> peers{};
   std::uint32_t launches{0};
   std::map<Visited, Counts> counts{};
-  std::set<Visited> proven{};  ///< whose words were all looked at, once
 
   Memories& memories_for(Bytes size) {
     std::unique_ptr<Memories>& of_size = memories[size.count];
@@ -239,31 +237,6 @@ std::uint64_t time_marked_anew(const Route& route, const Marks& marks, std::uint
     ns += host_ns_of(route.move);
   }
   return ns;
-}
-
-/// Proves that one transfer brings all words (`is_whole`: they are added up on both sides), and
-/// others what has changed since. Throws VoidedPoint.
-void prove(State& state, const Shape& shape, const Route& route, bool is_whole) {
-  constexpr int transfers = 3;
-  const auto is_complete = [&](const Route::Part& each) {
-    return each.from.total(shape.words()) == each.to.total(shape.words());
-  };
-  if (is_whole) {
-    for (const Route::Part& each : route.parts) each.to.clear(shape.words());
-  }
-  for (int i = 0; i < transfers; ++i) {
-    const Marks marks(shape.words(), ++state.launches);
-    route.mark(marks);
-    route.move();
-    if (route.end) route.end();
-    const bool needs_all = is_whole && i == 0;
-    if (route.sum(marks) == route.expected_sum(marks) &&
-        (!needs_all || std::all_of(route.parts.begin(), route.parts.end(), is_complete))) {
-      continue;
-    }
-    throw VoidedPoint(
-        "wrong result: the received words differ from those sent, so the time is invalid");
-  }
 }
 
 Measurement run(State& state, const Shape& shape, const Route& route, std::uint64_t iterations) {
@@ -295,7 +268,7 @@ Counts find_counts(State& state, const Shape& shape, const Route& route) {
   return {std::clamp<std::uint64_t>(usual_ns * few / (few_ns + 1), 1, max_transfers)};
 }
 
-/// They are found once for each point: to find them again takes as long as a sample.
+/// Returns the counts of a point, which are found once: that takes the time of a sample.
 Counts counts_of_visit(State& state, const Shape& shape, const Route& route) {
   const auto known = state.counts.find(visited(shape));
   if (known == state.counts.end()) {
@@ -320,9 +293,6 @@ Work prepare(const std::shared_ptr<State>& state, const Point& point) {
   const Route route = shape.way == Way::peer
                           ? route_of(state->memories_with(shape.peer, size), shape)
                           : route_of(state->memories_for(size), shape);
-  // To look at all words takes the host longer than to move them, and of all series together longer
-  // than a run has.
-  const bool is_proven_whole = Bytes{shape.transfer_bytes} <= mebibytes(16);
   work.accesses_per_iteration = shape.moved_bytes();
   const Counts counts = counts_of_visit(*state, shape, route);
   work.iterations = counts.transfers;
@@ -337,13 +307,7 @@ Work prepare(const std::shared_ptr<State>& state, const Point& point) {
     work.facts.set("host_core", std::int64_t{place->core});
     work.facts.set("host_node", std::int64_t{place->node});
   }
-  work.run = [state, shape, route, is_proven_whole,
-              point = visited(shape)](std::uint64_t iterations) {
-    // A sample of one transfer is proven by its own marks.
-    const bool needs_proof = is_proven_whole || iterations > 1;
-    if (needs_proof && state->proven.insert(point).second) {
-      prove(*state, shape, route, is_proven_whole);
-    }
+  work.run = [state, shape, route](std::uint64_t iterations) {
     return run(*state, shape, route, iterations);
   };
   return work;

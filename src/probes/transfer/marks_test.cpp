@@ -135,10 +135,4 @@ TEST_CASE("transfer: a hole in the middle is seen sooner or later, since places 
   CHECK(seen < 70);
 }
 
-TEST_CASE("transfer: the sum of all words knows their places") {
-  const std::vector<std::uint32_t> words{5, 0xffffffff, 7};
-  CHECK(sum_of_words(words) == 5 + 3 * std::uint64_t{0xffffffff} + 5 * 7);
-  CHECK(sum_of_words(std::vector<std::uint32_t>{5, 7, 0xffffffff}) != sum_of_words(words));
-}
-
 }  // namespace clprobe::transfer

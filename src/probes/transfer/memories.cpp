@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <numeric>
 #include <span>
 #include <vector>
 
@@ -192,26 +191,6 @@ std::uint64_t End::sum(const Marks& marks) const {
   gathering.setArg(4, found);
   launch_for(marks, gathering);
   return sum_of_marks(read_values<std::uint32_t>(memories_->session(), found, marks.count()));
-}
-
-std::uint64_t End::total(std::uint64_t words) const {
-  if (host_ != nullptr) return sum_of_words({host_, words});
-  cl::Kernel adding = kernel("transfer_total");
-  const std::uint64_t items = spread_over(memories_->session().info(), words).items;
-  const cl::Buffer& totals = memories_->results(items * sizeof(cl_ulong));
-  adding.setArg(2, totals);
-  launch_over_words(memories_->session(), adding, words);
-  const auto sums = read_values<cl_ulong>(memories_->session(), totals, items);
-  return std::accumulate(sums.begin(), sums.end(), std::uint64_t{0});
-}
-
-void End::clear(std::uint64_t words) const {
-  if (host_ != nullptr) {
-    std::memset(host_, 0, words * word_bytes);
-  } else {
-    cl::Kernel clearing = kernel("transfer_clear");
-    launch_over_words(memories_->session(), clearing, words);
-  }
 }
 
 PeerMemories::PeerMemories(const Session& session, std::uint64_t peer)

@@ -15,15 +15,16 @@ namespace clprobe::transfer {
 
 inline const KernelSpec spec{"transfer.cl"};
 
-/// All memories of the probe on one device, each made when it is first needed and filled with words
-/// that nothing can compress: pages that nobody wrote are no memory yet.
+/// The memories of the probe on one device. Each is created when it is first needed, and filled
+/// with incompressible words: unwritten pages are no memory yet.
 class Memories {
  public:
   Memories(Session& session, Bytes size);
 
   [[nodiscard]] Session& session() const { return session_; }
   [[nodiscard]] Bytes size() const { return size_; }
-  /// In order and without profiling, which drivers pay for. The second is for the way back.
+  /// An in-order queue without profiling, which costs time in some drivers. The second queue is for
+  /// the way back.
   [[nodiscard]] const cl::CommandQueue& queue() const { return queue_; }
   [[nodiscard]] const cl::CommandQueue& second_queue() const { return second_queue_; }
 
@@ -57,7 +58,7 @@ class Memories {
   std::shared_ptr<void> shared_virtual_{};
 };
 
-/// One end of a transfer: a memory whose words are written and added up where it is.
+/// One end of a transfer: a memory with access to its words in place.
 class End {
  public:
   /// Memory that the host reads and writes.
@@ -71,9 +72,6 @@ class End {
   /// Writes the marks of a sample, and adds up what is found in their places.
   void mark(const Marks& marks) const;
   [[nodiscard]] std::uint64_t sum(const Marks& marks) const;
-  /// The sum of the first `words` words, and how they become 0.
-  [[nodiscard]] std::uint64_t total(std::uint64_t words) const;
-  void clear(std::uint64_t words) const;
 
  private:
   explicit End(Memories& memories) : memories_(&memories) {}

@@ -60,12 +60,6 @@ std::uint64_t Marks::expected_sum() const {
   return sum;
 }
 
-std::uint64_t sum_of_words(std::span<const std::uint32_t> words) {
-  std::uint64_t sum = 0;
-  for (std::uint64_t w = 0; w < words.size(); ++w) sum += words[w] * (2 * w + 1);
-  return sum;
-}
-
 std::uint64_t sum_of_marks(std::span<const std::uint32_t> found) {
   std::uint64_t sum = 0;
   for (std::uint32_t mark = 0; mark < found.size(); ++mark) sum += weighted(mark, found[mark]);
@@ -256,12 +250,11 @@ constexpr auto declared_series = declare_series(all_series);
 
 constexpr FindingSpec finding_specs[]{
     {.name = "bandwidth", .unit = "bytes_per_second", .role = Role::headline},
-    // One of ten runs with an H100 had 27 GB/s from the device while bytes went to it, the
-    // others 50.
+    // One of ten runs of an H100 had 27 GB/s from the device while bytes went to it, the others 50.
     {.name = "one_way_bandwidth", .unit = "bytes_per_second", .role = Role::passing},
     // The rate of a kernel where the driver keeps on the device what it made for the host.
     {.name = "device_bandwidth", .unit = "bytes_per_second", .role = Role::headline},
-    // One of five runs with an H200 had 39 us from SVM all the time, and the others 16 to 17.
+    // One of five runs of an H200 had 39 us from SVM throughout, the others 16 to 17.
     {.name = "start_up", .unit = "seconds", .role = Role::passing},
     // A faster link has a larger one with the same start-up: neither is better.
     {.name = "half_size", .unit = "bytes", .role = Role::passing},
@@ -286,7 +279,7 @@ constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(1),
 
 // A vector of the kernel that copies.
 constexpr std::uint64_t granule = 16;
-// All start-up, on every device.
+// Small enough to consist of start-up on every device.
 constexpr Bytes smallest{64};
 
 std::vector<SeriesSpec> wanted_series(const Request& request) {
@@ -344,8 +337,9 @@ constexpr Spacing spacing_of(Effort effort) {
   return effort == Effort::quick ? Spacing{4.0, 64.0} : Spacing{};
 }
 
-/// Between devices one size is in between: NVIDIA's driver takes 80 us for the smallest copy, lays
-/// out a buffer for each size, and moves 2 GB/s.
+/// Returns the spacing between devices, with one size between the smallest and the largest:
+/// NVIDIA's driver takes 80 us for the smallest copy, lays out a buffer for each size, and moves 2
+/// GB/s.
 Spacing peer_spacing(const Request& request, std::size_t peers) {
   const bool is_asked = !request.own.sizes("sizes").empty();
   if (is_asked || (request.effort == Effort::thorough && peers == 1)) {
@@ -359,20 +353,14 @@ std::vector<std::uint64_t> sizes_of(const DeviceInfo& device, const Request& req
   const Bytes largest = largest_transfer(device, request, buffers);
   std::vector<SizeRange> ranges = request.own.sizes("sizes");
   if (ranges.empty()) ranges.push_back({smallest, largest, 0.0});
+  const std::vector<Bytes> wanted = expand_ranges(ranges, largest, [&](double size) {
+    return size < static_cast<double>(small.count) ? spacing.near : spacing.far;
+  });
   std::vector<std::uint64_t> sizes;
-  const auto add = [&](double bytes) {
-    const std::uint64_t size = static_cast<std::uint64_t>(bytes) / granule * granule;
+  for (const Bytes each : wanted) {
+    const std::uint64_t size = each.count / granule * granule;
     const bool is_known = std::find(sizes.begin(), sizes.end(), size) != sizes.end();
-    if (size >= granule && size <= largest.count && !is_known) sizes.push_back(size);
-  };
-  for (const SizeRange& range : ranges) {
-    auto size = static_cast<double>(range.first.count);
-    while (size < static_cast<double>(std::min(range.last, largest).count)) {
-      add(size);
-      const bool is_small = size < static_cast<double>(small.count);
-      size *= range.ratio > 1.0 ? range.ratio : (is_small ? spacing.near : spacing.far);
-    }
-    if (range.first <= largest) add(static_cast<double>(std::min(range.last, largest).count));
+    if (size >= granule && !is_known) sizes.push_back(size);
   }
   return sizes;
 }
@@ -422,12 +410,12 @@ std::vector<SeriesSpec> possible_series(const DeviceInfo& device, const Request&
   return possible;
 }
 
-/// One way between pinned memory and the device by their own buffers, larger than all others, where
-/// these are as large as they are meant to be: the others would take as much memory, and longer to
-/// lay out than all of their transfers.
+/// Adds larger one-way transfers of pinned memory, with buffers of their own, if the memory
+/// suffices. If all series had buffers of this size, laying them out would take longer than all
+/// transfers.
 void add_largest_of_link(const std::vector<SeriesSpec>& series, const DeviceInfo& device,
                          const Request& request, std::uint64_t buffers, Plan& result) {
-  // On the device, and pinned for each way.
+  // A buffer on the device, and a pinned one for each direction.
   constexpr std::uint64_t own_buffers = 3;
   constexpr std::uint64_t as_large = max_of_link.count / max_of_all.count;
   const std::uint64_t all_buffers = own_buffers + buffers / as_large + 1;

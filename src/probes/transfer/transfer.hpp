@@ -83,11 +83,11 @@ inline constexpr std::array all_series{
                Way::peer},
 };
 
-/// Whether only large transfers are measured, without a start-up.
+/// Returns true if only large transfers are measured, without a start-up.
 constexpr bool is_of_large_ones(const SeriesSpec& series) { return series.way == Way::duplex; }
 
-/// Whether the bytes surely cross the link between host and device: a mapping may move none, and a
-/// kernel may find on the device what the host has mapped.
+/// Returns true if the bytes certainly cross the link between host and device. A mapping may move
+/// none, and a kernel may find mapped memory on the device.
 constexpr bool surely_moves(const SeriesSpec& series) {
   return series.direction != Direction::on_device &&
          (series.way == Way::pageable || series.way == Way::pinned || series.way == Way::svm);
@@ -99,7 +99,7 @@ std::vector<std::uint64_t> peers_of(const DeviceInfo& device);
 /// The name of the series with one of these devices: "to-peer-1".
 std::string series_with_peer(const SeriesSpec& series, std::uint64_t peer);
 
-/// Why the device cannot have such a series; empty when it can.
+/// Returns the reason why the device cannot have such a series; empty if it can.
 std::string missing_in(const SeriesSpec& series, const DeviceInfo& device);
 
 /// A point: transfers of one size.
@@ -181,9 +181,6 @@ class Marks {
   std::uint32_t count_;
 };
 
-/// The sum of all words, each weighted by its place. As in cl/transfer.cl.
-std::uint64_t sum_of_words(std::span<const std::uint32_t> words);
-
 /// The sum of the words that were found in the places, in order.
 std::uint64_t sum_of_marks(std::span<const std::uint32_t> found);
 
@@ -199,24 +196,24 @@ struct Timed {
 struct Law {
   double bytes_per_ns{0.0};          ///< of the largest transfers, without the start-up
   Interval bytes_per_ns_interval{};  ///< with all of the largest ones'
-  /// Nothing where no transfer is so small that the start-up is most of it.
+  /// Nothing if no transfer is small enough for the start-up to dominate.
   std::optional<double> start_ns{};
   Interval start_interval{};
 };
 
-/// How the time of a transfer grows with its size: a start-up, and then bytes at a rate (R. W.
-/// Hockney, The science of computer benchmarking, 1996). The rate is that of the largest transfers,
-/// and the start-up that of the smallest ones: in between caches and the driver's own buffers make
-/// other rates, which are none of both. Nothing without any transfer.
+/// Fits the time of a transfer by its size: a start-up, then bytes at a rate (R. W. Hockney, The
+/// science of computer benchmarking, 1996). The rate is that of the largest transfers, the start-up
+/// that of the smallest: caches and buffers of the driver make other rates in between. Returns
+/// nothing without transfers.
 std::optional<Law> fit_law(std::vector<Timed> transfers);
 
 // Labels of the finding `zero_copy`.
 inline constexpr std::string_view is_zero_copy = "yes";
 inline constexpr std::string_view is_no_zero_copy = "no";
-// Of the finding `host_memory`: where a kernel finds what the host may map.
+// Labels of the finding `host_memory`: the place of mappable memory.
 inline constexpr std::string_view kept_on_host = "host";
 inline constexpr std::string_view kept_on_device = "device";
-// Of the finding `peer_path`: which way bytes go to another device.
+// Labels of the finding `peer_path`: the way of bytes to another device.
 inline constexpr std::string_view path_direct = "direct";
 inline constexpr std::string_view path_by_host = "through the host";
 inline constexpr std::string_view path_in_memory = "in one memory";
@@ -226,7 +223,7 @@ extern const Probe probe;
 /// The findings of the probe: docs/transfer.md.
 Findings analyse(const DeviceInfo& device, std::span<const Point> points);
 
-// How cl/transfer.cl is built and launched, as Probe declares it.
+// Functions of `Probe` (launch.cpp).
 Preparer open(Session& session);
 std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t seed, const Point& point);
 
