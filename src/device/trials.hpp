@@ -29,7 +29,7 @@ inline std::optional<std::uint32_t> length_taking(double enough_ns, std::uint32_
 /// The minimum over several launches of one length. A busy host only adds to each.
 struct LeastTimes {
   double event_ns{std::numeric_limits<double>::infinity()};
-  double around_ns{std::numeric_limits<double>::infinity()};  ///< host's time less event's
+  double around_ns{std::numeric_limits<double>::infinity()};  ///< the host's time minus the event's
 
   void add(double event, double host) {
     event_ns = std::min(event_ns, event);

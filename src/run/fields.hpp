@@ -35,7 +35,7 @@ template <typename Class, typename Member>
 struct Field {
   std::string_view key;
   Member Class::*member;
-  std::string_view about;  ///< for the schema; empty where the key says it
+  std::string_view about;  ///< description in the schema; may be empty
   bool is_optional{false};
   Limits limits{};
 

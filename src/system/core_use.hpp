@@ -6,8 +6,9 @@ namespace clprobe::system {
 
 /// Since some moment before this process began: only differences mean something.
 struct CoreUse {
-  double own_s{0.0};  ///< of this process, of its children that have ended, and of one that has not
-  double busy_s{0.0};  ///< of all processes, and of other machines that share a virtual one's cores
+  double own_s{0.0};  ///< work of this process, of its ended children, and of one running child
+  double busy_s{
+      0.0};  ///< work of all processes, and of other machines that share a virtual machine's cores
   double idle_s{0.0};
 };
 

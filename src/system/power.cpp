@@ -142,7 +142,7 @@ struct Package {
   Path file{};
   double range{0.0};
   double last{0.0};
-  double before{0.0};  ///< of the ranges that it went through
+  double before{0.0};  ///< sum of the ranges before the last wrap
 };
 
 std::optional<PowerReading> read_packages(std::vector<Package>& packages) {

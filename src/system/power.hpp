@@ -31,7 +31,7 @@ struct PowerReading {
 
 /// A meter that could be read once, and may fail later; else the reason why there is none.
 struct PowerMeter {
-  std::string name{};  ///< "NVML", "hwmon", "RAPL"; empty: there is none
+  std::string name{};  ///< "NVML", "hwmon" or "RAPL"; empty if there is no meter
   std::function<std::optional<PowerReading>()> read{};
   std::string reason{};  ///< "no NVML library; no hwmon folder of 0000:01:00.0"
 };

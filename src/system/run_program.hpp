@@ -11,7 +11,7 @@ namespace clprobe::system {
 /// End of a program: by a signal, otherwise with a status.
 struct ProgramEnd {
   int status{0};
-  int signal{0};  ///< 0: none
+  int signal{0};  ///< number of the signal; 0: none
   double seconds{0.0};
 
   [[nodiscard]] bool is_success() const { return signal == 0 && status == 0; }

@@ -22,7 +22,7 @@ class TemporaryFolder {
 
  private:
   std::string path_{};
-  int lock_{-1};  ///< of a file in it, held as long as this object; -1: none
+  int lock_{-1};  ///< lock on a file in the folder; -1: none
 };
 
 }  // namespace clprobe::system

@@ -12,8 +12,8 @@ namespace clprobe {
 
 /// A driver as the loader finds it.
 struct Driver {
-  std::string file{};     ///< that registers it: an ICD file, or the library itself
-  std::string library{};  ///< as in the ICD file
+  std::string file{};     ///< ICD file that registers the driver, or the library itself
+  std::string library{};  ///< name of the library as in the ICD file
 
   friend bool operator==(const Driver&, const Driver&) = default;
 };

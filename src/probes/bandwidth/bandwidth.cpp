@@ -33,7 +33,8 @@ const Finding* find_at_level(const ProbeResult& result, std::string_view name,
   return found == result.findings.end() ? nullptr : &*found;
 }
 
-// "33.2 TB/s to 219 KiB, 9.93 TB/s to 27.4 MiB, 4.42 TB/s". Of many levels the first and the last.
+// Returns "33.2 TB/s to 219 KiB, 9.93 TB/s to 27.4 MiB, 4.42 TB/s"; many levels are cut to the
+// first and the last.
 std::string text_of(const ProbeResult& result, std::string_view series) {
   constexpr std::size_t max_shown = 4;
   // Another tool may know no bandwidth of the first levels.
@@ -61,8 +62,7 @@ std::string text_of(const ProbeResult& result, std::string_view series) {
   return text;
 }
 
-/// The smallest and the largest set that was read, as far as anybody knows. 0 of a document without
-/// points.
+/// Returns the smallest and the largest set that was read; 0 without points.
 std::pair<double, double> ends_of_sets(const ProbeResult& result) {
   std::pair<double, double> ends{0.0, 0.0};
   for (const Point& point : result.points) {
@@ -74,7 +74,8 @@ std::pair<double, double> ends_of_sets(const ProbeResult& result) {
   return ends;
 }
 
-/// "32.7 GB/s at 128 MiB", behind the last plateau; empty where the curve ends in one.
+/// Returns "32.7 GB/s at 128 MiB" for the rise after the last plateau; empty if the curve ends in a
+/// plateau.
 std::string beyond_text(const ProbeResult& result, double largest) {
   const Finding* const beyond = find_value(result.findings, "beyond", read_series);
   if (beyond == nullptr || largest == 0.0) return {};
@@ -107,8 +108,8 @@ std::string text_of_unit(const Finding& rate) {
                                         : format_rate(*rate.value);
 }
 
-/// The bandwidth of every level, next to the levels of `latency` where the card has them, or else
-/// in a line with what one unit reads from the first.
+/// Makes a column with the bandwidth of every level for the card's levels of global memory, and a
+/// line for a card without them.
 Card card(const ProbeResult& result) {
   Card card;
   std::string text = text_of(result, read_series);
@@ -144,7 +145,7 @@ constexpr auto declared_series = declare_series(all_series);
 
 constexpr FindingSpec finding_specs[]{
     {.name = "bandwidth", .unit = "bytes_per_second", .role = Role::headline},
-    // The bandwidth in another form: compared as well, one change would count twice.
+    // This is the bandwidth in another form: comparing it as well would count a change twice.
     {.name = "unit_bandwidth", .unit = "bytes_per_cycle|bytes_per_second", .role = Role::remark},
     {.name = "capacity", .unit = "bytes", .better = Better::more},
     {.name = "beyond", .unit = "bytes_per_second", .role = Role::remark},
@@ -167,7 +168,7 @@ constexpr SharedQuantity quantities[]{
     {Quantity::latency_end, "image", "latency_end", image_series},
 };
 
-// A launch moves enough to be its own mean, so that few are enough where they agree.
+// A launch averages over many accesses, so that few launches suffice if they agree.
 constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(2),
                                     .first_visit_time = std::chrono::seconds(1),
                                     .relative_interval = 0.05,
@@ -204,12 +205,12 @@ Bytes largest_set(const DeviceInfo& device, const Request& request) {
   const Bytes size = std::max(least, cache * caches);
   Bytes most = device.global_memory.count == 0 ? size : device.global_memory / 4;
   if (request.max_memory.count != 0) {
-    // Results, places and sums of blocks beside it.
+    // An eighth is left for results, places and sums of blocks.
     most = request.max_memory - request.max_memory / 8;
   }
   most = most / std::max<std::uint64_t>(1, count_buffers(request));
   if (device.max_allocation.count != 0) most = std::min(most, device.max_allocation);
-  // Sizes that were asked for are measured if the buffers can hold them.
+  // Requested sizes are measured if the buffers can hold them.
   if (is_asked) return most;
   // A first look has no time to fill gigabytes.
   if (request.effort == Effort::quick) most = std::min(most, mebibytes(is_cpu ? 128 : 512));
@@ -232,7 +233,7 @@ double ratio_of(const SeriesSpec& series, const DeviceInfo& device, Effort effor
   return series.operation == Operation::image && runs_items_in_turn(device) ? 4.0 : 2.0;
 }
 
-/// The local memory that a group may surely have.
+/// Returns the one set in local memory: half of it, which any group can have.
 std::vector<Bytes> local_sets(const DeviceInfo& device) { return {device.local_memory / 2}; }
 
 /// A CPU's driver computes each texel's address, and is not faster near the cores.
@@ -278,7 +279,7 @@ std::vector<Bytes> sets_of(const SeriesSpec& series, const DeviceInfo& device,
   });
 }
 
-/// The point by itself: in the plan all sets are cut from one buffer.
+/// Returns a reference point with a buffer of its own. In the plan all sets share one buffer.
 PointAlone alone(const Point& planned) {
   Point point = planned;
   auto shape = shape_of<Shape>(point);
@@ -287,12 +288,10 @@ PointAlone alone(const Point& planned) {
   return {std::move(point), Bytes{shape.buffer_bytes}};
 }
 
-/// The smallest set that all units read, and the largest: what disturbs cores, and what disturbs
-/// memory. Of CPUs, whose memory others disturb most, one in caches that nobody shares as well:
-/// else what is there would be as uncertain as memory. There they are kept, so that they are looked
-/// at for as long as the run lasts: a probe whose visits are over in seconds would see nothing of
-/// what comes later, and take the scatter of one look at the end for a change. So that of memory is
-/// no larger than it has to be.
+/// Returns the smallest set that all units read, which shows disturbances of cores, and the largest
+/// one for memory. CPUs, whose memory other processes disturb most, have one in private caches as
+/// well. On CPUs the points stay prepared, so that they are measured until the end of the run,
+/// beyond the few seconds of this probe. Their set in memory is therefore as small as possible.
 std::vector<PlannedReference> choose_references(const DeviceInfo& device,
                                                 std::span<const Point> points) {
   constexpr Bytes in_own_cache = kibibytes(256);
@@ -347,7 +346,7 @@ void order_by_weight(Plan& plan) {
 
 Plan plan(const DeviceInfo& device, const Request& request) {
   Plan result;
-  // Sizes that were asked for are measured.
+  // Requested sizes are measured in their order.
   const bool is_first_look = request.effort == Effort::quick &&
                              request.own.sizes("sizes").empty() && !is_simulated(device);
   std::uint64_t buffer = 0;
@@ -366,7 +365,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     }
     if (!known.empty()) continue;
     const std::string reason = missing_in(series, device);
-    // A missing series is reported if it was requested by name, or is of a memory of its own.
+    // A missing series is reported if it was requested by name, or has a memory of its own.
     const bool is_memory =
         series.operation == Operation::local || series.operation == Operation::image;
     if (!reason.empty() && request.series.empty() && !is_memory) continue;
@@ -389,7 +388,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   return result;
 }
 
-/// Sizes around the ends of the levels that all units read.
+/// Returns sizes around the ends of the levels that all units read.
 std::vector<Point> refine(const DeviceInfo& device, const Request& request,
                           std::span<const Point> points) {
   constexpr double knee_ratio = 1.1;
@@ -418,7 +417,7 @@ std::vector<Point> refine(const DeviceInfo& device, const Request& request,
   return more;
 }
 
-/// The largest set that one of the series can have which were asked for.
+/// Returns the largest set of the requested series.
 Bytes largest_asked(const DeviceInfo& device, const Request& request) {
   Bytes largest;
   for (const SeriesSpec& series : all_series) {

@@ -25,7 +25,7 @@ inline constexpr Word<Operation> operation_words[]{
 
 bool writes(Operation operation);
 
-/// Vectors that one work-item moves of a block, as in cl/bandwidth.cl.
+/// Returns the vectors of a block that one work-item moves, as in cl/bandwidth.cl.
 constexpr std::uint64_t unroll_of(std::uint64_t vector_words) { return vector_words == 16 ? 8 : 4; }
 /// Words of a texel: an image's element is a vector of four.
 inline constexpr std::uint64_t texel_words = 4;
@@ -34,16 +34,17 @@ inline constexpr std::uint64_t texel_bytes = texel_words * sizeof(std::uint32_t)
 /// A point: walks over regions of blocks. The regions follow each other from the buffer's
 /// beginning.
 struct Shape {
-  std::uint64_t working_set_bytes{0};  ///< of all units, or of each where every unit has its own
+  std::uint64_t working_set_bytes{
+      0};  ///< size for all units together, or per unit if each has its own set
   Operation operation{Operation::read};
-  std::uint64_t lanes{1};   ///< work-items of a walk
-  std::uint64_t vector{4};  ///< words
-  std::uint64_t group{1};   ///< work-items
+  std::uint64_t lanes{1};   ///< work-items per walk
+  std::uint64_t vector{4};  ///< words per vector
+  std::uint64_t group{1};   ///< work-items per work-group
   std::uint64_t walks{1};
   std::uint64_t regions{1};
-  std::uint64_t blocks{1};  ///< of a region
+  std::uint64_t blocks{1};  ///< blocks per region
   Timer timer{Timer::host};
-  /// A fact: the largest buffer of the plan, which all points share.
+  /// Size of the buffer that all points of the plan share, a fact.
   std::uint64_t buffer_bytes{0};
 
   template <typename Visitor>
@@ -63,12 +64,12 @@ struct Shape {
   [[nodiscard]] std::uint64_t unroll() const { return unroll_of(vector); }
   [[nodiscard]] std::uint64_t block_bytes() const { return lanes * unroll() * vector * 4; }
   [[nodiscard]] std::uint64_t items() const { return walks * lanes; }
-  /// Walks of a region.
+  /// Number of walks per region.
   [[nodiscard]] std::uint64_t sharers() const {
     return std::max<std::uint64_t>(1, walks / regions);
   }
   [[nodiscard]] std::uint64_t region_bytes() const { return blocks * block_bytes(); }
-  /// Bytes of the buffer that are touched, or of each of two buffers.
+  /// Touched bytes of the buffer, or of each of two buffers.
   [[nodiscard]] std::uint64_t touched_bytes() const { return regions * region_bytes(); }
   /// Blocks of a walk in one iteration, in which the walks together go once over each region.
   [[nodiscard]] std::uint64_t step() const { return (blocks + sharers() - 1) / sharers(); }
@@ -84,14 +85,14 @@ struct Place {
   friend bool operator==(const Place&, const Place&) = default;
 };
 
-/// The places of all walks. Walks of one region start evenly spread, and neighbours far apart: then
-/// the walks of a compute unit do not find in its caches what its other walks have just read.
+/// Returns the places of all walks. Walks of one region start at even distances, consecutive walks
+/// far apart, so that the walks of a compute unit do not find each other's data in its caches.
 std::vector<Place> places_of(const Shape& shape);
 
 /// The sum of the first `words` words that `fill` makes, wrapping. At most 2^32 of them.
 std::uint32_t sum_before(std::uint64_t words);
 
-/// The sum that all walks must find together, over `count` blocks each, wrapping.
+/// Returns the sum of all walks over `count` blocks each, wrapping.
 std::uint32_t expected_sum(const Shape& shape, std::span<const Place> places, std::uint64_t count);
 
 /// The walks that share a region.
@@ -107,8 +108,8 @@ struct SeriesSpec {
   std::string_view title{};
   Operation operation{Operation::read};
   Sharing sharing{Sharing::all};
-  bool is_one_unit{false};   ///< one work-group alone
-  std::string_view alone{};  ///< name of the series in which one unit does the same
+  bool is_one_unit{false};   ///< only one work-group runs
+  std::string_view alone{};  ///< series in which one unit does this alone
 };
 
 inline constexpr std::string_view read_series = "read";
@@ -151,8 +152,8 @@ const SeriesSpec* series_named(std::string_view name);
 /// Returns the reason why the device cannot have such a series; empty if it can.
 std::string missing_in(const SeriesSpec& series, const DeviceInfo& device);
 
-/// The shape of a point of the series, with the largest working set up to `wanted` that its walks
-/// can share out; nothing where that is less than a block.
+/// Returns the shape of a point with the largest working set up to `wanted` that its walks can
+/// divide; nothing if that is less than a block.
 std::optional<Shape> shape_for(const SeriesSpec& series, const DeviceInfo& device, Bytes wanted);
 
 /// The smallest working set in which every unit has work.
@@ -164,11 +165,11 @@ inline constexpr std::string_view limited_by_level = "level";
 
 extern const Probe probe;
 
-/// Per series and level: bandwidth, bandwidth of a compute unit and capacity; of `read` also how
-/// the bandwidth scales from one unit to all, and what limits it. Method: docs/bandwidth.md.
+/// Returns, per series and level, the bandwidth, the bandwidth of a compute unit and the capacity,
+/// and the scaling from one unit to all with its limit. Method: docs/bandwidth.md.
 Findings analyse(const DeviceInfo& device, std::span<const Point> points);
 
-/// Iterations of a launch, at most: what the kernel's counter, and the driver, allow.
+/// Returns the maximum iterations of a launch that the kernel's counter and the driver allow.
 std::uint64_t max_iterations_of(const DeviceInfo& device, const Shape& shape);
 
 /// The build options of cl/bandwidth.cl for the launches of a point.

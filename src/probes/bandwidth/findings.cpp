@@ -25,15 +25,15 @@ namespace {
 constexpr std::string_view method = "segmentation";
 constexpr std::string_view rate_unit = "bytes_per_second";
 
-/// The share by which the next run of a machine may differ. In 14 runs on two cores of an
-/// EPYC what their cores wrote to near caches, copied, updated and read of images was 0.6 to 1.3
-/// times as fast as in the middle one, and what they read of buffers 0.9 to 1.1.
+/// Returns the share by which the next run of a machine may differ. In 14 runs on two EPYC cores,
+/// writes, copies and updates in near caches and reads of images had 0.6 to 1.3 times the median
+/// bandwidth, and reads of buffers 0.9 to 1.1.
 double share_between_runs(const SeriesSpec& series, const DeviceInfo& device) {
   const bool is_image = series.operation == Operation::image;
   return device.type == DeviceType::cpu && (writes(series.operation) || is_image) ? 0.2 : 0.0;
 }
 
-/// A bandwidth from times of a byte, in ns; `factor`: to another unit.
+/// Sets a bandwidth from the times of a byte in ns; `factor` converts it to another unit.
 void set_rate(Finding& finding, const Level& level, double factor, double between_runs) {
   const Interval time = of_any_run(level.latency_interval, level.latency, between_runs);
   finding.value = factor * ns_per_second / level.latency;
@@ -42,10 +42,11 @@ void set_rate(Finding& finding, const Level& level, double factor, double betwee
   finding.holds_scatter = true;
 }
 
-/// Files of other tools do not say how many there are.
+/// Returns false for imported files, which lack the number of units.
 bool knows_units(const DeviceInfo& device) { return device.compute_units > 0; }
 
-/// The bandwidth of one unit: per cycle where the core's clock is known, else per second.
+/// Makes the finding of the bandwidth of one unit: per cycle if the core's clock is known,
+/// otherwise per second.
 Finding unit_finding(const SeriesSpec& series, int number, const Level& level,
                      const DeviceInfo& device) {
   const double units = series.is_one_unit ? 1.0 : static_cast<double>(units_of(device));
@@ -89,8 +90,8 @@ void add_levels(Findings& found, const SeriesSpec& series, const DeviceInfo& dev
   }
 }
 
-/// A set that is a little too large for a cache still has a part of it there. On an H100 and an
-/// H200 that is a shelf from 250 to 352 KiB at 88 % of the first level, seen in one run of four.
+/// Returns true for a shelf: part of a slightly too large set is still in the cache. H100 and H200
+/// have one from 250 to 352 KiB at 88 % of the first level, in one run of four.
 bool is_shelf_behind(const Level& before, const Level& level) {
   constexpr double hardly_larger = 2.0;
   constexpr double hardly_slower = 1.25;
@@ -125,8 +126,8 @@ std::vector<CurvePoint> without_slow_starts(std::span<const CurvePoint> curve) {
   return found;
 }
 
-/// The levels with the times that those sets took which are as fast as they are. Those of L2 are as
-/// fast as their buffers lie: seven runs of an H200 copied 8.5 to 8.76 TB/s.
+/// Gives levels the measured times of the sets within them. Times in L2 depend on the places of
+/// buffers: seven runs of an H200 copied 8.5 to 8.76 TB/s.
 std::vector<Level> as_measured(std::vector<Level> levels, std::span<const CurvePoint> curve) {
   constexpr double margin = 1.01;
   constexpr double between_runs = 1.03;
@@ -145,8 +146,8 @@ std::vector<Level> as_measured(std::vector<Level> levels, std::span<const CurveP
   return levels;
 }
 
-/// Noise looks like a slow start, too, and may make stairs of a plateau: by whichever curve more
-/// levels are seen.
+/// Finds the levels of writes, by the curve as it is or without slow starts, whichever shows more
+/// levels: noise may look like a slow start and turn a plateau into stairs.
 std::vector<Level> levels_of_writes(std::span<const CurvePoint> curve) {
   std::vector<Level> found = without_shelves(find_rate_levels(curve));
   std::vector<Level> by_fastest = without_shelves(find_rate_levels(without_slow_starts(curve)));
@@ -157,7 +158,7 @@ std::vector<Level> levels_of_writes(std::span<const CurvePoint> curve) {
 /// Finds the levels of a series. A single size is a level without an end.
 std::vector<Level> levels_of(const SeriesSpec& series, const DeviceInfo& device,
                              std::span<const CurvePoint> curve) {
-  // A CPU's cores have as many walks for each set, and others take their time.
+  // A CPU has equally many walks for each set, and other processes use its cores.
   const bool may_start_slowly =
       series.sharing == Sharing::walk && !series.is_one_unit && device.type != DeviceType::cpu;
   if (may_start_slowly) return levels_of_writes(curve);
@@ -261,9 +262,9 @@ void add_alone(Findings& found, const SeriesSpec& series, const DeviceInfo& devi
   }
 }
 
-/// The most that a unit can move in a second: no GPU moves more than 512 bytes in a cycle, and no
-/// core of a CPU, whose driver may report the clock it has when idle, more than 256 at 7 GHz.
-/// Nothing where the driver reports no clock.
+/// Returns the maximum bandwidth of a unit: 512 bytes per cycle of a GPU, and 256 bytes at 7 GHz of
+/// a CPU, whose driver may report the clock of an idle core. Returns nothing if the driver reports
+/// no clock.
 std::optional<double> max_unit_rate(const DeviceInfo& device) {
   if (device.type == DeviceType::cpu) return 256.0 * 7e9;
   const std::int64_t max_mhz = device.reported.integer_or("max_clock_mhz", 0);

@@ -23,8 +23,8 @@ namespace {
 
 constexpr std::uint64_t word_bytes = sizeof(cl_uint);
 
-/// The share of a store on huge pages. The query takes the system as long as a sample, and so it is
-/// repeated only for points that reach further than all before.
+/// Share of a store on huge pages. The query takes the time of a sample, so that it is repeated
+/// only for points that reach further than all before.
 struct HugePages {
   std::uint64_t asked_bytes{0};
   int percent{0};
@@ -56,10 +56,10 @@ struct State {
   HugePages target_pages{};
   KeptBuffer places{};
   KeptBuffer results{};
-  /// Results of a launch. New memory for each launch would cost a page fault for each page.
+  /// Results of a launch, in memory that is reused to avoid page faults.
   std::vector<cl_uint> found{};
   std::uint32_t launches{0};
-  /// Iterations of each visited point: to find them takes as long as its samples.
+  /// Iterations of each visited point, which take the time of its samples to find.
   std::map<Visited, std::uint64_t> iterations{};
 
   void fill(const Store& store, std::uint64_t bytes, const KernelSpec& spec) {
@@ -77,7 +77,7 @@ struct State {
     (is_source ? source_pages : target_pages) = {};
     store = Store{};  // first, so that its memory is free
     store = make_store(session, size);
-    // Pages that nobody wrote are no memory yet.
+    // Unwritten pages are no memory yet.
     if (is_source || !runs_items_in_turn(session.info())) fill(store, size.count, spec);
   }
 };
@@ -92,20 +92,20 @@ cl::Image1DBuffer image_of(const Session& session, const cl::Buffer& buffer, std
   }
 }
 
-/// A point in place, and the launches on it.
+/// A prepared point, and its launches.
 class Walks {
  public:
   Walks(std::shared_ptr<State> state, const Point& point);
 
   Measurement run(std::uint64_t iterations);
-  /// A launch whose result nobody looks at.
+  /// Launches the kernel without a check of its results.
   LaunchTimes launch(std::uint64_t iterations);
   [[nodiscard]] const Shape& shape() const { return shape_; }
   [[nodiscard]] KernelBuild build() const { return spec_.build(state_->session); }
   [[nodiscard]] const Store& store() const {
     return writes(shape_.operation) ? state_->target : state_->source;
   }
-  /// The share of the store; nothing where the driver made it.
+  /// Returns the share of the store on huge pages; nothing if the driver allocated it.
   [[nodiscard]] std::optional<int> huge_page_percent() const;
 
  private:
@@ -140,7 +140,7 @@ std::optional<int> Walks::huge_page_percent() const {
   if (store().host == nullptr) return std::nullopt;
   const bool is_written = writes(shape_.operation);
   HugePages& pages = is_written ? state_->target_pages : state_->source_pages;
-  // The source was filled.
+  // The source is filled as a whole.
   return pages.of(*store().host, is_written ? shape_.touched_bytes() : store().size.count);
 }
 
@@ -209,7 +209,7 @@ void Walks::prove_sums(std::uint64_t count, Measurement& measurement) {
   measurement.expected_witness = expected_sum(shape_, places_, count);
 }
 
-/// Counts the words that are as they must be now.
+/// Counts the words that are right after the launch.
 void Walks::prove_contents(std::uint64_t iterations, Measurement& measurement) {
   Session& session = state_->session;
   cl::Kernel check = spec_.kernel(session, "bandwidth_check");

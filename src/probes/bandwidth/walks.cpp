@@ -24,18 +24,19 @@ constexpr std::uint64_t gpu_vector = 4;
 constexpr std::uint64_t gpu_lanes = 64;
 constexpr std::uint64_t largest_group = 1024;
 constexpr std::uint64_t local_lanes = 128;
-// Near the units half as many keep enough loads in flight, and their blocks are half as large.
+// Near the units half as many work-items keep enough loads in flight, and blocks are half as large.
 constexpr std::uint64_t group_near = 512;
 constexpr Bytes far_from_units = mebibytes(4);
 // The work-items that a GPU's compute unit holds at once.
 constexpr std::uint64_t items_of_unit = 2048;
-// Walks of a unit, at least, where all write. One alone, which goes over its block of 4 KiB again
-// and again, is no level: an H100 updated 528 KiB at 9.5 TB/s that way, 1 MiB by two walks a unit
-// at 6.7, and larger sets at 7.3, so that the first level came and went between runs.
+// Minimum number of writing walks per unit. A single walk, which repeats its block of 4 KiB, shows
+// no level: an H100 updated 528 KiB at 9.5 TB/s that way, 1 MiB by two walks per unit at 6.7, and
+// larger sets at 7.3, so that the first level came and went between runs.
 constexpr std::uint64_t min_writing_walks = 2;
-// A line of a CPU, so that each vector is one.
+// A CPU's vector is a cache line.
 constexpr std::uint64_t cpu_vector = 16;
-// A driver's threads take work-groups in batches; PoCL's first one takes a half of them and one.
+// A driver's threads take work-groups in batches. PoCL's first thread takes half of them and one
+// more.
 constexpr std::uint64_t cpu_reading_walks = 32;
 
 std::uint64_t largest_group_of(const DeviceInfo& device) {
@@ -51,10 +52,9 @@ std::uint64_t directions_of(const SeriesSpec& series) {
   return series.operation == Operation::copy ? 2 : 1;
 }
 
-/// The walks of a series, without blocks yet. Where walks share a region, a unit of a GPU has one:
-/// of several those behind find in its caches what the first one has just read, catch up, and all
-/// go on together, several times as fast as what they read comes. Where walks have parts of their
-/// own they are small and many.
+/// Returns the walks of a series, without blocks yet. A unit of a GPU has one walk of a shared
+/// region: several walks would find each other's data in the caches, catch up and continue
+/// together, several times too fast. Walks with parts of their own are small and many.
 Shape walks_of(const SeriesSpec& series, const DeviceInfo& device, Bytes wanted) {
   const std::uint64_t units = series.is_one_unit ? 1 : units_of(device);
   Shape shape{.operation = series.operation, .timer = device.launch_timer};
@@ -63,8 +63,8 @@ Shape walks_of(const SeriesSpec& series, const DeviceInfo& device, Bytes wanted)
     // of 4.
     const bool is_small = series.operation == Operation::image || may_cut_loops(device);
     shape.vector = is_small ? texel_words : cpu_vector;
-    // A part that is written is for one work-group: where 32 had one, cores that took each other's
-    // lines wrote 256 KiB of a Xeon at 74 GB/s in place of 1250.
+    // Each written part is for one work-group: with 32 groups per part, cores that took each
+    // other's lines wrote 256 KiB of a Xeon at 74 GB/s instead of 1250.
     const bool is_read = series.sharing != Sharing::walk;
     shape.walks = is_read && !series.is_one_unit ? units * cpu_reading_walks : units;
     return shape;
@@ -82,7 +82,7 @@ Shape walks_of(const SeriesSpec& series, const DeviceInfo& device, Bytes wanted)
     shape.group = std::min(group_near, largest_group_of(device));
     shape.walks = units * (shape.group / shape.lanes);
   } else {
-    // Simulated units have latencies as long as those of memory near by, and no small caches.
+    // Simulated units have long latencies even in near memory, and no small caches.
     const bool is_near = !series.is_one_unit && !is_simulated(device) && wanted < far_from_units;
     const std::uint64_t most = is_near ? group_near : largest_group;
     shape.lanes = shape.group = std::min(most, largest_group_of(device));
@@ -133,7 +133,7 @@ std::optional<Shape> shape_for(const SeriesSpec& series, const DeviceInfo& devic
       shape.blocks = blocks;
       break;
     case Sharing::walk:
-      // A CPU's parts are as many as its units, however small they are.
+      // A CPU has as many parts as units, however small they are.
       if (!is_like_cpu(device)) {
         shape.walks = std::min(std::max<std::uint64_t>(1, blocks), shape.walks);
       }
@@ -165,8 +165,8 @@ Bytes smallest_set(const SeriesSpec& series, const DeviceInfo& device) {
 
 namespace {
 
-/// A number of places to go on by that meets all of `count` places, and no near one soon: that next
-/// to the golden section which has no divisor in common with them.
+/// Returns a step through `count` places that visits all of them, and near ones late: the number
+/// next to the golden section that has no common divisor with `count`.
 std::uint64_t spread_over_places(std::uint64_t count) {
   constexpr double golden = 0.6180339887498949;
   auto step = static_cast<std::uint64_t>(static_cast<double>(count) * golden);

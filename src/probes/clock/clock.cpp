@@ -27,8 +27,8 @@ namespace {
 
 // Rounds of a launch on a CPU, each of which reads the clock.
 constexpr std::uint32_t cpu_rounds = 8;
-// 16,384 cycles: the two reads of the clock around them are nothing, and what interrupts a core
-// meets few of the chains.
+// 16,384 cycles make the two clock reads negligible, and are short enough for few chains to be
+// interrupted.
 constexpr std::uint32_t cpu_links = 128;
 
 std::uint32_t word_at(std::uint32_t w) { return (0x7f4a7c15U * w + 0x42ef9505U) * w; }
@@ -61,7 +61,7 @@ std::uint32_t stream(const Burn& burn, std::uint32_t item, std::uint32_t round) 
   return sum;
 }
 
-/// The steps of all work-items that do what has so many turns.
+/// Returns the steps of all work-items of a kind of work.
 std::uint64_t steps_of(const Burn& burn, std::uint32_t turns, bool is_odd_half) {
   const std::uint64_t groups = burn.items / burn.group;
   const bool is_both = burn.numbers != 0 && burn.loads != 0;
@@ -150,7 +150,7 @@ std::uint32_t expected_chain(std::uint32_t item, std::uint64_t links, std::uint3
 
 namespace {
 
-/// The clock at a moment of a load, and what else was seen then.
+/// The clock at a moment of a load, and other facts.
 struct Moment {
   double end_s{0.0};
   double hertz{0.0};
@@ -158,7 +158,7 @@ struct Moment {
   std::optional<double> watts{};
 };
 
-// Fewer moments show no course but chance.
+// Fewer moments show only chance.
 constexpr std::size_t fewest_of_course = 6;
 
 constexpr std::string_view last_third = "median of the last third";
@@ -201,8 +201,8 @@ std::span<const Moment> last_of(std::span<const Moment> moments) {
   return moments.last(std::max<std::size_t>(1, moments.size() / 3));
 }
 
-/// After the last moment at which it and the one before were both off by more than a share: a
-/// single one may have been disturbed.
+/// Returns the end of the last moment at which the clock was off twice in a row: a single moment
+/// may be disturbed.
 double settled_after(std::span<const Moment> moments, double sustained, double near) {
   const auto is_off = [&](const Moment& each) {
     return std::fabs(each.hertz - sustained) > near * sustained;
@@ -228,8 +228,8 @@ double share_below(std::span<const Moment> moments, double clock, double part) {
   return static_cast<double>(low) / static_cast<double>(moments.size());
 }
 
-/// The best clock that was kept for a second, or for a third of a shorter load: one that rises for
-/// a moment, as where neighbours on the same host rest, could not have been kept.
+/// Returns the best clock that was sustained for a second, or for a third of a shorter load. A
+/// shorter rise, as when neighbours on the host rest, does not count.
 double best_kept(std::span<const Moment> moments) {
   constexpr double long_enough_s = 1.0;
   const std::size_t third = std::max<std::size_t>(1, moments.size() / 3);
@@ -244,7 +244,7 @@ double best_kept(std::span<const Moment> moments) {
   return best;
 }
 
-/// The moments after the clock has risen: its rise is no throttling.
+/// Returns the moments after the initial rise of the clock, which is no throttling.
 std::span<const Moment> risen(std::span<const Moment> moments, double best) {
   constexpr double nearly = 0.97;
   const auto first = std::find_if(moments.begin(), moments.end(),
@@ -422,7 +422,7 @@ constexpr Budget once{.probe_time = std::chrono::hours(24),
                       .samples_per_visit = 1};
 constexpr Budgets budgets{.quick = once, .normal = once, .thorough = once};
 
-/// The length of each of so many loads.
+/// Returns the length of each load.
 std::uint64_t load_ms(const Request& request, std::uint64_t loads) {
   constexpr std::uint64_t quick = 1000;
   constexpr std::uint64_t usual = 5000;
@@ -443,7 +443,7 @@ std::uint64_t idle_ms(const Request& request) {
                                               : usual;
 }
 
-/// The length of a moment: a short load has several, and a long one not more than can be shown.
+/// Returns the length of a moment, so that a short load has several, and a long one at most 2,000.
 std::uint64_t slot_of(std::uint64_t load) {
   constexpr std::uint64_t usual = 50;
   constexpr std::uint64_t fewest = 10;
@@ -503,13 +503,14 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   return result;
 }
 
-/// "1800 MHz arithmetic (throttled 50 %)"; empty without a clock. The unit is said once.
+/// Returns "1800 MHz arithmetic (throttled 50 %)", without the unit after the first load; empty
+/// without a clock.
 std::string load_text(const ProbeResult& result, std::string_view series, bool has_unit) {
   const Finding* const clock = find_value(result.findings, "clock", series);
   if (clock == nullptr) return {};
   constexpr double mega = 1e6;
   constexpr double percent = 100.0;
-  // Less is what a disturbed host makes of a steady clock.
+  // Smaller shares come from disturbances of the host.
   constexpr double worth_telling = 0.05;
   std::string text =
       fmt::format("{:.0f}{} {}", *clock->value / mega, has_unit ? " MHz" : "", series);
@@ -520,7 +521,7 @@ std::string load_text(const ProbeResult& result, std::string_view series, bool h
   return text;
 }
 
-/// "119–700 W", or one number where there is one alone; "119 W idle" where no load has any.
+/// Returns "119–700 W" or a single number; "119 W idle" if no load has power.
 std::string power_text(const ProbeResult& result) {
   std::vector<double> watts;
   bool has_load = false;
@@ -538,7 +539,7 @@ std::string power_text(const ProbeResult& result) {
   return from == to ? fmt::format("{} W", to) : fmt::format("{}–{} W", from, to);
 }
 
-/// The loads first: what has no room is the clock of a device that has nothing to do.
+/// Makes a line with the loads first, so that a narrow card cuts off the idle clock.
 Card card(const ProbeResult& result) {
   Card card;
   std::string text;

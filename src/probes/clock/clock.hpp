@@ -42,15 +42,15 @@ enum class Counting {
 };
 
 Counting counting_of(const DeviceInfo& device);
-/// The reason why the device's clock cannot be measured; empty when it can.
+/// Returns the reason why the device's clock cannot be measured; empty if it can.
 std::string_view missing_on(const DeviceInfo& device);
 
 struct Shape {
-  std::uint64_t time_ms{0};  ///< when this moment ends, from the beginning of the load
+  std::uint64_t time_ms{0};  ///< end of the moment since the start of the load
   std::uint64_t slot_ms{0};  ///< length of the moment
   Load load{Load::idle};
   Timer timer{Timer::event};
-  std::uint64_t buffer_bytes{0};  ///< a fact
+  std::uint64_t buffer_bytes{0};  ///< size of the buffer, a fact
 
   template <typename Visitor>
   void visit(Visitor& f) {
@@ -65,9 +65,9 @@ struct Shape {
 /// Facts of a moment besides its cycles; 0 if unknown.
 struct Observation {
   std::uint64_t operations{0};   ///< products and fused products of its launches
-  std::uint64_t moved_bytes{0};  ///< by its launches
+  std::uint64_t moved_bytes{0};  ///< bytes moved by its launches
   std::uint64_t launched_ns{0};  ///< sum of the times of its launches
-  std::uint64_t power_mw{0};     ///< mean that a meter reported since its last reading
+  std::uint64_t power_mw{0};     ///< mean power since the meter's last reading
 
   template <typename Visitor>
   void visit(Visitor& f) {
@@ -78,17 +78,17 @@ struct Observation {
   }
 };
 
-/// A fact of the first moment: the reason why no power meter could be read.
+/// Fact of the first moment: the reason why there is no power meter.
 inline constexpr std::string_view no_power_fact = "no_power";
 
-/// A launch: how many work-items, and what each does.
+/// A launch: its work-items and their work.
 struct Burn {
   std::uint64_t items{1};
   std::uint64_t group{1};
-  std::uint32_t vectors{1};  ///< of the buffer that is read
+  std::uint32_t vectors{1};  ///< vectors of the buffer that is read
   std::uint32_t first{0};    ///< the first work-item's first vector
-  std::uint32_t apart{1};    ///< from a work-item's first vector to the next one's
-  std::uint32_t step{1};     ///< from each vector to the next
+  std::uint32_t apart{1};    ///< distance between the first vectors of consecutive work-items
+  std::uint32_t step{1};     ///< distance between a work-item's vectors
   std::uint32_t rounds{1};
   std::uint32_t numbers{0};  ///< turns of arithmetic
   std::uint32_t loads{0};    ///< turns of streaming
@@ -97,9 +97,9 @@ struct Burn {
   friend bool operator==(const Burn&, const Burn&) = default;
 };
 
-/// The launches of a device, without their turns.
+/// Returns the launch of a device, without turns.
 Burn launch_shape(const DeviceInfo& device, Bytes size);
-/// Turns that each part of a round may have, so that no driver ends the loops.
+/// Returns the maximum turns of each part of a round, below the limit at which drivers end loops.
 std::uint32_t max_turns(const DeviceInfo& device);
 
 /// Steps of a turn, as in cl/clock.cl.
@@ -116,10 +116,10 @@ inline constexpr std::uint32_t cycles_of_link = 2;
 std::uint64_t operations_of(const Burn& burn);
 std::uint64_t moved_bytes_of(const Burn& burn);
 
-/// The number that a work-item ends with, wrapping.
+/// Returns the final number of a work-item, wrapping.
 std::uint32_t expected_end(const Burn& burn, std::uint32_t item);
 
-/// The end of a chain that begins with a work-item's number, after so many links.
+/// Returns the end of a chain of `links` that begins with a work-item's number.
 std::uint32_t expected_chain(std::uint32_t item, std::uint64_t links, std::uint32_t more,
                              std::uint32_t mask);
 

@@ -24,10 +24,10 @@ using Steady = std::chrono::steady_clock;
 
 constexpr cl_uint more = 0x2545f491;
 constexpr cl_uint mask = 0x4f6cdd1d;
-// After idling it is shorter: a clock takes milliseconds to rise.
+// The launch after idling is shorter by this factor: a clock takes milliseconds to rise.
 constexpr std::uint32_t idle_part = 10;
-// Turns of the longer one of two chains, of which the shorter has an eighth: a millisecond of 4 to
-// 6 cycles a link.
+// Turns of the longer one of two chains: about a millisecond at 4 to 6 cycles per link. The shorter
+// chain has an eighth.
 constexpr std::uint32_t chain_turns = 4096;
 
 KernelSpec spec_for(const DeviceInfo& device) {
@@ -40,10 +40,10 @@ KernelSpec spec_for(const DeviceInfo& device) {
 /// Sums over the launches of a moment.
 struct Totals {
   std::uint64_t cycles{0};
-  std::uint64_t time{0};  ///< in which they were made: ticks of a CPU's clock, else ns
+  std::uint64_t time{0};  ///< time of the cycles: ticks of a CPU's clock, otherwise ns
   Observation observed{};
-  std::vector<double> chain_ticks{};  ///< of each launch and work-item of a CPU
-  std::uint32_t chain_end{0};         ///< of the last one of them
+  std::vector<double> chain_ticks{};  ///< ticks per launch and work-item of a CPU
+  std::uint32_t chain_end{0};         ///< end of the last chain
 };
 
 std::uint64_t ns_of(const LaunchTimes& times) { return times.event_ns.value_or(times.host_ns); }
@@ -53,7 +53,7 @@ class Burner {
  public:
   Burner(Session& session, Bytes size);
 
-  /// Launches with the load for so long; after idling for so long one short one.
+  /// Launches the load for the length of a moment; for the idle load, waits and then launches once.
   Measurement run(const Shape& shape);
 
  private:
@@ -144,7 +144,7 @@ std::pair<std::uint64_t, std::uint64_t> Burner::chain_of(cl_uint links) {
   return {read[0], ns_of(times)};
 }
 
-/// The difference of two lengths is free of what starts and ends a launch.
+/// Counts cycles by the difference of two chains, which excludes start and end of the launch.
 void Burner::count_by_events(Totals& totals) {
   const auto [few_cycles, few_ns] = chain_of(chain_turns / 8);
   const auto [cycles, ns] = chain_of(chain_turns);
@@ -198,15 +198,15 @@ void Burner::check_ends(const Burn& burn, const Totals& totals, Measurement& mea
       witness(expected_end(burn, 0), expected_end(burn, last), chain_end);
 }
 
-/// Moments of one load are one after the other: what it draws is read from its first one on.
+/// Starts the power reading with the first moment of a load: its moments follow each other.
 void Burner::begin_power(Load load) {
   if (!meter_.read || powered_ == load) return;
   powered_ = load;
   power_.begin();
 }
 
-/// Facts only of what could be read, of this moment and those before it that have none; once, why
-/// nothing could.
+/// Adds the mean power since the last reading, if the meter gave one; once, the reason why there is
+/// no meter.
 void Burner::add_power(Measurement& measurement) {
   if (!meter_.read) {
     if (!is_reason_stored_) measurement.facts.set(no_power_fact, meter_.reason);
@@ -242,7 +242,7 @@ Measurement Burner::run(const Shape& shape) {
       std::chrono::duration_cast<std::chrono::nanoseconds>(Steady::now() - begin).count());
   if (!is_idle) add_power(measurement);
   if (counting_ == Counting::chain && !totals.chain_ticks.empty()) {
-    // Not their sum: a core whose time others take is no slower.
+    // The median, not the sum: a core that other processes use is no slower.
     sample.accesses = std::uint64_t{burn.links} * links_of_turn * cycles_of_link;
     sample.ticks = static_cast<std::uint64_t>(std::llround(median(totals.chain_ticks))) +
                    session_.info().clock.overhead_ticks;

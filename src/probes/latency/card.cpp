@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::string_view local_series = "local";
 
-/// The levels of a series by their numbers; `what` is the word of a step.
+/// Returns the levels of a series in the order of their findings; `what` is the word of a step.
 std::vector<CardLevel> levels_of(const ProbeResult& result, std::string_view series) {
   std::vector<CardLevel> levels;
   std::vector<int> numbers;
@@ -125,8 +125,8 @@ void add_beyond(Card& card, const ProbeResult& result, std::string_view series) 
   card.levels.push_back(std::move(rest));
 }
 
-// "14.3 ns to 2.04 KiB, 49.7 ns to > 63.9 KiB". Of many levels the first and the last, so that it
-// is a line: "2.51 ns to 47.7 KiB, 2 more, 158 ns to > 128 MiB".
+// Returns a row of levels: "14.3 ns to 2.04 KiB, 49.7 ns to > 63.9 KiB". A row of many levels has
+// only the first and the last: "2.51 ns to 47.7 KiB, 2 more, 158 ns to > 128 MiB".
 std::string row_of(const std::vector<CardLevel>& levels) {
   constexpr std::size_t max_levels = 3;
   std::string text;
@@ -147,7 +147,7 @@ std::string row_of(const std::vector<CardLevel>& levels) {
   return text;
 }
 
-/// "4 % of a random order's latency: prefetched".
+/// Returns "4 % of the latency in random order: prefetched".
 std::string in_order_text(const Finding& in_order) {
   constexpr double surely_faster = 0.5;
   constexpr double hardly_faster = 0.9;
@@ -159,7 +159,7 @@ std::string in_order_text(const Finding& in_order) {
                                               : "");
 }
 
-/// "; faster from 2 MiB on; 32 ns to 256 KiB, 44 ns", where the levels were looked for.
+/// Returns "; faster from 2 MiB on; 32 ns to 256 KiB, 44 ns"; empty without levels.
 std::string in_order_levels(const ProbeResult& result, std::string_view series) {
   std::string text;
   const Finding* const from = find_finding(result.findings, "in_order_from", series);
@@ -172,18 +172,18 @@ std::string in_order_levels(const ProbeResult& result, std::string_view series) 
   return text;
 }
 
-/// "a loop around each load adds 0.07 % to it".
+/// Returns "a loop around each load adds 0.07 % to its latency".
 std::string loop_text(const Finding& added) {
   if (!added.value) return added.reason;
   return fmt::format("a loop around each load adds {:.2g} % to its latency", 100.0 * *added.value);
 }
 
-/// "; 12 % below L1", or that it is the same memory as far as one can tell.
+/// Returns "; 12 % below L1", "; like L1" or "; same as global".
 std::string beside_global_text(const Finding* ratio) {
   if (ratio == nullptr || !ratio->value) return {};
   if (ratio->label == alike_global) return "; same as global";
   constexpr double twice = 2.0;
-  // Intervals that reach 1 tell no difference.
+  // An interval that contains 1 shows no difference.
   if (ratio->low.value_or(0.0) <= 1.0 && ratio->high.value_or(0.0) >= 1.0) return "; like L1";
   if (*ratio->value >= twice) return fmt::format("; {:.2g} times L1", *ratio->value);
   const double percent = 100.0 * (*ratio->value - 1.0);

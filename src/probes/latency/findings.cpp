@@ -22,7 +22,7 @@ namespace clprobe::latency {
 
 namespace {
 
-/// A fact of the points.
+/// The fact about huge pages.
 struct Pages {
   std::int64_t huge_page_percent{0};
 
@@ -97,8 +97,9 @@ void add_levels(Findings& found, const SeriesSpec& spec, const DeviceInfo& devic
   }
 }
 
-/// No load takes less: one cycle of the device's clock, and two at 7 GHz where none is known. The
-/// driver of a CPU may report the clock of an idle core, of which three cycles at 6 GHz are known.
+/// Returns the minimum time of a load: one cycle of the device's clock, or two cycles at 7 GHz if
+/// the clock is unknown. A CPU's driver may report the clock of an idle core, so that the limit is
+/// at most three cycles at 6 GHz.
 double min_load_ns(const DeviceInfo& device) {
   constexpr double any_device_ns = 0.28;
   if (counts_core_cycles(device) && device.clock.ticks_per_ns > 0.0) {
@@ -132,7 +133,7 @@ void add_warnings(Findings& found, const DeviceInfo& device, std::span<const Poi
   }
 }
 
-/// The latency of the curve at a working set, by the nearest point in ln(size).
+/// Returns the latency of the curve's nearest point in ln(size).
 double nearest_latency(std::span<const CurvePoint> curve, double working_set_bytes) {
   const auto distance = [&](const CurvePoint& point) {
     return std::fabs(std::log(point.working_set_bytes / working_set_bytes));
@@ -143,8 +144,8 @@ double nearest_latency(std::span<const CurvePoint> curve, double working_set_byt
       ->latency;
 }
 
-/// The ratio of a point's latency to that of another curve at nearly the same working set; nothing
-/// where that was not measured.
+/// Returns the ratio of a point's latency to that of another curve at nearly the same working set;
+/// nothing if the curve has no such point.
 std::optional<double> ratio_to(std::span<const CurvePoint> curve, const CurvePoint& point) {
   constexpr double near = 1.5;
   const bool is_measured = std::any_of(curve.begin(), curve.end(), [&](const CurvePoint& each) {
@@ -300,7 +301,7 @@ std::vector<CurvePoint> translation_curve(std::span<const Point> points, const D
   const auto model = std::find_if(points.begin(), points.end(),
                                   [](const Point& point) { return point.series == pages_series; });
   if (curve.empty() || lines.empty() || model == points.end()) return {};
-  // A saved run may come from elsewhere, and need not say what this version would.
+  // A stored run of another version may lack these parameters.
   const std::int64_t line_bytes = model->parameters.integer_or("line_bytes", 0);
   const std::int64_t step_bytes = model->parameters.integer_or("step_bytes", 0);
   if (line_bytes <= 0 || step_bytes <= 0) return curve;

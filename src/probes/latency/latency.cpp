@@ -103,7 +103,7 @@ constexpr Budgets budgets = [] {
   return all;
 }();
 
-/// Working sets of a series, whole numbers of steps, at least two nodes each, none twice.
+/// Returns the working sets of a series: distinct multiples of the step, with at least two nodes.
 std::vector<Bytes> working_sets(const SeriesPlan& series, const Options& asked) {
   if (!series.missing.empty()) return {};
   const Bytes smallest = series.step * 2;
@@ -176,7 +176,7 @@ Finding why_nothing(const SeriesPlan& series) {
 
 constexpr Bytes in_second_level = kibibytes(181);
 
-/// The point by itself: in the plan all rings are cut from one store, and laid out one by one.
+/// Returns a reference point with memory of its own. In the plan all rings share one store.
 PlannedReference reference_at(ReferenceKind kind, std::span<const Point> points,
                               std::size_t index) {
   PointAlone alone{points[index]};
@@ -187,10 +187,10 @@ PlannedReference reference_at(ReferenceKind kind, std::span<const Point> points,
   return {kind, index, std::move(alone)};
 }
 
-/// The smallest working set of global memory, one that caches hold, and one that no cache holds, as
-/// small as can be. On CPUs the second lies between the first-level
-/// caches (up to 128 KiB) and the second-level ones (from 256 KiB on): at the end of a cache it
-/// would tell of pages that share its sets by chance, and not of the machine.
+/// Returns the smallest working set of global memory, one that caches hold, and the smallest that
+/// no cache holds. On CPUs the second one lies between first-level caches (up to 128 KiB) and
+/// second-level ones (from 256 KiB): at the end of a cache it would depend on the places of its
+/// pages.
 std::vector<PlannedReference> choose_references(const DeviceInfo& device,
                                                 std::span<const Point> points) {
   std::vector<std::pair<std::uint64_t, std::size_t>> sizes;
@@ -246,7 +246,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     }
   }
   if (!result.points.empty()) result.memory = memory_for(store + host);
-  // Sizes that were asked for are measured.
+  // Requested sizes are measured in their order.
   result.is_ordered = asked.effort == Effort::quick && asked.sizes.empty();
   if (result.is_ordered) order_by_weight(device, result);
   // A first look has no time for more than the device's speed.
@@ -254,8 +254,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   return result;
 }
 
-/// Sizes around the knees of a series, each as a point like `model`, but for those that it keeps
-/// sparse.
+/// Adds sizes around the knees of a series as points like `model`, except at sparse sizes.
 void add_sizes(const SeriesPlan& series, std::span<const Point> points, const Point& model,
                std::span<const CurvePoint> curve, std::vector<Point>& more) {
   auto shape = shape_of<RingShape>(model);
@@ -282,7 +281,7 @@ std::vector<Point> refine(const DeviceInfo& device, const Request& request,
                           std::span<const Point> points) {
   std::vector<Point> more;
   const Options asked(request);
-  // Sizes that were asked for are the sizes that are measured; a thorough plan has them already.
+  // Requested sizes are the only sizes. A thorough plan has the sizes around knees already.
   if (!asked.sizes.empty() || asked.effort != Effort::normal) return more;
   for (const SeriesPlan& series : plan_series(device, asked)) {
     const auto model = std::find_if(points.begin(), points.end(), [&](const Point& point) {
@@ -294,9 +293,9 @@ std::vector<Point> refine(const DeviceInfo& device, const Request& request,
   return more;
 }
 
-/// The capacities that are not a translation's. One of which it is not known whether it is, with no
-/// plateau behind it, is for nobody a cache that has to be left: on a virtual machine's CPU a reach
-/// of 425 MiB made buffers so large that two thirds of `stride` were not measured.
+/// Stores the capacities that are not the reach of a TLB. An unclear one without a plateau behind
+/// it does not count as the last cache: on a virtual machine's CPU a reach of 425 MiB made buffers
+/// so large that two thirds of `stride` were not measured.
 void learn(const ProbeResult& result, Known& known) {
   known.levels.clear();
   const bool ends_rising = find_finding(result.findings, "beyond", global_series) != nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The probe `latency`: its series in one table, from which its options, plan, launches and findings
-// follow, and what one point is. Pure.
+// The probe `latency`: a point, and the table of series, from which options, plan, launches and
+// findings follow. Pure.
 #pragma once
 
 #include <algorithm>
@@ -32,12 +32,12 @@ inline std::string_view to_word(AddressForm form) { return word_in(address_table
 /// A point: a ring of nodes.
 struct RingShape {
   std::uint64_t working_set_bytes{0};
-  std::uint64_t step_bytes{64};  ///< from node to node
+  std::uint64_t step_bytes{64};  ///< distance between nodes
   /// Nodes that are further apart are spread over the lines of their step.
   std::uint64_t line_bytes{64};
   AddressForm address{AddressForm::index};
   std::uint64_t unroll{16};
-  std::uint64_t buffer_bytes{0};  ///< size of the buffer that it is cut from
+  std::uint64_t buffer_bytes{0};  ///< size of the buffer that holds the ring
 
   template <typename Visitor>
   void visit(Visitor& fields) {
@@ -61,11 +61,11 @@ struct RingShape {
   }
 };
 
-// The order of nodes: each is followed by one that is anywhere, or by the one at the next address.
+// Words of --order: nodes follow each other in address order, or at random.
 inline constexpr std::string_view fixed_order = "fixed";
 inline constexpr std::string_view random_order = "random";
 
-/// The requested options, read once. What is not set is the probe's choice.
+/// The requested options. The probe chooses those that are not set.
 struct Options {
   Bytes max_memory{};
   Effort effort{Effort::normal};
@@ -73,7 +73,7 @@ struct Options {
   std::vector<SizeRange> sizes{};
   Bytes step{};
   std::uint64_t unroll{};
-  bool is_in_order{false};  ///< the order of addresses is measured as closely as a random one
+  bool is_in_order{false};  ///< address order gets as many sizes as random order
   AddressForm address{AddressForm::automatic};
 
   explicit Options(const Request& request)
@@ -106,8 +106,8 @@ constexpr bool has_store(Space space) {
 /// Returns true for memories of which drivers may refuse part of the reported size.
 constexpr bool may_refuse(Space space) { return space != Space::global && space != Space::image; }
 
-/// The ratio of neighbouring working sets: by the effort, 1.19, 1.42, or 8 where the difference to
-/// another series counts.
+/// The ratio of neighbouring working sets: by the effort (fine), 1.19, 1.42, or 8 if only the
+/// difference to another series counts.
 enum class Spacing { fine, coarse, sparse, few };
 
 struct SeriesSpec {
@@ -115,17 +115,17 @@ struct SeriesSpec {
   std::string_view summary;
   std::string_view title;
   Space space{Space::global};
-  bool is_scalar{false};  ///< the start is uniform
+  bool is_scalar{false};  ///< uniform start, for scalar loads
   bool is_by_page{false};
-  bool is_in_order{false};  ///< each node is followed by the next address, and not by a random one
+  bool is_in_order{false};  ///< nodes follow each other in address order instead of a random one
   bool is_looped{false};    ///< one load per iteration, whatever --unroll says
-  bool is_on_host{false};   ///< in memory that the driver makes for the host to map
+  bool is_on_host{false};   ///< in host memory that the driver allocates
   Spacing spacing{Spacing::sparse};
   Bytes first{kibibytes(1)};  ///< smallest working set; two steps at least
   bool is_refined{false};     ///< gets more sizes around its knees
-  bool is_shown{true};        ///< has levels of its own
-  bool is_special{false};     ///< left out without a word where the device has none
-  bool is_on_request{false};  ///< measured where --series names it, or with --thorough
+  bool is_shown{true};        ///< the series has levels of its own
+  bool is_special{false};     ///< a missing series is not reported
+  bool is_on_request{false};  ///< measured only by --series or --thorough
 };
 
 /// Returns true if the rings of a series are cut from the store on the device.
@@ -209,9 +209,9 @@ struct SeriesPlan {
   Bytes step;
   Bytes last;
   double ratio;
-  Bytes sparse_from;  ///< from here on sizes are further apart; 0: they are not
+  Bytes sparse_from;  ///< size from which on sizes are further apart; 0: never
   AddressForm address;
-  std::string missing;  ///< empty when it can
+  std::string missing;  ///< reason why the series cannot be measured; empty if it can
   Bytes first;          ///< smallest working set; two steps at least
   bool is_refined;      ///< gets more sizes around its knees
 
@@ -221,7 +221,8 @@ struct SeriesPlan {
   }
 };
 
-/// Bytes from node to node, except in series by page: the requested step, or a cache line.
+/// Returns the distance between nodes, except in series by page: the requested step, or a cache
+/// line.
 Bytes line_of(const DeviceInfo& device, const Options& asked);
 
 /// Plans of the requested series.
@@ -235,8 +236,8 @@ inline constexpr double sparse_ratio = 1.42;
 /// The memory that the probe holds for rings from a store of this size.
 Bytes memory_for(Bytes store);
 
-/// The option that leaves no series a working set of two steps, and what to choose instead; empty
-/// where none does.
+/// Returns an error message for the option that leaves every series without a working set of two
+/// steps; empty if there is none.
 std::string mistake_in(const std::vector<SeriesPlan>& all, const Options& asked);
 
 std::string build_options(const SeriesSpec& series, const RingShape& shape);
@@ -245,7 +246,7 @@ std::string build_options(const SeriesSpec& series, const RingShape& shape);
 /// know global memory alone.
 std::string layout_options(const RingShape& shape);
 
-/// A table for a chase through program constants that every compiler should take.
+/// A table for a chase through program constants that every compiler should accept.
 inline constexpr std::string_view smallest_table = "constant uint table[4] = {0};";
 
 /// The table of SPACE 2 as program text. `key` selects the order of the nodes.
@@ -256,21 +257,21 @@ inline constexpr std::uint64_t chains_per_item = 16;  // CHAINS in cl/latency.cl
 // A ring with this many times the nodes that are not aged is measured as if all were.
 inline constexpr std::uint64_t long_ring = 32;
 
-/// Hops of a chase: more lines than the caches hold that belong to one core or compute unit, so
-/// that it leaves nothing of use in them for the next one.
+/// Returns the hops of a chase: more lines than the caches of one core or compute unit hold, so
+/// that the next chase finds nothing in them.
 std::uint64_t usual_hops(const DeviceInfo& device);
 
-/// Small rings are walked once in the launch itself, since some devices empty their first caches
-/// between launches. Large ones are aged by sweeps.
+/// Returns the untimed iterations of a launch. They walk small rings once, since some devices empty
+/// their first caches between launches. Sweeps age large rings.
 std::uint64_t warm_iterations(const DeviceInfo& device, const RingShape& shape);
 
 /// The maximum number of timed iterations of a launch.
 std::uint64_t max_timed(const DeviceInfo& device, const SeriesSpec& series, const RingShape& shape);
 
-/// Work-items of a sweep, unless the driver takes fewer.
+/// Returns the work-items of a sweep, unless the driver allows fewer.
 std::uint64_t sweep_items(const DeviceInfo& device);
 
-/// Hops of each chain of a sweep over so many nodes.
+/// Returns the hops of each chain of a sweep over `nodes`.
 std::uint64_t sweep_hops(std::uint64_t nodes, std::uint64_t items);
 
 /// Returns true for a CPU that runs native code, whose threads may be on any core.
@@ -280,11 +281,11 @@ bool is_native_cpu(const DeviceInfo& device);
 /// need no walk first.
 bool is_aged_by_layout(const DeviceInfo& device, const RingShape& shape, std::uint64_t hops);
 
-// Labels of the finding `host_memory`: where the device finds what the host may map.
+// Labels of the finding `host_memory`: the place of mappable memory.
 inline constexpr std::string_view kept_on_host = "host";
 inline constexpr std::string_view kept_on_device = "device";
 
-/// Label of the finding `beside_global` where the whole curve is that of global memory.
+/// Label of the finding `beside_global` if the whole curve is that of global memory.
 inline constexpr std::string_view alike_global = "as global";
 
 extern const Probe probe;

@@ -22,22 +22,22 @@ struct Shared {
   explicit Shared(Session& of) : session(of), key(permutation_key(of.seed())) {}
 
   Session& session;
-  std::uint32_t key;  ///< of the order of the nodes
+  std::uint32_t key;  ///< key of the nodes' order
   std::optional<Store> store{};
-  std::optional<Store> host_store{};  ///< in memory that the host can map
-  int huge_page_percent{0};           ///< of the store
+  std::optional<Store> host_store{};  ///< store in host memory
+  int huge_page_percent{0};           ///< huge pages of the store
   KeptBuffer out{};
   KeptBuffer sink{};
 
   const Store& store_for(bool is_on_host, Bytes size, const KernelSpec& spec);
 };
 
-/// The rings of all series on one side are cut from one store, made anew when a larger one is
-/// needed, with random contents: unwritten or compressible memory reads too fast.
+/// Returns the store for the rings on the host or on the device; a larger ring replaces it. Its
+/// contents are random: unwritten or compressible memory reads too fast.
 const Store& Shared::store_for(bool is_on_host, Bytes size, const KernelSpec& spec) {
   std::optional<Store>& kept = is_on_host ? host_store : store;
   if (!kept || kept->size < size) {
-    // The old one first: both together may be more memory than is allowed.
+    // The old store is freed first: both together may exceed the allowed memory.
     kept.reset();
     Store made = make_store(session, size, is_on_host ? CL_MEM_ALLOC_HOST_PTR : 0);
     cl::Kernel fill = spec.kernel(session, "latency_fill");
@@ -97,7 +97,7 @@ class Chase {
   std::uint64_t aged_until_{0};  // positions before this one were touched a lap ago
 };
 
-// Small buffers before the store: they take the numbers of released ones, whose notes Oclgrind
+// Small buffers precede the store: they reuse numbers of released buffers, whose records Oclgrind
 // mixes up with those of larger buffers (tests/runtimes/oclgrind.bats).
 Chase::Chase(std::shared_ptr<Shared> shared, const Point& point)
     : shared_(std::move(shared)),
@@ -152,8 +152,8 @@ void Chase::build_chase() {
   }
 }
 
-/// Cuts what the chase takes from the store: a driver may refuse a larger buffer than it has
-/// constants.
+/// Cuts the chase's memory from the store: a driver may refuse a buffer larger than its constant
+/// memory.
 void Chase::cut_memory() {
   if (series_.space == Space::constant_argument) {
     cl_buffer_region piece{0, shape_.working_set_bytes};
@@ -198,8 +198,8 @@ void Chase::launch_once() {
   }
 }
 
-/// Walks the nodes from `begin` to `end` before the next chase, from where it will run: caches that
-/// only some units share would else see only a part of the walk.
+/// Walks the nodes from `begin` to `end` before the next chase, on the core that will run it:
+/// otherwise caches that only some units share would see only part of the walk.
 void Chase::walk(std::uint64_t begin, std::uint64_t end) {
   // Only a clock in the kernel can leave the walk out of the time.
   if (is_native_cpu(session_.info()) && session_.info().timer == Timer::clock) {
@@ -215,9 +215,8 @@ void Chase::walk(std::uint64_t begin, std::uint64_t end) {
   launch_over(session_, sweep_, {items, items});
 }
 
-/// Makes the next `hops` nodes those that were touched longest ago, as in a chase that goes on for
-/// ever. For rings much longer than a chase one ageing serves several, at 3 % of the reuse
-/// distance.
+/// Makes the next `hops` nodes the least recently used ones, as in an endless chase. For rings much
+/// longer than a chase one ageing serves several chases, at 3 % of the reuse distance.
 void Chase::age(std::uint64_t hops) {
   const std::uint64_t nodes = shape_.nodes();
   walk_ = {};

@@ -20,8 +20,8 @@ namespace {
 constexpr Bytes largest = gibibytes(1);
 // A simulated walk costs the host the time of a miss per line.
 constexpr Bytes largest_simulated = mebibytes(256);
-// Beyond this the table is a program text of megabytes and, wherever constants are that large,
-// ordinary memory, which `constant-argument` shows.
+// A larger table would be a program text of megabytes. Larger constants are ordinary memory, which
+// `constant-argument` shows.
 constexpr Bytes largest_table = kibibytes(64);
 constexpr Bytes largest_image = mebibytes(128);
 // Larger than any cache on the way to the host. Each hop is a round trip.
@@ -32,11 +32,11 @@ constexpr double fine_ratio = 1.09;
 constexpr double coarse_ratio = 1.19;
 constexpr double few_ratio = 8.0;
 
-// Results, and what walks return.
+// Memory for results, and for those of walks.
 constexpr Bytes small_buffers = kibibytes(16);
 
-/// A page that a translation covers is at least this large. One line of each of them must fit into
-/// a cache: on GPUs, whose pages are larger, 16 KiB leaves 8 MiB of lines in 1 GiB.
+/// Returns the minimum size of a translated page. One line per page must fit into a cache: on GPUs,
+/// whose pages are larger, 16 KiB leaves 8 MiB of lines in 1 GiB.
 Bytes page_step(const DeviceInfo& device) {
   return runs_items_in_turn(device) ? kibibytes(4) : kibibytes(16);
 }
@@ -44,11 +44,11 @@ Bytes page_step(const DeviceInfo& device) {
 /// Limits from which the largest working sets follow.
 struct Basis {
   const DeviceInfo& device;
-  Bytes store;  ///< on the device, from which rings are cut
-  Bytes host;   ///< in the host's memory
+  Bytes store;  ///< size of the store on the device
+  Bytes host;   ///< size of the store in host memory
 };
 
-/// The forms that a node can have in a memory. Constants hold no pointers.
+/// Returns the possible forms of a node in a memory. Constants hold no pointers.
 std::span<const AddressForm> forms_in(Space space) {
   static constexpr std::array forms{AddressForm::index, AddressForm::offset, AddressForm::pointer};
   switch (space) {
@@ -105,13 +105,13 @@ Bytes largest_set(const SeriesSpec& series, const Basis& basis) {
   return series.is_on_host ? basis.host : basis.store;
 }
 
-/// The reason why there is no link to measure; empty when there is one.
+/// Returns the reason why there is no link to measure; empty if there is one.
 std::string_view missing_link(const DeviceInfo& device) {
   if (is_simulated(device)) return "a simulated device has no host";
   return shares_memory_with_host(device) ? "host and device share one memory" : "";
 }
 
-/// The reason why the device cannot have such a series; empty when it can.
+/// Returns the reason why the device cannot have such a series; empty if it can.
 std::string_view missing_in(const SeriesSpec& series, const DeviceInfo& device, Bytes line) {
   if (series.is_on_host) return missing_link(device);
   if (series.is_by_page && page_step(device) <= line) {
@@ -174,13 +174,13 @@ Bytes sparse_from(const DeviceInfo& device, Effort effort) {
   return std::max(reported_cache(device) * caches, mebibytes(128));
 }
 
-/// The largest store that the device has and that is allowed with all that belongs to it.
+/// Returns the largest store that the device can hold and the memory limit allows.
 Bytes largest_store(const DeviceInfo& device, const Options& asked) {
   if (asked.max_memory.count != 0) {
     const Bytes rest = asked.max_memory - std::min(asked.max_memory, small_buffers);
     return std::min(rest, device.max_allocation);
   }
-  // Sizes that were asked for are measured if a buffer can hold them.
+  // Requested sizes are measured if a buffer can hold them.
   if (!asked.sizes.empty()) return device.max_allocation;
   const Bytes top = asked.effort == Effort::quick ? largest_quick(device)
                     : is_simulated(device)        ? largest_simulated
@@ -190,7 +190,7 @@ Bytes largest_store(const DeviceInfo& device, const Options& asked) {
   return most > mebibytes(1) ? mebibytes(1) * (most / mebibytes(1)) : most;
 }
 
-/// Memory for rings on the host: a small part of a limit, since they need less.
+/// Returns the memory for rings on the host: a small part of the limit, since they need less.
 Bytes host_store(const DeviceInfo& device, const Options& asked) {
   constexpr std::uint64_t part = 8;
   if (!asked.wants(host_series) || !missing_link(device).empty()) return {};
@@ -227,8 +227,7 @@ std::vector<SeriesPlan> plan_series(const DeviceInfo& device, const Options& ask
     const std::string_view missing = missing_in(spec, device, line);
     const bool is_close = spec.is_in_order && asked.is_in_order;
     const SeriesSpec& sizes = is_close ? series_named(global_series) : spec;
-    // A first look has no time for what only says how a device fetches, and a simulated one does
-    // not prefetch.
+    // A first look has no time for series about fetching, and a simulated device does not prefetch.
     const bool is_brief = asked.effort == Effort::quick || is_simulated(device);
     const bool is_extra = !missing.empty() || (spec.is_in_order && is_brief) ||
                           (spec.is_on_request && asked.effort != Effort::thorough);
@@ -306,7 +305,8 @@ std::vector<KernelVariant> builds(const DeviceInfo& /*device*/, std::uint64_t se
 
 namespace {
 
-/// Turns of the loops before the timed one and its lead: local memory is laid out by the launch.
+/// Returns the turns of the loops before the timed one and its lead: the launch lays out local
+/// memory.
 std::uint64_t turns_before(const SeriesSpec& series, const RingShape& shape) {
   return series.space == Space::local ? shape.nodes() : 0;
 }
@@ -344,14 +344,13 @@ bool is_native_cpu(const DeviceInfo& device) {
 }
 
 bool is_aged_by_layout(const DeviceInfo& device, const RingShape& shape, std::uint64_t hops) {
-  // A thread of a CPU writes nodes in the order of the chase, the first positions first. Only what
-  // the same thread wrote behind them has surely passed through the caches that hold them: others
-  // may not share these.
+  // A CPU's thread writes nodes in the order of the chase. Only later writes of the same thread
+  // have certainly displaced the first nodes from its caches: other threads may not share them.
   if (is_native_cpu(device)) {
     return shape.nodes() / units_of(device) >= long_ring * hops;
   }
-  // A GPU's work-items go through the ring side by side. Its nearest caches are empty when a kernel
-  // begins, and the last one holds what was written last. What it reports may be the nearest.
+  // A GPU's work-items write the ring in parallel. The nearest caches are empty when a kernel
+  // begins, and the last one holds the latest writes. The reported cache may be the nearest.
   constexpr std::uint64_t surely_beyond = 4;
   const Bytes enough = std::max(reported_cache(device) * surely_beyond, mebibytes(256));
   return is_gpu(device) && Bytes{shape.working_set_bytes} >= enough &&

@@ -28,7 +28,7 @@ bool has_extension(const DeviceInfo& device, std::string_view name) {
   return all.find(" " + std::string(name) + " ") != std::string::npos;
 }
 
-/// The reason why the device cannot have such a series; empty when it can.
+/// Returns the reason why the device cannot have such a series; empty if it can.
 std::string missing_in(const SeriesSpec& series, const DeviceInfo& device) {
   constexpr std::int64_t out_of_order = 1;  // CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE
   if (series.manner == Manner::out_of_order &&
@@ -86,7 +86,7 @@ constexpr std::string_view median_method = "median";
 constexpr std::string_view slope_method = "slope over the number of launches";
 constexpr std::string_view difference_method = "difference from queued";
 
-/// The time of one launch among several that are waited for together.
+/// Time of one launch among several that share a wait.
 struct Cost {
   Shape shape{};
   Estimate each{};
@@ -128,8 +128,8 @@ Finding median_of(std::string_view name, std::string_view series, const Cost& co
   return finding;
 }
 
-/// The time of a compiler that has the core and its caches to itself. In eight runs with an
-/// H200 the least of four builds was at most 10 % off its middle, and their median 39 %.
+/// Makes a finding of the minimum, the time of an undisturbed compiler. In eight runs of an H200
+/// the minimum of four builds differed by at most 10 % from its middle, and their median by 39 %.
 Finding min_of(std::string_view name, std::string_view series, const Cost& cost) {
   return seconds_of(name, series, "minimum", cost.least, {cost.least, cost.least});
 }
@@ -152,7 +152,7 @@ void add_slow_round_trip(Findings& found, std::span<const Point> points) {
   }
 }
 
-/// The line through what so many launches take together, in ns.
+/// Fits a line through the total times of launches, in ns.
 Line line_through(const std::vector<Cost>& all) {
   std::vector<double> launches;
   std::vector<double> times;
@@ -166,9 +166,10 @@ Line line_through(const std::vector<Cost>& all) {
 
 constexpr std::size_t fewest = 3;  // of which the line leaves something over
 
-/// The distance of plain launches from their line, as half a 95 % interval. A driver that is in
-/// one of two states while a point is visited has samples that agree, and are off together. Seven
-/// runs with an H200 had costs up to a third of a launch apart whose launches were on their lines.
+/// Returns the relative distance of plain launches from their line, as half a 95 % interval. A
+/// driver may be in one of two states during a visit, so that samples agree with each other and not
+/// with the line. In seven runs of an H200 costs differed by up to a third of a launch although
+/// launches were on their lines.
 double share_off_line(const std::vector<Cost>& plain) {
   constexpr double at_least = 0.12;
   if (plain.size() <= fewest) return at_least;
@@ -244,15 +245,15 @@ Finding found_of(const SeriesSpec& series, const Cost& cost, const std::vector<C
                   : median_of(series.finding, series.name, cost);
 }
 
-/// The share by which the host changes a time from run to run. Lookups of the driver and the first
-/// launch of a new size are more than a thread's own work.
+/// Returns the share by which the host changes a time between runs. Lookups of the driver and the
+/// first launch of a new size vary more than a thread's own work.
 double share_of_host(const Finding& finding, DeviceType type) {
   constexpr double of_driver = 0.2;
   const bool is_of_driver = finding.series == build_again_series || finding.name == "first_launch";
   return is_of_driver ? of_driver : thread_share(type);
 }
 
-/// Widens what the host's state decides to what it is in any run.
+/// Widens the intervals of times that depend on the host's state.
 void widen_to_any_run(Finding& finding, DeviceType type) {
   const bool is_time = finding.unit == "seconds" && finding.name != "extra_cost";
   if (!is_time || !finding.value || !finding.low || !finding.high) return;
@@ -267,8 +268,8 @@ void widen_to_any_run(Finding& finding, DeviceType type) {
                                    is_of_device ? device_share : share_of_host(finding, type));
   finding.low = is_of_sleep ? std::min(wide.low, *finding.value / 2.0) : wide.low;
   finding.high = is_of_sleep ? std::max(wide.high, *finding.value * 2.0) : wide.high;
-  // The slope of all lengths of queues differs less between runs than visits of a length do, of
-  // which some are held up.
+  // The slope over all lengths differs less between runs than single visits, some of which are
+  // delayed.
   finding.holds_scatter = finding.name == "launch_time";
 }
 
@@ -290,7 +291,7 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
 
 namespace {
 
-/// The time behind or before some words; empty where it was not found.
+/// Returns a time in words; empty if there is none.
 std::string time_of(const ProbeResult& result, std::string_view name, std::string_view series,
                     std::string_view words) {
   const Finding* const found = find_value(result.findings, name, series);
@@ -298,14 +299,14 @@ std::string time_of(const ProbeResult& result, std::string_view name, std::strin
                           : fmt::format(fmt::runtime(words), format_seconds(*found->value));
 }
 
-/// "event +0.41 µs": of a cost that is surely above 0, or below.
+/// Returns "event +0.41 µs" for a cost that certainly differs from 0.
 std::string sure_cost(const Finding& cost) {
   if (cost.low.value_or(*cost.value) <= 0.0 && cost.high.value_or(*cost.value) >= 0.0) return {};
   return fmt::format("{} {}{}", cost.series, *cost.value > 0.0 ? "+" : "",
                      format_seconds(*cost.value));
 }
 
-/// A line, "30.1 µs, after idling 78.2 µs".
+/// Joins parts: "30.1 µs, after idling 78.2 µs".
 std::string joined(std::initializer_list<std::string> parts) {
   std::string text;
   for (const std::string& part : parts) append(text, ", ", part);
@@ -366,7 +367,7 @@ constexpr FindingSpec finding_specs[]{
     {.name = "slow_round_trip", .unit = "seconds", .role = Role::passing},
     {.name = "cold_round_trip", .unit = "seconds", .role = Role::passing},
     {.name = "launch_time", .unit = "seconds", .role = Role::headline},
-    // The launch time in another form: compared as well, one change would count twice.
+    // Gap and period: parts of the launch time on the device.
     {.name = "gap", .unit = "seconds"},
     {.name = "period", .unit = "seconds"},
     {.name = "extra_cost", .unit = "seconds", .role = Role::passing, .part_of = "launch_time"},
@@ -448,7 +449,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     result.points.push_back(point_of(series, is_of_many(series.manner) ? beside : 1, request));
     has_extra = has_extra || is_of_many(series.manner);
   }
-  // A difference needs both.
+  // A difference needs plain launches as well.
   if (has_extra && !wants(request, queued_series)) {
     result.points.insert(result.points.begin(), point_of(queued, beside, request));
   }

@@ -18,19 +18,19 @@ namespace clprobe::launch {
 
 /// Manner of a launch. Up to command_buffer many launches share one wait.
 enum class Manner {
-  plain,             ///< one after another into a queue that keeps their order
-  event,             ///< each gives an event
-  wait_list,         ///< each waits for the event of the one before
-  changed_argument,  ///< each has another argument than the one before
+  plain,             ///< launches into an in-order queue
+  event,             ///< each launch returns an event
+  wait_list,         ///< each launch waits for the previous launch's event
+  changed_argument,  ///< each launch changes an argument
   two_programs,      ///< kernels of two programs alternate
-  out_of_order,      ///< into a queue that need not keep their order
-  command_buffer,    ///< recorded beforehand, and launched together
-  back_to_back,      ///< kernels that go on for a while: from the end of one to the next's start
-  start_to_start,    ///< of the same kernels: from start to start
-  after_idling,      ///< one alone, after nothing was launched for a while
-  new_local_size,    ///< one alone, with a work-group size that its kernel never had
+  out_of_order,      ///< launches into an out-of-order queue
+  command_buffer,    ///< launches recorded in advance and submitted together
+  back_to_back,      ///< long kernels: from the end of one to the start of the next
+  start_to_start,    ///< long kernels: from start to start
+  after_idling,      ///< a launch after an idle period
+  new_local_size,    ///< a launch with a work-group size that its kernel never had
   build,             ///< a program that the driver has never seen
-  build_again        ///< one that it has
+  build_again        ///< a program that the driver has built before
 };
 inline constexpr Word<Manner> manner_words[]{{Manner::plain, "plain"},
                                              {Manner::event, "event"},
@@ -50,9 +50,9 @@ struct SeriesSpec {
   std::string_view name{};
   std::string_view summary{};
   Manner manner{Manner::plain};
-  std::string_view finding{"extra_cost"};  ///< that the series is measured for
-  std::uint64_t arguments{0};              ///< in addition to those of every kernel
-  std::uint64_t idle_queues{0};            ///< in addition to the queue that is used
+  std::string_view finding{"extra_cost"};  ///< finding of the series
+  std::uint64_t arguments{0};              ///< additional arguments of the kernel
+  std::uint64_t idle_queues{0};            ///< additional queues without launches
 };
 
 inline constexpr std::string_view queued_series = "queued";
@@ -113,8 +113,8 @@ struct Shape {
   Manner manner{Manner::plain};
   std::uint64_t arguments{0};
   std::uint64_t idle_queues{0};
-  std::uint64_t launches{1};  ///< that are waited for together
-  std::uint64_t idle_ms{0};   ///< before each launch
+  std::uint64_t launches{1};  ///< launches per wait
+  std::uint64_t idle_ms{0};   ///< idle time before each launch
   Timer timer{Timer::wait};
 
   /// Returns true for plain launches, with which others are compared.
@@ -129,7 +129,7 @@ struct Shape {
     f.word("manner", manner, manner_words);
     f.whole("arguments", arguments, {.max = 64});
     f.whole("idle_queues", idle_queues, {.max = 64});
-    // The plain ones alone are a curve over their number.
+    // Only plain launches form a curve over their number.
     if (is_plain()) f.whole("launches", launches, count_from_1);
     if (is_extra()) f.whole("launches_together", launches, count_from_1);
     f.whole("idle_ms", idle_ms, {.max = 60000});
@@ -162,12 +162,13 @@ struct Middle {
   std::uint64_t ns{0};
 };
 
-/// Leaves out a quarter of the times on either side, and one on either side of three: the host's
-/// scheduler adds milliseconds to a few, and a median would show the steps of some devices' clocks.
+/// Returns the middle half: without a quarter of the times on either side, and without one on
+/// either side of three. The scheduler delays a few by milliseconds, and a median would show the
+/// steps of some devices' clocks.
 Middle middle_half(std::span<const std::uint64_t> times_ns);
 
-/// The 95 % interval of the median by the ranks of the binomial distribution; all of the range for
-/// up to eight values. Needs at least one.
+/// Returns the 95 % interval of the median by ranks of the binomial distribution; the whole range
+/// for up to eight values. Needs at least one value.
 Interval interval_of_median(std::span<const double> values);
 
 /// The 99th percentile, and its 95 % interval by the ranks of the binomial distribution. Needs at
@@ -183,7 +184,7 @@ extern const Probe probe;
 /// The findings of the probe: docs/launch.md.
 Findings analyse(const DeviceInfo& device, std::span<const Point> points);
 
-/// Turns of a kernel that spins for some microseconds on a GPU.
+/// Turns of a kernel that takes some microseconds on a GPU.
 inline constexpr std::uint64_t spin_turns = 2000;
 
 // Functions of `Probe` (launches.cpp).

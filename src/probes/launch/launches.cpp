@@ -2,7 +2,7 @@
 // Launching the kernels of cl/launch.cl, in every manner. Sees OpenCL.
 #include "clprobe/device.hpp"
 
-// After the header of OpenCL, which says which version is meant.
+// This header follows that of OpenCL, which sets the version.
 #include <CL/cl_ext.h>
 #include <fmt/format.h>
 
@@ -29,10 +29,10 @@
 namespace clprobe::launch {
 namespace {
 
-// An odd number: so many launches as a counter of 32 bits has values leave it as it was.
+// An odd number, so that only 2^32 launches leave the 32-bit counter unchanged.
 constexpr cl_uint each_adds = 0x9e3779b1;
 constexpr cl_uint of_an_argument = 3;
-/// Launches of kernels that go on for a while, in one sample.
+/// Launches of long kernels in one sample.
 constexpr std::size_t spins = 32;
 
 KernelSpec spec_of(int program) { return {"launch.cl", fmt::format("-DPROGRAM={}", program)}; }
@@ -46,7 +46,7 @@ Function find_function(const Session& session, const char* name) {
   return reinterpret_cast<Function>(address);
 }
 
-/// A queue of the kind that the device wants for command buffers.
+/// Returns a queue with the properties that the device requires for command buffers.
 cl::CommandQueue queue_for_command_buffers(const Session& session) {
   cl_command_queue_properties wanted = 0;
   expect_success(
@@ -61,8 +61,8 @@ cl::CommandQueue queue_for_command_buffers(const Session& session) {
 /// headers and PoCL 3.1 speak, to 1.0.
 class CommandBuffer {
  public:
-  /// Records so many launches of the kernel, of one work-item each, one after another, with its
-  /// present arguments. Throws cl::Error.
+  /// Records consecutive launches of the kernel with its present arguments, of one work-item each.
+  /// Throws cl::Error.
   CommandBuffer(const Session& session, cl::CommandQueue queue, cl::Kernel kernel,
                 std::uint64_t launches)
       : queue_(std::move(queue)),
@@ -92,7 +92,8 @@ class CommandBuffer {
     expect_success(finalize(made), "clFinalizeCommandBufferKHR");
   }
 
-  /// Does not wait for it; the one before must have ended. Throws cl::Error.
+  /// Submits the launches without waiting. The previous submission must have ended. Throws
+  /// cl::Error.
   void enqueue() const {
     expect_success(enqueue_(0, nullptr, static_cast<cl_command_buffer_khr>(buffer_.get()), 0,
                             nullptr, nullptr),
@@ -106,9 +107,8 @@ class CommandBuffer {
   std::shared_ptr<void> buffer_{};
 };
 
-/// Programs that no driver has seen. Three series want such programs, and a compiler takes long:
-/// each program is built for all of them. The series that comes first has one measured, and the
-/// others take the times that were kept for them.
+/// Programs that no driver has built before. Three series share each program, since compilers are
+/// slow: the first series measures all three times, and the others use the stored ones.
 class NewPrograms {
  public:
   NewPrograms(Session& session, cl::CommandQueue queue, cl::Buffer counter)
@@ -124,16 +124,16 @@ class NewPrograms {
     times.pop_front();
     return first;
   }
-  /// The number that the launches of the last call have added to the counter.
+  /// Amount that the launches of the last call have added to the counter.
   [[nodiscard]] cl_uint added() const { return added_; }
-  /// Drops the times that were kept: launches that went wrong are no measurement.
+  /// Drops the stored times after a wrong result.
   void forget() { times_.clear(); }
 
  private:
   void measure_one() {
     constexpr cl_uint one = 1;
     constexpr cl_uint two = 2;
-    // A number that no program of any run had.
+    // A number that makes the program unique among all runs.
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     const std::int64_t number =
         std::chrono::duration_cast<std::chrono::nanoseconds>(now).count() + ++count_;
@@ -201,13 +201,13 @@ void enqueue(const cl::CommandQueue& queue, const cl::Kernel& kernel,
                              event);
 }
 
-/// Launches as a point wants them.
+/// The launches of a point.
 class Launches {
  public:
   Launches(std::shared_ptr<State> state, const Point& point);
 
   Measurement run(std::uint64_t iterations);
-  /// Launches one by one, each waited for, in ns.
+  /// Returns the times in ns of launches with a wait each.
   [[nodiscard]] std::vector<std::uint64_t> waits(std::uint64_t count);
   [[nodiscard]] const Shape& shape() const { return shape_; }
   [[nodiscard]] KernelBuild build() const { return spec_of(0).build(state_->session); }
@@ -262,7 +262,7 @@ Launches::Launches(std::shared_ptr<State> state, const Point& point)
   if (shape_.manner == Manner::two_programs) kernels_.push_back(counting(1));
   for (std::uint64_t i = 0; i < shape_.idle_queues; ++i) {
     idle_queues_.emplace_back(session.context(), session.device());
-    // Drivers give a queue what it needs when it is first used.
+    // Drivers allocate a queue's resources at its first use.
     enqueue(idle_queues_.back(), kernels_[0]);
     idle_queues_.back().finish();
   }
@@ -321,7 +321,8 @@ std::vector<std::uint64_t> Launches::waits(std::uint64_t count) {
   return times;
 }
 
-/// The times from the end of each kernel to the start of the next one, or from start to start.
+/// Returns the times from the end of each kernel to the start of the next one, or from start to
+/// start.
 Middle Launches::device_times() {
   std::array<cl::Event, spins + 1> events;
   for (cl::Event& event : events) {
@@ -396,8 +397,8 @@ std::uint64_t waits_of(const Shape& shape) {
   return std::clamp(usual_launches / shape.launches, min_waits, max_waits);
 }
 
-/// Pauses, and programs that are built: an H200's driver takes 62 ms for one, and a second one of
-/// the same visit says what the first one said.
+/// Returns true for pauses and builds, which need one sample per visit: an H200's driver builds for
+/// 62 ms, and a second build of a visit takes as long as the first.
 bool takes_long(Manner manner) {
   return manner == Manner::after_idling || manner == Manner::build ||
          manner == Manner::build_again || manner == Manner::new_local_size;

@@ -14,7 +14,7 @@ extern const Probe probe;  // registry.cpp declares it, too
 namespace {
 
 constexpr cl_ulong first_value = 20160;
-// LINK_64 in cl/ticks.cl. An eighth of a second at most, and a sample that a clock resolves.
+// LINK_64 in cl/ticks.cl.
 constexpr std::uint64_t links_per_iteration = 64;
 constexpr std::uint64_t usual_iterations = 256;
 // llvmpipe ends all loops of a launch after 65,535 turns.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers that a person asked for, against what a device can do.
+// Requested numbers against the limits of a device.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace clprobe {
 
-/// The first of `numbers` that is more than `most`; nothing when all can be done.
+/// Returns the first of `numbers` above `most`; nothing if there is none.
 inline std::optional<int> find_beyond(const std::vector<int>& numbers, std::int64_t most) {
   const auto found =
       std::find_if(numbers.begin(), numbers.end(), [&](int each) { return each > most; });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the whole numbers of a point may be: a stored point may say anything. Pure.
+// Ranges of the whole numbers of a point, which a stored point may violate. Pure.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct Bounds {
   std::int64_t max{std::int64_t{1} << 48U};
 };
 inline constexpr Bounds from_1{.min = 1};
-/// Counts that are made integers, and multiplied with each other.
+/// Counts, whose products must fit 64 bits.
 inline constexpr Bounds count_from_0{.max = std::int64_t{1} << 20U};
 inline constexpr Bounds count_from_1{.min = 1, .max = std::int64_t{1} << 20U};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the probes' cards are made of: findings by name, and their values as text. Pure.
+// Parts of the probes' cards: findings by name, and their values as text. Pure.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace clprobe {
 
-/// The finding of that name and series; null where there is none. An empty series: the first.
+/// Returns the finding of that name and series; null if there is none. An empty series matches any.
 inline const Finding* find_finding(std::span<const Finding> findings, std::string_view name,
                                    std::string_view series = {}) {
   const auto found = std::find_if(findings.begin(), findings.end(), [&](const Finding& each) {
@@ -30,7 +30,7 @@ inline const Finding* find_value(std::span<const Finding> findings, std::string_
   return found != nullptr && found->value ? found : nullptr;
 }
 
-/// The series in the order of their first findings.
+/// Returns the series in the order of their first findings.
 inline std::vector<std::string> series_in(std::span<const Finding> findings) {
   std::vector<std::string> series;
   for (const Finding& each : findings) {
@@ -41,13 +41,13 @@ inline std::vector<std::string> series_in(std::span<const Finding> findings) {
   return series;
 }
 
-/// A document may claim any size; nothing of 2^63 and more is converted.
+/// Formats a size, which a document may claim to be larger than 2^63.
 inline std::string size_text(double bytes) {
   constexpr double largest = 9.2e18;
   return format_bytes({static_cast<std::uint64_t>(std::clamp(bytes, 0.0, largest))});
 }
 
-/// "18.3 GB/s ±2.1% at 1 GiB (one size; no plateau)", of a time or a rate at one size.
+/// Returns "18.3 GB/s ±2.1% at 1 GiB (one size; no plateau)" for a time or a rate at one size.
 inline std::string observed_text(const Finding& finding) {
   const auto show = finding.unit == "seconds" ? format_seconds : format_rate;
   std::string text = show(*finding.value);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options whose values are words: what the option offers, and what was typed, both from the one
-// table of the enumeration (clprobe/words.hpp). Pure.
+// Options whose values are words, with offers and typed values by the table of the enumeration
+// (clprobe/words.hpp). Pure.
 #pragma once
 
 #include <array>

@@ -32,9 +32,8 @@
 
 namespace clprobe {
 
-/// Reads the fields of a point. The first that is no value of its type or out of its bounds is the
-/// problem, else the first that is missing or a word that this version does not know; fields with a
-/// problem keep their value.
+/// Reads the fields of a point. Its problem is the first field of a wrong type or out of bounds,
+/// otherwise the first that is missing or an unknown word. Fields with a problem keep their value.
 class FieldReader {
  public:
   explicit FieldReader(const Point& point) : point_(point) {}
@@ -43,7 +42,7 @@ class FieldReader {
   void whole(std::string_view name, Number& number, const Bounds& bounds = {}) {
     if (const Value* const value = need(name)) take(name, *value, number, bounds);
   }
-  /// A field that not every point has.
+  /// An optional field.
   template <std::integral Number>
   void whole(std::string_view name, std::optional<Number>& number, const Bounds& bounds = {}) {
     number.reset();
@@ -71,7 +70,7 @@ class FieldReader {
     take_word(name, field, [](std::string_view word) { return from_word<Enum>(word); });
   }
 
-  /// Written for those who read documents; follows from the other fields.
+  /// A field that follows from the others, for readers of documents.
   template <std::integral Number>
   void derived(std::string_view name, Number /*number*/) {
     std::optional<std::int64_t> shown;
@@ -82,7 +81,7 @@ class FieldReader {
     text(name, shown);
   }
 
-  /// A fact, which keeps its value where the point does not have it.
+  /// A fact, which keeps its value if the point does not have it.
   template <std::integral Number>
   void fact(std::string_view name, Number& number, const Bounds& bounds = {}) {
     const Value* const value = point_.facts.find(name);
@@ -92,14 +91,14 @@ class FieldReader {
     group_ = "parameters";
   }
 
-  /// Empty where all fields were read.
+  /// Returns the problem; empty if all fields were read.
   [[nodiscard]] std::string problem() const {
     const std::optional<PointProblem>& any = bad_ ? bad_ : unknown_;
     if (!any) return {};
     return any->what == is_missing ? fmt::format("a point lacks '{}'", any->name)
                                    : fmt::format("'{}' {}", any->name, any->what);
   }
-  /// The first field that is there and cannot be.
+  /// Returns the first field with an impossible value.
   [[nodiscard]] const std::optional<PointProblem>& bad() const { return bad_; }
   /// Returns the reason why the point cannot be read. There must be one.
   [[nodiscard]] PointProblem worst() const {
@@ -155,7 +154,7 @@ class FieldReader {
 
   void fail(std::string_view name, std::string what) { note(bad_, name, std::move(what)); }
 
-  /// The first of a kind.
+  /// Keeps the first problem of a kind.
   void note(std::optional<PointProblem>& problem, std::string_view name, std::string what) const {
     if (!problem) problem = PointProblem{std::string(group_), std::string(name), std::move(what)};
   }
@@ -207,8 +206,8 @@ class FieldWriter {
   Point& point_;
 };
 
-/// The shape of a point; nothing where a field is missing or wrong, as in a document that another
-/// version or tool wrote.
+/// Returns the shape of a point; nothing if a field is missing or wrong, as in a document of
+/// another version or tool.
 template <typename Shape>
 std::optional<Shape> find_shape(const Point& point) {
   Shape shape;
@@ -217,8 +216,8 @@ std::optional<Shape> find_shape(const Point& point) {
   return reader.problem().empty() ? std::optional(std::move(shape)) : std::nullopt;
 }
 
-/// The shape of a point that `plan` or `refine` made. Throws PointError, which names the first
-/// field that is wrong or missing.
+/// Returns the shape of a point of `plan` or `refine`. Throws PointError for the first wrong or
+/// missing field.
 template <typename Shape>
 Shape shape_of(const Point& point) {
   Shape shape;
@@ -228,8 +227,8 @@ Shape shape_of(const Point& point) {
   return shape;
 }
 
-/// The first field of a stored point that cannot be, as any of these shapes has it. What is missing
-/// is no problem yet: other versions and other tools said less.
+/// Returns the first impossible field of a stored point by any of these shapes. Missing fields are
+/// no problem: other versions and tools write fewer.
 template <typename... Shapes>
 std::optional<PointProblem> find_problem(const Point& point) {
   std::optional<PointProblem> problem;

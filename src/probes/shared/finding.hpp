@@ -10,7 +10,7 @@
 
 namespace clprobe {
 
-/// A finding still without a value.
+/// Makes a finding without a value.
 inline Finding finding_of(std::string_view name, std::string_view series, std::string_view unit,
                           std::string_view method) {
   Finding finding;
@@ -21,7 +21,7 @@ inline Finding finding_of(std::string_view name, std::string_view series, std::s
   return finding;
 }
 
-/// The finding with a value and its interval.
+/// Sets the value and its interval.
 inline Finding with_value(Finding finding, double value, double low, double high) {
   finding.value = value;
   finding.low = low;
@@ -43,7 +43,7 @@ inline Finding without_value(std::string_view name, std::string_view series,
   return finding;
 }
 
-/// The method of what `plan` finds; the engine keeps these when the analysis is made again.
+/// Method of findings of `plan`, which the engine keeps when the analysis is repeated.
 inline constexpr std::string_view plan_method = "plan";
 
 /// Makes a finding of something that `plan` does not measure, with the reason that the device

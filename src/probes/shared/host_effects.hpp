@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host has to do with a device's results: memory that both share, and how far the host's
-// state moves a result from run to run. Pure.
+// Effects of the host on a device's results: shared memory, and variation between runs. Pure.
 #pragma once
 
 #include <algorithm>
@@ -15,10 +14,9 @@ inline bool shares_memory_with_host(const DeviceInfo& device) {
   return runs_items_in_turn(device) || device.reported.integer_or("host_unified_memory", 0) != 0;
 }
 
-/// Scatter from run to run of what the host's thread does itself, as a share. With a GPU the thread
-/// is on a core of its own: in eight runs with an H200 start-ups of transfers were 1 to 5 % off
-/// their middle, and a launch in a queue 7 %. A CPU's launches are the work of threads that wake
-/// each other.
+/// Returns the relative variation between runs of the host thread's own work. With a GPU the thread
+/// has a core of its own: in eight runs of an H200, start-ups of transfers differed by 1 to 5 %
+/// from their middle, and a launch in a queue by 7 %. On a CPU threads must wake each other.
 constexpr double thread_share(DeviceType type) { return type == DeviceType::cpu ? 0.2 : 0.1; }
 
 /// Scatter from run to run of copies by the host, from or to ordinary memory, and of their
@@ -28,7 +26,7 @@ constexpr double thread_share(DeviceType type) { return type == DeviceType::cpu 
 /// the disturbance, which widens every interval.
 constexpr double copy_share(DeviceType type) { return type == DeviceType::cpu ? 0.12 : 0.32; }
 
-/// Widens an interval until it holds that share of the value on both sides.
+/// Widens an interval to at least that share of the value on both sides.
 inline Interval of_any_run(const Interval& interval, double value, double share) {
   return {std::min(interval.low, (1.0 - share) * value),
           std::max(interval.high, (1.0 + share) * value)};

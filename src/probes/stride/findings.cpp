@@ -24,20 +24,20 @@ namespace {
 constexpr std::size_t min_points = 4;
 constexpr double reaches_best = 0.9;
 constexpr double reaches_most = 0.6;
-// Caches serve much of what runs leave of a sector: a read of 4 bytes by each work-item is a third
-// of the best on an H100, one of 16 bytes two thirds. What is closer to the best may be noise.
+// Caches serve much of the rest of a sector: on an H100 reads of 4 bytes per work-item reach a
+// third of the best, reads of 16 bytes two thirds. A share closer to the best may be noise.
 constexpr double slow_start = 0.7;
 constexpr double fast_start = 0.8;
 constexpr double droops = 0.93;
 constexpr double droops_by_deviations = 4.0;
-// Noise of 3 % a point makes 20 % below the slower of two neighbours a matter of five deviations.
+// With noise of 3 % per point, 20 % below the slower of two neighbours is five deviations.
 constexpr double dips = 0.8;
-// A doubling that grows by less than 1.7 is no doubling; noise of 3 % moves a ratio by 4 %.
+// A growth by less than 1.7 is no doubling; noise of 3 % moves a ratio by 4 %.
 constexpr double grows_along = 0.85;
-// Nor is a doubling one that follows a leap, which would count for those behind it.
+// A small growth after a leap is no doubling either: the leap would count for later strides.
 constexpr double grows_still = 1.45;
 constexpr double grows_clearly = 1.15;
-// A knee further behind the width of a sub-group is not its own doing.
+// A knee further beyond the width of a sub-group has another cause.
 constexpr double max_octaves_behind = 6.0;
 // The burst of HBM2, GDDR6 and LPDDR4; no memory of a GPU or CPU is fetched in smaller pieces.
 constexpr double min_sector_bytes = 32.0;
@@ -55,8 +55,8 @@ class Curve {
   [[nodiscard]] const CurvePoint& point(std::size_t i) const { return points_[i]; }
   [[nodiscard]] double growth(std::size_t i) const { return at(i) / at(i - 1); }
 
-  /// The median of all that come near the median of the three best. That one alone grows with the
-  /// noise and the number of strides: of 16 with 3 % each it is 4 % too high.
+  /// Returns the median of all bandwidths near the median of the three best. The latter grows with
+  /// noise and the number of strides: with 16 strides and 3 % noise it is 4 % too high.
   [[nodiscard]] double robust_best() const {
     std::vector<double> values;
     values.reserve(size());
@@ -68,15 +68,15 @@ class Curve {
     return median(values);
   }
 
-  /// The deviation of those that reach the bandwidth, without the last stride, as a share of it.
+  /// Returns the relative deviation of the strides that reach the bandwidth, without the last one.
   [[nodiscard]] double noise_at(double bandwidth, std::size_t knee) const {
     std::vector<double> values;
     for (std::size_t i = knee; i < last(); ++i) values.push_back(at(i));
     return values.size() < 3 ? 0.0 : scaled_mad(values) / bandwidth;
   }
 
-  /// The bandwidth at i, or the median of it and its neighbours where that is more: a single slow
-  /// stride is a dip, and a step stays where it is.
+  /// Returns the bandwidth at i, or the median with its neighbours if that is higher: this removes
+  /// a single slow stride, and keeps a step in place.
   [[nodiscard]] double without_dip(std::size_t i) const {
     if (i == 0) return at(0);
     std::array<double, 3> three{at(i - 1), at(i), at(i + 1)};
@@ -84,8 +84,7 @@ class Curve {
     return std::max(at(i), three[1]);
   }
 
-  /// The first stride from which on all reach the bandwidth, except the last, which is judged by
-  /// itself.
+  /// Returns the first stride from which all but the last reach the bandwidth.
   [[nodiscard]] std::optional<std::size_t> knee_of(double bandwidth) const {
     std::optional<std::size_t> knee;
     for (std::size_t i = last(); i-- > 0;) {
@@ -204,8 +203,8 @@ void find_sub_group(const Curve& curve, CurveVerdict& verdict) {
   }
   // A sub-group has up to 128 work-items; what grows further out is the memory's own structure.
   constexpr double max_lanes = 128.0;
-  // A step stands out from the growth before it, or ends the growth. Where caches serve what other
-  // work-items leave of a line, the curve rises ever more slowly instead.
+  // A step stands out from the growth before it, or ends the growth. If caches serve other
+  // work-items from the rest of a line, the curve rises ever more slowly.
   const auto is_step = [&](std::size_t i) {
     if (!verdict.sector && i > 1 && curve.growth(i) < curve.growth(i - 1)) return false;
     const bool stands_out = i > from && curve.growth(i) > grows_clearly * curve.growth(i - 1);
@@ -270,11 +269,11 @@ struct SeriesCurve {
   std::string name{};
   std::string verb{"access"};
   std::vector<CurvePoint> points{};
-  bool is_whole{false};     ///< from a stride of one element on
-  bool is_imported{false};  ///< each bandwidth is the one number that another tool gave
+  bool is_whole{false};     ///< the curve starts at a stride of one element
+  bool is_imported{false};  ///< each bandwidth is a single number from another tool
 };
 
-/// The parameters of a point that the findings need: runs of other tools may have fewer.
+/// Parameters of a point for the findings. Imported points may have fewer.
 struct Coordinates {
   std::optional<std::int64_t> stride_bytes{};
   std::optional<std::int64_t> stride_elements{};
@@ -320,8 +319,8 @@ std::vector<SeriesCurve> read_curves(const DeviceInfo& device, std::span<const P
   return all;
 }
 
-/// The sub-group size that the driver reports. Other tools do not report it: then 64, the maximum
-/// of GPUs.
+/// Returns the sub-group size that the driver reports. Imported runs lack it and get 64, the
+/// maximum of GPUs.
 double sub_group_of(const DeviceInfo& device) {
   constexpr double widest = 64.0;
   return device.timer == Timer::imported ? widest : static_cast<double>(device.sub_group_size);
@@ -373,8 +372,8 @@ std::string write_advice(const SeriesCurve& curve, const CurveVerdict& verdict) 
                      best_stride);
 }
 
-/// The share by which two strides must differ, however little their samples scatter: on a CPU,
-/// bandwidth differs by more from one visit to the next.
+/// Returns the share by which two strides must differ, however little their samples scatter. On a
+/// CPU visits differ by more.
 double told_apart(const DeviceInfo& device) { return runs_items_in_turn(device) ? 0.1 : 0.01; }
 
 void add_bandwidth(Findings& found, const DeviceInfo& device, const SeriesCurve& curve,
@@ -419,7 +418,7 @@ void add_class(Findings& found, const SeriesCurve& curve, const CurveVerdict& ve
 void add_knee(Findings& found, const SeriesCurve& curve, const CurveVerdict& verdict) {
   constexpr std::string_view method = "90 % or more of the best bandwidth from here on";
   if (verdict.kind == CurveClass::gpu_coalescing) {
-    // Bracketed by the stride before it, which is too small, and itself.
+    // The interval runs from the previous stride, which is too small, to this one.
     const std::size_t at = *verdict.knee;
     const double here = curve.points[at].stride_bytes;
     const double before = at == 0 ? here : curve.points[at - 1].stride_bytes;

@@ -17,11 +17,11 @@
 namespace clprobe::stride {
 namespace {
 
-/// A buffer of some kind, which a kernel takes as an argument.
+/// Memory of some kind, an argument of kernels.
 struct Memory {
   std::unique_ptr<HostMemory> host{};  // before the buffer that uses it, so that it outlives it
   cl::Buffer buffer{};
-  std::shared_ptr<void> shared{};  ///< shared virtual memory, in place of the buffer
+  std::shared_ptr<void> shared{};  ///< shared virtual memory; replaces the buffer
   std::uint64_t bytes{0};
   std::uint64_t filled_word_bytes{0};  ///< 0: no data in it yet
   int huge_page_percent{-1};           ///< -1: unknown
@@ -35,7 +35,8 @@ struct Memory {
   }
 };
 
-/// Throws cl::Error, and Unsupported where the driver has not so much shared virtual memory.
+/// Allocates memory. Throws cl::Error; Unsupported if the driver lacks shared virtual memory of
+/// this size.
 std::shared_ptr<Memory> make_memory(Session& session, BufferKind kind, Bytes size) {
   auto memory = std::make_shared<Memory>();
   memory->bytes = size.count;
@@ -66,9 +67,9 @@ struct State {
   Session& session;
   Memories sources{};         ///< read by launches; one for each kind of buffer
   Memories targets{};         ///< written by launches
-  cl::Buffer sums{};          ///< where launches that read leave their sums
-  KeptBuffer counts{};        ///< where work-items that check leave how many words are right
-  std::uint64_t launches{0};  ///< the number of the latest launch, which makes its results unique
+  cl::Buffer sums{};          ///< sums of launches that read
+  KeptBuffer counts{};        ///< numbers of right words per checking work-item
+  std::uint64_t launches{0};  ///< number of the latest launch, which makes its results unique
 
   std::shared_ptr<Memory> memory_for(Memories& memories, const Shape& shape) {
     const std::uint64_t bytes = std::max(shape.buffer_bytes(), shape.shared_buffer_bytes);
@@ -88,7 +89,8 @@ struct State {
   }
 };
 
-/// CPUs add 64 bits as fast as 32, and need no instruction to widen a place to an address.
+/// Returns true for kernels with 64-bit places. CPUs always have them: they add 64 bits as fast as
+/// 32, and need no instruction to widen a place to an address.
 bool is_built_wide(const DeviceInfo& device, const Shape& shape) {
   return needs_wide(shape) || runs_items_in_turn(device);
 }
@@ -102,7 +104,7 @@ void set_number(cl::Kernel& kernel, cl_uint index, std::uint64_t value, std::uin
   }
 }
 
-/// A point in place, and the launches on it.
+/// A prepared point, and its launches.
 class Stream {
  public:
   Stream(std::shared_ptr<State> state, const Point& point);
@@ -148,7 +150,7 @@ Stream::Stream(std::shared_ptr<State> state, const Point& point)
   }
   if (writes_target(shape_.operation)) {
     target_ = state_->memory_for(state_->targets, shape_);
-    // Pages that nobody wrote are no memory yet.
+    // Unwritten pages are no memory yet.
     if (target_->filled_word_bytes == 0) fill(*target_, whole(target_->bytes, shape_.word_bytes()));
   } else {
     state_->need_sums();
@@ -214,7 +216,7 @@ void Stream::fill(Memory& memory, const Region& region) {
   }
 }
 
-/// Every work-item compared its sum; those of the samples are compared once more, here.
+/// Compares the sums of sampled work-items. Each work-item has compared its own sum already.
 void Stream::prove_sums(std::uint64_t first, std::uint64_t count, Measurement& measurement) {
   const bool is_long = shape_.word_bytes() == sizeof(cl_ulong);
   const std::uint64_t mask = is_long ? ~std::uint64_t{0} : 0xffffffffU;
@@ -236,13 +238,13 @@ void Stream::prove_sums(std::uint64_t first, std::uint64_t count, Measurement& m
     witness = witness * 31 + (found[k] ^ number);
     expected = expected * 31 + (rule.at(shape_.first_of(k * items_apart)) & mask);
   }
-  // The launch's number behind the samples says that some work-item found another sum.
+  // The launch's number after the samples means that some work-item found a wrong sum.
   const bool is_refuted = found[samples_] == number;
   measurement.sample.witness = is_refuted ? ~expected : witness;
   measurement.expected_witness = expected;
 }
 
-/// Counts the words that are as they must be now.
+/// Counts the words that are right after the launch.
 void Stream::prove_contents(std::uint64_t first, std::uint64_t count, Measurement& measurement) {
   WordRule rule = data_rule;
   if (shape_.operation == Operation::write) rule = {0, 1, 0};
@@ -259,7 +261,7 @@ void Stream::prove_contents(std::uint64_t first, std::uint64_t count, Measuremen
 }
 
 Measurement Stream::run(std::uint64_t batches) {
-  // Part of a launch goes on where the part before ended, so that its data are in no cache.
+  // A partial launch continues where the previous one ended, so that its data are in no cache.
   if (next_batch_ + batches > shape_.batches()) next_batch_ = 0;
   const std::uint64_t first = next_batch_ * shape_.unroll();
   const std::uint64_t count = batches * shape_.unroll();
@@ -277,10 +279,10 @@ Measurement Stream::run(std::uint64_t batches) {
   return measurement;
 }
 
-/// A CPU needs part of its buffer for a good sample, where it is slow: so many milliseconds, of
-/// which the start of a launch is a small part. The next sample goes on with the next part. Where
-/// it is fast it moves the whole buffer, and also where the parts would be so small that what is
-/// fetched ahead lies behind them.
+/// Returns the batches of a CPU's sample: part of the buffer if the CPU is slow, for some
+/// milliseconds, of which the start of a launch is a small part. The next sample continues with the
+/// next part. A fast CPU moves the whole buffer, as does one whose parts would be smaller than its
+/// prefetches.
 std::uint64_t enough_batches(Stream& stream) {
   constexpr double enough_ns = 12e6;
   constexpr std::uint64_t trial_bytes = mebibytes(32).count;

@@ -25,7 +25,7 @@ struct Sums {
 
 Sums sums_below(std::uint64_t count) {
   if (count == 0) return {0, 0};
-  // Divided before they are multiplied, since a product that wrapped cannot be.
+  // The factors are divided before the multiplication, which may wrap.
   std::array<std::uint64_t, 3> factors{count, count - 1, 2 * count - 1};
   factors.at(count % 2 == 0 ? 0 : 1) /= 2;
   const std::uint64_t first = factors[0] * factors[1];

@@ -103,7 +103,7 @@ constexpr FindingSpec findings[]{
     {.name = "advice", .role = Role::advice},
 };
 
-// A launch moves enough to be its own mean, so that few are enough where they agree.
+// A launch averages over many accesses, so that few launches suffice if they agree.
 constexpr Budgets budgets{
     .quick = {.probe_time = std::chrono::seconds(2),
               .relative_interval = 0.05,
@@ -112,7 +112,7 @@ constexpr Budgets budgets{
     .normal = {.probe_time = std::chrono::seconds(6), .relative_interval = 0.02},
     .thorough = {.probe_time = std::chrono::seconds(60), .max_visits = 20}};
 
-/// The requested options, read once. What is 0, empty or nothing is the probe's choice.
+/// The requested options. The probe chooses those that are 0, empty or nothing.
 struct Options {
   explicit Options(const Request& request)
       : effort(request.effort),
@@ -147,15 +147,15 @@ constexpr Bytes large_gpu_buffer = gibibytes(1);
 constexpr Bytes small_gpu_buffer = mebibytes(256);
 constexpr Bytes large_gpu_memory = gibibytes(16);
 constexpr Bytes min_cpu_buffer = mebibytes(64);
-// A pass should find nothing of what the pass before has left in the last cache.
+// A pass should find nothing of the previous pass in the last cache.
 constexpr std::uint64_t caches = 4;
-// Work-items that a GPU's compute unit holds at once; twice as many, so that none runs dry.
+// Twice the work-items that a GPU's compute unit holds at once, so that none runs dry.
 constexpr std::uint64_t gpu_items_per_unit = std::uint64_t{2} * 2048;
-// A CPU runs the items of a group one after another; many groups, so that its threads end together.
+// A CPU runs the items of a group in turn. Many groups let its threads end together.
 constexpr std::uint64_t cpu_items_per_unit = 2048;
-// But of elements as wide as a line 16 for each item: larger strides then make as many streams, of
-// which neighbouring items read neighbouring lines. Those had 1.5 times the bandwidth of one stream
-// on a Xeon. (A driver's work for an item costs more than a narrow element.)
+// Items have 16 elements as wide as a line: larger strides then make 16 streams, of which
+// neighbouring items read neighbouring lines. On a Xeon they had 1.5 times the bandwidth of one
+// stream. Narrower elements would cost less than the driver's work for an item.
 constexpr std::uint64_t cpu_line_bytes = 64;
 constexpr std::uint64_t cpu_streams = 16;
 
@@ -164,8 +164,8 @@ std::vector<Value> asked_or(const std::vector<Value>& asked, Value otherwise) {
   return asked.empty() ? std::vector<Value>{otherwise} : asked;
 }
 
-/// The last cache as measured, or, if that is larger, as a CPU's driver reports it. (A GPU's driver
-/// reports the first. On a busy CPU the last cache may look like memory.)
+/// Returns the last cache as measured, or as a CPU's driver reports it if that is larger: on a busy
+/// CPU the last cache may look like memory. A GPU's driver reports the first cache.
 Bytes last_cache(const DeviceInfo& device, const Options& asked) {
   if (!runs_items_in_turn(device)) return asked.last_cache;
   return std::max(asked.last_cache, reported_cache(device));
@@ -192,7 +192,7 @@ std::uint64_t default_grid(const DeviceInfo& device, const Shape& shape) {
   return shape.element_bytes() < cpu_line_bytes ? min : std::max(min, shape.elements / cpu_streams);
 }
 
-/// The series: operation, elements and buffer of each. Their sizes are not chosen yet.
+/// Returns the operation, elements and buffer of each series, without sizes.
 std::vector<Shape> choose_kinds(const DeviceInfo& device, const Options& asked) {
   // The default is an overview: single values and vectors are read, vectors are copied, and on a
   // CPU lines are read.
@@ -201,7 +201,7 @@ std::vector<Shape> choose_kinds(const DeviceInfo& device, const Options& asked) 
   std::vector<Shape> kinds;
   if (is_overview && asked.effort != Effort::quick) {
     kinds = {{.vector = 1}, {.vector = 4}, {.vector = 4, .operation = Operation::copy}};
-    // (Elements that were asked for are of vectors up to int4: so many lines may not fit.)
+    // Requested elements are vectors up to int4: this number of lines may not fit.
     if (runs_items_in_turn(device) && asked.elements == 0) kinds.push_back({.vector = 16});
     return kinds;
   }
@@ -220,7 +220,7 @@ std::vector<Shape> choose_kinds(const DeviceInfo& device, const Options& asked) 
   return kinds;
 }
 
-/// Buffers that exist at once while these kinds are measured.
+/// Returns the number of buffers that exist at once.
 std::uint64_t count_buffers(const std::vector<Shape>& kinds) {
   std::uint64_t buffers = 0;
   for (const auto& [buffer, word] : buffer_words) {
@@ -234,7 +234,7 @@ std::uint64_t count_buffers(const std::vector<Shape>& kinds) {
   return std::max<std::uint64_t>(1, buffers);
 }
 
-/// Memory for checking results, in addition to buffers of so many bytes, on device and host.
+/// Returns the memory for checks, on device and host, in addition to buffers of size `buffer`.
 Bytes memory_of_checks(const DeviceInfo& device, const std::vector<Shape>& kinds, Bytes buffer) {
   std::uint64_t bytes = 0;
   const auto is_any = [&](bool (*is)(Operation)) {
@@ -251,8 +251,8 @@ Bytes memory_of_checks(const DeviceInfo& device, const std::vector<Shape>& kinds
   return {bytes};
 }
 
-/// The largest buffer that all kinds can have. Elements that were asked for are measured if they
-/// fit; else a quarter of the memory is left to others.
+/// Returns the largest buffer that all kinds can have. Requested elements may use the whole memory,
+/// others a quarter of it.
 Bytes max_buffer(const DeviceInfo& device, const Options& asked, const std::vector<Shape>& kinds) {
   Bytes all = asked.elements != 0 ? device.global_memory : device.global_memory / 4;
   if (asked.max_memory.count != 0) {
@@ -267,8 +267,8 @@ std::uint64_t max_work_group(const DeviceInfo& device) {
   return std::bit_floor(max_group_of(device));
 }
 
-/// The kind with as many elements, work-items and work-items per work-group as requested, or as the
-/// device needs.
+/// Returns the kind with the requested numbers of elements, work-items and work-items per group, or
+/// with those that suit the device.
 Shape with_sizes(const DeviceInfo& device, const Options& asked, const std::vector<Shape>& kinds,
                  Shape shape) {
   const Bytes max = max_buffer(device, asked, kinds);
@@ -295,7 +295,7 @@ bool has_svm(const DeviceInfo& device) {
   return device.reported.integer_or("svm_capabilities", 0) != 0;
 }
 
-/// The reason why the device has no such elements or buffers; empty when it has.
+/// Returns the reason why the device has no such elements or buffers; empty if it has.
 std::string find_missing(const DeviceInfo& device, const Shape& kind) {
   if (kind.type == ElementType::float64 && !has_double(device)) {
     return "the device does not support double";
@@ -306,7 +306,7 @@ std::string find_missing(const DeviceInfo& device, const Shape& kind) {
   return {};
 }
 
-/// The reason why a series cannot be measured; empty when it can.
+/// Returns the reason why a series cannot be measured; empty if it can.
 std::string find_obstacle(const DeviceInfo& device, const Options& asked, const Shape& shape,
                           Bytes largest) {
   if (shape.timer == Timer::event && device.launch_timer != Timer::event) {
@@ -328,7 +328,7 @@ Point point_of(const Shape& shape) {
   return point;
 }
 
-/// The point without the buffer that all points of the plan share.
+/// Returns a reference point with a buffer of its own.
 PointAlone alone(Shape shape) {
   shape.shared_buffer_bytes = shape.buffer_bytes();
   return {point_of(shape), Bytes{shape.buffer_bytes()}};
@@ -356,7 +356,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   for (Shape& shape : measured) {
     shape.shared_buffer_bytes = buffer_bytes;
     for (shape.stride = 1; shape.stride <= shape.grid; shape.stride *= 2) {
-      // The pattern of reads that all devices stream best.
+      // The reference reads contiguous runs, which all devices stream best.
       const bool is_first_read = shape.stride == 1 && shape.operation == Operation::read &&
                                  result.references.empty() && asked.effort != Effort::quick;
       if (is_first_read) {
@@ -383,7 +383,7 @@ std::string check_kinds(const DeviceInfo& device, const std::vector<Shape>& kind
   return {};
 }
 
-/// The valid powers of two depend on the device.
+/// Checks --work-group, whose valid powers of two depend on the device.
 std::string check_work_group(const DeviceInfo& device, const Options& asked) {
   const std::uint64_t most = max_work_group(device);
   if (asked.work_group > most) {
@@ -441,7 +441,7 @@ std::string check(const DeviceInfo& device, const Request& request) {
   return problem.empty() ? check_sizes(device, asked, kinds) : problem;
 }
 
-/// The pattern by the class of a curve; empty where no rule fits.
+/// Returns the pattern for the class of a curve; empty if no rule fits.
 std::string_view pattern_of(const Finding* kind) {
   if (kind == nullptr) return {};
   const std::string_view word = kind->label;
@@ -482,8 +482,7 @@ std::vector<Best> best_of(const ProbeResult& result) {
   return all;
 }
 
-/// "read 4.55 TB/s, copy 4.03 TB/s (int4, neighbours side by side)": what all have in common stands
-/// once.
+/// Returns "read 4.55 TB/s, copy 4.03 TB/s (int4, coalesced)", with common parts at the end.
 std::string text_of(const std::vector<Best>& all) {
   const auto share = [&](auto part) {
     return std::all_of(all.begin(), all.end(),

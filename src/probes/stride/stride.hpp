@@ -41,10 +41,10 @@ bool writes_target(Operation operation);
 /// Returns true if the operation reads one buffer and writes another.
 bool uses_two_buffers(Operation operation);
 
-/// Directions in which every byte is moved: two for copy and update.
+/// Returns the number of times that every byte is moved: two for copy and update.
 std::uint64_t directions_of(Operation operation);
 
-/// A point: the elements of a launch and how they are dealt to its work-items.
+/// A point: the elements of a launch, and their distribution to work-items.
 struct Shape {
   std::uint64_t elements{1};  ///< all numbers are powers of two
   std::uint64_t grid{1};
@@ -57,7 +57,7 @@ struct Shape {
   Timer timer{Timer::host};
   /// "whole": each launch moves the whole buffer, however long it takes.
   std::optional<std::string> per_launch{};
-  /// A fact: the largest buffer of the plan, which all points share.
+  /// Size of the buffer that all points of the plan share, a fact.
   std::uint64_t shared_buffer_bytes{0};
 
   template <typename Visitor>
@@ -110,7 +110,7 @@ struct WordRule {
   }
 };
 
-/// The rule of what is read. Odd numbers, so that all bits of the words differ from place to place.
+/// The rule of the data that is read. Odd numbers make all bits of the words differ between places.
 inline constexpr WordRule data_rule{0x9e3779b97f4a7c15U, 0xd1342543de82ef95U, 0};
 
 /// The sum of a work-item's elements first .. first + count - 1 of data by `data_rule`, as a rule
@@ -118,9 +118,10 @@ inline constexpr WordRule data_rule{0x9e3779b97f4a7c15U, 0xd1342543de82ef95U, 0}
 /// narrower words.
 WordRule sum_rule(const Shape& shape, std::uint64_t first, std::uint64_t count);
 
-/// Work-items whose sums the host checks after a launch that reads; every other one checks its own.
+/// Maximum number of work-items whose sums the host checks after a launch that reads. The others
+/// check their own.
 inline constexpr std::uint64_t max_samples = 4096;
-/// Size of the buffer for these sums, and for a word that says that some other sum was wrong.
+/// Size of the buffer for these sums and for a word that marks a wrong sum of another work-item.
 inline constexpr std::uint64_t sums_bytes = (max_samples + 1) * sizeof(std::uint64_t);
 
 /// The maximum number of work-items that walk over so many words to fill or check them.
@@ -132,7 +133,7 @@ std::string build_options(const Shape& shape, bool is_wide);
 /// Returns true if places need 64 bits.
 bool needs_wide(const Shape& shape);
 
-/// Words of a buffer: blocks of them, `blocks_apart` from each other.
+/// Words of a buffer in blocks, whose beginnings are `blocks_apart` words apart.
 struct Region {
   std::uint64_t words;
   std::uint64_t first;
@@ -143,8 +144,8 @@ struct Region {
 /// A region that is all of a buffer.
 Region whole(std::uint64_t bytes, std::uint64_t word_bytes);
 
-/// The region that a launch moves whose work-items do their elements first .. first + count - 1: a
-/// block for each piece of the grid that is as long as the stride.
+/// Returns the region of a launch whose work-items move their elements first .. first + count - 1:
+/// a block per piece of the grid as long as the stride.
 Region moved(const Shape& shape, std::uint64_t first, std::uint64_t count);
 
 /// Work-items that walk over a region: `x` side by side in a block, `y` over the blocks; a CPU's
@@ -177,8 +178,9 @@ struct CurvePoint {
   double high{0.0};
 };
 
-/// gpu_coalescing: neighbouring work-items must access neighbouring elements. cpu_serial: each
-/// work-item must access a run of its own. flat: it does not matter. unclear: none of these.
+/// Class of a curve. gpu_coalescing: neighbouring work-items must access neighbouring elements.
+/// cpu_serial: each work-item must access a run of its own. flat: any stride is fast. unclear: none
+/// of these.
 enum class CurveClass { gpu_coalescing, cpu_serial, flat, unclear };
 inline constexpr Word<CurveClass> class_words[]{{CurveClass::gpu_coalescing, "gpu-coalescing"},
                                                 {CurveClass::cpu_serial, "cpu-serial"},
@@ -188,38 +190,40 @@ inline constexpr Word<CurveClass> class_words[]{{CurveClass::gpu_coalescing, "gp
 /// A stride that is slower than both of its neighbours (partition camping).
 struct Dip {
   double stride_bytes{0.0};
-  double share{0.0};  ///< of the slower neighbour, below 1
+  double share{0.0};  ///< share of the slower neighbour's bandwidth, below 1
 };
 
 struct CurveVerdict {
-  double best{0.0};        ///< the median of the bandwidths that come near the highest
-  std::size_t best_at{0};  ///< where the highest is, in the points by stride
+  double best{0.0};        ///< median of the bandwidths near the highest
+  std::size_t best_at{0};  ///< index of the highest bandwidth, by stride
   CurveClass kind{CurveClass::unclear};
   std::string unclear_reason{};
-  std::optional<std::size_t> knee{};      ///< from here on, to the last but one, 0.9 of the best
-  std::optional<std::size_t> sub_knee{};  ///< the first with 0.6 of the best
+  std::optional<std::size_t>
+      knee{};  ///< index from which all strides but the last reach 0.9 of the best
+  std::optional<std::size_t> sub_knee{};  ///< index of the first stride with 0.6 of the best
   /// End of the growth in proportion to the stride: the size of a fetch for one element (a sector).
   std::optional<std::size_t> sector{};
   std::string no_sector_reason{};
-  /// The largest growth behind the sector: a whole sub-group lies side by side from here on.
+  /// Index of the largest growth beyond the sector: from here on a whole sub-group accesses
+  /// adjacent elements.
   std::optional<std::size_t> sub_group{};
   std::string no_sub_group_reason{};
-  double last_share{1.0};  ///< of the best, at the largest stride
+  double last_share{1.0};  ///< share of the best at the largest stride
   /// True if `last_share` is below 0.93, and four deviations of the best strides below 1.
   bool has_end_droop{false};
   std::vector<Dip> dips{};
 };
 
-/// Judges which stride is enough, what that points to, and where bandwidth falls again: a curve
-/// over strides that double from the first, which must be that of one element; in ascending order.
-/// `sub_group` is what the driver reports (1 where it does not). Fewer than four points, or gaps,
-/// give `unclear` with a reason. Rules: measurement notes of clmempatterns' curve of an R9 Nano,
-/// see docs/stride.md.
+/// Judges a curve over doubling strides, in ascending order from the stride of one element: the
+/// sufficient stride, its cause, and where bandwidth falls again. `sub_group` is the driver's
+/// sub-group size (1 if unknown). Fewer than four points, or gaps, give `unclear` with a reason.
+/// The rules follow clmempatterns' curve of an R9 Nano, see docs/stride.md.
 CurveVerdict judge_curve(std::span<const CurvePoint> points, double sub_group);
 
 extern const Probe probe;
 
-/// Per series: bandwidth and the stride of it, class, knee, sub-group, sector, droop, dips, advice.
+/// Returns, per series, the bandwidth and its stride, class, knee, sub-group, sector, droop, dips
+/// and advice.
 Findings analyse(const DeviceInfo& device, std::span<const Point> points);
 std::optional<PointProblem> find_problem_of(const Point& point);
 
@@ -227,9 +231,9 @@ std::optional<PointProblem> find_problem_of(const Point& point);
 /// each work-item. Throws DeviceError, Unsupported and cl::Error.
 Preparer open(Session& session);
 
-/// The share of one compute unit, for the simulator: as many work-groups as it holds at once, some
-/// batches of each. Accesses are those of the device, whose other compute units do the same
-/// meanwhile. Throws Unsupported for memory of the host.
+/// Returns the work of one simulated compute unit: some batches of the work-groups that it holds at
+/// once. Accesses are those of the device, whose other units do the same. Throws Unsupported for
+/// host memory.
 SimulatedWork trace(const simulator::Machine& machine, const Point& point);
 
 // Functions of `Probe`.

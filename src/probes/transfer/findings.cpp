@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::size_t fewest_small = 3;
 
-/// The line through the times of transfers of which the start-up is most; nothing where they do not
-/// tell one.
+/// Fits a line through the times of transfers that consist mostly of start-up; nothing if they do
+/// not determine one.
 std::optional<Line> line_of(const std::vector<Timed>& small) {
   if (small.size() < fewest_small || small.front().bytes == small.back().bytes) return std::nullopt;
   std::vector<double> bytes;
@@ -78,8 +78,8 @@ std::optional<Law> fit_law(std::vector<Timed> transfers) {
 namespace {
 
 constexpr std::string_view law_method = "start-up and rate";
-/// A mapping that is so many times as fast as any way to move bytes moves none; and what a kernel
-/// reads so much faster than any of them did not come from the host.
+/// A mapping that is this much faster than any way to move bytes moves none. A kernel that is this
+/// much faster does not read from the host.
 constexpr double beyond_moving = 3.0;
 /// In shorter transfers the time of the call itself hides whether bytes were moved.
 constexpr double telling_ns = 200e3;
@@ -126,7 +126,7 @@ Interval rate_of(const Law& law, const SeriesSpec& spec, DeviceType type) {
   return is_shared || is_by_place ? shared_rate(law) : law.bytes_per_ns_interval;
 }
 
-/// The name of a series' rate, and whether the series has a start-up.
+/// Name of a series' rate, and whether the series has a start-up.
 struct Named {
   std::string_view rate{"bandwidth"};
   bool has_start{true};
@@ -165,8 +165,8 @@ struct Moved {
   [[nodiscard]] double rate() const { return bytes / ns; }
 };
 
-/// The best rate at which bytes surely go between host and device, one way, of transfers of at
-/// least so many; 0 where there is none.
+/// Returns the best one-way rate between host and device of transfers of at least `bytes`; 0 if
+/// there is none.
 double best_moved(const DeviceInfo& device, std::span<const Point> points, double bytes) {
   double best = 0.0;
   for (const SeriesSpec& each : all_series) {
@@ -194,7 +194,7 @@ void add_duplex(Findings& found, const Laws& laws) {
                  of_both.high / (of_to.low + of_from.low)));
 }
 
-/// A finding of whether something beats all that surely moves bytes.
+/// Labels a finding by whether something is faster than every way to move bytes.
 Finding compare_with_moving(Finding finding, const Moved& moved, double best,
                             std::string_view beyond, std::string_view otherwise) {
   if (!(best > 0.0)) {
@@ -218,7 +218,7 @@ void add_zero_copy(Findings& found, const DeviceInfo& device, std::span<const Po
       const auto shape = find_shape<Shape>(point);
       if (point.series != each.name || !took || !(*took > 0.0) || !shape) continue;
       const auto size = static_cast<double>(shape->transfer_bytes);
-      // Either way may move bytes: the slower one counts.
+      // Either direction may move bytes, so the slower one counts.
       if (size < mapping.bytes || (size == mapping.bytes && *took <= mapping.ns)) continue;
       mapping = {size, *took};
       series = each.name;
@@ -230,7 +230,7 @@ void add_zero_copy(Findings& found, const DeviceInfo& device, std::span<const Po
       best_moved(device, points, mapping.bytes), is_zero_copy, is_no_zero_copy));
 }
 
-/// Finds where the driver keeps the memory that it made for the host, from a series of kernels.
+/// Finds the place of the driver's host memory from a series of kernels.
 std::optional<Finding> find_host_memory(std::string_view series, const DeviceInfo& device,
                                         std::span<const Point> points) {
   if (shares_memory_with_host(device)) return std::nullopt;
@@ -244,8 +244,8 @@ std::optional<Finding> find_host_memory(std::string_view series, const DeviceInf
                              kept_on_host);
 }
 
-/// Rates of other ways than alone over the link have names of their own, so that nobody sets them
-/// beside it, and no start-up: that of the link is none of a kernel in the memory of the device.
+/// Names a rate. Rates other than one way alone over the link have names of their own, so that they
+/// are not compared with it, and no start-up.
 Named name_rate(const SeriesSpec& spec, const std::optional<Finding>& host_memory) {
   if (is_of_large_ones(spec)) return {"one_way_bandwidth", false};
   if (host_memory && host_memory->label == kept_on_device) return {"device_bandwidth", false};
@@ -279,7 +279,7 @@ std::vector<PeerSeries> peer_series_in(std::span<const Point> points) {
   return all;
 }
 
-/// The rate of the fastest call that moves large transfers that way; 0 where there is none.
+/// Returns the rate of the fastest call in that direction; 0 if there is none.
 double best_rate(const Laws& laws, Direction direction) {
   double best = 0.0;
   for (const SeriesSpec& each : all_series) {

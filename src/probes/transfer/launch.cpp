@@ -28,9 +28,9 @@ struct Route {
     End to;
   };
 
-  std::vector<Part> parts;  ///< one, or one each way
-  Action move;              ///< returns when the bytes are there
-  Action end{};             ///< waits for what is no part of the time; may be null
+  std::vector<Part> parts;  ///< one part, or one per direction
+  Action move;              ///< moves the bytes; returns when they have arrived
+  Action end{};             ///< waits for work that is not timed; may be null
   /// True if new marks precede each move: a driver that has moved the bytes once may skip the next
   /// move.
   bool is_marked_anew{false};
@@ -62,7 +62,7 @@ Action copy_by_kernel(Memories& memories, const cl::Buffer& from, const cl::Buff
   };
 }
 
-/// A mapping, what the host does meanwhile, and its end.
+/// Returns a mapping, an action of the host meanwhile, and the unmapping.
 Action by_mapping(Memories& memories, Direction direction, std::uint64_t bytes,
                   std::function<void(void*)> action) {
   const cl_map_flags flags =
@@ -181,7 +181,7 @@ Route route_of(Memories& memories, const Shape& shape) {
   return one_way(memories, shape);
 }
 
-/// The time of a mapping in which nobody copies: the shortest of a few.
+/// Returns the minimum time of mappings without a copy.
 std::uint64_t mapping_time(Memories& memories, const Shape& shape) {
   constexpr int times = 3;
   const Action mapping = by_mapping(memories, shape.direction, shape.transfer_bytes, [](void*) {});
@@ -210,7 +210,7 @@ struct State {
   explicit State(Session& used) : session(used) {}
 
   Session& session;
-  std::map<std::uint64_t, std::unique_ptr<Memories>> memories{};  ///< by the size of their buffers
+  std::map<std::uint64_t, std::unique_ptr<Memories>> memories{};  ///< keys: size of the buffers
   std::map<std::uint64_t, std::unique_ptr<PeerMemories>> peers{};
   std::uint32_t launches{0};
   std::map<Visited, Counts> counts{};
@@ -257,7 +257,7 @@ Measurement run(State& state, const Shape& shape, const Route& route, std::uint6
 
 Counts find_counts(State& state, const Shape& shape, const Route& route) {
   constexpr std::uint64_t long_ns = 2'500'000;
-  // The engine lengthens what lasts less than a millisecond.
+  // The engine lengthens samples below a millisecond.
   constexpr std::uint64_t usual_ns = 1'250'000;
   constexpr std::uint64_t max_transfers = 4096;
   // The first transfer of a buffer makes its pages known to the device.
@@ -274,8 +274,8 @@ Counts counts_of_visit(State& state, const Shape& shape, const Route& route) {
   if (known == state.counts.end()) {
     return state.counts.emplace(visited(shape), find_counts(state, shape, route)).first->second;
   }
-  // Others have had the caches meanwhile, which long transfers do not fit into; and buffers between
-  // devices are made anew.
+  // Other points have used the caches meanwhile, which long transfers exceed; buffers between
+  // devices are new.
   if (known->second.samples == 0 || shape.way == Way::peer) run(state, shape, route, 1);
   return known->second;
 }
@@ -302,7 +302,7 @@ Work prepare(const std::shared_ptr<State>& state, const Point& point) {
     work.facts.set(mapping_ns,
                    static_cast<std::int64_t>(mapping_time(state->memories_for(size), shape)));
   }
-  // The place of the thread that moves the bytes, or asks for it: a host may have several nodes.
+  // The place of the thread that moves the bytes or requests it: a host may have several nodes.
   if (const auto place = system::place_of_thread()) {
     work.facts.set("host_core", std::int64_t{place->core});
     work.facts.set("host_node", std::int64_t{place->node});

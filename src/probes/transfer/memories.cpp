@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t word_bytes = Shape::word_bytes;
 
 void fill_on_host(void* begin, Bytes size) {
-  // Copies of the first part: no link looks so far for what it has seen before.
+  // The rest are copies of the first part: no link searches this far for repetitions.
   constexpr std::uint64_t part = mebibytes(1).count;
   auto* const bytes = static_cast<std::byte*>(begin);
   auto* const words = static_cast<std::uint32_t*>(begin);
@@ -36,7 +36,7 @@ void launch_over_words(Session& session, cl::Kernel& kernel, std::uint64_t words
   launch_over(session, kernel, spread_over(session.info(), words));
 }
 
-/// A buffer that the host has mapped once for all.
+/// Returns memory of a buffer that the host maps once.
 std::shared_ptr<void> make_pinned(const Session& session, const cl::CommandQueue& queue,
                                   Bytes size) {
   const cl::Buffer buffer(session.context(), CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, size.count);
@@ -134,7 +134,7 @@ End End::mapped(Memories& memories) {
   return end;
 }
 
-/// A kernel whose argument 0 is this memory.
+/// Returns a kernel with this memory as argument 0.
 cl::Kernel End::kernel(const char* name) const {
   cl::Kernel kernel = spec.kernel(memories_->session(), name);
   if (shared_virtual_ != nullptr) {

@@ -29,8 +29,8 @@ class Memories {
   [[nodiscard]] const cl::CommandQueue& second_queue() const { return second_queue_; }
 
   const cl::Buffer& device() { return filled(device_, 0); }
-  const cl::Buffer& other() { return filled(other_, 0); }  ///< a second one on the device
-  /// Memory of the driver's that the host may map.
+  const cl::Buffer& other() { return filled(other_, 0); }  ///< a second buffer on the device
+  /// Memory of the driver that the host can map.
   const cl::Buffer& mappable() { return filled(mappable_, CL_MEM_ALLOC_HOST_PTR); }
   void* ordinary();
   void* pinned_source() { return filled_pinned(pinned_source_); }
@@ -69,7 +69,7 @@ class End {
   /// The mappable memory, whose marks the host reads and writes through a mapping.
   static End mapped(Memories& memories);
 
-  /// Writes the marks of a sample, and adds up what is found in their places.
+  /// Writes the marks of a sample. `sum` adds up the words in their places.
   void mark(const Marks& marks) const;
   [[nodiscard]] std::uint64_t sum(const Marks& marks) const;
 
@@ -81,20 +81,20 @@ class End {
   auto while_mapped(cl_map_flags flags, std::uint64_t words, Action action) const;
 
   Memories* memories_;
-  std::uint32_t* host_{nullptr};  ///< null where kernels read and write
+  std::uint32_t* host_{nullptr};  ///< null if kernels read and write
   cl::Buffer buffer_{};
-  void* shared_virtual_{nullptr};  ///< in place of the buffer, if not null
+  void* shared_virtual_{nullptr};  ///< replaces the buffer if not null
   bool is_mapped_{false};
 };
 
-/// The memories of this device and of another one of its platform, in a context of their own: one
-/// that all devices share would cost those who never copy between them.
+/// The memories of this device and of another one of its platform, in a context of their own: a
+/// context of all devices would cost time in runs without copies between them.
 class PeerMemories {
  public:
-  /// Throws Unsupported where the other device is gone, or the driver has no context for both.
+  /// Throws Unsupported if the other device is gone or the driver has no context for both.
   PeerMemories(const Session& session, std::uint64_t peer);
 
-  /// Makes buffers of this size, unless they have it: a driver may move a whole buffer for a part.
+  /// Makes buffers of exactly this size: a driver may move a whole buffer for a part.
   void hold(Bytes size);
 
   [[nodiscard]] Memories& here() { return here_memories_.value(); }

@@ -104,7 +104,7 @@ std::uint64_t count_buffers(const std::vector<SeriesSpec>& series, const DeviceI
            each.way == Way::duplex;
   });
   const bool has_ordinary = by(Way::pageable) || by(Way::map) || by(Way::svm);
-  // The buffer for mappings and kernels, and those that are mapped once for all.
+  // One buffer is for mappings and kernels, others are mapped once.
   const bool has_pinned = by(Way::pinned) || by(Way::duplex);
   // A context of two devices may have both of its buffers on both.
   const std::uint64_t of_peers = by(Way::peer) ? 2 * peers_of(device).size() : 0;
@@ -118,8 +118,8 @@ const Finding* rate_of(const ProbeResult& result, std::string_view series) {
   return find_value(result.findings, "bandwidth", series);
 }
 
-/// Rates one after the other, with the unit only where it is another one than before, and with the
-/// interval only where that is wide.
+/// Writes consecutive rates, with the unit only if it changes, and with the interval only if it is
+/// wide.
 class Rates {
  public:
   std::string text(const Finding& rate) {
@@ -144,8 +144,8 @@ class Rates {
   std::string unit_{};
 };
 
-/// "host to device 55.3 GB/s, back 55.3, both at once 93.5; ordinary memory 6.70 and 14.4": of
-/// pinned memory, and of what programs allocate without a thought. Empty without any.
+/// Returns "host to device 55.3 GB/s, back 55.3, both at once 93.5; ordinary memory 6.70 and 14.4",
+/// where the first rates are those of pinned memory; empty without rates.
 std::string both_ways(const ProbeResult& result) {
   struct Way {
     std::string_view word;
@@ -193,7 +193,8 @@ std::string row_of(const ProbeResult& result, const std::string& series) {
   return text;
 }
 
-/// "to 7 others: 388 GB/s to 391 GB/s, direct", or of one other "to 388 GB/s, direct".
+/// Returns "to 7 others: 388 GB/s to 391 GB/s, direct", or "to 388 GB/s, direct" for one other
+/// device.
 std::string with_peers(const ProbeResult& result, std::string_view series) {
   const std::string_view word = series.substr(0, series.find('-'));
   std::vector<double> rates;
@@ -252,11 +253,11 @@ constexpr FindingSpec finding_specs[]{
     {.name = "bandwidth", .unit = "bytes_per_second", .role = Role::headline},
     // One of ten runs of an H100 had 27 GB/s from the device while bytes went to it, the others 50.
     {.name = "one_way_bandwidth", .unit = "bytes_per_second", .role = Role::passing},
-    // The rate of a kernel where the driver keeps on the device what it made for the host.
+    // The rate of a kernel if the driver keeps its host memory on the device.
     {.name = "device_bandwidth", .unit = "bytes_per_second", .role = Role::headline},
     // One of five runs of an H200 had 39 us from SVM throughout, the others 16 to 17.
     {.name = "start_up", .unit = "seconds", .role = Role::passing},
-    // A faster link has a larger one with the same start-up: neither is better.
+    // With the same start-up, a faster link has a larger size: neither is better.
     {.name = "half_size", .unit = "bytes", .role = Role::passing},
     {.name = "duplex", .unit = "share", .better = Better::more},
     {.name = "zero_copy"},
@@ -290,20 +291,20 @@ std::vector<SeriesSpec> wanted_series(const Request& request) {
   return wanted;
 }
 
-/// The maximum where the link is the limit: its rate grows up to this size.
+/// Maximum size of transfers that the link limits: its rate grows up to this size.
 constexpr Bytes max_of_link = mebibytes(256);
-/// Larger ones are no faster where the host copies, and take it long.
+/// Maximum size of other transfers: the host copies larger ones no faster.
 constexpr Bytes max_of_all = mebibytes(64);
 
 bool has_large_link(const DeviceInfo& device) {
   return !shares_memory_with_host(device) && device.global_memory >= gibibytes(16);
 }
 
-/// Limits a size to the memory for so many buffers of this size.
+/// Limits a size to the memory for this number of buffers.
 Bytes cut_to_memory(Bytes max, const DeviceInfo& device, const Request& request,
                     std::uint64_t buffers) {
-  // Drivers may keep on the device what the host has, too. Half of the memory is left to others,
-  // unless sizes were asked for.
+  // Drivers may keep host buffers on the device, too. Half of the memory is left to others, unless
+  // sizes are requested.
   const bool is_asked = !request.own.sizes("sizes").empty();
   const std::uint64_t parts = is_asked ? buffers + 1 : 2 * buffers;
   if (device.global_memory.count != 0) max = std::min(max, device.global_memory / parts);
@@ -316,12 +317,12 @@ Bytes largest_transfer(const DeviceInfo& device, const Request& request, std::ui
   const bool is_asked = !request.own.sizes("sizes").empty();
   const bool is_thorough = request.effort == Effort::thorough;
   Bytes max = has_large_link(device) && is_thorough ? max_of_link : max_of_all;
-  // Sizes that were asked for are measured if the buffers can hold them.
+  // Requested sizes are measured if the buffers can hold them.
   if (is_asked) max = gibibytes(64);
   return cut_to_memory(max, device, request, buffers);
 }
 
-/// A start-up needs three transfers of which it is most.
+/// Small transfers, of which a start-up needs three.
 constexpr Bytes small = kibibytes(1);
 
 /// The ratio of neighbouring sizes: among small sizes, and beyond them.
@@ -330,8 +331,8 @@ struct Spacing {
   double far{16.0};
 };
 
-/// Start-up and rate are seen at the ends; what lies between shows how one becomes the other, and
-/// all series together are to end within a second. A first look has fewer.
+/// Returns the spacing of sizes: few between the ends, which show start-up and rate, so that all
+/// series together end within a second. A first look has even fewer.
 constexpr Spacing spacing_of(Effort effort) {
   if (effort == Effort::thorough) return {2.0, 2.0};
   return effort == Effort::quick ? Spacing{4.0, 64.0} : Spacing{};
@@ -365,9 +366,9 @@ std::vector<std::uint64_t> sizes_of(const DeviceInfo& device, const Request& req
   return sizes;
 }
 
-/// Large transfers first, those of the card before all others, then small ones, and what lies
-/// between at the end: wherever time cuts it off, the rates are known, then the start-ups. Other
-/// devices come last: they may be many.
+/// Puts points into the order of their importance: large transfers, those of the card first, then
+/// small ones, then others. A time limit then cuts off the least important ones. Other devices,
+/// which may be many, come last.
 void order_by_weight(std::vector<Point>& points, std::uint64_t largest) {
   constexpr std::array<std::string_view, 5> of_card{"to-device-pinned", "from-device-pinned",
                                                     "to-device", "from-device", "both-pinned"};
@@ -394,7 +395,7 @@ Point point_of(const SeriesSpec& series, Shape shape) {
   return point;
 }
 
-/// The series that the device has. Adds to `result` why it has not the others.
+/// Returns the series that the device has, and adds to `result` the reasons for others.
 std::vector<SeriesSpec> possible_series(const DeviceInfo& device, const Request& request,
                                         Plan& result) {
   std::vector<SeriesSpec> possible;

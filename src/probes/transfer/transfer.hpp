@@ -24,16 +24,16 @@ inline constexpr Word<Direction> direction_words[]{
     {Direction::both, "both"},           {Direction::on_device, "on-device"},
     {Direction::to_peer, "to-peer"},     {Direction::from_peer, "from-peer"}};
 
-/// The call that moves the bytes, and where they are on the host's side.
+/// The call that moves the bytes, and the kind of host memory.
 enum class Way {
-  pageable,  ///< clEnqueueWriteBuffer and the like, from ordinary memory
-  pinned,    ///< the same from memory that the driver made, mapped
-  duplex,    ///< the same while more than as much goes the other way
-  map,       ///< a mapping of such memory, a copy by the host, and the end of the mapping
+  pageable,  ///< clEnqueueWriteBuffer or clEnqueueReadBuffer with ordinary memory
+  pinned,    ///< these calls with mapped memory of the driver
+  duplex,    ///< pinned copies while more bytes go the other way
+  map,       ///< a mapping of the driver's memory, a copy by the host, and the unmapping
   svm,       ///< clEnqueueSVMMemcpy between ordinary and shared virtual memory
-  kernel,    ///< a kernel that reads or writes the memory that the driver made
-  device,    ///< clEnqueueCopyBuffer, with no part for the host
-  peer       ///< the same, between buffers of two devices
+  kernel,    ///< a kernel that reads or writes the driver's host memory
+  device,    ///< clEnqueueCopyBuffer within the device
+  peer       ///< clEnqueueCopyBuffer between buffers of two devices
 };
 inline constexpr Word<Way> way_words[]{{Way::pageable, "pageable"}, {Way::pinned, "pinned"},
                                        {Way::duplex, "duplex"},     {Way::map, "map"},
@@ -104,12 +104,12 @@ std::string missing_in(const SeriesSpec& series, const DeviceInfo& device);
 
 /// A point: transfers of one size.
 struct Shape {
-  std::uint64_t transfer_bytes{1024};  ///< each way
+  std::uint64_t transfer_bytes{1024};  ///< bytes per direction
   Direction direction{Direction::to_device};
   Way way{Way::pageable};
-  std::uint64_t peer{0};  ///< the number of the other device
+  std::uint64_t peer{0};  ///< number of the other device
   Timer timer{Timer::wait};
-  /// A fact: the largest transfer of the plan, for which buffers are made.
+  /// Size of the buffers, for the largest transfer of the plan, a fact.
   std::uint64_t buffer_bytes{0};
 
   template <typename Visitor>
@@ -131,7 +131,7 @@ struct Shape {
   }
 };
 
-/// A fact of points by mapping: the time of a mapping in which nobody copies, in nanoseconds.
+/// Fact of points by mapping: the time of a mapping without a copy, in nanoseconds.
 inline constexpr std::string_view mapping_ns = "mapping_ns";
 // Facts of points between devices: the name of the other device, and whether its memory is the
 // host's (0 or 1).
@@ -154,13 +154,13 @@ struct Observation {
 /// side.
 std::uint64_t count_buffers(const std::vector<SeriesSpec>& series, const DeviceInfo& device);
 
-/// The witness of a transfer: words at places all over what is moved, other ones for every sample.
-/// As in cl/transfer.cl.
+/// The witness of a transfer: words throughout the moved bytes, which differ between samples. As in
+/// cl/transfer.cl.
 class Marks {
  public:
   static constexpr std::uint64_t max_count = 512;
 
-  /// Marks of so many words, at least one.
+  /// Makes the marks of a transfer of `words`, at least one.
   Marks(std::uint64_t words, std::uint32_t launch);
 
   [[nodiscard]] std::uint64_t words() const { return words_; }
@@ -184,18 +184,18 @@ class Marks {
 /// The sum of the words that were found in the places, in order.
 std::uint64_t sum_of_marks(std::span<const std::uint32_t> found);
 
-/// The largest transfers are those from this part of the largest size on.
+/// Large transfers have at least this part of the largest size.
 inline constexpr std::uint64_t large_part = 4;
 
 struct Timed {
-  double bytes{0.0};  ///< that the transfer moves
+  double bytes{0.0};  ///< bytes that the transfer moves
   double ns{0.0};
   Interval ns_interval{};
 };
 
 struct Law {
-  double bytes_per_ns{0.0};          ///< of the largest transfers, without the start-up
-  Interval bytes_per_ns_interval{};  ///< with all of the largest ones'
+  double bytes_per_ns{0.0};          ///< rate of the largest transfers, without the start-up
+  Interval bytes_per_ns_interval{};  ///< includes the intervals of all largest transfers
   /// Nothing if no transfer is small enough for the start-up to dominate.
   std::optional<double> start_ns{};
   Interval start_interval{};
