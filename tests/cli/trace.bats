@@ -74,7 +74,7 @@ END
   clprobe gsi --trace chase.trace
   fails_with 2 'gsi runs only on simulated devices' '--device sim:gsi gsi'
   clprobe -d sim:gsi gsi --trace chase.trace -o run.json
-  clprobe -d sim:gsi gsi --trace chase.trace
+  clprobe -d sim:gsi stalls --trace chase.trace
   fails_with 2 '--trace belongs to gsi'
   sed 's/lanes=32/lanes=64/' chase.trace >wide.trace
   clprobe -d sim:gsi gsi --trace wide.trace
