@@ -463,7 +463,7 @@ constexpr std::array table{
          .short_name = 'v',
          .category = Category::results,
          .commands = with_results | profiling,
-         .summary = "show more: every point or kernel, every reason",
+         .summary = "show all details: every point, every kernel, the reason for every verdict",
          .details = "Show every point, and everything that the driver reported. With `compare`, "
                     "show all findings with reasons; with `profile`, every kernel and size.",
          .update = set<&Options::verbosity, 1>},

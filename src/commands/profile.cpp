@@ -126,7 +126,8 @@ std::string find_layer() {
                     quote(path.string())));
   }
   throw std::runtime_error(
-      fmt::format("{} is missing next to the program: install clprobe again", layer_file));
+      fmt::format("clprobe's file {} was not found in its installation: reinstall clprobe",
+                  layer_file));
 }
 
 /// Our layer comes first: the loader calls the last one first, and ours must see what the driver

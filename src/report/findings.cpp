@@ -264,7 +264,9 @@ std::string words(std::string_view name) {
                               Title{"model_r2", "R2 of the model fit"},
                               Title{"near_waits", "cache and arithmetic waits"},
                               Title{"in_order_from", "in-order loads faster from"},
-                              Title{"deviates_most", "largest deviation at"}};
+                              Title{"deviates_most", "largest deviation at"},
+                              Title{"barrier_of_smallest", "barrier time of smallest work-group"},
+                              Title{"barrier_of_largest", "barrier time of largest work-group"}};
   const auto* const title = std::find_if(titles.begin(), titles.end(),
                                          [&](const Title& each) { return each.name == name; });
   if (title != titles.end()) return std::string(title->words);
