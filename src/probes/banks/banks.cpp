@@ -106,21 +106,21 @@ constexpr Option options[]{
      .value = Numbers{0, 65536}},
     {.name = "ways",
      .value_name = "LIST",
-     .summary = "lanes that access the same bank, such as 1-32 or 1,2,4",
+     .summary = "number of lanes that access the same bank, such as 1-32 or 1,2,4",
      .details =
          "Number of lanes of a sub-group that access different words in the same bank of local "
          "memory: numbers and ranges. Default: powers of two up to the sub-group's size.",
      .value = Numbers{1, 128}},
     {.name = "sub-groups",
      .value_name = "LIST",
-     .summary = "sub-groups that access local memory at once, such as 1-32",
+     .summary = "number of sub-groups that access local memory at once, such as 1-32",
      .details =
          "Number of sub-groups of one work-group that access local memory at once: numbers and "
          "ranges. Default: powers of two up to the number in the largest work-group, at most 32.",
      .value = Numbers{1, 1024}},
     {.name = "instructions",
      .value_name = "LIST",
-     .summary = "independent accesses per work-item, such as 1-32",
+     .summary = "number of independent accesses per work-item, such as 1-32",
      .details =
          "Number of independent accesses to local memory per work-item: numbers and ranges from 1 "
          "to 32. Default: 16 for throughput (4 on a CPU), powers of two for the conflict model.",

@@ -53,28 +53,29 @@ inline constexpr Option case_options[]{
      .summary = "hardware features that make synchronization cheaper in a search",
      .details = "Comma-separated list of features to add to the machine for `uts` and `utsd`. "
                 "`owned-atomics`: the first cache level serves locks that no other compute unit "
-                "wants. `s-fifo`: stores after a release issue while the release flushes earlier "
-                "stores. Default: only the machine's own features.",
+                "requests. `s-fifo`: stores after a release issue while the release flushes "
+                "earlier stores. Default: only the machine's own features.",
      .value = Choices{what_if_words}},
     {.name = "set",
      .value_name = "NAME=VALUE,...",
      .summary = "parameters of the cases",
      .details =
-         "Comma-separated list of parameters of the cases, such as `nodes=1000,poll=group`. Of "
-         "`uts` and `utsd`: `nodes` of the tree (1 to 65536, default 16384), `warps` (sub-groups "
-         "per compute unit, 1 to 16, default 4), `back-off` (cycles between two attempts to take a "
-         "lock, 0 to 100000, default 0), `poll` (who takes the locks: each `warp`, or one for its "
-         "`group`; default warp), `steps` (of work per node, 1 to 1000, default 16), "
-         "`step-operations` (dependent operations per step, 1 to 1000, default 8), `state-lines` "
-         "(cache lines of state per sub-group, 1 to 16, default 4) and `written-lines` (of an "
-         "inner node, 0 to 2, default 2). Of `utsd`: `local-queue` (tasks in a compute unit's own "
-         "queue, 2 to 32, default 32). Of `implicit`: `operations` (on each word, 0 to 1000, "
-         "default 16), `groups` (work-groups, 1 to 256, default 6), `block` (sub-groups per "
+         "Comma-separated list of parameters of the cases, such as `nodes=1000,poll=group`. "
+         "Parameters of `uts` and `utsd`: `nodes` (number of nodes of the tree, 1 to 65536, "
+         "default 16384), `warps` (sub-groups per compute unit, 1 to 16, default 4), `back-off` "
+         "(cycles between two attempts to take a lock, 0 to 100000, default 0), `poll` (taker of a "
+         "lock, either each `warp` or one per `group`, default warp), `steps` (steps of work per "
+         "node, 1 to 1000, default 16), `step-operations` (dependent operations per step, 1 to "
+         "1000, default 8), `state-lines` (cache lines of state per sub-group, 1 to 16, default 4) "
+         "and `written-lines` (cache lines written per inner node, 0 to 2, default 2). Parameter "
+         "of `utsd`: `local-queue` (tasks in a compute unit's own queue, 2 to 32, default 32). "
+         "Parameters of `implicit`: `operations` (operations on each word, 0 to 1000, default 16), "
+         "`groups` (number of work-groups, 1 to 256, default 6), `block` (sub-groups per "
          "work-group, 1 to 32, default 4), `elements` (words per work-item, 1 to 64, default 2), "
-         "`address-operations` (per address in global memory, 0 to 100, default 12) and "
-         "`object-bytes` (4, 8, 16, 32 or 64, default 32). Of all cases but `compute`: "
-         "`store-buffer` (entries, 1 to 4096; default: the number of MSHRs in bars that set it, "
-         "otherwise the machine's own number).",
+         "`address-operations` (operations per address in global memory, 0 to 100, default 12) and "
+         "`object-bytes` (bytes per object, 4, 8, 16, 32 or 64, default 32). Parameter of all "
+         "cases except `compute`: `store-buffer` (entries of the store buffer, 1 to 4096; default: "
+         "the number of MSHRs in bars that set it, otherwise the machine's own number).",
      .value = Choices{}},
     {.name = "mshrs",
      .value_name = "LIST",
@@ -102,9 +103,9 @@ inline constexpr Option case_options[]{
      .value = Choices{stall_words}},
     {.name = "relative-to",
      .value_name = "N",
-     .summary = "number of the bar to which the others are scaled",
-     .details = "Number, as printed next to the bars, of the bar whose time is 1. The lengths of "
-                "the other bars are multiples of it, as in the figures of the thesis. Default: all "
+     .summary = "number of the bar whose time becomes 1",
+     .details = "Number, as printed next to the bars, of the bar whose time becomes 1. All other "
+                "bars show multiples of this time, as in the figures of the thesis. Default: all "
                 "bars are equally long.",
      .value = Number{1, 1000}},
     {.name = "trace",

@@ -104,7 +104,7 @@ std::vector<CardPlot> plots_of(const ProbeResult& result) {
                      .across = std::string(loaded_traffic_series),
                      .across_bytes = line});
   }
-  plots.push_back({.title = "Chains side by side",
+  plots.push_back({.title = "Concurrent chains",
                    .series = {"cache-chains", "memory-chains"},
                    .by = "asked",
                    .across_title = "requested loads in flight"});
@@ -129,7 +129,7 @@ constexpr Option options[]{
      .value = Numbers{1, 16}},
     {.name = "mergers",
      .value_name = "LIST",
-     .summary = "work-items, or sub-groups, that share a cache line, such as 1,2,4",
+     .summary = "number of work-items, or sub-groups, that share a cache line, such as 1,2,4",
      .details = "Number of neighbouring work-items that share a cache line and, in separate "
                 "curves, of neighbouring sub-groups whose corresponding lanes share one: numbers "
                 "and ranges. Default: 1; also 2, 4 and 8 where jumps may indicate a limit.",
@@ -144,9 +144,9 @@ constexpr Option options[]{
 };
 constexpr Series series[]{
     {.name = "thread-latency", .summary = "independent loads by the work-items of one work-group"},
-    {.name = "chains", .summary = "pointer chases side by side"},
+    {.name = "chains", .summary = "concurrent pointer chases"},
     {.name = "loaded", .summary = "pointer chase under load"},
-    {.name = "sub-groups", .summary = "time of each sub-group; measured only on request"}};
+    {.name = "sub-groups", .summary = "time of each sub-group, measured only if named"}};
 
 constexpr FindingSpec finding_specs[]{
     {.name = "limit", .role = Role::headline},

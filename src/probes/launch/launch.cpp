@@ -346,7 +346,7 @@ Card card(const ProbeResult& result) {
 constexpr Option options[]{
     {.name = "launches",
      .value_name = "LIST",
-     .summary = "launches before each wait, such as 1,16,256 or 1-8",
+     .summary = "number of launches before each wait, such as 1,16,256 or 1-8",
      .details = "Number of launches before each wait: numbers and ranges from 1 to 65,536. "
                 "Default: 1, 16, 256 and 4,096; with --thorough, powers of 4 from 1 to 4,096. "
                 "Series that are compared with plain launches use 256 launches, or the largest "

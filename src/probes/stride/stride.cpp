@@ -32,7 +32,7 @@ constexpr std::array<std::string_view, 2> per_launch_choices{"usual", "whole"};
 constexpr Option options[]{
     {.name = "elements",
      .value_name = "N",
-     .summary = "elements per buffer, a power of two: 2^28, 256M",
+     .summary = "elements per buffer, a power of two such as 2^28 or 256M",
      .details =
          "Elements per buffer, a power of two: `268435456`, `256M` or `2^28`. Default: 1 GiB per "
          "buffer on a large GPU, 256 MiB on a small one, four times the last-level cache on a CPU.",
@@ -78,8 +78,8 @@ constexpr Option options[]{
     {.name = "timer",
      .value_name = "WORD",
      .summary = "clock that times a launch",
-     .details = "Clock that times a launch: that of its `event` or that of the `host`. Default: "
-                "events, where the device's event times are reliable.",
+     .details = "Clock that times a launch: the device's clock by OpenCL events (`event`), or the "
+                "`host`'s clock. Default: `event`, if the device's event times are reliable.",
      .value = Choice{timer_choices}},
     {.name = "per-launch",
      .value_name = "WORD",
