@@ -49,8 +49,8 @@ bool is_told_by_label(const Finding& finding) { return finding.value && is_share
 
 bool is_unresolved_share(const Finding& finding) {
   const bool may_be_none = finding.name == stack_part_name && finding.label != stack_remainder &&
-                           finding.low && finding.high && *finding.low <= 0.0 &&
-                           *finding.high >= 0.0;
+                           finding.low && finding.high && *finding.low < *finding.high &&
+                           *finding.low <= 0.0 && *finding.high >= 0.0;
   return is_told_by_label(finding) &&
          (may_be_none || finding.reason.starts_with(stack_not_resolved));
 }

@@ -126,6 +126,6 @@ int main() {
   for (const clprobe::Probe* const probe : clprobe::all_probes()) {
     if (probe->open != nullptr) clprobe::write_builds(*probe);
   }
-  clprobe::write_builds(clprobe::replay_probe());
+  clprobe::write_builds(*clprobe::replay_probe());
   return 0;
 }
