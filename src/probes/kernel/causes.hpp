@@ -80,7 +80,7 @@ constexpr const FactorRow& row_of(Factor factor) {
 }
 constexpr Factor factor_at(std::size_t place) { return static_cast<Factor>(place); }
 
-/// Whether each factor of a kernel can be removed, and why not.
+/// Verdicts on the removal of each factor of a kernel.
 using FactorVerdicts = std::array<prelude::Verdict, factor_count>;
 
 /// The factors that can be, in the order of the bits of builds.
@@ -104,7 +104,7 @@ struct FoldingOptions {
   std::uint64_t min_groups{1};
 };
 
-/// What the working-set curve shows.
+/// The findings of the working-set curve.
 struct Folding {
   std::uint64_t all_groups{0};
   std::uint64_t fastest_groups{0};  ///< with the minimum time
@@ -209,7 +209,7 @@ struct ResidentTime {
   Visits visits_ns{};
 };
 
-/// How much longer the kernel takes with fewer resident groups.
+/// The cost of fewer resident groups.
 struct Occupancy {
   std::uint64_t resident_groups{0};  ///< of the kernel as it is
   std::uint64_t fewer_groups{0};     ///< that it is compared with; 0: none
@@ -230,7 +230,7 @@ struct Tail {
 /// The last wave of more waves than this is a part of the time that noise hides.
 inline constexpr std::uint64_t max_waves = 64;
 
-/// How many groups the launch of full waves has; 0 if none is worth a launch.
+/// The number of groups in the launch of full waves; 0 if none is worth a launch.
 std::uint64_t groups_of_whole_waves(std::uint64_t groups, std::uint64_t resident_groups);
 
 /// `whole_ns`: launches of `groups_of_whole_waves`. Nothing if no group was counted.
@@ -241,7 +241,7 @@ std::optional<Tail> find_tail(std::uint64_t groups, std::uint64_t resident_group
 /// Nothing without samples.
 std::optional<KernelCause> find_starting(const Visits& kernel_ns, const Visits& ending_ns);
 
-/// How a kernel's groups fill the device.
+/// The costs of how a kernel's groups fill the device.
 struct KernelOccupancy {
   std::uint64_t groups{0};  ///< of the launch
   std::string doubt{};      ///< why nothing else is believed; one line, without a full stop

@@ -134,7 +134,7 @@ struct WorkingSet {
   std::vector<HeldGroups> levels{};  ///< the nearest first
 };
 
-/// Nothing if the launch has no buffers or no known groups, or no level is known.
+/// The working set of a point; nothing if buffers, groups or levels are unknown.
 std::optional<WorkingSet> working_set_of(const Point& point) {
   const auto shape = find_shape<Shape>(point);
   WorkingSet set;

@@ -32,7 +32,7 @@ prelude::NdRange range_for_prelude(const bundle::NdRange& range);
 /// Which causes can be removed, and the objections of the text, the launch and the device.
 prelude::Judgement judge_kernel(const bundle::Bundle& bundle, const DeviceInfo& device);
 
-/// What can be left out of the build that all settings of the launch share.
+/// The removable parts of the build that all settings of the launch share.
 prelude::Switches switches_of(const prelude::Judgement& judgement, const prelude::NdRange& range,
                               const DeviceInfo& device);
 
@@ -42,7 +42,7 @@ Preparer open(Session& session);
 /// For each object, whether all kernel parameters that it is passed to are pointers to float.
 std::vector<bool> objects_of_floats(const bundle::Bundle& bundle);
 
-/// Whether the floats of both differ by at most a thousandth of the range of the first ones; those
+/// True if the floats of both differ by at most a thousandth of the range of the first ones; those
 /// that are not finite must be equal. False for other lengths, or parts of words.
 bool are_close_floats(std::string_view first, std::string_view second);
 
@@ -50,7 +50,7 @@ bool are_close_floats(std::string_view first, std::string_view second);
 KernelTimes gather_times(const DeviceInfo& device, std::span<const Point> points,
                          const std::string& label);
 
-/// How the groups of that kernel fill the device. Nothing if no launch counted them.
+/// The costs of how the groups of that kernel fill the device. Nothing if no launch counted them.
 std::optional<KernelOccupancy> gather_occupancy(const DeviceInfo& device,
                                                 std::span<const Point> points,
                                                 const std::string& label);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a kernel's groups fill the device, and the advice on all that was found.
+// The costs of how a kernel's groups fill the device, and the advice on all costs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ bool is_fewer(const ResidentTime& each, const ResidentTime& base) {
          clearly_fewer * static_cast<double>(base.resident_groups);
 }
 
-/// What `longer` takes more than `shorter`, as a share of `whole_ns`.
+/// The time of `longer` less that of `shorter`, as a share of `whole_ns`.
 KernelCause cost_between(const Visits& longer, const Visits& shorter, double whole_ns,
                          std::string_view if_negative = {}) {
   return with_cost({}, find_gain(longer, shorter), whole_ns, if_negative);
@@ -36,8 +36,8 @@ std::vector<ResidentTime> by_padding(std::span<const ResidentTime> times) {
   return sorted;
 }
 
-/// Of equal numbers of groups the one with the least padding: local memory may be a part of a
-/// cache.
+/// The launch that the kernel is compared with. Local memory may be a part of a cache, so the least
+/// padding is best among equal numbers of groups.
 const ResidentTime* find_fewer(const std::vector<ResidentTime>& sorted) {
   const ResidentTime& base = sorted.front();
   const ResidentTime* half = nullptr;

@@ -25,7 +25,7 @@ std::optional<prelude::LaneMasks> lane_masks(const prelude::NdRange& range,
   return prelude::lane_masks(range, static_cast<std::uint64_t>(device.sub_group_size));
 }
 
-/// What the device or the launch has against the removal of lanes.
+/// Adds the objections of the device and the launch to the removal of lanes.
 void check_lanes(const prelude::NdRange& range, const DeviceInfo& device, prelude::Verdict& lanes) {
   if (runs_items_in_turn(device) || device.sub_group_size <= 1) {
     lanes = {Possibility::not_present, "a core runs its work-items one after another"};
@@ -185,7 +185,7 @@ std::vector<Planned> planned_kernels(const DeviceInfo& device, const Request& re
   return all;
 }
 
-/// With --quick every other reduction is left out, but neither end.
+/// True for every other reduction with --quick, except for both ends.
 bool is_left_out(std::size_t place, std::size_t count, Effort effort) {
   return effort == Effort::quick && place % 2 == 1 && place + 1 < count;
 }
@@ -273,7 +273,7 @@ prelude::Switches switches_of(const prelude::Judgement& judgement, const prelude
 
 Plan plan(const DeviceInfo& device, const Request& request) {
   Plan result;
-  // What matters most first, of all kernels: time may run out.
+  // The most important points of all kernels come first, because time may run out.
   result.is_ordered = true;
   const std::vector<Planned> kernels = planned_kernels(device, request);
   for (const Planned& each : kernels) {

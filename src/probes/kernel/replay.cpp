@@ -264,38 +264,32 @@ Parameters Replay::prepare(const Shape& shape) {
   return facts;
 }
 
-LaunchTimes Replay::launch_plain() {
-  const bundle::NdRange& range = bundle_.launch.range;
-  const LaunchTimes times = session_.launch(kernel_, sizes_of(range.global, range.dimensions),
+LaunchTimes Replay::launch(const cl::Kernel& kernel, const prelude::NdRange& range) {
+  const LaunchTimes times = session_.launch(kernel, sizes_of(range.global, range.dimensions),
                                             any_sizes_of(range.local, range.dimensions),
                                             any_sizes_of(range.offset, range.dimensions));
   check_guards();
   return times;
 }
 
-LaunchTimes Replay::launch_instrumented(const prelude::Setting& setting) {
-  const prelude::NdRange range = prelude::encode(range_for_prelude(bundle_.launch.range), setting);
-  const LaunchTimes times = session_.launch(
-      *built(setting).kernel, sizes_of(range.global, range.dimensions),
-      any_sizes_of(range.local, range.dimensions), sizes_of(range.offset, range.dimensions));
-  check_guards();
-  return times;
+LaunchTimes Replay::launch_plain() {
+  return launch(kernel_, range_for_prelude(bundle_.launch.range));
 }
 
-LaunchTimes Replay::launch_with_entry(const EntryLaunch& launch) {
+LaunchTimes Replay::launch_instrumented(const prelude::Setting& setting) {
+  return launch(*built(setting).kernel,
+                prelude::encode(range_for_prelude(bundle_.launch.range), setting));
+}
+
+LaunchTimes Replay::launch_with_entry(const EntryLaunch& entry) {
   cl::Kernel& kernel = *entered_.kernel;
   const auto first = static_cast<cl_uint>(bundle_.launch.arguments.size());
-  kernel.setArg(first, static_cast<cl_uint>(launch.mode));
-  kernel.setArg(first + 1, cl_uint{launch.patience});
-  kernel.setArg(first + 2, launch.room);
-  kernel.setArg(first + 3, launch.padding_bytes, nullptr);
-  const prelude::NdRange range =
-      prelude::range_of_groups(range_for_prelude(bundle_.launch.range), launch.groups);
-  const LaunchTimes times = session_.launch(kernel, sizes_of(range.global, range.dimensions),
-                                            sizes_of(range.local, range.dimensions),
-                                            sizes_of(range.offset, range.dimensions));
-  check_guards();
-  return times;
+  kernel.setArg(first, static_cast<cl_uint>(entry.mode));
+  kernel.setArg(first + 1, cl_uint{entry.patience});
+  kernel.setArg(first + 2, entry.room);
+  kernel.setArg(first + 3, entry.padding_bytes, nullptr);
+  return launch(kernel,
+                prelude::range_of_groups(range_for_prelude(bundle_.launch.range), entry.groups));
 }
 
 LaunchTimes Replay::launch(const Shape& shape) {
@@ -403,7 +397,7 @@ std::uint64_t Replay::count_resident(std::uint64_t padding_bytes) {
   return most;
 }
 
-/// As much local memory as makes groups of loads fill what the kernel's groups fill.
+/// The build option for groups of loads that fill as much local memory as the kernel's groups.
 std::string Replay::load_options() const {
   constexpr std::uint64_t load_groups = 8;  // of 256 work-items, on a compute unit
   const std::uint64_t all = session_.info().local_memory.count;

@@ -40,7 +40,7 @@ struct ReplayedObject {
   std::optional<cl::Memory> pristine{};  ///< its data before the launch, if the kernel writes it
 };
 
-/// What two launches with the same data left in the objects.
+/// The result of two launches with the same data.
 struct Outcome {
   bool is_deterministic{true};
   double differing_share{0.0};  ///< of the bytes that the kernel writes
@@ -105,9 +105,10 @@ class Replay {
   [[nodiscard]] std::string load_options() const;
 
   LaunchTimes launch(const Shape& shape);
+  LaunchTimes launch(const cl::Kernel& kernel, const prelude::NdRange& range);
   LaunchTimes launch_plain();
   LaunchTimes launch_instrumented(const prelude::Setting& setting);
-  LaunchTimes launch_with_entry(const EntryLaunch& launch);
+  LaunchTimes launch_with_entry(const EntryLaunch& entry);
   void enqueue_instrumented(const cl::CommandQueue& queue, const prelude::Setting& setting,
                             cl::Event* event);
   LaunchTimes run_alone(const Shape& shape, bool is_warm);
@@ -143,7 +144,7 @@ class Replay {
   Rebuilt entered_{};
   std::optional<std::vector<double>> turns_{};
   std::map<std::uint64_t, std::uint64_t> resident_groups_{};  // by bytes of padding
-  // What the first launch leaves in the objects. A hash of each would take less memory, but a
+  // The data of the objects after the first launch. A hash of each would take less memory, but a
   // second for 250 MB at each comparison.
   std::vector<std::string> after_first_{};
   std::vector<bool> are_by_chance_{};  // whether the second launch left other bytes

@@ -225,7 +225,7 @@ inline constexpr std::string_view phase_span = "span";
 /// The timer of kernels: on a GPU, launches. A CPU has a group on each core, and other processes
 /// delay single groups and with them the launch: on a virtual machine with 16 cores, two of which
 /// the host sometimes ran on one, launches took twice as long for seconds, and most groups did not.
-/// So if groups share a clock there, it times each of them, and the median counts.
+/// If its groups share a clock, that clock times each of them, and the median counts.
 Timer timer_of_kernels(const DeviceInfo& device);
 
 /// True if a clock in the kernel times a point: its phase or, without one, its median group.

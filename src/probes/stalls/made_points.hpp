@@ -107,7 +107,7 @@ inline void measure(std::vector<Point>& points, const std::map<std::string, doub
   }
 }
 
-/// Whether the build of a point still has one of the causes of its case.
+/// True if the build of a point still has one of the causes of its case.
 inline bool has_cause(const Point& point, Cause cause) {
   const std::vector<Cause> causes = causes_in(point.parameters.text("factors"));
   const auto set = static_cast<std::uint64_t>(point.parameters.integer("idealised"));

@@ -85,8 +85,8 @@ bool rises(const Hinge& hinge, double max_injected) {
   return hinge.slope * (max_injected - hinge.bend) > min_rise * hinge.level;
 }
 
-/// How far the line through the points after the bend, extended to zero noise, lies below the
-/// level. The bend jumps between places that fit equally well; the line hardly moves.
+/// The share by which the line through the points after the bend, extended to zero noise, lies
+/// below the level. The bend jumps between places that fit equally well; the line hardly moves.
 double share_of(const Hinge& hinge, std::span<const double> x, std::span<const double> y) {
   if (!(hinge.level > 0.0)) return 0.0;
   const auto behind = std::lower_bound(x.begin(), x.end(), hinge.bend) - x.begin();
@@ -95,7 +95,7 @@ double share_of(const Hinge& hinge, std::span<const double> x, std::span<const d
   return std::max(0.0, 1.0 - line.intercept / hinge.level);
 }
 
-/// As `Absorption::is_decisive` says. `y`: the times of the amounts `x`, of which the first is 0.
+/// Returns `Absorption::is_decisive`. `y`: the times of the amounts `x`, of which the first is 0.
 bool decides(std::span<const double> x, std::span<const double> y) {
   if (!(y.back() >= enough_noise * y.front())) return false;
   double least = std::numeric_limits<double>::infinity();

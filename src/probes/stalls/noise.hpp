@@ -43,8 +43,8 @@ struct NoisePoint {
   Visits visits_ns{};
 };
 
-/// How much of one kind of noise a kernel absorbs. Time against noise is flat up to a bend and then
-/// rises along a line.
+/// The absorption of one kind of noise by a kernel. Time against noise is flat up to a bend and
+/// then rises along a line.
 struct Absorption {
   bool is_found{false};  ///< false: the kernel absorbed all noise
   /// Share of the time in which the resource of the noise is free: how far the rising line,
@@ -65,8 +65,8 @@ inline constexpr double saturated_share = 0.1;
 /// different amounts, 0 among them. Throws AblationError.
 Absorption find_absorption(std::span<const NoisePoint> points, int resamples = 1000);
 
-/// What a cause or a kind of noise loads. `waiting`: a delay that keeps nothing busy, such as a
-/// barrier or a dependency chain.
+/// The resource that a cause or a kind of noise loads. `waiting`: a delay that keeps nothing busy,
+/// such as a barrier or a dependency chain.
 enum class Resource : std::uint8_t { waiting, arithmetic, local_memory, cache, memory };
 
 /// The resource that a kind of noise loads. Throws std::out_of_range for another word.

@@ -86,7 +86,7 @@ std::string options_of(const DeviceInfo& device, const Point& point);
 void analyse(std::string_view bar, const Points& points, const DeviceInfo& device,
              std::vector<Finding>& findings);
 
-/// Whether an engine makes asynchronous copies, as a label.
+/// The finding whose label says whether an engine makes asynchronous copies.
 inline constexpr std::string_view engine_name = "copy_engine";
 
 }  // namespace clprobe::stalls::copy

@@ -30,7 +30,7 @@ constexpr int chased_loads = 4;
 constexpr std::uint64_t block_bytes = block_words * word_bytes;
 constexpr std::uint32_t all_ones = 0xffffffff;
 constexpr std::uint32_t function_chains = 4;
-// As a float, 8388608: added to a small whole number it leaves that in the low bits.
+// The bits of the float 8388608; a sum of it and a small whole number has that in its low bits.
 constexpr std::uint32_t whole_bits = 0x4b000000;
 
 /// NVIDIA's driver runs no more of a kernel that does not say how many it takes. A CPU does them
@@ -137,7 +137,7 @@ std::uint32_t blocks_in(std::uint64_t bytes) {
       std::bit_floor(std::max(bytes / block_bytes, std::uint64_t{1})));
 }
 
-/// What one unit of special functions adds to a work-item's sum.
+/// The addend of one unit of special functions to a work-item's sum.
 std::uint32_t sum_of_functions(const Arguments& arguments, std::uint32_t near) {
   // Bits 30, 29, 28 and 27 say which chains begin at 2^64.
   const auto large = static_cast<std::uint32_t>(std::popcount((near >> 27U) & 0xfU));

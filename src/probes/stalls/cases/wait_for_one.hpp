@@ -227,7 +227,7 @@ struct Store {
 std::uint32_t place_of(const Arguments& arguments, const Store& store);
 /// The word at a place, whichever work-item stores it.
 std::uint32_t stored_word(std::uint32_t place, std::uint32_t launch);
-/// What work that waits for a unit adds to a work-item's sum. `near`: its generator.
+/// The addend of work that waits for a unit to a work-item's sum. `near`: its generator.
 std::uint32_t structural_work(const Arguments& arguments, std::uint32_t lane, std::uint32_t& near);
 
 /// Why the device's version of OpenCL has no fence that makes stores visible to the whole device.
@@ -237,7 +237,7 @@ std::string find_fence_problem(const DeviceInfo& device);
 /// All sets of causes, the crowd, phases by clocks, then noise of each kind.
 std::vector<Point> points_of(const Mix& mix, const DeviceInfo& device, const Options& requested);
 Memory memory_of(const Mix& mix, const Point& point);
-/// What a work-item stores when it ends.
+/// The result that a work-item stores at its end.
 std::uint32_t result_of(const Arguments& arguments, std::uint32_t launch, std::uint32_t iterations,
                         std::uint32_t group, std::uint32_t item);
 /// The most iterations of a launch.
