@@ -35,7 +35,7 @@ std::string_view to_word(Stall stall);
 /// A sub-class of a stall type, or all of a type that has none.
 struct StallPart {
   Stall stall{};
-  std::string_view word{};  ///< "full MSHR"; empty where the type has no sub-classes
+  std::string_view word{};  ///< "full MSHR"; empty for what is in no sub-class
   Causes cause{0};          ///< the first part of a type whose cause holds is chosen
 };
 
@@ -43,11 +43,13 @@ struct StallPart {
 /// MSHR is a full MSHR and no pending copy. Those of memory data are in the order of `Level`: the
 /// load that was waited for decides. GSI sub-classifies memory stalls alone and names control and
 /// compute stalls as future work (Alsop, chapter 7); the sub-classes of these and of
-/// synchronization, and serial requests, are ours.
+/// synchronization, and serial requests, are ours. The parts of control and compute stalls without
+/// a word are those of documents from before there were sub-classes.
 inline constexpr std::array stall_parts{
     StallPart{Stall::idle, "", cause::idle},
     StallPart{Stall::control, "branch", cause::branch},
     StallPart{Stall::control, "start of a sub-group", cause::warp_start},
+    StallPart{Stall::control, "", 0},
     StallPart{Stall::synchronization, "barrier", cause::barrier},
     StallPart{Stall::synchronization, "acquire", cause::acquire},
     StallPart{Stall::synchronization, "release", cause::release},
@@ -65,8 +67,10 @@ inline constexpr std::array stall_parts{
     StallPart{Stall::memory_structural, "pending DMA", cause::pending_copy},
     StallPart{Stall::compute_data, "arithmetic result", cause::arithmetic_result},
     StallPart{Stall::compute_data, "special-function result", cause::special_result},
+    StallPart{Stall::compute_data, "", 0},
     StallPart{Stall::compute_structural, "busy arithmetic units", cause::busy_arithmetic},
     StallPart{Stall::compute_structural, "busy special-function units", cause::busy_special},
+    StallPart{Stall::compute_structural, "", 0},
     StallPart{Stall::none, "", 0},
 };
 
