@@ -260,7 +260,6 @@ void MemorySystem::send_lines(std::uint64_t now, Unit& unit) {
 }
 
 bool MemorySystem::send(std::uint64_t now, Unit& unit, Access& access, const LineRequest& request) {
-  if (!ports_.exist()) return forward(now, unit, access, request);
   std::uint64_t* const port = port_of(*access.instruction, request.line);
   if (!finds_free(port, now, unit) || !forward(now, unit, access, request)) return false;
   if (port != nullptr) *port = now + 1;
