@@ -145,6 +145,7 @@ std::vector<Point> implicit_points(const Machine& machine, Shape shape,
 
 std::vector<Point> compute_points(Shape shape) {
   std::vector<Point> points;
+  points.reserve(std::size(compute_work_words));
   for (const auto& work : compute_work_words) {
     shape.work = work.value;
     points.push_back(point_of(bar_name(work.value), shape));

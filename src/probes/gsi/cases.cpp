@@ -90,6 +90,7 @@ std::vector<CaseChange> compare(const std::vector<CaseRun>& runs,
                         [bar](const CaseRun& each) { return each.name == bar; });
   };
   std::vector<CaseChange> changes;
+  changes.reserve(statements.size());
   for (const Statement& each : statements) {
     const auto run = find(each.bar);
     const auto other = find(each.against);
