@@ -94,7 +94,7 @@ inline constexpr auto rows_of<Fill> =
 
 inline std::uint64_t bytes_of(Type type) { return row_of(type).bytes; }
 
-/// What to fill an object with that a person describes.
+/// The bytes of an object that a person describes.
 struct Contents {
   Type type{Type::float32};
   std::uint64_t count{0};
@@ -110,7 +110,7 @@ struct Object {
   std::uint64_t bytes{0};
   std::string sha256{};                ///< of captured bytes; empty: `contents` describes the bytes
   std::optional<Contents> contents{};  ///< nothing if the bytes were captured
-  std::optional<Image> image{};  ///< nothing for a buffer; `bytes` are then those of the pixels
+  std::optional<Image> image{};        ///< only for an image, whose pixels have `bytes`
 
   friend bool operator==(const Object&, const Object&) = default;
 };
@@ -214,8 +214,8 @@ struct Bundle {
   friend bool operator==(const Bundle&, const Bundle&) = default;
 };
 
-/// Where a bundle comes from: its folder, or a description, by a person or captured with another
-/// text, and the file of the kernel's text.
+/// The source of a bundle: its folder, or a description (by a person, or captured with another
+/// text) and the file of the kernel's text.
 struct Source {
   std::string launch{};
   std::string kernel_file{};  ///< empty: `launch` is a folder

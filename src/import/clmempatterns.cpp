@@ -47,7 +47,7 @@ std::string_view pattern_of(std::int64_t stride, const Settings& settings) {
 /// bytes of a stride are unknown, and with them most parameters.
 void describe(Point& point, std::int64_t stride, const Settings& settings) {
   constexpr std::int64_t max_vector = 16;
-  constexpr std::int64_t word_bytes = 4;  // it measures int alone
+  constexpr std::int64_t word_bytes = 4;  // the tool reads only int
   constexpr std::int64_t max_elements = std::int64_t{1} << 48;
   point.series = "read";
   if (settings.vector < 1 || settings.vector > max_vector) {

@@ -324,11 +324,7 @@ std::optional<Layout> layout_of(const std::vector<std::string>& names) {
   layout.values = values_in(names, layout.size_at);
   if (best == 0 && layout.values.empty() && !has_meaning) return std::nullopt;
   if (best > 0) layout.size_unit = size_unit_in(names[layout.size_at]);
-  std::erase_if(layout.keys, [&](std::size_t i) {
-    return i == layout.size_at || std::ranges::any_of(layout.values, [&](const ValueColumn& each) {
-             return each.at == i;
-           });
-  });
+  std::erase_if(layout.keys, [&](std::size_t i) { return layout.is_read(i); });
   return layout;
 }
 

@@ -3,6 +3,7 @@
 // the person gives a unit; none is guessed.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -53,6 +54,12 @@ struct Layout {
   std::vector<ValueColumn> values{};  ///< one for each curve
   std::vector<std::size_t> keys{};    ///< columns that distinguish curves, such as a stride
   std::vector<std::string> names{};   ///< names of all columns; empty without a header
+
+  /// True for a column of sizes or latencies.
+  [[nodiscard]] bool is_read(std::size_t column) const {
+    return column == size_at ||
+           std::ranges::any_of(values, [&](const ValueColumn& each) { return each.at == column; });
+  }
 };
 
 /// Returns the layout that the names of columns describe. `values` is empty without a column of

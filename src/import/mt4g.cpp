@@ -77,7 +77,7 @@ Finding size_finding(const json::Json& object, const char* key, std::string_view
   finding.name = name;
   finding.value.reset();
   const json::Json* const inner = object_at(object, key);
-  // Only what mt4g has a confidence in was measured.
+  // mt4g measured only sizes with a confidence; others are the driver's.
   if (inner != nullptr && inner->contains("value") && inner->contains("unit")) {
     finding.source = Source::reported;
   }

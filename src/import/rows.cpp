@@ -285,7 +285,7 @@ bool is_chips_and_cheese(const Document& document) {
 /// Returns the point in the line; nothing for a remark.
 std::optional<Point> point_in(const Lines& at, const std::string& series) {
   auto numbers = numbers_in(at.line(), "# #");
-  // With performance counters there are more columns.
+  // Performance counters add columns.
   if (!numbers) numbers = numbers_in(at.line(), "# # *");
   if (numbers && (*numbers)[0] > 0.0 && (*numbers)[1] >= 0.0) {
     // The tool prints "1048576,0.000000" for a launch that failed.

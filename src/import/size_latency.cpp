@@ -196,9 +196,7 @@ class Reader {
   void complete(Layout& layout, const Cells& cells) {
     const std::size_t columns = layout.names.size();
     const auto is_free = [&](std::size_t i) {
-      return i != layout.size_at && !is_other_measure(layout.names[i]) &&
-             std::ranges::none_of(layout.values,
-                                  [&](const ValueColumn& each) { return each.at == i; });
+      return !layout.is_read(i) && !is_other_measure(layout.names[i]);
     };
     for (std::size_t i = 0; i < columns && layout.size_at >= columns; ++i) {
       if (is_free(i) && (columns == 2 || hints_.bytes_per_size_unit > 0.0)) layout.size_at = i;
@@ -324,12 +322,10 @@ class Reader {
   [[nodiscard]] static std::string key_of(const Layout& layout, const Cells& cells) {
     std::vector<std::string> parts;
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      const bool is_value =
-          i == layout.size_at ||
-          std::ranges::any_of(layout.values, [&](const ValueColumn& each) { return each.at == i; });
       const bool is_key = std::ranges::find(layout.keys, i) != layout.keys.end();
-      if (is_value || cells[i].empty() || (!is_key && has_digit(cells[i].substr(0, 1)))) continue;
-      parts.push_back(is_key && has_digit(cells[i].substr(0, 1))
+      const bool is_number = has_digit(cells[i].substr(0, 1));
+      if (layout.is_read(i) || cells[i].empty() || (!is_key && is_number)) continue;
+      parts.push_back(is_key && is_number
                           ? fmt::format("{} {}", excerpt(layout.names[i]), excerpt(cells[i]))
                           : excerpt(cells[i]));
     }
@@ -412,10 +408,7 @@ std::optional<Warning> find_ignored(const Block& block) {
   std::vector<std::string> read;
   for (const ValueColumn& each : layout.values) read.push_back(name(each.at));
   for (std::size_t i = 0; i < block.columns; ++i) {
-    const bool is_read =
-        i == layout.size_at ||
-        std::ranges::any_of(layout.values, [&](const ValueColumn& each) { return each.at == i; });
-    if (!is_read) ignored.push_back(name(i));
+    if (!layout.is_read(i)) ignored.push_back(name(i));
   }
   if (ignored.empty()) return std::nullopt;
   if (ignored.size() > max_named) {

@@ -29,34 +29,6 @@ std::string repeated(const std::string& pattern, std::uint64_t bytes) {
   return all;
 }
 
-/// Returns 0, 1, 2, ...; integers wrap around.
-std::string counted(const Contents& contents) {
-  std::string all;
-  all.reserve(contents.count * bytes_of(contents.type));
-  for (std::uint64_t i = 0; i < contents.count; ++i) {
-    all += is_floating(contents.type) ? scalar_of(contents.type, static_cast<double>(i))
-                                      : integer_of(contents.type, i);
-  }
-  return all;
-}
-
-/// Returns integers of random bits, or numbers from 0 to below 1, which do not overflow in a few
-/// sums and products.
-std::string drawn(const Contents& contents, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::string all;
-  all.reserve(contents.count * bytes_of(contents.type));
-  // A float represents all these numbers exactly.
-  constexpr double steps = 1U << 24U;
-  for (std::uint64_t i = 0; i < contents.count; ++i) {
-    const std::uint64_t bits = random();
-    all += is_floating(contents.type)
-               ? scalar_of(contents.type, static_cast<double>(bits >> 40U) / steps)
-               : integer_of(contents.type, bits);
-  }
-  return all;
-}
-
 }  // namespace
 
 bool is_floating(Type type) { return type == Type::float32 || type == Type::float64; }
@@ -79,18 +51,24 @@ std::uint64_t object_bytes(const Launch& launch) {
 }
 
 std::string make_contents(const Contents& contents, std::uint64_t seed) {
-  switch (contents.fill) {
-    case Fill::zero:
-      break;
-    case Fill::iota:
-      return counted(contents);
-    case Fill::random:
-      return drawn(contents, seed);
-    case Fill::value:
-      return repeated(scalar_of(contents.type, contents.value),
-                      contents.count * bytes_of(contents.type));
+  const std::uint64_t bytes = contents.count * bytes_of(contents.type);
+  if (contents.fill == Fill::zero) return std::string(bytes, '\0');
+  if (contents.fill == Fill::value)
+    return repeated(scalar_of(contents.type, contents.value), bytes);
+  const bool is_random = contents.fill == Fill::random;
+  constexpr double steps = 1U << 24U;  // a float represents all numbers of so many steps exactly
+  std::mt19937_64 random(seed);
+  std::string all;
+  all.reserve(bytes);
+  for (std::uint64_t i = 0; i < contents.count; ++i) {
+    const std::uint64_t bits = is_random ? random() : i;
+    // Random numbers are below 1: they do not overflow in a few sums and products.
+    const double number =
+        is_random ? static_cast<double>(bits >> 40U) / steps : static_cast<double>(i);
+    all += is_floating(contents.type) ? scalar_of(contents.type, number)
+                                      : integer_of(contents.type, bits);
   }
-  return std::string(contents.count * bytes_of(contents.type), '\0');
+  return all;
 }
 
 }  // namespace clprobe::bundle

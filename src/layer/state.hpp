@@ -71,7 +71,7 @@ struct KnownProgram {
   struct Unit {
     std::string text{};
     std::string options{};
-    includes::Gathered headers{};  ///< that the driver found when the program was built
+    includes::Gathered headers{};  ///< found when the program was built
   };
   survey::Program identity{};  ///< for the survey
   std::vector<Unit> units{};   ///< texts are empty where nothing is captured

@@ -136,9 +136,7 @@ bool is_fence(std::string_view quoted) {
   return is_named && quoted.find(';') >= quoted.size() - 1;
 }
 
-bool is_assembly(const Token& token) {
-  return token.is("asm") || token.is("__asm") || token.is("__asm__");
-}
+constexpr std::array<std::string_view, 3> assembly_words{"asm", "__asm", "__asm__"};
 
 /// True if the assembly statement at `i` is a fence and nothing else.
 bool is_fence_at(Tokens body, std::size_t i) {
@@ -162,7 +160,9 @@ FencesInAssembly find_fences_in_assembly(const Reach& reach) {
   FencesInAssembly found;
   for (const Part& part : reach.parts()) {
     for (std::size_t i = 0; i < part.body.size(); ++i) {
-      if (!is_assembly(part.body[i])) continue;
+      if (part.body[i].kind != TokenKind::word || !is_among(assembly_words, part.body[i].text)) {
+        continue;
+      }
       const bool is_one = is_fence_at(part.body, i);
       found.is_any = found.is_any || is_one;
       found.are_all = found.are_all && is_one;
@@ -244,8 +244,7 @@ bool has_word(std::string_view text, std::string_view beginning) {
 
 /// True for inline assembly in which a word begins with one of the names.
 bool has_assembly(const Reach& reach, std::initializer_list<std::string_view> names) {
-  constexpr std::array<std::string_view, 3> words{"asm", "__asm", "__asm__"};
-  if (find_one_of(reach, words) == nullptr) return false;
+  if (find_one_of(reach, assembly_words) == nullptr) return false;
   return std::any_of(reach.parts().begin(), reach.parts().end(), [&](const Part& part) {
     return std::any_of(part.body.begin(), part.body.end(), [&](const Token& token) {
       return token.kind == TokenKind::quoted &&

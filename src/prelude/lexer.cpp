@@ -154,7 +154,7 @@ class Lexer {
   const Spliced& spliced_;
   std::string_view text_;
   std::size_t at_{0};
-  std::size_t conditions_{0};  // that are open
+  std::size_t conditions_{0};  // number of open #if
   Lexed lexed_{};
 };
 
