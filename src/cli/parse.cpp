@@ -329,7 +329,7 @@ Options parse(const std::vector<std::string>& arguments, std::span<const Probe* 
   const Typed typed = apply(options, line, flags);
   std::vector<std::string_view> ids;
   for (const Probe* const probe : probes) ids.push_back(probe->id);
-  // Without the word `compare`.
+  // The word `compare` is no longer among the words.
   if (line.first_side > 0) options.first_side = line.first_side - 1;
   options.app = line.app;
   resolve(options, typed, ids);

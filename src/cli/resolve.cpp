@@ -204,7 +204,7 @@ void check_flags_apply(const Options& options, const Typed& typed, std::string_v
     if (owners.empty()) {
       throw UsageError(fmt::format("--{} does not apply to {}: leave it out", flag->name, command));
     }
-    // Whoever types --list may want the command of that name.
+    // A user who types --list may want the command of that name.
     const bool is_command = find_command(flag->name) != nullptr;
     throw UsageError(fmt::format(
         "--{} belongs to {}, not to {}: leave it out{}", flag->name, owners, command,

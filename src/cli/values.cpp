@@ -258,7 +258,7 @@ OptionValue read_value(const ValueSpec& spec, std::string_view text) {
 }
 
 bool is_stream_path(std::string_view path) {
-  // With an extension it is a file, such as one in /dev/shm.
+  // A path with an extension is a file, such as one in /dev/shm.
   const bool is_device = path.starts_with("/dev/");
   return path == "-" || (is_device && !std::filesystem::path(path).has_extension());
 }

@@ -53,7 +53,7 @@ struct Digested {
   std::exception_ptr error{};
 };
 
-/// All files, by as many threads as there are CPUs.
+/// Reads all files in parallel, one thread per core.
 std::vector<Digested> digest_files(const std::vector<RunFile>& files) {
   std::vector<Digested> digests(files.size());
   std::atomic<std::size_t> next{0};

@@ -182,7 +182,7 @@ void measure_once(const cli::Options& options, const LiveObserver& live, Sides& 
 
 using system::is_interrupted;
 
-/// Both sides from the command line to the exit code.
+/// Runs a live comparison, from the options to the exit code.
 class LiveComparison {
  public:
   LiveComparison(const cli::Options& options, const std::vector<std::string>& arguments)

@@ -74,7 +74,7 @@ Results::Results(const cli::Options& options, Complain complain)
     : options_(options), complain_(std::move(complain)) {
   const bool has_stdout = std::any_of(options.outputs.begin(), options.outputs.end(),
                                       [](const cli::Output& each) { return each.path == "-"; });
-  // Before the others: a named pipe may have to wait for its reader.
+  // stdout comes before the files: a named pipe may have to wait for its reader.
   if (!has_stdout) targets_.push_back({terminal::OutputFile("-"), options.format});
   for (const cli::Output& output : options.outputs) {
     targets_.push_back({open_output(output.path), output.format});
@@ -85,7 +85,7 @@ Results::Results(const cli::Options& options, Complain complain)
 }
 
 void Results::check_stdout() const {
-  // With a file, too, the results would not be lost.
+  // If there is also a file, the results are not lost.
   const bool is_alone = targets_.size() == 1 && targets_.front().file.path() == "-";
   if (is_alone) targets_.front().file.check_open();
 }

@@ -140,7 +140,7 @@ namespace {
 std::string_view tail(std::string_view path, std::size_t parts) {
   std::size_t at = path.size();
   for (; parts > 0; --parts) {
-    // From the root on there is no more; the whole path ends the search for a name.
+    // At the root the whole path is the name.
     const std::size_t slash = at == 0 ? std::string_view::npos : path.rfind('/', at - 1);
     if (slash == std::string_view::npos) return path;
     at = slash;

@@ -155,7 +155,7 @@ std::vector<PointPair> pair_carriers(const Finding* baseline, const Measured& of
 
 namespace {
 
-/// One side at one point, prepared.
+/// A point that is prepared on one side.
 class PreparedSide {
  public:
   PreparedSide(const Probe& probe, const PairSide& side, const Point& point, std::size_t index)

@@ -180,9 +180,9 @@ class SimulatedBackend final : public Backend {
     while (!expected_.empty() && std::count_if(begun_.begin(), begun_.end(), is_running) < cores_) {
       auto [key, work] = std::move(expected_.front());
       expected_.pop_front();
-      // Only the point that is asked for now has no launch yet.
+      // The requested point itself has an entry without a launch.
       if (begun_.contains(key) || (launches_.contains(key) && !launches_[key].empty())) continue;
-      // Without a free thread it is simulated when it is asked for.
+      // If no thread is available, the point is simulated when it is requested.
       begun_.emplace(key, std::async([this, simulated = std::move(work)] {
                        return run(simulated, simulated.iterations);
                      }));
@@ -236,7 +236,7 @@ class SimulatedBackend final : public Backend {
   std::function<bool()> cancelled_;
   std::ptrdiff_t cores_;
   std::deque<std::pair<std::string, SimulatedWork>> expected_{};
-  // Last, so that the threads end before what they use.
+  // The threads must end before the other members.
   std::map<std::string, std::future<Launch>> begun_{};
 };
 

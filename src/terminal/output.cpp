@@ -86,7 +86,7 @@ std::string follow_links(const std::string& path) {
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& target) {
-    // Not mkstemp, whose files only their owner may read: a new file gets what the umask allows.
+    // The umask decides who may read a new file; files of mkstemp are for their owner only.
     constexpr mode_t everyone = 0666;
     constexpr int attempts = 100;
     const auto folder = std::filesystem::path(target).parent_path();
@@ -256,7 +256,7 @@ void OutputFile::replace_target(std::string_view text) const {
 
 void complain(std::string_view message) noexcept {
   try {
-    // One write, so that lines of several processes do not mix.
+    // A single write keeps lines of several processes apart.
     system::write_to_stderr("clprobe: " + message_line(message) + "\n");
   } catch (const std::exception&) {
     system::write_to_stderr("clprobe: no memory is left for an error message\n");
@@ -274,7 +274,7 @@ void show_page(std::string_view text) {
   const char* const term = std::getenv("TERM");
   const std::optional<std::string> pager =
       pager_of(std::getenv("PAGER"), term == nullptr ? "" : term);
-  // As git has it: less ends where the text fits on the screen (F), shows colours (R), and leaves
+  // As in git, less ends if the text fits on the screen (F), shows colours (R), and leaves
   // what it showed (X); with LESS set it does as it is told.
   if (pager && is_terminal(STDOUT_FILENO) &&
       system::pipe_to(*pager + " 2>/dev/null", text, {{"LESS", "FRX"}, {"LV", "-c"}}) == 0) {

@@ -20,7 +20,7 @@ namespace {
 
 constexpr auto min_interval = std::chrono::milliseconds(100);  // more often than eyes follow
 
-// Between 10 and 30 columns: shorter shows nothing, longer only moves the numbers away.
+// A shorter bar shows nothing, and a longer one only moves the numbers away.
 constexpr int min_bar_columns = 10;
 constexpr int max_bar_columns = 30;
 

@@ -98,7 +98,7 @@ outcome() {
     for flag in $(offered "$command"); do
       flag=${flag#--}
       # Whether there is advice to leave out is up to the file.
-      [[ $name =~ ^(import|compare)$ && $flag == quiet ]] && continue
+      [[ $name =~ ^(measure|import|compare)$ && $flag == quiet ]] && continue
       [[ $flag == generate ]] && continue
       words=${special[$name $flag]:-${arguments[$name]}}
       without=$(outcome $words)
