@@ -185,15 +185,15 @@ until_told() {
 }
 
 @test "the first signal ends the wait for a pipe's reader, and of one that reads nothing" {
-  mkfifo pipe.csv
+  mkfifo pipe.html
   for reader in none idle; do
     rm -f b.json
     if [[ $reader == idle ]]; then
       # shellcheck disable=SC2217  # it only holds the pipe open
-      sleep 600 <pipe.csv &
+      sleep 600 <pipe.html &
       local holder=$!
     fi
-    "$CLPROBE" -d sim:gsi latency --series global --sizes 4KiB -o pipe.csv -o b.json >out 2>err &
+    "$CLPROBE" -d sim:gsi latency --series global --sizes 4KiB -o pipe.html -o b.json >out 2>err &
     local pid=$!
     until_told "$pid" '"interrupted": false'
     sleep 0.5
@@ -204,6 +204,6 @@ until_told() {
     [[ $reader == none ]] || kill "$holder"
     json_says '.results | length == 1' b.json
     [ -s out ]
-    grep -q "cannot write 'pipe.csv': " err
+    grep -q "cannot write 'pipe.html': " err
   done
 }
