@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "clprobe/one_size.hpp"
@@ -15,6 +16,56 @@
 
 namespace clprobe::report {
 namespace {
+
+/// All that was found about one level of one series.
+struct LevelRow {
+  std::string series{};
+  std::optional<int> level{};
+  std::vector<const Finding*> cells{};  ///< one per name, null where there is none
+};
+
+/// Findings but advice, by series and level; names and series in the order in which they first
+/// appear.
+struct FindingGrid {
+  std::vector<std::string> names{};
+  std::vector<LevelRow> rows{};
+};
+
+FindingGrid arrange(std::span<const Finding> findings) {
+  FindingGrid grid;
+  for (const Finding& finding : findings) {
+    if (finding.role == Role::advice) continue;
+    if (std::find(grid.names.begin(), grid.names.end(), finding.name) == grid.names.end()) {
+      grid.names.push_back(finding.name);
+    }
+  }
+  std::vector<std::string> series;
+  for (const Finding& finding : findings) {
+    if (finding.role == Role::advice) continue;
+    const auto name = std::find(grid.names.begin(), grid.names.end(), finding.name);
+    const auto column = static_cast<std::size_t>(name - grid.names.begin());
+    // A second finding of the same name and level gets a row of its own: nothing is overwritten.
+    auto row = std::find_if(grid.rows.begin(), grid.rows.end(), [&](const LevelRow& each) {
+      return each.series == finding.series && each.level == finding.level &&
+             each.cells[column] == nullptr;
+    });
+    if (row == grid.rows.end()) {
+      LevelRow added{finding.series, finding.level, {}};
+      added.cells.resize(grid.names.size(), nullptr);
+      row = grid.rows.insert(grid.rows.end(), std::move(added));
+    }
+    row->cells[column] = &finding;
+    if (std::find(series.begin(), series.end(), finding.series) == series.end()) {
+      series.push_back(finding.series);
+    }
+  }
+  const auto place = [&](const LevelRow& row) {
+    return std::pair(std::find(series.begin(), series.end(), row.series), row.level.value_or(0));
+  };
+  std::stable_sort(grid.rows.begin(), grid.rows.end(),
+                   [&](const LevelRow& a, const LevelRow& b) { return place(a) < place(b); });
+  return grid;
+}
 
 bool is_time(const Finding* finding) { return finding != nullptr && finding->unit == "seconds"; }
 
@@ -141,7 +192,7 @@ std::vector<Table> findings_tables(const std::vector<Finding>& findings, std::st
                 .names = 2};
     for (const std::string& name : grid.names) table.head.push_back(words(name));
     for (const LevelRow& row : grid.rows) {
-      std::vector<Cell> cells{{row.series}, {level_text(row.level)}};
+      std::vector<Cell> cells{{row.series}, {row.level ? fmt::to_string(*row.level) : ""}};
       for (const Finding* const finding : row.cells) cells.push_back(cell_of(finding, row));
       table.rows.push_back(std::move(cells));
     }
@@ -165,8 +216,9 @@ std::vector<Prose> notices_of(std::span<const Warning> warnings) {
 
 std::vector<Prose> notices_of(const ProbeResult& result) {
   std::vector<Prose> notices;
-  for (Advice& advice : advice_in(result.findings)) {
-    notices.push_back({.lead = advice.series + ":", .text = std::move(advice.sentence)});
+  for (const Finding& each : result.findings) {
+    if (each.role != Role::advice || each.label.empty()) continue;
+    notices.push_back({.lead = each.series + ":", .text = each.label});
   }
   if (std::string failures = failures_text(result); !failures.empty()) {
     notices.push_back({.text = std::move(failures), .ink = Ink::failure});

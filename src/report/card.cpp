@@ -232,20 +232,6 @@ DeviceCard card_of(const Run& run) {
   return card;
 }
 
-LevelTexts texts_of(const CardLevel& level) {
-  LevelTexts texts{.latency = value_text(level.latency),
-                   .interval = interval_text(level.latency),
-                   .cycles = {},
-                   .capacity = value_text(level.capacity),
-                   .bracket = interval_text(level.capacity)};
-  // The column's title has the unit.
-  if (level.cycles.value) texts.cycles = quantity_text(*level.cycles.value, level.cycles.unit);
-  if (texts.latency.empty()) texts.latency = "no plateau";
-  const bool has_reason = texts.capacity.empty() && !level.capacity.reason.empty();
-  if (has_reason) texts.capacity = short_reason(reason_text(level.capacity));
-  return texts;
-}
-
 std::vector<CardLine> all_lines(const DeviceCard& card) {
   std::vector<CardLine> lines = card.lines;
   if (!card.failures.empty()) lines.push_back({"not done", card.failures});

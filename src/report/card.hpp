@@ -43,16 +43,6 @@ bool add_column(DeviceCard& card, const CardColumn& column);
 /// Sets a note beside the first level of its memory; false if there is no such level.
 bool add_note(DeviceCard& card, const CardNote& note);
 
-/// The level's latency, interval, cycles, capacity and bracket as text.
-struct LevelTexts {
-  std::string latency{};
-  std::string interval{};
-  std::string cycles{};
-  std::string capacity{};
-  std::string bracket{};
-};
-LevelTexts texts_of(const CardLevel& level);
-
 /// The length of the words for a level; `title`: in a column that has a title, with notes.
 enum class Words { title, whole, brief, none };
 

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "report/card.hpp"
+#include "report/findings.hpp"
 #include "report/page.hpp"
+#include "report/side_by_side.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::report {
@@ -206,11 +208,16 @@ Table levels_table(const DeviceCard& card, const LevelDetail& detail) {
     table.head.emplace_back(detail.words == Words::title ? "type" : "");
   }
   for (const DeviceLevel& level : card.levels) {
-    const LevelTexts texts = texts_of(level.own);
-    std::vector<Cell> cells{{level.own.name},
-                            {texts.latency, detail.has_intervals ? texts.interval : ""},
-                            {detail.has_cycles ? texts.cycles : ""},
-                            {texts.capacity, detail.has_brackets ? texts.bracket : ""}};
+    const CardLevel& own = level.own;
+    const std::string latency = value_text(own.latency);
+    std::vector<Cell> cells{
+        {own.name},
+        {latency.empty() ? "no plateau" : latency,
+         detail.has_intervals ? interval_text(own.latency) : ""},
+        // The column's title has the unit.
+        {detail.has_cycles && own.cycles.value ? quantity_text(*own.cycles.value, own.cycles.unit)
+                                               : ""},
+        {shared_text(&own.capacity, ""), detail.has_brackets ? interval_text(own.capacity) : ""}};
     if (detail.has_columns) {
       for (const std::string& each : level.columns) cells.push_back({each});
     }

@@ -94,8 +94,6 @@ std::string_view cycles_in(std::string_view unit) {
   return {};
 }
 
-bool is_advice(const Finding& finding) { return finding.role == Role::advice; }
-
 /// The unit behind the last words of a parameter's name.
 const UnitRow* unit_in(std::string_view name) {
   const auto* const found = std::find_if(unit_rows.begin(), unit_rows.end(), [&](const auto& each) {
@@ -112,52 +110,6 @@ std::string quantity_text(double value, std::string_view unit) {
                                        [&](const UnitRow& each) { return each.unit == unit; });
   if (row != unit_rows.end()) return row->show(value);
   return fmt::format("{} {}", format_number(value), words(unit));
-}
-
-std::vector<Advice> advice_in(std::span<const Finding> findings) {
-  std::vector<Advice> advice;
-  for (const Finding& finding : findings) {
-    if (is_advice(finding) && !finding.label.empty()) {
-      advice.push_back({finding.series, finding.label});
-    }
-  }
-  return advice;
-}
-
-FindingGrid arrange(std::span<const Finding> findings) {
-  FindingGrid grid;
-  for (const Finding& finding : findings) {
-    if (is_advice(finding)) continue;
-    if (std::find(grid.names.begin(), grid.names.end(), finding.name) == grid.names.end()) {
-      grid.names.push_back(finding.name);
-    }
-  }
-  std::vector<std::string> series;
-  for (const Finding& finding : findings) {
-    if (is_advice(finding)) continue;
-    const auto name = std::find(grid.names.begin(), grid.names.end(), finding.name);
-    const auto column = static_cast<std::size_t>(name - grid.names.begin());
-    // A second finding of the same name and level gets a row of its own: nothing is overwritten.
-    auto row = std::find_if(grid.rows.begin(), grid.rows.end(), [&](const LevelRow& each) {
-      return each.series == finding.series && each.level == finding.level &&
-             each.cells[column] == nullptr;
-    });
-    if (row == grid.rows.end()) {
-      LevelRow added{finding.series, finding.level, {}};
-      added.cells.resize(grid.names.size(), nullptr);
-      row = grid.rows.insert(grid.rows.end(), std::move(added));
-    }
-    row->cells[column] = &finding;
-    if (std::find(series.begin(), series.end(), finding.series) == series.end()) {
-      series.push_back(finding.series);
-    }
-  }
-  const auto place = [&](const LevelRow& row) {
-    return std::pair(std::find(series.begin(), series.end(), row.series), row.level.value_or(0));
-  };
-  std::stable_sort(grid.rows.begin(), grid.rows.end(),
-                   [&](const LevelRow& a, const LevelRow& b) { return place(a) < place(b); });
-  return grid;
 }
 
 std::vector<std::vector<Finding>> groups_of(std::span<const Finding> findings) {
@@ -184,10 +136,6 @@ std::vector<std::vector<Finding>> groups_of(std::span<const Finding> findings) {
   }
   std::erase_if(blocks, [](const auto& each) { return each.empty(); });
   return blocks;
-}
-
-std::string level_text(const std::optional<int>& level) {
-  return level ? fmt::format("{}", *level) : std::string();
 }
 
 bool is_open(const Finding& finding) {

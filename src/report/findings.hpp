@@ -12,35 +12,8 @@
 
 namespace clprobe::report {
 
-/// All that was found about one level of one series.
-struct LevelRow {
-  std::string series{};
-  std::optional<int> level{};
-  std::vector<const Finding*> cells{};  ///< one per name, null where there is none
-};
-
-/// Advice to programmers, a sentence for a series; it stands below the tables.
-struct Advice {
-  std::string series{};
-  std::string sentence{};
-};
-
-std::vector<Advice> advice_in(std::span<const Finding> findings);
-
-/// Findings but advice, by series and level; names and series in the order in which they first
-/// appear.
-struct FindingGrid {
-  std::vector<std::string> names{};
-  std::vector<LevelRow> rows{};
-};
-
 /// Groups of findings whose series share names, so that the table of a group has few empty columns.
 std::vector<std::vector<Finding>> groups_of(std::span<const Finding> findings);
-
-FindingGrid arrange(std::span<const Finding> findings);
-
-/// The level's number; empty where a finding is about the whole series.
-std::string level_text(const std::optional<int>& level);
 
 /// A value by its unit: "16.2 ns" of 16.2e-9 "seconds", "192 KiB", "4.41 TB/s", "32.0".
 std::string quantity_text(double value, std::string_view unit);

@@ -117,8 +117,12 @@ class TableText {
   [[nodiscard]] std::string title_of(std::size_t column) const {
     const std::string title = page_.show(table_.head[column]);
     if (!table_.is_of_devices && !table_.has_name_heads) return title;
-    constexpr int max_width = 14;  // where the cells need no more
-    int width = max_width;
+    int width = 14;  // where neither the cells nor a word need more
+    for (std::string_view rest = title; !rest.empty();) {
+      const std::size_t end = std::min(rest.find(' '), rest.size());
+      width = std::max(width, display_width(rest.substr(0, end)));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
     for (const auto& row : table_.rows) {
       width = std::max(width, display_width(page_.show(word_of(row[column]))));
     }
