@@ -17,7 +17,7 @@ struct TableStyle {
   bool unicode{true};      ///< chart characters; else ASCII
   bool all_points{false};  ///< -v: every point, not only findings and chart
   bool advice{true};       ///< warnings; -q leaves them out
-  bool is_stream{false};   ///< whether it goes to stdout
+  bool is_stream{false};   ///< goes to stdout
   std::string probe{};     ///< the probe that a picture shows
 };
 

@@ -13,11 +13,11 @@ namespace clprobe {
 
 /// A program that ran under a survey.
 struct SurveyedApp {
-  std::vector<std::string> words{};  ///< as typed, files without their folders
+  std::vector<std::string> words{};  ///< words as typed, files without their folders
   std::string started{};             ///< UTC
   ToolInfo tool{};
   int status{0};
-  int signal{0};  ///< that ended it; 0: none
+  int signal{0};  ///< signal that ended the program; 0: none
   bool interrupted{false};
   double wall_s{0.0};       ///< from its start to its end
   survey::Survey survey{};  ///< sorted by device time

@@ -18,12 +18,12 @@ struct SurveyedApp;
 /// A format. A null function: it has no form of that kind of result.
 struct Writer {
   std::string_view name{};    ///< the word of --format
-  std::string_view ending{};  ///< of a file's name; of several that fit the longest counts
+  std::string_view ending{};  ///< ending of file names; the longest one that fits counts
   std::string (*runs)(std::span<const Run>, const TableStyle&){nullptr};
   std::string (*comparison)(const Comparison&, std::span<const RunDigest>,
                             const TableStyle&){nullptr};
   std::string (*survey)(const SurveyedApp&, const TableStyle&){nullptr};
-  bool is_of_one_probe{false};  ///< whether it shows `TableStyle::probe` alone
+  bool is_of_one_probe{false};  ///< shows `TableStyle::probe` alone
 };
 
 /// All formats; the first one is that of stdout where none is chosen.

@@ -19,8 +19,8 @@ struct Cell {
   std::string aside{};    ///< the value's interval or verdict
   std::string reason{};   ///< why there is no value, or what to know of it
   bool is_number{true};   ///< a reason explains a word, and follows a number
-  bool is_remark{false};  ///< whether the reason always stands beside the row
-  Ink ink{Ink::plain};    ///< of the aside, or of the text where there is none
+  bool is_remark{false};  ///< the reason always stands beside the row
+  Ink ink{Ink::plain};    ///< ink of the aside, or of the text if there is none
 };
 
 struct Table {
@@ -29,8 +29,8 @@ struct Table {
   std::vector<std::string> head{};
   std::vector<std::vector<Cell>> rows{};
   std::size_t names{1};        ///< columns on the left that say what a row is
-  bool is_of_devices{false};   ///< whether the other columns are devices, in their colours
-  bool has_name_heads{false};  ///< whether heads are names, which terminals wrap
+  bool is_of_devices{false};   ///< the other columns are devices, in their colours
+  bool has_name_heads{false};  ///< heads are names, which terminals wrap
 };
 
 /// A heading inside a report; an empty one is only a gap.
@@ -41,11 +41,11 @@ struct Heading {
 
 /// An item of a list, or a paragraph.
 struct Prose {
-  std::string lead{};  ///< what the item is about: "B"
+  std::string lead{};  ///< subject of the item: "B"
   std::string text{};
   Ink ink{Ink::plain};
-  bool is_nested{false};     ///< whether it belongs to the item before
-  bool is_paragraph{false};  ///< whether it is no item
+  bool is_nested{false};     ///< belongs to the item before
+  bool is_paragraph{false};  ///< a paragraph, not an item
 };
 
 using Block = std::variant<Heading, Prose, Table>;

@@ -16,7 +16,7 @@ namespace clprobe::report {
 /// A level, and what other probes say of it.
 struct DeviceLevel {
   CardLevel own{};
-  std::vector<std::string> columns{};  ///< by the card's titles; empty texts where nothing is said
+  std::vector<std::string> columns{};  ///< texts by the card's titles; may be empty
   std::string note{};                  ///< "32 banks of 4 B"
 };
 
@@ -28,7 +28,7 @@ struct DeviceCard {
   std::vector<DeviceLevel> levels{};
   std::vector<CardLine> lines{};
   std::string failures{};  ///< the probes that did not end, "stalls failed"; empty: all did
-  std::vector<std::string> unseen{};    ///< what could not be seen
+  std::vector<std::string> unseen{};    ///< findings that could not be made
   std::vector<std::string> warnings{};  ///< their kinds, for pages that do not list them
 };
 
@@ -49,8 +49,8 @@ enum class Words { title, whole, brief, none };
 /// The parts of the levels' table that are shown: the narrower the page, the fewer.
 struct LevelDetail {
   Words words{Words::title};
-  bool has_intervals{true};  ///< of latencies
-  bool has_brackets{true};   ///< of capacities
+  bool has_intervals{true};  ///< intervals of latencies
+  bool has_brackets{true};   ///< brackets of capacities
   bool has_cycles{true};
   bool has_columns{true};
 };

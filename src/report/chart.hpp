@@ -16,16 +16,16 @@ namespace clprobe::report {
 
 struct ChartPoint {
   double x{0.0};    ///< above 0
-  double y{0.0};    ///< in the chart's unit, above 0
-  double low{0.0};  ///< of the interval of y; 0 where there is none
+  double y{0.0};    ///< value in the chart's unit, above 0
+  double low{0.0};  ///< low end of the interval of y, 0 without one
   double high{0.0};
-  std::optional<double> cycles{};  ///< of the core, for an access
-  std::string remark{};            ///< what else its value under the pointer says
+  std::optional<double> cycles{};  ///< core cycles per access
+  std::string remark{};            ///< end of the text under the pointer
 };
 
 struct ChartSeries {
   std::string name{};
-  std::vector<ChartPoint> points{};   ///< in any order
+  std::vector<ChartPoint> points{};   ///< points in any order
   std::optional<std::size_t> look{};  ///< number of its colour, dashes and mark; none: its place
 };
 
@@ -43,12 +43,12 @@ struct ChartNote {
 
 struct Chart {
   std::string x_name{};   ///< its unit decides how the axis is labelled: "working_set_bytes"
-  std::string x_unit{};   ///< of values across that are no parameter: "bytes_per_second"
+  std::string x_unit{};   ///< unit of x if x is no parameter: "bytes_per_second"
   std::string x_title{};  ///< empty: that of the parameter
-  std::string y_unit{"seconds"};  ///< as a finding's
+  std::string y_unit{"seconds"};  ///< unit, named as a finding's
   std::string y_title{};          ///< "latency"
   Scale scale{Scale::logarithmic};
-  std::optional<Scale> y_scale{};  ///< where it is another one than across
+  std::optional<Scale> y_scale{};  ///< scale of y, if it differs from that of x
   std::vector<ChartSeries> series{};
   std::vector<ChartNote> notes{};
   /// Series over the same x on an axis of their own, on the right of a picture; their names are

@@ -99,7 +99,7 @@ bool has_cycles(const Grid& grid) {
 
 /// The values that a terminal shades, by place.
 struct Map {
-  std::map<std::pair<double, double>, double> values{};  ///< by x and y
+  std::map<std::pair<double, double>, double> values{};  ///< values by x and y
   GridAxes axes{};
   std::string unit{};
 };

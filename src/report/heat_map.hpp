@@ -28,9 +28,9 @@ struct GridCell {
 struct Grid {
   std::string series{};
   GridAxes axes{};
-  std::string unit{};             ///< as a finding's
+  std::string unit{};             ///< unit, named as a finding's
   std::string value_title{};      ///< "latency"
-  std::vector<GridCell> cells{};  ///< in any order; of the same place the last one counts
+  std::vector<GridCell> cells{};  ///< cells in any order; the last one of a place counts
 };
 
 /// Returns the axes of a result that is shown as a heat map, nothing for a curve: the declared

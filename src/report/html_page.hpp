@@ -14,14 +14,14 @@ namespace clprobe::report {
 
 /// All of them are markup, but for `title`, and JSON.
 struct HtmlPage {
-  std::string title{};  ///< as text
+  std::string title{};  ///< plain text
   std::string heading{};
   std::string lead{};
   std::string navigation{};
   std::string main{};
-  std::string without_scripts{};  ///< what is missing then
+  std::string without_scripts{};  ///< hint for readers without scripts
   std::string runs{"[]"};         ///< the documents of the runs, each deflated
-  std::string files{"[]"};        ///< what else can be downloaded: of data_file(), in brackets
+  std::string files{"[]"};        ///< further downloads: a list of data_file()
 };
 
 std::string html_of(const HtmlPage& page);

@@ -19,7 +19,7 @@ constexpr int min_remark_width = 24;
 std::string_view escape_of(const Span& span) {
   // Legible on black and on white: there is no cyan, yellow or green among them.
   constexpr std::array<std::string_view, 6> of_series{"1", "35", "31", "1;34", "1;35", "1;31"};
-  // From cold to hot.
+  // Colours from cold to hot.
   constexpr std::array<std::string_view, 6> of_heat{"34", "36", "32", "33", "35", "31"};
   switch (span.ink) {
     case Ink::plain:

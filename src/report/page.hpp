@@ -37,7 +37,7 @@ struct Row {
   std::string remark{};  ///< runs on from the first column without a cell, wrapped below itself
   Ink remark_ink{Ink::faint};
   int remark_gap{0};        ///< spaces before it, where the column has fewer
-  std::vector<Ink> inks{};  ///< by cell; cells without one are plain
+  std::vector<Ink> inks{};  ///< inks by cell; cells without one are plain
 };
 
 class Page {

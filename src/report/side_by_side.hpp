@@ -24,7 +24,7 @@ struct SharedRow {
 
 struct SharedGrid {
   std::string probe{};
-  std::vector<std::string> names{};  ///< those that have a value somewhere
+  std::vector<std::string> names{};  ///< names of findings that have a value in some run
   std::vector<SharedRow> rows{};
 };
 

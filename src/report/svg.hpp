@@ -19,7 +19,7 @@ struct PictureText {
   std::string title{};
   std::string subtitle{};
   std::string description{};  ///< for readers who cannot see it
-  bool has_values{false};     ///< whether the pointer over a point shows its value
+  bool has_values{false};     ///< the pointer over a point shows its value
 };
 
 /// An <svg> element, light, with text as text, and with nothing that depends on the machine. It can
@@ -35,9 +35,9 @@ std::string draw_heat_map(const Grid& grid, std::span<const Grid> on_scale,
 std::string draw_stacks(std::span<const Stack> all, const PictureText& text);
 
 struct Figure {
-  std::string title{};  ///< what tells it apart; empty where it is the first of its probe
+  std::string title{};  ///< distinguishing title; empty for the first of its probe
   std::string svg{};
-  bool is_folded{false};  ///< whether a page shows it on request only
+  bool is_folded{false};  ///< shown only on request
 };
 
 /// All figures of a probe in these runs, with values under the pointer, at least one. Stacks: each

@@ -186,7 +186,7 @@ class TableText {
 
   const Page& page_;
   const Table& table_;
-  std::vector<bool> asides_{};  ///< by column of values, whether any cell has an aside
+  std::vector<bool> asides_{};  ///< for each column of values, true if a cell has an aside
 };
 
 /// A reason that has no room in its row, and all that it holds for.
@@ -240,6 +240,10 @@ void add_pieces(Page& page, const Table& table, const TableText& text) {
   while (part.first < text.values()) {
     part.last = part.first + 1;
     Layout piece = text.lay_out(part);
+    if (const int over = width_of(piece) - page.width(); over > 0) {
+      part.name_room = std::max(1, part.name_room - over);
+      piece = text.lay_out(part);
+    }
     for (; part.last < text.values(); ++part.last) {
       Part more = part;
       ++more.last;

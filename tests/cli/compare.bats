@@ -22,7 +22,7 @@ slower() {
   cp old.json new.json
   clprobe compare old.json new.json --fail-on changed
   [ "$status" -eq 0 ]
-  [[ ${lines[-1]} == 'B: '*' same' ]]
+  [[ ${lines[-1]} == ' B: '*' same' ]]
 }
 
 @test "named probes alone are compared, on two sides as well" {

@@ -9,13 +9,13 @@ function element(name, properties, ...children) {
   return made;
 }
 
-// What a person chose, kept in the address of the page, so that a link shows the same.
+// A reader's choices are kept in the address of the page, so that a link shows the same.
 
 const chosen = new URLSearchParams(location.search);
 
 const stored = (key) => chosen.get(key);
 
-// `value` null: the usual choice, which an address need not name.
+// A null `value` is the default choice, which needs no place in the address.
 function store(key, value) {
   if (value === null) chosen.delete(key);
   else chosen.set(key, value);
@@ -27,7 +27,7 @@ function store(key, value) {
   }
 }
 
-// Some of `all`, by their places: what was stored, else `usual`.
+// The stored selection of `all`, by indices, else `usual`.
 function storedSet(key, all, usual) {
   const text = stored(key);
   if (text === null) return new Set(usual);
@@ -40,7 +40,7 @@ function storeSet(key, all, shown, usual) {
   store(key, same ? null : all.map((_, i) => i).filter((i) => shown.has(all[i])).join("."));
 }
 
-// Light and dark: the system's wish, or the button's.
+// Light or dark colours: the system's preference, or the button's.
 
 function offerScheme() {
   const button = document.getElementById("scheme");
@@ -62,7 +62,7 @@ function offerScheme() {
   label();
 }
 
-// The rows of a comparison by probe and verdict. What is the same or unclear is hidden at first.
+// Filters of a comparison by probe and verdict. Rows without a change are hidden at first.
 
 const verdicts = ["worse", "better", "different", "unclear", "same"];
 const changes = ["worse", "better", "different"];
@@ -123,7 +123,7 @@ function offerFilters() {
   refresh();
 }
 
-// A table that is wider than its box says so, as long as something of it is out of sight.
+// A cue above a table that is wider than its box, until all of it was in sight.
 
 function cueFor(box) {
   const cue = element("p", { className: "cue", hidden: true });
@@ -148,9 +148,9 @@ function offerCues() {
 }
 
 // Raw data: the document of each run, byte for byte as `clprobe report FILE --json` writes it, and
-// what else the program put into the page.
+// the other files in the page.
 
-// Browsers before 2023 lack it.
+// Browsers before 2023 lack DecompressionStream.
 const canUnpack = typeof DecompressionStream !== "undefined";
 
 // The inverse of deflated() in html_page.cpp.
