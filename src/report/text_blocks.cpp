@@ -232,18 +232,19 @@ void add_notes(Page& page, const Table& table) {
 }
 
 /// Adds as many columns as fit, then the next ones below. Names take at most two fifths of the
-/// page.
+/// page, and less where two columns would not fit.
 void add_pieces(Page& page, const Table& table, const TableText& text) {
   const Ink titles = table.is_of_devices ? Ink::heading : Ink::faint;
   Part part{.has_first = table.names == 1, .asides = text.asides(), .last = text.values()};
-  if (width_of(text.lay_out(part)) > page.width()) part.name_room = page.width() * 2 / 5;
+  if (width_of(text.lay_out(part)) > page.width()) {
+    part.name_room = page.width() * 2 / 5;
+    part.last = std::min<std::size_t>(2, text.values());
+    const int over = width_of(text.lay_out(part)) - page.width();
+    part.name_room = std::max(1, part.name_room - std::max(0, over));
+  }
   while (part.first < text.values()) {
     part.last = part.first + 1;
     Layout piece = text.lay_out(part);
-    if (const int over = width_of(piece) - page.width(); over > 0) {
-      part.name_room = std::max(1, part.name_room - over);
-      piece = text.lay_out(part);
-    }
     for (; part.last < text.values(); ++part.last) {
       Part more = part;
       ++more.last;
