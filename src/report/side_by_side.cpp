@@ -39,13 +39,22 @@ std::vector<std::string> probes_of(std::span<const Run> runs) {
 
 namespace {
 
+/// The results of a probe, each with the number of its run.
+std::vector<std::pair<std::size_t, const ProbeResult*>> results_of(std::span<const Run> runs,
+                                                                   std::string_view probe) {
+  std::vector<std::pair<std::size_t, const ProbeResult*>> results;
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    const ProbeResult* const result = find_result(runs[run], probe);
+    if (result != nullptr) results.emplace_back(run, result);
+  }
+  return results;
+}
+
 /// The series of a probe in all runs. A series that only some runs have follows the series that
 /// precedes it there, since each device lacks itself among its peers.
 std::vector<std::string_view> series_of(std::span<const Run> runs, const std::string& probe) {
   std::vector<std::string_view> order;
-  for (const Run& run : runs) {
-    const ProbeResult* const result = find_result(run, probe);
-    if (result == nullptr) continue;
+  for (const auto& [run, result] : results_of(runs, probe)) {
     auto place = order.begin();
     for (const Finding& each : result->findings) {
       auto found = std::find(order.begin(), order.end(), each.series);
@@ -93,9 +102,7 @@ std::vector<LevelPlaces> level_places(std::span<const Run> runs, std::string_vie
   std::vector<LevelPlaces> all(runs.size());
   std::vector<ComparedResult> digests(runs.size());
   std::map<std::string_view, std::size_t> first_with;
-  for (std::size_t run = 0; run < runs.size(); ++run) {
-    const ProbeResult* const result = find_result(runs[run], probe);
-    if (result == nullptr) continue;
+  for (const auto& [run, result] : results_of(runs, probe)) {
     if (runs.size() > 1) digests[run] = digest_of(runs[run], *result);
     for (const auto& [series, levels] : levels_by_series(*result)) {
       const std::size_t first = first_with.emplace(series, run).first->second;
@@ -132,9 +139,7 @@ bool is_shared(const Finding& finding) {
 /// The names of findings that have a value somewhere, in the order of their first appearance.
 std::vector<std::string> names_of(std::span<const Run> runs, const std::string& probe) {
   std::vector<std::string> names;
-  for (const Run& run : runs) {
-    const ProbeResult* const result = find_result(run, probe);
-    if (result == nullptr) continue;
+  for (const auto& [run, result] : results_of(runs, probe)) {
     for (const Finding& each : result->findings) {
       const bool is_new = std::find(names.begin(), names.end(), each.name) == names.end();
       if (is_new && is_shared(each) && !value_text(each).empty()) names.push_back(each.name);
@@ -148,9 +153,7 @@ SharedGrid compare_probe(std::span<const Run> runs, const std::string& probe) {
   const std::vector<std::string_view> order = series_of(runs, probe);
   const std::vector<LevelPlaces> places = level_places(runs, probe);
   std::map<std::pair<std::ptrdiff_t, int>, SharedRow> rows;  // by the places of series and level
-  for (std::size_t run = 0; run < runs.size(); ++run) {
-    const ProbeResult* const result = find_result(runs[run], probe);
-    if (result == nullptr) continue;
+  for (const auto& [run, result] : results_of(runs, probe)) {
     for (const Finding& each : result->findings) {
       const auto name = std::find(grid.names.begin(), grid.names.end(), each.name);
       if (!is_shared(each) || name == grid.names.end()) continue;

@@ -74,6 +74,7 @@ Marks marks_of(const std::vector<Stack>& stacks) {
 void draw_legend(Page& page, const Marks& marks) {
   const std::vector<std::string> categories = category_names(marks.labels);
   std::vector<std::vector<Span>> items;
+  items.reserve(categories.size());
   for (std::size_t i = 0; i < categories.size(); ++i) {
     items.push_back({{std::string(1, marks.letters[i]), Ink::first_series, static_cast<int>(i)},
                      {" " + page.show(categories[i]), Ink::faint}});
