@@ -27,7 +27,7 @@ END
   write_chase
   OCL_ICD_VENDORS=$PWD/none clprobe -d sim:gsi gsi --trace chase.trace -o run.json
   [ "$status" -eq 0 ]
-  [[ "$output" == *'memory data: main memory        98.2'* ]]
+  [[ "$output" == *'memory data: main memory'*' 98.2'* ]]
   jq -e '.results | length == 1' run.json
   jq -e '.results[0].points[0] | .series == "chase" and .parameters.case == "trace"' run.json
   # Of each warp three instructions, of which no two issue in one cycle.
