@@ -63,7 +63,7 @@ def words_of_markdown(text: str) -> set[str]:
         if line.startswith("### "):
             found |= words_in(line[4:])
         elif bold := re.match(r"- \*\*(.+?)\*\*", line):
-            found |= words_in(bold[1])
+            found |= words_in(without_setting(bold[1].rstrip(":")))
         elif line.startswith("| "):
             cells = [each.strip() for each in line.strip("|").split("|")]
             cells[0] = without_setting(cells[0])
@@ -99,7 +99,7 @@ def words_of_run(clprobe: str, path: pathlib.Path) -> set[str]:
 
 def words_of_golden(folder: pathlib.Path) -> set[str]:
     survey = (folder / "survey.txt").read_text().splitlines()
-    found = words_of_table([line for line in survey if line.startswith("   share")])
+    found = words_of_table([line for line in survey if line.strip().startswith("share")])
     found |= {line.split(":")[0] for line in survey
               if re.match(r"[a-z ]+: ", line) and not line.startswith("app")}
     for line in (folder / "compare.md").read_text().splitlines():
