@@ -13,14 +13,7 @@ namespace clprobe {
 /// What more than one probe may find of a memory. Two are not found but made, of a bandwidth beside
 /// the latency that another probe finds there: `implied_bytes_in_flight`, by Little's law, and
 /// `latency_end`, where the latency ends a level and the bandwidth does not.
-enum class Quantity {
-  capacity,
-  latency,
-  bandwidth,
-  bytes_in_flight,
-  implied_bytes_in_flight,
-  latency_end
-};
+enum class Quantity { capacity, latency, bandwidth, implied_bytes_in_flight, latency_end };
 
 /// Says of a probe's findings of one name and series that they are such a quantity, of all levels.
 struct SharedQuantity {
@@ -35,11 +28,9 @@ struct ProbeQuantities {
   std::span<const SharedQuantity> quantities{};
 };
 
-/// The warnings: a level of bandwidth ends where no level of latency does; and the bytes in flight
-/// that a bandwidth implies are not those that another probe finds.
+/// Warnings of a level of bandwidth that ends where no level of latency does.
 inline constexpr std::string_view end_warning = "end_not_shared";
 inline constexpr std::string_view lone_end_warning = "end_of_one_level";
-inline constexpr std::string_view in_flight_warning = "in_flight_differs";
 
 /// The methods of findings that are made of those of two probes.
 inline constexpr std::string_view little_method = "Little's law";

@@ -16,9 +16,6 @@ namespace clprobe {
 /// That the best visits agree makes no other sample narrow.
 double width_of_samples(const Point& point, const Estimate& found, const DeviceInfo& device);
 
-/// The warning of a run on a device that something else seems to use.
-inline constexpr std::string_view disturbed_warning = "device_disturbed";
-
 /// The warning of a run whose reference points changed while it lasted.
 inline constexpr std::string_view reference_warning = "reference_changed";
 
@@ -29,11 +26,9 @@ inline constexpr std::string_view others_warning = "cores_shared";
 /// seen, and no cause of it: a memory whose latency differs from line to line scatters as well.
 std::optional<Warning> find_scatter(std::span<const Point> points, const DeviceInfo& device);
 
-/// Writes what the run's reference points say of what disturbed it, and writes or takes back the
-/// warning about that, which is said of more than 5 %. Of a run without such points: whoever
-/// disturbs a device disturbs its quietest series as well, so that something else is said to use it
-/// where even that one scatters by more than 5 %, and where some points were told to. What others
-/// had of a CPU's cores is told where it is more than a tenth.
+/// Writes the disturbances that the run's reference points saw, and writes or takes back two
+/// warnings: of references that changed by more than 5 %, and of others who had more than a tenth
+/// of a CPU's cores.
 void tell_disturbance(Run& run);
 
 }  // namespace clprobe

@@ -18,8 +18,6 @@ namespace {
 
 // Both walk over a set in another order, which fills the sets of a cache otherwise.
 constexpr double end_margin = 1.25;
-// The latency of an idle memory is not that of a loaded one.
-constexpr double in_flight_margin = 1.5;
 // A cache serves nearly nothing of a set that is twice as large.
 constexpr double far_beyond = 2.0;
 
@@ -188,37 +186,15 @@ void warn_of_ends(const Ladder& bandwidth, const Ladder& latency, std::vector<Wa
   }
 }
 
-/// Compares the bytes found in flight with those that the bandwidth implies. A lower bound says
-/// nothing about a device that has more.
-void warn_of_bytes(const Ladder& bandwidth, const Finding& implied, const Ladder& found,
-                   std::vector<Warning>& warnings) {
-  for (const Rung& each : found.rungs) {
-    const Interval bytes = interval_of(each.value);
-    const Interval beside = interval_of(implied);
-    const bool is_less = beside.high * in_flight_margin < bytes.low;
-    const bool is_more = bytes.high * in_flight_margin < beside.low;
-    if (!is_less && (!is_more || each.value.role == Role::lower_bound)) continue;
-    warnings.push_back({std::string(in_flight_warning),
-                        {{"probe", std::string(bandwidth.probe)},
-                         {"series", std::string(bandwidth.what.series)},
-                         {"implied_bytes", whole(*implied.value)},
-                         {"other_probe", std::string(found.probe)},
-                         {"found_bytes", whole(*each.value.value)}},
-                        WarningSource::analysis});
-  }
-}
-
 bool is_disturbed(const Run& run) {
   return std::ranges::any_of(run.warnings, [](const Warning& each) {
-    return each.code == disturbed_warning || each.code == reference_warning ||
-           each.code == others_warning;
+    return each.code == reference_warning || each.code == others_warning;
   });
 }
 
 void take_back(Run& run) {
   std::erase_if(run.warnings, [](const Warning& each) {
-    return each.code == end_warning || each.code == lone_end_warning ||
-           each.code == in_flight_warning;
+    return each.code == end_warning || each.code == lone_end_warning;
   });
   for (ProbeResult& result : run.results) {
     std::erase_if(result.findings, [](const Finding& each) {
@@ -278,7 +254,6 @@ void add_latency_ends(const Ladder& bandwidth, const Ladder& latency, std::strin
 void tell_agreement(Run& run, std::span<const ProbeQuantities> all) {
   take_back(run);
   const std::vector<Ladder> latencies = ladders_of(run, all, Quantity::latency);
-  const std::vector<Ladder> in_flight = ladders_of(run, all, Quantity::bytes_in_flight);
   std::vector<Warning> warnings;
   for (const Ladder& bandwidth : ladders_of(run, all, Quantity::bandwidth)) {
     const auto is_beside = [&](const Ladder& other) {
@@ -295,13 +270,8 @@ void tell_agreement(Run& run, std::span<const ProbeQuantities> all) {
     for (std::size_t i = 0; i < bandwidth.rungs.size(); ++i) {
       const Rung* const beside = rung_beside(bandwidth, i, *latency, run.imported.has_value());
       if (beside == nullptr) continue;
-      Finding implied = implied_by(bandwidth.rungs[i].value, beside->value, name);
-      // Memory comes after all levels that have an end.
-      const bool is_memory = i > 0 && i + 1 == bandwidth.rungs.size() && !bandwidth.rungs[i].end;
-      for (const Ladder& found : in_flight) {
-        if (is_memory && is_beside(found)) warn_of_bytes(bandwidth, implied, found, warnings);
-      }
-      bandwidth.result->findings.push_back(std::move(implied));
+      bandwidth.result->findings.push_back(
+          implied_by(bandwidth.rungs[i].value, beside->value, name));
     }
   }
   if (is_disturbed(run)) return;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -21,10 +20,6 @@ constexpr double worth_telling = 0.05;
 // Times that the host waits for include its scheduler, and more samples do not help: only scatter
 // that also hides changes from `compare` (coarse_change) is worth telling.
 constexpr double worth_telling_of_waits = 0.25;
-// The interval of fewer samples is no wider than luck has it.
-constexpr std::size_t min_samples = 3;
-// One disturbed point of fewer would decide.
-constexpr std::size_t min_points = 5;
 
 /// The width of the interval as a share of the time.
 std::optional<double> width_of(const Point& point, const DeviceInfo& device) {
@@ -60,35 +55,10 @@ std::optional<Warning> find_scatter(std::span<const Point> points, const DeviceI
 
 namespace {
 
-/// The series of a run that scatters least.
-struct QuietSeries {
-  std::string probe{};
-  std::string series{};
-  double share{0.0};  ///< the middle one of its points' intervals, as a share of their times
-};
-
-/// Nothing if no series has 5 points of 3 samples each: fewer say nothing about scatter.
-std::optional<QuietSeries> find_quietest(const Run& run) {
-  std::optional<QuietSeries> quietest;
-  for (const ProbeResult& result : run.results) {
-    std::map<std::string, std::vector<double>> widths;
-    for (const Point& point : result.points) {
-      if (point.samples.size() < min_samples || !point.failure.empty()) continue;
-      if (const auto width = width_of(point, run.device)) widths[point.series].push_back(*width);
-    }
-    for (const auto& [series, of_points] : widths) {
-      if (of_points.size() < min_points) continue;
-      const double share = median(of_points);
-      if (!quietest || share < quietest->share) quietest = {result.probe, series, share};
-    }
-  }
-  return quietest;
-}
-
-/// Warns of what the reference points saw, if that is worth telling. Returns if there were any.
-bool tell_references(Run& run) {
+/// Warns of what the reference points saw, if that is worth telling.
+void tell_references(Run& run) {
   const std::optional<MostChanged> most = find_most_changed(run);
-  if (!most) return false;
+  if (!most) return;
   // The warning states the observed range; intervals of short runs allow for several times as much.
   const double share = std::expm1(most->seen.range);
   if (share > worth_telling) {
@@ -100,7 +70,6 @@ bool tell_references(Run& run) {
                              {"allowed_factor", std::exp(most->seen.range * most->seen.factor)}},
                             WarningSource::analysis});
   }
-  return true;
 }
 
 /// Warns of the share of the cores that others used, if that is worth telling.
@@ -117,24 +86,11 @@ void tell_others(Run& run) {
 
 void tell_disturbance(Run& run) {
   std::erase_if(run.warnings, [](const Warning& warning) {
-    return warning.code == disturbed_warning || warning.code == reference_warning ||
-           warning.code == others_warning;
+    return warning.code == reference_warning || warning.code == others_warning;
   });
   run.disturbances = find_disturbances(run);
   tell_others(run);
-  if (tell_references(run)) return;
-  const bool is_told = std::ranges::any_of(run.results, [](const ProbeResult& result) {
-    return std::ranges::any_of(result.warnings,
-                               [](const Warning& each) { return each.code == "wide_intervals"; });
-  });
-  if (!is_told) return;
-  const std::optional<QuietSeries> quietest = find_quietest(run);
-  if (!quietest || quietest->share <= worth_telling) return;
-  run.warnings.push_back({std::string(disturbed_warning),
-                          {{"probe", quietest->probe},
-                           {"series", quietest->series},
-                           {"quietest_share", quietest->share}},
-                          WarningSource::analysis});
+  tell_references(run);
 }
 
 }  // namespace clprobe

@@ -370,15 +370,6 @@ struct Side {
   double y_last{0.0};
 };
 
-/// With the points before it that are as high as it is: of few points the one where a ramp ends is
-/// as well a part of the ramp.
-Segment with_end_of_ramp(const LogCurve& curve, const Plateau& plateau, double sigma) {
-  Segment whole{.first = plateau.first(), .last = plateau.last()};
-  const double level = height(curve, plateau);
-  while (whole.first > 0 && std::abs(curve.y[whole.first - 1] - level) < sigma) --whole.first;
-  return whole;
-}
-
 Side side_of(const LogCurve& curve, const Segment& whole, double sigma) {
   const Line line = line_of(curve, whole);
   return {slope_of(curve, whole, sigma), line.intercept + line.slope * curve.x[whole.first],
@@ -391,7 +382,7 @@ bool is_slow_step(const LogCurve& curve, const Plateau& a, const Plateau& b, dou
   constexpr double min_span_of_side = 1.0;
   constexpr double min_contrast = 4.0;
   const Segment near{.first = a.first(), .last = a.last()};
-  const Segment far = with_end_of_ramp(curve, b, sigma);
+  const Segment far{.first = b.first(), .last = b.last()};
   if (far.first <= near.last) return false;
   if (std::min(span_of(curve, near), span_of(curve, far)) < min_span_of_side) return false;
   const Side before = side_of(curve, near, sigma);
@@ -451,15 +442,8 @@ bool are_one_level(const LogCurve& curve, const Plateau& a, const Plateau& b, do
   // A level is never faster than a nearer one: a fall is a disturbance within one level.
   if (height(curve, b) - height(curve, a) <= min_step) return true;
   if (a.is_shelf || b.is_shelf) return false;
-  // Flat pieces of a creeping level are stairs whose height is their own slope.
-  const auto creep = [&](const Segment& segment) {
-    if (segment.kind == SegmentKind::ramp) return 0.0;
-    const double slope = std::clamp(slope_of(curve, segment, 0.0).value, 0.0, creep_slope);
-    return slope * span_of(curve, segment) / 2.0;
-  };
   if (is_slow_step(curve, a, b, sigma)) return false;
-  const double rise = b.members.front().y_first - a.members.back().y_last -
-                      creep(a.members.back()) - creep(b.members.front());
+  const double rise = b.members.front().y_first - a.members.back().y_last;
   const double distance = curve.x[b.first()] - curve.x[a.last()];
   if (rise <= min_step) return true;
   return slow == SlowRise::one_level && rise <= creep_slope * distance;

@@ -52,9 +52,6 @@ constexpr std::array prose{
     Prose{"wide_intervals", "scattering samples",
           "the samples of {points} of {of_points point} scatter by up to {widest_share}",
           "--thorough takes more samples per point"},
-    Prose{"device_disturbed", "a shared device",
-          "even the quietest series, {series} of {probe}, scatters by {quietest_share}",
-          "another program seems to use the device: close it, or repeat with --thorough"},
     Prose{"reference_changed", "a changing speed",
           "the reference point ({kind}: {series} of {probe}) changed by up to {changed_share}",
           "another program may use the device; intervals allow for a factor of {allowed_factor}"},
@@ -69,11 +66,6 @@ constexpr std::array prose{
           "{probe} sees a level end at {ends_at_bytes} ({series}); {other_probe} sees none "
           "({other_series})",
           end_advice},
-    Prose{
-        "in_flight_differs", "loads in flight that disagree",
-        "by Little's law, {series} of {probe} and the latency imply {implied_bytes} in flight, but "
-        "{other_probe} finds {found_bytes}",
-        "one of the three measurements is wrong; rerun on an idle machine"},
     Prose{"replay_unlike_app", "a replay unlike the program",
           "a replay of {series} takes {replay_ratio} times as long as the program's launch",
           "caches, clocks or concurrent work differed in the program; shares describe the replay"},

@@ -13,7 +13,6 @@
 #include "clprobe/probe.hpp"
 #include "probes/banks/access.hpp"
 #include "probes/banks/findings.hpp"
-#include "probes/banks/points.hpp"
 #include "probes/banks/transpose.hpp"
 #include "probes/shared/asked_numbers.hpp"
 #include "probes/shared/card_parts.hpp"

@@ -14,7 +14,6 @@
 #include "clprobe/device.hpp"
 #include "clprobe/probe.hpp"
 #include "probes/banks/access.hpp"
-#include "probes/banks/points.hpp"
 #include "probes/banks/transpose.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/mixed.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/banks/model.hpp"
+#include "probes/banks/findings.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Banks told from generated times, and the model of conflicts by its source's own figures.
-#include "probes/banks/model.hpp"
+#include "probes/banks/findings.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/banks/points.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -15,7 +15,7 @@
 
 #include "clprobe/registry.hpp"
 #include "probes/banks/access.hpp"
-#include "probes/banks/model.hpp"
+#include "probes/banks/findings.hpp"
 #include "probes/banks/transpose.hpp"
 #include "probes/shared/fields.hpp"
 

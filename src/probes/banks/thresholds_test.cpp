@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "probes/banks/model.hpp"
+#include "probes/banks/findings.hpp"
 #include "random.hpp"
 
 namespace clprobe::banks {

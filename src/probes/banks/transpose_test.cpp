@@ -20,7 +20,7 @@
 #include "clprobe/registry.hpp"
 #include "clprobe/simulated.hpp"
 #include "probes/banks/access.hpp"
-#include "probes/banks/model.hpp"
+#include "probes/banks/findings.hpp"
 #include "probes/banks/runs_test.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/work_group.hpp"

@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "clprobe/estimate.hpp"
-#include "probes/inflight/options.hpp"
 #include "probes/inflight/shape.hpp"
 #include "probes/shared/finding.hpp"
 #include "probes/shared/work_group.hpp"

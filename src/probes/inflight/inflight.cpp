@@ -18,7 +18,6 @@
 #include "clprobe/point_facts.hpp"
 #include "clprobe/probe.hpp"
 #include "probes/inflight/loaded.hpp"
-#include "probes/inflight/options.hpp"
 #include "probes/inflight/shape.hpp"
 #include "probes/shared/asked_numbers.hpp"
 #include "probes/shared/card_parts.hpp"
@@ -177,11 +176,6 @@ constexpr FindingSpec finding_specs[]{
     {.name = "bytes_in_flight", .unit = "bytes", .role = Role::remark},
     {.name = "bytes_in_flight_at_least", .unit = "bytes", .role = Role::remark},
     {.name = "advice", .role = Role::advice},
-};
-
-constexpr SharedQuantity quantities[]{
-    {Quantity::bytes_in_flight, "global", "bytes_in_flight", device_series},
-    {Quantity::bytes_in_flight, "global", "bytes_in_flight_at_least", device_series},
 };
 
 // Thousands of short points: two visits of each are enough where they agree; where lines lie in two
@@ -367,7 +361,6 @@ const Probe probe{
     .derive = derive_variance,
     .analyse = analyse,
     .card = card,
-    .quantities = quantities,
 };
 
 }  // namespace clprobe::inflight

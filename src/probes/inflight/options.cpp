@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/inflight/options.hpp"
+#include "probes/inflight/inflight.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -294,22 +294,21 @@ double min_latency(std::span<const ThreadLatencyCurve> curves, double interval,
     for (const auto& point : curve.points) few = std::min(few, requests_of(curve, point));
   }
   few = std::max<std::int64_t>(few, 4);
-  std::optional<double> least;
+  double least = HUGE_VAL;
   for (const ThreadLatencyCurve& curve : curves) {
     if (curve.pattern.target != target) continue;
     for (const ThreadLatencyPoint& point : curve.points) {
       const std::int64_t requests = requests_of(curve, point);
+      if (requests > few) continue;  // the interval is not known well enough, nor is it needed
       for (const double cycles : point.runs_cycles) {
         const double latency = cycles - curve.overhead_cycles;
         if (!(latency > 0.0)) continue;
-        // For more requests the interval is not known well enough, nor is it needed.
-        const double others = requests <= few ? static_cast<double>(requests - 1) * interval : 0.0;
-        const double alone = std::max(latency - others, latency / 2.0);
-        if (!least || alone < *least) least = alone;
+        const double others = static_cast<double>(requests - 1) * interval;
+        least = std::min(least, std::max(latency - others, latency / 2.0));
       }
     }
   }
-  return least.value_or(0.0);
+  return std::isfinite(least) ? least : 0.0;
 }
 
 /// Little's law with the slowest run of each point: every error makes the bound smaller. The

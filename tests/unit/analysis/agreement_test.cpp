@@ -24,11 +24,8 @@ constexpr std::array of_streams{
     SharedQuantity{Quantity::capacity, "global", "capacity", "all"},
     SharedQuantity{Quantity::implied_bytes_in_flight, "global", "on_the_way", "all"},
     SharedQuantity{Quantity::latency_end, "global", "chase_end", "all"}};
-constexpr std::array of_loads{
-    SharedQuantity{Quantity::bytes_in_flight, "global", "outstanding", "device"}};
 constexpr std::array all{ProbeQuantities{"chases", of_chase},
-                         ProbeQuantities{"streams", of_streams},
-                         ProbeQuantities{"loads", of_loads}};
+                         ProbeQuantities{"streams", of_streams}};
 
 /// A step of a curve: its time or rate, and the size at which it ends, in KiB; 0: behind the
 /// largest set.
@@ -73,14 +70,6 @@ ProbeResult chases(double near_end = 100.0, double measured_to = 1e9) {
 }
 ProbeResult streams(double near_end = 100.0, double far_end = 10240.0) {
   return result_of("streams", "rate", "all", {{1000e9, near_end}, {400e9, far_end}, {50e9, 0.0}});
-}
-ProbeResult loads(double bytes, Role role = Role::fact) {
-  ProbeResult result;
-  result.probe = "loads";
-  result.findings.push_back(finding("outstanding", "device", 1, bytes));
-  result.findings.back().level.reset();
-  result.findings.back().role = role;
-  return result;
 }
 
 Run run_of(std::vector<ProbeResult> results) {
@@ -248,26 +237,10 @@ TEST_CASE("latency with no end at all is a warning of its own") {
   for (const Warning& each : run.warnings) CHECK(each.code == lone_end_warning);
 }
 
-TEST_CASE("bytes in flight that memory's bandwidth does not imply are warned of") {
-  // Memory implies 25 KB.
-  CHECK(run_of({chases(), streams(), loads(25e3)}).warnings.empty());
-  CHECK(run_of({chases(), streams(), loads(37e3)}).warnings.empty());
-  CHECK(run_of({chases(), streams(), loads(17e3)}).warnings.empty());
-  const Run more = run_of({chases(), streams(), loads(42e3)});
-  REQUIRE(more.warnings.size() == 1);
-  CHECK(more.warnings[0].code == in_flight_warning);
-  CHECK(more.warnings[0].facts.integer("implied_bytes") == 25000);
-  CHECK(more.warnings[0].facts.integer("found_bytes") == 42000);
-  CHECK(run_of({chases(), streams(), loads(15e3)}).warnings.size() == 1);
-  // At least 15 KB may be 25, at least 42 may not.
-  CHECK(run_of({chases(), streams(), loads(15e3, Role::lower_bound)}).warnings.empty());
-  CHECK(run_of({chases(), streams(), loads(42e3, Role::lower_bound)}).warnings.size() == 1);
-}
-
 TEST_CASE("a disturbed run has no such warnings, and what is implied") {
-  for (const std::string_view code : {disturbed_warning, reference_warning, others_warning}) {
+  for (const std::string_view code : {reference_warning, others_warning}) {
     Run run;
-    run.results = {chases(), streams(300.0), loads(42e3)};
+    run.results = {chases(), streams(300.0)};
     run.results[1].points = far_streams(16).points;
     run.warnings.push_back({std::string(code), {}, WarningSource::analysis});
     tell_agreement(run, all);

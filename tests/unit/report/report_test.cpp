@@ -249,17 +249,12 @@ TEST_CASE("warnings are sentences, also those that nobody has written yet") {
   CHECK(describe_warning({"very_odd", {{"size_bytes", std::int64_t{65536}}, {"why", "rain"}}}) ==
         "very odd: size 64 KiB, why rain");
   CHECK(describe_warning({"odd", {}}) == "odd");
-  // What was seen; somebody else is blamed by a warning of its own alone.
   CHECK(describe_warning({"wide_intervals",
                           {{"points", std::int64_t{37}},
                            {"of_points", std::int64_t{120}},
                            {"widest_share", 0.46}}}) ==
         "the samples of 37 of 120 points scatter by up to 46 %; --thorough takes more samples per "
         "point");
-  CHECK(describe_warning({"device_disturbed",
-                          {{"probe", "latency"}, {"series", "local"}, {"quietest_share", 0.08}}}) ==
-        "even the quietest series, local of latency, scatters by 8 %; another program "
-        "seems to use the device: close it, or repeat with --thorough");
   const auto short_time = [](std::int64_t planned) {
     return describe_warning(
         {"time_budget_short", {{"measured", std::int64_t{0}}, {"planned", planned}}});
