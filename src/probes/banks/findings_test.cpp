@@ -107,31 +107,6 @@ TEST_CASE("congestion is of the banks that were found, w, l and k swept") {
   CHECK(asked.front().parameters.integer("ways") == 3);
 }
 
-std::set<std::string> builds_of(const std::vector<Point>& points) {
-  std::set<std::string> builds;
-  for (const Point& point : points) {
-    for (const KernelVariant& each : banks_probe().builds(gpu(), 0, point)) {
-      builds.insert(each.options);
-    }
-  }
-  return builds;
-}
-
-// Nobody waits for a slow driver when the banks are known.
-TEST_CASE("the kernels of the model are built while its points are not known yet") {
-  std::vector<Point> points = accesses_for(gpu());
-  const std::set<std::string> early = builds_of(points);
-  take_samples(points, {32, 4, 32});
-  const std::set<std::string> late = builds_of(banks_probe().refine(gpu(), {}, points));
-  CHECK(late.size() == 2 * 4 * 2);
-  CHECK(std::includes(early.begin(), early.end(), late.begin(), late.end()));
-  // Those of one word: a bank of another width is rare.
-  std::erase_if(points, [](const Point& each) {
-    return each.parameters.integer("word_bytes") == 4 && each.series != "load-latency";
-  });
-  for (const std::string& each : builds_of(points)) CHECK(each.find("ONCE") == std::string::npos);
-}
-
 TEST_CASE("a CPU has no banks, and no made-up number") {
   std::vector<Point> points = accesses_for(cpu());
   take_samples(points, {}, true);
