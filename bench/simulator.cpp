@@ -10,9 +10,8 @@
 #include <string_view>
 
 #include "clprobe/registry.hpp"
-#include "clprobe/simulated.hpp"
-#include "clprobe/simulator.hpp"
-#include "clprobe/stalls.hpp"
+#include "simulation/api/simulated.hpp"
+#include "simulation/api/simulator.hpp"
 
 namespace clprobe::simulator {
 namespace {

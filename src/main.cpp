@@ -4,14 +4,13 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/options.hpp"
+#include "app/cli/options.hpp"
+#include "app/commands/commands.hpp"
+#include "app/commands/selection.hpp"
+#include "app/terminal/output.hpp"
 #include "clprobe/registry.hpp"
 #include "clprobe/run.hpp"
-#include "commands/commands.hpp"
-#include "commands/selection.hpp"
-#include "system/standard_streams.hpp"
-#include "system/write.hpp"
-#include "terminal/output.hpp"
+#include "system/api/files.hpp"
 
 namespace {
 

@@ -13,10 +13,10 @@
 #include <string_view>
 #include <vector>
 
-#include "clprobe/engine.hpp"
-#include "clprobe/paired.hpp"
 #include "clprobe/probe.hpp"
 #include "clprobe/run.hpp"
+#include "compare/api/paired.hpp"
+#include "measure/api/engine.hpp"
 
 namespace clprobe {
 

@@ -17,10 +17,10 @@
 
 #include "clprobe/agreement.hpp"
 #include "clprobe/budget.hpp"
-#include "clprobe/launch.hpp"
 #include "clprobe/option.hpp"
 #include "clprobe/run.hpp"
 #include "clprobe/units.hpp"
+#include "profile/api/bundle.hpp"
 
 /// What a probe gives for `Probe::trace`: its function, or nothing in a build without the
 /// simulation.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The savings of removed causes.
-#include "clprobe/ablation.hpp"
+#include "analysis/api/ablation.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <cmath>
 #include <random>
 
-#include "clprobe/statistics.hpp"
+#include "analysis/api/statistics.hpp"
 
 namespace clprobe {
 namespace {

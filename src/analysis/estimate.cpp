@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "clprobe/estimate.hpp"
+#include "analysis/api/estimate.hpp"
 
 #include <algorithm>
 #include <array>

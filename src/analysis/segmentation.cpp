@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-#include "clprobe/statistics.hpp"
+#include "analysis/api/statistics.hpp"
 
 namespace clprobe::analysis {
 namespace {

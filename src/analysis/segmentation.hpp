@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "clprobe/levels.hpp"
+#include "analysis/api/estimate.hpp"
 
 namespace clprobe::analysis {
 

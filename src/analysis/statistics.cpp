@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "clprobe/statistics.hpp"
+#include "analysis/api/statistics.hpp"
 
 #include <algorithm>
 #include <array>

@@ -6,9 +6,9 @@
 #include <array>
 #include <cmath>
 
-#include "clprobe/estimate.hpp"
+#include "analysis/api/estimate.hpp"
 #include "import/formats.hpp"
-#include "text/text.hpp"
+#include "text/api/text.hpp"
 
 namespace clprobe::import::clmempatterns {
 

@@ -10,10 +10,10 @@
 #include <cmath>
 #include <pugixml.hpp>
 
-#include "clprobe/estimate.hpp"
+#include "analysis/api/estimate.hpp"
 #include "import/columns.hpp"
 #include "import/formats.hpp"
-#include "text/text.hpp"
+#include "text/api/text.hpp"
 
 namespace clprobe::import::clpeak {
 namespace {

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "import/formats.hpp"
-#include "text/text.hpp"
+#include "text/api/text.hpp"
 
 namespace clprobe::import {
 namespace {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "clprobe/import.hpp"
-#include "run/json.hpp"
+#include "import/api/import.hpp"
+#include "run/api/json.hpp"
 
 namespace clprobe::import {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "clprobe/import.hpp"
+#include "import/api/import.hpp"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 #include <cmath>
 #include <vector>
 
-#include "clprobe/estimate.hpp"
+#include "analysis/api/estimate.hpp"
 #include "import/formats.hpp"
-#include "text/text.hpp"
+#include "text/api/text.hpp"
 
 namespace clprobe {
 namespace import {

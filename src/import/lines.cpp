@@ -9,7 +9,7 @@
 #include <cmath>
 
 #include "clprobe/run.hpp"
-#include "text/text.hpp"
+#include "text/api/text.hpp"
 
 namespace clprobe::import {
 

@@ -10,9 +10,9 @@
 #include <optional>
 #include <vector>
 
-#include "clprobe/statistics.hpp"
+#include "analysis/api/statistics.hpp"
 #include "import/formats.hpp"
-#include "text/text.hpp"
+#include "text/api/text.hpp"
 
 namespace clprobe::import::nvbandwidth {
 

@@ -22,7 +22,7 @@
 #include <cmath>
 #include <map>
 
-#include "clprobe/estimate.hpp"
+#include "analysis/api/estimate.hpp"
 #include "import/formats.hpp"
 
 namespace clprobe::import::rows {

@@ -10,10 +10,10 @@
 #include <map>
 #include <set>
 
-#include "clprobe/estimate.hpp"
+#include "analysis/api/estimate.hpp"
 #include "import/columns.hpp"
 #include "import/formats.hpp"
-#include "text/text.hpp"
+#include "text/api/text.hpp"
 
 namespace clprobe::import::size_latency {
 

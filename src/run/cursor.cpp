@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "run/cursor.hpp"
+#include "run/api/json.hpp"
 
 #include <fmt/format.h>
 

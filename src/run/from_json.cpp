@@ -13,8 +13,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "run/api/json.hpp"
 #include "run/fields.hpp"
-#include "run/json.hpp"
 
 namespace clprobe::json {
 namespace {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "run/json.hpp"
+#include "run/api/json.hpp"
 
 namespace clprobe::json {
 namespace {

@@ -5,8 +5,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "run/api/json.hpp"
 #include "run/fields.hpp"
-#include "run/json.hpp"
 
 namespace clprobe::json {
 namespace {

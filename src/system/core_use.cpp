@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "system/core_use.hpp"
+#include "system/api/host.hpp"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -13,8 +13,6 @@
 #include <sstream>
 #include <string>
 #include <vector>
-
-#include "system/cores.hpp"
 
 namespace clprobe::system {
 namespace {

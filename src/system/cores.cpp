@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "system/cores.hpp"
+#include "system/api/host.hpp"
 
 #include <unistd.h>
 

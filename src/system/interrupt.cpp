@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "system/interrupt.hpp"
+#include "system/api/processes.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "system/pages.hpp"
+#include "system/api/host.hpp"
 
 #include <sys/mman.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "system/pipe_to.hpp"
+#include "system/api/files.hpp"
 
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -11,8 +11,7 @@
 #include <cstdlib>
 #include <system_error>
 
-#include "system/spawn.hpp"
-#include "system/write.hpp"
+#include "system/api/processes.hpp"
 
 namespace clprobe::system {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "system/quiet_core.hpp"
+#include "system/api/host.hpp"
 
 #include <sched.h>
 
@@ -11,8 +11,6 @@
 #include <cstdint>
 #include <optional>
 #include <utility>
-
-#include "system/cores.hpp"
 
 namespace clprobe::system {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "system/read_file.hpp"
+#include "system/api/files.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "system/interrupt.hpp"
+#include "system/api/processes.hpp"
 
 namespace clprobe::system {
 namespace {

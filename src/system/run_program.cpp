@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "system/run_program.hpp"
+#include "system/api/processes.hpp"
 
 #include <poll.h>
 #include <sys/syscall.h>
@@ -9,9 +9,6 @@
 #include <chrono>
 #include <csignal>
 #include <thread>
-
-#include "system/interrupt.hpp"
-#include "system/spawn.hpp"
 
 namespace clprobe::system {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "system/spawn.hpp"
+#include "system/api/processes.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

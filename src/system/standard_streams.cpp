@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "system/standard_streams.hpp"
+#include "system/api/files.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
-
-#include "system/write.hpp"
 
 namespace clprobe::system {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "system/temporary_folder.hpp"
+#include "system/api/files.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "system/write.hpp"
+#include "system/api/files.hpp"
 
 #include <poll.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <csignal>
 #include <cstddef>
 
-#include "system/interrupt.hpp"
+#include "system/api/processes.hpp"
 
 namespace clprobe::system {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "text/nearest.hpp"
+#include "text/api/text.hpp"
 
 #include <algorithm>
 #include <cctype>

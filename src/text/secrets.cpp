@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "text/secrets.hpp"
+#include "text/api/secrets.hpp"
 
 #include <algorithm>
 #include <array>

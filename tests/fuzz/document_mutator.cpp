@@ -12,7 +12,7 @@
 
 #include "clprobe/run.hpp"
 #include "hostile/extremes.hpp"
-#include "run/json.hpp"
+#include "run/api/json.hpp"
 
 // NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* bytes, std::size_t size, std::size_t max);

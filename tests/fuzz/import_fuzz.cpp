@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "clprobe/import.hpp"
-#include "clprobe/report.hpp"
+#include "import/api/import.hpp"
+#include "present/api/report.hpp"
 
 // NOLINTNEXTLINE(readability-identifier-naming): libFuzzer asks for it
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "clprobe/includes.hpp"
+#include "profile/api/prelude.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "clprobe/launch.hpp"
+#include "profile/api/bundle.hpp"
 
 namespace {
 

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "app/commands/analyse_again.hpp"
 #include "clprobe/run.hpp"
-#include "commands/analyse_again.hpp"
 #include "hostile/show.hpp"
 
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "clprobe/prelude.hpp"
+#include "profile/api/prelude.hpp"
 
 namespace {
 

@@ -9,8 +9,7 @@
 #include <string_view>
 
 #include "../unit/trace_text.hpp"
-#include "clprobe/simulator.hpp"
-#include "clprobe/trace_file.hpp"
+#include "simulation/api/simulator.hpp"
 
 namespace {
 

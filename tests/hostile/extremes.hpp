@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "run/json.hpp"
+#include "run/api/json.hpp"
 
 namespace clprobe::hostile {
 

@@ -8,8 +8,8 @@
 #include <cctype>
 #include <set>
 
-#include "clprobe/compare.hpp"
-#include "clprobe/comparison_report.hpp"
+#include "compare/api/compare.hpp"
+#include "present/api/report.hpp"
 
 namespace clprobe::hostile {
 namespace {

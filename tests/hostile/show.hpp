@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "clprobe/report.hpp"
 #include "clprobe/run.hpp"
+#include "present/api/report.hpp"
 
 namespace clprobe::hostile {
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
-#include "clprobe/launch.hpp"
-#include "clprobe/prelude.hpp"
 #include "probes/kernel/kernel.hpp"
+#include "profile/api/bundle.hpp"
+#include "profile/api/prelude.hpp"
 
 namespace clprobe {
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "clprobe/prelude.hpp"
+#include "profile/api/prelude.hpp"
 
 namespace clprobe::prelude {
 

@@ -5,9 +5,9 @@
 #include <functional>
 #include <string>
 
-#include "clprobe/device.hpp"
-#include "clprobe/launch.hpp"
+#include "measure/api/device.hpp"
 #include "probes/kernel/replay.hpp"
+#include "profile/api/bundle.hpp"
 
 namespace clprobe::kernel {
 namespace {

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "clprobe/engine.hpp"
-#include "engine/sampler.hpp"
+#include "measure/api/engine.hpp"
+#include "measure/engine/sampler.hpp"
 
 namespace clprobe {
 

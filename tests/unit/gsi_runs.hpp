@@ -8,11 +8,10 @@
 #include <vector>
 
 #include "clprobe/budget.hpp"
-#include "clprobe/machine.hpp"
 #include "clprobe/probe.hpp"
-#include "clprobe/simulator.hpp"
-#include "clprobe/stalls.hpp"
 #include "probes/gsi/cases.hpp"
+#include "simulation/api/machine.hpp"
+#include "simulation/api/simulator.hpp"
 
 namespace clprobe::gsi {
 

@@ -9,8 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "clprobe/stalls.hpp"
-#include "clprobe/trace.hpp"
+#include "simulation/api/simulator.hpp"
 #include "unit/random_traces.hpp"
 
 namespace clprobe::simulator {

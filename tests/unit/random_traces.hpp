@@ -6,8 +6,8 @@
 #include <initializer_list>
 #include <random>
 
-#include "clprobe/machine.hpp"
-#include "clprobe/trace.hpp"
+#include "simulation/api/machine.hpp"
+#include "simulation/api/simulator.hpp"
 
 namespace clprobe::simulator {
 

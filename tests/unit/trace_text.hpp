@@ -10,9 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "clprobe/trace.hpp"
-#include "clprobe/trace_file.hpp"
-#include "simulator/trace_fields.hpp"
+#include "simulation/api/simulator.hpp"
+#include "simulation/simulator/trace_fields.hpp"
 
 namespace clprobe::simulator {
 

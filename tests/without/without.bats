@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2154,SC2016  # Bats sets the variables; messages have backquotes
 # A build with -DCLPROBE_PROFILE=OFF or -DCLPROBE_SIMULATION=OFF.
 bats_require_minimum_version 1.5.0
 

@@ -14,7 +14,7 @@ add_link_options(-static-libstdc++ LINKER:--exclude-libs,ALL)
 # clprobe_support_old_glibc(TARGET...): makes them run with glibc 2.34, too.
 function(clprobe_support_old_glibc)
   foreach(target IN LISTS ARGN)
-    target_sources(${target} PRIVATE ${CMAKE_SOURCE_DIR}/src/archive/old_glibc.cpp)
+    target_sources(${target} PRIVATE ${CMAKE_SOURCE_DIR}/src/system/archive/old_glibc.cpp)
     target_link_options(${target} PRIVATE LINKER:--wrap=hypot,--wrap=arc4random)
   endforeach()
 endfunction()

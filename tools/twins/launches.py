@@ -16,9 +16,9 @@ COUNTS = [1, 16, 256, 4096]
 BESIDE = 256  # where one thing differs from plain launches
 IDLE_QUEUES = [1, 64]
 # Of a GPU's driver. clprobe's may be faster: what the driver allocates in its process is on huge pages
-# (src/worker/child_process.cpp), and processes of one program differ. Beside an H100 five of them took 4.0
-# to 4.9 us for each of 4,096 launches with huge pages, and 4.3 to 5.7 without. On a CPU the system's
-# scheduler is a part of it, and there is no target.
+# (src/measure/worker/child_process.cpp), and processes of one program differ. Beside an H100 five of them
+# took 4.0 to 4.9 us for each of 4,096 launches with huge pages, and 4.3 to 5.7 without. On a CPU the
+# system's scheduler is a part of it, and there is no target.
 PLAIN_MOST = 1.1
 
 # What clprobe does, and the words for the twin that does it.

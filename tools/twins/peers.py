@@ -13,7 +13,7 @@ from twins.rates import Rate, print_rates
 
 SIZE = 64 * MIB
 CUDA_WAYS = ["direct", "staged"]
-# What a driver allocates on the host is on huge pages then, as in src/worker/child_process.cpp.
+# What a driver allocates on the host is on huge pages then, as in src/measure/worker/child_process.cpp.
 HUGE_PAGES = "GLIBC_TUNABLES=glibc.malloc.hugetlb=1"
 
 

@@ -9,8 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/estimate.hpp"
-#include "clprobe/levels.hpp"
+#include "analysis/api/estimate.hpp"
 #include "clprobe/point_facts.hpp"
 #include "clprobe/probe.hpp"
 #include "probes/bandwidth/bandwidth.hpp"

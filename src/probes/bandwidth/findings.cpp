@@ -9,8 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/estimate.hpp"
-#include "clprobe/levels.hpp"
+#include "analysis/api/estimate.hpp"
 #include "probes/bandwidth/bandwidth.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"

@@ -236,8 +236,7 @@ TEST_CASE(
   CHECK(limit_with(0.95).label == limited_by_units);
   const Finding unclear = limit_with(0.85);
   CHECK(unclear.label.empty());
-  CHECK(unclear.reason ==
-        "the interval of the scaling includes the threshold of 90 %");
+  CHECK(unclear.reason == "the interval of the scaling includes the threshold of 90 %");
 }
 
 TEST_CASE("bandwidth: what one unit writes stands in the levels of what all write") {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/device.hpp"
+#include "measure/api/device.hpp"
 #include "probes/bandwidth/bandwidth.hpp"
 #include "probes/shared/launch_size.hpp"
 #include "probes/shared/store.hpp"

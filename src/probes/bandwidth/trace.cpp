@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "clprobe/simulated.hpp"
 #include "probes/bandwidth/bandwidth.hpp"
+#include "simulation/api/simulated.hpp"
 
 namespace clprobe::bandwidth {
 

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/estimate.hpp"
-#include "clprobe/statistics.hpp"
+#include "analysis/api/estimate.hpp"
+#include "analysis/api/statistics.hpp"
 #include "clprobe/units.hpp"
 #include "probes/banks/access.hpp"
 #include "probes/banks/transpose.hpp"

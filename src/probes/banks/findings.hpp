@@ -12,10 +12,10 @@
 #include <string_view>
 #include <vector>
 
-#include "clprobe/estimate.hpp"
+#include "analysis/api/estimate.hpp"
+#include "analysis/api/statistics.hpp"
 #include "clprobe/probe.hpp"
 #include "clprobe/run.hpp"
-#include "clprobe/statistics.hpp"
 #include "clprobe/units.hpp"
 #include "probes/banks/access.hpp"
 

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/device.hpp"
 #include "clprobe/probe.hpp"
+#include "measure/api/device.hpp"
 #include "probes/banks/access.hpp"
 #include "probes/banks/transpose.hpp"
 #include "probes/shared/fields.hpp"

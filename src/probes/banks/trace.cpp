@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "clprobe/simulated.hpp"
 #include "probes/banks/access.hpp"
 #include "probes/banks/transpose.hpp"
 #include "probes/shared/fields.hpp"
+#include "simulation/api/simulated.hpp"
 
 namespace clprobe::banks {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "clprobe/estimate.hpp"
+#include "analysis/api/estimate.hpp"
 #include "clprobe/units.hpp"
 #include "probes/banks/findings.hpp"
 #include "probes/shared/fields.hpp"

@@ -15,15 +15,15 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/engine.hpp"
-#include "clprobe/machine.hpp"
 #include "clprobe/registry.hpp"
-#include "clprobe/simulated.hpp"
+#include "measure/api/engine.hpp"
 #include "probes/banks/access.hpp"
 #include "probes/banks/findings.hpp"
 #include "probes/banks/runs_test.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/work_group.hpp"
+#include "simulation/api/machine.hpp"
+#include "simulation/api/simulated.hpp"
 
 namespace clprobe::banks {
 namespace {

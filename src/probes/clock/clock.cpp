@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "clprobe/estimate.hpp"
+#include "analysis/api/estimate.hpp"
+#include "analysis/api/statistics.hpp"
 #include "clprobe/probe.hpp"
-#include "clprobe/statistics.hpp"
 #include "probes/clock/clock.hpp"
 #include "probes/shared/card_parts.hpp"
 #include "probes/shared/finding.hpp"

@@ -10,12 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/device.hpp"
-#include "clprobe/statistics.hpp"
+#include "analysis/api/statistics.hpp"
+#include "measure/api/device.hpp"
 #include "probes/clock/clock.hpp"
 #include "probes/shared/launch_size.hpp"
 #include "probes/shared/timed_launch.hpp"
-#include "system/power.hpp"
+#include "system/api/host.hpp"
 
 namespace clprobe::clock {
 namespace {

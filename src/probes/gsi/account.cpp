@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "clprobe/estimate.hpp"
+#include "analysis/api/estimate.hpp"
 
 namespace clprobe::gsi {
 namespace {

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/simulated.hpp"
-#include "clprobe/simulator.hpp"
 #include "probes/gsi/case_points.hpp"
 #include "probes/shared/fields.hpp"
+#include "simulation/api/simulated.hpp"
+#include "simulation/api/simulator.hpp"
 #include "unit/gsi_runs.hpp"
 
 namespace clprobe::gsi {

@@ -12,9 +12,9 @@
 #include <system_error>
 #include <utility>
 
-#include "clprobe/trace_file.hpp"
 #include "probes/shared/fields.hpp"
-#include "text/nearest.hpp"
+#include "simulation/api/simulator.hpp"
+#include "text/api/text.hpp"
 
 namespace clprobe::gsi {
 namespace {

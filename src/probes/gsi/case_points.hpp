@@ -9,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
-#include "clprobe/machine.hpp"
 #include "clprobe/probe.hpp"
-#include "clprobe/stalls.hpp"
 #include "probes/gsi/cases.hpp"
 #include "probes/shared/bounds.hpp"
+#include "simulation/api/machine.hpp"
+#include "simulation/api/simulator.hpp"
 
 namespace clprobe::gsi {
 

@@ -11,11 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include "clprobe/machine.hpp"
 #include "clprobe/run.hpp"
-#include "clprobe/stalls.hpp"
-#include "clprobe/trace.hpp"
 #include "clprobe/words.hpp"
+#include "simulation/api/machine.hpp"
+#include "simulation/api/simulator.hpp"
 
 namespace clprobe::gsi {
 

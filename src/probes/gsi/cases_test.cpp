@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "clprobe/simulator.hpp"
+#include "simulation/api/simulator.hpp"
 #include "unit/gsi_runs.hpp"
 
 namespace clprobe::gsi {

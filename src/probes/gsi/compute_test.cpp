@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "clprobe/engine.hpp"
-#include "clprobe/simulated.hpp"
 #include "clprobe/stacks.hpp"
+#include "measure/api/engine.hpp"
+#include "simulation/api/simulated.hpp"
 #include "unit/gsi_runs.hpp"
 
 namespace clprobe::gsi {

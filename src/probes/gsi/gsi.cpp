@@ -19,15 +19,15 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/machine.hpp"
 #include "clprobe/probe.hpp"
-#include "clprobe/simulated.hpp"
 #include "clprobe/stacks.hpp"
-#include "clprobe/trace_file.hpp"
 #include "probes/gsi/case_points.hpp"
 #include "probes/gsi/cases.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
+#include "simulation/api/machine.hpp"
+#include "simulation/api/simulated.hpp"
+#include "simulation/api/simulator.hpp"
 
 namespace clprobe::gsi {
 

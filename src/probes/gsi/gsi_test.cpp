@@ -10,13 +10,13 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/engine.hpp"
 #include "clprobe/registry.hpp"
-#include "clprobe/simulated.hpp"
-#include "clprobe/simulator.hpp"
 #include "clprobe/stacks.hpp"
+#include "measure/api/engine.hpp"
 #include "probes/gsi/case_points.hpp"
 #include "sample_once.hpp"
+#include "simulation/api/simulated.hpp"
+#include "simulation/api/simulator.hpp"
 #include "unit/gsi_runs.hpp"
 
 namespace clprobe::gsi {

@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/engine.hpp"
-#include "clprobe/simulated.hpp"
 #include "clprobe/stacks.hpp"
-#include "clprobe/trace_file.hpp"
+#include "measure/api/engine.hpp"
+#include "simulation/api/simulated.hpp"
+#include "simulation/api/simulator.hpp"
 #include "unit/gsi_runs.hpp"
 #include "unit/trace_text.hpp"
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/simulator.hpp"
 #include "probes/gsi/cases.hpp"
+#include "simulation/api/simulator.hpp"
 
 namespace clprobe::gsi {
 namespace {

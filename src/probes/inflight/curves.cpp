@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "clprobe/estimate.hpp"
+#include "analysis/api/estimate.hpp"
 #include "probes/inflight/shape.hpp"
 #include "probes/shared/finding.hpp"
 #include "probes/shared/work_group.hpp"

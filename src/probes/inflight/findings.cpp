@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/estimate.hpp"
-#include "clprobe/statistics.hpp"
+#include "analysis/api/estimate.hpp"
+#include "analysis/api/statistics.hpp"
 #include "probes/inflight/loaded.hpp"
 #include "probes/inflight/saturation.hpp"
 #include "probes/inflight/shape.hpp"

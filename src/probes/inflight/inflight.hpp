@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/api/statistics.hpp"
 #include "clprobe/probe.hpp"
 #include "clprobe/run.hpp"
-#include "clprobe/statistics.hpp"
 #include "probes/inflight/shape.hpp"
 #include "probes/inflight/thread_latency.hpp"
 

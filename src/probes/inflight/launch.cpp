@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "clprobe/device.hpp"
+#include "measure/api/device.hpp"
 #include "probes/inflight/inflight.hpp"
 #include "probes/inflight/loaded.hpp"
 #include "probes/inflight/shape.hpp"

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <utility>
 
-#include "clprobe/estimate.hpp"
-#include "clprobe/statistics.hpp"
+#include "analysis/api/estimate.hpp"
+#include "analysis/api/statistics.hpp"
 #include "probes/inflight/inflight.hpp"
 #include "probes/inflight/saturation.hpp"
 #include "probes/shared/finding.hpp"

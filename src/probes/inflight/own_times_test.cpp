@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "clprobe/estimate.hpp"
+#include "analysis/api/estimate.hpp"
 #include "probes/inflight/inflight.hpp"
 #include "probes/inflight/points_test.hpp"
 #include "probes/inflight/simulated_runs_test.hpp"

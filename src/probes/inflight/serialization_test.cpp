@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "clprobe/machine.hpp"
 #include "probes/inflight/simulated_runs_test.hpp"
+#include "simulation/api/machine.hpp"
 
 namespace clprobe::inflight {
 namespace {

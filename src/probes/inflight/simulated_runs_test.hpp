@@ -12,10 +12,10 @@
 #include <utility>
 
 #include "clprobe/registry.hpp"
-#include "clprobe/simulated.hpp"
-#include "clprobe/simulator.hpp"
 #include "random.hpp"
 #include "sample_once.hpp"
+#include "simulation/api/simulated.hpp"
+#include "simulation/api/simulator.hpp"
 
 namespace clprobe {
 

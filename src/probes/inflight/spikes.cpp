@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "clprobe/statistics.hpp"
+#include "analysis/api/statistics.hpp"
 #include "probes/inflight/thread_latency.hpp"
 
 namespace clprobe::inflight {

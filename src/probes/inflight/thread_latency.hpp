@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "clprobe/statistics.hpp"
+#include "analysis/api/statistics.hpp"
 
 namespace clprobe::inflight {
 

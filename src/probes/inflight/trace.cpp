@@ -2,10 +2,10 @@
 // The launches of cl/inflight.cl as warp instructions. Pure.
 #include <algorithm>
 
-#include "clprobe/simulated.hpp"
 #include "probes/inflight/inflight.hpp"
 #include "probes/inflight/loaded.hpp"
 #include "probes/inflight/shape.hpp"
+#include "simulation/api/simulated.hpp"
 
 namespace clprobe::inflight {
 namespace {

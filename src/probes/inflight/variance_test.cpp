@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "clprobe/estimate.hpp"
+#include "analysis/api/estimate.hpp"
 #include "probes/inflight/inflight.hpp"
 #include "probes/inflight/points_test.hpp"
 

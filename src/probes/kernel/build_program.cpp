@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "clprobe/prelude.hpp"
-#include "text/secrets.hpp"
-#include "text/text.hpp"
+#include "profile/api/prelude.hpp"
+#include "text/api/secrets.hpp"
+#include "text/api/text.hpp"
 
 namespace clprobe::kernel {
 namespace {

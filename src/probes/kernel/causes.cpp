@@ -12,8 +12,8 @@
 #include <numeric>
 #include <utility>
 
-#include "clprobe/estimate.hpp"
-#include "clprobe/paired.hpp"
+#include "analysis/api/estimate.hpp"
+#include "compare/api/paired.hpp"
 
 namespace clprobe::kernel {
 namespace {

@@ -16,8 +16,8 @@
 #include <string_view>
 #include <vector>
 
-#include "clprobe/ablation.hpp"
-#include "clprobe/prelude.hpp"
+#include "analysis/api/ablation.hpp"
+#include "profile/api/prelude.hpp"
 
 namespace clprobe::kernel {
 

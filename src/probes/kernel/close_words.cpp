@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string>
 
-#include "clprobe/prelude.hpp"
+#include "profile/api/prelude.hpp"
 
 namespace clprobe::kernel {
 namespace {

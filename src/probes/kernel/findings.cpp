@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/estimate.hpp"
+#include "analysis/api/estimate.hpp"
 #include "clprobe/probe.hpp"
 #include "clprobe/stacks.hpp"
 #include "probes/kernel/shape.hpp"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/estimate.hpp"
+#include "analysis/api/estimate.hpp"
 #include "probes/kernel/kernel.hpp"
 #include "probes/kernel/shape.hpp"
 #include "probes/shared/launch_size.hpp"

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "clprobe/device_info.hpp"
-#include "clprobe/launch.hpp"
-#include "clprobe/prelude.hpp"
 #include "clprobe/probe.hpp"
 #include "probes/kernel/causes.hpp"
+#include "profile/api/bundle.hpp"
+#include "profile/api/prelude.hpp"
 
 namespace clprobe::kernel {
 

@@ -11,10 +11,10 @@
 #include <optional>
 #include <string>
 
-#include "clprobe/device.hpp"
-#include "clprobe/launch.hpp"
+#include "measure/api/device.hpp"
 #include "probes/kernel/replay.hpp"
 #include "probes/kernel/shape.hpp"
+#include "profile/api/bundle.hpp"
 
 namespace clprobe::kernel {
 namespace {

@@ -7,11 +7,10 @@
 #include <cstddef>
 #include <string>
 
-#include "clprobe/device.hpp"
-#include "clprobe/launch.hpp"
-#include "clprobe/launch_image.hpp"
+#include "measure/api/device.hpp"
 #include "probes/kernel/replay.hpp"
 #include "probes/shared/expect_success.hpp"
+#include "profile/api/bundle.hpp"
 
 namespace clprobe::kernel {
 namespace {

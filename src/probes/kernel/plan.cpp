@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "clprobe/estimate.hpp"
+#include "analysis/api/estimate.hpp"
 #include "probes/kernel/kernel.hpp"
 #include "probes/kernel/shape.hpp"
 

@@ -12,11 +12,11 @@
 #include <limits>
 #include <numeric>
 
-#include "clprobe/device.hpp"
-#include "clprobe/launch.hpp"
+#include "measure/api/device.hpp"
 #include "probes/kernel/kernel.hpp"
 #include "probes/shared/launch_size.hpp"
-#include "text/text.hpp"
+#include "profile/api/bundle.hpp"
+#include "text/api/text.hpp"
 
 namespace clprobe::kernel {
 namespace {

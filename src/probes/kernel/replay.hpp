@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
-#include "clprobe/device.hpp"
-#include "clprobe/launch.hpp"
-#include "clprobe/prelude.hpp"
+#include "measure/api/device.hpp"
 #include "probes/kernel/shape.hpp"
 #include "probes/kernel/side_by_side.hpp"
+#include "profile/api/bundle.hpp"
+#include "profile/api/prelude.hpp"
 
 namespace clprobe::kernel {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "clprobe/prelude.hpp"
 #include "probes/kernel/causes.hpp"
 #include "probes/shared/fields.hpp"
+#include "profile/api/prelude.hpp"
 
 namespace clprobe::kernel {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "clprobe/device.hpp"
+#include "measure/api/device.hpp"
 
 namespace clprobe::kernel {
 

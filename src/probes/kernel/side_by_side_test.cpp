@@ -10,8 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "clprobe/simulator.hpp"
-#include "clprobe/trace.hpp"
+#include "simulation/api/simulator.hpp"
 
 namespace clprobe::kernel {
 namespace {

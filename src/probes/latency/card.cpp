@@ -10,8 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/estimate.hpp"
-#include "clprobe/levels.hpp"
+#include "analysis/api/estimate.hpp"
 #include "probes/latency/latency.hpp"
 #include "probes/shared/card_parts.hpp"
 

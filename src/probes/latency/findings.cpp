@@ -9,9 +9,8 @@
 #include <optional>
 #include <utility>
 
-#include "clprobe/estimate.hpp"
-#include "clprobe/levels.hpp"
-#include "clprobe/statistics.hpp"
+#include "analysis/api/estimate.hpp"
+#include "analysis/api/statistics.hpp"
 #include "probes/latency/latency.hpp"
 #include "probes/shared/card_parts.hpp"
 #include "probes/shared/fields.hpp"

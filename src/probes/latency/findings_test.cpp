@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/estimate.hpp"
+#include "analysis/api/estimate.hpp"
 #include "probes/latency/devices_test.hpp"
 
 namespace clprobe::latency {

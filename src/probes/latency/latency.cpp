@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "clprobe/estimate.hpp"
-#include "clprobe/levels.hpp"
+#include "analysis/api/estimate.hpp"
 #include "clprobe/probe.hpp"
 #include "probes/latency/latency.hpp"
 #include "probes/shared/card_parts.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The probe `latency` on simulated compute units, from its plan to its findings: what it finds is
 // what the machine is.
-#include "clprobe/simulated.hpp"
+#include "simulation/api/simulated.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "clprobe/simulator.hpp"
 #include "probes/latency/devices_test.hpp"
+#include "simulation/api/simulator.hpp"
 
 namespace clprobe::latency {
 namespace {

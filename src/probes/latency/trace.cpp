@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "clprobe/simulated.hpp"
 #include "probes/latency/latency.hpp"
+#include "simulation/api/simulated.hpp"
 
 namespace clprobe::latency {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "clprobe/estimate.hpp"
+#include "analysis/api/estimate.hpp"
 #include "clprobe/probe.hpp"
 #include "probes/shared/card_parts.hpp"
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "clprobe/estimate.hpp"
+#include "analysis/api/estimate.hpp"
 #include "clprobe/probe.hpp"
 #include "clprobe/run.hpp"
 #include "probes/launch/launch.hpp"

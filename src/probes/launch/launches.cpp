@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launching the kernels of cl/launch.cl, in every manner. Sees OpenCL.
-#include "clprobe/device.hpp"
+#include "measure/api/device.hpp"
 
 // This header follows that of OpenCL, which sets the version.
 #include <CL/cl_ext.h>
@@ -20,11 +20,11 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/embedded.hpp"
-#include "clprobe/statistics.hpp"
+#include "analysis/api/statistics.hpp"
 #include "probes/launch/launch.hpp"
 #include "probes/shared/expect_success.hpp"
 #include "probes/shared/timed_launch.hpp"
+#include "text/api/embedded.hpp"
 
 namespace clprobe::launch {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "clprobe/one_size.hpp"
+#include "analysis/api/estimate.hpp"
 #include "clprobe/run.hpp"
 
 namespace clprobe {

@@ -2,7 +2,7 @@
 // Calls that CL/opencl.hpp has no function for.
 #pragma once
 
-#include "clprobe/device.hpp"
+#include "measure/api/device.hpp"
 
 namespace clprobe {
 

@@ -10,8 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/estimate.hpp"
-#include "clprobe/one_size.hpp"
+#include "analysis/api/estimate.hpp"
 #include "probes/shared/finding.hpp"
 
 namespace clprobe {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "clprobe/levels.hpp"
+#include "analysis/api/estimate.hpp"
 #include "clprobe/run.hpp"
 
 namespace clprobe {

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "clprobe/one_size.hpp"
+#include "analysis/api/estimate.hpp"
 
 namespace clprobe {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "analysis/api/statistics.hpp"
 #include "clprobe/run.hpp"
-#include "clprobe/statistics.hpp"
 
 namespace clprobe {
 

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "clprobe/statistics.hpp"
+#include "analysis/api/statistics.hpp"
 
 namespace clprobe {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "clprobe/device.hpp"
+#include "measure/api/device.hpp"
 
 namespace clprobe {
 

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "clprobe/device.hpp"
 #include "clprobe/probe.hpp"
+#include "measure/api/device.hpp"
 #include "probes/shared/launch_size.hpp"
 
 namespace clprobe {

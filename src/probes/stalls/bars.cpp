@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-#include "clprobe/ablation.hpp"
+#include "analysis/api/ablation.hpp"
 #include "clprobe/stacks.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "clprobe/estimate.hpp"
-#include "clprobe/statistics.hpp"
+#include "analysis/api/estimate.hpp"
+#include "analysis/api/statistics.hpp"
 #include "probes/stalls/case.hpp"
 
 namespace clprobe::stalls {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "clprobe/statistics.hpp"
+#include "analysis/api/statistics.hpp"
 #include "probes/shared/fields.hpp"
 
 namespace clprobe::stalls {

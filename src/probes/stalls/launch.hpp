@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "clprobe/device.hpp"
 #include "clprobe/probe.hpp"
+#include "measure/api/device.hpp"
 #include "probes/shared/store.hpp"
 #include "probes/shared/work_group.hpp"
 #include "probes/stalls/case.hpp"

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "clprobe/statistics.hpp"
+#include "analysis/api/statistics.hpp"
 #include "probes/shared/fields.hpp"
 
 namespace clprobe::stalls {

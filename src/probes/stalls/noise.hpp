@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "clprobe/ablation.hpp"
+#include "analysis/api/ablation.hpp"
 #include "clprobe/probe.hpp"
 #include "probes/shared/bounds.hpp"
 

@@ -16,10 +16,10 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/device.hpp"
 #include "clprobe/point_facts.hpp"
 #include "clprobe/probe.hpp"
 #include "clprobe/stacks.hpp"
+#include "measure/api/device.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
 #include "probes/stalls/bars.hpp"

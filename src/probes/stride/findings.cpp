@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/estimate.hpp"
-#include "clprobe/statistics.hpp"
+#include "analysis/api/estimate.hpp"
+#include "analysis/api/statistics.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
 #include "probes/stride/stride.hpp"

@@ -84,10 +84,10 @@ constexpr Option options[]{
     {.name = "per-launch",
      .value_name = "WORD",
      .summary = "how much data a launch moves",
-     .details =
-         "How much data a launch moves. `whole`: the whole buffer, however long that takes. `usual`: "
-         "only a part of the buffer on a CPU or where a launch would take more than 100 ms, "
-         "otherwise all of it. Needs events. Default: `usual`.",
+     .details = "How much data a launch moves. `whole`: the whole buffer, however long that takes. "
+                "`usual`: "
+                "only a part of the buffer on a CPU or where a launch would take more than 100 ms, "
+                "otherwise all of it. Needs events. Default: `usual`.",
      .value = Choice{per_launch_choices}},
 };
 

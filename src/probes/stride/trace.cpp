@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "clprobe/simulated.hpp"
 #include "probes/stride/stride.hpp"
+#include "simulation/api/simulated.hpp"
 
 namespace clprobe::stride {
 

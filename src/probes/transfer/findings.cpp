@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "clprobe/estimate.hpp"
+#include "analysis/api/estimate.hpp"
 #include "probes/shared/finding.hpp"
 #include "probes/shared/host_effects.hpp"
 #include "probes/shared/relative_line.hpp"

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/engine.hpp"
+#include "measure/api/engine.hpp"
 #include "probes/shared/expect_success.hpp"
 #include "probes/shared/host_effects.hpp"
 #include "probes/transfer/memories.hpp"
-#include "system/cores.hpp"
+#include "system/api/host.hpp"
 
 namespace clprobe::transfer {
 namespace {

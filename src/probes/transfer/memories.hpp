@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "clprobe/device.hpp"
+#include "measure/api/device.hpp"
 #include "probes/shared/store.hpp"
 #include "probes/shared/timed_launch.hpp"
 #include "probes/transfer/transfer.hpp"

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/api/statistics.hpp"
 #include "clprobe/probe.hpp"
-#include "clprobe/statistics.hpp"
 #include "clprobe/words.hpp"
 #include "probes/shared/fields.hpp"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "clprobe/estimate.hpp"
+#include "analysis/api/estimate.hpp"
 #include "clprobe/probe.hpp"
 #include "probes/shared/card_parts.hpp"
 #include "probes/shared/finding.hpp"

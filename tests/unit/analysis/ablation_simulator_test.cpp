@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "clprobe/ablation.hpp"
+#include "analysis/api/ablation.hpp"
 #include "unit/random_kernels.hpp"
 #include "unit/rounds.hpp"
 

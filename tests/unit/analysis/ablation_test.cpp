@@ -11,7 +11,7 @@
 #include <random>
 #include <vector>
 
-#include "clprobe/ablation.hpp"
+#include "analysis/api/ablation.hpp"
 
 namespace clprobe {
 namespace {

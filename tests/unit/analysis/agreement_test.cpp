@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/scatter.hpp"
+#include "compare/api/disturbance.hpp"
 
 namespace clprobe {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "clprobe/compare.hpp"
+#include "compare/api/compare.hpp"
 #include "example_runs.hpp"
 
 namespace clprobe {

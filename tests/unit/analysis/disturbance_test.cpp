@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What disturbed a run, by its reference points; and whether intervals that hold it cover the truth
 // on a shared host, by a trace that was recorded there.
-#include "clprobe/disturbance.hpp"
+#include "compare/api/disturbance.hpp"
 
 #include <doctest/doctest.h>
 
@@ -15,13 +15,12 @@
 #include <string>
 #include <vector>
 
-#include "analysis/comparing.hpp"
-#include "clprobe/compare.hpp"
-#include "clprobe/estimate.hpp"
+#include "analysis/api/estimate.hpp"
+#include "analysis/api/statistics.hpp"
 #include "clprobe/point_facts.hpp"
-#include "clprobe/scatter.hpp"
 #include "clprobe/stacks.hpp"
-#include "clprobe/statistics.hpp"
+#include "compare/api/compare.hpp"
+#include "compare/comparing.hpp"
 #include "rounds.hpp"
 
 namespace clprobe {

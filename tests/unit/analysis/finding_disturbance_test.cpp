@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "clprobe/compare.hpp"
-#include "clprobe/disturbance.hpp"
+#include "compare/api/compare.hpp"
+#include "compare/api/disturbance.hpp"
 
 namespace clprobe {
 namespace {

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/comparing.hpp"
-#include "clprobe/compare.hpp"
+#include "compare/api/compare.hpp"
+#include "compare/comparing.hpp"
 
 namespace clprobe {
 namespace {

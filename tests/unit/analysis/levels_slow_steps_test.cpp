@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "clprobe/levels.hpp"
+#include "analysis/api/estimate.hpp"
 #include "random.hpp"
 #include "rounds.hpp"
 

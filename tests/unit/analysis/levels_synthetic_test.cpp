@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "clprobe/levels.hpp"
+#include "analysis/api/estimate.hpp"
 #include "random.hpp"
 #include "synthetic_memories.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Levels on named curves. Their shapes are those of measured ones; the numbers are made here.
-#include "clprobe/levels.hpp"
+#include "analysis/api/estimate.hpp"
 
 #include <doctest/doctest.h>
 

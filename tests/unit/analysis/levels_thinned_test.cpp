@@ -13,8 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "clprobe/estimate.hpp"
-#include "clprobe/levels.hpp"
+#include "analysis/api/estimate.hpp"
 #include "clprobe/run.hpp"
 #include "random.hpp"
 #include "rounds.hpp"

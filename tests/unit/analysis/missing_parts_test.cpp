@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "clprobe/compare.hpp"
+#include "compare/api/compare.hpp"
 
 namespace clprobe {
 namespace {

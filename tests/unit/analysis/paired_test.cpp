@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "clprobe/paired.hpp"
-#include "clprobe/statistics.hpp"
+#include "analysis/api/statistics.hpp"
+#include "compare/api/paired.hpp"
 #include "random.hpp"
 #include "rounds.hpp"
 #include "turning_host.hpp"

@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/comparing.hpp"
-#include "clprobe/compare.hpp"
-#include "clprobe/estimate.hpp"
-#include "clprobe/statistics.hpp"
+#include "analysis/api/estimate.hpp"
+#include "analysis/api/statistics.hpp"
+#include "compare/api/compare.hpp"
+#include "compare/comparing.hpp"
 #include "random.hpp"
 
 namespace clprobe {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scatter that is worth a warning.
-#include "clprobe/scatter.hpp"
+#include "compare/api/disturbance.hpp"
 
 #include <doctest/doctest.h>
 

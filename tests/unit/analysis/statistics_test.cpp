@@ -2,7 +2,7 @@
 // The expected numbers were computed with Python 3.11's statistics and math modules:
 //   median, quantiles(v, n=4, method='inclusive'), 1.4826 * median(|v - median(v)|)
 //   linear_regression(x, y), correlation(x, y) ** 2, slope -+ 2.3060041 * standard error
-#include "clprobe/statistics.hpp"
+#include "analysis/api/statistics.hpp"
 
 #include <doctest/doctest.h>
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "clprobe/levels.hpp"
+#include "analysis/api/estimate.hpp"
 #include "random.hpp"
 
 namespace clprobe {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "clprobe/paired.hpp"
+#include "compare/api/paired.hpp"
 #include "random.hpp"
 
 namespace clprobe {

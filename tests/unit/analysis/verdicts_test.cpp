@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/comparing.hpp"
-#include "clprobe/compare.hpp"
-#include "clprobe/estimate.hpp"
+#include "analysis/api/estimate.hpp"
+#include "compare/api/compare.hpp"
+#include "compare/comparing.hpp"
 
 namespace clprobe {
 namespace {

@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "cli/flags.hpp"
-#include "cli/options.hpp"
+#include "app/cli/flags.hpp"
+#include "app/cli/options.hpp"
 #include "unit/example_probes.hpp"
 #include "unit/golden.hpp"
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
-#include "cli/options.hpp"
-#include "clprobe/embedded.hpp"
+#include "app/cli/options.hpp"
 #include "clprobe/registry.hpp"
-#include "clprobe/writers.hpp"
+#include "present/api/report.hpp"
+#include "text/api/embedded.hpp"
 
 namespace clprobe::cli {
 namespace {

@@ -9,11 +9,11 @@
 #include <string>
 #include <string_view>
 
-#include "cli/exit_codes.hpp"
-#include "cli/flags.hpp"
-#include "cli/options.hpp"
+#include "app/cli/exit_codes.hpp"
+#include "app/cli/flags.hpp"
+#include "app/cli/options.hpp"
 #include "clprobe/registry.hpp"
-#include "text/text.hpp"
+#include "text/api/text.hpp"
 #include "unit/example_probes.hpp"
 #include "unit/golden.hpp"
 

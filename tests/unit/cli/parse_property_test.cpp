@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/flags.hpp"
-#include "cli/options.hpp"
+#include "app/cli/flags.hpp"
+#include "app/cli/options.hpp"
 #include "unit/example_probes.hpp"
 
 namespace clprobe::cli {

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "cli/flags.hpp"
-#include "cli/options.hpp"
-#include "cli/values.hpp"
+#include "app/cli/flags.hpp"
+#include "app/cli/options.hpp"
+#include "app/cli/values.hpp"
 #include "clprobe/registry.hpp"
 #include "unit/example_probes.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/without_folders.hpp"
+#include "app/cli/without_folders.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/flags.hpp"
+#include "app/cli/flags.hpp"
 
 namespace clprobe::cli {
 namespace {

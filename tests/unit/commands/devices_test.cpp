@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/devices.hpp"
+#include "app/commands/devices.hpp"
 
 #include <doctest/doctest.h>
 

@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "app/commands/pages.hpp"
 #include "clprobe/registry.hpp"
-#include "commands/pages.hpp"
 
 namespace clprobe::commands {
 namespace {

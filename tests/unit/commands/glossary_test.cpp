@@ -11,19 +11,19 @@
 #include <string_view>
 #include <vector>
 
-#include "clprobe/compare.hpp"
-#include "clprobe/embedded.hpp"
-#include "clprobe/explain.hpp"
-#include "clprobe/levels.hpp"
+#include "analysis/api/estimate.hpp"
+#include "app/commands/pages.hpp"
 #include "clprobe/registry.hpp"
 #include "clprobe/run.hpp"
 #include "clprobe/stacks.hpp"
-#include "clprobe/stalls.hpp"
-#include "commands/pages.hpp"
+#include "compare/api/compare.hpp"
+#include "present/api/explain.hpp"
 #include "probes/inflight/saturation.hpp"
 #include "probes/inflight/thread_latency.hpp"
 #include "probes/stalls/case.hpp"
 #include "probes/stride/stride.hpp"
+#include "simulation/api/simulator.hpp"
+#include "text/api/embedded.hpp"
 #include "unit/golden.hpp"
 
 namespace clprobe {

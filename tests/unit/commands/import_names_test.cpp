@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/import.hpp"
+#include "app/commands/stored_runs.hpp"
 #include "clprobe/registry.hpp"
-#include "commands/stored_runs.hpp"
+#include "import/api/import.hpp"
 #include "unit/golden.hpp"
 
 namespace clprobe {

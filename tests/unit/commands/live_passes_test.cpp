@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "analysis/synthetic_memories.hpp"
+#include "app/commands/live.hpp"
 #include "clprobe/registry.hpp"
-#include "commands/live.hpp"
 #include "fake_device.hpp"
 
 namespace clprobe::commands {

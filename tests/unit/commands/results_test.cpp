@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/results.hpp"
+#include "app/commands/results.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "commands/commands.hpp"
-#include "system/temporary_folder.hpp"
+#include "app/commands/commands.hpp"
+#include "system/api/files.hpp"
 #include "unit/golden.hpp"
 
 namespace clprobe::commands {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/stored_runs.hpp"
+#include "app/commands/stored_runs.hpp"
 
 #include <doctest/doctest.h>
 

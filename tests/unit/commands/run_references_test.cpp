@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which reference points a run has, and that they reach the intervals of its document.
-#include "commands/measure_run.hpp"
+#include "app/commands/measure_run.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "clprobe/compare.hpp"
-#include "clprobe/disturbance.hpp"
 #include "clprobe/registry.hpp"
+#include "compare/api/compare.hpp"
+#include "compare/api/disturbance.hpp"
 #include "fake_device.hpp"
 
 namespace clprobe::commands {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/selection.hpp"
-#include "cli/options.hpp"
+#include "app/commands/selection.hpp"
+#include "app/cli/options.hpp"
 
 #include <doctest/doctest.h>
 

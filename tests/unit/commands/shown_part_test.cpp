@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/stored_runs.hpp"
+#include "app/commands/stored_runs.hpp"
 
 #include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
 
-#include "cli/options.hpp"
+#include "app/cli/options.hpp"
 #include "example_runs.hpp"
 
 namespace clprobe::commands {

@@ -13,15 +13,14 @@
 #include <string>
 #include <vector>
 
-#include "clprobe/compare.hpp"
-#include "clprobe/comparison_report.hpp"
-#include "clprobe/report.hpp"
-#include "commands/analyse_again.hpp"
-#include "commands/stored_runs.hpp"
-#include "report/card.hpp"
-#include "report/comparison_text.hpp"
-#include "run/json.hpp"
-#include "text/text.hpp"
+#include "app/commands/analyse_again.hpp"
+#include "app/commands/stored_runs.hpp"
+#include "compare/api/compare.hpp"
+#include "present/api/report.hpp"
+#include "present/card.hpp"
+#include "present/comparison_text.hpp"
+#include "run/api/json.hpp"
+#include "text/api/text.hpp"
 
 namespace clprobe {
 namespace {

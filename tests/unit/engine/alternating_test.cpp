@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "analysis/api/estimate.hpp"
+#include "analysis/api/statistics.hpp"
 #include "clprobe/alternating.hpp"
-#include "clprobe/estimate.hpp"
-#include "clprobe/statistics.hpp"
 #include "fake_device.hpp"
 
 namespace clprobe {

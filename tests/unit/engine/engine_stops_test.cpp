@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "clprobe/engine.hpp"
 #include "fake_device.hpp"
+#include "measure/api/engine.hpp"
 
 namespace clprobe {
 namespace {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "clprobe/engine.hpp"
-#include "clprobe/expected_time.hpp"
+#include "measure/api/engine.hpp"
 #include "clprobe/point_facts.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/sampler.hpp"
+#include "measure/engine/sampler.hpp"
 
 #include <doctest/doctest.h>
 

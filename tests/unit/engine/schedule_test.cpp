@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order of visits, from lists of outcomes: no device and no clock.
-#include "engine/schedule.hpp"
+#include "measure/engine/schedule.hpp"
 
 #include <doctest/doctest.h>
 

@@ -12,12 +12,12 @@
 #include <string>
 #include <vector>
 
+#include "app/commands/analyse_again.hpp"
 #include "clprobe/registry.hpp"
-#include "commands/analyse_again.hpp"
 #include "hostile/extremes.hpp"
 #include "hostile/show.hpp"
 #include "rounds.hpp"
-#include "run/json.hpp"
+#include "run/api/json.hpp"
 
 namespace clprobe {
 namespace {

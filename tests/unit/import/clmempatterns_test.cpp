@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 
-#include "clprobe/compare.hpp"
+#include "compare/api/compare.hpp"
 #include "imported.hpp"
 
 namespace clprobe {

@@ -10,10 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "clprobe/estimate.hpp"
-#include "clprobe/import.hpp"
-#include "clprobe/levels.hpp"
+#include "analysis/api/estimate.hpp"
 #include "golden.hpp"
+#include "import/api/import.hpp"
 
 namespace clprobe {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "clprobe/includes.hpp"
+#include "profile/api/prelude.hpp"
 
 namespace clprobe::includes {
 namespace {

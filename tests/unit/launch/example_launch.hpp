@@ -2,7 +2,7 @@
 // A launch that has everything once.
 #pragma once
 
-#include "clprobe/launch.hpp"
+#include "profile/api/bundle.hpp"
 
 namespace clprobe::bundle {
 

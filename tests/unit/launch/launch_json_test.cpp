@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/launch.hpp"
 #include "golden.hpp"
 #include "launch/example_launch.hpp"
+#include "profile/api/bundle.hpp"
 
 namespace clprobe::bundle {
 namespace {

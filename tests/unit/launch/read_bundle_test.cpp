@@ -7,8 +7,8 @@
 #include <fstream>
 #include <string>
 
-#include "clprobe/launch.hpp"
-#include "system/temporary_folder.hpp"
+#include "profile/api/bundle.hpp"
+#include "system/api/files.hpp"
 
 namespace clprobe::bundle {
 namespace {

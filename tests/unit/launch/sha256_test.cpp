@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "clprobe/launch.hpp"
+#include "profile/api/bundle.hpp"
 
 namespace clprobe::bundle {
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/trace_file.hpp"
-#include "oclgrind/fold.hpp"
+#include "simulation/api/simulator.hpp"
+#include "simulation/oclgrind/fold.hpp"
 
 namespace clprobe::tracer {
 namespace {

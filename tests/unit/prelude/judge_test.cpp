@@ -2,8 +2,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "clprobe/prelude.hpp"
-#include "prelude/names.hpp"
+#include "profile/api/prelude.hpp"
+#include "profile/prelude/names.hpp"
 
 namespace clprobe::prelude {
 namespace {

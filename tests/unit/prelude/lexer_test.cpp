@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "prelude/lexer.hpp"
+#include "profile/prelude/lexer.hpp"
 
 #include <doctest/doctest.h>
 
-#include "clprobe/prelude.hpp"
+#include "profile/api/prelude.hpp"
 #include "random.hpp"
 #include "rounds.hpp"
 

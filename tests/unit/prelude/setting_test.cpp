@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "clprobe/prelude.hpp"
+#include "profile/api/prelude.hpp"
 #include "random.hpp"
 #include "rounds.hpp"
 

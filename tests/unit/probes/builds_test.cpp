@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "clprobe/engine.hpp"
 #include "clprobe/registry.hpp"
 #include "golden.hpp"
+#include "measure/api/engine.hpp"
 
 namespace clprobe {
 namespace {

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "clprobe/embedded.hpp"
 #include "clprobe/registry.hpp"
+#include "text/api/embedded.hpp"
 
 namespace clprobe {
 namespace {

@@ -14,9 +14,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "clprobe/embedded.hpp"
 #include "clprobe/run.hpp"
 #include "golden.hpp"
+#include "text/api/embedded.hpp"
 
 namespace clprobe {
 namespace {

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "clprobe/registry.hpp"
-#include "clprobe/simulated.hpp"
-#include "clprobe/simulator.hpp"
 #include "probes/banks/runs_test.hpp"
+#include "simulation/api/simulated.hpp"
+#include "simulation/api/simulator.hpp"
 
 namespace clprobe {
 namespace {

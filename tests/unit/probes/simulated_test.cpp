@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Probes on simulated compute units, through the engine: what they find is what the machine is.
-#include "clprobe/simulated.hpp"
+#include "simulation/api/simulated.hpp"
 
 #include <doctest/doctest.h>
 
@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "clprobe/registry.hpp"
-#include "clprobe/simulator.hpp"
 #include "sample_once.hpp"
+#include "simulation/api/simulator.hpp"
 
 namespace clprobe {
 namespace {

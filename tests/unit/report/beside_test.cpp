@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a view declares beside its points' values, in every format.
-#include "report/curves.hpp"
+#include "present/curves.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "clprobe/report.hpp"
+#include "present/api/report.hpp"
 
 namespace clprobe {
 namespace {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "clprobe/report.hpp"
 #include "example_runs.hpp"
-#include "report/card.hpp"
-#include "text/text.hpp"
+#include "present/api/report.hpp"
+#include "present/card.hpp"
+#include "text/api/text.hpp"
 
 namespace clprobe {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/card.hpp"
+#include "present/card.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "clprobe/report.hpp"
 #include "example_runs.hpp"
 #include "golden.hpp"
-#include "text/text.hpp"
+#include "present/api/report.hpp"
+#include "text/api/text.hpp"
 
 namespace clprobe {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Verdicts, matching, and what the renderers make of them.
-#include "clprobe/compare.hpp"
+#include "compare/api/compare.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -10,14 +10,14 @@
 #include <cmath>
 #include <map>
 
-#include "clprobe/comparison_report.hpp"
-#include "clprobe/estimate.hpp"
+#include "analysis/api/estimate.hpp"
 #include "example_runs.hpp"
 #include "golden.hpp"
 #include "hidden_text.hpp"
-#include "report/comparison_text.hpp"
-#include "run/json.hpp"
-#include "text/text.hpp"
+#include "present/api/report.hpp"
+#include "present/comparison_text.hpp"
+#include "run/api/json.hpp"
+#include "text/api/text.hpp"
 
 namespace clprobe {
 namespace {

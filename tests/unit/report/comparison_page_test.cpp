@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/comparison_report.hpp"
 #include "example_runs.hpp"
-#include "report/comparison_blocks.hpp"
+#include "present/api/report.hpp"
+#include "present/comparison_blocks.hpp"
 
 namespace clprobe {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/comparison_text.hpp"
+#include "present/comparison_text.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/comparison_report.hpp"
 #include "example_runs.hpp"
+#include "present/api/report.hpp"
 
 namespace clprobe {
 namespace {

@@ -9,16 +9,16 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "clprobe/embedded.hpp"
-#include "clprobe/report.hpp"
 #include "example_runs.hpp"
 #include "golden.hpp"
-#include "report/device_text.hpp"
-#include "report/explanation.hpp"
-#include "report/heat_map.hpp"
-#include "report/html_page.hpp"
-#include "report/safe_text.hpp"
-#include "report/svg.hpp"
+#include "present/api/report.hpp"
+#include "present/device_text.hpp"
+#include "present/explanation.hpp"
+#include "present/heat_map.hpp"
+#include "present/html_page.hpp"
+#include "present/safe_text.hpp"
+#include "present/svg.hpp"
+#include "text/api/embedded.hpp"
 
 namespace clprobe {
 namespace {

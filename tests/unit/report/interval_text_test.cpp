@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
-#include "report/findings.hpp"
+#include "present/findings.hpp"
 
 namespace clprobe {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "clprobe/report.hpp"
-#include "report/chart.hpp"
-#include "report/page.hpp"
+#include "present/api/page.hpp"
+#include "present/api/report.hpp"
+#include "present/chart.hpp"
 
 namespace clprobe {
 

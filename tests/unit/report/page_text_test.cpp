@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "clprobe/explain.hpp"
-#include "text/text.hpp"
+#include "present/api/explain.hpp"
+#include "text/api/text.hpp"
 
 namespace clprobe {
 namespace {

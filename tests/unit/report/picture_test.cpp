@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "clprobe/embedded.hpp"
-#include "report/chart.hpp"
-#include "report/stacks.hpp"
-#include "report/svg.hpp"
+#include "present/chart.hpp"
+#include "present/stacks.hpp"
+#include "present/svg.hpp"
+#include "text/api/embedded.hpp"
 
 namespace clprobe::report {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/curves.hpp"
-#include "report/svg.hpp"
+#include "present/curves.hpp"
+#include "present/svg.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "clprobe/report.hpp"
 #include "example_runs.hpp"
+#include "present/api/report.hpp"
 
 namespace clprobe {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "clprobe/report.hpp"
+#include "present/api/report.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -12,11 +12,11 @@
 #include "example_runs.hpp"
 #include "golden.hpp"
 #include "hidden_text.hpp"
-#include "report/chart.hpp"
-#include "report/device_text.hpp"
-#include "report/findings.hpp"
-#include "report/heat_map.hpp"
-#include "text/text.hpp"
+#include "present/chart.hpp"
+#include "present/device_text.hpp"
+#include "present/findings.hpp"
+#include "present/heat_map.hpp"
+#include "text/api/text.hpp"
 
 namespace clprobe {
 namespace {

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "clprobe/report.hpp"
 #include "example_runs.hpp"
-#include "report/page.hpp"
-#include "report/side_by_side.hpp"
-#include "text/text.hpp"
+#include "present/api/page.hpp"
+#include "present/api/report.hpp"
+#include "present/side_by_side.hpp"
+#include "text/api/text.hpp"
 
 namespace clprobe {
 namespace {

@@ -12,15 +12,14 @@
 #include <variant>
 #include <vector>
 
-#include "clprobe/compare.hpp"
-#include "clprobe/comparison_report.hpp"
-#include "clprobe/report.hpp"
+#include "compare/api/compare.hpp"
 #include "example_runs.hpp"
 #include "golden.hpp"
-#include "report/blocks.hpp"
-#include "report/stacks.hpp"
-#include "report/svg.hpp"
-#include "text/text.hpp"
+#include "present/api/report.hpp"
+#include "present/blocks.hpp"
+#include "present/stacks.hpp"
+#include "present/svg.hpp"
+#include "text/api/text.hpp"
 
 namespace clprobe {
 namespace {

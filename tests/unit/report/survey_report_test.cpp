@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "clprobe/survey_report.hpp"
-#include "text/text.hpp"
+#include "present/api/report.hpp"
+#include "text/api/text.hpp"
 #include "unit/golden.hpp"
 #include "unit/hidden_text.hpp"
 

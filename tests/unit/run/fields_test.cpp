@@ -13,8 +13,8 @@
 #include "example_runs.hpp"
 #include "golden.hpp"
 #include "random.hpp"
+#include "run/api/json.hpp"
 #include "run/fields.hpp"
-#include "run/json.hpp"
 
 namespace clprobe {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "example_runs.hpp"
 #include "golden.hpp"
-#include "run/json.hpp"
+#include "run/api/json.hpp"
 
 namespace clprobe {
 namespace {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/engine.hpp"
 #include "fake_device.hpp"
+#include "measure/api/engine.hpp"
 
 namespace clprobe {
 namespace {

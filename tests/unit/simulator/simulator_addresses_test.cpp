@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Addresses and bank conflicts beside what the page of traces says of them, word by word.
-#include "simulator/addresses.hpp"
+#include "simulation/simulator/addresses.hpp"
 
 #include <doctest/doctest.h>
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "simulator/cache.hpp"
+#include "simulation/simulator/cache.hpp"
 #include "unit/random_traces.hpp"
 #include "unit/rounds.hpp"
 

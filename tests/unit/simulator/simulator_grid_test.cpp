@@ -10,8 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/simulator.hpp"
-#include "clprobe/stalls.hpp"
+#include "simulation/api/simulator.hpp"
 #include "unit/random_traces.hpp"
 #include "unit/rounds.hpp"
 

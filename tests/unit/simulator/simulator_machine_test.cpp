@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "clprobe/machine.hpp"
+#include "simulation/api/machine.hpp"
 
 namespace clprobe::simulator {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "clprobe/simulator.hpp"
+#include "simulation/api/simulator.hpp"
 
 namespace clprobe::simulator {
 namespace {

@@ -6,8 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "clprobe/simulator.hpp"
-#include "clprobe/stalls.hpp"
+#include "simulation/api/simulator.hpp"
 
 namespace clprobe::simulator {
 namespace {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "clprobe/simulator.hpp"
-#include "simulator/pending_table.hpp"
+#include "simulation/api/simulator.hpp"
+#include "simulation/simulator/pending_table.hpp"
 #include "unit/random_traces.hpp"
 #include "unit/rounds.hpp"
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-#include "clprobe/simulator.hpp"
+#include "simulation/api/simulator.hpp"
 
 namespace clprobe::simulator {
 namespace {

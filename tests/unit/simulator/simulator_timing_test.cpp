@@ -5,8 +5,8 @@
 #include <numeric>
 #include <vector>
 
-#include "clprobe/simulator.hpp"
-#include "simulator/addresses.hpp"
+#include "simulation/api/simulator.hpp"
+#include "simulation/simulator/addresses.hpp"
 #include "unit/random_traces.hpp"
 
 namespace clprobe::simulator {

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/stalls.hpp"
+#include "simulation/api/simulator.hpp"
 #include "unit/random_traces.hpp"
 #include "unit/rounds.hpp"
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "clprobe/stalls.hpp"
+#include "simulation/api/simulator.hpp"
 #include "unit/random_traces.hpp"
 #include "unit/rounds.hpp"
 

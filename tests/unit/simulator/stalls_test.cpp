@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "clprobe/stalls.hpp"
+#include "simulation/api/simulator.hpp"
 #include "unit/random_traces.hpp"
 #include "unit/rounds.hpp"
 

@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "clprobe/stalls.hpp"
-#include "clprobe/trace_file.hpp"
+#include "simulation/api/simulator.hpp"
 #include "unit/golden.hpp"
 #include "unit/random_traces.hpp"
 #include "unit/rounds.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "survey/recorder.hpp"
+#include "profile/survey/recorder.hpp"
 
 #include <doctest/doctest.h>
 

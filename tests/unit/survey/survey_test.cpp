@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "clprobe/survey.hpp"
+#include "profile/api/survey.hpp"
 
 #include <doctest/doctest.h>
 

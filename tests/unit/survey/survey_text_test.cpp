@@ -4,7 +4,7 @@
 #include <limits>
 #include <random>
 
-#include "clprobe/survey.hpp"
+#include "profile/api/survey.hpp"
 
 namespace clprobe::survey {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "system/core_use.hpp"
+#include "system/api/host.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/wait.h>
@@ -10,8 +10,6 @@
 #include <chrono>
 #include <csignal>
 #include <ctime>
-
-#include "system/cores.hpp"
 
 namespace clprobe::system {
 namespace {

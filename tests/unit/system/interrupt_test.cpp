@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "system/interrupt.hpp"
+#include "system/api/processes.hpp"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include <string>
 #include <thread>
 
-#include "system/write.hpp"
+#include "system/api/files.hpp"
 
 namespace clprobe::system {
 namespace {

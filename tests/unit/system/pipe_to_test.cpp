@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "system/pipe_to.hpp"
+#include "system/api/files.hpp"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -9,8 +9,6 @@
 #include <fstream>
 #include <iterator>
 #include <string>
-
-#include "system/write.hpp"
 
 namespace clprobe::system {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Spans of a meter that says what a made device has used, and takes its time.
-#include "system/power.hpp"
+#include "system/api/host.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Meters, on made folders of the system and with a library that stands for NVML.
-#include "system/power.hpp"
+#include "system/api/host.hpp"
 
 #include <doctest/doctest.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "system/quiet_core.hpp"
+#include "system/api/host.hpp"
 
 #include <doctest/doctest.h>
 #include <sched.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "system/read_file.hpp"
+#include "system/api/files.hpp"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #include <system_error>
 #include <thread>
 
-#include "system/interrupt.hpp"
+#include "system/api/processes.hpp"
 
 namespace clprobe::system {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "system/run_program.hpp"
+#include "system/api/processes.hpp"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 #include <system_error>
 #include <thread>
 
-#include "system/temporary_folder.hpp"
+#include "system/api/files.hpp"
 
 namespace clprobe::system {
 namespace {

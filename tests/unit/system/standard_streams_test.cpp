@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "system/standard_streams.hpp"
+#include "system/api/files.hpp"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "system/write.hpp"
 
 namespace clprobe::system {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "system/write.hpp"
+#include "system/api/files.hpp"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "terminal/output.hpp"
+#include "app/terminal/output.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>
@@ -17,7 +17,7 @@
 #include <thread>
 #include <utility>
 
-#include "system/write.hpp"
+#include "system/api/files.hpp"
 #include "unit/golden.hpp"
 
 namespace clprobe::terminal {

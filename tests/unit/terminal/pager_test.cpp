@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "terminal/output.hpp"
+#include "app/terminal/output.hpp"
 
 #include <doctest/doctest.h>
 

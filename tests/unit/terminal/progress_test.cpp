@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "terminal/progress.hpp"
+#include "app/terminal/progress.hpp"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -12,8 +12,8 @@
 #include <string>
 #include <thread>
 
-#include "system/write.hpp"
-#include "text/text.hpp"
+#include "system/api/files.hpp"
+#include "text/api/text.hpp"
 #include "unit/pseudo_terminal.hpp"
 
 namespace clprobe::terminal {

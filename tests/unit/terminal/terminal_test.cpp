@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "terminal/terminal.hpp"
+#include "app/terminal/terminal.hpp"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <array>
 #include <cstdlib>
 
-#include "system/write.hpp"
+#include "system/api/files.hpp"
 #include "unit/pseudo_terminal.hpp"
 
 namespace clprobe::terminal {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cli/options.hpp"
+#include "app/cli/options.hpp"
 
 namespace clprobe::cli {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "text/places.hpp"
+#include "text/api/secrets.hpp"
 
 #include <doctest/doctest.h>
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "text/secrets.hpp"
+#include "text/api/secrets.hpp"
 
 namespace clprobe {
 namespace {

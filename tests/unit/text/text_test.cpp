@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "text/text.hpp"
+#include "text/api/text.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,7 +2,7 @@
 // The worker process seen from the program's side. This program is its own worker: started with
 // --worker it does what each line tells it, as badly as drivers do.
 #define DOCTEST_CONFIG_IMPLEMENT
-#include "worker/child_process.hpp"
+#include "measure/worker/child_process.hpp"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -24,10 +24,10 @@
 #include <thread>
 #include <vector>
 
-#include "clprobe/engine.hpp"
-#include "clprobe/worker.hpp"
-#include "run/json.hpp"
-#include "worker/builders.hpp"
+#include "measure/api/engine.hpp"
+#include "measure/api/worker.hpp"
+#include "measure/worker/builders.hpp"
+#include "run/api/json.hpp"
 
 namespace clprobe {
 namespace {

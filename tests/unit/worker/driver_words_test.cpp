@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/driver_words.hpp"
+#include "measure/worker/driver_words.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,7 +10,7 @@
 #include <fstream>
 #include <string>
 
-#include "device/pocl_cache.hpp"
+#include "measure/device/pocl_cache.hpp"
 #include "unit/hidden_text.hpp"
 
 namespace clprobe {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which drivers the loaders open, read from a folder that is made here.
-#include "worker/drivers.hpp"
+#include "measure/worker/drivers.hpp"
 
 #include <doctest/doctest.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What launches of a chain say about a device's timers.
-#include "device/trials.hpp"
+#include "measure/device/trials.hpp"
 
 #include <doctest/doctest.h>
 

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/device.hpp"
 #include "clprobe/stacks.hpp"
+#include "measure/api/device.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
 #include "probes/shared/mixed.hpp"

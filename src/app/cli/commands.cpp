@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+
+#include "app/cli/flags.hpp"
+
+namespace clprobe::cli {
+namespace {
+
+constexpr std::array commands{
+    CommandRow{.word = "",
+               .arguments = "[PROBE [ITS OPTIONS]]...",
+               .command = Command::measure,
+               .summary = "measure all probes, or the named ones",
+               .details =
+                   "Measure the named probes, or all of them, and print their findings. A probe's "
+                   "options follow its name; if only one probe is named, they may stand anywhere."},
+    CommandRow{.word = "list",
+               .command = Command::list,
+               .summary = "list devices and probes",
+               .details = "List the devices, the simulated machines and the probes."},
+    CommandRow{.word = "explain",
+               .arguments = "[PROBE|PAGE|TERM]",
+               .command = Command::explain,
+               .summary = "explain a probe, a page or a word of the output",
+               .details = "Print what a probe measures, what its findings mean and what can fool "
+                          "it; `--full` adds its method. The argument may also be a word of the "
+                          "reports (`clprobe explain knee`, `clprobe explain cache or far`) or "
+                          "another page (`clprobe explain method`). Without an argument, list all "
+                          "probes, pages and terms. On a terminal, `$PAGER` shows the text."},
+    CommandRow{
+        .word = "report",
+        .arguments = "FILE... [PROBE...]",
+        .command = Command::report,
+        .summary = "print runs saved as JSON side by side",
+        .details =
+            "Print runs saved with `-o FILE.json` side by side: the named probes and `--series`, "
+            "or all. `-` is stdin. Findings are computed again from the samples."},
+    CommandRow{.word = "compare",
+               .arguments = "FILE... [PROBE...]",
+               .command = Command::compare,
+               .summary = "report the differences between runs (JSON files or folders)",
+               .details =
+                   "Compare the findings of two or more saved runs with those of a baseline, and "
+                   "report whether each finding is the same, better, worse, different or unclear. "
+                   "A folder stands for all `.json` files in it. With `--` between the files, "
+                   "those before it are baseline runs and those after it are new runs, and the "
+                   "verdicts account for run-to-run variation. If probes are named, only these are "
+                   "compared. `-v` adds the reason of every verdict."},
+    CommandRow{.word = "compare --live",
+               .arguments = "[PROBE [ITS OPTIONS]]...",
+               .command = Command::live,
+               .summary = "measure two devices, or one under two drivers, alternately",
+               .details =
+                   "Measure two sides and compare their headlines. Side A, the baseline, is "
+                   "`--device` with `--a-env`; side B is `--b-device` with `--b-env`. Each side is "
+                   "measured once, by default as with `--quick`; then the two sides are measured "
+                   "alternately until every headline is decided or `--time-budget` is used up. "
+                   "Disturbances of the host affect both sides alike, so alternating detects far "
+                   "smaller changes than comparing two runs."},
+    CommandRow{.word = "import",
+               .arguments = "FILE...",
+               .command = Command::import,
+               .summary = "convert other tools' results, to report and compare them",
+               .details = "Convert results of other tools to run documents: clmempatterns, clpeak, "
+                          "mt4g, nvbandwidth, gpu-latency, gpu-cache, cuda-memcpy, lat_mem_rd, and "
+                          "lists of sizes and latencies (`clprobe explain formats`). Write them "
+                          "with `-o FILE.json`. The documents name their source, have no samples, "
+                          "and can be reported and compared like other runs."},
+    CommandRow{
+        .word = "profile",
+        .arguments = "[--list] -- PROGRAM [ARGUMENT]... | FOLDER...",
+        .command = Command::profile,
+        .summary = "find, capture and replay the kernels of any OpenCL program",
+        .details =
+            "Run a program and find the kernels that it launches through OpenCL, on any device; "
+            "with `--list`, list them by device time. Without it, run the program once more, "
+            "capture a launch of each important kernel, and replay and measure these launches. The "
+            "program runs unmodified, with an OpenCL loader that supports layers (ocl-icd from 2.3 "
+            "or Khronos'). The program's stdout goes to stderr. FOLDER is a launch stored by "
+            "`--keep`. `clprobe "
+            "explain profile` describes the method and its limits."},
+    CommandRow{.word = "help",
+               .arguments = "[COMMAND|PROBE]",
+               .command = Command::help,
+               .summary = "show the shared options, or those of a command or probe",
+               .details = "Print a summary of the manual, or the help of a command or a probe. "
+                          "`--help` does the same."},
+    CommandRow{.word = "version",
+               .command = Command::version,
+               .summary = "print version, commit and compiler",
+               .details = "Print the version, the commit and the compiler, as `--version` does."},
+};
+
+}  // namespace
+
+std::span<const CommandRow> all_commands() { return commands; }
+
+bool is_one_word(const CommandRow& row) {
+  return !row.word.empty() && row.word.find(' ') == std::string_view::npos;
+}
+
+const CommandRow* find_command(std::string_view word) {
+  const auto* const found = std::find_if(commands.begin(), commands.end(), [&](const auto& each) {
+    return !each.word.empty() && each.word == word;
+  });
+  return found == commands.end() ? nullptr : found;
+}
+
+std::string_view title_of(Category category) {
+  switch (category) {
+    case Category::selection:
+      return "What to measure";
+    case Category::effort:
+      return "Time and accuracy";
+    case Category::comparing:
+      return "Comparing";
+    case Category::profiling:
+      return "Profiling programs";
+    case Category::importing:
+      return "Importing";
+    case Category::results:
+      return "Results";
+    case Category::about:
+      return "About clprobe";
+    case Category::of_probe:
+    case Category::hidden:
+      break;
+  }
+  return "Hidden";
+}
+
+const Flag* find_flag(std::string_view name) {
+  const std::span<const Flag> flags = all_flags();
+  const auto found = std::find_if(flags.begin(), flags.end(),
+                                  [name](const Flag& each) { return each.name == name; });
+  return found == flags.end() ? nullptr : &*found;
+}
+
+const Flag* find_flag(char letter) {
+  const std::span<const Flag> flags = all_flags();
+  const auto found = std::find_if(flags.begin(), flags.end(), [letter](const Flag& each) {
+    return letter != '\0' && each.short_name == letter;
+  });
+  return found == flags.end() ? nullptr : &*found;
+}
+
+std::vector<Flag> visible_flags() {
+  std::vector<Flag> flags;
+  for (const Flag& flag : all_flags()) {
+    if (flag.category != Category::hidden) flags.push_back(flag);
+  }
+  return flags;
+}
+
+std::string join_choices(std::span<const std::string_view> choices) {
+  std::string joined;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    const bool is_last = i + 1 == choices.size();
+    if (i > 0) joined += is_last ? " or " : ", ";
+    joined += choices[i];
+  }
+  return joined;
+}
+
+}  // namespace clprobe::cli

@@ -1,0 +1,541 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of flags.
+#include "app/cli/flags.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/cli/values.hpp"
+#include "text/api/text.hpp"
+
+namespace clprobe::cli {
+namespace {
+
+using Text = std::string_view;
+
+// Commands that a flag is for.
+constexpr unsigned measuring = bit(Command::measure);
+constexpr unsigned live = bit(Command::live);
+constexpr unsigned profiling = bit(Command::profile);
+constexpr unsigned with_probes = measuring | live;
+constexpr unsigned with_devices = with_probes | bit(Command::list);
+constexpr unsigned comparing = bit(Command::compare) | live;
+constexpr unsigned importing = bit(Command::import);
+constexpr unsigned with_results = with_probes | bit(Command::report) | comparing | importing;
+constexpr unsigned everywhere = with_devices | with_results | profiling | bit(Command::explain);
+
+// Words of choices, each list in the order of its enumerators.
+constexpr std::array<std::string_view, 3> colour_words{"auto", "always", "never"};
+// "auto" and the words of ClockKind.
+constexpr std::array<std::string_view, 8> clock_words{"auto",
+                                                      "none",
+                                                      "khr-device",
+                                                      "khr-sub-group",
+                                                      "nvidia-clock64",
+                                                      "amd-cycle-counter",
+                                                      "intel-cycle-counter",
+                                                      "cpu-cycle-counter"};
+constexpr std::array<std::string_view, 3> fail_on_words{"never", "worse", "changed"};
+constexpr std::array<std::string_view, 4> size_unit_words{"auto", "B", "KiB", "MiB"};
+constexpr std::array<std::string_view, 4> time_unit_words{"auto", "ns", "us", "cycles"};
+constexpr std::array<std::string_view, 5> generate_words{"man", "bash", "zsh", "fish", "schema"};
+
+constexpr std::uint64_t max_seed = std::numeric_limits<std::uint64_t>::max();
+
+template <auto member>
+void store(Options& options, Text text) {
+  options.*member = text;
+}
+
+/// Stores what `read` makes of the text.
+template <auto member, auto read>
+void store(Options& options, Text text) {
+  options.*member = read(text);
+}
+
+/// Stores a constant: the flag has no value.
+template <auto member, auto value>
+void set(Options& options, Text /*text*/) {
+  options.*member = value;
+}
+
+/// Stores the enumerator of one of `words`.
+template <auto member, const auto& words>
+void choose(Options& options, Text value) {
+  using Enum = std::remove_reference_t<decltype(options.*member)>;
+  options.*member = static_cast<Enum>(std::find(words.begin(), words.end(), value) - words.begin());
+}
+
+/// Adds "NAME=VALUE" to the environment of a side. VALUE may be empty.
+template <std::size_t side>
+void add_variable(Options& options, Text text) {
+  const std::size_t equals = text.find('=');
+  if (equals == Text::npos || equals == 0) {
+    throw UsageError(fmt::format("{} has no {}: write NAME=VALUE", quote(text),
+                                 equals == 0 ? "name before '='" : "'='"));
+  }
+  options.environments.at(side).emplace_back(text.substr(0, equals), text.substr(equals + 1));
+}
+
+/// Stores "NAME" or "NAME:N".
+void store_kernel(Options& options, Text value) {
+  const std::size_t colon = value.find(':');
+  options.kernel = value.substr(0, colon);
+  if (options.kernel.empty()) throw UsageError("the name is empty: write NAME or NAME:N");
+  if (colon == Text::npos) return;
+  const Text number = value.substr(colon + 1);
+  try {
+    options.kernel_launch = parse_whole(number, 1, max_seed);
+  } catch (const UsageError&) {
+    throw UsageError(fmt::format("{} is not a launch number: write {}:1 for the first launch",
+                                 quote(number), printable(options.kernel)));
+  }
+}
+
+std::chrono::milliseconds parse_timeout(Text text) {
+  return std::chrono::ceil<std::chrono::milliseconds>(parse_duration(text));
+}
+
+std::uint64_t parse_seed(Text text) { return parse_whole(text, 0, max_seed); }
+
+// --help is stronger than --version, and both are stronger than --generate.
+void show_version(Options& options, Text /*text*/) {
+  if (options.command != Command::help) options.command = Command::version;
+}
+
+void generate(Options& options, Text what) {
+  if (options.command == Command::measure) options.command = Command::generate;
+  options.words = {std::string(what)};
+}
+
+constexpr std::array table{
+    Flag{.name = "device",
+         .short_name = 'd',
+         .value_name = "SEL",
+         .kind = ValueKind::devices,
+         .category = Category::selection,
+         .commands = with_devices | profiling,
+         .summary = "device to measure: an index, P:D, gpu, cpu, part of a name, all, sim:PRESET, "
+                    "or a comma list",
+         .details =
+             "Devices to measure: an index of `clprobe list` (`1`), platform and device (`0:1`), a "
+             "type (`gpu`, `cpu`, `accelerator`), part of a name (`H200`), `all`, or a comma list "
+             "of these. Several devices are shown side by side. Default: `CLPROBE_DEVICE` from the "
+             "environment, otherwise the best device. `sim:PRESET` is a simulated compute unit "
+             "(`clprobe list` names the presets), `sim:FILE.json` is one described by a file.",
+         .update = store<&Options::device>},
+    Flag{.name = "max-memory",
+         .value_name = "SIZE",
+         .kind = ValueKind::text,
+         .category = Category::selection,
+         .commands = with_probes,
+         .summary = "maximum device memory for buffers",
+         .details = "Maximum device memory for buffers. Default: a quarter of the device's memory; "
+                    "for `latency` also at most 1 GiB and at most the largest buffer.",
+         .update = store<&Options::max_memory, parse_size>},
+    Flag{.name = "time-budget",
+         .value_name = "TIME",
+         .kind = ValueKind::text,
+         .category = Category::effort,
+         .commands = with_probes | profiling,
+         .summary = "approximate time for all probes of a device, such as 500ms, 30s, 2min, 1h",
+         .details = "Approximate time for all probes of one device together: `500ms`, `30s`, "
+                    "`2min` or `1h`. Points that reach their precision end earlier. Without a "
+                    "budget, a simulated device measures all of its points. With `compare --live`, "
+                    "the budget is the time for alternating after each side was measured once. By "
+                    "default, alternating ends a minute after the start, but lasts at least 20s.",
+         .update = store<&Options::time_budget, parse_duration>},
+    Flag{.name = "quick",
+         .category = Category::effort,
+         .commands = with_probes | profiling,
+         .summary = "fewer sizes and samples, for a first look",
+         .details = "Measure fewer sizes and samples, for a first look.",
+         .update = set<&Options::effort, Effort::quick>},
+    Flag{.name = "thorough",
+         .category = Category::effort,
+         .commands = with_probes | profiling,
+         .summary = "more sizes and samples, for publication",
+         .details = "Measure more sizes and samples, for publication.",
+         .update = set<&Options::effort, Effort::thorough>},
+    Flag{.name = "timeout",
+         .value_name = "TIME",
+         .kind = ValueKind::text,
+         .category = Category::effort,
+         .commands = with_devices | profiling,
+         .summary = "longest wait for a response from the driver (default 30s)",
+         .details = "Longest wait for a response from the driver. After it, clprobe ends the "
+                    "driver's process and counts the point as failed. Default: 30s.",
+         .update = store<&Options::timeout, parse_timeout>},
+    Flag{.name = "clock",
+         .value_name = "KIND",
+         .kind = ValueKind::choice,
+         .category = Category::effort,
+         .commands = with_probes | profiling,
+         .summary = "clock to read inside kernels",
+         .details = "Clock that kernels read. `auto` takes the best clock of the device that "
+                    "passes its self-test. Any other value tries only that clock. `none` uses the "
+                    "times of launches instead.",
+         .choices = clock_words,
+         .update = store<&Options::clock, from_word<ClockKind>>},  // "auto" is none
+    Flag{.name = "seed",
+         .value_name = "N",
+         .kind = ValueKind::text,
+         .category = Category::effort,
+         .commands = with_probes | profiling,
+         .summary = "seed of all random orders (default 42)",
+         .details = "Seed of all random orders: of the points and of the addresses of a chase. "
+                    "Default: 42.",
+         .update = store<&Options::seed, parse_seed>},
+    Flag{.name = "dry-run",
+         .category = Category::effort,
+         .commands = measuring,
+         .summary = "print the plan with its memory and time, and exit",
+         .details = "Print the plan with its memory and time, and exit. Only the device's clocks "
+                    "are tested, as in a run.",
+         .update = set<&Options::dry_run, true>},
+    Flag{.name = "live",
+         .category = Category::comparing,
+         .commands = comparing,
+         .summary = "measure both sides now, alternately, instead of reading files",
+         .details = "Measure both sides now, alternately, instead of reading files: `clprobe "
+                    "compare --live --b-env OCL_ICD_VENDORS=/new/driver latency`.",
+         .update = [](Options&, Text) {}},  // resolve() makes another command of `compare`
+    Flag{
+        .name = "b-device",
+        .value_name = "SEL",
+        .kind = ValueKind::devices,
+        .category = Category::comparing,
+        .commands = live,
+        .summary = "device of side B (default: the value of --device)",
+        .details = "Device of side B, in the form of `--device`. Default: the value of `--device`.",
+        .update = store<&Options::other_device>},
+    Flag{.name = "a-env",
+         .value_name = "NAME=VALUE",
+         .kind = ValueKind::variable,
+         .category = Category::comparing,
+         .commands = live,
+         .summary = "environment variable for side A's drivers only",
+         .details = "Environment variable that only side A's drivers get: `OCL_ICD_VENDORS`, "
+                    "`LD_PRELOAD` or a driver's own setting.",
+         .is_repeatable = true,
+         .update = add_variable<0>},
+    Flag{.name = "b-env",
+         .value_name = "NAME=VALUE",
+         .kind = ValueKind::variable,
+         .category = Category::comparing,
+         .commands = live,
+         .summary = "environment variable for side B's drivers only",
+         .details = "Environment variable that only side B's drivers get.",
+         .is_repeatable = true,
+         .update = add_variable<1>},
+    Flag{.name = "runs",
+         .value_name = "FILE",
+         .kind = ValueKind::file,
+         .category = Category::comparing,
+         .commands = live,
+         .summary = "also write both sides' runs to FILE, as JSON",
+         .details = "Also write the runs of both sides with every sample to FILE, as JSON, for "
+                    "`report` and `compare`. FILE is replaced as a whole after each probe and each "
+                    "pass, so an interrupted run leaves the results until then.",
+         .update = store<&Options::runs_file>},
+    Flag{.name = "list",
+         .category = Category::profiling,
+         .commands = profiling,
+         .summary = "only list the program's kernels with launches and device time",
+         .details = "Only list the kernels that the program launches, with launches, device time "
+                    "and work sizes; measure nothing.",
+         .update = set<&Options::list_kernels, true>},
+    Flag{.name = "kernel",
+         .value_name = "NAME[:N]",
+         .kind = ValueKind::text,
+         .category = Category::profiling,
+         .commands = profiling,
+         .summary = "capture only this kernel (its N-th launch)",
+         .details = "Capture only this kernel: its N-th launch in a process, whatever the sizes; "
+                    "without N, a typical launch, close to the mean time. Without `--kernel`, the "
+                    "kernels that make up 80 % of the device time are captured, at most three.",
+         .update = store_kernel},
+    Flag{.name = "keep",
+         .value_name = "FOLDER",
+         .kind = ValueKind::file,
+         .category = Category::profiling,
+         .commands = profiling,
+         .summary = "keep the captured launches, to replay them later or elsewhere",
+         .details =
+             "Keep each captured launch in a folder below FOLDER: `clprobe profile FOLDER/KERNEL` "
+             "replays it, on any device. It contains the program's kernels and data.",
+         .update = store<&Options::keep_folder>},
+    Flag{.name = "headers",
+         .value_name = "FOLDER",
+         .kind = ValueKind::file,
+         .category = Category::profiling,
+         .commands = profiling,
+         .summary = "let replayed kernels include files below this folder",
+         .details =
+             "Let replayed kernels also include the files below FOLDER. Without this option, they "
+             "may include only the headers of their bundle, or those below the folder of "
+             "`--kernel-file`: a kernel's text may come from someone else, and compilers quote "
+             "included files in their messages.",
+         .update = store<&Options::headers_folder>},
+    Flag{.name = "kernel-file",
+         .value_name = "FILE.cl",
+         .kind = ValueKind::file,
+         .category = Category::profiling,
+         .commands = profiling,
+         .summary = "OpenCL C file of a kernel to launch without a program",
+         .details = "OpenCL C file of a kernel to launch without a program, as `--launch` "
+                    "describes. With the `launch.json` of a bundle, it replaces the captured text.",
+         .update = store<&Options::kernel_file>},
+    Flag{.name = "launch",
+         .value_name = "FILE.json",
+         .kind = ValueKind::file,
+         .category = Category::profiling,
+         .commands = profiling,
+         .summary = "description of the launch of --kernel-file",
+         .details = "Description of the launch of `--kernel-file`: the kernel's name, sizes, "
+                    "arguments and buffer contents. `clprobe explain profile` shows an example.",
+         .update = store<&Options::launch_file>},
+    Flag{.name = "levels",
+         .value_name = "FILE.json",
+         .kind = ValueKind::file,
+         .category = Category::profiling,
+         .commands = profiling,
+         .summary = "saved run of latency on this device, to name memory levels",
+         .details = "A run of `latency` on the same device (`clprobe latency -o FILE.json`). The "
+                    "report then names the level that holds a kernel's buffers and the number of "
+                    "groups at which a faster level holds them. Its curve marks the levels.",
+         .update = store<&Options::levels_file>},
+    Flag{.name = "with-secrets",
+         .category = Category::profiling,
+         .commands = profiling,
+         .summary = "also store values that look like passwords, tokens and keys",
+         .details = "Store the program's arguments, and the build options of kept launches, in "
+                    "full. Without this option, *** replaces values that look like passwords, "
+                    "tokens, keys and users of URLs.",
+         .update = set<&Options::with_secrets, true>},
+    Flag{.name = "baseline",
+         .value_name = "FILE",
+         .kind = ValueKind::file,
+         .category = Category::comparing,
+         .commands = bit(Command::compare),
+         .summary = "run to compare against (default: the first)",
+         .details =
+             "The file whose first run is the baseline of all comparisons. Default: the first run.",
+         .update = store<&Options::baseline>},
+    Flag{.name = "threshold",
+         .value_name = "SHARE",
+         .kind = ValueKind::text,
+         .category = Category::comparing,
+         .commands = comparing,
+         .summary = "ignore changes up to SHARE (default 3%)",
+         .details = "Ignore changes up to this percentage, `3%` by default. A finding has changed "
+                    "if the whole 95 % interval of its ratio lies beyond it.",
+         .update = store<&Options::threshold, parse_share>},
+    Flag{.name = "fail-on",
+         .value_name = "VERDICT",
+         .kind = ValueKind::choice,
+         .category = Category::comparing,
+         .commands = comparing,
+         .summary = "exit with code 4 if a finding is worse, or for `changed` different at all; "
+                    "tested jointly at 5 % (default never)",
+         .details = "Exit with code 4 if a finding is worse (`worse`), or better, worse or "
+                    "different (`changed`); by default `never`. All findings that both sides have "
+                    "are tested jointly at 5 %, by Holm's procedure, or with several runs per side "
+                    "by Benjamini and Hochberg's. The findings that meet the condition are named "
+                    "on stderr; unclear findings do not count. Otherwise exit with code 5 if a "
+                    "probe or a series of the baseline is missing in a run, failed or was "
+                    "interrupted there. Also exit with code 5 if one run per side cannot separate "
+                    "a change from disturbances by other tenants of a virtual machine's host.",
+         .choices = fail_on_words,
+         .update = choose<&Options::fail_on, fail_on_words>},
+    Flag{.name = "device-name",
+         .value_name = "NAME",
+         .kind = ValueKind::text,
+         .category = Category::importing,
+         .commands = importing,
+         .summary = "name of the device, if the file does not give one",
+         .details = "Name of the device, if the file does not give one. Default: the file's name.",
+         .update = store<&Options::device_name>},
+    Flag{.name = "series",
+         .value_name = "SERIES",
+         .kind = ValueKind::series,
+         .category = Category::results,
+         .commands = importing | bit(Command::report),
+         .summary = "series to report (a comma list), or series of an imported list",
+         .details = "With `report`, the series to show, separated by commas; all by default. With "
+                    "`import`, the series that a list of sizes and latencies belongs to; `global` "
+                    "by default, if the file does not name one.",
+         .update = store<&Options::series>},
+    Flag{.name = "size-unit",
+         .value_name = "UNIT",
+         .kind = ValueKind::choice,
+         .category = Category::importing,
+         .commands = importing,
+         .summary = "unit of sizes in an imported list",
+         .details = "Unit of the sizes in a list of sizes and latencies. `auto` takes it from the "
+                    "list's header; without a header it must be given.",
+         .choices = size_unit_words,
+         .update = choose<&Options::size_unit, size_unit_words>},
+    Flag{.name = "time-unit",
+         .value_name = "UNIT",
+         .kind = ValueKind::choice,
+         .category = Category::importing,
+         .commands = importing,
+         .summary = "unit of latencies in an imported list",
+         .details =
+             "Unit of the latencies in a list of sizes and latencies. `auto` takes it from the "
+             "list's header; without a header it must be given. `cycles` need `--clock-rate`.",
+         .choices = time_unit_words,
+         .update = choose<&Options::time_unit, time_unit_words>},
+    Flag{.name = "clock-rate",
+         .value_name = "RATE",
+         .kind = ValueKind::text,
+         .category = Category::importing,
+         .commands = importing,
+         .summary = "clock rate of the measured device, such as 1.98GHz or 1980MHz",
+         .details = "Clock rate of the measured device, such as `1.98GHz` or `1980MHz`. It "
+                    "converts latencies in cycles to seconds, and latencies in seconds to cycles. "
+                    "It overrides a clock rate in the file.",
+         .update = store<&Options::clock_hertz, parse_frequency>},
+    Flag{.name = "label",
+         .value_name = "NAME",
+         .kind = ValueKind::text,
+         .category = Category::results,
+         .commands = measuring | bit(Command::report) | bit(Command::compare) | importing,
+         .summary = "name to show for a run instead of its device",
+         .details = "Name of a run, stored in its document and shown instead of its device's name. "
+                    "May be given once per device or stored run, in their order.",
+         .is_repeatable = true,
+         .update = [](Options& options, Text text) { options.labels.emplace_back(text); }},
+    Flag{.name = "output",
+         .short_name = 'o',
+         .value_name = "FILE",
+         .kind = ValueKind::file,
+         .category = Category::results,
+         .commands = with_results | profiling,
+         .details =
+             "Also write the results to FILE, in the format of its extension. A `.csv` file has "
+             "one row per sample; per finding if its name ends in `findings.csv`, per point if it "
+             "ends in `curves.csv`. An `.html` "
+             "file is one page with charts, tables and the raw data. An `.svg` file is one "
+             "chart; with several probes, its name begins with the probe to draw, as in "
+             "`latency.svg`. "
+             "`-` is stdout; it and devices such as `/dev/null` take the format of `--format`. A "
+             "file is replaced as a whole after each probe, so an interrupted run leaves the "
+             "results until then.",
+         .is_repeatable = true,
+         .update = [](Options& options,
+                      Text path) { options.outputs.push_back(parse_output(path)); }},
+    Flag{.name = "format",
+         .short_name = 'f',
+         .value_name = "FORMAT",
+         .kind = ValueKind::choice,
+         .category = Category::results,
+         .commands = with_results | bit(Command::list) | profiling,
+         .summary = "format of the results on stdout",
+         .details = "Format of the results on stdout.",
+         .update = store<&Options::format, find_writer>},
+    Flag{.name = "json",
+         .category = Category::results,
+         .commands = with_results | bit(Command::list) | profiling,
+         .summary = "short for --format json",
+         .details = "Short for `--format json`.",
+         .update = [](Options& options, Text) { options.format = find_writer("json"); }},
+    Flag{.name = "color",
+         .value_name = "WHEN",
+         .kind = ValueKind::choice,
+         .category = Category::results,
+         .commands = with_results | profiling,
+         .summary = "use colours on stdout",
+         .details =
+             "Use colours on stdout. `auto` means only on a terminal, and not if NO_COLOR is set.",
+         .choices = colour_words,
+         .update = choose<&Options::colour, colour_words>},
+    Flag{.name = "verbose",
+         .short_name = 'v',
+         .category = Category::results,
+         .commands = with_results | profiling,
+         .summary = "show all details: every point, every kernel, the reason for every verdict",
+         .details = "Show every point, and everything that the driver reported. With `compare`, "
+                    "show all findings with reasons; with `profile`, every kernel and size.",
+         .update = set<&Options::verbosity, 1>},
+    Flag{.name = "quiet",
+         .short_name = 'q',
+         .category = Category::results,
+         .commands = with_results | profiling,
+         .summary = "show results and errors only, no progress or advice",
+         .details = "Show results and errors only, no progress or advice.",
+         .update = set<&Options::verbosity, -1>},
+    Flag{.name = "generate",
+         .value_name = "WHAT",
+         .kind = ValueKind::choice,
+         .category = Category::about,
+         .commands = bit(Command::generate),
+         .summary = "print the man page, a shell's completion or the run schema",
+         .details = "Print the man page, the completion for a shell (`source <(clprobe --generate "
+                    "bash)`), or the JSON Schema of runs.",
+         .choices = generate_words,
+         .update = generate},
+    Flag{.name = "full",
+         .category = Category::about,
+         .commands = bit(Command::explain),
+         .summary = "with explain: print the whole page instead of the short form",
+         .details = "With `explain`, print the whole page of a probe: method, findings, what can "
+                    "fool it, what it cannot see, sources.",
+         .update = set<&Options::full, true>},
+    Flag{.name = "version",
+         .short_name = 'V',
+         .category = Category::about,
+         .commands = everywhere,
+         .summary = "print version, commit and compiler",
+         .details = "Print the version, the commit and the compiler.",
+         .update = show_version},
+    Flag{.name = "help",
+         .short_name = 'h',
+         .category = Category::about,
+         .commands = everywhere,
+         .summary = "print this summary",
+         .details = "Print a summary of this page.",
+         .update = set<&Options::command, Command::help>},
+    // clprobe starts itself with this flag as the child process that measures.
+    Flag{.name = "worker",
+         .category = Category::hidden,
+         .commands = bit(Command::worker),
+         .summary = "measure for another clprobe",
+         .details = "Measure for another clprobe, over file descriptor 3.",
+         .update = set<&Options::command, Command::worker>},
+};
+
+}  // namespace
+
+std::span<const Flag> all_flags() {
+  // Formats and their endings are those of the writers.
+  static const std::vector<std::string_view> formats =
+      format_names([](const Writer& each) { return each.runs != nullptr; });
+  static const std::string output_summary = [] {
+    std::string endings;
+    for (const Writer& each : writers()) {
+      if (each.ending.starts_with('.')) endings += fmt::format(" {}", each.ending);
+    }
+    return fmt::format("also write FILE:{}; - is stdout", endings);
+  }();
+  static const auto flags = [] {
+    auto filled = table;
+    for (Flag& row : filled) {
+      if (row.name == "format") row.choices = formats;
+      if (row.name == "output") row.summary = output_summary;
+    }
+    return filled;
+  }();
+  return flags;
+}
+
+}  // namespace clprobe::cli

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/cli/resolve.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <set>
+
+#include "app/cli/values.hpp"
+#include "text/api/text.hpp"
+
+namespace clprobe::cli {
+namespace {
+
+using Words = std::vector<std::string>;
+using Names = std::vector<std::string_view>;
+
+bool contains(const auto& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+const std::string* typed_value(const Typed& typed, std::string_view name) {
+  const auto found = std::find_if(typed.flags.begin(), typed.flags.end(),
+                                  [name](const auto& each) { return each.first->name == name; });
+  return found == typed.flags.end() ? nullptr : &found->second;
+}
+
+/// The probes, and the commands of one word.
+Names with_commands(Names names) {
+  for (const CommandRow& row : all_commands()) {
+    if (is_one_word(row)) names.push_back(row.word);
+  }
+  return names;
+}
+
+void remove_repeated(Words& words) {
+  Words kept;
+  for (std::string& word : words) {
+    if (!contains(kept, word)) kept.push_back(std::move(word));
+  }
+  words = std::move(kept);
+}
+
+/// Refuses flags that exclude each other.
+void check_contradictions(const Typed& typed) {
+  using Pair = std::pair<std::string_view, std::string_view>;
+  for (const auto& [one, other] : {Pair{"quick", "thorough"}, Pair{"quiet", "verbose"}}) {
+    if (typed_value(typed, one) != nullptr && typed_value(typed, other) != nullptr) {
+      throw UsageError(fmt::format("--{} and --{} cannot be combined: choose one", one, other));
+    }
+  }
+  const std::string* const format = typed_value(typed, "format");
+  if (typed_value(typed, "json") != nullptr && format != nullptr && *format != "json") {
+    throw UsageError(
+        fmt::format("--json and --format {} cannot be combined: choose one", quote(*format)));
+  }
+}
+
+void check_probes(const Words& words, const Names& probes) {
+  for (const std::string& word : words) {
+    if (contains(probes, word)) continue;
+    if (find_command(word) != nullptr) {
+      throw UsageError(fmt::format("{} is a command: write it as the first word", quote(word)));
+    }
+    if (word == "run") {
+      throw UsageError("unknown word 'run': leave it out; `clprobe PROBE...` measures");
+    }
+    if (word == "devices" || word == "list-devices") {
+      throw UsageError(fmt::format("unknown word {}: write `clprobe list`", quote(word)));
+    }
+    if (word.find(',') != std::string::npos) {
+      std::string apart = word;
+      std::replace(apart.begin(), apart.end(), ',', ' ');
+      throw UsageError(
+          fmt::format("unknown probe {}: separate probes with spaces, as in `clprobe {}`",
+                      quote(word), printable(apart)));
+    }
+    // Only the first word can be a command.
+    const bool is_first = word == words.front();
+    throw unknown_word(is_first ? "probe or command" : "probe", word,
+                       is_first ? with_commands(probes) : probes,
+                       "`clprobe list` shows all probes");
+  }
+}
+
+void check_files(const Words& files, std::string_view command, std::string_view how) {
+  if (!files.empty() && !contains(files, "")) return;
+  throw UsageError(fmt::format("{} needs files: write `clprobe {} {}", command, command, how));
+}
+
+/// Refuses words that the command cannot have, and joins those of `explain`: "cache or far".
+void settle_words(Options& options, const Names& probes) {
+  Words& words = options.words;
+  switch (options.command) {
+    case Command::measure:
+    case Command::live:
+      check_probes(words, probes);
+      return remove_repeated(words);
+    case Command::list:
+    case Command::version:
+      if (words.empty()) return;
+      throw UsageError(fmt::format("{} takes no arguments: leave out {}",
+                                   options.command == Command::list ? "list" : "version",
+                                   quote(words.front())));
+    case Command::explain:
+      if (options.full && words.empty()) {
+        throw UsageError("--full needs a probe: write `clprobe explain PROBE --full`");
+      }
+      if (!words.empty()) words = {fmt::format("{}", fmt::join(words, " "))};
+      return;
+    case Command::report:
+      return check_files(words, "report", "FILE... [PROBE...]` with JSON files saved by -o");
+    case Command::compare:
+      return check_files(words, "compare",
+                         "FILE FILE... [PROBE...]` with JSON files saved by -o, or folders of such "
+                         "files");
+    case Command::import:
+      return check_files(words, "import", "FILE...` with results of another tool");
+    case Command::help:
+      for (const std::string& word : words) {
+        if (find_command(word) != nullptr || contains(probes, word)) continue;
+        throw unknown_word("probe or command", word, with_commands(probes),
+                           "`clprobe help` lists them");
+      }
+      return remove_repeated(words);
+    default:
+      return;
+  }
+}
+
+/// "clprobe PROBE --help", "clprobe COMMAND --help": of the command, or of the named probes; other
+/// words do not matter.
+void keep_helped(Options& options, const Names& probes) {
+  Words& words = options.words;
+  if (!words.empty() && find_command(words.front()) != nullptr && words.front() != "help") {
+    words.resize(1);
+    return;
+  }
+  std::erase_if(words, [&](const std::string& word) { return !contains(probes, word); });
+  remove_repeated(words);
+}
+
+/// Words of `report` and `compare` that are probes; a file of such a name is written as ./latency.
+void take_probes(Options& options, const Names& probes) {
+  Words files;
+  const std::size_t first_words = options.first_side;
+  for (std::size_t i = 0; i < options.words.size(); ++i) {
+    std::string& word = options.words[i];
+    const bool is_probe = contains(probes, word);
+    if (is_probe && i < first_words) --options.first_side;
+    (is_probe ? options.shown_probes : files).push_back(std::move(word));
+  }
+  options.words = std::move(files);
+}
+
+/// The commands that a flag is for: "measuring", "report, compare or import".
+std::string commands_of(const Flag& flag) {
+  Names words;
+  for (const CommandRow& row : all_commands()) {
+    if ((flag.commands & bit(row.command)) == 0) continue;
+    // `compare` is one word for both.
+    if (row.command == Command::live && (flag.commands & bit(Command::compare)) != 0) continue;
+    words.push_back(row.word.empty() ? std::string_view("measuring") : row.word);
+  }
+  return join_choices(words);
+}
+
+/// Refuses formats that have no form of what the command writes.
+void check_formats(const Options& options) {
+  struct Rule {
+    bool applies;
+    std::string_view command;
+    bool (*can_write)(const Writer&);
+    std::string_view advice{};
+  };
+  const bool is_comparison =
+      options.command == Command::compare || options.command == Command::live;
+  const bool is_survey = options.command == Command::profile && options.list_kernels;
+  const std::array rules{
+      Rule{options.command == Command::list, "list",
+           [](const Writer& each) { return each.name == "table" || each.name == "json"; }},
+      Rule{is_comparison, "compare", [](const Writer& each) { return each.comparison != nullptr; },
+           ": for a chart or the curves of the same files, use clprobe report"},
+      Rule{is_survey, "profile --list", [](const Writer& each) { return each.survey != nullptr; }}};
+  for (const Rule& rule : rules) {
+    const auto check = [&](const Writer& format, std::string_view flag) {
+      if (!rule.applies || rule.can_write(format)) return;
+      throw UsageError(fmt::format("{}: {} writes {}, not {}{}", flag, rule.command,
+                                   join_choices(format_names(rule.can_write)), format.name,
+                                   rule.advice));
+    };
+    check(*options.format, "--format");
+    for (const Output& output : options.outputs) check(*output.format, "--output");
+  }
+}
+
+/// Refuses flags that the command would ignore: whoever typed them expects an effect.
+void check_flags_apply(const Options& options, const Typed& typed, std::string_view command) {
+  for (const auto& [flag, value] : typed.flags) {
+    if ((flag->commands & bit(options.command)) != 0) continue;
+    const std::string owners = commands_of(*flag);
+    if (owners.empty()) {
+      throw UsageError(fmt::format("--{} does not apply to {}: leave it out", flag->name, command));
+    }
+    // A user who types --list may want the command of that name.
+    const bool is_command = find_command(flag->name) != nullptr;
+    throw UsageError(fmt::format(
+        "--{} belongs to {}, not to {}: leave it out{}", flag->name, owners, command,
+        is_command ? fmt::format(", or write `clprobe {}`", flag->name) : std::string()));
+  }
+}
+
+void settle_outputs(Options& options) {
+  std::set<std::filesystem::path> seen;
+  for (Output& output : options.outputs) {
+    if (is_stream_path(output.path)) output.format = options.format;
+    // "./a.json" is "a.json"; links are not followed, since nothing here touches the system.
+    if (!seen.insert(std::filesystem::path(output.path).lexically_normal()).second) {
+      throw UsageError(fmt::format("--output names {} twice: leave one out", quote(output.path)));
+    }
+  }
+  const std::filesystem::path runs = std::filesystem::path(options.runs_file).lexically_normal();
+  if (!runs.empty() && seen.contains(runs)) {
+    throw UsageError(fmt::format("--runs and -o both name {}: write the runs to another file",
+                                 quote(options.runs_file)));
+  }
+}
+
+/// `profile` has a program, bundles, or a kernel without either.
+void check_profiled(const Options& options) {
+  const bool has_program = !options.app.empty() && !options.app.front().empty();
+  const bool has_kernel = !options.kernel_file.empty() || !options.launch_file.empty();
+  const Words& folders = options.words;
+  if (has_program && !folders.empty()) {
+    throw UsageError(fmt::format("{} needs -- before it: write `clprobe profile -- {}`",
+                                 quote(folders.front()), printable(folders.front())));
+  }
+  const bool has_none = !has_program && folders.empty() && !has_kernel;
+  if (has_none || (!options.app.empty() && !has_program)) {
+    throw UsageError(
+        "profile needs a program or a captured launch: write `clprobe profile -- PROGRAM` or "
+        "`clprobe profile FOLDER`");
+  }
+  if (has_kernel && (has_program || !folders.empty())) {
+    throw UsageError(
+        "--kernel-file launches a kernel without a program: leave out the program or folder");
+  }
+  if (options.kernel_file.empty() != options.launch_file.empty()) {
+    throw UsageError(options.launch_file.empty()
+                         ? "--kernel-file needs --launch FILE.json, which describes the launch"
+                         : "--launch needs --kernel-file FILE.cl, the text of the kernel");
+  }
+}
+
+/// Refuses flags of `profile` that only a program can have, or that a survey does not have: it has
+/// no findings and no charts, and measures nothing.
+void check_profile_flags(const Options& options, const Typed& typed) {
+  constexpr std::array<std::string_view, 4> of_programs{"list", "kernel", "keep", "with-secrets"};
+  constexpr std::array<std::string_view, 7> of_surveys{"list",  "output",  "format",      "json",
+                                                       "color", "verbose", "with-secrets"};
+  for (const auto& [flag, value] : typed.flags) {
+    if (options.app.empty() && contains(of_programs, flag->name)) {
+      throw UsageError(
+          fmt::format("--{} needs a program: write `clprobe profile --{} ... -- PROGRAM`",
+                      flag->name, flag->name));
+    }
+    if (options.list_kernels && !contains(of_surveys, flag->name)) {
+      throw UsageError(
+          fmt::format("--{} does not apply to profile --list: leave one of them out", flag->name));
+    }
+  }
+}
+
+}  // namespace
+
+UsageError unknown_word(std::string_view kind, std::string_view word,
+                        const std::vector<std::string_view>& candidates, std::string_view advice) {
+  const std::optional<std::string_view> meant = nearest(word, candidates);
+  const std::string guess = meant ? fmt::format("did you mean '{}'? ", *meant) : std::string();
+  return UsageError(fmt::format("unknown {} {}: {}{}", kind, quote(word), guess, advice));
+}
+
+void resolve(Options& options, const Typed& typed, const std::vector<std::string_view>& probes) {
+  check_contradictions(typed);
+  const std::string generated = options.words.empty() ? "" : options.words.front();
+  options.words = typed.words;
+  if (options.command == Command::help) return keep_helped(options, probes);
+  if (options.command == Command::version) return options.words.clear();
+  if (options.command == Command::worker) return;
+  if (options.command == Command::generate) {
+    if (!typed.words.empty()) {
+      throw UsageError(fmt::format("--generate takes no further arguments: leave out {}",
+                                   quote(typed.words.front())));
+    }
+    options.words = {generated};
+    return check_flags_apply(options, typed, "--generate");
+  }
+  const CommandRow* row = options.words.empty() ? nullptr : find_command(options.words.front());
+  if (row != nullptr) {
+    options.command = row->command;
+    options.words.erase(options.words.begin());
+  }
+  if (options.command == Command::compare && typed_value(typed, "live") != nullptr) {
+    options.command = Command::live;
+    row = find_command("compare --live");
+    if (options.first_side > 0) {
+      throw UsageError(
+          "-- does not apply to compare --live: describe side B with --b-device and --b-env");
+    }
+    // One quick pass of each side is enough to know which points to alternate.
+    if (typed_value(typed, "thorough") == nullptr) options.effort = Effort::quick;
+  }
+  check_flags_apply(options, typed, row != nullptr ? row->word : "measuring");
+  check_formats(options);
+  const bool shows_runs = options.command == Command::report || options.command == Command::compare;
+  if (shows_runs) take_probes(options, probes);
+  settle_words(options, probes);
+  settle_outputs(options);
+  if (options.command == Command::profile) {
+    check_profiled(options);
+    check_profile_flags(options, typed);
+  }
+}
+
+}  // namespace clprobe::cli

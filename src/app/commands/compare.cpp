@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "app/commands/commands.hpp"
+#include "app/commands/fail_on.hpp"
+#include "app/commands/results.hpp"
+#include "app/commands/stored_runs.hpp"
+#include "app/terminal/output.hpp"
+#include "clprobe/registry.hpp"
+#include "compare/api/compare.hpp"
+#include "system/api/host.hpp"
+#include "text/api/text.hpp"
+
+namespace clprobe::commands {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The runs of one file, without their samples: a thousand runs have to fit into memory.
+std::vector<RunDigest> digest_file(const std::string& file) {
+  std::vector<RunDigest> digests;
+  std::vector<Run> runs = read_runs(file);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const std::string name = runs.size() == 1 ? file : fmt::format("{}[{}]", file, i);
+    digests.push_back(digest(runs[i], name));
+    for (ComparedResult& each : digests.back().results) {
+      // Kernels of profiled programs are compared themselves; they are no method of clprobe.
+      if (const Probe* const probe = find_probe(each.probe);
+          probe != nullptr && probe->replays_launches) {
+        each.kernels.clear();
+      }
+    }
+    runs[i] = {};
+  }
+  return digests;
+}
+
+/// The runs of a file, or the error that prevents reading it.
+struct Digested {
+  std::vector<RunDigest> runs{};
+  std::exception_ptr error{};
+};
+
+/// Reads all files in parallel, one thread per core.
+std::vector<Digested> digest_files(const std::vector<RunFile>& files) {
+  std::vector<Digested> digests(files.size());
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i = next++; i < files.size(); i = next++) {
+      try {
+        digests[i].runs = digest_file(files[i].path);
+      } catch (...) {
+        digests[i].error = std::current_exception();
+      }
+    }
+  };
+  constexpr std::size_t max_threads = 8;
+  const std::size_t cores = system::usable_cores();
+  std::vector<std::jthread> threads;
+  for (std::size_t i = 1; i < std::min({max_threads, cores, files.size()}); ++i) {
+    threads.emplace_back(work);
+  }
+  work();
+  threads.clear();  // joins
+  return digests;
+}
+
+bool is_same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return a == b || (fs::equivalent(a, b, error) && !error);
+}
+
+/// The compared runs, and the index of the baseline.
+struct Selection {
+  std::vector<RunDigest> runs{};
+  std::size_t baseline{0};
+  bool has_bad_file{false};  ///< that was found in a folder, and left out
+};
+
+/// Names the runs without the folders that they have in common.
+void hide_folders(std::vector<RunDigest>& runs) {
+  std::vector<std::string> paths;
+  paths.reserve(runs.size());
+  for (const RunDigest& run : runs) paths.push_back(run.file);
+  const std::vector<std::string> names = run_names(paths);
+  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].file = names[i];
+}
+
+/// The files to compare.
+struct Files {
+  std::vector<RunFile> all{};
+  std::size_t baseline{0};
+  std::size_t first_side{0};  ///< number of files before `--`; 0: no sides
+};
+
+Files select_files(const cli::Options& options) {
+  std::vector<RunFile> files;
+  std::size_t first_side = 0;
+  for (std::size_t i = 0; i < options.words.size(); ++i) {
+    if (i > 0 && i == options.first_side) first_side = files.size();
+    const std::vector<RunFile> found = files_in(options.words[i]);
+    files.insert(files.end(), found.begin(), found.end());
+  }
+  if (first_side > 0) {
+    if (options.baseline.empty()) return {std::move(files), 0, first_side};
+    throw cli::UsageError(
+        "--baseline does not apply with --: the files before -- are the baseline");
+  }
+  std::size_t baseline_file = 0;
+  if (!options.baseline.empty()) {
+    const auto found = std::ranges::find_if(
+        files, [&](const RunFile& file) { return is_same_file(file.path, options.baseline); });
+    baseline_file = static_cast<std::size_t>(found - files.begin());
+    if (found == files.end()) {
+      files.push_back({options.baseline});
+      std::rotate(files.begin(), files.end() - 1, files.end());
+      baseline_file = 0;
+    }
+    files[baseline_file].is_of_folder = false;  // it was named
+  }
+  return {std::move(files), baseline_file, 0};
+}
+
+/// Refuses runs that differ in more than their time: their mean has no meaning.
+void refuse_to_pool(const RunDigest& first, const RunDigest& run) {
+  std::vector<std::string> reasons = differing_origins(first, run);
+  if (run.device != first.device) reasons.emplace_back("different devices");
+  for (const ComparedResult& one : first.results) {
+    for (const ComparedResult& other : run.results) {
+      if (one.probe != other.probe || is_same_method(one, other)) continue;
+      reasons.push_back(
+          fmt::format("different versions of {} ({} and {})", one.probe, first.tool, run.tool));
+    }
+  }
+  if (reasons.empty()) return;
+  throw cli::UsageError(
+      fmt::format("{} and {} cannot be combined as runs of one side: {}; compare them one by one",
+                  quote(first.file), quote(run.file), reasons.front()));
+}
+
+/// Pools the runs of each side into one.
+void pool_sides(Selection& selected, std::size_t first) {
+  const std::span<const RunDigest> all(selected.runs);
+  const std::array sides{all.first(first), all.subspan(first)};
+  std::vector<RunDigest> pooled;
+  for (const std::span<const RunDigest> side : sides) {
+    if (side.empty()) throw cli::UsageError("compare needs a run on each side of --: name a file");
+    for (const RunDigest& run : side) refuse_to_pool(side.front(), run);
+    pooled.push_back(pool(side));
+  }
+  selected.runs = std::move(pooled);
+  selected.baseline = 0;
+}
+
+/// Keeps only these probes in all runs; all if none is named.
+void keep_probes(std::vector<RunDigest>& runs, const std::vector<std::string>& probes) {
+  const auto has = [](const std::vector<std::string>& words, const std::string& word) {
+    return std::ranges::find(words, word) != words.end();
+  };
+  std::vector<std::string> there;
+  for (const RunDigest& run : runs) {
+    for (const ComparedResult& each : run.results) {
+      const bool is_probe = find_probe(each.probe) != nullptr;
+      if (is_probe && !has(there, each.probe)) there.push_back(each.probe);
+    }
+  }
+  refuse_missing("probe", probes, there);
+  if (probes.empty()) return;
+  for (RunDigest& run : runs) {
+    std::erase_if(run.results, [&](const auto& each) { return !has(probes, each.probe); });
+  }
+}
+
+Selection select_runs(const Files& files, const cli::Options& options) {
+  std::vector<Digested> digests = digest_files(files.all);
+  Selection selected;
+  std::size_t of_first = 0;  // runs, of which a file may have several
+  for (std::size_t i = 0; i < digests.size(); ++i) {
+    if (i == files.first_side) of_first = selected.runs.size();
+    if (i == files.baseline) selected.baseline = selected.runs.size();
+    if (digests[i].error) {
+      complain_or_throw(files.all[i], digests[i].error);
+      selected.has_bad_file = true;
+    }
+    std::move(digests[i].runs.begin(), digests[i].runs.end(), std::back_inserter(selected.runs));
+  }
+  if (selected.runs.size() < 2) {
+    throw cli::UsageError(fmt::format(
+        "compare needs at least two runs, found {}: name another file", selected.runs.size()));
+  }
+  keep_probes(selected.runs, options.shown_probes);
+  take_labels(options.labels, selected.runs);
+  hide_folders(selected.runs);
+  if (files.first_side > 0) pool_sides(selected, of_first);
+  return selected;
+}
+
+}  // namespace
+
+int compare(const cli::Options& options) {
+  Results results(options);
+  const Files files = select_files(options);
+  const Selection selected = select_runs(files, options);
+  const Comparison comparison =
+      clprobe::compare(selected.runs, selected.baseline, options.threshold);
+  const int written = results.finish(comparison, selected.runs);
+  if (selected.has_bad_file) return exit_usage;
+  if (written != exit_ok) return written;
+  return check_fail_on(options.fail_on, comparison, selected.runs);
+}
+
+}  // namespace clprobe::commands

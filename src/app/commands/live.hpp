@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of `compare --live`: its two sides, which are measured once each, and then alternating
+// passes over the headlines of both sides until all of them are decided.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/cli/options.hpp"
+#include "app/commands/selection.hpp"
+#include "app/terminal/progress.hpp"
+#include "clprobe/alternating.hpp"
+#include "clprobe/run.hpp"
+#include "compare/api/paired.hpp"
+
+namespace clprobe::commands {
+
+struct Side {
+  std::string name{};  ///< "side A", with its variables
+  Target target{};
+  std::unique_ptr<Backend> backend{};  ///< null: the device could not be opened
+  Run run{};
+};
+
+using Sides = std::array<Side, 2>;
+
+struct LiveObserver {
+  std::function<void(std::string_view message)> say{};
+  std::function<void(const terminal::Progress&)> progress{};
+  std::function<bool()> cancelled{};
+  std::function<void()> save{};  ///< the sides' runs have more samples
+};
+
+/// Time for alternating: the budget, or what ends the whole comparison within a minute, but at
+/// least 20 s. `spent`: on measuring each side once.
+std::chrono::duration<double> alternating_time(
+    const std::optional<std::chrono::duration<double>>& budget,
+    std::chrono::duration<double> spent);
+
+/// Alternating passes over the headlines that both sides have. Every sample goes into the sides'
+/// runs.
+class LivePasses {
+ public:
+  /// `first` compares one measurement of each side. All arguments must outlive the object.
+  LivePasses(const Comparison& first, Sides& sides, double threshold, const LiveObserver& observer);
+
+  /// Makes passes until all headlines are settled, the time is up, or the observer cancels.
+  void run(std::chrono::duration<double> time);
+
+  /// The headlines that were visited, with their ratios so far.
+  [[nodiscard]] std::vector<Alternated> alternated() const;
+  /// Returns whether a side's device has failed.
+  [[nodiscard]] bool has_failed() const { return has_failed_; }
+
+ private:
+  /// One of the comparison's findings, and the points that show it.
+  struct Headline {
+    std::size_t row{0};
+    const Probe* probe{nullptr};
+    std::array<std::size_t, 2> results{};  // indexes of the probe's result in both runs
+    std::array<ComparedFinding, 2> findings{};
+    std::vector<PointPair> pairs{};
+    std::vector<double> log_ratios{};      // of the values, one per pass
+    std::vector<double> baseline_ns{};     // logarithms
+    std::chrono::duration<double> took{};  // the last visit
+    bool is_settled{false};
+    bool is_lost{false};
+  };
+
+  void settle_clocks();
+  void add_headline(std::size_t row);
+  std::optional<VisitRatio> visit(const Headline& headline, const PointPair& pair);
+  void visit(Headline& headline);
+  void lose(Headline& headline, const SideError& error);
+  void report_progress(std::chrono::duration<double> spent,
+                       std::chrono::duration<double> time) const;
+
+  const Comparison& first_;
+  Sides& sides_;
+  double threshold_;
+  const LiveObserver& observer_;
+  std::array<PairSide, 2> measured_{};
+  double calibration_{0.0};
+  std::vector<Headline> headlines_{};
+  std::size_t pass_{0};
+  // Ratios of this pass, by results and points of both sides: a point that shows a time in seconds
+  // also shows it in cycles.
+  std::map<std::array<std::size_t, 4>, std::optional<VisitRatio>> visited_{};
+  std::size_t family_{0};
+  bool has_failed_{false};
+};
+
+}  // namespace clprobe::commands

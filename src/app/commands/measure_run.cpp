@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/measure_run.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/commands/analyse_again.hpp"
+#include "app/commands/plan.hpp"
+#include "app/commands/stored_runs.hpp"
+#include "clprobe/registry.hpp"
+
+namespace clprobe::commands {
+namespace {
+
+using Steady = std::chrono::steady_clock;
+
+/// The plan of a probe before any other is measured, which is likely to build the same programs.
+struct Forecast {
+  const Probe* probe{nullptr};
+  Plan plan{};
+};
+
+/// On a CPU, the buffers just exceed the last cache: to lay out a gigabyte takes seconds. Virtual
+/// machines report no cache.
+Request control_request(const DeviceInfo& device, std::uint64_t seed) {
+  constexpr std::uint64_t caches = 2;
+  Request request{.seed = seed};
+  if (device.type == DeviceType::cpu) {
+    request.max_memory = std::clamp(reported_cache(device) * caches, mebibytes(64), mebibytes(256));
+  }
+  return request;
+}
+
+class RunMeasurement {
+ public:
+  RunMeasurement(const cli::Options& options, Backend& backend, Observer observer,
+                 std::span<const Probe* const> probes, Run& run, const RunObserver& heard)
+      : options_(options),
+        backend_(backend),
+        device_(backend.device()),
+        observer_(std::move(observer)),
+        probes_(probes.begin(), probes.end()),
+        run_(run),
+        heard_(heard) {
+    observer_.pass_over = [this](std::size_t probe) { keep(probe); };
+  }
+
+  void measure() {
+    const std::vector<const Probe*> controls = control_probes();
+    control_count_ = controls.size();
+    backend_.build_ahead([&] { return programs(controls); });
+    Engine engine(engine_probes(controls), {.is_quick = options_.effort == Effort::quick},
+                  observer_);
+    engine_ = &engine;
+    engine.run();
+    finish();
+  }
+
+ private:
+  const std::vector<Forecast>& forecasts() {
+    if (forecasts_.empty()) {
+      for (const Probe* const probe : probes_) {
+        forecasts_.push_back({probe, probe->plan(device_, cli::request_for(*probe, options_))});
+      }
+    }
+    return forecasts_;
+  }
+
+  /// Probes of which only references are visited: arithmetic, and loads of all levels and streams
+  /// if no probe of the run has references. A simulated device needs none, and a quick run has no
+  /// time.
+  std::vector<const Probe*> control_probes() {
+    if (is_simulated(device_) || probes_.empty()) return {};
+    if (options_.effort == Effort::quick || !options_.launches.empty()) return {};
+    std::vector<const Probe*> controls{&arithmetic_probe()};
+    const bool has_references =
+        std::any_of(forecasts().begin(), forecasts().end(),
+                    [](const Forecast& each) { return !each.plan.references.empty(); });
+    // A requested limit holds for all buffers together.
+    if (has_references || options_.max_memory.count != 0) return controls;
+    for (const Probe* const probe : all_probes()) {
+      // A CPU takes a twentieth of the usual run to lay out what streams read, and the probes of
+      // rates have references of their own.
+      const bool is_cheap = device_.type != DeviceType::cpu || probe->unit == Unit::seconds;
+      if (probe->lends_references && is_cheap) controls.push_back(probe);
+    }
+    return controls;
+  }
+
+  Request request_of_control(const Probe& probe) const {
+    return &probe == &arithmetic_probe() ? Request{} : control_request(device_, options_.seed);
+  }
+
+  /// All programs of the probes and controls, the first probe's first.
+  std::vector<Program> programs(const std::vector<const Probe*>& controls) {
+    std::vector<Program> all;
+    const auto add = [&](const Probe& probe, const std::vector<Point>& points) {
+      for (Program& each : programs_for(probe, device_, options_.seed, points)) {
+        all.push_back(std::move(each));
+      }
+    };
+    for (const Forecast& each : forecasts()) add(*each.probe, each.plan.points);
+    for (const Probe* const probe : controls) {
+      if (probe == &arithmetic_probe()) continue;
+      std::vector<Point> points;
+      for (PlannedReference& each : probe->plan(device_, request_of_control(*probe)).references) {
+        if (each.alone) points.push_back(std::move(each.alone->point));
+      }
+      add(*probe, points);
+    }
+    return all;
+  }
+
+  std::vector<EngineProbe> engine_probes(const std::vector<const Probe*>& controls) {
+    std::vector<EngineProbe> all;
+    for (const Probe* const probe : probes_) {
+      all.push_back({.probe = probe,
+                     .backend = &backend_,
+                     .budget = budget_of(*probe, options_, probes_.size()),
+                     .request = [this, probe] {
+                       Request request = cli::request_for(*probe, options_);
+                       request.known = known_;
+                       return request;
+                     }});
+    }
+    // A GPU's programs are built meanwhile; a CPU takes a tenth of a second to lay out memory,
+    // which a short run has no time for.
+    const std::chrono::milliseconds later(device_.type == DeviceType::cpu ? 4000 : 250);
+    for (const Probe* const probe : controls) {
+      const bool is_arithmetic = probe == &arithmetic_probe();
+      all.push_back({.probe = probe,
+                     .backend = &backend_,
+                     .budget = budget_of(*probe, options_, 1),
+                     .request = [this, probe] { return request_of_control(*probe); },
+                     .controls_from = is_arithmetic ? Steady::duration{} : later});
+    }
+    return all;
+  }
+
+  /// Concluding and writing takes as long as measuring some hundred points. Results are therefore
+  /// saved every few seconds, for at most a twentieth of the time.
+  [[nodiscard]] bool is_time_to_save() const {
+    constexpr std::chrono::seconds between{4};
+    constexpr int part = 20;
+    return !saved_ ||
+           Steady::now() - *saved_ >= std::max<Steady::duration>(between, saving_ * part);
+  }
+
+  /// After a pass of the probe.
+  void keep(std::size_t probe) {
+    const bool is_done = engine_->is_done(probe);
+    const bool is_first = probe >= run_.results.size();
+    const bool learns = is_first && probes_[probe]->learn != nullptr;
+    if (is_first) {
+      // A probe without conclusions yet must not look as if it had found nothing.
+      run_.results.push_back(
+          {.probe = std::string(probes_[probe]->id), .status = Status::interrupted});
+    }
+    if (!is_done && !learns && !is_time_to_save()) return;
+    update(probe);
+    if (learns) probes_[probe]->learn(run_.results[probe], known_);
+    if (is_done) heard_.done(probe);
+    if (is_time_to_save()) save();
+  }
+
+  void update(std::size_t probe) {
+    run_.results[probe] = engine_->result(probe);
+    kept_visits_[probe] = engine_->visit_count(probe);
+  }
+
+  void save() {
+    const Steady::time_point begin = Steady::now();
+    conclude_run();
+    heard_.save();
+    saved_ = Steady::now();
+    saving_ = *saved_ - begin;
+  }
+
+  void conclude_run() {
+    run_.references.clear();
+    for (std::size_t i = probes_.size(); i < probes_.size() + control_count_; ++i) {
+      for (const Reference& each : engine_->references(i)) {
+        if (!each.moments.empty()) run_.references.push_back(each);
+      }
+    }
+    conclude(run_);
+  }
+
+  /// Probes may have more visits and references than when their last pass was kept.
+  void finish() {
+    for (std::size_t i = 0; i < probes_.size() && engine_->has_begun(i); ++i) {
+      if (i >= run_.results.size()) run_.results.emplace_back();
+      if (kept_visits_[i] != engine_->visit_count(i) || !engine_->is_done(i)) update(i);
+      run_.results[i].references = engine_->references(i);
+    }
+    conclude_run();
+  }
+
+  const cli::Options& options_;
+  Backend& backend_;
+  const DeviceInfo& device_;
+  Observer observer_;
+  std::vector<const Probe*> probes_;
+  Run& run_;
+  const RunObserver& heard_;
+  Known known_ = known_levels(options_, device_);
+  std::vector<Forecast> forecasts_{};
+  Engine* engine_{nullptr};
+  std::size_t control_count_{0};
+  std::map<std::size_t, std::size_t> kept_visits_{};  // of each probe, when its result was kept
+  std::optional<Steady::time_point> saved_{};
+  Steady::duration saving_{};
+};
+
+}  // namespace
+
+void measure_run(const cli::Options& options, Backend& backend, Observer observer,
+                 std::span<const Probe* const> probes, Run& run, const RunObserver& heard) {
+  RunMeasurement(options, backend, std::move(observer), probes, run, heard).measure();
+}
+
+}  // namespace clprobe::commands

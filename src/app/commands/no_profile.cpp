@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// `profile` in a build without it: there is no loader layer and no probe that replays launches.
+#include "app/commands/commands.hpp"
+
+namespace clprobe::commands {
+
+int profile(const cli::Options& /*options*/, const std::vector<std::string>& /*arguments*/) {
+  throw cli::UsageError("this build has no `profile`: configure it with -DCLPROBE_PROFILE=ON");
+}
+
+}  // namespace clprobe::commands

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/plan.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "app/commands/commands.hpp"
+#include "app/commands/devices.hpp"
+#include "app/terminal/output.hpp"
+#include "app/terminal/progress.hpp"
+#include "clprobe/registry.hpp"
+#include "measure/api/engine.hpp"
+#include "system/api/processes.hpp"
+#include "text/api/text.hpp"
+
+namespace clprobe::commands {
+namespace {
+
+/// Returns whether the device can run the probe at all.
+bool can_run(const Probe& probe, const DeviceInfo& device) {
+  return is_simulated(device) ? probe.trace != nullptr : probe.open != nullptr;
+}
+
+/// Refuses sizes that the device can never have: the user's mistake.
+void refuse_beyond(const DeviceInfo& device, std::string_view option, Bytes size) {
+  if (device.max_allocation.count == 0 || size <= device.max_allocation) return;
+  throw cli::UsageError(fmt::format("--{}: {} exceeds the largest buffer of {}: choose at most {}",
+                                    option, format_bytes(size), quote(device.name),
+                                    format_bytes(device.max_allocation)));
+}
+
+struct ProbePlan {
+  std::string text{};
+  double seconds{0.0};
+};
+
+/// "  latency: 312 points in 7 series, 1.06 GiB, about 14 s"; "each measured once" without a limit.
+ProbePlan plan_of(const Probe& probe, const DeviceInfo& device, const cli::Options& options,
+                  std::size_t probes) {
+  const Plan plan = probe.plan(device, cli::request_for(probe, options));
+  std::vector<std::string> series;
+  for (const Point& point : plan.points) {
+    if (std::find(series.begin(), series.end(), point.series) == series.end()) {
+      series.push_back(point.series);
+    }
+  }
+  ProbePlan made;
+  std::string& text = made.text;
+  if (!plan.points.empty()) {
+    const Budget budget = budget_of(probe, options, probes);
+    std::string time = "each measured once";
+    if (has_limit(budget, device)) {
+      made.seconds = plan.seconds > 0.0 ? plan.seconds : expected_seconds(budget);
+      time = fmt::format("about {:.0f} s", made.seconds);
+    }
+    text = fmt::format("  {}: {} in {} series, {}, {}\n", probe.id,
+                       format_count(plan.points.size(), "point"), series.size(),
+                       format_bytes(plan.memory), time);
+  }
+  for (const std::string& name : series) {
+    const auto points = std::count_if(plan.points.begin(), plan.points.end(),
+                                      [&](const Point& point) { return point.series == name; });
+    text += fmt::format("    {}: {}\n", name,
+                        format_count(static_cast<std::uint64_t>(points), "point"));
+  }
+  for (const Finding& finding : plan.findings) {
+    text += fmt::format("  {} {}: not measured: {}\n", probe.id, printable(finding.series),
+                        printable(finding.reason));
+  }
+  return made;
+}
+
+std::string plan_of_device(const DeviceInfo& device, const cli::Options& options) {
+  std::string text = fmt::format("{}\n", cut_to_width(printable(device.name), 70));
+  const std::vector<const Probe*> probes = wanted_probes(options, device);
+  double seconds = 0.0;
+  for (const Probe* const probe : probes) {
+    const ProbePlan made = plan_of(*probe, device, options, probes.size());
+    text += made.text;
+    seconds += made.seconds;
+  }
+  if (probes.size() > 1 && seconds > 0.0) {
+    text += fmt::format("  together: about {:.0f} s\n", seconds);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<const Probe*> wanted_probes(const cli::Options& options, const DeviceInfo& device) {
+  if (!options.launches.empty()) return {replay_probe()};
+  std::vector<const Probe*> probes;
+  const auto is_named = [&](std::string_view id) {
+    return std::find(options.words.begin(), options.words.end(), id) != options.words.end();
+  };
+  for (const Probe* const probe : all_probes()) {
+    const bool is_wanted = options.words.empty() ? can_run(*probe, device) : is_named(probe->id);
+    if (is_wanted) probes.push_back(probe);
+  }
+  return probes;
+}
+
+Budget budget_of(const Probe& probe, const cli::Options& options, std::size_t probes) {
+  Budget budget = probe.budgets.of(options.effort);
+  budget.seed = options.seed;
+  if (options.time_budget) {
+    budget.is_asked_for = true;
+    budget.probe_time =
+        *options.time_budget / static_cast<double>(std::max<std::size_t>(1, probes));
+  }
+  return budget;
+}
+
+void check_requests(const cli::Options& options, const DeviceInfo& device) {
+  refuse_beyond(device, "max-memory", options.max_memory);
+  for (const Probe* const probe : wanted_probes(options, device)) {
+    const Request request = cli::request_for(*probe, options);
+    for (const auto& [name, value] : request.own) {
+      const auto* const ranges = std::get_if<std::vector<SizeRange>>(&value);
+      if (ranges == nullptr) continue;
+      for (const SizeRange& range : *ranges) refuse_beyond(device, name, range.last);
+    }
+    if (probe->check == nullptr) continue;
+    const std::string problem = probe->check(device, request);
+    if (!problem.empty()) throw cli::UsageError(problem);
+  }
+}
+
+int show_plan(const cli::Options& options) {
+  Devices devices(options, terminal::complain);
+  const std::vector<Target> targets = devices.select(options.device);
+  for (const Target& target : targets) check_requests(options, target.info);
+  std::string text;
+  int status = exit_ok;
+  terminal::ProgressLine progress(STDERR_FILENO);
+  for (const Target& target : targets) {
+    // A run plans with the clock and event times that were tested: they decide which series there
+    // are. PoCL takes 0.5 s for the tests.
+    if (options.verbosity >= 0)
+      progress.show({.title = fmt::format("trying {}", target.info.name)});
+    try {
+      const std::unique_ptr<Backend> backend = devices.open(target);
+      progress.clear();
+      text += plan_of_device(backend->device(), options);
+    } catch (const DeviceError& error) {
+      if (system::is_interrupted()) throw;
+      // A run measures the other devices, so that they are planned as well.
+      progress.clear();
+      terminal::complain(fmt::format("{}: {}", quote(target.info.name), error.what()));
+      status = exit_failed;
+    }
+  }
+  terminal::OutputFile("-").commit(text);
+  return status;
+}
+
+}  // namespace clprobe::commands

@@ -1,0 +1,529 @@
+// SPDX-License-Identifier: Apache-2.0
+// `profile`: surveys a program, or captures and replays its kernels.
+#include <dlfcn.h>
+#include <elf.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "app/cli/options.hpp"
+#include "app/cli/without_folders.hpp"
+#include "app/commands/commands.hpp"
+#include "app/commands/devices.hpp"
+#include "app/commands/provenance.hpp"
+#include "app/commands/results.hpp"
+#include "app/commands/stored_runs.hpp"
+#include "app/terminal/output.hpp"
+#include "present/api/report.hpp"
+#include "profile/api/bundle.hpp"
+#include "profile/api/prelude.hpp"
+#include "profile/api/survey.hpp"
+#include "system/api/files.hpp"
+#include "system/api/processes.hpp"
+#include "text/api/secrets.hpp"
+#include "text/api/text.hpp"
+
+namespace clprobe::commands {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The loader that programs start with, and an installed one that supports layers. Both are empty
+/// if the first one supports layers, or no other does.
+struct OtherLoader {
+  std::string without{};
+  std::string with{};
+};
+
+constexpr const char* loader_file = "libOpenCL.so.1";
+
+/// The file that the dynamic linker finds.
+std::string usual_loader() {
+  void* const library = ::dlopen(loader_file, RTLD_LAZY);
+  Dl_info info{};
+  void* const function = library == nullptr ? nullptr : ::dlsym(library, "clGetPlatformIDs");
+  if (function == nullptr || ::dladdr(function, &info) == 0) return "";
+  return info.dli_fname;
+}
+
+/// The contents of a file; empty if it cannot be read.
+std::string content(const std::string& path) {
+  constexpr std::size_t max_bytes = std::size_t{64} << 20U;
+  try {
+    return system::read_file(path, max_bytes);
+  } catch (const std::exception&) {
+    return "";
+  }
+}
+
+/// A loader that supports layers reads this variable.
+bool takes_layers(std::string_view loader) {
+  return loader.find("OPENCL_LAYERS") != std::string_view::npos;
+}
+
+/// The class (32 or 64 bits) and machine of a library. Empty if the file is no library.
+std::string architecture(std::string_view library) {
+  constexpr std::size_t machine = offsetof(Elf64_Ehdr, e_machine);
+  if (library.size() < machine + sizeof(Elf64_Half)) return "";
+  return library[EI_CLASS] + std::string(library.substr(machine, sizeof(Elf64_Half)));
+}
+
+/// The paths where distributions install loaders.
+std::vector<std::string> installed_loaders() {
+  std::vector<fs::path> folders{"/usr/lib64", "/usr/lib", "/usr/local/lib"};
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator("/usr/lib", error)) {
+    if (entry.path().filename().string().find("-linux-gnu") != std::string::npos) {
+      folders.push_back(entry.path());
+    }
+  }
+  std::vector<std::string> files;
+  std::transform(folders.begin(), folders.end(), std::back_inserter(files),
+                 [](const fs::path& folder) { return (folder / loader_file).string(); });
+  return files;
+}
+
+OtherLoader loader_with_layers() {
+  const std::string usual = usual_loader();
+  const std::string library = content(usual);
+  if (library.empty() || takes_layers(library)) return {};
+  for (const std::string& other : installed_loaders()) {
+    const std::string found = content(other);
+    if (takes_layers(found) && architecture(found) == architecture(library)) return {usual, other};
+  }
+  return {};
+}
+
+constexpr std::string_view layer_file = "libclprobe_layer.so";
+
+/// The layer is next to the program in a build folder, and in libexec/clprobe when installed.
+std::string find_layer() {
+  const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
+  for (const fs::path& path :
+       {folder / layer_file, folder.parent_path() / "libexec/clprobe" / layer_file}) {
+    std::error_code error;
+    if (!fs::is_regular_file(path, error)) continue;
+    if (path.string().find(':') == std::string::npos) return path.string();
+    throw std::runtime_error(
+        fmt::format("the OpenCL loader cannot load {}: it reads a colon as the end of a path; "
+                    "install clprobe in another folder",
+                    quote(path.string())));
+  }
+  throw std::runtime_error(fmt::format(
+      "clprobe's file {} was not found in its installation: reinstall clprobe", layer_file));
+}
+
+/// Our layer comes first: the loader calls the last one first, and ours must see what the driver
+/// gets.
+std::string layers_with(const std::string& ours) {
+  const char* const others = std::getenv("OPENCL_LAYERS");
+  return others == nullptr || *others == '\0' ? ours : fmt::format("{}:{}", ours, others);
+}
+
+/// The loader comes after the libraries that the user preloads, which may have to precede it.
+std::string preloaded_with(const std::string& loader) {
+  const char* const others = std::getenv("LD_PRELOAD");
+  return others == nullptr || *others == '\0' ? loader : fmt::format("{}:{}", others, loader);
+}
+
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+system::ProgramEnd run_app(const std::vector<std::string>& words, const std::string& folder,
+                           Variables variables, const OtherLoader& loader) {
+  if (!loader.with.empty()) variables.emplace_back("LD_PRELOAD", preloaded_with(loader.with));
+  variables.emplace_back("OPENCL_LAYERS", layers_with(find_layer()));
+  variables.emplace_back("CLPROBE_SURVEY", folder);
+  try {
+    return system::run_program(words, variables);
+  } catch (const std::system_error& error) {
+    throw cli::UsageError(
+        fmt::format("cannot start {}: {}", quote(words.front()), error.code().message()));
+  }
+}
+
+struct Found {
+  survey::Survey survey{};
+  std::size_t files{0};
+  std::string problem{};  ///< why one of them could not be read
+};
+
+Found read_surveys(const std::string& folder) {
+  // 20,000 rows take far less.
+  constexpr std::size_t max_bytes = std::size_t{256} << 20U;
+  Found found;
+  std::vector<std::string> paths;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == ".survey") paths.push_back(entry.path().string());
+  }
+  std::sort(paths.begin(), paths.end());
+  found.files = paths.size();
+  // After an interrupt of the program its survey is read all the same; another one ends the
+  // reading.
+  const bool had_interrupt = system::is_interrupted();
+  survey::Merged merged;
+  for (const std::string& path : paths) {
+    if (!had_interrupt && system::is_interrupted()) {
+      found.problem = "interrupted while the survey was read";
+      break;
+    }
+    try {
+      merged.add(survey::from_text(system::read_file(path, max_bytes)));
+    } catch (const std::exception& error) {
+      found.problem = error.what();
+    }
+  }
+  found.survey = merged.survey();
+  survey::sort_by_time(found.survey);
+  return found;
+}
+
+/// One line about a program that failed or was surveyed incompletely; empty if neither.
+std::string describe_problem(const SurveyedApp& app, const Found& found) {
+  const std::string name = quote(app.words.front());
+  const std::string end = end_text(app);
+  if (found.files == 0) {
+    return fmt::format(
+        "{} {}made no OpenCL calls, or its OpenCL loader does not support layers (ocl-icd from 2.3 "
+        "and Khronos' do); nothing to profile",
+        name, end.empty() ? "" : end + " and ");
+  }
+  std::string problem = end.empty() ? "" : fmt::format("{} {}", name, end);
+  if (!found.problem.empty()) {
+    problem += fmt::format("{}a process of {} left an incomplete survey: {}",
+                           problem.empty() ? "" : "; ", name, found.problem);
+  }
+  return problem;
+}
+
+/// A run of the program with its survey.
+struct SurveyedRun {
+  SurveyedApp app{};
+  bool used_opencl{false};
+  std::string problem{};  ///< one line; empty without a problem
+  std::string note{};     ///< one line on how it was started; mostly empty
+};
+
+/// Runs the program with these variables. Throws UsageError if it cannot be started, and
+/// std::runtime_error if the layer is missing.
+SurveyedRun survey_app(const std::vector<std::string>& words, const Variables& variables = {}) {
+  const system::TemporaryFolder folder;
+  SurveyedRun run;
+  run.app.words = cli::app_without_folders(words, false);
+  run.app.started = utc_now();
+  run.app.tool = tool_info();
+  const OtherLoader loader = loader_with_layers();
+  if (!loader.with.empty()) {
+    run.note = fmt::format(
+        "{} ran with {} instead of {}, which does not support layers; platform numbers may differ",
+        quote(words.front()), loader.with, loader.without);
+  }
+  const system::ProgramEnd end = run_app(words, folder.path(), variables, loader);
+  run.app.status = end.status;
+  run.app.signal = end.signal;
+  run.app.wall_s = end.seconds;
+  Found found = read_surveys(folder.path());
+  run.app.interrupted = system::is_interrupted();
+  run.app.survey = std::move(found.survey);
+  run.used_opencl = found.files > 0;
+  run.problem = describe_problem(run.app, found);
+  return run;
+}
+
+/// Number of a typical launch. Without times it is the second, since drivers finish their setup in
+/// the first. A process of several may make only one launch.
+std::uint64_t usual_ordinal(const survey::Row& row, const survey::Survey& survey) {
+  if (row.sum.launches == 1 || survey.processes.size() != 1) return 1;
+  return row.typical.ordinal > 0 ? row.typical.ordinal : 2;
+}
+
+survey::Wanted wanted_of(const survey::Kernel& kernel, const survey::Survey& survey) {
+  const survey::Row& row = survey.rows[survey::typical_row(survey.rows, kernel)];
+  survey::Wanted wanted{.kernel = row.signature.kernel,
+                        .ordinal = usual_ordinal(row, survey),
+                        .launches = kernel.sum.launches,
+                        .share = kernel.sum.share_of(survey.total()),
+                        .mean_ns = kernel.sum.mean_ns()};
+  // Without dimensions the row stands for launches of many sizes.
+  if (row.signature.dimensions > 0) wanted.signature = row.signature;
+  return wanted;
+}
+
+[[noreturn]] void refuse_name(const std::string& name, const survey::Survey& survey) {
+  std::set<std::string> names;
+  for (const survey::Row& row : survey.rows) names.insert(printable(row.signature.kernel));
+  throw cli::UsageError(fmt::format("--kernel: the program does not launch {}; it launches {}",
+                                    quote(name),
+                                    message_line(fmt::format("{}", fmt::join(names, ", ")))));
+}
+
+survey::Wanted wanted_by_name(const survey::Survey& survey, const cli::Options& options) {
+  const std::vector<survey::Kernel> kernels = survey::kernels_of(survey.rows);
+  const auto found = std::find_if(kernels.begin(), kernels.end(), [&](const auto& each) {
+    return survey.rows[each.rows.front()].signature.kernel == options.kernel;
+  });
+  if (found == kernels.end()) refuse_name(options.kernel, survey);
+  survey::Wanted wanted = wanted_of(*found, survey);
+  if (options.kernel_launch == 0) return wanted;
+  wanted.ordinal = options.kernel_launch;
+  wanted.signature.reset();
+  return wanted;
+}
+
+/// A launch with the folder into which it was captured, or the reason why it was not.
+struct Captured {
+  survey::Wanted wanted{};
+  std::string folder{};
+  std::string refusal{};  ///< empty if it was captured
+};
+
+/// Reads what the layer wrote into the launch's folder.
+Captured look_into(const std::string& folder, const survey::Wanted& wanted,
+                   const SurveyedApp& app) {
+  Captured captured{.wanted = wanted, .folder = folder};
+  std::error_code error;
+  if (fs::exists(fs::path(folder) / bundle::launch_file, error)) return captured;
+  constexpr std::size_t max_reason_bytes = 4096;
+  try {
+    captured.refusal = system::read_file(folder + "/refused", max_reason_bytes);
+  } catch (const std::system_error&) {
+    const std::string end = end_text(app);
+    captured.refusal = fs::exists(folder, error)
+                           ? fmt::format("the program's second run {} before this launch ended",
+                                         end.empty() ? "ended" : end)
+                           : fmt::format("the program's second run did not make this launch {}",
+                                         format_count(wanted.ordinal, "time"));
+  }
+  return captured;
+}
+
+/// The launches to capture: one of each important kernel, or of the requested one. Throws
+/// UsageError if the program has no kernel of that name.
+std::vector<survey::Wanted> choose_launches(const survey::Survey& survey,
+                                            const cli::Options& options) {
+  if (!options.kernel.empty()) return {wanted_by_name(survey, options)};
+  const std::vector<survey::Kernel> kernels = survey::kernels_of(survey.rows);
+  std::vector<survey::Wanted> wanted;
+  for (std::size_t i = 0; i < survey::count_main_kernels(kernels); ++i) {
+    wanted.push_back(wanted_of(kernels[i], survey));
+  }
+  return wanted;
+}
+
+/// Variables that hide the program's caches of binaries, so that it builds its kernels from text.
+Variables without_caches(const std::string& folder) {
+  Variables variables{{"XDG_CACHE_HOME", folder}, {"PYOPENCL_NO_CACHE", "1"}};
+  // The driver keeps its own cache: without it the first launches would be slow.
+  if (std::getenv("POCL_CACHE_DIR") != nullptr) return variables;
+  const char* const caches = std::getenv("XDG_CACHE_HOME");
+  const char* const home = std::getenv("HOME");
+  if (caches != nullptr && *caches != '\0') {
+    variables.emplace_back("POCL_CACHE_DIR", fmt::format("{}/pocl/kcache", caches));
+  } else if (home != nullptr) {
+    variables.emplace_back("POCL_CACHE_DIR", fmt::format("{}/.cache/pocl/kcache", home));
+  }
+  return variables;
+}
+
+struct CapturedRun {
+  SurveyedRun run{};
+  std::vector<Captured> launches{};  ///< in the order of the wanted ones
+};
+
+/// Runs the program again and captures the wanted launches into `folder`.
+CapturedRun capture_launches(const std::vector<std::string>& words,
+                             const std::vector<survey::Wanted>& wanted, const std::string& folder) {
+  std::ofstream(folder + "/wanted", std::ios::binary) << survey::wanted_to_text(wanted);
+  const std::string caches = folder + "/caches";
+  fs::create_directory(caches);
+  Variables variables = without_caches(caches);
+  variables.emplace_back("CLPROBE_CAPTURE", folder);
+  CapturedRun captured{.run = survey_app(words, variables)};
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    captured.launches.push_back(
+        look_into(fmt::format("{}/{}", folder, i), wanted[i], captured.run.app));
+  }
+  return captured;
+}
+
+int list_app(const cli::Options& options) {
+  Results results(options);
+  results.check_stdout();
+  SurveyedRun run = survey_app(options.app);
+  if (options.with_secrets) run.app.words = cli::app_without_folders(options.app, true);
+  if (!run.note.empty()) terminal::complain(run.note);
+  if (!run.problem.empty()) terminal::complain(run.problem);
+  const int written = run.used_opencl
+                          ? results.finish([&](const Writer& format, const TableStyle& style) {
+                              return format.survey(run.app, style);
+                            })
+                          : exit_failed;
+  if (run.app.interrupted) return exit_interrupted;
+  return run.problem.empty() ? written : exit_failed;
+}
+
+/// Replaces secrets in the build options by ***, which compilers refuse if a kernel needs them.
+void hide_secrets(const std::string& path) {
+  bundle::Launch launch = bundle::launch_from_json(system::read_file(path, bundle::max_json_bytes));
+  const bundle::Program before = launch.program;
+  for (bundle::Unit& each : launch.program.units) {
+    each.options = options_without_secrets(each.options);
+  }
+  launch.program.link_options = options_without_secrets(launch.program.link_options);
+  if (launch.program == before) return;
+  terminal::OutputFile(path).commit(bundle::to_json(launch));
+  terminal::complain(fmt::format(
+      "{}: *** replaces build options that look like secrets; --with-secrets keeps them",
+      quote(path)));
+}
+
+/// Copies the bundle below the folder, under a name that is not there yet.
+void keep(const Captured& captured, const std::string& folder, bool with_secrets) {
+  const std::string name = includes::safe_name(captured.wanted.kernel);
+  fs::path path = fs::path(folder) / name;
+  for (int i = 2; fs::exists(path); ++i) path = fs::path(folder) / fmt::format("{}-{}", name, i);
+  try {
+    fs::create_directories(folder);
+    fs::copy(captured.folder, path, fs::copy_options::recursive);
+  } catch (const fs::filesystem_error& error) {
+    throw cli::UsageError(
+        fmt::format("--keep: cannot write {}: {}", quote(path.string()), error.code().message()));
+  }
+  if (!with_secrets) hide_secrets((path / bundle::launch_file).string());
+}
+
+/// The sources of the captured bundles. Reports launches that were not captured.
+std::vector<bundle::Source> sources_of(const CapturedRun& captured, const cli::Options& options) {
+  std::vector<bundle::Source> sources;
+  for (const Captured& each : captured.launches) {
+    if (!each.refusal.empty()) {
+      terminal::complain(fmt::format("{} is not captured: {}", quote(each.wanted.kernel),
+                                     printable(each.refusal)));
+      continue;
+    }
+    if (!options.keep_folder.empty()) keep(each, options.keep_folder, options.with_secrets);
+    sources.push_back({.launch = each.folder, .headers = options.headers_folder});
+  }
+  return sources;
+}
+
+/// Reads the bundles. A launch is labelled with its kernel's name, the second of a kernel "name 2".
+std::vector<AskedLaunch> read_launches(const std::vector<bundle::Source>& sources) {
+  std::vector<AskedLaunch> launches;
+  std::map<std::string, int> seen;
+  for (const bundle::Source& source : sources) {
+    AskedLaunch launch{.bundle = bundle::read_source(source)};
+    launch.label = launch.bundle.launch.kernel;
+    const int count = ++seen[launch.label];
+    if (count > 1) launch.label += fmt::format(" {}", count);
+    launches.push_back(std::move(launch));
+  }
+  return launches;
+}
+
+/// The index of the device on which the launch was captured; empty if it is not available.
+std::string device_of(const bundle::Launch& launch, const cli::Options& options) {
+  if (!launch.device) return {};
+  const DeviceList list = list_devices(worker_settings(options));
+  // Drivers pad their names.
+  const auto found = std::find_if(
+      list.devices.begin(), list.devices.end(),
+      [&](const DeviceInfo& each) { return trimmed(each.name) == trimmed(launch.device->name); });
+  if (found != list.devices.end()) return std::to_string(found->index);
+  terminal::complain(
+      fmt::format("device {} is not available: its launches are replayed on the best device",
+                  quote(launch.device->name)));
+  return {};
+}
+
+/// Measures the launches of the bundles on the requested device, otherwise on the device of the
+/// first capture, otherwise on the best device. Returns the exit code. Throws as measure().
+int replay_bundles(const cli::Options& options, const std::vector<bundle::Source>& sources,
+                   const std::vector<std::string>& arguments) {
+  cli::Options replay = options;
+  replay.command = cli::Command::measure;
+  replay.words.clear();
+  replay.sources = sources;
+  try {
+    replay.launches = read_launches(sources);
+  } catch (const bundle::FormatError& error) {
+    throw cli::UsageError(error.what());
+  }
+  if (replay.device.empty()) {
+    replay.device = device_of(replay.launches.front().bundle.launch, replay);
+  }
+  return measure(replay, arguments);
+}
+
+int profile_app(const cli::Options& options, const std::vector<std::string>& arguments) {
+  // The targets are checked now, and opened again when there is something to write.
+  static_cast<void>(Results(options));
+  const system::TemporaryFolder folder;
+  const std::string caches = folder.path() + "/first";
+  fs::create_directory(caches);
+  const SurveyedRun survey = survey_app(options.app, without_caches(caches));
+  if (!survey.note.empty()) terminal::complain(survey.note);
+  if (!survey.problem.empty()) terminal::complain(survey.problem);
+  if (survey.app.interrupted) return exit_interrupted;
+  if (!survey.used_opencl) return exit_failed;
+  const std::vector<survey::Wanted> wanted = choose_launches(survey.app.survey, options);
+  if (wanted.empty()) {
+    terminal::complain("none of the program's launches was timed: nothing to replay");
+    return exit_failed;
+  }
+  const CapturedRun captured = capture_launches(options.app, wanted, folder.path());
+  if (captured.run.app.interrupted) return exit_interrupted;
+  const bool ends_otherwise = captured.run.problem != survey.problem;
+  if (ends_otherwise && !captured.run.problem.empty()) {
+    terminal::complain("while launches were captured, " + captured.run.problem);
+  }
+  const std::vector<bundle::Source> sources = sources_of(captured, options);
+  if (sources.empty()) return exit_failed;
+  const int measured = replay_bundles(options, sources, arguments);
+  const bool is_whole =
+      survey.problem.empty() && !ends_otherwise && sources.size() == wanted.size();
+  return measured == exit_ok && !is_whole ? exit_failed : measured;
+}
+
+}  // namespace
+
+int profile(const cli::Options& options, const std::vector<std::string>& arguments) {
+  system::watch_for_interrupts();
+  std::error_code error;
+  static_cast<void>(fs::temp_directory_path(error));
+  if (error && !options.app.empty()) {
+    throw cli::UsageError(fmt::format(
+        "cannot use the folder in TMPDIR: {}; set TMPDIR to a writable folder", error.message()));
+  }
+  if (options.list_kernels) return list_app(options);
+  cli::Options asked = options;
+  if (!asked.levels_file.empty()) asked.levels_runs = read_levels(asked.levels_file);
+  if (!asked.app.empty()) return profile_app(asked, arguments);
+  if (!asked.kernel_file.empty()) {
+    return replay_bundles(asked,
+                          {{.launch = asked.launch_file,
+                            .kernel_file = asked.kernel_file,
+                            .headers = asked.headers_folder}},
+                          arguments);
+  }
+  std::vector<bundle::Source> sources;
+  for (const std::string& word : asked.words) {
+    sources.push_back({.launch = word, .headers = asked.headers_folder});
+  }
+  return replay_bundles(asked, sources, arguments);
+}
+
+}  // namespace clprobe::commands

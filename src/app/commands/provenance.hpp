@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a run comes from: this program, this host, this moment.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/cli/options.hpp"
+#include "clprobe/run.hpp"
+
+namespace clprobe::commands {
+
+ToolInfo tool_info();
+/// The processor, the system and the kernel; never the host's name.
+HostInfo host_info();
+/// Now, in UTC: "2026-01-02T03:04:05Z".
+std::string utc_now();
+/// A run that begins now. It is marked as interrupted until it is over: a document that a crash
+/// leaves, or that is read meanwhile, must not look complete.
+Run new_run(const cli::Options& options, const std::vector<std::string>& arguments);
+
+}  // namespace clprobe::commands

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// The targets of a command's results: the files of -o, and stdout.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/cli/options.hpp"
+#include "app/terminal/output.hpp"
+#include "clprobe/run.hpp"
+#include "compare/api/compare.hpp"
+#include "present/api/report.hpp"
+
+namespace clprobe::commands {
+
+/// The probe that a picture at `path` shows: the only one, or the one with which the file's name
+/// begins ("latency.svg", "latency-h200.svg"). Throws UsageError otherwise.
+std::string pictured_probe(std::string_view path, std::span<const std::string> probes);
+
+/// Throws UsageError if the output of that flag would replace one of the files.
+void refuse_to_replace(const terminal::OutputFile& output, std::string_view flag,
+                       std::span<const std::string> inputs);
+
+/// Throws UsageError for more labels than runs.
+void expect_labels(const std::vector<std::string>& labels, std::size_t runs);
+
+/// Labels the runs, or their digests, in their order.
+template <typename Labelled>
+void take_labels(const std::vector<std::string>& labels, std::vector<Labelled>& runs) {
+  expect_labels(labels, runs.size());
+  for (std::size_t i = 0; i < labels.size(); ++i) runs[i].label = labels[i];
+}
+
+/// Opens every target before anything is measured, so that a bad path fails in the first second.
+class Results {
+ public:
+  /// Gets a line for a target that cannot be written.
+  using Complain = std::function<void(std::string_view message)>;
+
+  /// Throws UsageError for a path that cannot be written, for one that would replace an input
+  /// file of the options, and for a picture of several probes.
+  explicit Results(const cli::Options& options, Complain complain = terminal::complain);
+
+  /// Throws OutputError if stdout is the only target and is closed, before anything is measured.
+  void check_stdout() const;
+
+  /// Replaces the files by the results so far; streams wait for finish(). A target that cannot be
+  /// written is reported and affects neither other targets nor the measurement.
+  void save(std::span<const Run> runs);
+  /// Saves and also writes the streams. Returns the exit code: failure if a target lacks results.
+  /// Throws UsageError, before anything is written, for a picture of several probes.
+  int finish(std::span<const Run> runs);
+
+  /// Saves and writes a comparison. Returns the exit code, as for runs.
+  int finish(const Comparison& comparison, std::span<const RunDigest> runs);
+
+  /// Renders a format for the terminal or file of a target.
+  using Renderer = std::function<std::string(const Writer& format, const TableStyle& style)>;
+  int finish(const Renderer& render);
+
+ private:
+  struct Target {
+    terminal::OutputFile file;
+    const Writer* format;
+    std::string problem{};  ///< the last reported problem, which is reported once
+    bool is_written{false};
+  };
+
+  void write(Target& target, const std::function<std::string()>& render);
+  int finish_each(const std::function<std::string(const Target&)>& render);
+
+  [[nodiscard]] std::string render(std::span<const Run> runs, const Target& target) const;
+  [[nodiscard]] TableStyle style_of(const Target& target) const;
+
+  /// Throws UsageError if a picture could show several probes.
+  void check_pictures(std::span<const Run> runs) const;
+
+  /// The probes that the results are of, or will be.
+  [[nodiscard]] std::vector<std::string> probes(std::span<const Run> runs) const;
+
+  const cli::Options& options_;
+  Complain complain_;
+  std::vector<Target> targets_{};
+};
+
+}  // namespace clprobe::commands

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/stored_runs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string_view>
+#include <system_error>
+
+#include "app/cli/options.hpp"
+#include "app/cli/values.hpp"
+#include "app/commands/analyse_again.hpp"
+#include "app/terminal/output.hpp"
+#include "clprobe/registry.hpp"
+#include "clprobe/units.hpp"
+#include "system/api/files.hpp"
+#include "text/api/text.hpp"
+
+namespace clprobe::commands {
+
+namespace {
+
+// A thorough run of all probes has a few MB; what is larger is not looked at, since a document in
+// memory takes about ten times its text.
+constexpr Bytes max_bytes = mebibytes(128);
+
+constexpr std::string_view run_hint = "name a JSON file saved by -o";
+
+[[noreturn]] void refuse(const std::string& path, std::string_view problem, std::string_view hint) {
+  throw RunFormatError(fmt::format("cannot read {}: {}; {}", quote(path), problem, hint));
+}
+
+}  // namespace
+
+std::string read_file(const std::string& path, std::string_view hint) {
+  std::string text;
+  try {
+    text = system::read_file(path, max_bytes.count);
+  } catch (const std::system_error& error) {
+    if (error.code().value() != EFBIG) refuse(path, error.code().message(), hint);
+    refuse(path, fmt::format("it is larger than {}", format_bytes(max_bytes)), hint);
+  }
+  if (text.empty()) refuse(path, "it is empty", hint);
+  return text;
+}
+
+std::vector<Run> read_runs(const std::string& path) {
+  const std::string text = read_file(path == "-" ? "/dev/stdin" : path, run_hint);
+  std::vector<Run> runs;
+  try {
+    runs = analysed_runs_from_json(text);
+  } catch (const RunFormatError& error) {
+    const std::string problem = error.what();
+    const bool is_no_json = problem.starts_with("document: expected JSON");
+    throw RunFormatError(
+        fmt::format("{}: {}{}", quote(path), problem,
+                    is_no_json ? "; `clprobe import` reads other tools' files" : ""));
+  }
+  if (runs.empty()) refuse(path, "it contains no run", run_hint);
+  return runs;
+}
+
+std::vector<RunFile> files_in(const std::string& word) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (!fs::is_directory(word, error)) return {{word}};
+  std::vector<RunFile> files;
+  fs::recursive_directory_iterator entries(word, error);
+  for (; !error && entries != fs::recursive_directory_iterator(); entries.increment(error)) {
+    if (entries->is_regular_file(error) && entries->path().extension() == ".json") {
+      files.push_back({entries->path().string(), true});
+    }
+  }
+  if (error) {
+    throw RunFormatError(fmt::format("cannot read {}: {}; name a folder with JSON files",
+                                     quote(word), error.message()));
+  }
+  if (files.empty()) {
+    throw RunFormatError(fmt::format(
+        "{} has no .json files: name a folder with JSON files saved by -o", quote(word)));
+  }
+  std::sort(files.begin(), files.end(),
+            [](const RunFile& a, const RunFile& b) { return a.path < b.path; });
+  return files;
+}
+
+void complain_or_throw(const RunFile& file, const std::exception_ptr& error) {
+  if (!file.is_of_folder) std::rethrow_exception(error);
+  try {
+    std::rethrow_exception(error);
+  } catch (const RunFormatError& problem) {
+    terminal::complain(fmt::format("{}; the file is skipped", problem.what()));
+  }
+}
+
+namespace {
+
+/// The knowledge that the probes of a run give to later ones.
+Known known_of(const Run& run) {
+  Known known;
+  for (const ProbeResult& result : run.results) {
+    const Probe* const probe = find_probe(result.probe);
+    if (probe != nullptr && probe->learn != nullptr) probe->learn(result, known);
+  }
+  return known;
+}
+
+}  // namespace
+
+std::vector<Run> read_levels(const std::string& path) {
+  std::vector<Run> runs = read_runs(path);
+  std::erase_if(runs, [](const Run& each) { return known_of(each).levels.empty(); });
+  if (!runs.empty()) return runs;
+  throw cli::UsageError(
+      fmt::format("--levels: {} contains no level with a known capacity: make a file with `clprobe "
+                  "latency -o FILE.json`",
+                  quote(path)));
+}
+
+Known known_levels(const cli::Options& options, const DeviceInfo& device) {
+  if (options.levels_runs.empty()) return {};
+  // Drivers pad their names. The newest of several runs counts.
+  const auto found = std::find_if(
+      options.levels_runs.rbegin(), options.levels_runs.rend(),
+      [&](const Run& each) { return trimmed(each.device.name) == trimmed(device.name); });
+  if (found != options.levels_runs.rend()) return known_of(*found);
+  throw cli::UsageError(
+      fmt::format("--levels: {} was measured on {}, not on {}", quote(options.levels_file),
+                  quote(options.levels_runs.front().device.name), quote(device.name)));
+}
+
+namespace {
+
+/// The last `parts` parts of a path; all of it where it has no more.
+std::string_view tail(std::string_view path, std::size_t parts) {
+  std::size_t at = path.size();
+  for (; parts > 0; --parts) {
+    // At the root the whole path is the name.
+    const std::size_t slash = at == 0 ? std::string_view::npos : path.rfind('/', at - 1);
+    if (slash == std::string_view::npos) return path;
+    at = slash;
+  }
+  return path.substr(at + 1);
+}
+
+bool reveals_folders(std::string_view path) {
+  return path.starts_with('/') || path.starts_with("../") ||
+         path.find("/../") != std::string_view::npos;
+}
+
+}  // namespace
+
+std::vector<std::string> run_names(const std::vector<std::string>& paths) {
+  std::vector<std::string> names = paths;
+  const std::set<std::string_view> distinct(paths.begin(), paths.end());
+  std::set<std::string_view> unnamed;
+  std::copy_if(distinct.begin(), distinct.end(), std::inserter(unnamed, unnamed.end()),
+               reveals_folders);
+  for (std::size_t parts = 1; !unnamed.empty(); ++parts) {
+    std::map<std::string_view, std::size_t> count;
+    for (const std::string_view path : distinct) ++count[tail(path, parts)];
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+      const std::string_view name = tail(paths[i], parts);
+      const bool is_told = count[name] == 1 || name == paths[i];
+      if (is_told && unnamed.contains(paths[i])) names[i] = name;
+    }
+    std::erase_if(unnamed, [&](std::string_view path) {
+      const std::string_view name = tail(path, parts);
+      return count[name] == 1 || name == path;
+    });
+  }
+  return names;
+}
+
+namespace {
+
+bool has(const std::vector<std::string>& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+void add(std::vector<std::string>& words, const std::string& word) {
+  if (!word.empty() && !has(words, word)) words.push_back(word);
+}
+
+std::vector<std::string> probes_in(const std::vector<Run>& runs) {
+  std::vector<std::string> there;
+  for (const Run& run : runs) {
+    for (const ProbeResult& result : run.results) add(there, result.probe);
+  }
+  return there;
+}
+
+std::vector<std::string> series_in(const std::vector<Run>& runs) {
+  std::vector<std::string> there;
+  for (const Run& run : runs) {
+    for (const ProbeResult& result : run.results) {
+      for (const Finding& finding : result.findings) add(there, finding.series);
+      for (const Point& point : result.points) add(there, point.series);
+    }
+  }
+  return there;
+}
+
+/// Leaves out points, findings and warnings of other series.
+void keep_series(ProbeResult& result, const std::vector<std::string>& series) {
+  std::erase_if(result.points, [&](const Point& each) { return !has(series, each.series); });
+  std::erase_if(result.findings, [&](const Finding& each) { return !has(series, each.series); });
+  std::erase_if(result.warnings, [&](const Warning& each) {
+    const std::string about = each.facts.text_or("series", "");
+    return !about.empty() && !has(series, about);
+  });
+  make_card(result);
+}
+
+/// Returns whether the warning is about two probes of which neither is shown.
+bool is_between_others(const Warning& warning, const std::vector<std::string>& probes) {
+  const std::string other = warning.facts.text_or("other_probe", "");
+  return !other.empty() && !has(probes, other) && !has(probes, warning.facts.text_or("probe", ""));
+}
+
+bool is_empty(const ProbeResult& result) {
+  return result.points.empty() && result.findings.empty();
+}
+
+}  // namespace
+
+void refuse_missing(std::string_view kind, const std::vector<std::string>& wanted,
+                    const std::vector<std::string>& there) {
+  for (const std::string& word : wanted) {
+    if (has(there, word)) continue;
+    throw cli::UsageError(fmt::format("no run contains the {} {}: choose from {}", kind,
+                                      quote(word),
+                                      quote(fmt::format("{}", fmt::join(there, ", ")))));
+  }
+}
+
+void keep_shown_part(std::vector<Run>& runs, const std::vector<std::string>& probes,
+                     const std::string& series) {
+  if (!probes.empty()) {
+    refuse_missing("probe", probes, probes_in(runs));
+    for (Run& run : runs) {
+      std::erase_if(run.results, [&](const ProbeResult& each) { return !has(probes, each.probe); });
+      std::erase_if(run.warnings,
+                    [&](const Warning& each) { return is_between_others(each, probes); });
+    }
+    std::erase_if(runs, [](const Run& run) { return run.results.empty(); });
+  }
+  if (series.empty()) return;
+  const std::vector<std::string_view> words = cli::split_list(series);
+  const std::vector<std::string> wanted(words.begin(), words.end());
+  refuse_missing("series", wanted, series_in(runs));
+  for (Run& run : runs) {
+    for (ProbeResult& result : run.results) keep_series(result, wanted);
+    std::erase_if(run.results, is_empty);
+  }
+  std::erase_if(runs, [](const Run& run) { return run.results.empty(); });
+}
+
+}  // namespace clprobe::commands

@@ -1,0 +1,561 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which findings and points belong together.
+#include "compare/api/compare.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analysis/api/statistics.hpp"
+#include "clprobe/stacks.hpp"
+#include "compare/comparing.hpp"
+
+namespace clprobe {
+namespace {
+
+/// The levels of a series in which two runs disagree, as one finding of each.
+struct LevelSets {
+  ComparedFinding baseline{};
+  ComparedFinding other{};
+  /// `different` where the curves differ at the sizes of a level that one run alone has, else
+  /// `unclear`: the same curve was cut into other levels.
+  Judgement judgement{};
+  std::set<int> touched{};  ///< the baseline's levels that are matched to none or lost a neighbour
+};
+
+// Curves that are nearer than that at the sizes of a level may have been cut in another way.
+constexpr double min_factor = 1.25;
+
+/// True if the run without the level measured its sizes, and found other times at all of them.
+bool is_surely_absent(const ComparedResult& with, const ComparedResult& without,
+                      const Finding& level, std::size_t& points) {
+  // That so many points lie on one side by chance has a probability of 2 / 2^6 = 3 % (sign test).
+  constexpr std::size_t min_points = 6;
+  const ComparedCurve* const there = sized_curve(with, level.series);
+  const ComparedCurve* const here = sized_curve(without, level.series);
+  if (there == nullptr || here == nullptr) return false;
+  const std::vector<double> ratios = ratios_in_level(*there, *here, level);
+  points = ratios.size();
+  if (points < min_points) return false;
+  const auto [least, most] = std::ranges::minmax_element(ratios);
+  return *least > std::log(min_factor) || *most < -std::log(min_factor);
+}
+
+ComparedFinding levels_finding(std::string_view series, std::size_t count) {
+  ComparedFinding compared;
+  compared.finding.name = "levels";
+  compared.finding.series = series;
+  compared.finding.label = fmt::format("{} level{}", count, count == 1 ? "" : "s");
+  return compared;
+}
+
+/// "level 2 only in this run", "levels 1 and 3 only in the baseline".
+std::string lone_levels_text(const std::set<int>& numbers, std::string_view run) {
+  std::string text;
+  for (const int number : numbers) {
+    const std::string_view separator = number == *numbers.rbegin() ? " and " : ", ";
+    text += fmt::format("{}{}", text.empty() ? "" : separator, number);
+  }
+  return fmt::format("level{} {} only in {}", numbers.size() == 1 ? "" : "s", text, run);
+}
+
+Judgement judge_sets(const ComparedResult& baseline, const ComparedResult& other,
+                     std::string_view series, const std::set<int>& lost,
+                     const std::set<int>& gained) {
+  Judgement judged{.verdict = Verdict::unclear};
+  std::size_t sure_points = 0;
+  const auto look = [&](const ComparedResult& with, const ComparedResult& without,
+                        const std::set<int>& numbers) {
+    const auto times = speeds_of(with, series);
+    for (const int number : numbers) {
+      std::size_t points = 0;
+      if (is_surely_absent(with, without, times.at(number)->finding, points)) {
+        sure_points = std::max(sure_points, points);
+      }
+    }
+  };
+  look(baseline, other, lost);
+  look(other, baseline, gained);
+  if (!lost.empty()) judged.reason = lone_levels_text(lost, "the baseline");
+  if (!gained.empty()) {
+    judged.reason +=
+        fmt::format("{}{}", lost.empty() ? "" : ", ", lone_levels_text(gained, "this run"));
+  }
+  if (sure_points == 0) {
+    judged.p_value = 1.0;
+    judged.reason += "; the curves do not show which run is right";
+    return judged;
+  }
+  judged.verdict = Verdict::different;
+  judged.p_value = std::exp2(1.0 - static_cast<double>(sure_points));
+  judged.reason += fmt::format("; at all {} sizes of such a level the curves differ by over {:g} %",
+                               sure_points, 100.0 * (min_factor - 1.0));
+  return judged;
+}
+
+/// For the series of `maps` whose levels are not all matched.
+std::vector<LevelSets> differing_levels(const ComparedResult& baseline, const ComparedResult& other,
+                                        const LevelMaps& maps) {
+  std::vector<LevelSets> found;
+  for (const auto& [series, map] : maps) {
+    std::set<int> lost;
+    std::set<int> gained;
+    const auto theirs = speeds_of(baseline, series);
+    const auto ours = speeds_of(other, series);
+    for (const auto& [number, time] : theirs) lost.insert(number);
+    for (const auto& [number, time] : ours) {
+      const auto mapped = map.find(number);
+      if (mapped == map.end()) {
+        gained.insert(number);
+      } else {
+        lost.erase(mapped->second);
+      }
+    }
+    if (lost.empty() && gained.empty()) continue;
+    LevelSets sets{.baseline = levels_finding(series, theirs.size()),
+                   .other = levels_finding(series, ours.size()),
+                   .judgement = judge_sets(baseline, other, series, lost, gained)};
+    for (const int aside : {-1, 0, 1}) {
+      for (const int number : lost) sets.touched.insert(number + aside);
+      for (const int number : gained) {
+        const auto mapped = map.find(number + aside);
+        if (mapped != map.end()) sets.touched.insert(mapped->second);
+      }
+    }
+    found.push_back(std::move(sets));
+  }
+  return found;
+}
+
+/// True for a time or a bandwidth, in whatever unit: it distinguishes a level from another one.
+bool is_speed(const Finding& finding) {
+  constexpr std::array units{"seconds", "cycles", "bytes_per_second", "bytes_per_cycle"};
+  return std::ranges::find(units, finding.unit) != units.end();
+}
+
+/// True if the baseline's finding describes the end of a level whose next level is another one in
+/// the other run. The time of a level does not depend on its neighbours.
+bool rests_on_differing(const Finding& finding, const std::vector<LevelSets>& sets) {
+  if (!finding.level || is_speed(finding)) return false;
+  return std::ranges::any_of(sets, [&](const LevelSets& each) {
+    return each.baseline.finding.series == finding.series && each.touched.contains(*finding.level);
+  });
+}
+
+/// The first finding of the series without a value, where the run has none with one: it then says
+/// why the series is not there.
+const Finding* lost_series(const ComparedResult& result, std::string_view series) {
+  const Finding* lost = nullptr;
+  for (const ComparedFinding& each : result.findings) {
+    if (each.finding.series != series) continue;
+    if (each.finding.value) return nullptr;
+    if (lost == nullptr) lost = &each.finding;
+  }
+  return lost;
+}
+
+/// True if a finding's series is this curve's name, or that name with more after a blank, as
+/// "load-throughput 4 B".
+bool is_about(std::string_view series, const ComparedCurve& curve) {
+  if (!series.starts_with(curve.series)) return false;
+  return series.size() == curve.series.size() || series[curve.series.size()] == ' ';
+}
+
+/// Timer of the curve behind a series' findings; empty if it is not stated.
+std::string timer_of(const ComparedResult& result, std::string_view series) {
+  const auto curve =
+      std::ranges::find_if(result.curves, [&](const auto& each) { return is_about(series, each); });
+  return curve == result.curves.end() ? "" : curve->settings.text_or("timer", "");
+}
+
+/// Findings of one probe that nobody can compare, and the one row that speaks for them.
+class Unresolved {
+ public:
+  struct Cell {
+    const ComparedFinding* baseline{nullptr};
+    const ComparedFinding* other{nullptr};
+    Judgement judgement{};
+  };
+
+  /// `kind`: what they are, in the plural. `why`: what follows "3 of 7 ... are unclear: ".
+  Unresolved(std::string_view kind, std::string why) : kind_(kind), why_(std::move(why)) {}
+
+  /// Counts a finding. Returns whether it is unclear, and is then kept.
+  bool takes(const ComparedFinding& baseline, const ComparedFinding* other,
+             const Judgement& judged) {
+    ++total_;
+    if (judged.verdict != Verdict::unclear) return false;
+    cells_.push_back({&baseline, other, judged});
+    return true;
+  }
+
+  [[nodiscard]] const std::vector<Cell>& cells() const { return cells_; }
+
+  /// The number of findings, the number that are resolved, and why the others are not.
+  [[nodiscard]] ComparedFinding all() const { return counted(fmt::format("{} {}", total_, kind_)); }
+  [[nodiscard]] ComparedFinding resolved() const {
+    return counted(fmt::format("{} of {} decided", total_ - cells_.size(), total_));
+  }
+  [[nodiscard]] Judgement judgement() const {
+    return {
+        .verdict = Verdict::unclear,
+        .reason = fmt::format("{} of {} {} are unclear: {}", cells_.size(), total_, kind_, why_),
+        .p_value = 1.0};
+  }
+
+ private:
+  [[nodiscard]] ComparedFinding counted(std::string label) const {
+    ComparedFinding made;
+    made.finding = {.name = std::string(kind_), .series = "all"};
+    made.finding.label = std::move(label);
+    return made;
+  }
+
+  std::string_view kind_;
+  std::string why_;
+  std::vector<Cell> cells_{};
+  std::size_t total_{0};
+};
+
+class Comparator {
+ public:
+  Comparator(std::span<const RunDigest> runs, std::size_t baseline, double threshold)
+      : runs_(runs), baseline_(runs[baseline]) {
+    made_.baseline = baseline;
+    made_.threshold = threshold;
+    made_.are_several =
+        std::ranges::all_of(runs_, [](const RunDigest& side) { return side.runs > 1; });
+    made_.counts.resize(runs.size());
+    for (const ComparedResult& result : baseline_.results) add_rows(result);
+  }
+
+  Comparison run() {
+    for (std::size_t run = 0; run < runs_.size(); ++run) {
+      if (run != made_.baseline) add_run(run);
+    }
+    count_verdicts(made_);
+    return std::move(made_);
+  }
+
+ private:
+  void add_rows(const ComparedResult& result) {
+    for (const ComparedFinding& each : result.findings) {
+      ComparedRow row{.probe = result.probe, .baseline = &each};
+      row.cells.resize(runs_.size());
+      row.cells[made_.baseline].finding = &each;
+      places_[&each] = made_.rows.size();
+      made_.rows.push_back(std::move(row));
+    }
+  }
+
+  void add_run(std::size_t run) {
+    for (const ComparedResult& result : baseline_.results) {
+      const ComparedResult* const other = result_of(runs_[run], result.probe);
+      // Not every device has a clock of its core, and nobody asked for it as for a probe.
+      if (other == nullptr && result.probe == clock_section) continue;
+      if (other != nullptr && !is_same_method(result, *other)) {
+        made_.unmatched.push_back(
+            {run, result.probe, "", "", std::nullopt, differing_methods(baseline_, runs_[run])});
+        continue;
+      }
+      const bool has_nothing = other == nullptr || other->findings.empty();
+      if (has_nothing && other != nullptr && result.findings.empty()) {
+        if (other->status != result.status) lose_probe(run, result, other);
+      } else if (has_nothing) {
+        lose_probe(run, result, other);
+      } else {
+        match_findings(run, result, *other);
+      }
+      if (other != nullptr) match_curves(run, result, *other);
+    }
+    for (const ComparedResult& result : runs_[run].results) {
+      const bool is_matched = result_of(baseline_, result.probe) != nullptr;
+      if (result.probe == clock_section || is_matched) continue;
+      made_.unmatched.push_back(
+          {run, result.probe, "", "", std::nullopt, std::string(not_in_baseline)});
+    }
+  }
+
+  /// A probe that ran before and fails now is a change; one that nobody asked for is not.
+  void lose_probe(std::size_t run, const ComparedResult& result, const ComparedResult* other) {
+    const bool has_failed = other != nullptr && other->status != Status::ok;
+    std::string reason = "not measured in this run";
+    if (has_failed) reason = fmt::format("{}: {}", to_word(other->status), other->reason);
+    made_.unmatched.push_back({run, result.probe, "", "", std::nullopt, reason});
+    if (!has_failed || result.status != Status::ok) return;
+    for (const ComparedFinding& each : result.findings) {
+      if (!each.finding.value) continue;
+      settle(run, each, {}, {.verdict = Verdict::different, .reason = reason});
+    }
+  }
+
+  void settle(std::size_t run, const ComparedFinding& baseline, const ComparedFinding* finding,
+              Judgement judgement) {
+    made_.rows[places_.at(&baseline)].cells[run] = {finding, std::move(judgement)};
+  }
+
+  /// A row that speaks for several findings, which get no verdict of their own.
+  void settle_together(std::size_t run, const std::string& probe, const ComparedFinding& baseline,
+                       const ComparedFinding& other, const Judgement& judgement) {
+    const auto keep = [&](const ComparedFinding& finding) {
+      made_.made.push_back(std::make_shared<const ComparedFinding>(finding));
+      return made_.made.back().get();
+    };
+    const auto is_row = [&](const ComparedRow& row) {
+      const Finding& finding = row.baseline->finding;
+      return row.probe == probe && finding.series == baseline.finding.series &&
+             finding.name == baseline.finding.name && !finding.level;
+    };
+    auto row = std::ranges::find_if(made_.rows, is_row);
+    if (row == made_.rows.end()) {
+      made_.rows.push_back({.probe = probe, .baseline = keep(baseline)});
+      row = made_.rows.end() - 1;
+      row->cells.resize(runs_.size());
+      row->cells[made_.baseline].finding = row->baseline;
+    }
+    row->cells[run] = {keep(other), judgement};
+  }
+
+  /// Several findings of a kind that cannot be compared share one row.
+  void settle_unresolved(std::size_t run, const std::string& probe, const Unresolved& unresolved) {
+    const auto& cells = unresolved.cells();
+    const bool are_several = cells.size() > 1;
+    for (const auto& each : cells) {
+      settle(run, *each.baseline, each.other, are_several ? Judgement() : each.judgement);
+    }
+    if (!are_several) return;
+    settle_together(run, probe, unresolved.all(), unresolved.resolved(), unresolved.judgement());
+  }
+
+  struct Side {
+    const ComparedResult& result;
+    const ComparedFinding& finding;
+  };
+
+  [[nodiscard]] Judgement judge_match(const Side& baseline, const Side& other,
+                                      bool is_same_device) const {
+    const Finding& finding = baseline.finding.finding;
+    Judgement judged = is_same_device
+                           ? judge_same_device(baseline.finding, other.finding, made_.threshold)
+                           : judge(baseline.finding, other.finding, made_.threshold);
+    look_at_curves(baseline.result, other.result, baseline.finding, other.finding, judged);
+    if (is_same_device) leave_to_several_runs(baseline.finding, other.finding, judged);
+    if (!is_change(judged.verdict)) return judged;
+    std::string doubt;
+    if (baseline.result.probe == clock_section) {
+      doubt = doubt_of_clock(finding, other.finding.finding);
+    } else if (is_same_device) {
+      doubt = doubt_of_timers(baseline.result, other.result, finding.series);
+    }
+    if (!doubt.empty()) judged.verdict = Verdict::unclear;
+    judged.reason += doubt;
+    return judged;
+  }
+
+  /// Judges a finding that the other run does not have. A change, if its device no longer has it;
+  /// unclear, if the run did not show it; nothing if the run is silent about the series.
+  static std::optional<Judgement> judge_lost(const ComparedFinding& finding, const Finding* lost) {
+    if (lost == nullptr || !finding.finding.value) return std::nullopt;
+    const bool is_known = lost->source == Source::reported;
+    return Judgement{.verdict = is_known ? Verdict::different : Verdict::unclear,
+                     .reason = fmt::format("not measured in this run: {}", lost->reason)};
+  }
+
+  void match_findings(std::size_t run, const ComparedResult& baseline,
+                      const ComparedResult& other) {
+    const bool is_same_device = runs_[run].device == baseline_.device;
+    const LevelMaps maps = paired_levels(baseline, other, is_same_device);
+    const auto theirs = keyed(baseline, {});
+    const auto ours = keyed(other, maps);
+    const std::vector<LevelSets> sets = differing_levels(baseline, other, maps);
+    for (const LevelSets& each : sets) {
+      settle_together(run, baseline.probe, each.baseline, each.other, each.judgement);
+    }
+    // Shares of a whole: on a noisy machine they are hundreds.
+    Unresolved shares(
+        "shares",
+        fmt::format("a change of {:g} % of the whole is possible, or one run has no value",
+                    100.0 * coarse_change));
+    // Values that one run per side cannot compare, however often they are measured.
+    Unresolved passing("passing values",
+                       "such values vary from run to run; compare several runs per side");
+    for (const auto& [key, finding] : theirs) {
+      const auto found = ours.find(key);
+      const ComparedFinding* const match = found == ours.end() ? nullptr : found->second;
+      // A finding that only one of two devices has is not compared.
+      const bool is_of_one = !is_same_device && match != nullptr &&
+                             says_something(finding->finding) != says_something(match->finding);
+      if (is_of_one) {
+        const bool is_here = says_something(match->finding);
+        leave(run, baseline.probe, is_here ? *match : *finding,
+              is_here ? not_in_baseline : only_in_baseline);
+      }
+      if (is_of_one || (match != nullptr && rests_on_differing(finding->finding, sets))) {
+        settle(run, *finding, match, {});
+        continue;
+      }
+      std::optional<Judgement> judged =
+          match != nullptr ? judge_match({baseline, *finding}, {other, *match}, is_same_device)
+                           : judge_lost(*finding, lost_series(other, finding->finding.series));
+      if (!judged) {
+        leave(run, baseline.probe, *finding, only_in_baseline);
+        continue;
+      }
+      const bool passes = is_same_device && match != nullptr && passes_with_run(*finding, *match);
+      const bool is_kept = passes ? passing.takes(*finding, match, *judged)
+                                  : is_part(*finding) && shares.takes(*finding, match, *judged);
+      if (!is_kept) settle(run, *finding, match, *std::move(judged));
+    }
+    settle_unresolved(run, baseline.probe, shares);
+    settle_unresolved(run, baseline.probe, passing);
+    for (const auto& [key, finding] : ours) {
+      if (!theirs.contains(key)) leave(run, baseline.probe, *finding, not_in_baseline);
+    }
+  }
+
+  void leave(std::size_t run, const std::string& probe, const ComparedFinding& compared,
+             std::string_view reason) {
+    const Finding& finding = compared.finding;
+    std::string name = finding.name;
+    if (is_share_of_bar(finding)) name += fmt::format(" {} ({})", finding.label, finding.method);
+    made_.unmatched.push_back({run, probe, finding.series, std::move(name), finding.level,
+                               std::string(reason), compared.series_title, compared.level_name});
+  }
+
+  void match_curves(std::size_t run, const ComparedResult& baseline, const ComparedResult& other) {
+    for (const ComparedCurve& ours : other.curves) {
+      const auto theirs = std::ranges::find(baseline.curves, ours.series, &ComparedCurve::series);
+      if (theirs == baseline.curves.end()) continue;
+      made_.curves.push_back(summarise_curve(run, baseline.probe, *theirs, ours));
+    }
+  }
+
+  std::span<const RunDigest> runs_;
+  const RunDigest& baseline_;
+  Comparison made_{};
+  std::map<const ComparedFinding*, std::size_t> places_{};
+};
+
+}  // namespace
+
+const ComparedResult* result_of(const RunDigest& run, std::string_view probe) {
+  const auto found = std::ranges::find(run.results, probe, &ComparedResult::probe);
+  return found == run.results.end() ? nullptr : &*found;
+}
+
+std::string doubt_of_timers(const ComparedResult& baseline, const ComparedResult& other,
+                            std::string_view series) {
+  const std::string before = timer_of(baseline, series);
+  const std::string now = timer_of(other, series);
+  if (before.empty() || now.empty() || before == now) return {};
+  return fmt::format("; but timed by {} (baseline: {})", now, before);
+}
+
+std::string doubt_of_clock(const Finding& baseline, const Finding& other) {
+  if (baseline.method == other.method) return {};
+  return fmt::format("; but by {} (baseline: {})", other.method, baseline.method);
+}
+
+std::vector<std::string> differing_origins(const RunDigest& baseline, const RunDigest& other) {
+  if (other.device != baseline.device) return {};
+  std::vector<std::string> texts;
+  const auto add = [&](std::string_view what, const std::string& before, const std::string& now) {
+    if (before.empty() || now.empty() || before == now) return;
+    texts.push_back(fmt::format("{} {} instead of {}", what, now, before));
+  };
+  add("another card of the same model: UUID", baseline.uuid, other.uuid);
+  add("driver", baseline.driver, other.driver);
+  add("platform", baseline.platform, other.platform);
+  return texts;
+}
+
+bool is_same_method(const ComparedResult& baseline, const ComparedResult& other) {
+  if (baseline.method != 0 && other.method != 0) return baseline.method == other.method;
+  if (baseline.kernels.empty() || other.kernels.empty()) return true;
+  return std::ranges::any_of(baseline.kernels, [&](const auto& kernel) {
+    return std::ranges::find(other.kernels, kernel) != other.kernels.end();
+  });
+}
+
+std::string differing_methods(const RunDigest& baseline, const RunDigest& other) {
+  return fmt::format(
+      "measured by another version of the method ({}; baseline: {}); measure both with the same "
+      "clprobe",
+      other.tool, baseline.tool);
+}
+
+Comparison compare(std::span<const RunDigest> runs, std::size_t baseline, double threshold) {
+  if (baseline >= runs.size()) throw std::out_of_range("the baseline is none of the runs");
+  return Comparator(runs, baseline, threshold).run();
+}
+
+void count(VerdictCounts& counts, Verdict verdict) {
+  const std::array places{&VerdictCounts::same, &VerdictCounts::better, &VerdictCounts::worse,
+                          &VerdictCounts::different, &VerdictCounts::unclear};
+  ++(counts.*places.at(static_cast<std::size_t>(verdict)));
+}
+
+namespace {
+
+/// True if `cycles` is `time` in cycles of the core: one quantity in two units.
+bool is_in_cycles_of(const Finding& cycles, const ComparedFinding& time) {
+  constexpr double rounding = 1e-3;
+  const Finding& finding = time.finding;
+  if (!cycles.value || !finding.value || !time.clock || finding.unit == cycles.unit) return false;
+  if (finding.series != cycles.series || finding.level != cycles.level) return false;
+  const Finding converted = in_cycles(time).finding;
+  return converted.unit == cycles.unit &&
+         std::fabs(*converted.value - *cycles.value) <= rounding * std::fabs(*cycles.value);
+}
+
+/// True if the row repeats, in cycles of the core, another row that changed in time.
+bool is_repeated(const ComparedRow& row, const std::vector<ComparedRow>& rows, std::size_t run) {
+  const auto is_changed = [&](const ComparedRow& each) {
+    return is_change(each.cells[run].judgement.verdict);
+  };
+  return is_changed(row) && std::ranges::any_of(rows, [&](const ComparedRow& other) {
+           return other.probe == row.probe && is_changed(other) &&
+                  is_in_cycles_of(row.baseline->finding, *other.baseline);
+         });
+}
+
+}  // namespace
+
+void count_verdicts(Comparison& comparison) {
+  comparison.counts.assign(comparison.counts.size(), {});
+  for (std::size_t run = 0; run < comparison.counts.size(); ++run) {
+    if (run == comparison.baseline) continue;
+    for (ComparedRow& row : comparison.rows) {
+      Judgement& judged = row.cells[run].judgement;
+      judged.is_repeated = is_repeated(row, comparison.rows, run);
+      const bool is_counted = !judged.reason.empty() && !judged.is_repeated;
+      if (is_counted) count(comparison.counts[run], judged.verdict);
+    }
+  }
+}
+
+VerdictCounts total_counts(const Comparison& comparison) {
+  VerdictCounts total;
+  for (const VerdictCounts& each : comparison.counts) {
+    total.same += each.same;
+    total.better += each.better;
+    total.worse += each.worse;
+    total.different += each.different;
+    total.unclear += each.unclear;
+  }
+  return total;
+}
+
+}  // namespace clprobe

@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compare/api/disturbance.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+#include <numbers>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analysis/api/estimate.hpp"
+#include "analysis/api/statistics.hpp"
+#include "clprobe/point_facts.hpp"
+#include "clprobe/stacks.hpp"
+#include "compare/comparing.hpp"
+
+namespace clprobe {
+namespace {
+
+// On shared hosts disturbances last about 10 s. In traces from such hosts (docs/method.md), the
+// range of the values of five parts of a run, times one of these factors, is half an interval that
+// holds the truth in 95 % of runs. Longer runs meet more of the disturbances and have smaller
+// factors.
+constexpr std::size_t part_count = 5;
+constexpr double long_s = 30.0;
+constexpr double medium_s = 15.0;
+constexpr double long_factor = 1.1;
+constexpr double medium_factor = 1.5;
+constexpr double short_factor = 5.0;
+constexpr double short_factor_of_two = 8.0;
+constexpr double factor_of_three = 2.25;
+constexpr double factor_of_two = 3.6;
+// The minimum of many moments varies less than that of two.
+constexpr std::size_t many_moments = 20;
+constexpr double factor_of_many = 1.15;
+// The value of a part is its median for rates. The median of fewer than three moments may lie in a
+// burst of a second; the middle half of all moments of a long run does not contain the burst.
+constexpr std::size_t min_in_part = 3;
+constexpr std::size_t min_in_halves = 9;
+constexpr double factor_of_middle_half = 1.9;
+// Fewer moments of a part do not distinguish scatter from change.
+constexpr std::size_t min_for_scatter = 6;
+
+double factor_of(std::size_t parts, double span_s, bool is_shared) {
+  constexpr std::size_t enough_parts = 4;
+  if (is_shared && span_s < medium_s) return parts <= 2 ? short_factor_of_two : short_factor;
+  if (parts <= 2) return factor_of_two;
+  if (parts < enough_parts || span_s < medium_s) return factor_of_three;
+  if (parts < part_count) return medium_factor;
+  const double longer = std::clamp((span_s - medium_s) / (long_s - medium_s), 0.0, 1.0);
+  return medium_factor + longer * (long_factor - medium_factor);
+}
+
+/// Logarithms of the times in each of five equal parts of the time between the first and the last
+/// moment.
+using Parts = std::array<std::vector<double>, part_count>;
+
+Parts in_parts(std::span<const Moment> moments, double begin, double span) {
+  Parts parts;
+  for (const Moment& each : moments) {
+    const double place = span > 0.0 ? (each.at_seconds - begin) / span * part_count : 0.0;
+    const auto part = static_cast<std::size_t>(std::clamp(place, 0.0, part_count - 1.0));
+    parts.at(part).push_back(std::log(each.ns));
+  }
+  return parts;
+}
+
+/// The minimum of each part, for rates its median. Empty parts are left out.
+std::vector<double> values_of(const Parts& parts, bool is_rate) {
+  std::vector<double> values;
+  for (const std::vector<double>& part : parts) {
+    if (part.empty()) continue;
+    values.push_back(is_rate ? median(part) : *std::ranges::min_element(part));
+  }
+  return values;
+}
+
+/// Distance between the lower and the upper quartile of all moments.
+double middle_half_of(const Parts& parts) {
+  std::vector<double> all;
+  for (const std::vector<double>& part : parts) all.insert(all.end(), part.begin(), part.end());
+  constexpr double quarter = 0.25;
+  return quantile(all, 1.0 - quarter) - quantile(all, quarter);
+}
+
+bool has_part_of_fewer(const Parts& parts, std::size_t than) {
+  return std::ranges::any_of(parts,
+                             [=](const std::vector<double>& part) { return part.size() < than; });
+}
+
+/// The standard deviation of a part's median that follows from the scatter of successive moments.
+/// Such scatter is no change of the run: bandwidths of 16 cores differ by a tenth between two
+/// moments.
+double noise_of_middles(const Parts& parts) {
+  constexpr double deviation_of_middle_difference = 1.0 / (0.6745 * std::numbers::sqrt2);
+  std::vector<double> differences;
+  double squares = 0.0;
+  for (const std::vector<double>& part : parts) {
+    for (std::size_t i = 1; i < part.size(); ++i) {
+      differences.push_back(std::fabs(part[i] - part[i - 1]));
+    }
+    squares += std::numbers::pi / 2.0 / static_cast<double>(part.size());
+  }
+  return deviation_of_middle_difference * median(differences) * std::sqrt(squares / part_count);
+}
+
+/// The range of five values without the part that noise explains; at least 70 % of it, since the
+/// range of five values varies much by chance.
+double without_noise(double range, double noise) {
+  constexpr double mean_range_of_five = 2.326;  // of normal values
+  constexpr double min_share = 0.7;
+  const double by_noise = mean_range_of_five * noise;
+  return std::max(min_share * range, std::sqrt(std::max(0.0, range * range - by_noise * by_noise)));
+}
+
+}  // namespace
+
+std::optional<SeenChange> seen_change_of(std::span<const Moment> moments, bool is_rate,
+                                         bool is_shared) {
+  std::vector<Moment> usable;
+  std::ranges::copy_if(moments, std::back_inserter(usable),
+                       [](const Moment& each) { return each.ns > 0.0; });
+  if (usable.size() < 2) return std::nullopt;
+  const auto [first, last] = std::ranges::minmax_element(usable, {}, &Moment::at_seconds);
+  const double span = last->at_seconds - first->at_seconds;
+  const Parts parts = in_parts(usable, first->at_seconds, span);
+  const bool is_long = span >= long_s && usable.size() >= min_in_halves;
+  if (is_rate && is_long && has_part_of_fewer(parts, min_in_part)) {
+    return SeenChange{middle_half_of(parts), factor_of_middle_half};
+  }
+  std::vector<double> values = values_of(parts, is_rate);
+  const double many = usable.size() >= many_moments ? factor_of_many : 1.0;
+  const double factor = many * factor_of(values.size(), span, is_shared);
+  if (values.size() < 2) {  // all at once
+    values.clear();
+    for (const Moment& each : usable) values.push_back(std::log(each.ns));
+  }
+  const auto [least, most] = std::ranges::minmax_element(values);
+  const double range = *most - *least;
+  const bool is_scatter_known = is_rate && !has_part_of_fewer(parts, min_for_scatter);
+  return SeenChange{is_scatter_known ? without_noise(range, noise_of_middles(parts)) : range,
+                    factor};
+}
+
+std::optional<double> half_width_of(std::span<const Moment> moments, bool is_rate, bool is_shared) {
+  const auto seen = seen_change_of(moments, is_rate, is_shared);
+  if (!seen) return std::nullopt;
+  return seen->range * seen->factor;
+}
+
+namespace {
+
+/// The disturbance that a reference shows; nothing if it was measured once.
+std::optional<Disturbance> disturbance_by(const Reference& reference, std::string_view probe,
+                                          bool is_rate, bool is_shared) {
+  const std::optional<double> half_width = half_width_of(reference.moments, is_rate, is_shared);
+  if (!half_width) return std::nullopt;
+  std::vector<double> times;
+  for (const Moment& moment : reference.moments) {
+    if (moment.ns > 0.0) times.push_back(moment.ns);
+  }
+  return Disturbance{
+      std::string(probe), reference.series, reference.kind, median(times) / ns_per_second, is_rate,
+      *half_width};
+}
+
+/// Calls `visit` with every reference of the run, its probe, and whether it is of a rate.
+template <typename Visit>
+void each_reference(const Run& run, const Visit& visit) {
+  for (const ProbeResult& result : run.results) {
+    const bool is_rate = result.unit != Unit::seconds;
+    for (const Reference& each : result.references) visit(each, result.probe, is_rate);
+  }
+  for (const Reference& each : run.references) visit(each, references_section, each.is_rate);
+}
+
+bool is_shared(const Run& run) { return run.device.type == DeviceType::cpu; }
+
+}  // namespace
+
+std::vector<Disturbance> find_disturbances(const Run& run) {
+  std::vector<Disturbance> found;
+  each_reference(run, [&](const Reference& reference, std::string_view probe, bool is_rate) {
+    auto one = disturbance_by(reference, probe, is_rate, is_shared(run));
+    if (one) found.push_back(std::move(*one));
+  });
+  return found;
+}
+
+std::optional<MostChanged> find_most_changed(const Run& run) {
+  std::optional<MostChanged> most;
+  each_reference(run, [&](const Reference& reference, std::string_view probe, bool is_rate) {
+    const auto seen = seen_change_of(reference.moments, is_rate, is_shared(run));
+    if (!seen || (most && seen->range <= most->seen.range)) return;
+    most = {std::string(probe), reference.series, reference.kind, *seen};
+  });
+  return most;
+}
+
+double disturbance_at(std::span<const Disturbance> disturbances, double seconds, bool is_rate) {
+  if (!(seconds > 0.0)) return 0.0;
+  const bool has_own = std::ranges::any_of(
+      disturbances, [&](const Disturbance& each) { return each.is_rate == is_rate; });
+  double least = HUGE_VAL;
+  double half_width = 0.0;
+  for (const Disturbance& each : disturbances) {
+    if (has_own && each.is_rate != is_rate) continue;
+    // The time of a load does not indicate the time of a byte when many bytes are in flight.
+    const bool is_alike = has_own || !is_rate;
+    const double distance = is_alike ? std::fabs(std::log(each.seconds / seconds)) : 0.0;
+    if (distance > least) continue;
+    // The more disturbed of equally near references counts.
+    half_width = distance < least ? each.half_width : std::max(half_width, each.half_width);
+    least = distance;
+  }
+  return half_width;
+}
+
+double max_disturbance(std::span<const Disturbance> disturbances) {
+  return std::max(max_disturbance(disturbances, false), max_disturbance(disturbances, true));
+}
+
+double max_disturbance(std::span<const Disturbance> disturbances, bool is_rate) {
+  double widest = 0.0;
+  for (const Disturbance& each : disturbances) {
+    if (each.is_rate == is_rate) widest = std::max(widest, each.half_width);
+  }
+  return widest;
+}
+
+double typical_disturbance(std::span<const Disturbance> disturbances) {
+  double squares = 0.0;
+  int rates = 0;
+  for (const Disturbance& each : disturbances) {
+    if (!each.is_rate) continue;
+    squares += each.half_width * each.half_width;
+    ++rates;
+  }
+  return rates == 0 ? max_disturbance(disturbances) : std::sqrt(squares / rates);
+}
+
+SeriesTimers::SeriesTimers(const ProbeResult& result, const DeviceInfo& device) {
+  for (const Point& point : result.points) {
+    const bool is_clock = timer_of(point, device) == Timer::clock;
+    const bool is_often = point.facts.find(visited_often) != nullptr;
+    const std::optional<Estimate> time =
+        is_often ? estimate_of_best(point, device) : estimate(point, device);
+    by_series_[point.series].push_back({.seconds = time ? time->ns / ns_per_second : 0.0,
+                                        .is_clock = is_clock,
+                                        .is_best = time && is_often && time->holds_visits,
+                                        .is_one_unit = point.facts.find(of_one_unit) != nullptr});
+    (is_clock ? all_.clock : all_.launches) = true;
+  }
+}
+
+TimedBy SeriesTimers::of(const Finding& finding) const {
+  constexpr double near = 0.05;
+  const auto points = by_series_.find(finding.series);
+  const auto kind = by_series_.find(finding.series.substr(0, finding.series.find(' ')));
+  const auto own = points == by_series_.end() ? kind : points;
+  if (own == by_series_.end()) return all_;
+  const bool is_one_unit =
+      std::ranges::any_of(own->second, [](const TimedPoint& each) { return each.is_one_unit; });
+  TimedBy timed{.is_own = true, .is_one_unit = is_one_unit};
+  TimedBy as_long = timed;
+  const double seconds = finding.unit == "seconds" ? finding.value.value_or(0.0) : 0.0;
+  for (const TimedPoint& each : own->second) {
+    (each.is_clock ? timed.clock : timed.launches) = true;
+    const bool is_near = std::fabs(each.seconds - seconds) <= near * seconds;
+    if (!is_near) continue;
+    (each.is_clock ? as_long.clock : as_long.launches) = true;
+    as_long.is_best = as_long.is_best || each.is_best;
+  }
+  return as_long.clock || as_long.launches ? as_long : timed;
+}
+
+namespace {
+
+/// Time of an access, a byte, an operation or a cycle, from a finding that is a time or a rate
+/// above 0.
+struct FoundTime {
+  double seconds{0.0};
+  bool is_rate{false};
+};
+
+std::optional<FoundTime> time_in(const Finding& finding, const DeviceInfo& device) {
+  if (!finding.value || !(*finding.value > 0.0)) return std::nullopt;
+  const double ticks_per_second = device.clock.ticks_per_ns * ns_per_second;
+  if (finding.unit == "seconds") return FoundTime{*finding.value, false};
+  if (finding.unit == "bytes_per_second" || finding.unit == "operations_per_second") {
+    return FoundTime{1.0 / *finding.value, true};
+  }
+  // A clock rate is one core's, as is a chain of loads in the nearest cache.
+  if (finding.unit == "hertz") return FoundTime{1.0 / *finding.value, false};
+  if (!(ticks_per_second > 0.0)) return std::nullopt;
+  if (finding.unit == "cycles") return FoundTime{*finding.value / ticks_per_second, false};
+  if (finding.unit == "bytes_per_cycle" || finding.unit == "operations_per_cycle") {
+    return FoundTime{1.0 / (*finding.value * ticks_per_second), true};
+  }
+  return std::nullopt;
+}
+
+/// Returns whether times are those of a single core or unit: the others idle, only a clock in the
+/// kernel measures them, or, without such a clock, the probe's references are chains of loads.
+bool is_of_one_core(const ProbeResult& result, const TimedBy& timed) {
+  if (timed.is_one_unit) return true;
+  if (timed.clock && !timed.launches) return true;
+  return result.unit == Unit::seconds && !result.references.empty();
+}
+
+/// Change during the run of what a finding depends on. A time that is not a single core's may be
+/// made by all units together, as a rate is.
+double changed_meanwhile(const FoundTime& time, bool is_of_core,
+                         std::span<const Disturbance> disturbances) {
+  if (!is_of_core && !time.is_rate) return typical_disturbance(disturbances);
+  return disturbance_at(disturbances, time.seconds, time.is_rate);
+}
+
+double changed_meanwhile(const Finding& finding, std::span<const Disturbance> disturbances) {
+  if (!finding.value || !is_share(finding)) return 0.0;
+  // With its own change d, a part p of a time grows to p (1 + d) / (1 + p d): by p (1 - p) d.
+  const double widest = max_disturbance(disturbances);
+  // Noise is increased until a kernel takes several times as long, and the line of these times is
+  // extrapolated to no noise: a change d of one time becomes some 2 d.
+  constexpr double drawn_back = 2.0;
+  if (finding.name == stack_absorbed_name) return drawn_back * widest;
+  const double part = std::clamp(*finding.value, 0.0, 1.0);
+  return part * (1.0 - part) * widest;
+}
+
+/// Effect of other processes that used the share s of a CPU's cores throughout, which no reference
+/// shows: work of all cores takes up to 1 / (1 - s) times as long. Times of a single core are those
+/// of an undisturbed core.
+double disturbed_by_others(const FoundTime& time, bool is_of_core, const ProbeResult& result) {
+  constexpr double max_share = 0.95;
+  if (is_of_core && !time.is_rate) return 0.0;
+  return -std::log1p(-std::min(result.others_share, max_share));
+}
+
+/// Effect of the places of a process's pages on levels after the first one. The places stay for the
+/// process's lifetime, so that no moment of a run shows others. An EPYC's second level
+/// took 4.77, 4.93 or 5.04 ns in a virtual machine, which cannot choose them; with this value,
+/// intervals of runs of 6 s contain the truth there.
+double by_pages(const Finding& finding, const Meanwhile& meanwhile) {
+  constexpr double luck = 0.05;
+  const bool is_behind = finding.level.value_or(1) > 1;
+  const bool is_known = !meanwhile.disturbances.empty();
+  return meanwhile.is_virtual_cpu && is_behind && is_known ? luck : 0.0;
+}
+
+bool is_of_virtual_cpu(const Run& run) {
+  return run.host.is_virtual && run.device.type == DeviceType::cpu;
+}
+
+}  // namespace
+
+Meanwhile meanwhile_of(const Run& run, std::span<const Disturbance> disturbances) {
+  return {.disturbances = disturbances, .is_virtual_cpu = is_of_virtual_cpu(run)};
+}
+
+double disturbance_of(const Finding& finding, const ProbeResult& result, const TimedBy& timed,
+                      const DeviceInfo& device, const Meanwhile& meanwhile) {
+  const std::span<const Disturbance> disturbances = meanwhile.disturbances;
+  const bool is_of_core = is_of_one_core(result, timed);
+  std::optional<FoundTime> time = time_in(finding, device);
+  if (!time) return changed_meanwhile(finding, disturbances);
+  // Bytes that one core moves in the time by its clock are no stream of all cores.
+  const bool is_told_by_core = is_of_core && timed.is_own && result.unit == Unit::seconds;
+  if (is_told_by_core || timed.is_one_unit) time->is_rate = false;
+  const double changed = changed_meanwhile(*time, is_of_core || timed.is_best, disturbances);
+  // A stream of one unit has many loads in flight, so that no chain of loads resembles it.
+  const double of_any_chain = timed.is_one_unit ? max_disturbance(disturbances, false) : 0.0;
+  const double seen =
+      std::max({changed, of_any_chain, disturbed_by_others(*time, is_of_core, result)});
+  return time->is_rate ? seen : std::hypot(seen, by_pages(finding, meanwhile));
+}
+
+namespace {
+
+/// Returns whether the interval is one of differences: for shares, and for values that may be 0.
+bool is_of_differences(const Finding& finding) {
+  return is_share(finding) || !finding.part_of.empty() || !(*finding.value > 0.0);
+}
+
+/// A distance from the value with an independent one added, or (`sign` -1) removed, in quadrature.
+double combined(double distance, double other, double sign) {
+  return std::sqrt(std::max(0.0, distance * distance + sign * other * other));
+}
+
+void move_ends(Finding& finding, double half_width, double sign) {
+  const double value = *finding.value;
+  const bool is_difference = is_of_differences(finding);
+  // A change of the whole changes a part by the same share.
+  const double other =
+      is_difference && !is_share(finding) ? half_width * std::fabs(value) : half_width;
+  const auto end = [&](double at, double side) {
+    // An end at or below 0 has no logarithm, and an end on the wrong side of the value is no end.
+    const bool is_open = !is_difference && !(at > 0.0);
+    if (is_open || (at - value) * side < 0.0) return at;
+    if (is_difference) return value + side * combined(std::fabs(at - value), other, sign);
+    return value * std::exp(side * combined(std::fabs(std::log(at / value)), other, sign));
+  };
+  finding.low = end(*finding.low, -1.0);
+  finding.high = end(*finding.high, 1.0);
+}
+
+bool is_rate(const Finding& finding) {
+  const std::string_view unit = finding.unit;
+  return unit.ends_with("_per_second") || unit.ends_with("_per_cycle");
+}
+
+/// A remark is about the run, except for a rate, which is another form of what is compared. A share
+/// that passes with the run is counted, so that nothing slows it.
+bool is_widened(const Finding& finding) {
+  const bool is_said = (finding.role == Role::remark && !is_rate(finding)) ||
+                       finding.role == Role::advice ||
+                       (finding.role == Role::passing && is_share(finding));
+  return !is_said && finding.value && finding.low && finding.high;
+}
+
+}  // namespace
+
+Finding with_disturbance(const Finding& own, double half_width) {
+  if (!is_widened(own) || !(half_width > 0.0)) return own;
+  Finding shown = own;
+  shown.disturbance = half_width;
+  move_ends(shown, half_width, 1.0);
+  return shown;
+}
+
+Finding without_disturbance(const Finding& finding) {
+  Finding own = finding;
+  if (!(finding.disturbance > 0.0)) return own;
+  move_ends(own, finding.disturbance, -1.0);
+  own.disturbance = 0.0;
+  return own;
+}
+
+void forget_disturbance(Run& run) {
+  for (ProbeResult& result : run.results) {
+    for (Finding& finding : result.findings) finding = without_disturbance(finding);
+  }
+}
+
+namespace {
+
+/// The rate of all units whose share of one unit a remark is; the finding itself if it is none.
+const Finding& rate_of_all(const Finding& finding, std::span<const Finding> findings) {
+  if (finding.role != Role::remark) return finding;
+  const auto all = std::ranges::find_if(findings, [&](const Finding& each) {
+    return each.role != Role::remark && each.unit.ends_with("_per_second") &&
+           each.series == finding.series && each.level == finding.level && each.value;
+  });
+  return all == findings.end() ? finding : *all;
+}
+
+}  // namespace
+
+void hold_disturbance(Run& run) {
+  forget_disturbance(run);
+  const Meanwhile meanwhile = meanwhile_of(run, run.disturbances);
+  for (ProbeResult& result : run.results) {
+    const SeriesTimers timers(result, run.device);
+    for (Finding& finding : result.findings) {
+      const Finding& all = is_rate(finding) ? rate_of_all(finding, result.findings) : finding;
+      finding = with_disturbance(
+          finding, disturbance_of(all, result, timers.of(all), run.device, meanwhile));
+    }
+  }
+}
+
+}  // namespace clprobe

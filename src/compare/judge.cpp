@@ -1,0 +1,500 @@
+// SPDX-License-Identifier: Apache-2.0
+// Verdicts. Everything in logarithms, so that swapping the runs swaps better and worse and no more.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "analysis/api/statistics.hpp"
+#include "compare/comparing.hpp"
+
+namespace clprobe {
+namespace {
+
+constexpr std::array verdict_words{std::string_view("same"), std::string_view("better"),
+                                   std::string_view("worse"), std::string_view("different"),
+                                   std::string_view("unclear")};
+
+/// Reason why there is no value, without the numbers of one run and without what follows the colon.
+std::string kind_of_reason(const Finding& finding) {
+  std::string kind = finding.reason.substr(0, finding.reason.find(':'));
+  std::erase_if(kind, [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
+  return kind;
+}
+
+/// Some words say that nothing can be said.
+bool is_word_of_something(std::string_view label) {
+  constexpr std::array<std::string_view, 6> nothing{"",          "unknown",      "unobservable",
+                                                    "ambiguous", "inconclusive", "untested"};
+  return std::ranges::find(nothing, label) == nothing.end();
+}
+
+/// True if one word is among those that the other leaves open: "cache" and "cache-or-far".
+bool is_among(std::string_view one, std::string_view other) {
+  constexpr std::string_view between = "-or-";
+  while (true) {
+    const auto at = other.find(between);
+    if (other.substr(0, at) == one) return true;
+    if (at == std::string_view::npos) return false;
+    other.remove_prefix(at + between.size());
+  }
+}
+
+Judgement without_number(Verdict verdict, std::string reason) {
+  return {.verdict = verdict, .reason = std::move(reason)};
+}
+
+Judgement judge_words(const Finding& baseline, const Finding& other) {
+  if (baseline.label != other.label) {
+    const bool is_known =
+        is_word_of_something(baseline.label) && is_word_of_something(other.label) &&
+        !is_among(baseline.label, other.label) && !is_among(other.label, baseline.label);
+    const auto shown = [](const Finding& finding) {
+      return finding.label.empty() ? std::string_view("no value") : std::string_view(finding.label);
+    };
+    return without_number(is_known ? Verdict::different : Verdict::unclear,
+                          fmt::format("{} here; baseline: {}", shown(other), shown(baseline)));
+  }
+  if (!baseline.label.empty() && baseline.label != "unknown") {
+    return without_number(Verdict::same, fmt::format("both: {}", baseline.label));
+  }
+  if (kind_of_reason(baseline) == kind_of_reason(other)) {
+    return without_number(Verdict::same,
+                          fmt::format("no value in either run ({})",
+                                      other.reason.empty() ? "no reason given" : other.reason));
+  }
+  return without_number(Verdict::unclear,
+                        fmt::format("no value in either run (here: {}; baseline: {})", other.reason,
+                                    baseline.reason));
+}
+
+Judgement judge_lone_value(const Finding& baseline, const Finding& other) {
+  const bool is_here = other.value.has_value();
+  const std::string& reason = is_here ? baseline.reason : other.reason;
+  return without_number(Verdict::unclear, fmt::format("only {} has a value{}{}",
+                                                      is_here ? "this run" : "the baseline",
+                                                      reason.empty() ? ""
+                                                      : is_here      ? "; baseline: "
+                                                                     : "; this run: ",
+                                                      reason));
+}
+
+/// Changes as people state them, in shares, and as they stand on the line where findings do.
+struct Scale {
+  bool is_share{false};
+
+  [[nodiscard]] double on_line(double share) const { return is_share ? share : std::log1p(share); }
+  [[nodiscard]] double from_line(double change) const {
+    return is_share ? change : std::expm1(change);
+  }
+  /// "4.2 %", of the whole or of a value; "16x" of what is many times as much.
+  [[nodiscard]] std::string text(double change) const {
+    if (!is_share && are_factors(change)) return factor_text(change);
+    return fmt::format("{:.3g} %{}", 100.0 * from_line(change), is_share ? " of the whole" : "");
+  }
+  /// The change with its interval, in one form: "-8.2 % (-9.3 to -7 %)", "16x (14x to 19x)"; of an
+  /// end that is open "-2 % or more".
+  [[nodiscard]] std::string text(double change, const Interval& interval) const {
+    const bool has_low = std::isfinite(interval.low);
+    const bool has_high = std::isfinite(interval.high);
+    const auto end = [&](double at) {
+      const bool is_factor = !is_share && are_factors(change);
+      return is_factor ? factor_text(at) : fmt::format("{:.3g} %", 100.0 * from_line(at));
+    };
+    std::string range = "range unknown";
+    if (has_low && has_high) range = fmt::format("{} to {}", end(interval.low), end(interval.high));
+    if (has_low && !has_high) range = end(interval.low) + " or more";
+    if (has_high && !has_low) range = end(interval.high) + " or less";
+    return fmt::format("{} ({})", text(change), range);
+  }
+
+ private:
+  static bool are_factors(double change) { return std::fabs(change) >= std::log(11.0); }
+  static std::string factor_text(double change) {
+    const double factor = std::exp(change);
+    const int digits = factor >= 100.0 ? 0 : factor >= 10.0 ? 1 : 3;
+    return fmt::format("{:.{}f}x", factor, digits);
+  }
+};
+
+/// Ratio and interval of both values, before there is a verdict.
+Judgement measure(const ComparedFinding& baseline, const ComparedFinding& other,
+                  const Difference& apart, const Scale& scale) {
+  const double a = *baseline.finding.value;
+  const double b = *other.finding.value;
+  Judgement judged;
+  if (a > 0.0 && b > 0.0 && !scale.is_share) judged.ratio = b / a;
+  judged.interval = scale.is_share
+                        ? apart.interval
+                        : Interval{std::exp(apart.interval.low), std::exp(apart.interval.high)};
+  return judged;
+}
+
+Judgement judge_difference(const ComparedFinding& baseline, const ComparedFinding& other,
+                           double threshold) {
+  const Scale scale{is_share(baseline.finding)};
+  const Place a = locate(baseline);
+  const Place b = locate(other);
+  const Difference apart = difference(a, b);
+  Judgement judged = measure(baseline, other, apart, scale);
+  judged.is_coarse = !a.has_interval || !b.has_interval;
+  if (!a.has_interval && !b.has_interval) judged.interval.reset();
+  const double coarse = scale.on_line(std::max(threshold, coarse_change));
+  const double bound = judged.is_coarse ? coarse : scale.on_line(threshold);
+  // Equal counts have intervals without width: nobody would say that a change of 1e-14 is excluded.
+  const double finest = judged.is_coarse ? coarse : scale.on_line(1e-4);
+  const double far = std::max(apart.farthest(), finest);
+  if (std::isfinite(far)) judged.resolution = scale.from_line(far);
+  if (judged.is_coarse) {
+    // Nobody knows the error: 25 % is taken for the half width of the interval that is missing.
+    const double half = std::fabs(apart.change) - apart.beyond(0.0);
+    judged.p_value = two_sided_p(
+        std::fabs(apart.change) / (bound + half) * student_t(apart.degrees), apart.degrees);
+  } else {
+    judged.p_value = apart.p_value(bound);
+  }
+  judged.reason = scale.text(apart.change, apart.interval);
+  if (judged.is_coarse) {
+    judged.reason = fmt::format("{} (no interval{})", scale.text(apart.change),
+                                !a.has_interval && !b.has_interval ? ""
+                                : a.has_interval                   ? " in this run"
+                                                                   : " in the baseline");
+  }
+  if (apart.beyond(bound) > 0.0) {
+    judged.verdict = direction_of(other.finding, apart.change > 0.0);
+    judged.reason += fmt::format(", beyond the threshold of {}", scale.text(bound));
+    judged.resolution.reset();
+  } else if (far <= coarse) {
+    judged.verdict = Verdict::same;
+    judged.reason += fmt::format(": a change of more than {} is excluded", scale.text(far));
+  } else {
+    judged.verdict = Verdict::unclear;
+    if (!std::isfinite(far)) {
+      judged.reason += ": any change is possible";
+    } else if (judged.is_coarse) {
+      judged.reason += fmt::format(": changes from {} to {} are possible",
+                                   scale.text(apart.interval.low), scale.text(apart.interval.high));
+    } else {
+      judged.reason += ": the interval is too wide for a verdict";
+    }
+  }
+  return judged;
+}
+
+/// Natural logarithms of a bracket. One that begins at 0 is open there.
+struct Bracket {
+  double value{0.0};
+  double low{0.0};
+  double high{0.0};
+};
+
+Bracket bracket_of(const Finding& finding) {
+  const auto logarithm = [](double bytes) { return bytes > 0.0 ? std::log(bytes) : -HUGE_VAL; };
+  const double value = *finding.value;
+  return {std::log(value), std::min(std::log(value), logarithm(finding.low.value_or(value))),
+          std::max(std::log(value), logarithm(finding.high.value_or(value)))};
+}
+
+/// A size lies between two measured ones: its bracket is where it is, and not how it scatters. The
+/// sizes that happen to be measured move its ends by up to one step of the grid.
+Judgement judge_brackets(const ComparedFinding& baseline, const ComparedFinding& other,
+                         double threshold) {
+  const Scale scale{};
+  const Bracket a = bracket_of(baseline.finding);
+  const Bracket b = bracket_of(other.finding);
+  const double step = bracket_step(baseline, other);
+  const double bound = std::max(step, std::log1p(threshold));
+  const double gap = std::max(b.low - a.high, a.low - b.high);
+  const Difference apart{b.value - a.value, {b.low - a.high, b.high - a.low}};
+  Judgement judged = measure(baseline, other, apart, scale);
+  // One step stands for the half width of a 95 % interval of the distance.
+  judged.p_value =
+      gap > 0.0 ? two_sided_p(gap / bound * student_t(normal_degrees), normal_degrees) : 1.0;
+  judged.reason = scale.text(apart.change);
+  if (gap > bound) {
+    judged.verdict = direction_of(other.finding, apart.change > 0.0);
+    judged.reason += fmt::format("; the brackets are {} apart, neighbouring measured sizes {}",
+                                 scale.text(gap), scale.text(step));
+    return judged;
+  }
+  const double far = std::max(std::fabs(apart.change), step);
+  // Around an end the grid is refined, to steps finer than anybody would ask of a capacity.
+  constexpr double near = 0.1;
+  const bool is_near = far <= std::log1p(near);
+  judged.verdict = far <= bound || is_near ? Verdict::same : Verdict::unclear;
+  // A larger change would have moved the brackets apart.
+  if (judged.verdict == Verdict::same) judged.interval = Interval{std::exp(-far), std::exp(far)};
+  const double missed = judged.verdict == Verdict::same ? far : apart.farthest();
+  if (std::isfinite(missed)) judged.resolution = scale.from_line(missed);
+  judged.reason += fmt::format(", {} {} (neighbouring measured sizes are {} apart)",
+                               judged.verdict == Verdict::same ? "and" : "but",
+                               gap <= 0.0 ? "the brackets overlap" : "the brackets are adjacent",
+                               scale.text(step));
+  return judged;
+}
+
+/// Two lower bounds may both be true, however far they are apart.
+bool is_lower_bound(const Finding& finding) { return finding.role == Role::lower_bound; }
+
+/// A lower bound alone: its interval says where that may be which it bounds.
+ComparedFinding without_interval(const ComparedFinding& compared) {
+  ComparedFinding result = compared;
+  result.finding.low.reset();
+  result.finding.high.reset();
+  return result;
+}
+
+/// The ratio `to` / `from` at which a line through the origin is as far from both as their errors
+/// allow (Fieller 1954): of swapped values it is the inverse. `from_error`, `to_error`: half widths
+/// of the intervals on the sides that face each other, both below the values.
+double ratio_end(double from, double to, double from_error, double to_error, double side) {
+  const double product = from * to;
+  const double open = from * from - from_error * from_error;
+  const double rest = to * to - to_error * to_error;
+  const double root = std::sqrt(std::max(0.0, product * product - open * rest));
+  return side < 0.0 ? rest / (product + root) : (product + root) / open;
+}
+
+/// The 95 % interval of a ratio of two parts; nothing where one of them may be 0.
+std::optional<Interval> interval_of_ratio(const Place& from, const Place& to) {
+  const Difference apart = difference(from, to);
+  const double down = (apart.change - apart.interval.low) / std::hypot(from.above, to.below);
+  const double up = (apart.interval.high - apart.change) / std::hypot(from.below, to.above);
+  if (!(from.value > up * from.below) || !(to.value > down * to.below)) return std::nullopt;
+  return Interval{ratio_end(from.value, to.value, down * from.above, down * to.below, -1.0),
+                  ratio_end(from.value, to.value, up * from.below, up * to.above, 1.0)};
+}
+
+/// Both as shares of the same whole, the mean of theirs.
+Judgement judge_parts(const ComparedFinding& baseline, const ComparedFinding& other,
+                      double threshold) {
+  const double whole = std::sqrt(baseline.whole * other.whole);
+  const ComparedFinding before = as_share(baseline, whole);
+  const ComparedFinding after = as_share(other, whole);
+  Judgement judged = judge(before, after, threshold);
+  // An extra cost that may be none, or below 0, is no multiple of another one.
+  const auto may_be_none = [](const ComparedFinding& each) {
+    return !(each.finding.low.value_or(*each.finding.value) > 0.0);
+  };
+  const bool has_interval = judged.interval.has_value();
+  judged.interval.reset();
+  if (may_be_none(baseline) || may_be_none(other) || !has_interval) return judged;
+  judged.interval = interval_of_ratio(locate(before), locate(after));
+  if (judged.interval) judged.ratio = *other.finding.value / *baseline.finding.value;
+  return judged;
+}
+
+Judgement judge_numbers(const ComparedFinding& baseline, const ComparedFinding& other,
+                        double threshold) {
+  if (is_bracket(other.finding)) return judge_brackets(baseline, other, threshold);
+  if (!is_lower_bound(other.finding)) return judge_difference(baseline, other, threshold);
+  return judge_difference(without_interval(baseline), without_interval(other), threshold);
+}
+
+/// True if the two are equal, errors included.
+bool is_identical(const ComparedFinding& one, const ComparedFinding& other) {
+  const Finding& a = one.finding;
+  const Finding& b = other.finding;
+  return *a.value == *b.value && a.low == b.low && a.high == b.high && one.margin == other.margin &&
+         one.calibration == other.calibration;
+}
+
+}  // namespace
+
+std::string_view to_word(Verdict verdict) {
+  return verdict_words.at(static_cast<std::size_t>(verdict));
+}
+
+bool says_something(const Finding& finding) {
+  return finding.value.has_value() || is_word_of_something(finding.label);
+}
+
+Verdict direction_of(const Finding& finding, bool is_more) {
+  switch (finding.better) {
+    case Better::less:
+      return is_more ? Verdict::worse : Verdict::better;
+    case Better::more:
+      return is_more ? Verdict::better : Verdict::worse;
+    case Better::unknown:
+      break;
+  }
+  return Verdict::different;
+}
+
+bool is_bracket(const Finding& finding) {
+  // Passing values in bytes are calculated from times.
+  return finding.unit == "bytes" && finding.role != Role::passing;
+}
+
+double bracket_step(const ComparedFinding& baseline, const ComparedFinding& other) {
+  const double step = std::max(baseline.step, other.step);
+  return step > 0.0 ? step : std::log1p(coarse_change);
+}
+
+Judgement judge(const ComparedFinding& baseline, const ComparedFinding& other, double threshold) {
+  const Finding& a = baseline.finding;
+  const Finding& b = other.finding;
+  if (!a.value && !b.value) return judge_words(a, b);
+  if (!a.value || !b.value) return judge_lone_value(a, b);
+  const bool has_clock = baseline.clock || other.clock;
+  if (a.unit != b.unit && has_clock) {  // one of them may be in cycles of a core, and both in time
+    const ComparedFinding before = baseline.clock ? in_seconds(baseline) : baseline;
+    const ComparedFinding after = other.clock ? in_seconds(other) : other;
+    if (before.finding.unit == after.finding.unit) return judge(before, after, threshold);
+  }
+  if (a.unit != b.unit) {
+    return without_number(Verdict::unclear,
+                          fmt::format("the unit is '{}', the baseline's '{}'", b.unit, a.unit));
+  }
+  if (is_identical(baseline, other)) {
+    Judgement judged = without_number(Verdict::same, "equal");
+    if (*a.value > 0.0 && !is_share(a)) judged.ratio = 1.0;
+    judged.p_value = 1.0;
+    return judged;
+  }
+  if (baseline.whole > 0.0 && other.whole > 0.0) return judge_parts(baseline, other, threshold);
+  const bool are_parts = baseline.whole > 0.0 || other.whole > 0.0;
+  if (*a.value == 0.0 && *b.value == 0.0 && !is_share(a) && !are_parts) {
+    return without_number(Verdict::same, "both are 0");
+  }
+  if (!is_share(a) && (!(*a.value > 0.0) || !(*b.value > 0.0))) {
+    return without_number(Verdict::unclear, "no ratio: a value is 0 or negative");
+  }
+  Judgement judged = judge_numbers(baseline, other, threshold);
+  if (is_change(judged.verdict) && is_lower_bound(b)) {
+    judged.verdict = Verdict::unclear;
+    judged.reason += "; but both are lower bounds";
+  }
+  return judged;
+}
+
+namespace {
+
+/// Converts a finding to another unit: `factor` times as many.
+ComparedFinding converted(const ComparedFinding& compared, double factor, std::string_view unit) {
+  ComparedFinding result = compared;
+  Finding& finding = result.finding;
+  finding.unit = unit;
+  for (std::optional<double>* const number : {&finding.value, &finding.low, &finding.high}) {
+    if (*number) *number = **number * factor;
+  }
+  result.whole *= factor;
+  return result;
+}
+
+}  // namespace
+
+ComparedFinding in_cycles(const ComparedFinding& compared) {
+  const double hertz = compared.clock->hertz;
+  ComparedFinding result = compared;
+  if (compared.finding.unit == "seconds") result = converted(compared, hertz, "cycles");
+  if (compared.finding.unit == "bytes_per_second") {
+    result = converted(compared, 1.0 / hertz, "bytes_per_cycle");
+  }
+  result.calibration = 0.0;
+  return result;
+}
+
+ComparedFinding in_seconds(const ComparedFinding& compared) {
+  const CoreClock& clock = *compared.clock;
+  ComparedFinding result = compared;
+  if (compared.finding.unit == "cycles") result = converted(compared, 1.0 / clock.hertz, "seconds");
+  if (compared.finding.unit == "bytes_per_cycle") {
+    result = converted(compared, clock.hertz, "bytes_per_second");
+  }
+  result.calibration = std::max(0.0, (clock.high - clock.low) / (2.0 * clock.hertz));
+  return result;
+}
+
+namespace {
+
+/// True if the clocks ran at rates that no error of the calibrations explains.
+bool are_apart(const CoreClock& a, const CoreClock& b, double threshold) {
+  const double gap = std::max(a.low / b.high, b.low / a.high);
+  return gap > 1.0 + threshold;
+}
+
+Judgement judge_by_clocks(const ComparedFinding& baseline, const ComparedFinding& other,
+                          double threshold) {
+  const bool has_clocks = baseline.clock && other.clock && baseline.finding.value &&
+                          other.finding.value && baseline.finding.unit == other.finding.unit;
+  if (!has_clocks) return judge(baseline, other, threshold);
+  Judgement judged = judge(in_cycles(baseline), in_cycles(other), threshold);
+  if (judged.ratio && baseline.finding.unit != in_cycles(baseline).finding.unit) {
+    judged.reason = fmt::format("judged in cycles: {}", judged.reason);
+  }
+  if (judged.ratio) {  // and its interval, as the values are shown
+    const double shown = *other.finding.value / *baseline.finding.value;
+    const double factor = shown / *judged.ratio;
+    judged.ratio = shown;
+    if (judged.interval) {
+      judged.interval = Interval{judged.interval->low * factor, judged.interval->high * factor};
+    }
+  }
+  if (judged.verdict == Verdict::same || !are_apart(*baseline.clock, *other.clock, threshold)) {
+    return judged;
+  }
+  Judgement seconds = judge(in_seconds(baseline), in_seconds(other), threshold);
+  if (seconds.verdict == Verdict::same) {
+    seconds.ratio = judged.ratio;
+    seconds.reason = fmt::format(
+        "judged in seconds, since the time does not follow the core clock: {}", seconds.reason);
+    return seconds;
+  }
+  if (is_change(judged.verdict)) {
+    // Both have to say it, and the less certain one decides how sure that is.
+    judged.p_value = std::max(judged.p_value.value_or(1.0), seconds.p_value.value_or(1.0));
+    if (seconds.verdict != judged.verdict) {
+      judged.verdict = Verdict::unclear;
+      judged.reason += fmt::format("; but in seconds: {}", seconds.reason);
+    }
+  }
+  return judged;
+}
+
+/// True if a side has one run, which says nothing about effects that last for a run.
+bool is_of_single_runs(const ComparedFinding& baseline, const ComparedFinding& other) {
+  return baseline.degrees == normal_degrees || other.degrees == normal_degrees;
+}
+
+/// True if other tenants of a virtual machine's host may have made the change. Single runs of one
+/// such machine with two busy cores had up to 3.7 times another one's bandwidth of memory, each of
+/// them the same all through a run, and capacities of other levels.
+bool may_be_of_others(const ComparedFinding& baseline, const ComparedFinding& other,
+                      const Judgement& judged) {
+  constexpr double max_factor = 10.0;
+  if (!baseline.is_of_virtual_cpu || !other.is_of_virtual_cpu) return false;
+  if (!baseline.finding.value || !other.finding.value) return false;
+  if (!judged.ratio || baseline.finding.unit == "bytes") return true;
+  return std::max(*judged.ratio, 1.0 / *judged.ratio) <= max_factor;
+}
+
+}  // namespace
+
+bool passes_with_run(const ComparedFinding& baseline, const ComparedFinding& other) {
+  return other.finding.role == Role::passing && is_of_single_runs(baseline, other);
+}
+
+Judgement judge_same_device(const ComparedFinding& baseline, const ComparedFinding& other,
+                            double threshold) {
+  Judgement judged = judge_by_clocks(baseline, other, threshold);
+  leave_to_several_runs(baseline, other, judged);
+  return judged;
+}
+
+void leave_to_several_runs(const ComparedFinding& baseline, const ComparedFinding& other,
+                           Judgement& judged) {
+  if (!is_change(judged.verdict) || !is_of_single_runs(baseline, other)) return;
+  if (passes_with_run(baseline, other)) {
+    judged.verdict = Verdict::unclear;
+    judged.reason += "; but such values vary from run to run: compare several runs per side";
+  } else if (may_be_of_others(baseline, other, judged)) {
+    judged.left_open = std::exchange(judged.verdict, Verdict::unclear);
+    judged.reason += fmt::format("; but {}: compare several runs per side", others_on_host);
+  }
+}
+
+}  // namespace clprobe

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which findings and levels of two runs correspond, and how levels are called.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analysis/api/estimate.hpp"
+#include "analysis/api/statistics.hpp"
+#include "clprobe/stacks.hpp"
+#include "compare/comparing.hpp"
+
+namespace clprobe {
+std::map<Key, const ComparedFinding*> keyed(const ComparedResult& result, const LevelMaps& levels) {
+  std::map<Key, const ComparedFinding*> found;
+  for (const ComparedFinding& each : result.findings) {
+    const Finding& finding = each.finding;
+    int level = finding.level.value_or(0);
+    if (const auto map = levels.find(finding.series); map != levels.end() && level > 0) {
+      const auto mapped = map->second.find(level);
+      // A level that the baseline does not have must not take the place of one that it has.
+      level = mapped == map->second.end() ? -level : mapped->second;
+    }
+    int repeat = 0;
+    const bool is_part = is_share_of_bar(finding);
+    // Values of one size each are alike only where it is the same size.
+    const bool has_view = is_part || is_at_one_size(finding);
+    const std::string_view view = has_view ? finding.method : std::string_view();
+    const std::string_view label = is_part ? finding.label : std::string_view();
+    while (!found.emplace(Key{finding.series, level, finding.name, view, label, repeat}, &each)
+                .second) {
+      ++repeat;
+    }
+  }
+  return found;
+}
+
+namespace {
+
+// If levels are missing anyhow, two whose times are further apart are more likely two levels.
+constexpr double max_factor = 1.5;
+
+/// The numbers of a series' levels, and the logarithm of the time of each.
+using LevelTimes = std::vector<std::pair<int, double>>;
+
+LevelTimes level_times(const ComparedResult& result, std::string_view series) {
+  LevelTimes times;
+  for (const auto& [number, time] : speeds_of(result, series)) {
+    times.emplace_back(number, std::log(*time->finding.value));
+  }
+  return times;
+}
+
+/// Pairs all of the fewer levels with as many of the others, in order, so that the times of a pair
+/// are as near as can be: one level more or less must not shift all that come after it. A pair
+/// that is more than a factor of `max_apart` apart is none.
+/// Source: the alignment of Needleman and Wunsch (1970), with gaps in the longer one alone.
+LevelMap align_levels(const LevelTimes& baseline, const LevelTimes& other, double max_apart) {
+  const bool is_swapped = baseline.size() > other.size();
+  const auto& few = is_swapped ? other : baseline;
+  const auto& many = is_swapped ? baseline : other;
+  const std::size_t columns = many.size() + 1;
+  // cost[i * columns + j]: of the first i of the few among the first j of the many.
+  std::vector<double> cost((few.size() + 1) * columns, HUGE_VAL);
+  std::fill_n(cost.begin(), columns, 0.0);
+  for (std::size_t i = 1; i <= few.size(); ++i) {
+    for (std::size_t j = i; j < columns; ++j) {
+      const double paired =
+          cost[(i - 1) * columns + j - 1] + std::fabs(few[i - 1].second - many[j - 1].second);
+      cost[i * columns + j] = std::min(cost[i * columns + j - 1], paired);
+    }
+  }
+  LevelMap map;
+  std::size_t j = many.size();
+  for (std::size_t i = few.size(); i > 0; --i) {
+    while (j > i && cost[i * columns + j - 1] <= cost[i * columns + j]) --j;
+    const auto [of_few, of_many] = std::pair(few[i - 1].first, many[j - 1].first);
+    const double apart = std::fabs(few[i - 1].second - many[j - 1].second);
+    if (apart <= std::log(max_apart)) {
+      map[is_swapped ? of_few : of_many] = is_swapped ? of_many : of_few;
+    }
+    --j;
+  }
+  return map;
+}
+
+/// True if the other curve, at the sizes of the level, goes less than half of the way (as a
+/// logarithm) to the time of the level with which it is paired: the two are different levels.
+bool stays_here(const ComparedCurve& with, const ComparedCurve& without, const Finding& level,
+                double change) {
+  const std::vector<double> ratios = ratios_in_level(with, without, level);
+  return !ratios.empty() && median(ratios) / change < 0.5;
+}
+
+/// Takes out the pairs whose levels are two: the time of one is not that of the other, and yet the
+/// curves agree at the sizes of one of them. Whether any was.
+bool take_other_levels_out(const ComparedResult& baseline, const ComparedResult& other,
+                           std::string_view series, LevelMap& map) {
+  // Two that are nearer may be one whose points scatter.
+  constexpr double min_factor = 1.15;
+  const ComparedCurve* const there = sized_curve(baseline, series);
+  const ComparedCurve* const here = sized_curve(other, series);
+  if (there == nullptr || here == nullptr) return false;
+  const auto ours = speeds_of(other, series);
+  const auto theirs = speeds_of(baseline, series);
+  return std::erase_if(map, [&](const auto& pair) {
+           const Finding& after = ours.at(pair.first)->finding;
+           const Finding& before = theirs.at(pair.second)->finding;
+           const double change = std::log(*after.value / *before.value);
+           if (std::fabs(change) <= std::log(min_factor)) return false;
+           return stays_here(*there, *here, before, change) ||
+                  stays_here(*here, *there, after, -change);
+         }) > 0;
+}
+
+/// True if the end of a level was searched for and not reached.
+bool is_memory(const ComparedResult& result, std::string_view series, int level) {
+  return std::ranges::any_of(result.findings, [&](const auto& each) {
+    const Finding& finding = each.finding;
+    return finding.series == series && finding.level == level && finding.name == "capacity" &&
+           !finding.value;
+  });
+}
+
+bool have_same_numbers(const LevelTimes& a, const LevelTimes& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto& one, const auto& two) { return one.first == two.first; });
+}
+
+struct SharedSeries {
+  std::string_view series{};
+  LevelTimes theirs{};  ///< of the baseline
+  LevelTimes ours{};
+};
+
+/// The series of which both have levels.
+std::vector<SharedSeries> shared_series(const ComparedResult& baseline,
+                                        const ComparedResult& other) {
+  std::vector<SharedSeries> shared;
+  std::set<std::string_view> seen;
+  for (const ComparedFinding& each : baseline.findings) {
+    const std::string_view series = each.finding.series;
+    if (!seen.insert(series).second) continue;
+    SharedSeries both{series, level_times(baseline, series), level_times(other, series)};
+    if (!both.theirs.empty() && !both.ours.empty()) shared.push_back(std::move(both));
+  }
+  return shared;
+}
+
+/// Pairs levels of two devices without common names: the first ones if `are_first`, the last ones
+/// if both end in memory, and those between in order.
+LevelMap align_unnamed(LevelTimes theirs, LevelTimes ours, bool are_first, bool end_in_memory) {
+  LevelMap map;
+  if (ours.empty() || theirs.empty()) return map;
+  if (are_first) {
+    map.emplace(ours.front().first, theirs.front().first);
+    ours.erase(ours.begin());
+    theirs.erase(theirs.begin());
+  }
+  if (end_in_memory && !ours.empty() && !theirs.empty()) {
+    map.emplace(ours.back().first, theirs.back().first);
+    ours.pop_back();
+    theirs.pop_back();
+  }
+  map.merge(align_levels(theirs, ours, HUGE_VAL));
+  return map;
+}
+
+struct NamedLevels {
+  LevelTimes times{};
+  std::map<int, std::string_view> names{};  ///< by number; empty: unknown
+  bool end_in_memory{false};
+
+  NamedLevels(const ComparedResult& result, LevelTimes levels, std::string_view series)
+      : times(std::move(levels)), end_in_memory(is_memory(result, series, times.back().first)) {
+    for (const auto& [number, finding] : speeds_of(result, series)) {
+      names[number] = finding->level_name;
+    }
+  }
+
+  /// Takes out the levels before the place, and the one there as well.
+  LevelTimes take(LevelTimes::const_iterator place) {
+    LevelTimes before(times.cbegin(), place);
+    times.erase(times.cbegin(), place == times.cend() ? place : std::next(place));
+    return before;
+  }
+};
+
+/// True if a level of this name can be one with only a number: an L1 is no level 2.
+bool can_be_level(std::string_view name, int number) {
+  const bool has_number = name.size() == 2 && name.front() == 'L';
+  return !has_number || name.back() - '0' == number;
+}
+
+/// Levels of one name are one: an L2 is not beside an L1 where one run has lost its first level,
+/// nor is what is known to be memory.
+LevelMap levels_of_two_devices(NamedLevels theirs, NamedLevels ours) {
+  LevelMap map;
+  bool are_first = true;
+  for (const auto& [number, time] : LevelTimes(ours.times)) {
+    const std::string_view name = ours.names[number];
+    const auto there = std::find_if(
+        theirs.times.cbegin(), theirs.times.cend(),
+        [&](const auto& it) { return !name.empty() && theirs.names[it.first] == name; });
+    if (there == theirs.times.cend()) continue;
+    map[number] = there->first;
+    const auto here = std::find(ours.times.cbegin(), ours.times.cend(), std::pair(number, time));
+    map.merge(align_unnamed(theirs.take(there), ours.take(here), are_first, false));
+    are_first = false;
+  }
+  map.merge(align_unnamed(theirs.times, ours.times, are_first,
+                          theirs.end_in_memory && ours.end_in_memory));
+  std::erase_if(map, [&](const auto& pair) {
+    const std::string_view here = ours.names[pair.first];
+    const std::string_view there = theirs.names[pair.second];
+    if (here.empty()) return !can_be_level(there, pair.first);
+    return there.empty() ? !can_be_level(here, pair.second) : here != there;
+  });
+  return map;
+}
+
+}  // namespace
+
+std::map<int, const ComparedFinding*> speeds_of(const ComparedResult& result,
+                                                std::string_view series) {
+  std::map<int, const ComparedFinding*> speeds;
+  for (const ComparedFinding& each : result.findings) {
+    const Finding& finding = each.finding;
+    const bool is_in_seconds = finding.unit == "seconds" || finding.unit == "bytes_per_second";
+    if (finding.series != series || !finding.level || !is_in_seconds) continue;
+    if (finding.value.value_or(0.0) > 0.0) speeds.emplace(*finding.level, &each);
+  }
+  return speeds;
+}
+
+LevelMaps level_maps(const ComparedResult& baseline, const ComparedResult& other) {
+  LevelMaps maps;
+  for (const auto& [series, theirs, ours] : shared_series(baseline, other)) {
+    if (have_same_numbers(theirs, ours)) {
+      LevelMap in_order = align_levels(theirs, ours, HUGE_VAL);  // the n-th to the n-th
+      if (!take_other_levels_out(baseline, other, series, in_order)) continue;
+    }
+    // One of as many may have lost its first level, which has a number all the same.
+    LevelMap map = align_levels(theirs, ours, max_factor);
+    take_other_levels_out(baseline, other, series, map);
+    maps[series] = std::move(map);
+  }
+  return maps;
+}
+
+LevelMaps paired_levels(const ComparedResult& baseline, const ComparedResult& other,
+                        bool is_same_device) {
+  if (is_same_device) return level_maps(baseline, other);
+  LevelMaps maps;
+  for (const auto& [series, theirs, ours] : shared_series(baseline, other)) {
+    maps[series] = levels_of_two_devices({baseline, theirs, series}, {other, ours, series});
+  }
+  return maps;
+}
+
+namespace {
+
+struct NamedLevel {
+  double end{0.0};       ///< 0 where it is not known
+  double at_least{0.0};  ///< of an end that was not reached
+  std::string step{};
+  std::string name{};
+};
+using Levels = std::map<int, NamedLevel>;
+using Caches = std::map<double, std::string>;  // by their ends
+
+constexpr std::string_view far = "far ";
+constexpr std::string_view memory = "memory";
+
+void add_finding(const Finding& finding, NamedLevel& level) {
+  if (finding.name == "step") level.step = finding.label;
+  if (finding.name != "capacity") return;
+  level.end = finding.value.value_or(0.0);
+  if (!finding.value) level.at_least = finding.low.value_or(0.0);
+}
+
+bool has_steps(const Levels& levels) {
+  return std::ranges::any_of(levels, [](const auto& each) { return !each.second.step.empty(); });
+}
+
+/// The second of two caches may be the far half of the first. A level that may be a cache or the
+/// reach of a TLB has no name, but counts as a cache, as on the card.
+void name_by_steps(Levels& levels, Caches& caches) {
+  if (!has_steps(levels)) return;
+  int count = 0;
+  bool is_far = false;
+  for (auto& [number, level] : levels) {
+    const bool may_be_half = level.step == to_word(StepKind::cache_or_far);
+    if (level.step == memory) level.name = memory;
+    if (level.step == to_word(StepKind::translation)) level.name = "TLB reach";
+    const bool is_cache = level.step == to_word(StepKind::cache) || may_be_half;
+    if (!is_cache && level.name.empty()) ++count;
+    if (is_cache) {
+      level.name = fmt::format("{}L{}", is_far ? far : "", is_far ? count : ++count);
+      if (level.end > 0.0) caches.emplace(level.end, level.name);
+    }
+    is_far = may_be_half && !is_far;
+  }
+}
+
+/// Names each level by the cache whose end is nearest. A level that covers both halves of a cache
+/// has the name of the cache.
+void name_by_ends(Levels& levels, const Caches& caches) {
+  std::string before;
+  for (auto& [number, level] : levels) {
+    double nearest = std::log(1.5);
+    for (const auto& [end, name] : caches) {
+      const double apart = level.end > 0.0 ? std::fabs(std::log(level.end / end)) : HUGE_VAL;
+      if (apart < nearest) level.name = name;
+      nearest = std::min(nearest, apart);
+    }
+    const bool is_far = level.name.starts_with(far);
+    if (is_far && before != level.name.substr(far.size())) level.name.erase(0, far.size());
+    before = level.name;
+  }
+}
+
+/// The last level, where it goes on beyond all caches; where the series has found these itself, or
+/// none are known, so far that it is not one more.
+void name_memory(Levels& levels, const Caches& caches) {
+  constexpr double min_bytes = 1 << 20;
+  if (levels.size() < 2) return;
+  NamedLevel& last = std::prev(levels.end())->second;
+  double end = caches.empty() ? min_bytes : std::max(min_bytes, caches.rbegin()->first);
+  if (has_steps(levels) || caches.empty()) {
+    end = std::max(end, 4.0 * std::prev(levels.end(), 2)->second.end);
+  }
+  if (last.name.empty() && last.at_least >= end) last.name = memory;
+}
+
+/// Names the levels of a series without sizes, as other tools print them, like the levels of the
+/// same numbers that another probe found.
+void name_by_numbers(Levels& levels, const Levels& known) {
+  const bool has_sizes = std::ranges::any_of(
+      levels, [](const auto& each) { return each.second.end > 0.0 || each.second.at_least > 0.0; });
+  if (has_sizes) return;
+  for (auto& [number, level] : levels) {
+    const auto found = known.find(number);
+    if (found != known.end()) level.name = found->second.name;
+  }
+}
+
+}  // namespace
+
+void name_levels(RunDigest& run, bool is_imported) {
+  std::map<std::pair<std::string_view, std::string_view>, Levels> all;  // by probe and series
+  for (const ComparedResult& result : run.results) {
+    for (const ComparedFinding& each : result.findings) {
+      const Finding& finding = each.finding;
+      if (finding.level) add_finding(finding, all[{result.probe, finding.series}][*finding.level]);
+    }
+  }
+  Caches caches;
+  auto known = all.end();
+  for (auto each = all.begin(); each != all.end(); ++each) {
+    name_by_steps(each->second, caches);
+    const bool begins_with_step = !each->second.begin()->second.step.empty();
+    if (begins_with_step && (known == all.end() || each->second.size() > known->second.size())) {
+      known = each;
+    }
+  }
+  for (auto& [place, levels] : all) {
+    if (!has_steps(levels)) name_by_ends(levels, caches);
+    const bool is_of_another = known != all.end() && place.first != known->first.first;
+    if (is_imported && is_of_another) name_by_numbers(levels, known->second);
+    name_memory(levels, caches);
+  }
+  for (ComparedResult& result : run.results) {
+    for (ComparedFinding& each : result.findings) {
+      const Finding& finding = each.finding;
+      if (finding.level) each.level_name = all[{result.probe, finding.series}][*finding.level].name;
+    }
+  }
+}
+
+}  // namespace clprobe

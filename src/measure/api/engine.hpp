@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// The measuring core: where points are measured (Backend), and the one loop that measures them in
+// the order of a schedule (Engine).
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "clprobe/budget.hpp"
+#include "clprobe/device_info.hpp"
+#include "clprobe/probe.hpp"
+#include "clprobe/run.hpp"
+
+namespace clprobe {
+
+// Expected time of a probe.
+
+/// Returns whether the budget is only an upper limit, as for a probe that visits each point once.
+inline bool is_limit(const Budget& budget) { return budget.probe_time.count() >= 3600.0; }
+
+/// Returns whether points are left out when the time is used up. A simulated device measures all of
+/// its points, unless the user requested a time.
+inline bool has_limit(const Budget& budget, const DeviceInfo& device) {
+  return budget.is_asked_for || !is_simulated(device);
+}
+
+/// Seconds: the budget, which probes use up; for an upper limit, the time of a few points.
+inline double expected_seconds(const Budget& budget) {
+  constexpr double few_points = 5.0;
+  return is_limit(budget) ? few_points : budget.probe_time.count();
+}
+
+/// A call of the driver failed, or the process in which it ran ended or hung. `what()` is one line
+/// that says which call, at which point, and the code's name.
+class DeviceError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The device or its driver does not support the point. That is no failure.
+class Unsupported : public DeviceError {
+ public:
+  using DeviceError::DeviceError;
+};
+
+/// A failure that also invalidates the point's earlier samples: the kernel computed a wrong result.
+class VoidedPoint : public DeviceError {
+ public:
+  using DeviceError::DeviceError;
+};
+
+/// A program that points need: a kernel file and its build options.
+struct Program {
+  std::string file{};
+  KernelVariant variant{};
+
+  friend bool operator==(const Program&, const Program&) = default;
+};
+
+/// The programs of a probe's kernels for these points, each once, in their order.
+std::vector<Program> programs_for(const Probe& probe, const DeviceInfo& device, std::uint64_t seed,
+                                  std::span<const Point> points);
+
+/// Times of the cores of a CPU device, since some moment before the first sample.
+struct CoreUse {
+  double own_s{0.0};   ///< busy for this run
+  double busy_s{0.0};  ///< busy for any process
+  double idle_s{0.0};
+};
+
+/// What the process that does the work itself gives for it. `device` must outlive it.
+PreparedPoint prepared(Work work, const DeviceInfo& device);
+
+/// A device that measures points: OpenCL in a child process, or a simulated one.
+class Backend {
+ public:
+  Backend() = default;
+  Backend(const Backend&) = delete;
+  Backend& operator=(const Backend&) = delete;
+  Backend(Backend&&) = delete;
+  Backend& operator=(Backend&&) = delete;
+  virtual ~Backend() = default;
+
+  [[nodiscard]] virtual const DeviceInfo& device() const = 0;
+  /// Warnings that arose while the device was tried (a clock that was refused, false event times).
+  [[nodiscard]] virtual std::vector<Warning> warnings() const { return {}; }
+  /// Announces programs that will be prepared soon. A device that can build them meanwhile calls
+  /// `programs`.
+  virtual void build_ahead(const std::function<std::vector<Program>()>& /*programs*/) {}
+  /// Announces points that will be prepared in this order, so that work on them may begin.
+  virtual void expect(const Probe& /*probe*/, const std::vector<const Point*>& /*points*/) {}
+  /// Prepares a point, which has its samples so far. Throws DeviceError.
+  virtual PreparedPoint prepare(const Probe& probe, const Point& point) = 0;
+  /// Prepares a point that will be prepared repeatedly: its memory stays allocated until it is
+  /// needed for other points or `release` is called.
+  virtual PreparedPoint prepare_kept(const Probe& probe, const Point& point) {
+    return prepare(probe, point);
+  }
+  /// Frees memory of former points, so that the next ones lie elsewhere, as in another run.
+  virtual void release() {}
+  /// Selects the core of a CPU for work of a single core. Cores differ in speed by a fifth while
+  /// their neighbours are busy, and a process stays on one core for seconds.
+  virtual void use_core(std::size_t /*core*/) {}
+  /// The clock of budgets and of reported times.
+  [[nodiscard]] virtual std::chrono::steady_clock::time_point now() const {
+    return std::chrono::steady_clock::now();
+  }
+  /// Use of a CPU's cores; zeros if unknown.
+  [[nodiscard]] virtual CoreUse core_use() const { return {}; }
+};
+
+/// Calls of an engine while it measures.
+struct Observer {
+  /// Done share of a probe's work, and an estimate of the seconds left. `probe` is an index.
+  std::function<void(std::size_t probe, double done_share, double seconds_left)> progress{};
+  /// The point that is visited now.
+  std::function<void(std::size_t probe, const Point&)> visiting{};
+  /// The probe has made a pass, and Engine::result() has more points.
+  std::function<void(std::size_t probe)> pass_over{};
+  std::function<bool()> cancelled{};
+  /// Start of the run, from which moments of references count.
+  std::chrono::steady_clock::time_point began{std::chrono::steady_clock::now()};
+};
+
+/// A probe that an engine measures.
+struct EngineProbe {
+  const Probe* probe{nullptr};
+  Backend* backend{nullptr};
+  Budget budget{};
+  /// Called once, when the probe is planned: the request may depend on findings of earlier probes.
+  std::function<Request()> request{};
+  /// From this time of the run on, only kept references of the plan are visited. They show what
+  /// disturbs the measured probes.
+  std::optional<std::chrono::duration<double>> controls_from{};
+  std::size_t group{0};  ///< probes of a group alternate; groups follow each other
+};
+
+/// Measures probes in the order of a Schedule.
+///
+/// Errors of a device do not throw: a failed point keeps its reason, and its probe is `failed`; an
+/// interrupted probe is `interrupted`. Unsupported points are no failures: they give a warning if
+/// other points of their series were measured, otherwise a finding without a value. A driver that
+/// fails at a later visit does not invalidate earlier ones.
+class Engine {
+ public:
+  /// Backends and observer must outlive it.
+  Engine(std::vector<EngineProbe> probes, const SchedulePolicy& policy, const Observer& observer);
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+  Engine(Engine&&) = delete;
+  Engine& operator=(Engine&&) = delete;
+  ~Engine();
+
+  /// Measures until all probes are done or the observer cancels.
+  void run();
+  /// Returns whether the probe has been planned.
+  [[nodiscard]] bool has_begun(std::size_t probe) const;
+  /// Number of visits of the probe's points so far.
+  [[nodiscard]] std::size_t visit_count(std::size_t probe) const;
+  /// Returns whether no work is left for the probe, or no time.
+  [[nodiscard]] bool is_done(std::size_t probe) const;
+  /// The points so far with their findings; `interrupted` before the probe is done.
+  [[nodiscard]] ProbeResult result(std::size_t probe) const;
+  /// The probe's references with their moments so far.
+  [[nodiscard]] const std::vector<Reference>& references(std::size_t probe) const;
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+/// Measures one probe by itself.
+ProbeResult measure(const Probe& probe, Backend& backend, const Request& request,
+                    const Budget& budget, const Observer& observer);
+
+}  // namespace clprobe

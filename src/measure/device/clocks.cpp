@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+// The clock ladder, event times, warm-up and calibration. All of them time the same chain of
+// dependent arithmetic (cl/ticks.cl), whose length and end are known.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <thread>
+
+#include "analysis/api/statistics.hpp"
+#include "measure/api/device.hpp"
+#include "measure/device/trials.hpp"
+
+namespace clprobe {
+namespace {
+
+constexpr std::uint32_t links_per_iteration = 64;  // LINK_64 in cl/ticks.cl
+// Below 65,535: llvmpipe ends all loops of a launch after so many iterations, silently.
+constexpr std::uint32_t longest_chain = 60000;
+
+struct Reading {
+  std::uint64_t ticks{0};
+  LaunchTimes times{};
+};
+
+/// The chain of cl/ticks.cl with the session's present clock.
+class Chain {
+ public:
+  explicit Chain(Session& session)
+      : session_(session),
+        kernel_(session.kernel("ticks.cl", "ticks_chain", "")),
+        out_(session.context(), CL_MEM_WRITE_ONLY, 2 * sizeof(cl_ulong)) {
+    kernel_.setArg(0, cl_ulong{first_value});
+    kernel_.setArg(2, never);
+    kernel_.setArg(3, out_);
+  }
+
+  /// Throws DeviceError when the chain ends at a wrong value.
+  Reading run(std::uint32_t iterations) {
+    kernel_.setArg(1, cl_uint{iterations});
+    Reading reading;
+    reading.times = session_.launch(kernel_, cl::NDRange(1), cl::NDRange(1));
+    std::array<cl_ulong, 2> out{};
+    session_.queue().enqueueReadBuffer(out_, CL_TRUE, 0, sizeof out, out.data());
+    if (out[1] != end_of(iterations)) {
+      throw DeviceError(fmt::format("a chain of {} operations gave a wrong result",
+                                    iterations * links_per_iteration));
+    }
+    reading.ticks = out[0];
+    return reading;
+  }
+
+  /// Returns the event time if event times are reliable, otherwise the host's.
+  [[nodiscard]] double elapsed_ns(const Reading& reading) const {
+    const bool by_event = session_.info().launch_timer == Timer::event && reading.times.event_ns;
+    return static_cast<double>(by_event ? *reading.times.event_ns : reading.times.host_ns);
+  }
+
+ private:
+  static constexpr cl_ulong first_value = 20160;
+
+  static cl_ulong end_of(std::uint32_t iterations) {
+    cl_ulong value = first_value;
+    for (std::uint64_t i = 0; i < std::uint64_t{iterations} * links_per_iteration; ++i) {
+      value = (value * 6364136223846793005U) ^ 1442695040888963407U;
+    }
+    return value;
+  }
+
+  Session& session_;
+  cl::Kernel kernel_;
+  cl::Buffer out_;
+};
+
+/// Measures the minimum step between two reads, and the greatest common divisor of all steps.
+void measure_steps(Session& session) {
+  constexpr std::size_t count = 256;
+  cl::Kernel kernel = session.kernel("ticks.cl", "ticks_steps", "");
+  const cl::Buffer buffer(session.context(), CL_MEM_WRITE_ONLY, count * sizeof(cl_ulong));
+  kernel.setArg(0, cl_uint{count});
+  kernel.setArg(1, buffer);
+  session.launch(kernel, cl::NDRange(1), cl::NDRange(1));
+  std::vector<cl_ulong> steps(count);
+  session.queue().enqueueReadBuffer(buffer, CL_TRUE, 0, count * sizeof(cl_ulong), steps.data());
+  Clock& clock = session.info().clock;
+  clock.overhead_ticks = *std::min_element(steps.begin(), steps.end());
+  const std::uint64_t divisor =
+      std::accumulate(steps.begin(), steps.end(), std::uint64_t{0},
+                      [](std::uint64_t a, std::uint64_t b) { return std::gcd(a, b); });
+  clock.quantum_ticks = std::max<std::uint64_t>(1, divisor);
+}
+
+/// Returns the meaning of a tick by the vendor's documents. A chain of arithmetic may refute it.
+ClockRate rate_of(ClockKind kind) {
+  switch (kind) {
+    case ClockKind::nvidia:
+    case ClockKind::intel:
+    case ClockKind::amd:
+      return ClockRate::core_cycles;
+    case ClockKind::cpu:
+      return ClockRate::constant_rate;
+    case ClockKind::none:
+    case ClockKind::khr_device:
+    case ClockKind::khr_sub_group:
+    case ClockKind::simulated:
+      break;
+  }
+  return ClockRate::unknown;
+}
+
+constexpr std::uint32_t shortest_tried = 256;
+
+/// Returns the ticks of chains of n, 4n and 16n. A counter that is no clock (a constant, a pointer
+/// left in a register) does not scale with them.
+std::array<double, 3> ticks_of_chains(Chain& chain) {
+  std::array<double, 3> ticks{};
+  for (std::size_t i = 0; i < ticks.size(); ++i) {
+    std::uint64_t least = ~std::uint64_t{0};
+    for (int repeat = 0; repeat < 5; ++repeat) {
+      least = std::min(least, chain.run(shortest_tried << (2 * i)).ticks);
+    }
+    ticks[i] = static_cast<double>(least);
+  }
+  return ticks;
+}
+
+bool scales(const std::array<double, 3>& ticks) {
+  constexpr double most = 1e12;  // a negative difference wraps to something near 1.8e19
+  return ticks[0] > 0 && ticks[2] < most && ticks[1] > 3 * ticks[0] && ticks[1] < 5 * ticks[0] &&
+         ticks[2] > 3 * ticks[1] && ticks[2] < 5 * ticks[1];
+}
+
+void judge_clock(Session& session, ClockKind kind) {
+  session.info().clock = Clock{};
+  session.info().clock.kind = kind;
+  session.info().clock.rate = rate_of(kind);
+  Chain chain(session);
+  chain.run(64);  // some drivers compile at the first launch
+  // A busy host may disturb all five launches of a length. Without the clock a run has half as many
+  // samples and is much less exact.
+  constexpr int max_attempts = 3;
+  std::array<double, 3> ticks = ticks_of_chains(chain);
+  for (int attempt = 1; attempt < max_attempts && !scales(ticks); ++attempt) {
+    ticks = ticks_of_chains(chain);
+  }
+  if (!scales(ticks)) {
+    session.info().clock = Clock{};
+    throw DeviceError(
+        fmt::format("chains of n, 4n and 16n operations took {:.0f}, {:.0f} and {:.0f} ticks, "
+                    "which are not proportional",
+                    ticks[0], ticks[1], ticks[2]));
+  }
+  const double ticks_of_link =
+      (ticks[2] - ticks[0]) / (15.0 * shortest_tried * links_per_iteration);
+  if (ticks_of_link < min_cycles_of_link) session.info().clock.rate = ClockRate::constant_rate;
+  measure_steps(session);
+}
+
+}  // namespace
+
+void try_clock(Session& session, ClockKind kind) {
+  try {
+    judge_clock(session, kind);
+  } catch (...) {
+    session.info().clock = Clock{};  // what is built next must not read the refused clock
+    throw;
+  }
+}
+
+namespace {
+
+/// Returns the minimum times of five launches; nothing if one of them has no event times.
+std::optional<LeastTimes> least_times(Chain& chain, std::uint32_t iterations) {
+  LeastTimes least;
+  for (int repeat = 0; repeat < 5; ++repeat) {
+    const LaunchTimes times = chain.run(iterations).times;
+    if (!times.event_ns) return std::nullopt;
+    least.add(static_cast<double>(*times.event_ns), static_cast<double>(times.host_ns));
+  }
+  return least;
+}
+
+/// A constant-rate clock against the host's, over 0.2 s: no launch needs to be exact.
+Line ticks_against_host(Session& session) {
+  cl::Kernel kernel = session.kernel("ticks.cl", "ticks_read", "");
+  const cl::Buffer out(session.context(), CL_MEM_WRITE_ONLY, sizeof(cl_ulong));
+  kernel.setArg(0, out);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto since_begin_ns = [&] {
+    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin)
+        .count();
+  };
+  std::vector<double> ns;
+  std::vector<double> ticks;
+  std::optional<cl_ulong> first;
+  for (int reading = 0; reading < 9; ++reading) {
+    if (reading > 0) std::this_thread::sleep_for(std::chrono::milliseconds(25));
+    // The quickest of several launches says best when the clock was read.
+    double min_ns = 1e18;
+    double at_ns = 0.0;
+    cl_ulong read_ticks = 0;
+    for (int repeat = 0; repeat < 5; ++repeat) {
+      const double before = since_begin_ns();
+      session.launch(kernel, cl::NDRange(1), cl::NDRange(1));
+      const double after = since_begin_ns();
+      if (after - before >= min_ns) continue;
+      min_ns = after - before;
+      at_ns = before + min_ns / 2;
+      session.queue().enqueueReadBuffer(out, CL_TRUE, 0, sizeof read_ticks, &read_ticks);
+    }
+    if (!first) first = read_ticks;
+    ns.push_back(at_ns);
+    ticks.push_back(static_cast<double>(read_ticks - *first));
+  }
+  return fit_least_squares(ns, ticks);
+}
+
+/// Iterations that take about 20 ms, or as many as there may be: the host's times of launches
+/// scatter by some ten microseconds, and what interprets kernels takes a second for 60,000. A GPU's
+/// own times scatter by less than one, so that 5 ms will do.
+std::uint32_t calibration_length(Chain& chain, bool is_timed_by_gpu) {
+  const double enough_ns = is_timed_by_gpu ? 5e6 : 2e7;
+  std::uint32_t iterations = 256;
+  while (iterations < longest_chain) {
+    const double took_ns = chain.elapsed_ns(chain.run(iterations));
+    if (took_ns >= enough_ns) break;
+    const auto enough =
+        is_timed_by_gpu ? length_taking(enough_ns, iterations, took_ns) : std::nullopt;
+    if (enough) return std::min(longest_chain, *enough);
+    iterations = std::min(longest_chain, iterations * 2);
+  }
+  return iterations;
+}
+
+/// Runs until three in a row agree within 1 %, on a GPU for 0.3 s since its first launch, or until
+/// these three ran at its full clock. Idle GPUs run at a fraction of their clock and take up to
+/// 0.4 s to rise; processors less, but on a busy host three may never agree.
+std::vector<ChainTime> warm_up(Session& session, Chain& chain, std::uint32_t iterations) {
+  using Seconds = std::chrono::duration<double>;
+  const bool gpu = is_gpu(session.info());
+  const auto now = std::chrono::steady_clock::now();
+  const auto awake = gpu ? session.first_launch().value_or(now) : now;
+  const auto since = [](auto begin) {
+    return Seconds(std::chrono::steady_clock::now() - begin).count();
+  };
+  const double min_s = gpu ? 0.3 : 0.05;
+  const double max_s = gpu ? 2.0 : 0.5;
+  std::vector<ChainTime> launches;
+  bool is_full = false;
+  for (bool is_steady = false;
+       (!is_full && since(awake) < min_s) || (!is_steady && since(now) < max_s);) {
+    const Reading reading = chain.run(iterations);
+    launches.push_back({static_cast<double>(reading.ticks), chain.elapsed_ns(reading)});
+    if (launches.size() < 3) continue;
+    const auto [low, high] =
+        std::minmax_element(launches.end() - 3, launches.end(),
+                            [](const ChainTime& a, const ChainTime& b) { return a.ns < b.ns; });
+    is_steady = high->ns <= 1.01 * low->ns;
+    is_full =
+        is_steady && runs_at_full_clock(session.info(), launches.back().ticks / launches.back().ns);
+  }
+  return launches;
+}
+
+}  // namespace
+
+std::string try_events(Session& session) {
+  session.info().timer = session.info().launch_timer = Timer::host;
+  Chain chain(session);
+  chain.run(64);
+  std::uint32_t base = calibration_length(chain, is_gpu(session.info())) / 8;
+  std::string problem;
+  // A busy host can spoil a pair of lengths, so that one good pair of three is enough. A driver
+  // that sleeps between looks at what has ended adds less to longer launches.
+  for (int attempt = 0; attempt < 3; ++attempt, base = std::min(2 * base, longest_chain / 8)) {
+    const auto few = least_times(chain, base);
+    const auto many = few ? least_times(chain, 8 * base) : std::nullopt;
+    if (!many) return "the driver gives no event times, or an end before the start";
+    problem = find_event_problem(*few, *many);
+    if (problem.empty()) {
+      session.info().timer = session.info().launch_timer = Timer::event;
+      break;
+    }
+  }
+  return problem;
+}
+
+namespace {
+
+/// Ticks against time for five lengths, the fastest of several launches each: what disturbs a
+/// launch only adds to its time.
+Line ticks_against_ns(Chain& chain, std::uint32_t longest) {
+  std::vector<double> ns;
+  std::vector<double> ticks;
+  for (const std::uint32_t tenth : {1U, 3U, 5U, 8U, 10U}) {
+    Reading best;
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      const Reading reading = chain.run(std::max(1U, longest / 10 * tenth));
+      if (repeat == 0 || chain.elapsed_ns(reading) < chain.elapsed_ns(best)) best = reading;
+    }
+    ns.push_back(chain.elapsed_ns(best));
+    ticks.push_back(static_cast<double>(best.ticks));
+  }
+  return fit_least_squares(ns, ticks);
+}
+
+}  // namespace
+
+void warm_up_and_calibrate(Session& session) {
+  Chain chain(session);
+  const bool is_timed_by_gpu =
+      is_gpu(session.info()) && session.info().launch_timer == Timer::event;
+  const std::uint32_t longest = calibration_length(chain, is_timed_by_gpu);
+  const std::vector<ChainTime> launches = warm_up(session, chain, longest);
+  Clock& clock = session.info().clock;
+  if (clock.kind == ClockKind::none) return;
+  // Times of launches by the host, and of a CPU's, change with what else it does.
+  if (is_timed_by_gpu) clock.rate = find_rate(launches).value_or(clock.rate);
+  Line line;
+  constexpr double good_r_squared = 0.99999;
+  for (int attempt = 0; attempt < 3 && line.r_squared < good_r_squared; ++attempt) {
+    const Line again = clock.rate == ClockRate::constant_rate ? ticks_against_host(session)
+                                                              : ticks_against_ns(chain, longest);
+    if (again.r_squared > line.r_squared) line = again;
+  }
+  clock.ticks_per_ns = line.slope;
+  clock.ticks_per_ns_low = line.slope_interval.low;
+  clock.ticks_per_ns_high = line.slope_interval.high;
+  clock.r_squared = line.r_squared;
+  session.info().timer = Timer::clock;
+}
+
+}  // namespace clprobe

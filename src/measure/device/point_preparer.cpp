@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "measure/api/device.hpp"
+
+namespace clprobe {
+namespace {
+
+/// "latency (global, 64 KiB)": where an error happened.
+std::string place(const Probe& probe, const Point& point) {
+  const auto size = point.parameters.integer_or("working_set_bytes", -1);
+  if (size < 0) return fmt::format("{} ({})", probe.id, point.series);
+  return fmt::format("{} ({}, {})", probe.id, point.series,
+                     format_bytes({static_cast<std::uint64_t>(size)}));
+}
+
+/// Runs `action`; what OpenCL throws becomes one line that says where it happened.
+template <typename Action>
+auto translated(const std::string& where, Action action) {
+  try {
+    return action();
+  } catch (const cl::Error& error) {
+    throw DeviceError(fmt::format("{} in {}", describe(error), where));
+  }
+}
+
+}  // namespace
+
+class PointPreparer::State {
+ public:
+  explicit State(Session& session) : session_(session) {}
+
+  Work prepare(const Probe& probe, const Point& point) {
+    const std::string where = checked_place(probe, point);
+    if (!has_memory_of_its_own(session_.info())) close_others(probe);
+    Work work;
+    try {
+      work = prepare_opened(probe, point, where);
+    } catch (const Unsupported&) {
+      throw;
+    } catch (const DeviceError&) {
+      // Other probes may hold the memory.
+      const bool had_others = close_others(probe);
+      if (kept_.empty() && !had_others) throw;
+      kept_.clear();
+      opened_.erase(&probe);
+      work = prepare_opened(probe, point, where);
+    }
+    return translating(std::move(work), where);
+  }
+
+  Work prepare_kept(const Probe& probe, const Point& point) {
+    const auto kept = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& each) {
+      return each.probe == &probe && each.point == point;
+    });
+    if (kept != kept_.end()) return kept->work;
+    const std::string where = checked_place(probe, point);
+    Work work = translated(where, [&] { return probe.open(session_)(point); });
+    kept_.push_back({&probe, point, translating(std::move(work), where)});
+    return kept_.back().work;
+  }
+
+ private:
+  /// A prepared point with memory of its own.
+  struct Kept {
+    const Probe* probe;
+    Point point;
+    Work work;
+  };
+
+  static std::string checked_place(const Probe& probe, const Point& point) {
+    std::string where = place(probe, point);
+    if (probe.open == nullptr) throw Unsupported(fmt::format("{} has no kernel", where));
+    return where;
+  }
+
+  static Work translating(Work work, const std::string& where) {
+    work.run = [run = std::move(work.run), where](std::uint64_t iterations) {
+      return translated(where, [&] { return run(iterations); });
+    };
+    return work;
+  }
+
+  /// Returns true if the probe's buffers use no host memory.
+  static bool has_memory_of_its_own(const DeviceInfo& device) {
+    return is_gpu(device) && device.reported.integer_or("host_unified_memory", 1) == 0;
+  }
+
+  Work prepare_opened(const Probe& probe, const Point& point, const std::string& where) {
+    auto opened = opened_.find(&probe);
+    if (opened == opened_.end()) {
+      opened =
+          opened_.emplace(&probe, translated(where, [&] { return probe.open(session_); })).first;
+    }
+    return translated(where, [&] { return opened->second(point); });
+  }
+
+  /// Frees what the other probes hold. Whether there was any.
+  bool close_others(const Probe& probe) {
+    return std::erase_if(opened_, [&](const auto& each) { return each.first != &probe; }) > 0;
+  }
+
+  Session& session_;
+  /// Probes take turns, and laying out a gigabyte anew takes as long as measuring a hundred points:
+  /// what a probe has stays, unless the next one needs the memory.
+  std::map<const Probe*, Preparer> opened_{};
+  std::vector<Kept> kept_{};
+};
+
+PointPreparer::PointPreparer(Session& session) : state_(std::make_unique<State>(session)) {}
+PointPreparer::~PointPreparer() = default;
+
+Work PointPreparer::prepare(const Probe& probe, const Point& point) {
+  return state_->prepare(probe, point);
+}
+Work PointPreparer::prepare_kept(const Probe& probe, const Point& point) {
+  return state_->prepare_kept(probe, point);
+}
+
+}  // namespace clprobe

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/api/engine.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/api/estimate.hpp"
+#include "clprobe/point_facts.hpp"
+#include "clprobe/run.hpp"
+#include "compare/api/disturbance.hpp"
+#include "measure/engine/conclude.hpp"
+#include "measure/engine/sampler.hpp"
+#include "measure/engine/schedule.hpp"
+
+namespace clprobe {
+namespace {
+
+using Time = std::chrono::steady_clock::time_point;
+
+// References of a probe may keep one part of so many of the device's memory.
+constexpr std::uint64_t kept_part = 8;
+
+PlannedPoint planned_point(const Point& point) {
+  constexpr std::int64_t max_visits = 16;  // a document may say anything
+  const std::int64_t visits =
+      std::clamp(point.facts.integer_or(visited_often, 1), std::int64_t{1}, max_visits);
+  return {point.series, static_cast<int>(visits)};
+}
+
+}  // namespace
+
+/// The loop: asks the schedule for a step, takes it, and records what it gave.
+class Engine::State {
+ public:
+  State(std::vector<EngineProbe> probes, const SchedulePolicy& policy, const Observer& observer)
+      : observer_(observer), schedule_(scheduled(probes), policy, observer.began) {
+    measured_.reserve(probes.size());
+    for (EngineProbe& each : probes) {
+      ProbeState measured{.of = std::move(each)};
+      measured.result.probe = measured.of.probe->id;
+      measured_.push_back(std::move(measured));
+    }
+  }
+
+  void run() {
+    if (measured_.empty()) return;
+    mark_ = now();
+    while (!is_cancelled()) {
+      const std::optional<Step> step = schedule_.next(now());
+      if (!step) break;
+      take(*step);
+    }
+    count_cores(std::nullopt);
+  }
+
+  [[nodiscard]] bool has_begun(std::size_t probe) const { return measured_[probe].has_begun; }
+  [[nodiscard]] std::size_t visit_count(std::size_t probe) const {
+    return measured_[probe].visit_count;
+  }
+  [[nodiscard]] bool is_done(std::size_t probe) const { return schedule_.is_done(probe); }
+  [[nodiscard]] ProbeResult result(std::size_t probe) const;
+  [[nodiscard]] const std::vector<Reference>& references(std::size_t probe) const {
+    return measured_[probe].references;
+  }
+
+ private:
+  /// A reference as it is measured.
+  struct Control {
+    std::size_t point{0};                ///< of the plan's
+    std::optional<Point> alone{};        ///< with buffers of its own, which are kept
+    std::optional<std::size_t> place{};  ///< among the result's references; nothing: it shows drift
+    int visits{0};
+  };
+
+  /// A probe and what was measured of it.
+  struct ProbeState {
+    EngineProbe of{};
+    Request request{};
+    bool has_begun{false};
+    std::size_t visit_count{0};
+    Ending ended{};
+    ProbeResult result{};
+    std::vector<Control> controls{};
+    std::vector<Reference> references{};
+    std::vector<double> speeds_ns{};
+    std::vector<Warning> control_warnings{};
+    CoreUse cores{};
+
+    [[nodiscard]] const DeviceInfo& device() const { return of.backend->device(); }
+    /// Returns whether every visit gives the same.
+    [[nodiscard]] bool is_certain() const { return is_simulated(device()); }
+  };
+
+  static void choose_controls(const Plan& plan, ProbeState& measured);
+  static std::vector<ScheduledProbe> scheduled(const std::vector<EngineProbe>& probes);
+  void take(const Step& step);
+  void plan(std::size_t probe);
+  void refine(std::size_t probe);
+  void visit(const Visit& visit);
+  Outcome measure(ProbeState& measured, const Visit& visit);
+  void visit_reference(const Visit& visit);
+  bool measure_reference(ProbeState& measured, Control& control, Outcome& outcome);
+  void report_progress(std::size_t probe) const;
+  void count_cores(std::optional<std::size_t> probe);
+  Seconds time_since_last_step();
+
+  [[nodiscard]] Time now() const { return measured_.front().of.backend->now(); }
+  [[nodiscard]] bool is_cancelled() const { return observer_.cancelled && observer_.cancelled(); }
+
+  const Observer& observer_;
+  Schedule schedule_;
+  std::vector<ProbeState> measured_{};
+  Time mark_{};                           // end of the last step
+  std::optional<std::size_t> counted_{};  // probe whose use of cores is counted
+  CoreUse cores_before_{};
+};
+
+std::vector<ScheduledProbe> Engine::State::scheduled(const std::vector<EngineProbe>& probes) {
+  std::vector<ScheduledProbe> all;
+  all.reserve(probes.size());
+  for (const EngineProbe& each : probes) {
+    all.push_back({.budget = each.budget,
+                   .has_limit = has_limit(each.budget, each.backend->device()),
+                   .is_simulated = is_simulated(each.backend->device()),
+                   .provides_references = each.probe->lends_references,
+                   .group = each.group,
+                   .controls_from = each.controls_from});
+  }
+  return all;
+}
+
+/// The references of the plan, which keep their buffers where the device has room for them; else
+/// the first of 8 points or more shows the drift of the device's speed.
+void Engine::State::choose_controls(const Plan& plan, ProbeState& measured) {
+  constexpr std::size_t min_points = 8;
+  const bool is_control = measured.of.controls_from.has_value();
+  // A requested limit holds for all buffers together.
+  const bool may_keep =
+      is_control || (!measured.is_certain() && measured.request.max_memory.count == 0);
+  const Bytes room = may_keep ? measured.device().global_memory / kept_part : Bytes{};
+  Bytes kept{};
+  for (const PlannedReference& each : plan.references) {
+    const Point& point = plan.points.at(each.point);
+    measured.controls.push_back({.point = each.point, .place = measured.references.size()});
+    measured.references.push_back({each.kind, point.series, point.parameters, {}});
+    measured.references.back().is_rate = is_control && measured.of.probe->unit != Unit::seconds;
+    if (!each.alone || room < kept + each.alone->memory) continue;
+    kept = kept + each.alone->memory;
+    measured.controls.back().alone = each.alone->point;
+  }
+  if (is_control) return;
+  // Times of waiting show the host's scheduler, not the device's speed, and may scatter more than
+  // drift. `clock` would also wait a second for each visit of an idle device.
+  const bool is_visited_again = measured.of.budget.max_visits > 1 || measured.is_certain();
+  if (measured.controls.empty() && plan.points.size() >= min_points && is_visited_again &&
+      timer_of(plan.points.front(), measured.device()) != Timer::wait) {
+    measured.controls.push_back({.point = 0});
+  }
+  if (measured.is_certain()) measured.references.clear();
+}
+
+void Engine::State::take(const Step& step) {
+  const std::size_t probe = step.visit.probe;
+  ProbeState& measured = measured_[probe];
+  if (step.kind == Step::Kind::visit && step.visit.why == Why::reference) {
+    return visit_reference(step.visit);
+  }
+  count_cores(step.kind == Step::Kind::pass_over ? std::nullopt : std::optional(probe));
+  switch (step.kind) {
+    case Step::Kind::plan:
+      return plan(probe);
+    case Step::Kind::refine:
+      return refine(probe);
+    case Step::Kind::visit: {
+      std::vector<const Point*> expected;
+      for (const std::size_t i : step.expected) expected.push_back(&measured.result.points[i]);
+      if (!expected.empty()) measured.of.backend->expect(*measured.of.probe, expected);
+      return visit(step.visit);
+    }
+    case Step::Kind::pass_over:
+      if (observer_.pass_over) observer_.pass_over(probe);
+      mark_ = now();  // what the observer takes is no probe's time
+  }
+}
+
+void Engine::State::plan(std::size_t probe) {
+  ProbeState& measured = measured_[probe];
+  const Probe& of = *measured.of.probe;
+  measured.has_begun = true;
+  measured.request = measured.of.request();
+  Plan plan = of.plan(measured.device(), measured.request);
+  choose_controls(plan, measured);
+  PlannedProbe planned{.seconds = plan.seconds,
+                       .is_ordered = plan.is_ordered,
+                       .urgent = plan.urgent,
+                       .min_urgent_visits = plan.min_urgent_visits,
+                       .max_urgent_visits = plan.max_urgent_visits,
+                       .can_refine = of.refine != nullptr};
+  for (const Point& each : plan.points) planned.points.push_back(planned_point(each));
+  for (const Control& each : measured.controls) {
+    planned.references.push_back({each.alone.has_value(), each.place.has_value()});
+  }
+  measured.result.points = std::move(plan.points);
+  measured.ended.known = std::move(plan.findings);
+  schedule_.plan(probe, std::move(planned), now(), time_since_last_step());
+}
+
+void Engine::State::refine(std::size_t probe) {
+  ProbeState& measured = measured_[probe];
+  std::vector<Point>& points = measured.result.points;
+  std::vector<Point> more = measured.of.probe->refine(measured.device(), measured.request, points);
+  const auto is_planned = [&](const Point& point) {
+    return std::any_of(points.begin(), points.end(),
+                       [&](const Point& each) { return each.series == point.series; });
+  };
+  std::vector<PlannedPoint> planned;
+  for (Point& point : more) {
+    if (!is_planned(point)) point.facts.set(follow_up, std::int64_t{1});
+    planned.push_back(planned_point(point));
+  }
+  points.insert(points.end(), std::make_move_iterator(more.begin()),
+                std::make_move_iterator(more.end()));
+  schedule_.add_points(probe, std::move(planned), time_since_last_step());
+}
+
+void Engine::State::visit(const Visit& visit) {
+  ProbeState& measured = measured_[visit.probe];
+  if (observer_.visiting) {
+    observer_.visiting(visit.probe, measured.result.points[visit.point]);
+  }
+  Outcome outcome = measure(measured, visit);
+  if (outcome.kind == Outcome::Kind::failed && is_cancelled()) return;
+  outcome.took = time_since_last_step();
+  ++measured.visit_count;
+  schedule_.record(visit, outcome, now());
+  report_progress(visit.probe);
+}
+
+Outcome Engine::State::measure(ProbeState& measured, const Visit& visit) {
+  const Probe& probe = *measured.of.probe;
+  Point& point = measured.result.points[visit.point];
+  const int visits = schedule_.visits(visit.probe, visit.point);
+  try {
+    const PreparedPoint prepared = measured.of.backend->prepare(probe, point);
+    for (const auto& [name, value] : prepared.facts) point.facts.set(name, value);
+    std::vector<KernelBuild>& kernels = measured.result.kernels;
+    const bool is_new = std::find(kernels.begin(), kernels.end(), prepared.build) == kernels.end();
+    if (is_new && prepared.build != KernelBuild{}) kernels.push_back(prepared.build);
+    sample_visit(prepared, measured.device(), measured.of.budget,
+                 static_cast<std::uint64_t>(visits), point);
+  } catch (const Unsupported& refusal) {
+    measured.ended.refusals.push_back({point.series, refusal.what()});
+    return {.kind = Outcome::Kind::refused};
+  } catch (const VoidedPoint& error) {
+    point.failure = error.what();  // its earlier samples are not believed either
+    return {.kind = Outcome::Kind::failed};
+  } catch (const DeviceError& error) {
+    if (is_cancelled()) return {.kind = Outcome::Kind::failed};  // the interrupt's error
+    if (visits > 0) {
+      point.facts.set(later_failure, std::string(error.what()));
+    } else {
+      point.failure = error.what();
+    }
+    return {.kind = Outcome::Kind::failed};
+  }
+  const auto found = estimate(point, measured.device());
+  const bool is_narrow = found && width_of_samples(point, *found, measured.device()) <=
+                                      measured.of.budget.relative_interval * found->ns;
+  return {.is_narrow = is_narrow};
+}
+
+void Engine::State::visit_reference(const Visit& visit) {
+  ProbeState& measured = measured_[visit.probe];
+  Control& control = measured.controls[visit.point];
+  Outcome outcome;
+  const bool is_measured = measured.result.points[control.point].failure.empty() &&
+                           measure_reference(measured, control, outcome);
+  if (!is_measured) outcome.kind = Outcome::Kind::failed;
+  outcome.took = time_since_last_step();
+  schedule_.record(visit, outcome, now());
+}
+
+/// Returns whether the reference can be visited again.
+bool Engine::State::measure_reference(ProbeState& measured, Control& control, Outcome& outcome) {
+  const DeviceInfo& device = measured.device();
+  Backend& backend = *measured.of.backend;
+  Point point = control.alone.value_or(measured.result.points[control.point]);
+  point.samples.clear();
+  const Time begin = now();
+  try {
+    const PreparedPoint ready = control.alone ? backend.prepare_kept(*measured.of.probe, point)
+                                              : backend.prepare(*measured.of.probe, point);
+    const bool is_laid_out = control.alone && control.visits == 0;
+    const Time prepared = is_laid_out ? now() : begin;
+    // More samples than a visit's, where they take little: the scatter of a moment is no
+    // disturbance of the run. For an expensive reference more moments are worth more.
+    const std::chrono::milliseconds expensive(measured.of.controls_from ? 2 : 10);
+    const std::uint64_t count = control.place ? 3 : 1;
+    for (std::uint64_t i = 0; i < count && (i == 0 || now() - prepared <= expensive); ++i) {
+      sample_visit(ready, device, measured.of.budget, i, point);
+    }
+    outcome.measuring = now() - prepared;
+    ++control.visits;
+  } catch (const DeviceError& error) {
+    if (!is_cancelled()) {
+      measured.control_warnings.push_back(
+          {"drift_not_followed", {{"reason", std::string(error.what())}}});
+    }
+    return false;
+  }
+  if (&control == &measured.controls.front()) {
+    if (const auto ns = speed_ns(point, device)) measured.speeds_ns.push_back(*ns);
+  }
+  if (!control.place || measured.is_certain()) return true;
+  Reference& reference = measured.references[*control.place];
+  reference.spent_seconds += Seconds(now() - begin).count();
+  if (const auto found = estimate(point, device)) {
+    reference.moments.push_back({Seconds(begin - observer_.began).count(), found->ns});
+  }
+  return true;
+}
+
+void Engine::State::report_progress(std::size_t probe) const {
+  if (!observer_.progress) return;
+  observer_.progress(probe, schedule_.done_share(probe), schedule_.time_left(probe).count());
+}
+
+/// Adds the use of cores in the pass that ends, and begins to count for the probe.
+void Engine::State::count_cores(std::optional<std::size_t> probe) {
+  if (probe == counted_) return;
+  if (counted_) {
+    ProbeState& measured = measured_[*counted_];
+    const CoreUse use = measured.of.backend->core_use();
+    measured.cores.own_s += use.own_s - cores_before_.own_s;
+    measured.cores.busy_s += use.busy_s - cores_before_.busy_s;
+    measured.cores.idle_s += use.idle_s - cores_before_.idle_s;
+  }
+  if (probe) cores_before_ = measured_[*probe].of.backend->core_use();
+  counted_ = probe;
+}
+
+Seconds Engine::State::time_since_last_step() {
+  const Time end = now();
+  return end - std::exchange(mark_, end);
+}
+
+ProbeResult Engine::State::result(std::size_t probe) const {
+  const ProbeState& measured = measured_[probe];
+  ProbeResult result = measured.result;
+  result.elapsed_seconds = schedule_.elapsed(probe).count();
+  result.others_share = others_share(measured.cores);
+  result.references = measured.references;
+  result.warnings.insert(result.warnings.end(), measured.control_warnings.begin(),
+                         measured.control_warnings.end());
+  Ending ended = measured.ended;
+  ended.is_done = schedule_.is_done(probe);
+  ended.speeds_ns = measured.speeds_ns;
+  conclude(*measured.of.probe, measured.device(), ended, result);
+  return result;
+}
+
+Engine::Engine(std::vector<EngineProbe> probes, const SchedulePolicy& policy,
+               const Observer& observer)
+    : state_(std::make_unique<State>(std::move(probes), policy, observer)) {}
+Engine::~Engine() = default;
+
+void Engine::run() { state_->run(); }
+bool Engine::has_begun(std::size_t probe) const { return state_->has_begun(probe); }
+std::size_t Engine::visit_count(std::size_t probe) const { return state_->visit_count(probe); }
+bool Engine::is_done(std::size_t probe) const { return state_->is_done(probe); }
+ProbeResult Engine::result(std::size_t probe) const { return state_->result(probe); }
+const std::vector<Reference>& Engine::references(std::size_t probe) const {
+  return state_->references(probe);
+}
+
+ProbeResult measure(const Probe& probe, Backend& backend, const Request& request,
+                    const Budget& budget, const Observer& observer) {
+  Engine engine({{.probe = &probe,
+                  .backend = &backend,
+                  .budget = budget,
+                  .request = [&] { return request; }}},
+                {.shares_run = false}, observer);
+  engine.run();
+  return engine.result(0);
+}
+
+std::vector<Program> programs_for(const Probe& probe, const DeviceInfo& device, std::uint64_t seed,
+                                  std::span<const Point> points) {
+  std::vector<Program> programs;
+  if (probe.builds == nullptr) return programs;
+  const std::string file = std::string(probe.id) + ".cl";
+  for (const Point& point : points) {
+    for (KernelVariant& variant : probe.builds(device, seed, point)) {
+      Program program{file, std::move(variant)};
+      const bool is_known = std::find(programs.begin(), programs.end(), program) != programs.end();
+      if (!is_known) programs.push_back(std::move(program));
+    }
+  }
+  return programs;
+}
+
+}  // namespace clprobe

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/worker/protocol.hpp"
+
+#include <fmt/format.h>
+
+#include "measure/worker/driver_words.hpp"
+#include "measure/worker/drivers.hpp"
+
+namespace clprobe {
+
+using json::Json;
+
+ChildLost broken_answer(const std::exception& error) {
+  return ChildLost(fmt::format("the driver's process sent an invalid response: {}",
+                               clean_driver_words(error.what())));
+}
+
+Json answer_of(const std::string& line) {
+  Json answer = reading([&] { return json::parse(line); });
+  const auto text_of = [&](const char* key) {
+    return clean_driver_words(reading([&] { return answer.at(key).get<std::string>(); }));
+  };
+  if (answer.contains("unsupported")) throw Unsupported(text_of("unsupported"));
+  if (answer.contains("voided")) throw VoidedPoint(text_of("voided"));
+  if (answer.contains("error")) throw DeviceError(text_of("error"));
+  return answer;
+}
+
+Json request(ChildProcess& child, const Json& question, const WorkerSettings& settings) {
+  return answer_of(child.ask(json::one_line(question), settings.timeout, settings.cancelled));
+}
+
+std::unique_ptr<ChildProcess> start_child(const WorkerSettings& settings) {
+  return std::make_unique<ChildProcess>(settings.drivers ? settings.drivers->path() : "",
+                                        settings.environment);
+}
+
+Json opening(int device_index, const WorkerSettings& settings) {
+  return {{"do", "open"},
+          {"device", device_index},
+          {"seed", settings.seed},
+          {"keeps_memory", settings.keeps_memory}};
+}
+
+Json reopening(const DeviceInfo& device, const WorkerSettings& settings) {
+  Json question = opening(device.index, settings);
+  question["known"] = json::encode(device);
+  return question;
+}
+
+Json encode(const Sampling& sampling) {
+  return {{"timer", to_word(sampling.timer)},
+          {"count", sampling.count},
+          {"agree_share", sampling.agree_share},
+          {"has_partners", sampling.has_partners}};
+}
+
+Sampling decode_sampling(const Json& value) {
+  return {.timer = from_word<Timer>(value.at("timer").get<std::string>()).value_or(Timer::host),
+          .count = value.at("count").get<int>(),
+          .agree_share = value.at("agree_share").get<double>(),
+          .has_partners = value.at("has_partners").get<bool>()};
+}
+
+}  // namespace clprobe

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parent's side: a backend whose device lives in a child process.
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "measure/api/worker.hpp"
+#include "measure/worker/builders.hpp"
+#include "measure/worker/child_process.hpp"
+#include "measure/worker/driver_words.hpp"
+#include "measure/worker/drivers.hpp"
+#include "measure/worker/protocol.hpp"
+#include "run/api/json.hpp"
+#include "system/api/host.hpp"
+
+namespace clprobe {
+namespace {
+
+using json::Json;
+
+class RemoteBackend final : public Backend {
+ public:
+  RemoteBackend(int index, WorkerSettings settings, std::shared_ptr<ChildProcess> child)
+      : index_(index), settings_(std::move(settings)), child_(std::move(child)) {
+    try {
+      if (child_ == nullptr) child_ = start_child(settings_);
+      const Json opened = ask(opening(index_, settings_));
+      take_device(opened);
+      climb_clock_ladder(reading([&] { return opened.at("clocks"); }));
+      try_step("try-pointers", "pointers_refused");
+      calibrate();
+    } catch (const ChildLost& lost) {
+      throw DeviceError(lost.what());
+    }
+  }
+
+  [[nodiscard]] const DeviceInfo& device() const override { return device_; }
+  [[nodiscard]] std::vector<Warning> warnings() const override { return warnings_; }
+
+  /// Builds in other processes if the driver takes long. A driver that finds the programs in its
+  /// cache would only be disturbed.
+  void build_ahead(const std::function<std::vector<Program>()>& programs) override {
+    constexpr double long_s = 0.05;
+    const std::size_t count = builder_count(device_, system::usable_cores());
+    if (longest_build_s_ < long_s || count == 0) return;
+    builders_.emplace(device_, settings_, programs(), count);
+  }
+
+  PreparedPoint prepare(const Probe& probe, const Point& point) override {
+    return prepare_in_child("prepare", probe, point);
+  }
+
+  PreparedPoint prepare_kept(const Probe& probe, const Point& point) override {
+    return prepare_in_child("prepare-kept", probe, point);
+  }
+
+  void release() override { child_.reset(); }
+
+  [[nodiscard]] CoreUse core_use() const override {
+    if (device_.type != DeviceType::cpu) return {};
+    const system::CoreUse use = system::core_use(child_ == nullptr ? 0 : child_->pid());
+    return {use.own_s, use.busy_s, use.idle_s};
+  }
+
+  void use_core(std::size_t turn) override {
+    giving_up_child_on_error([&] {
+      if (child_ != nullptr) ask({{"do", "core"}, {"turn", turn}});
+    });
+  }
+
+ private:
+  // Limits how often a driver that fails at every point is restarted. A series that a device
+  // refuses (images) must not end the others.
+  static constexpr int max_lost_in_a_row = 30;
+
+  PreparedPoint prepare_in_child(const char* request, const Probe& probe, Point point) {
+    if (lost_in_a_row_ >= max_lost_in_a_row) {
+      throw DeviceError(fmt::format("given up after {} consecutive failures; last failure: {}",
+                                    lost_in_a_row_, last_loss_));
+    }
+    point.samples.clear();
+    return giving_up_child_on_error([&] {
+      if (child_ == nullptr) reopen();
+      const Json answer =
+          ask({{"do", request}, {"probe", probe.id}, {"point", json::encode(point)}});
+      PreparedPoint prepared = reading([&] {
+        return PreparedPoint{.facts = json::decode<Parameters>(answer.at("facts")),
+                             .build = json::decode<KernelBuild>(answer.at("build"))};
+      });
+      prepared.sample = [this](const Sampling& sampling, const TakeSample& take) {
+        sample(sampling, take);
+      };
+      return prepared;
+    });
+  }
+
+  Json ask(const Json& question) {
+    if (settings_.asking) settings_.asking(question.at("do").get<std::string>());
+    return request(*child_, question, settings_);
+  }
+
+  void take_device(const Json& answer) {
+    device_ = reading([&] { return json::decode<DeviceInfo>(answer.at("device")); });
+    if (!answer.contains("longest_build_s")) return;
+    longest_build_s_ = reading([&] { return answer.at("longest_build_s").get<double>(); });
+  }
+
+  /// An error may leave the driver's context unusable for all that follows, so that the next point
+  /// gets a new process.
+  template <typename Action>
+  auto giving_up_child_on_error(Action action) -> decltype(action()) {
+    try {
+      return action();
+    } catch (const Unsupported&) {
+      throw;
+    } catch (const VoidedPoint&) {
+      throw;
+    } catch (const std::runtime_error& error) {  // ChildLost and DeviceError
+      child_.reset();
+      ++lost_in_a_row_;
+      last_loss_ = error.what();
+      throw DeviceError(last_loss_);
+    }
+  }
+
+  void reopen() {
+    child_ = start_child(settings_);
+    ask(reopening(device_, settings_));
+  }
+
+  /// Each sample is a line of the answer with a time limit of its own, so that the samples before a
+  /// driver's end are kept.
+  void sample(const Sampling& sampling, const TakeSample& take) {
+    giving_up_child_on_error([&] {
+      if (child_ == nullptr) throw DeviceError("the driver's process has ended");
+      Json line = ask({{"do", "sample"}, {"sampling", encode(sampling)}});
+      for (; !line.contains("done"); line = next_line()) {
+        if (line.contains("slow")) continue;
+        const auto facts = reading([&] {
+          return line.contains("facts") ? json::decode<Parameters>(line.at("facts")) : Parameters{};
+        });
+        take(reading([&] { return json::decode<Sample>(line.at("sample")); }), facts);
+        lost_in_a_row_ = 0;
+      }
+    });
+  }
+
+  Json next_line() { return answer_of(child_->next_line(settings_.timeout, settings_.cancelled)); }
+
+  /// Sends a request that may fail or end the child without harm: a warning then gives the reason,
+  /// and the device stays as it was known before. Returns true on success.
+  bool try_step(const char* word, const char* warning, Parameters facts = {}, Json question = {}) {
+    question["do"] = word;
+    try {
+      if (child_ == nullptr) reopen();
+      const Json answer = ask(question);
+      take_device(answer);
+      if (answer.contains("problem")) {
+        facts.set("reason", clean_driver_words(
+                                reading([&] { return answer.at("problem").get<std::string>(); })));
+        warnings_.push_back({warning, std::move(facts)});
+      }
+      return true;
+    } catch (const ChildLost& lost) {
+      child_.reset();
+      facts.set("reason", std::string(lost.what()));
+    } catch (const DeviceError& error) {
+      facts.set("reason", std::string(error.what()));
+    }
+    warnings_.push_back({warning, std::move(facts)});
+    return false;
+  }
+
+  /// Event times first, since a clock is calibrated against them; then the first clock that works.
+  void climb_clock_ladder(const Json& candidates) {
+    try_step("try-events", "event_times_false");
+    Json kinds = candidates;
+    if (settings_.clock) {
+      kinds = Json::array();
+      if (*settings_.clock != ClockKind::none) kinds.push_back(to_word(*settings_.clock));
+    }
+    for (const Json& kind : kinds) {
+      const auto word = reading([&] { return kind.get<std::string>(); });
+      if (try_step("try-clock", "clock_refused", {{"clock", word}}, {{"clock", word}})) return;
+    }
+    // A clock that the user names is not replaced by another timer.
+    if (settings_.clock && *settings_.clock != ClockKind::none) {
+      throw DeviceError(fmt::format("--clock {} does not work on this device: {}",
+                                    to_word(*settings_.clock),
+                                    warnings_.back().facts.text_or("reason", "")));
+    }
+  }
+
+  void calibrate() {
+    if (!try_step("calibrate", "calibration_failed")) return;
+    constexpr double widest = 0.02;
+    const Clock& clock = device_.clock;
+    const double width = (clock.ticks_per_ns_high - clock.ticks_per_ns_low) / clock.ticks_per_ns;
+    if (device_.timer == Timer::clock && !(width <= widest)) {
+      warnings_.push_back({"calibration_poor", {{"width_share", width}}});
+    }
+  }
+
+  int index_;
+  WorkerSettings settings_;
+  std::shared_ptr<ChildProcess> child_;
+  DeviceInfo device_{};
+  double longest_build_s_{0.0};
+  std::optional<Builders> builders_{};
+  std::vector<Warning> warnings_{};
+  int lost_in_a_row_{0};
+  std::string last_loss_{};
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> remote_backend(int device_index, const WorkerSettings& settings,
+                                        std::shared_ptr<ChildProcess> child) {
+  return std::make_unique<RemoteBackend>(device_index, settings, std::move(child));
+}
+
+}  // namespace clprobe

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+// The child's side of the protocol (protocol.hpp).
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <optional>
+#include <string>
+
+#include "analysis/api/estimate.hpp"
+#include "clprobe/registry.hpp"
+#include "measure/api/device.hpp"
+#include "measure/api/worker.hpp"
+#include "measure/device/pocl_cache.hpp"
+#include "measure/engine/sampler.hpp"
+#include "measure/worker/child_process.hpp"
+#include "measure/worker/drivers.hpp"
+#include "measure/worker/protocol.hpp"
+#include "run/api/json.hpp"
+#include "system/api/host.hpp"
+
+namespace clprobe {
+namespace {
+
+using json::Json;
+
+/// Returns why there is no platform. Loaders do not report a driver that they cannot open.
+Json unloadable_drivers() {
+  Json problems = Json::array();
+  for (const Driver& each : registered_drivers(LoaderVariables::of_environment())) {
+    const bool is_loaded = dlopen(each.library.c_str(), RTLD_LAZY | RTLD_LOCAL) != nullptr;
+    const char* const reason = is_loaded ? nullptr : dlerror();
+    problems.push_back(
+        {{"platform", each.file}, {"problem", reason == nullptr ? "offers no platform" : reason}});
+  }
+  return problems;
+}
+
+/// Returns true if the speed of the thread that launches is part of the point's time. On a CPU the
+/// driver's threads do the work.
+bool is_timed_with_host(const Point& point, const DeviceInfo& device) {
+  const Timer timer = timer_of(point, device);
+  return is_gpu(device) && (timer == Timer::wait || timer == Timer::host);
+}
+
+/// Sends one line of an answer.
+void say(const Json& line) {
+  const std::string text = json::one_line(line) + "\n";
+  for (std::size_t sent = 0; sent < text.size();) {
+    const ssize_t count = write(worker_channel, text.data() + sent, text.size() - sent);
+    if (count <= 0) _exit(1);  // nobody listens any more
+    sent += static_cast<std::size_t>(count);
+  }
+}
+
+/// The open device and the prepared point: one of each at a time.
+class Server {
+ public:
+  /// Answers one request; errors of drivers become {"error": "..."}, and what the device cannot do
+  /// {"unsupported": "..."}, wrong results {"voided": "..."}.
+  Json answer(const Json& request) {
+    try {
+      return answer_or_throw(request);
+    } catch (const Unsupported& refusal) {
+      return {{"unsupported", refusal.what()}};
+    } catch (const VoidedPoint& error) {
+      return {{"voided", error.what()}};
+    } catch (const cl::Error& error) {
+      return {{"error", describe(error)}};
+    } catch (const std::exception& error) {
+      return {{"error", error.what()}};
+    }
+  }
+
+ private:
+  Json answer_or_throw(const Json& request) {
+    struct Handler {
+      std::string_view word;
+      Json (Server::*handle)(const Json&);
+    };
+    constexpr std::array handlers{
+        Handler{"list", &Server::list},
+        Handler{"open", &Server::open},
+        Handler{"try-clock", &Server::try_a_clock},
+        Handler{"try-events", &Server::try_the_events},
+        Handler{"try-pointers", &Server::try_the_pointers},
+        Handler{"calibrate", &Server::calibrate},
+        Handler{"build", &Server::build},
+        Handler{"prepare", &Server::prepare},
+        Handler{"prepare-kept", &Server::prepare},
+        Handler{"core", &Server::use_core_of_turn},
+        Handler{"sample", &Server::sample},
+    };
+    const std::string word = request.at("do").get<std::string>();
+    for (const Handler& handler : handlers) {
+      if (handler.word == word) return (this->*handler.handle)(request);
+    }
+    throw DeviceError("unknown request " + word);
+  }
+
+  // NOLINTNEXTLINE(readability-convert-member-functions-to-static): one of the handlers
+  Json list(const Json&) {
+    Json devices = Json::array();
+    Json problems = Json::array();
+    Enumeration found = enumerate_devices();
+    for (FoundDevice& each : found.devices) {
+      // All attributes are read, since a probe's check of the command line needs more than a list
+      // shows.
+      read_attributes(each.device, each.info);
+      devices.push_back(json::encode(each.info));
+    }
+    for (const PlatformProblem& each : found.problems) {
+      const bool is_pocl = each.platform == pocl_platform;
+      problems.push_back(
+          {{"platform", each.platform},
+           {"problem", each.problem + (is_pocl ? advise_about_pocl_cache() : std::string())}});
+    }
+    if (devices.empty() && problems.empty()) problems = unloadable_drivers();
+    return {{"devices", devices}, {"problems", problems}};
+  }
+
+  /// {"device": index, "seed": n}: the device and its candidate clocks. "known" (a DeviceInfo)
+  /// holds what a former child found. "keeps_memory": false gives freed host memory back to the
+  /// system.
+  Json open(const Json& request) {
+    system::pages_of_process().keep(request.value("keeps_memory", true));
+    const int index = request.at("device").get<int>();
+    Enumeration found = enumerate_devices();
+    if (index < 0 || static_cast<std::size_t>(index) >= found.devices.size()) {
+      throw DeviceError(fmt::format("device {} has disappeared: check `clprobe list`", index));
+    }
+    FoundDevice& device = found.devices[static_cast<std::size_t>(index)];
+    read_attributes(device.device, device.info);
+    const bool known = request.contains("known");
+    if (known) device.info = json::decode<DeviceInfo>(request.at("known"));
+    session_.emplace(device.device, std::move(device.info),
+                     request.at("seed").get<std::uint64_t>());
+    points_.emplace(*session_);
+    Json clocks = Json::array();
+    if (!known) {
+      for (const ClockKind kind : candidate_clocks(*session_)) clocks.push_back(to_word(kind));
+    }
+    return {{"device", json::encode(session_->info())}, {"clocks", clocks}};
+  }
+
+  Json try_a_clock(const Json& request) {
+    const auto kind = from_word<ClockKind>(request.at("clock").get<std::string>());
+    try {
+      try_clock(session(), kind.value_or(ClockKind::none));
+    } catch (...) {
+      // All kernels are built with the session's clock, so that a clock that does not build would
+      // break them all.
+      session().info().clock = Clock{};
+      throw;
+    }
+    return tried();
+  }
+
+  Json try_the_events(const Json&) {
+    const std::string problem = try_events(session());
+    Json result = tried();
+    if (!problem.empty()) result["problem"] = problem;
+    return result;
+  }
+
+  Json try_the_pointers(const Json&) {
+    try_pointers(session());
+    return tried();
+  }
+
+  Json calibrate(const Json&) {
+    warm_up_and_calibrate(session());
+    return tried();
+  }
+
+  /// {"programs": [{"file", "options", "preamble"}, ...]}: {}. Fills the driver's cache. A program
+  /// that does not build causes an error later, when it is needed.
+  Json build(const Json& request) {
+    for (const Json& each : request.at("programs")) {
+      try {
+        session().build(each.at("file").get<std::string>(), each.at("options").get<std::string>(),
+                        each.at("preamble").get<std::string>());
+      } catch (const DeviceError&) {
+        continue;
+      }
+    }
+    return Json::object();
+  }
+
+  /// {"probe", "point"}: {"facts", "build"}. "prepare-kept" is for a point that will be prepared
+  /// again.
+  Json prepare(const Json& request) {
+    const std::string id = request.at("probe").get<std::string>();
+    const Probe* const probe = id == arithmetic_probe().id ? &arithmetic_probe() : find_probe(id);
+    if (probe == nullptr || !points_) throw DeviceError("cannot prepare " + id);
+    work_ = Work{};  // frees the former point's memory before the next one needs its own
+    const auto point = json::decode<Point>(request.at("point"));
+    leave_busy_core(point);
+    const bool is_kept = request.at("do") == "prepare-kept";
+    work_ = is_kept ? points_->prepare_kept(*probe, point) : points_->prepare(*probe, point);
+    return {{"facts", json::encode(work_.facts)}, {"build", json::encode(work_.build)}};
+  }
+
+  /// Moves to a quiet core: for what the host does itself, and on a CPU for what one core computes.
+  /// Other launches begin sooner there.
+  void leave_busy_core(const Point& point) {
+    const DeviceInfo& device = session().info();
+    if (runs_items_in_turn(device)) {
+      if (is_look_due(std::chrono::milliseconds(10))) chosen_core_ = quiet_core_.next();
+      use_core(chosen_core_);
+      return;
+    }
+    if (!is_gpu(device)) return;
+    // If all cores are busy, a look at each of them takes a millisecond.
+    const bool is_worth_it = is_timed_with_host(point, device) && quiet_core_.found_one();
+    if (is_look_due(std::chrono::milliseconds(50)) || is_worth_it) quiet_core_.seek();
+  }
+
+  /// Returns true if the last look at the cores is longer ago than this, and counts as a look.
+  bool is_look_due(std::chrono::milliseconds between) {
+    const auto now = std::chrono::steady_clock::now();
+    if (last_look_ && now - *last_look_ < between) return false;
+    last_look_ = now;
+    return true;
+  }
+
+  Json use_core_of_turn(const Json& request) {
+    use_core(quiet_core_.core_of(request.at("turn").get<std::size_t>()));
+    return Json::object();
+  }
+
+  void use_core(std::optional<int> core) {
+    if (core) session().use_core(*core);
+  }
+
+  /// {"sampling"}: a line {"sample": {...}} per sample, with "facts" found meanwhile, then
+  /// {"done": true}. {"slow": true} after a long launch shows that the driver still responds.
+  Json sample(const Json& request) {
+    if (!work_.run) throw DeviceError("nothing is prepared");
+    constexpr std::uint64_t slow_ns = 1'000'000'000;
+    Work told = work_;
+    told.run = [this](std::uint64_t iterations) {
+      Measurement measurement = work_.run(iterations);
+      if (measurement.sample.host_ns > slow_ns) say({{"slow", true}});
+      return measurement;
+    };
+    take_samples(told, session().info(), decode_sampling(request.at("sampling")),
+                 [](const Sample& taken, const Parameters& facts) {
+                   Json line{{"sample", json::encode(taken)}};
+                   if (!facts.empty()) line["facts"] = json::encode(facts);
+                   say(line);
+                 });
+    return {{"done", true}};
+  }
+
+  Session& session() {
+    if (!session_) throw DeviceError("no device is open");
+    return *session_;
+  }
+
+  Json tried() {
+    const std::chrono::duration<double> longest = session().longest_build();
+    return {{"device", json::encode(session().info())}, {"longest_build_s", longest.count()}};
+  }
+
+  std::optional<Session> session_{};
+  std::optional<PointPreparer> points_{};
+  Work work_{};
+  system::QuietCore quiet_core_{};
+  std::optional<int> chosen_core_{};  // of a CPU
+  std::optional<std::chrono::steady_clock::time_point> last_look_{};
+};
+
+}  // namespace
+
+int serve() {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // a hanging driver must not outlive the program
+  Server server;
+  std::string unread;
+  std::array<char, 65536> bytes{};
+  for (;;) {
+    const ssize_t count = read(worker_channel, bytes.data(), bytes.size());
+    if (count <= 0) break;
+    unread.append(bytes.data(), static_cast<std::size_t>(count));
+    for (auto end = unread.find('\n'); end != std::string::npos; end = unread.find('\n')) {
+      const Json question = Json::parse(unread.substr(0, end));
+      unread.erase(0, end + 1);
+      say(server.answer(question));
+    }
+  }
+  // Not through the drivers' exit handlers: some crash or hang in theirs.
+  _exit(0);
+}
+
+}  // namespace clprobe

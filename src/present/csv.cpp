@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Long forms: a row per sample, finding or point. Points that failed have no row; JSON says why.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "analysis/api/estimate.hpp"
+#include "present/api/report.hpp"
+#include "present/curves.hpp"
+#include "present/device_text.hpp"
+#include "present/safe_text.hpp"
+
+namespace clprobe {
+namespace {
+
+using report::csv_cell;
+using report::csv_line;
+using report::name_of;
+
+std::string value_cell(const Value* value) {
+  if (value == nullptr) return {};
+  return std::visit([](const auto& each) { return report::csv_field(each); }, *value);
+}
+
+std::vector<std::string> parameter_names(std::span<const Run> runs) {
+  report::Names names;
+  for (const Run& run : runs) {
+    for (const ProbeResult& result : run.results) {
+      for (const Point& point : result.points) {
+        names.add(point);
+      }
+    }
+  }
+  return names.in_order();
+}
+
+/// Returns the time of a sample in ns, empty where times are slopes between samples.
+std::string time_of(const Point& point, const Sample& sample, const DeviceInfo& device) {
+  Point alone;
+  alone.parameters = point.parameters;
+  alone.facts = point.facts;
+  alone.samples.push_back(sample);
+  const std::vector<double> times = access_times_ns(alone, device);
+  return times.size() == 1 ? fmt::format("{:.6g}", times.front()) : std::string();
+}
+
+void add_point(std::string& csv, const Point& point, const std::string& lead,
+               const std::vector<std::string>& names, const DeviceInfo& device) {
+  std::string before = lead + ',' + csv_cell(point.series);
+  for (const std::string& name : names) before += ',' + value_cell(report::find_known(point, name));
+  for (const Sample& sample : point.samples) {
+    csv += before + ',' +
+           csv_line(sample.accesses, sample.ticks, sample.event_ns, sample.host_ns, sample.witness,
+                    sample.visit, time_of(point, sample, device));
+  }
+}
+
+}  // namespace
+
+std::string render_csv(std::span<const Run> runs) {
+  const std::vector<std::string> names = parameter_names(runs);
+  std::string csv = "device_index,device,driver,probe,series";
+  for (const std::string& name : names) csv += ',' + csv_cell(name);
+  csv += ",accesses,ticks,event_ns,host_ns,witness,visit,ns_per_access\n";
+  for (const Run& run : runs) {
+    for (const ProbeResult& result : run.results) {
+      const std::string lead = fmt::format("{},{},{},{}", run.device.index, csv_cell(name_of(run)),
+                                           csv_cell(run.device.driver), csv_cell(result.probe));
+      for (const Point& point : result.points) add_point(csv, point, lead, names, run.device);
+    }
+  }
+  return csv;
+}
+
+std::string render_findings_csv(std::span<const Run> runs) {
+  std::string csv =
+      "device_index,device,driver,started,probe,series,level,finding,value,low,high,unit,label,"
+      "role,source,method,reason\n";
+  for (const Run& run : runs) {
+    for (const ProbeResult& result : run.results) {
+      for (const Finding& each : result.findings) {
+        csv += csv_line(run.device.index, name_of(run), run.device.driver, run.started,
+                        result.probe, each.series, each.level, each.name, each.value, each.low,
+                        each.high, each.unit, each.label, to_word(each.role), to_word(each.source),
+                        each.method, each.reason);
+      }
+    }
+  }
+  return csv;
+}
+
+std::string render_curves_csv(std::span<const Run> runs) {
+  std::string csv = "device,probe,series,x_name,x,value,low,high,unit\n";
+  for (const Run& run : runs) {
+    for (const ProbeResult& result : run.results) {
+      const report::Chart chart = report::chart_of(result, run.device);
+      for (const report::ChartSeries& series : chart.series) {
+        std::vector<report::ChartPoint> points = series.points;  // as measured: refined at the end
+        std::stable_sort(points.begin(), points.end(),
+                         [](const auto& a, const auto& b) { return a.x < b.x; });
+        for (const report::ChartPoint& point : points) {
+          csv += csv_line(name_of(run), result.probe, series.name, chart.x_name, point.x, point.y,
+                          point.low, point.high, chart.y_unit);
+        }
+      }
+    }
+  }
+  return csv;
+}
+
+}  // namespace clprobe

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "present/findings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "analysis/api/estimate.hpp"
+
+namespace clprobe::report {
+namespace {
+
+std::string size_text(double bytes) {
+  constexpr double largest = 9.2e18;                                       // below 2^63
+  return format_byte_count(bytes > 0.0 ? std::min(bytes, largest) : 0.0);  // no NaN gets through
+}
+
+// "181 KiB" and "208 KiB" are "181–208 KiB", and without the unit where it is also that of a value
+// beside them; from "-2 ns" on they are "-2 to 5".
+std::string range_text(const Finding& finding) {
+  const std::string low = quantity_text(*finding.low, finding.unit);
+  std::string high = quantity_text(*finding.high, finding.unit);
+  if (low == high) return high;
+  const auto unit_of = [](const std::string& text) {
+    return text.substr(std::min(text.find(' '), text.size()));
+  };
+  const bool is_beside =
+      finding.value && unit_of(quantity_text(*finding.value, finding.unit)) == unit_of(high);
+  const bool is_same_unit = unit_of(low) == unit_of(high) && (is_beside || !finding.value);
+  const std::string_view between = *finding.low < 0.0 ? " to " : "–";
+  if (!is_same_unit) return fmt::format("{}{}{}", low, between, high);
+  return fmt::format("{}{}{}", low.substr(0, low.find(' ')), between,
+                     is_beside ? high.substr(0, high.find(' ')) : high);
+}
+
+std::string bracket_text(const Finding& finding) {
+  return fmt::format("({})", range_text(finding));
+}
+
+/// "2.4 Gop/s", "281 kop/s".
+std::string format_operations(double per_second) {
+  const double size = std::fabs(per_second);
+  if (size >= 1e8 || size == 0.0) return format_number(per_second * 1e-9) + " Gop/s";
+  if (size >= 1e6) return format_number(per_second * 1e-6) + " Mop/s";
+  return format_number(per_second * 1e-3) + " kop/s";
+}
+
+/// The text of values of a unit: of findings, and of parameters whose names end in the unit.
+struct UnitRow {
+  std::string_view unit;
+  std::string (*show)(double);
+  bool ends_names{true};
+};
+
+/// Three digits, but never an exponent: ten times as much is not "1e+03 %".
+std::string percent_of(double value) {
+  constexpr double many = 999.5;
+  constexpr double none = 1e-9;  // what is left of a difference of equal numbers
+  const double percent = std::fabs(value) < none ? 0.0 : value * 100.0;
+  if (std::fabs(percent) >= many) return fmt::format("{:.0f} %", percent);
+  return fmt::format("{:.3g} %", percent);
+}
+
+constexpr std::array unit_rows{
+    UnitRow{"seconds", format_seconds},
+    UnitRow{"ms", [](double value) { return format_seconds(value * 1e-3); }},
+    UnitRow{"mw", [](double value) { return fmt::format("{} W", format_number(value * 1e-3)); }},
+    UnitRow{"watts", [](double value) { return fmt::format("{} W", format_number(value)); }},
+    UnitRow{"ns", [](double value) { return format_seconds(value / ns_per_second); }},
+    UnitRow{"bytes", size_text},
+    UnitRow{"bytes_per_second", format_rate},
+    UnitRow{"square_cycles",
+            [](double value) { return fmt::format("{} square cycles", format_number(value)); }},
+    UnitRow{"share", percent_of},
+    UnitRow{"count", [](double value) { return fmt::format("{:.0f}", value); }, false},
+    UnitRow{"operations_per_second", format_operations, false},
+    UnitRow{"hertz",
+            [](double value) { return fmt::format("{} MHz", format_number(value * 1e-6)); }, false},
+    // Bare numbers, whose columns are called after their unit.
+    UnitRow{"", format_number, false},
+    UnitRow{"cycles", format_number, false},
+    UnitRow{"bytes_per_cycle", format_number, false},
+    UnitRow{"operations_per_cycle", format_number, false},
+};
+
+/// The unit of a bare number, for places without a title.
+std::string_view cycles_in(std::string_view unit) {
+  if (unit == "cycles") return " cycles";
+  if (unit == "bytes_per_cycle") return " B/cycle";
+  if (unit == "operations_per_cycle") return " op/cycle";
+  return {};
+}
+
+/// The unit behind the last words of a parameter's name.
+const UnitRow* unit_in(std::string_view name) {
+  const auto* const found = std::find_if(unit_rows.begin(), unit_rows.end(), [&](const auto& each) {
+    return each.ends_names && name.size() > each.unit.size() + 1 && name.ends_with(each.unit) &&
+           name[name.size() - each.unit.size() - 1] == '_';
+  });
+  return found == unit_rows.end() ? nullptr : found;
+}
+
+}  // namespace
+
+std::string quantity_text(double value, std::string_view unit) {
+  const auto* const row = std::find_if(unit_rows.begin(), unit_rows.end(),
+                                       [&](const UnitRow& each) { return each.unit == unit; });
+  if (row != unit_rows.end()) return row->show(value);
+  return fmt::format("{} {}", format_number(value), words(unit));
+}
+
+std::vector<std::vector<Finding>> groups_of(std::span<const Finding> findings) {
+  // The block of each series is the first series that it shares a name with, at last.
+  std::vector<std::string> series;
+  std::vector<std::size_t> block;
+  const auto place = [&](const std::string& name) {
+    const auto found = std::find(series.begin(), series.end(), name);
+    if (found != series.end()) return static_cast<std::size_t>(found - series.begin());
+    block.push_back(series.size());
+    series.push_back(name);
+    return series.size() - 1;
+  };
+  std::map<std::string, std::size_t> first_with;
+  for (const Finding& finding : findings) {
+    const std::size_t own = place(finding.series);
+    const std::size_t other = first_with.emplace(finding.name, own).first->second;
+    const auto [to, from] = std::minmax({block[own], block[other]});
+    std::replace(block.begin(), block.end(), std::size_t{from}, std::size_t{to});
+  }
+  std::vector<std::vector<Finding>> blocks(series.size());
+  for (const Finding& finding : findings) {
+    blocks[block[place(finding.series)]].push_back(finding);
+  }
+  std::erase_if(blocks, [](const auto& each) { return each.empty(); });
+  return blocks;
+}
+
+bool is_open(const Finding& finding) {
+  return !finding.value && finding.low && !finding.high && finding.label.empty();
+}
+
+std::string value_text(const Finding& finding) {
+  const auto text = [&](double value) {
+    const std::string bare = quantity_text(value, finding.unit);
+    // "cycles", "cycles_per_request" and "bytes_per_cycle" say it themselves.
+    const bool is_named = finding.name.find("cycle") != std::string::npos;
+    return is_named ? bare : bare + std::string(cycles_in(finding.unit));
+  };
+  if (finding.value) return text(*finding.value);
+  if (is_open(finding)) return "> " + text(*finding.low);
+  // Observed, but no plateau, or several that are alike.
+  if (finding.low && finding.high && finding.label.empty()) return range_text(finding);
+  return words(finding.label);
+}
+
+std::string interval_text(const Finding& finding) {
+  if (!finding.value || !finding.low || !finding.high || *finding.low == *finding.high) return {};
+  constexpr std::array<std::string_view, 5> scatters{"seconds", "cycles", "bytes_per_second",
+                                                     "bytes_per_cycle", "hertz"};
+  const bool is_scatter =
+      std::find(scatters.begin(), scatters.end(), finding.unit) != scatters.end();
+  if (!is_scatter) return bracket_text(finding);
+  const double aside = std::max(*finding.value - *finding.low, *finding.high - *finding.value);
+  // A relative interval means little if the sign is uncertain or the value may be far larger.
+  if (aside >= std::fabs(*finding.value)) return bracket_text(finding);
+  return spread_text(*finding.value, *finding.low, *finding.high);
+}
+
+std::string reason_text(const Finding& finding) {
+  if (is_at_one_size(finding)) return fmt::format("{} ({})", finding.method, finding.reason);
+  if (finding.value || finding.reason.empty()) return {};
+  const bool says_what =
+      finding.level.has_value() || !finding.label.empty() || finding.reason.starts_with("not ");
+  if (says_what) return finding.reason;
+  // Points that the plan left out were not measured; derived findings come from measured points.
+  const bool is_missing = finding.source != Source::derived || finding.method == "plan";
+  return fmt::format("not {}: {}", is_missing ? "measured" : "known", finding.reason);
+}
+
+std::string short_reason(std::string_view reason) {
+  constexpr std::size_t longest = 14;  // of "not measured", "not observable"
+  const std::size_t end = std::min(reason.find(':'), reason.size());
+  return end <= longest ? std::string(reason.substr(0, end)) : "not known";
+}
+
+std::string words(std::string_view name) {
+  struct Title {
+    std::string_view name;
+    std::string_view words;
+  };
+  constexpr std::array titles{Title{"asked", "requested loads"},
+                              Title{"sub_group", "sub-group size"},
+                              Title{"class", "access pattern"},
+                              Title{"beside_global", "ratio to global"},
+                              Title{"slow_round_trip", "99th percentile round trip"},
+                              Title{"unit_bandwidth", "bandwidth per compute unit"},
+                              Title{"unit_operations", "operations per compute unit"},
+                              Title{"unit_share", "share of one compute unit"},
+                              Title{"one_way_bandwidth", "one-way bandwidth"},
+                              Title{"conflict_free", "conflict-free"},
+                              Title{"bic_margin", "BIC lead over second best"},
+                              Title{"mergers", "requests merged per MSHR"},
+                              Title{"spike", "first jump at"},
+                              Title{"latency_end", "capacity by latency"},
+                              Title{"in_flight", "loads in flight"},
+                              Title{"in_flight_at_least", "loads in flight, at least"},
+                              Title{"functions", "special functions"},
+                              Title{"line_r2", "R2 of the line fit"},
+                              Title{"model_r2", "R2 of the model fit"},
+                              Title{"near_waits", "cache and arithmetic waits"},
+                              Title{"in_order_from", "in-order loads faster from"},
+                              Title{"deviates_most", "largest deviation at"},
+                              Title{"barrier_of_smallest", "barrier time of smallest work-group"},
+                              Title{"barrier_of_largest", "barrier time of largest work-group"}};
+  const auto* const title = std::find_if(titles.begin(), titles.end(),
+                                         [&](const Title& each) { return each.name == name; });
+  if (title != titles.end()) return std::string(title->words);
+  std::string text(name);
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '_' || c == '-'; }, ' ');
+  for (const std::string_view compound : {"start up", "sub group", "work group", "work item"}) {
+    for (std::size_t at = text.find(compound); at != std::string::npos;
+         at = text.find(compound, at + 1)) {
+      text[at + compound.find(' ')] = '-';
+    }
+  }
+  return text;
+}
+
+std::string parameter_text(std::string_view name, const Value& value) {
+  if (const auto* const text = std::get_if<std::string>(&value)) return *text;
+  const auto* const whole = std::get_if<std::int64_t>(&value);
+  const double number = whole != nullptr ? static_cast<double>(*whole) : std::get<double>(value);
+  // No size or time is below 0: that is shown as the document has it.
+  const UnitRow* const row = number >= 0.0 ? unit_in(name) : nullptr;
+  if (row != nullptr) return row->show(number);
+  return whole != nullptr ? fmt::format("{}", *whole) : format_number(number);
+}
+
+std::string_view parameter_unit(std::string_view name) {
+  const UnitRow* const row = unit_in(name);
+  return row == nullptr ? std::string_view() : row->unit;
+}
+
+std::string parameter_title(std::string_view name) {
+  const std::string_view unit = parameter_unit(name);
+  if (!unit.empty()) name.remove_suffix(unit.size() + 1);
+  return words(name);
+}
+
+}  // namespace clprobe::report

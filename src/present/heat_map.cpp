@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "present/heat_map.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "analysis/api/estimate.hpp"
+#include "present/curves.hpp"
+#include "present/findings.hpp"
+#include "text/api/text.hpp"
+
+namespace clprobe::report {
+namespace {
+
+std::set<double> values_of(const std::vector<Point>& points, std::string_view name) {
+  std::set<double> values;
+  for (const Point& point : points) {
+    if (const auto value = numeric(point, name)) values.insert(*value);
+  }
+  return values;
+}
+
+/// The pair of numeric parameters that makes the fullest grid, by name where several do: at least
+/// half of its places are points, and each parameter has at least `min_values` values. The one
+/// with more values is x.
+std::optional<GridAxes> grid_axes(const std::vector<Point>& points, std::size_t min_values) {
+  constexpr double min_filled = 0.5;
+  std::set<std::string> names;
+  for (const Point& point : points) {
+    for (const auto& [name, value] : point.parameters) names.insert(name);
+  }
+  std::map<std::string_view, std::size_t> values;
+  for (const std::string& name : names) {
+    const std::size_t count = values_of(points, name).size();
+    if (count >= min_values) values[name] = count;
+  }
+  std::optional<GridAxes> best;
+  std::size_t most = 0;
+  for (auto a = values.begin(); a != values.end(); ++a) {
+    for (auto b = std::next(a); b != values.end(); ++b) {
+      const std::size_t across = a->second;
+      const std::size_t down = b->second;
+      const double cells = static_cast<double>(across) * static_cast<double>(down);
+      if (static_cast<double>(points.size()) < min_filled * cells) continue;
+      std::set<std::pair<double, double>> pairs;
+      for (const Point& point : points) {
+        const auto x = numeric(point, a->first);
+        const auto y = numeric(point, b->first);
+        if (x && y) pairs.insert({*x, *y});
+      }
+      const bool is_grid = static_cast<double>(pairs.size()) >= min_filled * cells;
+      if (!is_grid || pairs.size() <= most) continue;
+      most = pairs.size();
+      const std::string x(a->first);
+      const std::string y(b->first);
+      best = across >= down ? GridAxes{x, y} : GridAxes{y, x};
+    }
+  }
+  return best;
+}
+
+constexpr std::array unicode_shades{"·", "░", "▒", "▓", "█", "█"};
+constexpr std::array ascii_shades{".", ":", "+", "x", "#", "@"};
+// Without colours the two darkest shades look alike, so Unicode uses one level less.
+constexpr int unicode_levels = 5;
+constexpr int ascii_levels = 6;
+
+/// Shades from the least to the greatest value. A map that hardly varies has one shade.
+struct Scale {
+  double low{0.0};
+  double high{0.0};
+  int levels{1};
+
+  [[nodiscard]] int level_of(double value) const {
+    if (levels < 2) return 0;
+    const double share = std::log(value / low) / std::log(high / low);
+    if (!(share > 0.0)) return 0;  // or no number
+    return static_cast<int>(std::min(share * levels, levels - 1.0));
+  }
+  /// The value at which a level begins.
+  [[nodiscard]] double begin_of(int level) const {
+    return low * std::pow(high / low, static_cast<double>(level) / levels);
+  }
+};
+
+bool has_cycles(const Grid& grid) {
+  return std::all_of(grid.cells.begin(), grid.cells.end(),
+                     [](const GridCell& cell) { return cell.value.cycles.has_value(); });
+}
+
+/// The values that a terminal shades, by place.
+struct Map {
+  std::map<std::pair<double, double>, double> values{};  ///< values by x and y
+  GridAxes axes{};
+  std::string unit{};
+};
+
+Map map_of(const Grid& grid) {
+  const bool is_in_cycles = has_cycles(grid);
+  Map map{.axes = grid.axes, .unit = is_in_cycles ? "cycles" : grid.unit};
+  for (const auto& [y, value] : grid.cells) {
+    map.values[{value.x, y}] = is_in_cycles ? *value.cycles : value.y;
+  }
+  return map;
+}
+
+Scale scale_of(const Map& map, bool is_unicode) {
+  const auto [low, high] =
+      std::minmax_element(map.values.begin(), map.values.end(),
+                          [](const auto& a, const auto& b) { return a.second < b.second; });
+  // Less than this is noise, and shades would make a pattern of it.
+  constexpr double worth_showing = 1.1;
+  // A file may hold any number, and the shades are logarithms.
+  const bool is_sound = low->second > 0.0 && std::isfinite(high->second);
+  const bool varies = is_sound && high->second > worth_showing * low->second;
+  return {low->second, high->second, !varies ? 1 : is_unicode ? unicode_levels : ascii_levels};
+}
+
+std::string shade_of(int level, bool is_unicode) {
+  const auto place = static_cast<std::size_t>(level);
+  return is_unicode ? unicode_shades.at(place) : ascii_shades.at(place);
+}
+
+/// The columns in pieces that fit: leaving columns out would hide what differs between neighbours.
+std::vector<std::vector<double>> pieces_of(const std::set<double>& columns, int room) {
+  std::vector<std::vector<double>> pieces;
+  for (const double x : columns) {
+    if (pieces.empty() || static_cast<int>(pieces.back().size()) >= std::max(room, 1)) {
+      pieces.emplace_back();
+    }
+    pieces.back().push_back(x);
+  }
+  return pieces;
+}
+
+/// Labels below the columns: the first, and then every one that has room. Round numbers first.
+std::string axis_labels(const Map& map, const std::vector<double>& columns, int margin) {
+  std::string labels = pad_right("", margin);
+  int free_from = margin;
+  constexpr double round = 8.0;
+  constexpr std::size_t few = 16;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const bool is_round = columns.size() < few || std::fmod(columns[i], round) == 0.0;
+    const std::string text = place_text(map.axes.x, columns[i]);
+    const int first = margin + static_cast<int>(i);
+    if (!is_round || first < free_from) continue;
+    labels = pad_right(labels, first);
+    labels += text;
+    free_from = first + display_width(text) + 1;
+  }
+  return labels;
+}
+
+void draw_rows(Page& page, const Map& map, const Scale& scale, const std::vector<double>& columns,
+               const std::vector<double>& rows, int margin) {
+  for (const double y : rows) {
+    const std::string label = page.show(place_text(map.axes.y, y));
+    std::vector<Span> spans{{pad_left(label, margin - 1) + " ", Ink::faint}};
+    for (const double x : columns) {
+      const auto value = map.values.find({x, y});
+      if (value == map.values.end()) {
+        spans.push_back({" "});
+        continue;
+      }
+      const int level = scale.level_of(value->second);
+      const std::string shade = shade_of(level, page.is_unicode());
+      if (spans.back().ink == Ink::heat && spans.back().series == level) {
+        spans.back().text += shade;
+      } else {
+        spans.push_back({shade, Ink::heat, level});
+      }
+    }
+    page.line(spans);
+  }
+}
+
+void draw_scale(Page& page, const Map& map, const Scale& scale, int margin) {
+  std::vector<std::vector<Span>> items;
+  for (int level = 0; level < scale.levels; ++level) {
+    const std::string text = page.show(quantity_text(scale.begin_of(level), map.unit));
+    items.push_back(
+        {{shade_of(level, page.is_unicode()), Ink::heat, level}, {" " + text, Ink::faint}});
+  }
+  items.push_back({{page.show("to " + quantity_text(scale.high, map.unit)), Ink::faint}});
+  page.flow(items, margin);
+}
+
+}  // namespace
+
+std::optional<GridAxes> heat_map_axes(const ProbeResult& result) {
+  const bool is_declared = !result.view.x.empty() || result.view.kind == ViewKind::stacks;
+  constexpr std::size_t min_of_any_probe = 4;  // with fewer, curves show more
+  if (!is_declared) return grid_axes(result.points, min_of_any_probe);
+  if (result.view.kind != ViewKind::heat_map) return std::nullopt;
+  // A run that was narrowed to one place has no map.
+  if (values_of(result.points, result.view.x).size() < 2) return std::nullopt;
+  return GridAxes{result.view.x, result.view.y};
+}
+
+std::vector<Grid> grids_of(const ProbeResult& result, const DeviceInfo& device) {
+  const std::optional<GridAxes> axes = heat_map_axes(result);
+  if (!axes) return {};
+  const bool is_rate = result.unit != Unit::seconds;
+  std::vector<Grid> grids;
+  for (const std::string& series : series_of(result)) {
+    Grid grid{.series = series,
+              .axes = *axes,
+              .unit = std::string(unit_of(result)),
+              .value_title = value_title(result)};
+    for (const Point& point : result.points) {
+      const auto x = numeric(point, axes->x);
+      const auto y = numeric(point, axes->y);
+      if (point.series != series || !x || !y) continue;
+      const std::optional<Estimate> time = estimate(point, device);
+      if (!time || !(time->ns > 0.0)) continue;
+      grid.cells.push_back({*y, chart_point(*x, *time, is_rate)});
+    }
+    if (!grid.cells.empty()) grids.push_back(std::move(grid));
+  }
+  return grids;
+}
+
+bool is_map(const Grid& grid) {
+  return std::any_of(grid.cells.begin(), grid.cells.end(), [&](const GridCell& cell) {
+    return cell.value.x != grid.cells.front().value.x;
+  });
+}
+
+std::string map_title(const Grid& grid) {
+  return fmt::format("{}: {}", words(grid.series),
+                     has_cycles(grid) ? "cycles per access" : grid.value_title);
+}
+
+void draw_heat_map(Page& page, const Grid& grid, Form form) {
+  if (!is_map(grid)) return;
+  const Map map = map_of(grid);
+  std::set<double> rows;
+  std::set<double> all_x;
+  int margin = 0;
+  for (const auto& [place, value] : map.values) {
+    all_x.insert(place.first);
+    rows.insert(place.second);
+    const std::string label = place_text(map.axes.y, place.second);
+    margin = std::max(margin, display_width(page.show(label)) + 2);
+  }
+  const Scale scale = scale_of(map, page.is_unicode());
+  if (form != Form::brief) {
+    page.blank();
+    page.prose(" ",
+               fmt::format("{}; columns: {}, rows: {}", map_title(grid),
+                           parameter_title(map.axes.x), parameter_title(map.axes.y)),
+               Ink::plain);
+  }
+  for (const std::vector<double>& columns : pieces_of(all_x, page.width() - margin)) {
+    draw_rows(page, map, scale, columns, {rows.begin(), rows.end()}, margin);
+    if (form == Form::brief) continue;
+    page.line({{page.show(axis_labels(map, columns, margin)), Ink::faint}});
+  }
+  draw_scale(page, map, scale, margin);
+}
+
+}  // namespace clprobe::report

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+// One self-contained page. What it says is decided by the parts that every report shares; here it
+// becomes elements. All text passes through html_text; data is in base64.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "present/api/report.hpp"
+#include "present/blocks.hpp"
+#include "present/card.hpp"
+#include "present/device_text.hpp"
+#include "present/explanation.hpp"
+#include "present/findings.hpp"
+#include "present/html_page.hpp"
+#include "present/safe_text.hpp"
+#include "present/side_by_side.hpp"
+#include "present/svg.hpp"
+#include "text/api/embedded.hpp"
+#include "text/api/text.hpp"
+
+namespace clprobe {
+namespace report {
+
+std::string card_html(const DeviceCard& card) {
+  std::string html = card.levels.empty() ? std::string() : to_html(levels_table(card));
+  std::string lines;
+  for (const CardLine& line : all_lines(card)) {
+    lines += fmt::format("<dt>{}</dt><dd>{}</dd>\n", html_text(line.topic), html_text(line.text));
+  }
+  if (!lines.empty()) html += "<dl class=\"facts\">\n" + lines + "</dl>\n";
+  return html;
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// A name from a file becomes an id, which ends up in links, only when it is a probe's.
+std::string section_id(std::string_view probe, std::size_t number) {
+  const bool is_id = !probe.empty() && probe.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") ==
+                                           std::string_view::npos;
+  return is_id ? fmt::format("probe-{}", probe) : fmt::format("probe-{}", number);
+}
+
+std::string_view explanation_of(const std::string& probe) {
+  const std::string page = probe + ".md";
+  return has_embedded_file(page) ? embedded_file(page) : std::string_view();
+}
+
+/// The runs, and how each is called in this page.
+struct Named {
+  std::span<const Run> runs;
+  std::vector<std::string> titles{};
+};
+
+std::string list_item(std::string_view kind, std::string_view text) {
+  return fmt::format("<li class=\"{}\">{}</li>\n", kind, html_text(text));
+}
+
+std::string items_of(const std::vector<Prose>& notices) {
+  std::string items;
+  for (const Prose& notice : notices) {
+    const std::string_view kind = notice.ink == Ink::failure   ? "failure"
+                                  : notice.ink == Ink::caution ? "caution"
+                                                               : "note";
+    items += list_item(kind, notice.lead + (notice.lead.empty() ? "" : " ") + notice.text);
+  }
+  return items;
+}
+
+std::string kernels_text(const ProbeResult& result) {
+  std::string items;
+  for (const KernelBuild& kernel : result.kernels) {
+    items += fmt::format("<li><code>{}</code> with <code>{}</code></li>\n",
+                         html_text(kernel.sha256.substr(0, 12)), html_text(kernel.options));
+  }
+  return items.empty() ? items : "<ul class=\"plain\">\n" + items + "</ul>\n";
+}
+
+/// The shares of stacks, and the other findings.
+std::string tables_of(const ProbeResult& result, const std::string& title) {
+  std::string html;
+  for (Block& block : shares_blocks(result.findings)) {
+    if (auto* const table = std::get_if<Table>(&block)) {
+      table->title = fmt::format("{}: {}", title, table->title);
+      html += to_html(*table);
+    } else if (const auto* const heading = std::get_if<Heading>(&block)) {
+      html += fmt::format("<h4>{}</h4>\n", html_text(heading->text));
+    } else {
+      html += fmt::format("<p class=\"quiet\">{}</p>\n", html_text(std::get<Prose>(block).text));
+    }
+  }
+  for (const Table& table : findings_tables(result.findings, "Findings of " + title)) {
+    html += to_html(table);
+  }
+  return html;
+}
+
+/// The result of one probe on one device: amount, warnings, findings and kernels.
+std::string device_part(const Named& named, const ProbeResult& result, std::size_t number) {
+  const bool has_table = named.runs.size() > 1;
+  std::string html =
+      fmt::format("<div class=\"part\">\n<h4>{}</h4>\n<p class=\"quiet\">{}</p>\n",
+                  swatch(number) + html_text(named.titles[number]), html_text(result_text(result)));
+  std::string items = items_of(notices_of(result));
+  if (result.status != Status::ok) items.insert(0, list_item("failure", result_text(result)));
+  if (!items.empty()) html += "<ul class=\"notices\">\n" + items + "</ul>\n";
+  if (has_table && !result.findings.empty()) {
+    html += fmt::format("<details><summary>Findings of {} with intervals and reasons</summary>\n",
+                        html_text(named.titles[number]));
+    html += tables_of(result, named.titles[number]) + "</details>\n";
+  }
+  if (!result.kernels.empty()) {
+    html += fmt::format("<details><summary>Kernels, by SHA-256 and build options ({})</summary>\n",
+                        result.kernels.size());
+    html += kernels_text(result) + "</details>\n";
+  }
+  return html + "</div>\n";
+}
+
+std::string findings_part(const Named& named, const std::string& probe) {
+  if (named.runs.size() > 1) {
+    for (const SharedGrid& grid : compare_findings(named.runs)) {
+      if (grid.probe != probe) continue;
+      const Table table = shared_table(named.runs, grid, Form::whole);
+      if (!table.rows.empty()) return to_html(table);
+    }
+  }
+  for (std::size_t run = 0; run < named.runs.size(); ++run) {
+    const ProbeResult* const result = find_result(named.runs[run], probe);
+    if (result != nullptr && !result->findings.empty()) {
+      return tables_of(*result, named.titles[run]);
+    }
+  }
+  return "<p>No findings.</p>\n";
+}
+
+std::string probe_section(const Named& named, const std::string& probe, std::size_t number) {
+  const std::string id = section_id(probe, number);
+  const std::string_view page = explanation_of(probe);
+  std::string html;
+  if (!page.empty()) {
+    html += fmt::format("<p class=\"lead\">{}</p>\n", html_text(question_of(page)));
+  }
+  html += figures_html(figures_of(named.runs, probe)) + "<h3>Findings</h3>\n" +
+          findings_part(named, probe);
+  html += "<h3>Measured on</h3>\n<div class=\"parts\">\n";
+  for (std::size_t run = 0; run < named.runs.size(); ++run) {
+    const ProbeResult* const result = find_result(named.runs[run], probe);
+    if (result != nullptr) html += device_part(named, *result, run);
+  }
+  html += "</div>\n";
+  if (!page.empty()) {
+    html += fmt::format(
+        "<details class=\"method\"><summary>What can fool it</summary>\n<div "
+        "class=\"prose\">\n{}<p>Method: <code>clprobe explain {} --full</code></p>\n</div>\n"
+        "</details>\n",
+        html_of_explanation(section_of(page, "What can fool it")), html_text(probe));
+  }
+  return section_html(id, html_text(words(probe)), html, " class=\"probe\"");
+}
+
+std::string term(std::string_view name, std::string_view text) {
+  if (text.empty()) return {};
+  return fmt::format("<dt>{}</dt><dd>{}</dd>\n", html_text(name), html_text(text));
+}
+
+std::string provenance(const Run& run) {
+  std::string command = "clprobe";
+  for (const std::string& argument : run.arguments) command += ' ' + argument;
+  std::string html = "<dl class=\"facts\">\n";
+  html += term("measured", run.started);
+  html += term("tool", fmt::format("clprobe {} ({}, {})", run.tool.version, run.tool.commit,
+                                   run.tool.compiler));
+  html += term("command", command);
+  html += term("seed", fmt::format("{}", run.seed));
+  html += term("timed by", timer_text(run.device));
+  html += term("host", fmt::format("{}, {}, {}", run.host.cpu, run.host.os, run.host.kernel));
+  html += term("UUID", run.device.uuid);
+  html += term("PCI", run.device.pci);
+  return html + "</dl>\n";
+}
+
+std::string reported(const DeviceInfo& device) {
+  if (device.reported.empty()) return {};
+  std::string html = "<details><summary>What the driver reported</summary>\n<dl class=\"facts\">\n";
+  for (const auto& [name, value] : device.reported) {
+    html += term(parameter_title(name), parameter_text(name, value));
+  }
+  return html + "</dl>\n</details>\n";
+}
+
+std::string device_card(const Named& named, std::size_t number) {
+  const Run& run = named.runs[number];
+  std::string html;
+  for (const std::string& fact : device_facts(run.device)) {
+    html += fmt::format("<p class=\"quiet\">{}</p>\n", html_text(fact));
+  }
+  std::string items;
+  if (run.interrupted) {
+    items += list_item("failure", "interrupted: only earlier measurements are shown");
+  }
+  items += items_of(notices_of(run.warnings));
+  if (run.results.empty()) items += list_item("caution", "nothing was measured");
+  if (!items.empty()) html += "<ul class=\"notices\">\n" + items + "</ul>\n";
+  return card_article(number, named.titles[number], html + provenance(run) + reported(run.device));
+}
+
+/// The card of a run.
+std::string summary(const Named& named, std::size_t number) {
+  const DeviceCard card = card_of(named.runs[number]);
+  const std::string facts =
+      fmt::format("<p class=\"quiet\">{}; timed by {}</p>\n", html_text(card.facts),
+                  html_text(timer_text(named.runs[number].device)));
+  return card_article(number, named.titles[number], facts + card_html(card));
+}
+
+std::string navigation(const std::vector<std::string>& probes) {
+  std::string links;
+  for (std::size_t i = 0; i < probes.size(); ++i) {
+    links += fmt::format("<a href=\"#{}\">{}</a>", section_id(probes[i], i),
+                         html_text(words(probes[i])));
+  }
+  return links + R"(<a href="#devices">devices</a><a href="#data">data</a>)";
+}
+
+std::string heading_of(std::span<const Run> runs) {
+  if (runs.empty()) return "No runs";
+  if (runs.size() == 1) return name_of(runs.front());
+  return fmt::format("{} devices side by side", runs.size());
+}
+
+// "NVIDIA H200, Example GPU": each name once.
+std::string names_of(std::span<const Run> runs) {
+  std::vector<std::string> names;
+  for (const Run& run : runs) {
+    if (std::find(names.begin(), names.end(), name_of(run)) == names.end()) {
+      names.push_back(name_of(run));
+    }
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string lead_of(std::span<const Run> runs) {
+  if (runs.empty()) return "The files contain no runs.";
+  const auto earlier = [](const Run& a, const Run& b) { return a.started < b.started; };
+  const auto [first, last] = std::minmax_element(runs.begin(), runs.end(), earlier);
+  const std::string from = first->started.substr(0, 10);
+  const std::string to = last->started.substr(0, 10);
+  std::string text = runs.size() == 1
+                         ? "Characteristics of the memory system, as visible through OpenCL"
+                         : names_of(runs);
+  return text + fmt::format(". Measured {}{}.", from, from == to ? "" : " to " + to);
+}
+
+/// The document of each run as `clprobe report FILE --json` writes it.
+std::string runs_data(std::span<const Run> runs) {
+  Json documents = Json::array();
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    documents.push_back(deflated(to_json(runs.subspan(i, 1))));
+  }
+  return documents.dump();
+}
+
+constexpr std::string_view data_text =
+    "<p>This page contains every sample, as one run document per device, which <code>clprobe "
+    "report</code> reads. It loads nothing from the network.</p>\n"
+    "<p id=\"downloads\"></p>\n";
+
+std::string page_of(std::span<const Run> runs) {
+  const Named named{runs, run_titles(runs)};
+  const std::vector<std::string> probes = probes_of(runs);
+  std::string sections;
+  for (std::size_t i = 0; i < probes.size(); ++i) sections += probe_section(named, probes[i], i);
+  std::string cards;
+  std::string summaries;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    cards += device_card(named, i);
+    summaries += summary(named, i);
+  }
+  return html_of({.title = runs.empty() ? "clprobe" : "clprobe: " + names_of(runs),
+                  .heading = html_text(heading_of(runs)),
+                  .lead = html_text(lead_of(runs)),
+                  .navigation = navigation(probes),
+                  .main = section_html("summary", "Summary", in_cards(summaries)) + sections +
+                          section_html("devices", "Devices and provenance", in_cards(cards)) +
+                          section_html("data", "Raw data", data_text),
+                  .without_scripts = "Without JavaScript the raw data cannot be downloaded. "
+                                     "Everything else is in the page.",
+                  .runs = runs_data(runs),
+                  .files = fmt::format("[{},{}]",
+                                       data_file("Findings (CSV)", "clprobe-findings.csv",
+                                                 "text/csv", render_findings_csv(runs)),
+                                       data_file("Curves (CSV)", "clprobe-curves.csv", "text/csv",
+                                                 render_curves_csv(runs)))});
+}
+
+}  // namespace
+}  // namespace report
+
+std::string render_html(std::span<const Run> runs) { return report::page_of(runs); }
+
+}  // namespace clprobe

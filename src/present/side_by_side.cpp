@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "present/side_by_side.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "analysis/api/estimate.hpp"
+#include "clprobe/stacks.hpp"
+#include "compare/api/compare.hpp"
+#include "present/device_text.hpp"
+#include "present/stacks.hpp"
+
+namespace clprobe::report {
+
+const ProbeResult* find_result(const Run& run, std::string_view probe) {
+  const auto found = std::find_if(run.results.begin(), run.results.end(),
+                                  [&](const ProbeResult& each) { return each.probe == probe; });
+  return found == run.results.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> probes_of(std::span<const Run> runs) {
+  std::vector<std::string> probes;
+  for (const Run& run : runs) {
+    for (const ProbeResult& result : run.results) {
+      if (std::find(probes.begin(), probes.end(), result.probe) == probes.end()) {
+        probes.push_back(result.probe);
+      }
+    }
+  }
+  return probes;
+}
+
+namespace {
+
+/// The results of a probe, each with the number of its run.
+std::vector<std::pair<std::size_t, const ProbeResult*>> results_of(std::span<const Run> runs,
+                                                                   std::string_view probe) {
+  std::vector<std::pair<std::size_t, const ProbeResult*>> results;
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    const ProbeResult* const result = find_result(runs[run], probe);
+    if (result != nullptr) results.emplace_back(run, result);
+  }
+  return results;
+}
+
+/// The series of a probe in all runs. A series that only some runs have follows the series that
+/// precedes it there, since each device lacks itself among its peers.
+std::vector<std::string_view> series_of(std::span<const Run> runs, const std::string& probe) {
+  std::vector<std::string_view> order;
+  for (const auto& [run, result] : results_of(runs, probe)) {
+    auto place = order.begin();
+    for (const Finding& each : result->findings) {
+      auto found = std::find(order.begin(), order.end(), each.series);
+      if (found == order.end()) found = order.insert(place, each.series);
+      place = std::next(found);
+    }
+  }
+  return order;
+}
+
+/// Places of levels that the first run lacks, after each of its own.
+constexpr int places_per_level = 64;
+
+/// Level places of one series of a run; `map` is null where levels correspond by number.
+void add_places(LevelPlaces& places, std::string_view series, const std::set<int>& levels,
+                const LevelMap* map) {
+  int last = 0;
+  for (const int level : levels) {
+    const auto paired = map == nullptr ? LevelMap::const_iterator() : map->find(level);
+    const bool is_paired = map == nullptr || paired != map->end();
+    last = is_paired ? places_per_level * (map == nullptr ? level : paired->second) : last + 1;
+    places.emplace(std::pair(series, level), last);
+  }
+}
+
+std::map<std::string_view, std::set<int>> levels_by_series(const ProbeResult& result) {
+  std::map<std::string_view, std::set<int>> levels;
+  for (const Finding& each : result.findings) {
+    if (each.level) levels[each.series].insert(*each.level);
+  }
+  return levels;
+}
+
+/// The digest that `compare` makes of one result.
+ComparedResult digest_of(const Run& run, const ProbeResult& result) {
+  Run alone;
+  alone.device = run.device;
+  alone.results = {result};
+  return std::move(digest(alone, "").results.back());
+}
+
+}  // namespace
+
+std::vector<LevelPlaces> level_places(std::span<const Run> runs, std::string_view probe) {
+  std::vector<LevelPlaces> all(runs.size());
+  std::vector<ComparedResult> digests(runs.size());
+  std::map<std::string_view, std::size_t> first_with;
+  for (const auto& [run, result] : results_of(runs, probe)) {
+    if (runs.size() > 1) digests[run] = digest_of(runs[run], *result);
+    for (const auto& [series, levels] : levels_by_series(*result)) {
+      const std::size_t first = first_with.emplace(series, run).first->second;
+      LevelMaps maps;
+      if (first != run) {
+        maps = paired_levels(digests[first], digests[run],
+                             runs[first].device.name == runs[run].device.name);
+      }
+      const auto map = maps.find(series);
+      add_places(all[run], series, levels, map == maps.end() ? nullptr : &map->second);
+    }
+  }
+  return all;
+}
+
+std::string place_text(int place) {
+  return std::to_string(place / places_per_level) +
+         std::string(static_cast<std::size_t>(place % places_per_level), '+');
+}
+
+namespace {
+
+/// The place of a finding's level; nothing without a level.
+std::optional<int> place_of(const LevelPlaces& places, const Finding& finding) {
+  if (!finding.level) return std::nullopt;
+  return places.at({finding.series, *finding.level});
+}
+
+/// True if the finding belongs into the table of several devices.
+bool is_shared(const Finding& finding) {
+  return !is_told_by_label(finding) && finding.role != Role::advice;
+}
+
+/// The names of findings that have a value somewhere, in the order of their first appearance.
+std::vector<std::string> names_of(std::span<const Run> runs, const std::string& probe) {
+  std::vector<std::string> names;
+  for (const auto& [run, result] : results_of(runs, probe)) {
+    for (const Finding& each : result->findings) {
+      const bool is_new = std::find(names.begin(), names.end(), each.name) == names.end();
+      if (is_new && is_shared(each) && !value_text(each).empty()) names.push_back(each.name);
+    }
+  }
+  return names;
+}
+
+SharedGrid compare_probe(std::span<const Run> runs, const std::string& probe) {
+  SharedGrid grid{.probe = probe, .names = names_of(runs, probe)};
+  const std::vector<std::string_view> order = series_of(runs, probe);
+  const std::vector<LevelPlaces> places = level_places(runs, probe);
+  std::map<std::pair<std::ptrdiff_t, int>, SharedRow> rows;  // by the places of series and level
+  for (const auto& [run, result] : results_of(runs, probe)) {
+    for (const Finding& each : result->findings) {
+      const auto name = std::find(grid.names.begin(), grid.names.end(), each.name);
+      if (!is_shared(each) || name == grid.names.end()) continue;
+      const std::optional<int> place = place_of(places[run], each);
+      const auto series = std::find(order.begin(), order.end(), each.series) - order.begin();
+      SharedRow& row = rows[{series, place.value_or(0)}];
+      if (row.cells.empty()) {
+        row.series = each.series;
+        if (place) row.level = place_text(*place);
+        row.cells.assign(runs.size(), std::vector<const Finding*>(grid.names.size(), nullptr));
+      }
+      const Finding*& cell = row.cells[run][static_cast<std::size_t>(name - grid.names.begin())];
+      if (cell == nullptr) cell = &each;
+    }
+  }
+  for (auto& [place, row] : rows) grid.rows.push_back(std::move(row));
+  return grid;
+}
+
+}  // namespace
+
+std::vector<SharedGrid> compare_findings(std::span<const Run> runs) {
+  std::vector<SharedGrid> grids;
+  for (const std::string& probe : probes_of(runs)) {
+    const auto count = std::count_if(runs.begin(), runs.end(), [&](const Run& each) {
+      return find_result(each, probe) != nullptr;
+    });
+    if (count >= 2) grids.push_back(compare_probe(runs, probe));
+  }
+  return grids;
+}
+
+namespace {
+
+bool has_time(const std::vector<const Finding*>& cells) {
+  return std::any_of(cells.begin(), cells.end(), [](const Finding* each) {
+    return each != nullptr && each->unit == "seconds" && each->value;
+  });
+}
+
+bool is_shown(const SharedRow& row, std::size_t name, Form form) {
+  return std::any_of(row.cells.begin(), row.cells.end(), [&](const auto& cells) {
+    const Finding* const finding = cells[name];
+    if (finding == nullptr) return false;
+    if (form == Form::whole) return true;
+    const bool is_repeated = finding->unit == "cycles" && has_time(cells);
+    return finding->role == Role::headline && (finding->value || is_open(*finding)) && !is_repeated;
+  });
+}
+
+/// The bars of a result in its first view.
+std::vector<Stack> first_view(const Run& run, const std::string& probe) {
+  const ProbeResult* const result = find_result(run, probe);
+  if (result == nullptr) return {};
+  std::vector<std::vector<Stack>> views = views_of(result->findings);
+  return views.empty() ? std::vector<Stack>{} : std::move(views.front());
+}
+
+const StackPart* largest_cause(const Stack& stack) {
+  const StackPart* largest = nullptr;
+  for (const StackPart& part : stack.parts) {
+    const bool is_cause = part.label != stack_remainder && part.is_resolved;
+    if (is_cause && (largest == nullptr || part.share > largest->share)) largest = &part;
+  }
+  return largest;
+}
+
+/// A row for each cause that is the largest one of a bar on any device.
+void add_causes(std::span<const Run> runs, const std::string& probe, Table& table) {
+  std::vector<std::vector<Stack>> stacks;
+  stacks.reserve(runs.size());
+  for (const Run& run : runs) stacks.push_back(first_view(run, probe));
+  std::vector<std::string> bars;
+  std::map<std::string, std::vector<std::string>> causes;  // by bar
+  for (const std::vector<Stack>& of_run : stacks) {
+    for (const Stack& stack : of_run) {
+      const StackPart* const largest = largest_cause(stack);
+      if (largest == nullptr) continue;
+      if (!causes.contains(stack.bar)) bars.push_back(stack.bar);
+      std::vector<std::string>& labels = causes[stack.bar];
+      const bool is_new = std::find(labels.begin(), labels.end(), largest->label) == labels.end();
+      if (is_new) labels.push_back(largest->label);
+    }
+  }
+  for (const std::string& bar : bars) {
+    for (const std::string& label : causes[bar]) {
+      const std::size_t colon = label.find(": ");
+      std::vector<Cell> cells{
+          {bar + ":"}, {}, {colon == std::string::npos ? label : label.substr(colon + 2)}};
+      for (const std::vector<Stack>& of_run : stacks) {
+        const auto stack = std::find_if(of_run.begin(), of_run.end(),
+                                        [&](const Stack& each) { return each.bar == bar; });
+        const StackPart* const part = stack == of_run.end() ? nullptr : part_of(*stack, label);
+        cells.push_back({part == nullptr ? "" : quantity_text(part->share, "share")});
+      }
+      table.rows.push_back(std::move(cells));
+    }
+  }
+}
+
+}  // namespace
+
+std::string shared_text(const Finding* finding, std::string_view nothing) {
+  if (finding == nullptr) return std::string(nothing);
+  const std::string value = value_text(*finding);
+  if (is_at_one_size(*finding)) return value + " " + finding->method;
+  return value.empty() ? short_reason(reason_text(*finding)) : value;
+}
+
+Table shared_table(std::span<const Run> runs, const SharedGrid& grid, Form form) {
+  Table table{.title = "Findings, devices side by side",
+              .kind = "findings shared",
+              .head = {grid.probe, "level", "finding"},
+              .names = 3,
+              .is_of_devices = true};
+  for (std::string& title : run_titles(runs)) table.head.push_back(std::move(title));
+  for (const SharedRow& row : grid.rows) {
+    for (std::size_t name = 0; name < grid.names.size(); ++name) {
+      if (!is_shown(row, name, form)) continue;
+      std::vector<Cell> cells{{row.series}, {row.level.value_or("")}, {words(grid.names[name])}};
+      for (const auto& of_run : row.cells) {
+        const Finding* const finding = of_run[name];
+        cells.push_back(
+            {shared_text(finding, ""), finding == nullptr ? "" : interval_text(*finding)});
+      }
+      const bool has_text = std::any_of(cells.begin() + 3, cells.end(),
+                                        [](const Cell& cell) { return !cell.text.empty(); });
+      if (has_text) table.rows.push_back(std::move(cells));
+    }
+  }
+  add_causes(runs, grid.probe, table);
+  return table;
+}
+
+void add_side_by_side(Page& page, std::span<const Run> runs, Form form) {
+  Table all{.head = {"probe", "finding"}, .names = 2, .is_of_devices = true};
+  for (const SharedGrid& grid : compare_findings(runs)) {
+    Table table = shared_table(runs, grid, form);
+    if (all.head.size() == 2)
+      all.head.insert(all.head.end(), table.head.begin() + 3, table.head.end());
+    for (std::vector<Cell>& row : table.rows) {
+      std::vector<std::string> names;
+      for (std::size_t i = 0; i < table.names; ++i) {
+        if (!row[i].text.empty()) names.push_back(row[i].text);
+      }
+      std::vector<Cell> cells{{grid.probe}, {fmt::format("{}", fmt::join(names, " "))}};
+      for (std::size_t i = table.names; i < row.size(); ++i) cells.push_back({row[i].text});
+      all.rows.push_back(std::move(cells));
+    }
+  }
+  if (!all.rows.empty()) add_table(page, all, Form::usual);
+}
+
+}  // namespace clprobe::report

@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "present/api/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "present/api/page.hpp"
+#include "present/blocks.hpp"
+#include "present/safe_text.hpp"
+#include "text/api/text.hpp"
+
+namespace clprobe {
+namespace {
+
+using report::Block;
+using report::Cell;
+using report::csv_line;
+using report::Ink;
+using report::Page;
+using report::Prose;
+using report::Table;
+using survey::Row;
+using survey::Survey;
+using Json = nlohmann::ordered_json;
+
+std::string_view made_from(survey::ProgramKind kind) {
+  switch (kind) {
+    case survey::ProgramKind::source:
+      return "";
+    case survey::ProgramKind::binary:
+      return "from a binary";
+    case survey::ProgramKind::intermediate:
+      return "from IL";
+    case survey::ProgramKind::built_in:
+      return "built in";
+    case survey::ProgramKind::unknown:
+      return "from an unknown program";
+  }
+  return "";
+}
+
+/// "1024 x 64"; "various" where there are too many to tell apart.
+std::string sizes_text(const survey::Signature& of, const survey::Sizes& sizes,
+                       std::string_view unchosen) {
+  if (of.dimensions == 0) return "various";
+  if (sizes == survey::Sizes{}) return std::string(unchosen);
+  return fmt::format(
+      "{}",
+      fmt::join(sizes.begin(), sizes.begin() + std::min<std::uint32_t>(of.dimensions, 3), "x"));
+}
+
+/// Sixteen hexadecimal digits.
+std::string program_text(const survey::Program& program) {
+  return fmt::format("{:016x}", program.hash);
+}
+
+/// "12.3 %" and "1.23 ms"; "-" where no launch was timed.
+std::string share_text(const Row& row, const survey::Sum& total) {
+  return row.sum.timed == 0 ? "-" : fmt::format("{:.1f} %", 100.0 * row.sum.share_of(total));
+}
+
+std::string total_time(const survey::Sum& sum) {
+  if (sum.timed == 0) return "-";
+  return format_seconds(static_cast<double>(sum.total_ns) / ns_per_second);
+}
+
+/// "0.21 s of device time in 1,000 launches of 2 kernels"
+std::string survey_summary(const SurveyedApp& app) {
+  const survey::Sum total = app.survey.total();
+  std::set<std::pair<std::string, survey::Program>> kernels;
+  for (const Row& row : app.survey.rows) {
+    kernels.emplace(row.signature.kernel, row.signature.program);
+  }
+  if (total.launches == 0) return "no kernel launch";
+  return fmt::format("{} of device time in {} of {}",
+                     format_seconds(static_cast<double>(total.total_ns) / ns_per_second),
+                     total.launches == 1 ? "1 launch" : fmt::format("{} launches", total.launches),
+                     format_count(kernels.size(), "kernel"));
+}
+
+/// "3 launches in queues without profiling": of launches in the rows, or of the rest.
+std::vector<std::string> gap_texts(const Survey& survey, bool of_launches) {
+  std::vector<std::string> texts;
+  for (const survey::GapRow& row : survey::all_gaps()) {
+    const auto found = survey.gaps.find(row.gap);
+    const bool is_there = found != survey.gaps.end() && found->second > 0;
+    if (!is_there || survey::is_of_launches(row.gap) != of_launches) continue;
+    const std::string count = found->second == 1 ? fmt::format("1 {}", row.noun)
+                                                 : fmt::format("{} {}", found->second, row.plural);
+    texts.push_back(fmt::format("{} {}", count, row.reason));
+  }
+  return texts;
+}
+
+/// Number of launches whose times were estimated; empty if there are none.
+std::string estimated_text(const Survey& survey) {
+  const std::uint64_t count = survey.total().estimated;
+  if (count == 0) return "";
+  return fmt::format("{} untimed, to keep the app fast; each counts as the mean of its row",
+                     count == 1 ? "1 launch is" : fmt::format("{} launches are", count));
+}
+
+/// The reason to doubt the times; empty if there is none.
+std::string doubt_text(const Survey& survey) {
+  if (!survey::has_doubtful_times(survey)) return "";
+  const double factor = survey::event_clock_factor(survey.clock);
+  if (factor != 1.0) {
+    return fmt::format(
+        "times are {:.2g}x too {}: during {} of the host's clock the driver's event "
+        "clock advanced {}; shares are unaffected",
+        factor > 1.0 ? factor : 1.0 / factor, factor > 1.0 ? "short" : "long",
+        format_seconds(static_cast<double>(survey.clock.host_min_ns) / ns_per_second),
+        format_seconds(static_cast<double>(survey.clock.event_ns) / ns_per_second));
+  }
+  return fmt::format(
+      "no launch took longer than {} by the driver's events, so times and shares are meaningless",
+      format_seconds(static_cast<double>(survey.total().max_ns) / ns_per_second));
+}
+
+/// The names that kernels of several programs have.
+std::set<std::string> shared_names(const Survey& survey) {
+  std::map<std::string, survey::Program> programs;
+  std::set<std::string> shared;
+  for (const Row& row : survey.rows) {
+    const auto [found, is_new] = programs.emplace(row.signature.kernel, row.signature.program);
+    if (!is_new && found->second != row.signature.program) shared.insert(found->first);
+  }
+  return shared;
+}
+
+/// Remarks on a row: its program, if kernels share the name; the origin of a program that was not
+/// built from source; shared virtual memory; estimated launches.
+std::string remark_of(const Row& row, const std::set<std::string>& shared) {
+  std::vector<std::string> parts;
+  if (shared.contains(row.signature.kernel)) {
+    constexpr std::size_t enough_digits = 8;  // as in the short hash of a commit
+    parts.push_back("program " + program_text(row.signature.program).substr(0, enough_digits));
+  }
+  const std::string_view from = made_from(row.signature.program.kind);
+  if (!from.empty()) parts.emplace_back(from);
+  if (row.uses_svm) parts.emplace_back("SVM");
+  if (row.sum.estimated > 0) parts.push_back(fmt::format("{} estimated", row.sum.estimated));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::vector<std::string> devices_of(const Survey& survey) {
+  std::vector<std::string> devices;
+  for (const Row& row : survey.rows) {
+    const std::string& device = row.signature.device;
+    if (std::find(devices.begin(), devices.end(), device) == devices.end()) {
+      devices.push_back(device);
+    }
+  }
+  return devices;
+}
+
+// A screen; what comes behind them hardly counts.
+constexpr std::size_t usual_lines = 20;
+
+std::string mean_time(const survey::Sum& sum) {
+  if (sum.timed == 0) return "-";
+  return format_seconds(sum.mean_ns() / ns_per_second);
+}
+
+/// Names may be as long as a compiler makes them, and differ at their ends.
+std::string short_name(const Page& page, const std::string& name, int columns) {
+  std::string shown = page.show(name);
+  if (display_width(shown) <= columns) return shown;
+  const std::string_view mark = page.is_unicode() ? "…" : "...";
+  const int tail_columns = (columns - display_width(mark)) / 2;
+  std::string tail;
+  std::vector<std::string> letters = characters(shown);
+  while (display_width(letters.back() + tail) <= tail_columns) {
+    tail.insert(0, letters.back());
+    letters.pop_back();
+  }
+  return cut_to_width(shown, columns - display_width(tail), mark) + tail;
+}
+
+/// A line of the table: a row of the survey, or all rows of one kernel.
+struct Line {
+  Row row{};
+  std::size_t sizes{1};
+  bool is_main{false};
+};
+
+std::vector<Line> lines_of_rows(const Survey& survey) {
+  const std::vector<survey::KernelShare> shares = survey::kernel_shares(survey.rows);
+  std::vector<Line> lines;
+  for (std::size_t i = 0; i < survey.rows.size(); ++i) {
+    lines.push_back({survey.rows[i], 1, shares[i].is_main});
+  }
+  return lines;
+}
+
+std::vector<Line> lines_of_kernels(const Survey& survey) {
+  const std::vector<survey::Kernel> kernels = survey::kernels_of(survey.rows);
+  const std::size_t main_kernels = survey::count_main_kernels(kernels);
+  std::vector<Line> lines;
+  for (const survey::Kernel& kernel : kernels) {
+    Line line{survey.rows[kernel.rows.front()], kernel.rows.size(), lines.size() < main_kernels};
+    line.row.sum = kernel.sum;
+    for (const std::size_t i : kernel.rows) {
+      const Row& other = survey.rows[i];
+      line.row.uses_svm |= other.uses_svm;
+      if (other.signature.local != line.row.signature.local) line.row.signature.local = {};
+    }
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+constexpr std::size_t kernel_column = 7;
+
+Table table_of(const Survey& survey, std::span<const Line> lines) {
+  Table table{.head = {"", "share", "time", "launches", "each", "global", "local", "kernel", ""}};
+  const survey::Sum total = survey.total();
+  const bool has_devices = devices_of(survey).size() > 1;
+  const std::set<std::string> shared = shared_names(survey);
+  const auto word = [](std::string text) {
+    return Cell{.text = std::move(text), .is_number = false};
+  };
+  for (const Line& line : lines) {
+    const Row& row = line.row;
+    std::string remark = remark_of(row, shared);
+    if (has_devices) remark += (remark.empty() ? "on " : ", on ") + row.signature.device;
+    table.rows.push_back(
+        {{line.is_main ? "*" : ""},
+         {share_text(row, total)},
+         {total_time(row.sum)},
+         {fmt::format("{}", row.sum.launches)},
+         {mean_time(row.sum)},
+         word(line.sizes == 1 ? sizes_text(row.signature, row.signature.global, "-")
+                              : fmt::format("{} sizes", line.sizes)),
+         word(sizes_text(row.signature, row.signature.local, "-")),
+         word(row.signature.kernel),
+         {.reason = std::move(remark), .is_remark = true}});
+  }
+  return table;
+}
+
+/// Shortens the names of kernels to the room that the other columns leave.
+void shorten_names(const Page& page, Table& table) {
+  constexpr int min_columns = 12;
+  constexpr int gap = 2;  // before the remark
+  Table others = table;
+  for (std::vector<Cell>& row : others.rows) row[kernel_column].text = "-";
+  const auto [columns, rows] = report::lay_out(page, others);
+  const int title = display_width(table.head[kernel_column]);
+  const int used = Page::table_width(columns, rows, report::table_indent) - title;
+  for (std::vector<Cell>& row : table.rows) {
+    std::string& name = row[kernel_column].text;
+    name = short_name(page, name, std::max(page.width() - used - gap, min_columns));
+  }
+}
+
+/// The kernels behind the last line, and the sizes of those that have several.
+std::string rest_text(const Survey& survey, std::span<const Line> shown,
+                      std::span<const Line> hidden) {
+  double rest = 0.0;
+  for (const Line& line : hidden) rest += line.row.sum.share_of(survey.total());
+  std::vector<std::string> parts;
+  if (!hidden.empty()) {
+    parts.push_back(fmt::format("{} more, {:.1f} % of the device time",
+                                format_count(hidden.size(), "kernel"), 100.0 * rest));
+  }
+  if (std::any_of(shown.begin(), shown.end(), [](const Line& line) { return line.sizes > 1; })) {
+    parts.emplace_back("a row for each size");
+  }
+  return parts.empty() ? "" : fmt::format("-v shows {}", fmt::join(parts, ", and "));
+}
+
+std::string main_share_text(const Survey& survey) {
+  const std::vector<survey::Kernel> kernels = survey::kernels_of(survey.rows);
+  const std::size_t count = survey::count_main_kernels(kernels);
+  double main_share = 0.0;
+  for (std::size_t i = 0; i < count; ++i) main_share += kernels[i].sum.share_of(survey.total());
+  if (count == 0) return {};
+  return fmt::format("* in total {:.0f} % of the device time", 100.0 * main_share);
+}
+
+/// A note on the times, or on launches that are missing.
+struct Note {
+  std::string_view about;
+  std::string text{};
+  Ink ink{Ink::plain};
+};
+
+std::vector<Note> notes_of(const Survey& survey) {
+  const auto joined = [](const std::vector<std::string>& texts) {
+    return fmt::format("{}", fmt::join(texts, "; "));
+  };
+  std::vector<Note> notes{{"warning", doubt_text(survey), Ink::caution},
+                          {"estimated", estimated_text(survey)},
+                          {"not timed", joined(gap_texts(survey, true)), Ink::caution},
+                          {"not counted", joined(gap_texts(survey, false)), Ink::caution}};
+  std::erase_if(notes, [](const Note& each) { return each.text.empty(); });
+  return notes;
+}
+
+/// The program's run time, device time and launches, and its end.
+std::string headline_of(const SurveyedApp& app) {
+  const std::string end = end_text(app);
+  return fmt::format("{}, {}{}", format_seconds(app.wall_s), survey_summary(app),
+                     end.empty() ? "" : fmt::format("; the program {}", end));
+}
+
+/// The program, its devices and kernels, and notes. A screen has the first twenty kernels;
+/// `is_whole`: a row for each signature.
+std::vector<Block> blocks_of(const SurveyedApp& app, bool is_whole) {
+  std::vector<Block> blocks;
+  const auto add = [&](std::string text, Ink ink) {
+    if (!text.empty()) {
+      blocks.emplace_back(Prose{.text = std::move(text), .ink = ink, .is_paragraph = true});
+    }
+  };
+  const std::string name = app.words.empty() ? "" : app.words.front();
+  add(fmt::format("{}: {}", name, headline_of(app)), Ink::heading);
+  for (const std::string& device : devices_of(app.survey)) add("on " + device, Ink::faint);
+  if (const std::size_t processes = app.survey.processes.size(); processes > 1) {
+    add(fmt::format("{} processes", processes), Ink::faint);
+  }
+  if (!app.survey.rows.empty()) {
+    const std::vector<Line> lines =
+        is_whole ? lines_of_rows(app.survey) : lines_of_kernels(app.survey);
+    const std::size_t shown = is_whole ? lines.size() : std::min(usual_lines, lines.size());
+    const std::span<const Line> all = lines;
+    blocks.emplace_back(report::Heading{});
+    blocks.emplace_back(table_of(app.survey, all.first(shown)));
+    add(main_share_text(app.survey), Ink::plain);
+    add(rest_text(app.survey, all.first(shown), all.subspan(shown)), Ink::plain);
+  }
+  for (Note& note : notes_of(app.survey)) {
+    add(fmt::format("{}: {}", note.about, note.text), note.ink);
+  }
+  return blocks;
+}
+
+Json sizes_json(const survey::Signature& of, const survey::Sizes& sizes) {
+  if (of.dimensions == 0 || sizes == survey::Sizes{}) return nullptr;
+  Json list = Json::array();
+  for (std::uint32_t i = 0; i < of.dimensions; ++i) list.push_back(sizes.at(i));
+  return list;
+}
+
+Json row_json(const Row& row, const survey::Sum& total, const survey::KernelShare& kernel) {
+  const survey::Signature& of = row.signature;
+  const bool is_timed = row.sum.timed > 0;
+  return {{"kernel", of.kernel},
+          {"program", program_text(of.program)},
+          {"program_kind", to_word(of.program.kind)},
+          {"device", of.device},
+          {"global", sizes_json(of, of.global)},
+          {"local", sizes_json(of, of.local)},
+          {"uses_svm", row.uses_svm},
+          {"launches", row.sum.launches},
+          {"timed", row.sum.timed},
+          {"estimated", row.sum.estimated},
+          {"total_ns", is_timed ? Json(row.sum.total_ns) : Json()},
+          {"min_ns", is_timed ? Json(row.sum.min_ns) : Json()},
+          {"max_ns", is_timed ? Json(row.sum.max_ns) : Json()},
+          {"share", is_timed ? Json(row.sum.share_of(total)) : Json()},
+          {"kernel_share", is_timed ? Json(kernel.of_time) : Json()},
+          {"is_main", kernel.is_main}};
+}
+
+Json gaps_json(const survey::Survey& survey, bool of_launches) {
+  Json list = Json::array();
+  for (const survey::GapRow& row : survey::all_gaps()) {
+    const auto found = survey.gaps.find(row.gap);
+    if (found == survey.gaps.end() || survey::is_of_launches(row.gap) != of_launches) continue;
+    list.push_back({{"reason", row.word}, {"count", found->second}});
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string end_text(const SurveyedApp& app) {
+  if (app.signal != 0) {
+    return fmt::format("was ended by signal {} ({})", app.signal, ::strsignal(app.signal));
+  }
+  return app.status == 0 ? "" : fmt::format("ended with status {}", app.status);
+}
+
+std::string render_survey_table(const SurveyedApp& app, const TableStyle& style) {
+  Page page(style);
+  std::vector<Block> blocks = blocks_of(app, style.all_points);
+  for (Block& block : blocks) {
+    if (auto* const table = std::get_if<Table>(&block)) shorten_names(page, *table);
+  }
+  report::add_blocks(page, blocks, report::Form::usual);
+  return page.text();
+}
+
+std::string render_survey_json(const SurveyedApp& app) {
+  const survey::Survey& survey = app.survey;
+  const survey::Sum total = survey.total();
+  Json document{{"schema", "clprobe-survey"},
+                {"schema_version", 1},
+                {"tool",
+                 {{"version", app.tool.version},
+                  {"commit", app.tool.commit},
+                  {"compiler", app.tool.compiler}}},
+                {"started", app.started},
+                {"app", app.words},
+                {"status", app.signal == 0 ? Json(app.status) : Json()},
+                {"signal", app.signal == 0 ? Json() : Json(app.signal)},
+                {"interrupted", app.interrupted},
+                {"wall_s", app.wall_s},
+                {"device_ns", total.total_ns},
+                {"launches", total.launches},
+                {"timed", total.timed},
+                {"estimated", total.estimated},
+                {"has_doubtful_times", survey::has_doubtful_times(survey)},
+                {"processes", Json::array()},
+                {"kernels", Json::array()},
+                {"not_timed", gaps_json(survey, true)},
+                {"not_counted", gaps_json(survey, false)}};
+  for (const survey::Process& process : survey.processes) {
+    document["processes"].push_back({{"id", process.id}, {"name", process.name}});
+  }
+  const std::vector<survey::KernelShare> shares = survey::kernel_shares(survey.rows);
+  for (std::size_t i = 0; i < survey.rows.size(); ++i) {
+    document["kernels"].push_back(row_json(survey.rows[i], total, shares[i]));
+  }
+  return document.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
+}
+
+std::string render_survey_csv(const SurveyedApp& app) {
+  std::string csv =
+      "kernel,program,program_kind,device,dimensions,global_0,global_1,global_2,local_0,local_1,"
+      "local_2,uses_svm,launches,timed,estimated,total_ns,min_ns,max_ns,share,is_main\n";
+  const survey::Sum total = app.survey.total();
+  const std::vector<survey::KernelShare> shares = survey::kernel_shares(app.survey.rows);
+  for (std::size_t i = 0; i < app.survey.rows.size(); ++i) {
+    const Row& row = app.survey.rows[i];
+    const survey::Signature& of = row.signature;
+    const bool is_timed = row.sum.timed > 0;
+    const auto timed = [&](auto value) { return is_timed ? std::optional(value) : std::nullopt; };
+    csv +=
+        csv_line(of.kernel, program_text(of.program), to_word(of.program.kind), of.device,
+                 of.dimensions, of.global[0], of.global[1], of.global[2], of.local[0], of.local[1],
+                 of.local[2], row.uses_svm ? 1 : 0, row.sum.launches, row.sum.timed,
+                 row.sum.estimated, timed(row.sum.total_ns), timed(row.sum.min_ns),
+                 timed(row.sum.max_ns), timed(row.sum.share_of(total)), shares[i].is_main ? 1 : 0);
+  }
+  return csv;
+}
+
+std::string render_survey_markdown(const SurveyedApp& app) {
+  return report::to_markdown(blocks_of(app, true));
+}
+
+}  // namespace clprobe

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "present/svg.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "present/curves.hpp"
+#include "present/findings.hpp"
+#include "present/safe_text.hpp"
+#include "text/api/text.hpp"
+
+namespace clprobe::report {
+namespace {
+
+using picture::bottom;
+using picture::left;
+using picture::plot_height;
+using picture::top;
+using picture::width;
+
+constexpr double legend_row = 22;
+constexpr double beside_room = 56;    // right of the plot, for a second axis
+constexpr double label_room = 26;     // for an axis' title, and between labels and axis
+constexpr double min_label_gap = 26;  // between two labels above each other
+constexpr double letter_width = 7;    // of 13 px type, on average and a little more
+
+// Contrast of at least 4.5 with white, and different in print without colour by their dashes.
+constexpr std::array colours{"#0b5fc0", "#b8400a", "#0a7068", "#9a1fb0",
+                             "#4a7310", "#b81c2c", "#5b3fd0", "#57534e"};
+constexpr std::array dashes{"", "7 4", "2 3", "10 3 2 3", "4 2", "1 4", "12 4", "6 2 2 2"};
+
+/// A mark of a curve, around its middle; open ones are not filled. With the dashes no two of 56
+/// curves are alike without their colours.
+struct Mark {
+  std::string_view path;
+  bool is_open;
+};
+constexpr std::array marks{
+    Mark{"m-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z", false},
+    Mark{"m-3.5 -3.5h7v7h-7z", false},
+    Mark{"m0 -4.2l3.9 7.3h-7.8z", false},
+    Mark{"m0 -4.6l4.6 4.6l-4.6 4.6l-4.6 -4.6z", false},
+    Mark{"m-3.5 0h7m-3.5 -3.5v7", true},
+    Mark{"m-3.5 -3.5l7 7m-7 0l7 -7", true},
+    Mark{"m-3.5 0h7m-3.5 -3.5v7m-3.5 -7l7 7m-7 0l7 -7", true},
+};
+constexpr std::size_t marks_of_curve = 7;
+
+std::string_view colour_of(std::size_t series) { return colours.at(series % colours.size()); }
+
+double text_width(std::string_view text) { return letter_width * display_width(text); }
+
+struct Place {
+  double x{0.0};
+  double y{0.0};
+};
+
+/// A text of one line, by the middle of its base line.
+struct Label {
+  Place place{};
+  double half_width{0.0};
+
+  [[nodiscard]] bool overlaps(const Label& other) const {
+    constexpr double line_height = 15;
+    constexpr double gap = 8;
+    return std::fabs(place.x - other.place.x) < half_width + other.half_width + gap &&
+           std::fabs(place.y - other.place.y) < line_height;
+  }
+  [[nodiscard]] bool covers(const Place& dot) const {
+    constexpr double above = 13;
+    constexpr double below = 4;
+    return std::fabs(place.x - dot.x) < half_width + 2 && dot.y > place.y - above &&
+           dot.y < place.y + below;
+  }
+};
+
+/// The first candidate that covers neither a text nor a curve, else one that covers no text, else
+/// null.
+const Label* choose(const std::vector<Label>& candidates, const std::vector<Label>& taken,
+                    const std::vector<Place>& dots) {
+  const Label* second_best = nullptr;
+  for (const Label& label : candidates) {
+    const bool is_free = label.place.y > top + 12 && label.place.y < bottom - 3 &&
+                         std::none_of(taken.begin(), taken.end(),
+                                      [&](const Label& each) { return label.overlaps(each); });
+    if (!is_free) continue;
+    const bool covers_curve =
+        std::any_of(dots.begin(), dots.end(), [&](const Place& dot) { return label.covers(dot); });
+    if (!covers_curve) return &label;
+    if (second_best == nullptr) second_best = &label;
+  }
+  return second_best;
+}
+
+/// The axis of what is drawn beside a chart's values.
+Axis beside_axis_of(const Chart& chart) { return y_axis_of(Chart{.series = chart.beside}); }
+
+class Picture {
+ public:
+  explicit Picture(const Chart& chart)
+      : chart_(chart),
+        x_(x_axis_of(chart)),
+        y_(y_axis_of(chart)),
+        beside_(beside_axis_of(chart)),
+        left_(std::max(picture::left, label_width() + label_room)),
+        plot_width_(picture::left + picture::plot_width - left_ -
+                    (chart.beside.empty() ? 0.0 : beside_room)) {}
+
+  std::string draw(const PictureText& text) {
+    const std::string legend = draw_legend();
+    svg_ = picture_head(text, height_);
+    if (x_.high > x_.low) {
+      draw_axes();
+      for (std::size_t i = chart_.series.size(); i-- > 0;) draw_spread(i);
+      draw_beside();
+      for (std::size_t i = chart_.series.size(); i-- > 0;) draw_curve(i);
+      draw_notes();
+      if (text.has_values) draw_values();
+      svg_ += legend;
+    } else {
+      svg_ += fmt::format("<text x=\"{}\" y=\"{}\" fill=\"#1a1d21\">no curve was measured</text>\n",
+                          left_, top + 20);
+    }
+    return svg_ + "</svg>\n";
+  }
+
+ private:
+  /// Width of the widest label of the axis on the left.
+  [[nodiscard]] double label_width() const {
+    double widest = 0.0;
+    for (const double value : y_ticks_of(y_, min_label_gap / plot_height)) {
+      widest = std::max(widest, std::ceil(1.15 * text_width(tick_text(value, chart_.y_unit))));
+    }
+    return widest;
+  }
+  /// The number of the colour, dashes and mark of a series.
+  [[nodiscard]] std::size_t look_of(std::size_t i) const {
+    return chart_.series[i].look.value_or(i);
+  }
+  [[nodiscard]] double across(double value) const { return left_ + plot_width_ * x_.share(value); }
+  [[nodiscard]] double down(double value) const {
+    return bottom - plot_height * std::clamp(y_.share(value), 0.0, 1.0);
+  }
+
+  [[nodiscard]] std::vector<double> x_values() const {
+    constexpr double min_gap = 64;
+    std::vector<double> kept;
+    for (const double value : x_values_of(chart_, x_, min_gap / plot_width_)) {
+      if (kept.empty() || across(value) >= across(kept.back()) + min_gap / 2) {
+        kept.push_back(value);
+      }
+    }
+    return kept;
+  }
+
+  void draw_axes() {
+    for (const double value : y_ticks_of(y_, min_label_gap / plot_height)) {
+      svg_ += fmt::format(
+          R"(<path d="M{0} {1:.1f}H{2}" stroke="#e3e6ea"/><text x="{3}" y="{4:.1f}" text-anchor="end" fill="#50565e">{5}</text>
+)",
+          left_, down(value), left_ + plot_width_, left_ - 8, down(value) + 4.5,
+          html_text(tick_text(value, chart_.y_unit)));
+    }
+    for (const double value : x_values()) {
+      svg_ += fmt::format(
+          R"(<path d="M{0:.1f} {1}V{2}" stroke="#eef0f2"/><text x="{0:.1f}" y="{3}" text-anchor="middle" fill="#50565e">{4}</text>
+)",
+          across(value), top, bottom, bottom + 19, html_text(x_text_of(chart_, value)));
+    }
+    svg_ += fmt::format(
+        R"(<path d="M{0} {1}V{2}H{3}" fill="none" stroke="#50565e"/><text x="{4}" y="{5}" text-anchor="middle" fill="#1a1d21">{6}</text>
+)",
+        left_, top, bottom, left_ + plot_width_, left_ + plot_width_ / 2, bottom + 42,
+        html_text(printable(x_title_of(chart_))));
+    if (chart_.y_title.empty()) return;
+    constexpr double baseline = 12;  // left of the longest label of a tick
+    svg_ += fmt::format(
+        R"svg(<text transform="translate({} {}) rotate(-90)" text-anchor="middle" fill="#1a1d21">{}</text>
+)svg",
+        baseline, top + plot_height / 2, html_text(chart_.y_title));
+  }
+
+  // Thin, in the colours of the series, with an axis of its own.
+  void draw_beside() {
+    if (chart_.beside.empty()) return;
+    const auto down_beside = [&](double value) {
+      return bottom - plot_height * std::clamp(beside_.share(value), 0.0, 1.0);
+    };
+    constexpr double min_gap = 26;
+    const double end = left_ + plot_width_;
+    for (const double value : y_ticks_of(beside_, min_gap / plot_height)) {
+      svg_ += fmt::format(
+          R"(<path d="M{0:.1f} {1:.1f}h4" stroke="#50565e"/><text x="{2:.1f}" y="{3:.1f}" fill="#50565e">{4}</text>
+)",
+          end, down_beside(value), end + 8, down_beside(value) + 4.5,
+          html_text(tick_text(value, "")));
+    }
+    svg_ += fmt::format(
+        R"svg(<path d="M{0:.1f} {1}V{2}" stroke="#50565e"/><text transform="translate({3} {4}) rotate(-90)" text-anchor="middle" fill="#1a1d21">{5} (dotted)</text>
+)svg",
+        end, top, bottom, width - 8, top + plot_height / 2,
+        html_text(printable(chart_.beside_title)));
+    for (std::size_t i = 0; i < chart_.series.size(); ++i) {
+      const auto beside =
+          std::find_if(chart_.beside.begin(), chart_.beside.end(),
+                       [&](const ChartSeries& each) { return each.name == chart_.series[i].name; });
+      if (beside == chart_.beside.end()) continue;
+      std::string path;
+      for (const ChartPoint& point : sorted(*beside)) {
+        path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", across(point.x),
+                            down_beside(point.y));
+      }
+      svg_ += fmt::format(
+          R"(<path d="{}" fill="none" stroke="{}" stroke-width="1" stroke-dasharray="1 2" stroke-linecap="round"/>
+)",
+          path, colour_of(look_of(i)));
+    }
+  }
+
+  // Outlines the intervals: along their upper ends, and back along the lower ones.
+  void draw_spread(std::size_t i) {
+    std::string path;
+    std::string back;
+    bool is_wide = false;
+    for (const ChartPoint& point : sorted(chart_.series[i])) {
+      if (!(point.low > 0.0) || !(point.high > 0.0)) continue;
+      is_wide |= down(point.low) - down(point.high) >= 0.1;
+      path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", across(point.x),
+                          down(point.high));
+      back.insert(0, fmt::format("L{:.1f} {:.1f}", across(point.x), down(point.low)));
+    }
+    if (!is_wide) return;
+    svg_ += fmt::format("<path d=\"{}{}Z\" fill=\"{}\" fill-opacity=\"0.22\"/>\n", path, back,
+                        colour_of(look_of(i)));
+  }
+
+  void draw_curve(std::size_t i) {
+    std::string path;
+    const std::vector<ChartPoint> points = sorted(chart_.series[i]);
+    for (const ChartPoint& point : points) {
+      path +=
+          fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", across(point.x), down(point.y));
+    }
+    // A single point is a line of no length, which a round cap makes a dot.
+    if (points.size() == 1) path += "h0";
+    const std::size_t look = look_of(i);
+    const std::string_view dash = dashes.at(look % dashes.size());
+    svg_ += fmt::format(
+        R"(<path d="{}" fill="none" stroke="{}" stroke-width="{}" stroke-linejoin="round" stroke-linecap="round"{}/>
+)",
+        path, colour_of(look), i == 0 ? 2.4 : 1.8,
+        dash.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", dash));
+    // A few of the points, and not the same ones of each curve.
+    const std::size_t every = std::max<std::size_t>(1, points.size() / marks_of_curve);
+    for (std::size_t at = every * (i % 5) / 5; at < points.size(); at += every) {
+      svg_ += draw_mark(look, {across(points[at].x), down(points[at].y)});
+    }
+  }
+
+  /// Invisible discs over the points, whose titles viewers show under the pointer.
+  void draw_values() {
+    svg_ += "<g fill=\"none\" pointer-events=\"all\">\n";
+    for (const ChartSeries& series : chart_.series) {
+      for (const ChartPoint& point : sorted(series)) {
+        svg_ += fmt::format(
+            "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\"><title>{}, {}: {}</title></circle>\n",
+            across(point.x), down(point.y), html_text(printable(series.name)),
+            html_text(x_text_of(chart_, point.x)), html_text(value_text(point, chart_.y_unit)));
+      }
+    }
+    svg_ += "</g>\n";
+  }
+
+  static std::string draw_mark(std::size_t series, const Place& place) {
+    const Mark& mark = marks.at(series % marks.size());
+    return fmt::format(
+        "<path d=\"M{:.1f} {:.1f}{}\" fill=\"{}\" stroke=\"{}\" stroke-width=\"1.5\"/>\n", place.x,
+        place.y, mark.path, mark.is_open ? "none" : "#ffffff", colour_of(series));
+  }
+
+  // The curves as dots close to each other, which texts should not cover.
+  [[nodiscard]] std::vector<Place> dots_of_curves() const {
+    constexpr double distance = 5;
+    std::vector<Place> dots;
+    for (const ChartSeries& series : chart_.series) {
+      const std::vector<ChartPoint> points = sorted(series);
+      for (std::size_t i = 1; i < points.size(); ++i) {
+        const Place from{across(points[i - 1].x), down(points[i - 1].y)};
+        const Place to{across(points[i].x), down(points[i].y)};
+        const int steps = 1 + static_cast<int>(std::hypot(to.x - from.x, to.y - from.y) / distance);
+        for (int step = 0; step <= steps; ++step) {
+          const double share = static_cast<double>(step) / steps;
+          dots.push_back({from.x + share * (to.x - from.x), from.y + share * (to.y - from.y)});
+        }
+      }
+    }
+    return dots;
+  }
+
+  void draw_notes() {
+    const std::vector<Place> dots = dots_of_curves();
+    std::vector<Label> taken;
+    for (const ChartNote& note : chart_.notes) {
+      const std::string text = printable(note.text);
+      const double half = text_width(text) / 2 + 2;
+      const double from = across(note.x_low);
+      const double to = across(note.x_high);
+      std::vector<Label> candidates;
+      for (const double aside : {-9.0, 19.0, -24.0, 34.0}) {
+        for (const double share : {0.5, 0.25, 0.75}) {
+          const double x = std::clamp(from + share * (to - from), left_ + half + 3,
+                                      left_ + plot_width_ - half - 3);
+          candidates.push_back({{x, down(note.y) + aside}, half});
+        }
+      }
+      const Label* const label = choose(candidates, taken, dots);
+      if (label == nullptr) continue;
+      taken.push_back(*label);
+      svg_ += fmt::format(
+          R"(<text x="{:.1f}" y="{:.1f}" text-anchor="middle" font-weight="600" fill="{}" stroke="#ffffff" stroke-width="4" paint-order="stroke">{}</text>
+)",
+          label->place.x, label->place.y, colour_of(look_of(static_cast<std::size_t>(note.series))),
+          html_text(text));
+    }
+  }
+
+  // Sets the height, too.
+  std::string draw_legend() {
+    constexpr double line_length = 28;
+    double x = left_;
+    double y = bottom + 68;
+    std::string legend;
+    for (std::size_t i = 0; i < chart_.series.size(); ++i) {
+      const std::string name = cut_to_width(printable(chart_.series[i].name), 60, "…");
+      const double room = line_length + 8 + 1.15 * text_width(name) + 24;
+      if (x > left_ && x + room > width) {
+        x = left_;
+        y += legend_row;
+      }
+      const std::size_t look = look_of(i);
+      const std::string_view dash = dashes.at(look % dashes.size());
+      legend += fmt::format(
+          R"(<path d="M{:.1f} {:.1f}h{}" stroke="{}" stroke-width="2.4"{}/><text x="{:.1f}" y="{:.1f}" fill="#1a1d21">{}</text>
+)",
+          x, y - 4.5, line_length, colour_of(look),
+          dash.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", dash), x + line_length + 8, y,
+          html_text(name));
+      legend += draw_mark(look, {x + line_length / 2, y - 4.5});
+      x += room;
+    }
+    height_ = y + 18;
+    return legend;
+  }
+
+  const Chart& chart_;
+  Axis x_;
+  Axis y_;
+  Axis beside_;
+  double left_;
+  double plot_width_;
+  std::string svg_{};
+  double height_{bottom + 30};
+};
+
+}  // namespace
+
+std::string value_text(const ChartPoint& point, std::string_view unit) {
+  std::string text = quantity_text(point.y, unit);
+  const std::string low = quantity_text(point.low, unit);
+  const std::string high = quantity_text(point.high, unit);
+  const bool is_exact = low == text && high == text;
+  if (point.high > point.low && !is_exact) text += fmt::format(" ({} to {})", low, high);
+  if (point.cycles) text += fmt::format(", {} cycles", quantity_text(*point.cycles, "cycles"));
+  return text + (point.remark.empty() ? "" : ", " + point.remark);
+}
+
+std::string picture_head(const PictureText& text, double height) {
+  return fmt::format(
+      R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} {1:.0f}" width="{0}" height="{1:.0f}" role="img" font-family="system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif" font-size="13">
+<title>{2}</title>
+<desc>{3}</desc>
+<rect width="100%" height="100%" fill="#ffffff"/>
+<text x="{4}" y="30" font-size="18" font-weight="600" fill="#1a1d21">{2}</text>
+<text x="{4}" y="52" fill="#50565e">{5}</text>
+)",
+      width, height, html_text(text.title), html_text(text.description), left,
+      html_text(text.subtitle));
+}
+
+std::string draw_picture(const Chart& chart, const PictureText& text) {
+  return Picture(chart).draw(text);
+}
+
+}  // namespace clprobe::report

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// The meaning of warnings, and advice. A warning is a code with facts; this table is the only place
+// with prose, so that a better sentence also improves old files.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+
+#include "present/api/explain.hpp"
+#include "present/api/report.hpp"
+#include "present/device_text.hpp"
+#include "present/findings.hpp"
+
+namespace clprobe {
+namespace {
+
+/// `{fact}` is replaced by the fact, in its unit; `{fact noun}` by a whole number and the noun, in
+/// the plural where it is not 1. A template of which a fact is missing is not used.
+struct Prose {
+  std::string_view code;
+  std::string_view brief;  // on a card; empty: the code's own words
+  std::string_view seen;
+  std::string_view advice;
+};
+
+constexpr std::string_view end_advice =
+    "possible causes: merged requests, or parts of a cache that only some compute units reach; "
+    "see `clprobe explain {probe}`";
+
+constexpr std::array prose{
+    Prose{"clock_refused", "no in-kernel clock",
+          "the in-kernel clock {clock} failed its test: {reason}",
+          "times come from whole launches; short latencies are less exact"},
+    Prose{"event_times_false", "false event times", "the driver's event times are wrong: {reason}",
+          "the host's clock is used instead; expect wider intervals"},
+    Prose{"pointers_refused", "no pointers in memory",
+          "pointers stored in memory failed their test: {reason}",
+          "chases use an index instead, whose computation is part of the latency"},
+    Prose{"calibration_failed", "uncalibrated ticks",
+          "the device's clock could not be calibrated: {reason}", "use cycles, not nanoseconds"},
+    Prose{"calibration_poor", "poor calibration", "the clock rate is uncertain by {width_share}",
+          "all times in nanoseconds share this error, cycles do not; rerun on an idle machine"},
+    Prose{"clock_drift",
+          {},
+          "the device's speed changed by {drift_share} during the run",
+          "close other programs, lock the clocks, or repeat with --thorough"},
+    Prose{"drift_not_followed", "drift not tracked",
+          "the reference point that detects speed changes failed: {reason}",
+          "a change of speed would go unnoticed"},
+    Prose{"wide_intervals", "scattering samples",
+          "the samples of {points} of {of_points point} scatter by up to {widest_share}",
+          "--thorough takes more samples per point"},
+    Prose{"reference_changed", "a changing speed",
+          "the reference point ({kind}: {series} of {probe}) changed by up to {changed_share}",
+          "another program may use the device; intervals allow for a factor of {allowed_factor}"},
+    Prose{"cores_shared", "shared cores",
+          "other processes used {others_share} of the CPU while {probe} measured",
+          "close other programs; clprobe widened the intervals of the affected results"},
+    Prose{"end_not_shared", "levels that disagree",
+          "{probe} sees a level end at {ends_at_bytes} ({series}); {other_probe} sees none nearby "
+          "({other_series}, nearest: {nearest_bytes})",
+          end_advice},
+    Prose{"end_of_one_level", "levels that disagree",
+          "{probe} sees a level end at {ends_at_bytes} ({series}); {other_probe} sees none "
+          "({other_series})",
+          end_advice},
+    Prose{"replay_unlike_app", "a replay unlike the program",
+          "a replay of {series} takes {replay_ratio} times as long as the program's launch",
+          "caches, clocks or concurrent work differed in the program; shares describe the replay"},
+    Prose{"launch_unlike_mean", "a launch unlike the others",
+          "the captured launch of {series} took {app_ns}; its launches in the program take "
+          "{mean_ns} on average",
+          "causes are those of this launch and may differ for others; capture another one with "
+          "--kernel NAME:N"},
+    Prose{"replay_not_deterministic", "non-deterministic results",
+          "two replays of {series} differ in {differing_share} of the bytes that it writes",
+          "its order of work varies; whether its results equal the program's cannot be checked"},
+    Prose{"time_budget_short", "a short time budget",
+          "the time budget was reached after {measured} of {planned point}", "raise --time-budget"},
+    Prose{"point_refused", "refused points", "{series}: {reason}",
+          "the other points were measured"},
+    Prose{"device_failed",
+          {},
+          "the device could not be opened: {reason}",
+          "`clprobe list` shows the devices"},
+    Prose{"small_pages",
+          {},
+          "the system provided pages of {page_bytes}, not huge pages",
+          "beyond the TLB's reach the times include page walks; see "
+          "/sys/kernel/mm/transparent_hugepage"},
+    Prose{"columns_ignored", "ignored columns",
+          "the columns '{size}' and '{latency}' were read; ignored: {ignored}",
+          "to read others, name them in a header such as 'Size (KiB),Latency (ns)'"},
+    Prose{"too_fast", "impossible times",
+          "{series} takes {latency_ns} per access: no memory is that fast",
+          "do not trust this series; please report it with the JSON file"},
+    Prose{
+        "rate_too_high", "impossible rates",
+        "{series} moves {rate_bytes_per_second}, but at their clock the device's compute units can "
+        "move at most {max_bytes_per_second}",
+        "do not trust this series; please report it with the JSON file"},
+};
+
+std::string normalised(std::string_view code) {
+  std::string text(code);
+  std::replace(text.begin(), text.end(), '-', '_');
+  return text;
+}
+
+/// Fills a template; nothing if a fact is missing, and "..." for each fact if there are none.
+std::optional<std::string> filled(std::string_view text, const Parameters& facts) {
+  static const Value left_out{std::string("...")};
+  std::string result;
+  while (true) {
+    const std::size_t open = text.find('{');
+    result += text.substr(0, open);
+    if (open == std::string_view::npos) return result;
+    const std::size_t close = text.find('}', open);
+    const std::string_view inside = text.substr(open + 1, close - open - 1);
+    const std::string_view name = inside.substr(0, inside.find(' '));
+    const Value* const value = facts.empty() ? &left_out : facts.find(name);
+    if (value == nullptr) return std::nullopt;
+    const std::string_view noun = inside.substr(std::min(inside.size(), name.size() + 1));
+    const auto* const count = std::get_if<std::int64_t>(value);
+    if (!noun.empty() && count != nullptr && *count >= 0) {
+      result += format_count(static_cast<std::uint64_t>(*count), noun);
+    } else {
+      result += report::parameter_text(name, *value);
+      if (!noun.empty()) result += fmt::format(" {}s", noun);
+    }
+    text.remove_prefix(close + 1);
+  }
+}
+
+/// The prose of a code; null for a code of another version.
+const Prose* find_prose(std::string_view code) {
+  const auto* const known =
+      std::find_if(prose.begin(), prose.end(),
+                   [code = normalised(code)](const Prose& each) { return each.code == code; });
+  return known == prose.end() ? nullptr : &*known;
+}
+
+std::string listed(std::string_view code, const Parameters& facts) {
+  std::string text = report::words(code);
+  std::string_view separator = ": ";
+  for (const auto& [name, value] : facts) {
+    text += fmt::format("{}{} {}", separator, report::parameter_title(name),
+                        report::parameter_text(name, value));
+    separator = ", ";
+  }
+  return text;
+}
+
+/// A sentence whose numbers are all the same.
+std::string without_numbers(std::string_view sentence) {
+  std::string text;
+  for (const char c : sentence) {
+    const bool is_digit = c >= '0' && c <= '9';
+    if (!is_digit) text += c;
+    if (is_digit && !text.ends_with('#')) text += '#';
+  }
+  return text;
+}
+
+}  // namespace
+
+namespace report {
+
+std::vector<std::string> warning_sentences(std::span<const Warning> warnings) {
+  constexpr std::size_t max_alike = 3;
+  std::vector<std::string> all;
+  std::map<std::string, std::vector<std::size_t>> alike;
+  for (const Warning& warning : warnings) {
+    all.push_back(describe_warning(warning));
+    alike[without_numbers(all.back())].push_back(all.size() - 1);
+  }
+  std::vector<bool> is_left_out(all.size(), false);
+  for (const auto& [sentence, places] : alike) {
+    if (places.size() <= max_alike) continue;
+    for (const std::size_t place : places) is_left_out[place] = place != places.front();
+    all[places.front()] += fmt::format(" (and {} similar warnings)", places.size() - 1);
+  }
+  std::vector<std::string> sentences;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!is_left_out[i]) sentences.push_back(std::move(all[i]));
+  }
+  return sentences;
+}
+
+std::string brief_warning(std::string_view code) {
+  const Prose* const known = find_prose(code);
+  return known == nullptr || known->brief.empty() ? words(code) : std::string(known->brief);
+}
+
+}  // namespace report
+
+std::string warning_text(std::string_view title) {
+  for (const Prose& each : prose) {
+    const std::string own = report::brief_warning(each.code);
+    if (!is_same_word(own, title) && !is_same_word(each.code, title)) continue;
+    return fmt::format("{}, a warning: {}; {}", own, filled(each.seen, {}).value(),
+                       filled(each.advice, {}).value());
+  }
+  return "";
+}
+
+std::string describe_warning(const Warning& warning) {
+  const Prose* const known = find_prose(warning.code);
+  if (known == nullptr) return listed(warning.code, warning.facts);
+  const std::string seen =
+      filled(known->seen, warning.facts).value_or(listed(warning.code, warning.facts));
+  const std::string advice = filled(known->advice, warning.facts).value_or("");
+  return advice.empty() ? seen : fmt::format("{}; {}", seen, advice);
+}
+
+}  // namespace clprobe

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the files that a text can include, in all branches of #if.
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "profile/api/prelude.hpp"
+#include "profile/includes/scan.hpp"
+
+namespace clprobe::includes {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_header_name(std::string_view text) {
+  if (text.size() < 3) return false;
+  const char close = text.front() == '"' ? '"' : text.front() == '<' ? '>' : '\0';
+  return close != '\0' && text.find(close, 1) == text.size() - 1;
+}
+
+/// The macros of a text. A name with two definitions is unknown.
+class Definitions {
+ public:
+  /// `text` as it follows #define.
+  void define(std::string_view text) {
+    const std::string_view name = first_word(text);
+    if (name.empty()) return;
+    const std::string meaning(trimmed(text.substr(name.size())));
+    const auto [known, is_new] = meanings_.try_emplace(std::string(name), meaning);
+    if (!is_new && known->second != meaning) known->second.reset();
+  }
+
+  void undefine(std::string_view name) { meanings_[std::string(first_word(name))].reset(); }
+
+  /// Returns the file name, in its quotes, that an operand of #include stands for: `"a.h"`, NAME,
+  /// or MACRO(FOLDER/a.h). The argument of a macro, with its names replaced, counts as a path.
+  [[nodiscard]] std::optional<std::string> header_name(std::string_view operand) const {
+    for (int i = 0; i < max_replaced && !is_header_name(operand); ++i) {
+      const std::string_view name = first_word(operand);
+      const std::string_view rest = trimmed(operand.substr(name.size()));
+      if (!name.empty() && rest.size() > 2 && rest.front() == '(' && rest.back() == ')') {
+        int left = max_replaced;
+        return '"' + replaced(trimmed(rest.substr(1, rest.size() - 2)), left) + '"';
+      }
+      const std::string* const meaning = rest.empty() ? find(name) : nullptr;
+      if (meaning == nullptr) return std::nullopt;
+      operand = *meaning;
+    }
+    if (!is_header_name(operand)) return std::nullopt;
+    return std::string(operand);
+  }
+
+ private:
+  static constexpr int max_replaced = 100;  // names replaced in one operand
+
+  [[nodiscard]] const std::string* find(std::string_view name) const {
+    const auto found = meanings_.find(name);
+    return found == meanings_.end() || !found->second ? nullptr : &*found->second;
+  }
+
+  /// Returns the text with each name replaced by its definition, at most `left` times: names may
+  /// stand for themselves.
+  [[nodiscard]] std::string replaced(std::string_view text, int& left) const {
+    std::string made;
+    while (!text.empty() && made.size() <= max_written_bytes) {
+      const std::string_view word =
+          text.substr(0, std::max<std::size_t>(first_word(text).size(), 1));
+      const std::string* const meaning = left > 0 ? find(word) : nullptr;
+      made += meaning != nullptr ? replaced(*meaning, --left) : std::string(word);
+      text.remove_prefix(word.size());
+    }
+    return made;
+  }
+
+  std::map<std::string, std::optional<std::string>, std::less<>> meanings_{};
+};
+
+class Gathering {
+ public:
+  Gathering(std::string_view options, const Files& files)
+      : options_(read_options(options)), files_(files) {
+    for (const std::string& each : options_.definitions) definitions_.define(each);
+  }
+
+  Gathered run(std::string_view text) {
+    read(0, text);
+    // Macros come last: a header may define the macros in the name of another one.
+    while (look_for(false) || look_for(true)) continue;
+    return std::move(gathered_);
+  }
+
+ private:
+  /// An #include of the text itself (`from` is 0) or of a header, counted from 1.
+  struct Wanted {
+    std::size_t from{0};
+    std::string written{};
+    bool is_done{false};
+  };
+
+  void read(std::size_t from, std::string_view text) {
+    std::set<std::string_view> seen;
+    const Scanned scanned = scan(text);
+    for (const Directive& each : scanned.directives) {
+      if (each.name == "define") definitions_.define(each.rest);
+      if (each.name == "undef") definitions_.undefine(each.rest);
+      if (each.name != "include" || each.rest.size() > max_written_bytes) continue;
+      if (seen.size() == max_includes || !seen.insert(each.rest).second) continue;
+      wanted_.push_back({from, each.rest});
+    }
+  }
+
+  /// Looks for the headers with plain names, or with names from macros. Returns false if none is
+  /// new.
+  bool look_for(bool with_macros) {
+    bool is_any = false;
+    for (std::size_t i = 0; i != wanted_.size(); ++i) {  // NOLINT(modernize-loop-convert)
+      const Wanted each = wanted_[i];                    // a header that is found adds others
+      if (each.is_done || is_header_name(each.written) == with_macros) continue;
+      const std::optional<std::string> name = definitions_.header_name(each.written);
+      if (!name) continue;
+      wanted_[i].is_done = is_any = true;
+      const std::optional<fs::path> path = find(*name, each.from);
+      const std::optional<std::size_t> header = path ? add(*path) : std::nullopt;
+      if (!header) continue;
+      std::vector<Include>& list =
+          each.from == 0 ? gathered_.includes : gathered_.headers[each.from - 1].includes;
+      list.push_back({each.written, *header});
+    }
+    return is_any;
+  }
+
+  [[nodiscard]] fs::path absolute(const fs::path& path) const {
+    return (fs::path(files_.working_folder) / path).lexically_normal();
+  }
+
+  /// `name` with its quotes or brackets.
+  std::optional<fs::path> find(const std::string& name, std::size_t from) {
+    const std::string path = name.substr(1, name.size() - 2);
+    if (path.empty() || path.find('\0') != std::string::npos) return std::nullopt;
+    const bool is_quoted = name.front() == '"';
+    if (path.front() == '/') return first_in({""}, path);
+    if (is_quoted && from > 0) {
+      const std::string folder = paths_[from - 1].parent_path().string();
+      if (auto found = first_in({folder}, path)) return found;
+    }
+    std::optional<fs::path> in_options = first_in(options_.folders, path);
+    if (!is_quoted || from > 0) return in_options;
+    // The text may be in one of several folders: all of them, and those of options, must agree.
+    std::optional<fs::path> chosen;
+    for (const std::string& folder : files_.text_folders) {
+      const std::optional<fs::path> here = first_in({folder}, path);
+      if (here && chosen && text_at(*here) != text_at(*chosen)) return std::nullopt;
+      if (!chosen) chosen = here;
+    }
+    if (!chosen || !in_options) return chosen ? chosen : in_options;
+    return text_at(*chosen) == text_at(*in_options) ? chosen : std::nullopt;
+  }
+
+  std::optional<fs::path> first_in(const std::vector<std::string>& folders,
+                                   const std::string& path) {
+    for (const std::string& folder : folders) {
+      const fs::path here = absolute(fs::path(folder) / path);
+      if (text_at(here)) return here;
+    }
+    return std::nullopt;
+  }
+
+  /// Returns the text of a file, which is read only once.
+  const std::optional<std::string>& text_at(const fs::path& path) {
+    const auto [known, is_new] = texts_.try_emplace(path.string());
+    if (is_new) known->second = files_.read(path.string(), max_header_bytes - bytes_);
+    if (is_new && known->second) bytes_ += known->second->size();
+    return known->second;
+  }
+
+  /// Returns the place of an existing file among the headers; nothing if there are too many.
+  std::optional<std::size_t> add(const fs::path& path) {
+    const auto known = std::find(paths_.begin(), paths_.end(), path);
+    const auto place = static_cast<std::size_t>(known - paths_.begin());
+    if (known != paths_.end()) return place;
+    if (place == max_headers) return std::nullopt;
+    paths_.push_back(path);
+    gathered_.headers.push_back({safe_name(path.string()), *text_at(path), {}});
+    read(place + 1, *text_at(path));
+    return place;
+  }
+
+  Options options_;
+  const Files& files_;
+  Definitions definitions_{};
+  std::vector<Wanted> wanted_{};
+  Gathered gathered_{};
+  std::vector<fs::path> paths_{};  // paths of the headers
+  std::map<std::string, std::optional<std::string>, std::less<>> texts_{};
+  std::size_t bytes_{0};
+};
+
+}  // namespace
+
+Gathered gather(std::string_view text, std::string_view options, const Files& files) {
+  return Gathering(options, files).run(text);
+}
+
+}  // namespace clprobe::includes

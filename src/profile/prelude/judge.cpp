@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the reasons in a text against removing a cause.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "profile/prelude/flow.hpp"
+#include "profile/prelude/names.hpp"
+#include "profile/prelude/reach.hpp"
+
+namespace clprobe::prelude {
+namespace {
+
+enum class AtomicKind : std::uint8_t {
+  update,  ///< add, inc, or ...: a load and a store, for which nothing waits
+  /// Updates of OpenCL 2.0 (fetch_add, fetch_or ...), whose types the instrumentation leaves alone.
+  typed_update,
+  exchange,  ///< xchg, cmpxchg, and loads and stores of OpenCL 2.0: parts of locks
+  fence,
+  unknown,  ///< atomics of extensions
+};
+
+struct AtomicCall {
+  std::string_view name{};
+  AtomicKind kind{AtomicKind::unknown};
+  std::string_view target{};  ///< the name of the memory; empty if unclear
+  /// True if a statement uses the result of this call; results in macros count as used.
+  bool is_result_used{true};
+};
+
+constexpr std::array<std::string_view, 9> updates{"add", "sub", "inc", "dec", "and",
+                                                  "or",  "xor", "min", "max"};
+
+// Updates of OpenCL 2.0, without "atomic_" and "_explicit".
+constexpr std::array<std::string_view, 7> typed_updates{
+    "fetch_add", "fetch_sub", "fetch_and", "fetch_or", "fetch_xor", "fetch_min", "fetch_max"};
+// A flag that another group waits for is stored and loaded.
+constexpr std::array<std::string_view, 10> exchanges{
+    "xchg", "cmpxchg", "exchange", "compare_exchange_strong", "compare_exchange_weak",
+    "load", "store",   "init",     "flag_test_and_set",       "flag_clear"};
+
+template <typename Names>
+bool is_among(const Names& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+AtomicKind kind_of(std::string_view name) {
+  constexpr std::string_view with_order = "_explicit";
+  std::string_view operation = name.substr(name.find('_') + 1);
+  if (is_among(updates, operation)) return AtomicKind::update;
+  if (operation.ends_with(with_order)) operation.remove_suffix(with_order.size());
+  if (is_among(typed_updates, operation)) return AtomicKind::typed_update;
+  if (is_among(exchanges, operation)) return AtomicKind::exchange;
+  return operation == "work_item_fence" ? AtomicKind::fence : AtomicKind::unknown;
+}
+
+/// True if the call between `name` and `close` is a statement, so that its value is dropped.
+bool is_statement(Tokens body, std::size_t name, std::size_t close) {
+  if (close + 1 >= body.size() || !body[close + 1].is(";") || name == 0) return false;
+  const Token& before = body[name - 1];
+  if (before.is(";") || before.is("{") || before.is("}") || before.is("else") || before.is("do")) {
+    return true;
+  }
+  if (!before.is(")") || before.to_partner == 0) return false;
+  // if (...), while (...), for (...), or (void).
+  const std::size_t open = name - 1 - static_cast<std::size_t>(-before.to_partner);
+  if (open >= name) return false;
+  if (open + 3 == name && body[open + 1].is("void")) return true;
+  return open > 0 && has_condition(body[open - 1]);
+}
+
+AtomicCall call_at(const Part& part, std::size_t i) {
+  const Tokens body = part.body;
+  AtomicCall call{.name = body[i].text, .kind = kind_of(body[i].text)};
+  if (i + 1 >= body.size() || !body[i + 1].is("(")) return call;
+  const std::size_t close = closing_bracket(body, i + 1);
+  if (close == body.size()) return call;
+  const std::vector<Tokens> arguments = split_arguments(body.subspan(i + 2, close - i - 2));
+  if (!arguments.empty()) call.target = find_root(arguments[0]);
+  // At the very beginning of a function's body nothing stands before a statement.
+  const bool is_first = i == 0 && !part.is_macro;
+  const bool ends = close + 1 < body.size() && body[close + 1].is(";");
+  call.is_result_used = !(is_first && ends) && !is_statement(body, i, close);
+  return call;
+}
+
+/// Finds the calls of built-in atomics in all reached functions and macros.
+std::vector<AtomicCall> find_atomics(const Reach& reach) {
+  std::vector<AtomicCall> calls;
+  for (const Part& part : reach.parts()) {
+    for (std::size_t i = 0; i < part.body.size(); ++i) {
+      const Token& token = part.body[i];
+      if (token.kind != TokenKind::word) continue;
+      if (!is_atomic(token.text)) continue;
+      const bool is_called = i + 1 < part.body.size() && part.body[i + 1].is("(");
+      const bool is_built_in = kind_of(token.text) != AtomicKind::unknown;
+      // A function of the program's own is reached itself; atomic_int is a type.
+      if (is_built_in || (is_called && !reach.defines(token.text))) {
+        calls.push_back(call_at(part, i));
+      }
+    }
+  }
+  return calls;
+}
+
+constexpr std::array<std::string_view, 4> fence_names{"mem_fence", "read_mem_fence",
+                                                      "write_mem_fence", "atomic_work_item_fence"};
+constexpr std::array<std::string_view, 2> barrier_names{"barrier", "work_group_barrier"};
+// Work-item functions that a setting without lanes replaces in addition.
+constexpr std::array<std::string_view, 2> renamed_without_lanes{"get_local_id",
+                                                                "get_local_linear_id"};
+// Functions by which groups pass work to each other or to the device.
+constexpr std::array<std::string_view, 7> handing{"enqueue_kernel",
+                                                  "get_default_queue",
+                                                  "read_pipe",
+                                                  "write_pipe",
+                                                  "reserve_read_pipe",
+                                                  "reserve_write_pipe",
+                                                  "work_group_reserve_read_pipe"};
+
+/// True for a text, in its quotes, that is one fence: "membar.gl;".
+bool is_fence(std::string_view quoted) {
+  if (quoted.size() < 2) return false;
+  quoted = quoted.substr(1, quoted.size() - 2);
+  const std::size_t begin = quoted.find_first_not_of(' ');
+  if (begin == std::string_view::npos) return false;
+  quoted.remove_prefix(begin);
+  const bool is_named = quoted.starts_with("membar.") || quoted.starts_with("fence.");
+  return is_named && quoted.find(';') >= quoted.size() - 1;
+}
+
+constexpr std::array<std::string_view, 3> assembly_words{"asm", "__asm", "__asm__"};
+
+/// True if the assembly statement at `i` is a fence and nothing else.
+bool is_fence_at(Tokens body, std::size_t i) {
+  const auto is_qualifier = [](const Token& token) {
+    return token.is("volatile") || token.is("__volatile__") || token.is("__volatile");
+  };
+  std::size_t open = i + 1;
+  while (open < body.size() && is_qualifier(body[open])) ++open;
+  if (open + 2 >= body.size() || !body[open].is("(")) return false;
+  // Adjacent strings are one text.
+  return body[open + 1].kind == TokenKind::quoted && is_fence(body[open + 1].text) &&
+         body[open + 2].kind != TokenKind::quoted;
+}
+
+/// Fences among the reached assembly statements.
+struct FencesInAssembly {
+  bool is_any{false};  ///< at least one statement is a fence of PTX and nothing else
+  bool are_all{true};  ///< all statements are such fences
+};
+FencesInAssembly find_fences_in_assembly(const Reach& reach) {
+  FencesInAssembly found;
+  for (const Part& part : reach.parts()) {
+    for (std::size_t i = 0; i < part.body.size(); ++i) {
+      if (part.body[i].kind != TokenKind::word || !is_among(assembly_words, part.body[i].text)) {
+        continue;
+      }
+      const bool is_one = is_fence_at(part.body, i);
+      found.is_any = found.is_any || is_one;
+      found.are_all = found.are_all && is_one;
+    }
+  }
+  return found;
+}
+
+Verdict refused(std::string reason) { return {Possibility::refused, std::move(reason)}; }
+
+/// Refuses if values that are wrong without the cause would decide on an address or a loop.
+Verdict unless_decisive(std::string_view without, const std::optional<std::string>& control) {
+  return control ? refused(fmt::format("{}, {}", without, *control)) : Verdict{};
+}
+
+template <typename Test>
+const Token* find_word(const Reach& reach, Test test) {
+  for (const Part& part : reach.parts()) {
+    const auto found = std::find_if(part.body.begin(), part.body.end(), [&](const Token& token) {
+      return token.kind == TokenKind::word && test(token.text);
+    });
+    if (found != part.body.end()) return &*found;
+  }
+  return nullptr;
+}
+
+template <typename Names>
+const Token* find_one_of(const Reach& reach, const Names& names) {
+  return find_word(reach, [&](std::string_view word) { return is_among(names, word); });
+}
+
+/// Returns why a definition of one of the names is in the way. With `is_always`, only definitions
+/// outside of #if count: a text whose other definitions are compiled does not build with the
+/// instrumentation (without_redefinitions).
+template <typename Names>
+std::optional<std::string> find_definition(const Reach& reach, const Names& names,
+                                           bool is_always = false) {
+  for (const std::string_view name : names) {
+    const bool is_defined = is_always ? reach.defines_always(name) : reach.defines(name);
+    if (is_defined) return fmt::format("the program defines {} itself", name);
+  }
+  return std::nullopt;
+}
+
+/// True for a call such as (get_global_id)(0), in which the compiler ignores the macro.
+template <typename Names>
+bool is_hidden_call(const Reach& reach, const Names& names) {
+  for (const Part& part : reach.parts()) {
+    for (std::size_t i = 1; i + 1 < part.body.size(); ++i) {
+      const bool is_named = is_among(names, part.body[i].text);
+      if (is_named && part.body[i - 1].is("(") && part.body[i + 1].is(")")) return true;
+    }
+  }
+  return false;
+}
+
+bool has_our_names(const Reach& reach) {
+  const auto is_ours = [](std::string_view word) {
+    return word.starts_with("clp_") || word.starts_with("CLP_");
+  };
+  return std::any_of(reach.texts().begin(), reach.texts().end(), [&](const Lexed& lexed) {
+    return std::any_of(lexed.code.begin(), lexed.code.end(),
+                       [&](const Token& token) { return is_ours(token.text); }) ||
+           std::any_of(lexed.macros.begin(), lexed.macros.end(),
+                       [&](const Macro& macro) { return is_ours(macro.name); });
+  });
+}
+
+/// True if a word, or a part after a sign or digit, begins with `beginning`: `global_atomic_add`
+/// has `atom`, but `membar.gl` has no `bar.` and `ld.shared.u32` no `red.`.
+bool has_word(std::string_view text, std::string_view beginning) {
+  for (std::size_t at = text.find(beginning); at != std::string_view::npos;
+       at = text.find(beginning, at + 1)) {
+    const char before = at == 0 ? ' ' : text[at - 1];
+    if (before < 'a' || before > 'z') return true;
+  }
+  return false;
+}
+
+/// True for inline assembly in which a word begins with one of the names.
+bool has_assembly(const Reach& reach, std::initializer_list<std::string_view> names) {
+  if (find_one_of(reach, assembly_words) == nullptr) return false;
+  return std::any_of(reach.parts().begin(), reach.parts().end(), [&](const Part& part) {
+    return std::any_of(part.body.begin(), part.body.end(), [&](const Token& token) {
+      return token.kind == TokenKind::quoted &&
+             std::any_of(names.begin(), names.end(),
+                         [&](std::string_view name) { return has_word(token.text, name); });
+    });
+  });
+}
+
+/// Returns why the kernel's work is unknown. Such a kernel may still be built with instrumentation
+/// that changes nothing, and must then give equal results.
+std::optional<std::string> find_unseen(const Reach& reach, std::string_view kernel) {
+  if (!reach.parts().empty()) return std::nullopt;
+  return fmt::format(
+      "no kernel {} in the program's text: its name comes from a macro, or brackets do not "
+      "match in all branches of #if",
+      kernel);
+}
+
+std::string find_unknown_work(const Reach& reach) {
+  const Token* const word = find_one_of(reach, handing);
+  return word == nullptr ? std::string() : fmt::format("it calls {}", word->text);
+}
+
+Verdict judge_renaming(const Reach& reach) {
+  if (const auto again = find_definition(reach, renamed, true)) return refused(*again);
+  if (has_our_names(reach)) return refused("the program has names that begin with clp_");
+  if (is_hidden_call(reach, renamed)) {
+    return refused("it calls a work-item function in a form that macros cannot replace");
+  }
+  if (const std::string work = find_unknown_work(reach); !work.empty()) return refused(work);
+  return {};
+}
+
+Verdict judge_folding(const Reach& reach, const MemoryNames& names) {
+  for (const AtomicCall& call : find_atomics(reach)) {
+    if (call.kind == AtomicKind::fence) continue;
+    const bool is_local = names.local.contains(call.target);
+    if (call.kind == AtomicKind::unknown || call.kind == AtomicKind::exchange) {
+      return refused(fmt::format("groups may wait for each other: {}", call.name));
+    }
+    if (call.is_result_used && !is_local) {
+      return refused(
+          fmt::format("groups may take work from a counter: the result of {} is used", call.name));
+    }
+  }
+  if (const auto name = find_volatile_access(reach, names)) {
+    return refused(
+        fmt::format("groups may wait for each other: {} is volatile global memory", *name));
+  }
+  if (has_assembly(reach, {"ctaid", "atom", "s_getreg"})) {
+    return refused("its inline assembly depends on the group or contains atomics");
+  }
+  return {};
+}
+
+/// An entry replaces ids and sizes, which a kernel must not define itself.
+Verdict judge_entry(const Reach& reach) {
+  if (const auto again = find_definition(reach, renamed_by_entry, true)) return refused(*again);
+  if (is_hidden_call(reach, renamed_by_entry)) {
+    return refused("it calls a work-item function in a form that macros cannot replace");
+  }
+  if (reach.parts().front().parameters.empty() || reach.parts().front().parameters[0] == "void") {
+    return refused("the kernel has no arguments");
+  }
+  return {};
+}
+
+Verdict judge_barriers(const Reach& reach, const MemoryNames& names) {
+  const bool is_in_assembly = has_assembly(reach, {"bar.", "barrier.", "s_barrier"});
+  if (is_in_assembly) return refused("its barriers are in inline assembly");
+  if (find_one_of(reach, barrier_names) == nullptr) {
+    return {Possibility::not_present, "no barrier in the text"};
+  }
+  if (const auto again = find_definition(reach, barrier_names)) return refused(*again);
+  std::set<std::string_view> racy = names.local;
+  // A barrier for global memory keeps what the kernel writes there in order as well.
+  const auto is_global_fence = [](std::string_view word) {
+    return word == "CLK_GLOBAL_MEM_FENCE" || word == "CLK_IMAGE_MEM_FENCE";
+  };
+  if (find_word(reach, is_global_fence) != nullptr) {
+    const std::set<std::string_view> written = find_written(reach);
+    racy.insert(written.begin(), written.end());
+  }
+  return unless_decisive("without barriers", find_control(reach, racy));
+}
+
+/// True if atom_ functions may operate on 64-bit words, since they share the names of 32-bit ones.
+bool has_wide_atomics(const Reach& reach) {
+  return std::any_of(reach.texts().begin(), reach.texts().end(), [](const Lexed& lexed) {
+    return std::any_of(lexed.pragmas.begin(), lexed.pragmas.end(),
+                       [](const Token& token) { return token.text.starts_with("cl_khr_int64_"); });
+  });
+}
+
+Verdict judge_atomics(const Reach& reach) {
+  std::set<std::string_view> racy;
+  bool is_any = false;
+  for (const AtomicCall& call : find_atomics(reach)) {
+    if (call.kind == AtomicKind::fence) continue;
+    is_any = true;
+    if (call.kind != AtomicKind::update) return refused(fmt::format("it calls {}", call.name));
+    if (reach.defines(call.name)) {
+      return refused(fmt::format("the program defines {} itself", call.name));
+    }
+    if (call.is_result_used) return refused(fmt::format("the result of {} is used", call.name));
+    if (call.name.starts_with("atom_") && has_wide_atomics(reach)) {
+      return refused(fmt::format("{} may operate on 64-bit words", call.name));
+    }
+    if (call.target.empty()) return refused("it is unclear what an atomic updates");
+    racy.insert(call.target);
+  }
+  if (has_assembly(reach, {"atom", "red."})) return refused("its atomics are in inline assembly");
+  if (!is_any) return {Possibility::not_present, "no atomic in the text"};
+  return unless_decisive("with lost updates", find_control(reach, racy));
+}
+
+/// Without lanes, the stores of all lanes but the first are missing, and all lanes store to one
+/// place.
+Verdict judge_lanes(const Reach& reach, const MemoryNames& names) {
+  if (const auto again = find_definition(reach, renamed_without_lanes)) return refused(*again);
+  if (is_hidden_call(reach, renamed_without_lanes)) {
+    return refused("it calls a work-item function in a form that macros cannot replace");
+  }
+  const auto is_of_lanes = [](std::string_view word) {
+    return word.find("sub_group") != std::string_view::npos;
+  };
+  if (const Token* const word = find_word(reach, is_of_lanes)) {
+    return refused(fmt::format("its lanes cooperate: {}", word->text));
+  }
+  if (has_assembly(reach, {"tid", "lane", "shfl", "vote"})) {
+    return refused("its inline assembly depends on the lane");
+  }
+  for (const AtomicCall& call : find_atomics(reach)) {
+    if (call.kind == AtomicKind::fence) continue;
+    return refused(fmt::format("its lanes may update one word: {}", call.name));
+  }
+  std::set<std::string_view> left_out = find_written(reach);
+  left_out.insert(names.local.begin(), names.local.end());
+  return unless_decisive("without the stores of other lanes", find_control(reach, left_out));
+}
+
+/// Without fences, other work-items may see the stores of a work-item late.
+Verdict judge_fences(const Reach& reach, const MemoryNames& names,
+                     const FencesInAssembly& assembly) {
+  if (find_one_of(reach, fence_names) == nullptr && !assembly.is_any) {
+    return {Possibility::not_present, "no fence in the text"};
+  }
+  if (const auto again = find_definition(reach, fence_names)) return refused(*again);
+  if (assembly.is_any && !assembly.are_all) return refused("its assembly does more than fence");
+  std::set<std::string_view> racy = find_written(reach);
+  racy.insert(names.local.begin(), names.local.end());
+  return unless_decisive("without fences", find_control(reach, racy));
+}
+
+/// A replaced special function returns a wrong value.
+Verdict judge_functions(const Reach& reach) {
+  if (find_one_of(reach, special_functions) == nullptr) {
+    return {Possibility::not_present, "no special function in the text"};
+  }
+  if (const auto again = find_definition(reach, special_functions)) return refused(*again);
+  return unless_decisive(
+      "with a substitute function",
+      find_control(reach, {}, {special_functions.begin(), special_functions.end()}));
+}
+
+/// Returns the same verdict for all causes.
+Judgement all_judged(const Verdict& verdict) {
+  return {.renaming = verdict,
+          .folding = verdict,
+          .barriers = verdict,
+          .atomics = verdict,
+          .lanes = verdict,
+          .fences = verdict,
+          .functions = verdict,
+          .entry = verdict};
+}
+
+}  // namespace
+
+Judgement judge(const Program& program, std::string_view kernel) {
+  const Reach reach(program, kernel);
+  const Verdict renaming = judge_renaming(reach);
+  if (renaming.possibility != Possibility::usable) {
+    Judgement judged = all_judged(renaming);
+    judged.unknown_work = find_unknown_work(reach);
+    return judged;
+  }
+  if (const auto unseen = find_unseen(reach, kernel)) {
+    Judgement judged = all_judged(refused(*unseen));
+    judged.renaming = renaming;
+    return judged;
+  }
+  const MemoryNames names = find_memory_names(reach);
+  const Verdict folding = judge_folding(reach, names);
+  const FencesInAssembly assembly = find_fences_in_assembly(reach);
+  // Groups that depend on each other must neither lose lanes or fences nor run alone.
+  const bool is_folded = folding.possibility == Possibility::usable;
+  return {.renaming = renaming,
+          .folding = folding,
+          .barriers = judge_barriers(reach, names),
+          .atomics = judge_atomics(reach),
+          .lanes = is_folded ? judge_lanes(reach, names) : folding,
+          .fences = is_folded ? judge_fences(reach, names, assembly) : folding,
+          .functions = judge_functions(reach),
+          .entry = is_folded ? judge_entry(reach) : folding,
+          .has_fence_assembly = assembly.is_any};
+}
+
+}  // namespace clprobe::prelude

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of a run document as JSON values. The worker's protocol uses the same values.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "clprobe/run.hpp"
+
+namespace clprobe::json {
+
+// Typed reading of a JSON value that knows where in the document it is.
+
+using Json = nlohmann::ordered_json;
+
+/// The largest object of a run is what its driver reported, with some sixty members. nlohmann's
+/// parser looks through all members for each that it adds, so that a million would take hours.
+inline constexpr std::size_t max_members = 4096;
+
+/// A step to a key, as it appears in a path: ".key", or ["k\ney"] when the key is no plain word.
+std::string path_step(std::string_view key);
+
+/// A value, or the place where one is missing. The way there is a chain of parents, and becomes
+/// text only for an error: a run has ten thousand values. A cursor must not outlive its parent.
+class Cursor {
+ public:
+  Cursor() = default;  ///< a missing value without a place
+  explicit Cursor(const Json& value) : value_(&value) {}
+  Cursor(const Cursor& parent, std::string_view key);
+
+  [[nodiscard]] bool is_missing() const { return value_ == nullptr; }
+  [[nodiscard]] bool is_text() const { return value_ != nullptr && value_->is_string(); }
+  [[nodiscard]] bool is_whole() const { return value_ != nullptr && value_->is_number_integer(); }
+  [[nodiscard]] bool is_number() const { return value_ != nullptr && value_->is_number(); }
+  void expect_any_object() const { static_cast<void>(object()); }
+  /// The members called `keys`, some of which may be missing, of an object that has no others.
+  template <std::size_t count>
+  [[nodiscard]] std::array<Cursor, count> members(
+      const std::array<std::string_view, count>& keys) const;
+  [[nodiscard]] std::uint64_t natural() const;
+  [[nodiscard]] std::int64_t integer() const;
+  [[nodiscard]] double number() const;
+  [[nodiscard]] bool boolean() const;
+  [[nodiscard]] std::string text() const;
+
+  /// Calls `visit(key, cursor)` for each member of an object, in the order of the text.
+  template <typename Visit>
+  void for_each_member(Visit visit) const;
+  /// Calls `visit(cursor)` for each element of an array.
+  template <typename Visit>
+  void for_each_element(Visit visit) const;
+  /// Number of elements of an array; 0 for another value.
+  [[nodiscard]] std::size_t size_hint() const;
+
+  /// Throws RunFormatError: "results[0].points[3].samples: expected an array, found nothing".
+  [[noreturn]] void refuse(std::string_view expected) const;
+
+ private:
+  Cursor(const Cursor& parent, std::string_view key, const Json& value)
+      : value_(&value), parent_(&parent), key_(key) {}
+  Cursor(const Cursor& parent, std::size_t index, const Json& value)
+      : value_(&value), parent_(&parent), index_(index) {}
+
+  [[nodiscard]] std::string path() const;
+  [[nodiscard]] const Json& array() const;
+  [[nodiscard]] const Json& object() const;
+
+  const Json* value_{nullptr};
+  const Cursor* parent_{nullptr};
+  std::string_view key_{};  // used when the parent is an object
+  std::size_t index_{0};    // used when it is an array
+};
+
+template <typename Visit>
+void Cursor::for_each_member(Visit visit) const {
+  for (const auto& item : object().items()) {
+    visit(std::string_view(item.key()), Cursor(*this, item.key(), item.value()));
+  }
+}
+
+template <typename Visit>
+void Cursor::for_each_element(Visit visit) const {
+  std::size_t index = 0;
+  for (const Json& each : array()) visit(Cursor(*this, index++, each));
+}
+
+template <std::size_t count>
+std::array<Cursor, count> Cursor::members(const std::array<std::string_view, count>& keys) const {
+  for_each_member([&](std::string_view key, const Cursor& value) {
+    if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
+      value.refuse("no key of this name");
+    }
+  });
+  std::array<Cursor, count> found;
+  for (std::size_t i = 0; i < count; ++i) found[i] = Cursor(*this, keys[i]);
+  return found;
+}
+
+/// Encodes a part of a document. Throws std::invalid_argument when a number is not finite.
+template <typename T>
+Json encode(const T& value);
+
+/// Decodes what `encode` made. Throws RunFormatError with the path within `value`.
+template <typename T>
+T decode(const Json& value);
+
+/// Maximum nesting of a document. An array of runs needs 8 levels.
+inline constexpr std::size_t deepest_nesting = 16;
+
+/// Parses text. Throws RunFormatError where it is no JSON, is cut short, repeats a key, nests too
+/// deep, or has a number that is not finite.
+Json parse(std::string_view text);
+
+/// Writes one line of ASCII, so that a driver's string cannot send an escape sequence to a
+/// terminal. Bytes that are no UTF-8 become U+FFFD.
+std::string one_line(const Json& value);
+
+/// Writes ASCII over several lines. What fits on a line stays on it, so that a sample is one line
+/// of a diff. Ends with a newline.
+std::string many_lines(const Json& value);
+
+}  // namespace clprobe::json

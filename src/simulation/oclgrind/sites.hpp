@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sites of LLVM's instructions.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "simulation/oclgrind/fold.hpp"
+
+namespace llvm {
+class Function;
+class Instruction;
+class Value;
+}  // namespace llvm
+
+namespace clprobe::tracer {
+
+class Sites {
+ public:
+  /// The site of an instruction. One that has accessed memory is a site of its own.
+  std::uint32_t find(const llvm::Instruction& instruction, bool has_accessed);
+  /// The site at which `to` becomes another name of `from`: arguments of calls, and their results.
+  std::uint32_t find_renaming(const llvm::Instruction& at, const llvm::Value& to,
+                              const llvm::Value* from);
+  /// The number of a value; 0 for constants.
+  Value value(const llvm::Value* value);
+  std::uint32_t place(const llvm::Instruction& instruction);
+
+  [[nodiscard]] const std::vector<Site>& all() const { return sites_; }
+
+ private:
+  std::uint32_t add(Site site);
+  Site make(const llvm::Instruction& instruction, bool has_accessed);
+
+  std::vector<Site> sites_{};
+  std::unordered_map<const llvm::Instruction*, std::uint32_t> plain_{};
+  std::unordered_map<const llvm::Instruction*, std::uint32_t> accessing_{};
+  std::map<std::pair<const llvm::Instruction*, const llvm::Value*>, std::uint32_t> renamings_{};
+  std::unordered_map<const llvm::Value*, Value> values_{};
+  std::unordered_map<const llvm::Function*,
+                     std::unordered_map<const llvm::Instruction*, std::uint32_t>>
+      places_{};
+};
+
+}  // namespace clprobe::tracer

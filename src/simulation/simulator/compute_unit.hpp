@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// A compute unit: its warps, and the stage that issues their instructions. A grid steps a compute
+// unit through the cycles in which something of it may change.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "simulation/api/machine.hpp"
+#include "simulation/api/simulator.hpp"
+#include "simulation/simulator/memory_system.hpp"
+
+namespace clprobe::simulator {
+
+class ComputeUnit {
+ public:
+  /// `unit`: its place among the units of `shared`. Keeps references to all.
+  ComputeUnit(const Machine& machine, const Trace& trace, const Options& options, Shared& shared,
+              std::size_t unit, const Observer* observer);
+
+  /// Takes the next work-group of the trace and returns true, if there is room for it.
+  bool dispatch_one(std::uint64_t now);
+  /// Does what is due at `now`. Returns the next cycle in which it has to be called; `never` when
+  /// it has ended, or when only an answer to its lock requests can go on with it.
+  std::uint64_t step(std::uint64_t now);
+  void take(const Completion& completion) { memory_.take(completion); }
+  [[nodiscard]] bool has_ended() const { return phase_ == Phase::ended; }
+  /// The cycle in which its last warp had ended.
+  [[nodiscard]] std::uint64_t last_warp_end() const { return last_warp_end_; }
+  /// The cycle in which its last store had arrived.
+  [[nodiscard]] std::uint64_t end() const { return end_; }
+  /// The last cycle in which a warp came to another instruction. A warp that asks for a lock in
+  /// vain stays at its instruction.
+  [[nodiscard]] std::uint64_t last_progress() const { return last_progress_; }
+  /// True if all of its warps want a lock or wait at a barrier.
+  [[nodiscard]] bool only_waits() const;
+  /// The place of its first active warp, for a message; empty without one.
+  [[nodiscard]] std::string find_standstill() const;
+  /// To be called once, when all units have ended. The unit is idle until the last warp of any unit
+  /// has ended, and waits from then on for the last store of any unit.
+  Result finish(std::uint64_t last_warp_end, std::uint64_t end);
+
+ private:
+  enum class Phase : std::uint8_t { runs, drains, ended };
+
+  /// An event of the memory system, at an unknown time, that wakes a warp.
+  enum class Waiting : std::uint8_t { nothing, room, copies };
+
+  struct Warp {
+    bool is_active{false};
+    bool has_lock_now{false};  ///< the acquire that is under way has succeeded
+    Waiting waiting{Waiting::nothing};
+    Causes hold_cause{0};
+    std::uint32_t lanes{0};
+    std::uint32_t number{0};
+    std::uint32_t program{0};
+    std::uint32_t at{0};
+    std::uint32_t locks_held{0};
+    std::size_t group{0};
+    std::uint64_t serial{0};
+    std::uint64_t issued_at{never};    ///< the last cycle in which it issued
+    std::uint64_t held_until{0};       ///< branch, start, barrier, acquire, release
+    std::uint64_t pending{0};          ///< registers that may not be ready
+    std::uint64_t pending_loads{0};    ///< those of `pending` that memory instructions write
+    std::uint64_t pending_special{0};  ///< the other ones that special functions write
+    std::array<std::uint64_t, register_count> ready{};
+    std::array<std::uint64_t, register_count> load{};
+    std::vector<std::uint64_t> turns{};
+  };
+  struct GroupState {
+    std::uint32_t live{0};
+    std::uint32_t arrived{0};
+    std::vector<std::uint32_t> contexts{};
+  };
+  /// The causes that keep a warp from issuing. Both cycles are `never` for causes that only an
+  /// event ends.
+  struct Blockage {
+    Causes causes{0};
+    std::uint64_t changes{never};  ///< the first cycle in which its causes can be others
+    std::uint64_t earliest{0};     ///< it cannot issue before this cycle
+    std::uint64_t load{0};
+    Waiting waiting{Waiting::nothing};
+
+    void add(Causes cause, std::uint64_t until) {
+      causes |= cause;
+      changes = until < changes ? until : changes;
+      earliest = until > earliest ? until : earliest;
+    }
+  };
+  [[nodiscard]] bool sees_groups() const { return shared_.next_group < trace_.groups.size(); }
+  [[nodiscard]] bool is_at_end(const Warp& warp) const {
+    return warp.at == trace_.programs[warp.program].size();
+  }
+  [[nodiscard]] const Instruction& next_of(const Warp& warp) const {
+    return trace_.programs[warp.program][warp.at];
+  }
+  void take_news(std::uint64_t now);
+  void complete(const Completion& completion, std::uint64_t now);
+  void wake_by(std::size_t context, std::uint64_t cycle) {
+    wake_[context] = std::min(wake_[context], cycle);
+    wake_at_ = std::min(wake_at_, cycle);
+  }
+  void wake_all(Waiting waiting, std::uint64_t now) {
+    for (std::size_t context = 0; context < used_contexts_; ++context) {
+      if (warps_[context].waiting == waiting) wake_by(context, now);
+    }
+  }
+  void start(std::uint32_t context, const WarpWork& work, std::size_t group, std::uint64_t now);
+  void settle(std::uint64_t now);
+  void end_warp(std::uint32_t context, std::uint64_t now);
+  void open_barrier(GroupState& group, std::uint64_t now);
+  void advance(Warp& warp, std::uint64_t now);
+  std::uint64_t drain(std::uint64_t now);
+
+  Blockage find_blockage(Warp& warp, std::uint64_t now) const;
+  static void find_data_hazards(Warp& warp, std::uint64_t registers, std::uint64_t now,
+                                Blockage& found);
+  void find_scoreboard_hazard(const Warp& warp, std::uint64_t now, Blockage& found) const;
+  void find_busy(Operation operation, std::uint64_t now, Blockage& found) const;
+  void find_copy_hazards(const Warp& warp, const Instruction& instruction, std::uint64_t now,
+                         Blockage& found) const;
+
+  std::uint32_t issue(std::uint64_t now);
+  bool try_issue(std::uint32_t context, std::uint64_t now);
+  void execute(std::uint32_t context, const Instruction& instruction, std::uint64_t now);
+  void send_to_memory(std::uint32_t context, const Instruction& instruction, std::uint64_t now);
+  static void compute(Warp& warp, const Instruction& instruction, const FunctionUnits& units,
+                      std::vector<std::uint64_t>& free, std::uint64_t now);
+  [[nodiscard]] static Execution execution_of(const Warp& warp) {
+    return {.lanes = warp.lanes, .warp = warp.number, .turn = warp.turns[warp.at]};
+  }
+
+  void observe(std::uint64_t now);
+  std::uint64_t observe_warp(std::uint32_t context, std::uint64_t now);
+  void tell_until(std::uint64_t now, bool is_last_flush = false);
+  void tell_idle(std::uint64_t until, bool is_last_flush);
+
+  const Machine& machine_;
+  const Trace& trace_;
+  Options options_;
+  Shared& shared_;
+  const Observer* observer_;
+  MemorySystem memory_;
+  std::vector<Warp> warps_;          // by context
+  std::vector<std::uint64_t> wake_;  // by context; apart, since every step looks at all of them
+  std::vector<GroupState> groups_;
+  std::vector<std::uint32_t> by_age_{};
+  std::uint32_t active_{0};
+  std::uint64_t local_bytes_{0};    // that groups hold
+  std::uint32_t used_contexts_{1};  // all that ever had a warp come before the others
+  std::uint32_t unsettled_{0};      // warps at their end, or about to have a lock
+  std::uint32_t last_issued_;
+  std::uint64_t serial_{0};
+  std::uint64_t loads_{0};
+  std::vector<std::uint64_t> alu_free_;
+  std::vector<std::uint64_t> special_free_;
+  bool has_room_{false};  // true if a warp has ended, so that another group may fit
+  Phase phase_{Phase::runs};
+  std::uint64_t wake_at_{0};  // before it nothing changes, unless the memory has news
+  std::uint64_t last_progress_{0};
+  std::uint64_t last_warp_end_{0};
+  std::uint64_t end_{0};
+  Result result_{};
+  // For the observer.
+  std::vector<WarpState> states_;  // by context
+  std::uint64_t told_until_{0};
+  std::uint32_t issued_{0};  // in the cycle `told_until_`
+};
+
+}  // namespace clprobe::simulator

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// The machines that come with clprobe. A number without a source is an assumption, and says so.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "simulation/api/machine.hpp"
+#include "text/api/text.hpp"
+
+namespace clprobe::simulator {
+namespace {
+
+constexpr std::uint64_t kib = 1U << 10U;
+constexpr std::uint64_t mib = 1U << 20U;
+constexpr std::uint64_t gib = 1U << 30U;
+
+/// NVIDIA Tesla M2070. Lashgar et al. 2015: 128 MSHRs that merge 8, 4 instructions of a warp under
+/// way. Anderson et al., quoted there: shared memory 27 cycles, global memory 570. Fermi
+/// whitepaper: 14 SMs, 48 warps, 16/48 KiB, 768 KiB L2. Assumed: L1 and L2 latency, one line a
+/// cycle.
+Machine fermi_m2070() {
+  Machine machine;
+  machine.core = {.clock_ghz = 1.15,
+                  .compute_units = 14,
+                  .warp_width = 32,
+                  .warp_contexts = 48,
+                  .max_work_group_size = 1024,
+                  .issue_width = 2,
+                  .scheduler = Scheduler::loose_round_robin,
+                  .pending_loads_per_warp = 4,
+                  .branch_cycles = 18,
+                  .barrier_cycles = 10};
+  machine.alu = {.count = 2, .latency_cycles = 18, .interval_cycles = 1};
+  machine.special = {.count = 1, .latency_cycles = 44, .interval_cycles = 8};
+  machine.load_store = {.queue_instructions = 1, .lines_per_interval = 1, .interval_cycles = 1};
+  machine.local = {.bytes = 48 * kib,
+                   .banks = 32,
+                   .bank_bytes = 4,
+                   .lanes_together = 32,
+                   .latency_cycles = 27,
+                   .way_cycles = 1};
+  machine.l1 = {.bytes = 16 * kib,
+                .line_bytes = 128,
+                .sector_bytes = 128,
+                .ways = 4,
+                .latency_cycles = 45,
+                .keeps_loads = true};
+  machine.pending = {.kind = PendingKind::mshr, .entries = 128, .mergers = 8};
+  machine.store_buffer = {.entries = 32};
+  machine.l2 = {.bytes = 768 * kib,
+                .ways = 16,
+                .latency_cycles = {365, 365},
+                .bytes_per_cycle = 128.0,
+                .atomic_cycles = 4};
+  machine.memory = {.bytes = 6 * gib, .latency_cycles = {570, 570}, .bytes_per_cycle = 64.0};
+  machine.copy = {.requests_per_cycle = 1, .granularity = CopyGranularity::warp};
+  machine.sharing = {.coherence = Coherence::gpu, .remote_latency_cycles = {365, 365}};
+  return machine;
+}
+
+/// The M2070 with what Lashgar et al. conclude of their Fig. 1: its latency rises to 32 threads, is
+/// flat from 33 to 96 and rises again, since three warps' requests issue at once, each a line a
+/// cycle. Assumed: that the second level keeps up with them. It is a machine of its own, since
+/// nobody has measured if three units have 384 bytes a cycle of an M2070's second level.
+Machine fermi_m2070_units() {
+  Machine machine = fermi_m2070();
+  machine.load_store.units = 3;
+  machine.l2.bytes_per_cycle = 384.0;
+  return machine;
+}
+
+/// NVIDIA Tesla K20, what both readings of Lashgar et al. share. Theirs: 3 instructions of a warp
+/// under way. Kepler whitepaper: 13 SMs of 64 warps, 1.25 MiB L2. Assumed: that loads go past the
+/// L1, the latencies, and 16 lines a cycle. Their spikes at 1360 requests need fewer than latency /
+/// 1360 cycles a request: at one line a cycle the first answer is back long before the table is
+/// full, and no spike would exist.
+Machine kepler_k20(const Pending& pending) {
+  Machine machine = fermi_m2070();
+  machine.core.clock_ghz = 0.706;
+  machine.core.compute_units = 13;
+  machine.core.warp_contexts = 64;
+  machine.core.issue_width = 4;
+  machine.core.pending_loads_per_warp = 3;
+  machine.core.branch_cycles = 10;
+  machine.alu = {.count = 6, .latency_cycles = 10, .interval_cycles = 1};
+  machine.special = {.count = 1, .latency_cycles = 24, .interval_cycles = 1};
+  machine.load_store = {.queue_instructions = 1, .lines_per_interval = 16, .interval_cycles = 1};
+  machine.local.latency_cycles = 33;
+  machine.l1.keeps_loads = false;
+  machine.pending = pending;
+  machine.l2 = {.bytes = 1280 * kib,
+                .ways = 16,
+                .latency_cycles = {222, 222},
+                .bytes_per_cycle = 2048.0,
+                .atomic_cycles = 1};
+  machine.memory = {.bytes = 5 * gib, .latency_cycles = {301, 301}, .bytes_per_cycle = 1024.0};
+  return machine;
+}
+
+/// The pool that the spikes after 680 threads of two and 454 of three loads fit: 1360 <= C < 1364.
+Machine kepler_k20_pool() {
+  return kepler_k20({.kind = PendingKind::request_pool, .entries = 1362, .mergers = 0});
+}
+
+/// The paper's reading: a table of warp instructions. It concludes that there are at least 45, and
+/// multiplies 44 by 32.
+Machine kepler_k20_prt() {
+  return kepler_k20({.kind = PendingKind::prt, .entries = 44, .mergers = 0});
+}
+
+/// NVIDIA GeForce GTX 780 Ti. Okamoto et al. 2014: 15 SMs at 928 MHz, 3 GB, local memory in its
+/// 64-bit mode. It is a Kepler as the K20 is: the rest is that machine's. Assumed besides: 1.5 MiB
+/// of L2. Their c1 and c2, 1.047 and 337.7, are no part of it: runs have to find them.
+Machine gtx_780_ti() {
+  Machine machine = kepler_k20_pool();
+  machine.core.clock_ghz = 0.928;
+  machine.core.compute_units = 15;
+  machine.local.bank_bytes = 8;
+  machine.l2.bytes = 1536 * kib;
+  machine.memory.bytes = 3 * gib;
+  return machine;
+}
+
+/// Alsop 2016, table 5.1, and chapter 5: a GPU similar to a GTX 480 at 700 MHz, simulated by
+/// GPGPU-Sim 3.2.1, whose GTX 480 has the two schedulers, greedy then oldest, the pipelines and the
+/// lines of 128 bytes. Assumed: that an MSHR merges without limit, that banks have one port each,
+/// and, as bench/calibrate.py finds them, both bandwidths, and that an atomic takes its line for
+/// two cycles.
+Machine gsi() {
+  Machine machine;
+  machine.core = {.clock_ghz = 0.7,
+                  .compute_units = 15,
+                  .warp_width = 32,
+                  .warp_contexts = 48,
+                  .max_work_group_size = 1024,
+                  .issue_width = 2,
+                  .scheduler = Scheduler::greedy_then_oldest,
+                  .pending_loads_per_warp = 0,
+                  .branch_cycles = 8,
+                  .barrier_cycles = 1};
+  machine.alu = {.count = 2, .latency_cycles = 4, .interval_cycles = 1};
+  machine.special = {.count = 1, .latency_cycles = 16, .interval_cycles = 8};
+  machine.load_store = {.queue_instructions = 1, .lines_per_interval = 1, .interval_cycles = 1};
+  machine.local = {.bytes = 16 * kib,
+                   .banks = 32,
+                   .bank_bytes = 4,
+                   .lanes_together = 32,
+                   .latency_cycles = 1,
+                   .way_cycles = 1};
+  machine.l1 = {.bytes = 32 * kib,
+                .line_bytes = 128,
+                .sector_bytes = 128,
+                .ways = 8,
+                .latency_cycles = 1,
+                .keeps_loads = true};
+  machine.l1_banks = {.count = 8};
+  machine.pending = {.kind = PendingKind::mshr, .entries = 32, .mergers = 0};
+  machine.store_buffer = {.entries = 32};
+  machine.l2 = {.bytes = 4 * mib,
+                .ways = 16,
+                .latency_cycles = {29, 61},
+                .bytes_per_cycle = 256.0,
+                .atomic_cycles = 2};
+  machine.l2_banks = {.count = 16};
+  machine.memory = {.bytes = 4 * gib, .latency_cycles = {197, 261}, .bytes_per_cycle = 256.0};
+  machine.copy = {.requests_per_cycle = 1, .granularity = CopyGranularity::core};
+  machine.sharing = {.coherence = Coherence::gpu, .remote_latency_cycles = {35, 83}};
+  return machine;
+}
+
+/// A machine like an NVIDIA H200: latencies and capacities as published pointer chases see them
+/// (GH200: L1 32 cycles to 205 KiB, L2 280, memory 620 to 690; local memory 29), 132 SMs of 64
+/// warps. Assumed: 512 pending sectors as on Volta (Hopper's number is not known; at least 320), 64
+/// bytes a cycle from L2, and from memory the share of one SM while all read.
+Machine hopper_like() {
+  Machine machine;
+  machine.core = {.clock_ghz = 1.98,
+                  .compute_units = 132,
+                  .warp_width = 32,
+                  .warp_contexts = 64,
+                  .max_work_group_size = 1024,
+                  .issue_width = 4,
+                  .scheduler = Scheduler::greedy_then_oldest,
+                  .pending_loads_per_warp = 0,
+                  .branch_cycles = 10,
+                  .barrier_cycles = 20};
+  machine.alu = {.count = 4, .latency_cycles = 4, .interval_cycles = 1};
+  machine.special = {.count = 1, .latency_cycles = 18, .interval_cycles = 2};
+  machine.load_store = {.queue_instructions = 2, .lines_per_interval = 1, .interval_cycles = 1};
+  machine.local = {.bytes = 48 * kib,
+                   .banks = 32,
+                   .bank_bytes = 4,
+                   .lanes_together = 32,
+                   .latency_cycles = 29,
+                   .way_cycles = 1};
+  machine.l1 = {.bytes = 208 * kib,
+                .line_bytes = 128,
+                .sector_bytes = 32,
+                .ways = 8,
+                .latency_cycles = 32,
+                .keeps_loads = true};
+  machine.pending = {.kind = PendingKind::mshr, .entries = 512, .mergers = 8};
+  machine.store_buffer = {.entries = 64};
+  machine.l2 = {.bytes = 60 * mib,
+                .ways = 16,
+                .latency_cycles = {264, 296},
+                .bytes_per_cycle = 64.0,
+                .atomic_cycles = 1};
+  machine.memory = {.bytes = 141 * gib, .latency_cycles = {620, 690}, .bytes_per_cycle = 18.4};
+  machine.copy = {.requests_per_cycle = 1, .granularity = CopyGranularity::warp};
+  machine.sharing = {.coherence = Coherence::gpu, .remote_latency_cycles = {280, 280}};
+  return machine;
+}
+
+struct Preset {
+  std::string_view name;
+  Machine (*make)();
+};
+
+constexpr std::array presets{
+    Preset{"fermi-m2070", fermi_m2070},         Preset{"fermi-m2070-units", fermi_m2070_units},
+    Preset{"kepler-k20-pool", kepler_k20_pool}, Preset{"kepler-k20-prt", kepler_k20_prt},
+    Preset{"gtx-780-ti", gtx_780_ti},           Preset{"gsi", gsi},
+    Preset{"hopper-like", hopper_like}};
+
+}  // namespace
+
+std::vector<std::string_view> preset_names() {
+  std::vector<std::string_view> names;
+  names.reserve(presets.size());
+  for (const Preset& each : presets) names.push_back(each.name);
+  return names;
+}
+
+Machine preset(std::string_view name) {
+  const auto* const found = std::find_if(presets.begin(), presets.end(),
+                                         [&](const Preset& each) { return each.name == name; });
+  if (found != presets.end()) {
+    Machine machine = found->make();
+    machine.name = name;
+    return machine;
+  }
+  const std::vector<std::string_view> names = preset_names();
+  const std::optional<std::string_view> meant = nearest(name, names);
+  throw MachineError(fmt::format("no machine is called '{}'{}; available: {}", name,
+                                 meant ? fmt::format(" (did you mean {}?)", *meant) : "",
+                                 fmt::join(names, ", ")));
+}
+
+}  // namespace clprobe::simulator

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Removes passwords, tokens and keys from command lines that may be published. Pure.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace clprobe {
+
+/// Returns the words with "***" in place of possible secrets: values of names such as --password,
+/// -p, API_KEY= and "Authorization:", users in URLs, and the common forms of keys. Rather hides too
+/// much than too little.
+std::vector<std::string> without_secrets(const std::vector<std::string>& words);
+
+/// Returns the options of a build with "***" in place of the values of definitions with such names,
+/// except numbers and types of OpenCL C.
+std::string options_without_secrets(std::string_view options);
+
+// Removes folders and names that identify a machine from messages that may be published.
+
+/// A folder ("/home/alice"), or a name of a person or a machine ("alice"), and its replacement.
+struct Place {
+  std::string path{};
+  std::string shown{};
+};
+
+/// Returns `text` with every place replaced: a folder wherever its path occurs, a name wherever it
+/// is a word of a path or of an address ("alice" in "/scratch/alice/x", but not in "alice is
+/// here"). If one folder contains another, the inner one counts. Pure.
+std::string hide_places(std::string_view text, std::span<const Place> places);
+
+}  // namespace clprobe
