@@ -55,7 +55,7 @@ most_threads() {
   OCL_ICD_VENDORS=$PWD/none clprobe --device sim:gsi gsi --case implicit -o run.json
   [ "$status" -eq 0 ]
   [[ "$output" == *"full MSHR"* && "$output" == *"pending DMA"* ]]
-  [[ "$output" == *"12 implicit, stash, 256 MSHRs"* ]]
+  [[ "$output" == *"implicit, stash, 256 MSHRs"* ]]
   json_says '.results[0].status == "ok" and (.results[0].points | length) == 12' run.json
   json_says '[.results[0].findings[] | select(.name == "stall")]
     | group_by([.series, .method]) | length == 24
