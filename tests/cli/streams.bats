@@ -193,7 +193,7 @@ until_told() {
       sleep 600 <pipe.html &
       local holder=$!
     fi
-    "$CLPROBE" -d sim:gsi latency --series global --sizes 4KiB -o pipe.html -o b.json >out 2>err &
+    "$CLPROBE" -d sim:gsi latency --series global --sizes '1KiB-4MiB*1.02' -o pipe.html -o b.json >out 2>err &
     local pid=$!
     until_told "$pid" '"interrupted": false'
     sleep 0.5
