@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2154,SC2016  # Bats and common.bash set the variables; jq expands its own
-# compare --live: two sides measured in turns.
+# compare --live: two sides measured alternately.
 bats_require_minimum_version 1.5.0
 
 setup() {
@@ -34,7 +34,7 @@ side_b() {
   json_says 'any(.findings[].runs[].reason // ""; test("alternating pass"))'
 }
 
-@test "a driver that takes 20 % longer is worse in every level that was followed" {
+@test "a driver that takes 20 % longer is worse in every level that was alternated" {
   side_b stretch=20@clEnqueueNDRangeKernel --b-env CLPROBE_FAULT_STRETCHED=latency_chase \
     --fail-on worse --json --runs both.json
   [ "$status" -eq 4 ]
@@ -42,7 +42,7 @@ side_b() {
   [[ $stderr != *"$CLPROBE_FAULT_LIBRARY"* ]]
   json_says '[.findings[].runs[] | select((.reason // "") | test("alternating pass"))] | length > 0 and
     all(.verdict == "worse" and .ratio > 1.1 and .ratio < 1.3 and .interval_low > 1.03)'
-  # Both runs are there, with the samples of all turns, and can be reported and compared.
+  # Both runs are there, with the samples of all passes, and can be reported and compared.
   json_says 'length == 2 and all(.[]; .interrupted == false)' both.json
   json_says 'all(.[]; [.results[].points[].samples[].visit] | max > 5)' both.json
   json_says '.[1].arguments | index("LD_PRELOAD=libclprobe_fault.so") != null' both.json
@@ -58,7 +58,7 @@ side_b() {
   [[ $stderr == *'side B'* && $stderr == *'cannot be decided'* ]]
   side_b fail@clCreateContext
   [ "$status" -eq 1 ]
-  # In the middle of the turns: the first look has a third as many launches.
+  # While alternating: measuring once has a third as many launches.
   side_b gone@clEnqueueNDRangeKernel:60 --fail-on worse --runs both.json
   [ "$status" -eq 5 ]
   json_says '.[0].results[0].status == "ok" and .[1].results[0].status == "failed"' both.json
@@ -134,7 +134,7 @@ side_b() {
     }
     rm -f out.csv both.json
   done
-  # Too little time for four rounds.
+  # Too little time for four passes.
   live latency --series global --sizes 4KiB-12KiB*1.2 --time-budget 1ms --json
   json_says '[.findings[].runs[] | select((.reason // "") | test("alternating pass"))] | length > 0 and
     all(.verdict == "unclear" and (has("interval_high") | not))'
