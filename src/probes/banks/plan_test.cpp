@@ -87,7 +87,7 @@ TEST_CASE("without a clock in the kernel the model is not measured, and that is 
 }
 
 TEST_CASE("what is asked of the device and cannot be is one line with the valid range") {
-  const auto said = [](const DeviceInfo& device, const Options& options) {
+  const auto said = [](const DeviceInfo& device, const GivenOptions& options) {
     return banks_probe().check(device, asking(options));
   };
   CHECK(said(gpu(), {}).empty());
@@ -98,7 +98,7 @@ TEST_CASE("what is asked of the device and cannot be is one line with the valid 
   CHECK(said(gpu(), {{"sub-groups", Ints{33}}}).find("choose 1 to 32") != std::string::npos);
   CHECK(said(wave64(), {{"sub-groups", Ints{5}}}).find("choose 1 to 4") != std::string::npos);
   CHECK(said(gpu(), {{"strides", Ints{65}}}).empty());
-  const Options wide{{"words", Words{"16"}}, {"strides", Ints{100}}};
+  const GivenOptions wide{{"words", Words{"16"}}, {"strides", Ints{100}}};
   CHECK(said(gpu(), wide).find("--strides: a distance of 100 words of 16 bytes needs") == 0);
   CHECK(said(gpu(), wide).find("choose 0 to 82") != std::string::npos);
   // The plan says that there is no local memory.

@@ -23,11 +23,11 @@ namespace clprobe::banks {
 
 inline const Probe& banks_probe() { return *find_probe("banks"); }
 
-using Options = std::vector<std::pair<std::string_view, OptionValue>>;
+using GivenOptions = std::vector<std::pair<std::string_view, OptionValue>>;
 using Ints = std::vector<int>;
 using Words = std::vector<std::string>;
 
-inline Request asking(const Options& options, const std::vector<std::string>& series = {}) {
+inline Request asking(const GivenOptions& options, const std::vector<std::string>& series = {}) {
   Request request;
   request.series = series;
   for (const auto& [name, value] : options) request.own.set(name, value);
