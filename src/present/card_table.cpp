@@ -90,12 +90,10 @@ int topic_width_of(const Page& page, const DeviceCard& card) {
   return std::min(width, page.width() / 3);
 }
 
-/// The card's answers, each in at most two lines, or four on a narrow page. Unseen findings and
-/// kinds of warnings share one line each.
+/// The card's answers, each in at most `max_lines` lines. Unseen findings and kinds of warnings
+/// share one entry each.
 std::vector<CardEntry> entries_of(const Page& page, const DeviceCard& card, int topic_width,
-                                  bool has_warnings) {
-  constexpr int usual_width = 80;
-  const std::size_t max_lines = page.width() < usual_width ? 4 : 2;
+                                  bool has_warnings, std::size_t max_lines) {
   const std::string_view mark = mark_of(page);
   const int width = page.width() - indent - topic_width - gap;
   std::vector<CardEntry> entries;
@@ -114,6 +112,21 @@ std::vector<CardEntry> entries_of(const Page& page, const DeviceCard& card, int 
   add_list("not seen", card.unseen, Ink::plain);
   if (has_warnings) add_list(caution_topic, card.warnings, Ink::caution);
   return entries;
+}
+
+/// The answers in two lines each, or four on a narrow page; in one line each if a card would
+/// otherwise leave no room for a chart on a usual screen.
+std::vector<CardEntry> entries_that_fit(const Page& page, const DeviceCard& card, int topic_width,
+                                        bool has_warnings) {
+  constexpr int usual_width = 80;
+  constexpr std::size_t max_card_lines = 16;
+  const bool is_narrow = page.width() < usual_width;
+  std::vector<CardEntry> entries =
+      entries_of(page, card, topic_width, has_warnings, is_narrow ? 4 : 2);
+  std::size_t lines = 2 + card.levels.size();  // and two titles
+  for (const CardEntry& each : entries) lines += each.lines.size();
+  if (is_narrow || lines <= max_card_lines) return entries;
+  return entries_of(page, card, topic_width, has_warnings, 1);
 }
 
 /// The order in which parts are left out, those that a reader misses least first.
@@ -231,7 +244,7 @@ void add_card(Page& page, const DeviceCard& card, bool has_warnings) {
   add_title(page, card);
   add_levels(page, card);
   const int topic_width = topic_width_of(page, card);
-  for (const CardEntry& entry : entries_of(page, card, topic_width, has_warnings)) {
+  for (const CardEntry& entry : entries_that_fit(page, card, topic_width, has_warnings)) {
     std::string topic = entry.topic;
     for (const std::string& line : entry.lines) {
       page.line({{" " + pad_right(topic, topic_width) + "  ", Ink::faint}, {line, entry.ink}});
