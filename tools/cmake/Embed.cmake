@@ -63,7 +63,7 @@ file(
 #include <stdexcept>
 #include <string>
 
-#include \"clprobe/embedded.hpp\"
+#include \"text/api/embedded.hpp\"
 
 namespace clprobe {
 namespace {
