@@ -133,7 +133,7 @@ std::vector<CardEntry> entries_that_fit(const Page& page, const DeviceCard& card
 constexpr std::array details{
     LevelDetail{Words::whole},
     LevelDetail{Words::brief},
-    LevelDetail{Words::brief, false},
+    LevelDetail{Words::brief, true, false},
     LevelDetail{Words::brief, false, false},
     LevelDetail{Words::brief, false, false, false},
     LevelDetail{Words::brief, false, false, false, false},
