@@ -106,7 +106,10 @@ std::vector<CardEntry> entries_of(const Page& page, const DeviceCard& card, int 
   const auto add_list = [&](std::string_view topic, const std::vector<std::string>& parts,
                             Ink ink) {
     if (parts.empty()) return;
-    entries.push_back({std::string(topic), list_in(shown(page, parts), width), ink});
+    std::vector<std::string> lines = list_in(shown(page, parts), width);
+    if (lines.size() > max_lines)
+      lines = shorten(joined(shown(page, parts)), max_lines, width, mark);
+    entries.push_back({std::string(topic), std::move(lines), ink});
   };
   if (!card.failures.empty()) add_list("not done", {card.failures}, Ink::failure);
   add_list("not seen", card.unseen, Ink::plain);
@@ -117,13 +120,13 @@ std::vector<CardEntry> entries_of(const Page& page, const DeviceCard& card, int 
 /// The answers in two lines each, or four on a narrow page; in one line each if a card would
 /// otherwise leave no room for a chart on a usual screen.
 std::vector<CardEntry> entries_that_fit(const Page& page, const DeviceCard& card, int topic_width,
-                                        bool has_warnings) {
+                                        bool has_warnings, std::size_t title_lines) {
   constexpr int usual_width = 80;
   constexpr std::size_t max_card_lines = 16;
   const bool is_narrow = page.width() < usual_width;
   std::vector<CardEntry> entries =
       entries_of(page, card, topic_width, has_warnings, is_narrow ? 4 : 2);
-  std::size_t lines = 2 + card.levels.size();  // and two titles
+  std::size_t lines = title_lines + (card.levels.empty() ? 0 : 1 + card.levels.size());
   for (const CardEntry& each : entries) lines += each.lines.size();
   if (is_narrow || lines <= max_card_lines) return entries;
   return entries_of(page, card, topic_width, has_warnings, 1);
@@ -134,10 +137,11 @@ constexpr std::array details{
     LevelDetail{Words::whole},
     LevelDetail{Words::brief},
     LevelDetail{Words::brief, true, false},
-    LevelDetail{Words::brief, false, false},
+    LevelDetail{Words::brief, true, false, false},
     LevelDetail{Words::brief, false, false, false},
     LevelDetail{Words::brief, false, false, false, false},
-    LevelDetail{Words::none, false, false, false, false},
+    LevelDetail{Words::brief, false, false, false, false, false},
+    LevelDetail{Words::none, false, false, false, false, false},
 };
 
 /// The type of a level. Below no title a note takes its place: its name says what it is.
@@ -162,7 +166,7 @@ int note_room(const Page& page, const Layout& table, const Row& row) {
 bool fits(const Page& page, const Layout& table, const LevelDetail& detail) {
   if (Page::table_width(table.columns, table.rows, indent) > page.width()) return false;
   // A note is cut before more than intervals goes for it.
-  if (!detail.has_intervals) return true;
+  if (!detail.has_narrow) return true;
   return std::all_of(table.rows.begin(), table.rows.end(), [&](const Row& row) {
     return display_width(row.remark) <= note_room(page, table, row);
   });
@@ -193,8 +197,8 @@ void add_levels(Page& page, const DeviceCard& card) {
   }
 }
 
-/// The name, and its facts in the same line where they fit.
-void add_title(Page& page, const DeviceCard& card) {
+/// Adds the name, with its facts in the same line if they fit. Returns the number of lines.
+std::size_t add_title(Page& page, const DeviceCard& card) {
   const std::string title = page.show(card.title);
   std::string brief = card.facts;
   constexpr std::string_view left_out = "compute ";  // of "132 compute units"
@@ -203,10 +207,23 @@ void add_title(Page& page, const DeviceCard& card) {
   }
   for (const std::string& facts : {page.show(card.facts), page.show(brief)}) {
     if (display_width(title) + 2 + display_width(facts) > page.width()) continue;
-    return page.line({{title + "  ", Ink::heading}, {facts, Ink::faint}});
+    page.line({{title + "  ", Ink::heading}, {facts, Ink::faint}});
+    return 1;
   }
   page.line({{title, Ink::heading}});
   page.prose(" ", card.facts, Ink::faint);
+  return 2;
+}
+
+}  // namespace
+
+namespace {
+
+bool is_narrow(const Finding& latency) {
+  constexpr double worth_telling = 0.05;
+  if (!latency.value || !latency.low || !latency.high) return true;
+  const double value = *latency.value;
+  return std::max(value - *latency.low, *latency.high - value) < worth_telling * value;
 }
 
 }  // namespace
@@ -223,10 +240,11 @@ Table levels_table(const DeviceCard& card, const LevelDetail& detail) {
   for (const DeviceLevel& level : card.levels) {
     const CardLevel& own = level.own;
     const std::string latency = value_text(own.latency);
+    const bool has_interval =
+        detail.has_intervals && (detail.has_narrow || !is_narrow(own.latency));
     std::vector<Cell> cells{
         {own.name},
-        {latency.empty() ? "no plateau" : latency,
-         detail.has_intervals ? interval_text(own.latency) : ""},
+        {latency.empty() ? "no plateau" : latency, has_interval ? interval_text(own.latency) : ""},
         // The column's title has the unit.
         {detail.has_cycles && own.cycles.value ? quantity_text(*own.cycles.value, own.cycles.unit)
                                                : ""},
@@ -241,10 +259,11 @@ Table levels_table(const DeviceCard& card, const LevelDetail& detail) {
 }
 
 void add_card(Page& page, const DeviceCard& card, bool has_warnings) {
-  add_title(page, card);
+  const std::size_t title_lines = add_title(page, card);
   add_levels(page, card);
   const int topic_width = topic_width_of(page, card);
-  for (const CardEntry& entry : entries_that_fit(page, card, topic_width, has_warnings)) {
+  for (const CardEntry& entry :
+       entries_that_fit(page, card, topic_width, has_warnings, title_lines)) {
     std::string topic = entry.topic;
     for (const std::string& line : entry.lines) {
       page.line({{" " + pad_right(topic, topic_width) + "  ", Ink::faint}, {line, entry.ink}});
