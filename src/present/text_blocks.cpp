@@ -258,6 +258,27 @@ void add_pieces(Page& page, const Table& table, const TableText& text) {
   }
 }
 
+/// A row in words: "time 1.00 ms ±5 %, lanes not known: some launches were not measured".
+std::string sentence_of(const Table& table, const std::vector<Cell>& row) {
+  std::vector<std::string> parts;
+  for (std::size_t i = table.names; i < row.size(); ++i) {
+    const std::string word = word_of(row[i]);
+    if (word.empty() && row[i].reason.empty()) continue;
+    std::string text = row[i].reason.starts_with(word) ? row[i].reason : word;
+    if (!row[i].aside.empty()) text += " " + row[i].aside;
+    if (!row[i].reason.empty() && text != row[i].reason) text += ": " + row[i].reason;
+    parts.push_back(table.head[i] + " " + text);
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+/// Few rows that are too wide for a table read better in words, with the reasons that a column has
+/// no room for.
+bool is_sentences(const Table& table) {
+  constexpr std::size_t few = 3;
+  return !table.is_of_devices && !table.has_name_heads && table.rows.size() <= few;
+}
+
 /// Adds the table in one piece, in the whole form with all asides; false if it does not fit.
 bool add_whole(Page& page, const Table& table, const TableText& text, Form form) {
   const std::size_t all = text.values();
@@ -305,7 +326,16 @@ Layout lay_out(const Page& page, const Table& table) {
 
 void add_table(Page& page, const Table& table, Form form) {
   const TableText text(page, table);
-  if (table.is_of_devices || !add_whole(page, table, text, form)) add_pieces(page, table, text);
+  if (table.is_of_devices || !add_whole(page, table, text, form)) {
+    if (is_sentences(table)) {
+      for (const std::vector<Cell>& row : table.rows) {
+        page.prose(" " + page.show(names_in(table, row)) + ": ", page.show(sentence_of(table, row)),
+                   Ink::plain);
+      }
+      return;
+    }
+    add_pieces(page, table, text);
+  }
   if (form == Form::whole) add_notes(page, table);
 }
 

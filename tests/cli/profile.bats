@@ -277,7 +277,7 @@ end
   [[ ${lines[0]} == kernel,program,* && $(printf '%s\n' "${lines[@]:1}" | sort | cut --delimiter=, --fields=1,3) == \
     $'add,source\nadd,source\nslow,source' ]]
   json_says '.launches == 52' a.json
-  [[ $(<a.md) == *'| kernel | global |'* && $(<a.txt) == clprobe_surveyed:* ]]
+  [[ $(<a.md) == *'| global | local | kernel |'* && $(<a.txt) == clprobe_surveyed:* ]]
   [[ -z $(ls tmp) ]]
 }
 

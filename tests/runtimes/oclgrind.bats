@@ -374,8 +374,7 @@ mixed() {
   done
   for way in 0 1 2; do
     alone stalls.cl -DPART=1 -DWAY="$way" stalls_copy 128 64 '<size=16384 fill=7 uint>' \
-      '<size=16384 fill=0 uint>' 0 2 3 3 4 1 "${steps[@]}" "$never" '<size=48 fill=0 ulong>' 1 2 2 63 \
-      '<size=256 fill=0 uint>'
+      '<size=16384 fill=0 uint>' 0 2 3 3 4 1 "${steps[@]}" "$never" '<size=96 fill=0 ulong>'
     [ -z "$said" ]
   done
   # A root with two children, in the common queue of a group.
