@@ -63,7 +63,7 @@ CASES: dict[str, dict[str, int]] = {
     "divergence": {"groups_per_unit": 2, "work_items": 256, "near_loads": 1, "turn_steps": 256,
                    "is_divergent": 1},
     "uncoalesced-loads": {"groups_per_unit": 2, "work_items": 256, "near_loads": 1, "tile_loads": 0,
-                          "chain_steps": 0, "loads": 8, "is_scattered": 1},
+                          "chain_steps": 0, "block_loads": 8, "is_scattered": 1},
     "uncoalesced-stores": {"work_items": 128, "near_loads": 1, "tile_loads": 0, "chain_steps": 0,
                            "stores": 8, "is_scattered": 1},
     "store-bound": {"groups_per_unit": 2, "work_items": 256, "near_loads": 1, "tile_loads": 0,
@@ -72,10 +72,10 @@ CASES: dict[str, dict[str, int]] = {
     "function-unit": {"groups_per_unit": 2, "work_items": 256, "near_loads": 1, "tile_loads": 0,
                       "chain_steps": 0, "functions": 8},
 }
-UNITS = ("loads", "stores", "functions")  # that a structural case waits for
+UNITS = ("block_loads", "stores", "functions")  # that a structural case waits for
 DEFAULTS = {"groups_per_unit": 1, "work_items": 32, "far_loads": 0, "is_chase": 0, "near_loads": 0,
             "tile_loads": 1, "tile_stride": 2, "chain_steps": 1, "turn_steps": 0, "has_barrier": 0,
-            "is_divergent": 0, "loads": 0, "stores": 0, "is_scattered": 0, "stores_go_far": 0,
+            "is_divergent": 0, "block_loads": 0, "stores": 0, "is_scattered": 0, "stores_go_far": 0,
             "has_fence": 0, "functions": 0}
 
 
@@ -122,7 +122,7 @@ def structural_numbers(mix: dict[str, int], sizes: Sizes) -> dict[str, int]:
     """What the kernel that waits for a unit gets besides (wait_for_one.cpp)."""
     rows = max(sizes.groups * sizes.work_items // LINE_WORDS, 1)
     blocks = stored_blocks(mix, sizes, rows)
-    return {"block_loads": mix["loads"],
+    return {"block_loads": mix["block_loads"],
             "load_mask": power_below(sizes.first_bytes // (BLOCK_WORDS * WORD_BYTES)) - 1,
             "lane_stride": LINE_WORDS if mix["is_scattered"] else 1,
             "turn_stride": 1 if mix["is_scattered"] else LINE_WORDS,

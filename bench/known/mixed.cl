@@ -15,7 +15,7 @@ inline uint mixed(uint x) {
 #define STEP(x) x = ((x)*multiplier) ^ addend;
 // Work that keeps one resource busy and that nothing waits for (a part of stalls.cl).
 
-// Four loads that do not wait for each other, of lines that only the generator knows.
+// Four independent loads of lines that the generator chooses.
 #define LOAD_4(state, mask, sum)                        \
   {                                                     \
     const uint line0 = LINE_OF(state, mask);            \
@@ -38,7 +38,8 @@ inline uint mixed(uint x) {
   at += 4;
 
 // 4 * noise operations, loads from local memory, or loads of lines of noise_mask, by a work-item
-// that does nothing else. The host does the same in src/probes/stalls_noise.cpp.
+// that does nothing else. The host does the same in
+// src/probes/stalls/cases/wait_for_one.cpp.
 #define MAKE_NOISE                                                 \
   if (noise_kind == 0) {                                           \
     for (uint k = 0; k < noise; ++k) {                             \
@@ -53,7 +54,14 @@ inline uint mixed(uint x) {
   }
 // Kernels that wait for one thing (a part of stalls.cl).
 
-// Eight: what is loaded is not waited for before the last is on its way.
+// Each work-item stores one word. All words of a line are equal, so that the lanes of a sub-group
+// that follow their loads stay together.
+kernel void stalls_fill(global uint* data) {
+  const uint at = (uint)get_global_id(0);
+  data[at] = mixed(at / LINE_WORDS);
+}
+
+// Eight loads that are all on their way before any is waited for.
 #define PLACE(j)                                                    \
   const uint place##j = LINE_OF(far, far_mask) * LINE_WORDS + lane; \
   far = NEXT(far);
@@ -68,11 +76,13 @@ inline uint mixed(uint x) {
 // clang-format on
 #define FOLLOW far = NEXT(far + data[LINE_OF(far, far_mask) * LINE_WORDS + lane]);
 
-// One iteration of a work-item: 8 * far_loads independent loads of one stream (or 4 * far_loads,
-// each of which waits for the one before), 4 * near_loads of another, 4 * tile_loads of local
-// memory, 4 * chain_steps operations, 4 * turn_steps more of those whose turn it is, a barrier.
-// Work-items from `workers` on only make noise: 4 * noise operations or loads, for none of which
-// anything waits.
+// One iteration of a work-item has 8 * far_loads independent loads of one stream (or 4 * far_loads
+// dependent ones), 4 * near_loads loads of another, 4 * tile_loads loads of local memory,
+// 4 * chain_steps operations, 4 * turn_steps operations of the work-items whose turn it is, and a
+// barrier. With STRUCTURAL it has 4 * near_loads loads and the work of stalls_structural.clh.
+// Work-items from `workers` on only make noise: 4 * noise operations or loads that nothing waits
+// for. stamps: for each row of 32 work-items, the clock at their beginning and end, their time at
+// barriers if they are timed, and the beginning and end by the clock that all groups share.
 kernel void stalls_mixed(global const uint* restrict data, uint launch, uint iterations,
                          uint workers, uint far_loads, uint far_mask, uint is_chase,
                          uint near_loads, uint near_mask, uint tile_loads, uint tile_stride,
@@ -84,7 +94,7 @@ kernel void stalls_mixed(global const uint* restrict data, uint launch, uint ite
   for (uint at = item; at < TILE_WORDS; at += (uint)get_local_size(0)) tile[at] = mixed(~at);
   barrier(CLK_LOCAL_MEM_FENCE);
   const uint lane = item % LINE_WORDS;
-  // The same in all lanes that load a line together.
+  // All lanes that load a line together have the same row.
   const uint row = (uint)get_global_id(0) / LINE_WORDS;
   uint far = mixed(row ^ mixed(launch));
   uint near = mixed(far);
@@ -112,7 +122,7 @@ kernel void stalls_mixed(global const uint* restrict data, uint launch, uint ite
           STEP(x0) STEP(x0) STEP(x0) STEP(x0)
         }
       } else {
-        // Eight chains: in four a sub-group still waits for results.
+        // Eight chains, because a sub-group still waits for results with four.
         for (uint k = 1; k < chain_steps; k += 2) {
           STEP(x0) STEP(x1) STEP(x2) STEP(x3) STEP(x4) STEP(x5) STEP(x6) STEP(x7)
         }

@@ -15,7 +15,7 @@ inline uint mixed(uint x) {
 #define STEP(x) x = ((x)*multiplier) ^ addend;
 // Work that keeps one resource busy and that nothing waits for (a part of stalls.cl).
 
-// Four loads that do not wait for each other, of lines that only the generator knows.
+// Four independent loads of lines that the generator chooses.
 #define LOAD_4(state, mask, sum)                        \
   {                                                     \
     const uint line0 = LINE_OF(state, mask);            \
@@ -38,7 +38,8 @@ inline uint mixed(uint x) {
   at += 4;
 
 // 4 * noise operations, loads from local memory, or loads of lines of noise_mask, by a work-item
-// that does nothing else. The host does the same in src/probes/stalls_noise.cpp.
+// that does nothing else. The host does the same in
+// src/probes/stalls/cases/wait_for_one.cpp.
 #define MAKE_NOISE                                                 \
   if (noise_kind == 0) {                                           \
     for (uint k = 0; k < noise; ++k) {                             \
@@ -53,10 +54,10 @@ inline uint mixed(uint x) {
   }
 // Work that waits for a unit: for the load/store unit, for stores, for a fence behind them, for the
 // unit of special functions (a part of stalls.cl). The host does the same in
-// src/probes/stalls/cases/structural.cpp.
+// src/probes/stalls/cases/wait_for_one.cpp.
 
-// As many lines as a line has words. In each turn a lane takes one word; in 32 turns 32 lanes take
-// all, whether they are side by side in a turn (lane_stride 1, turn_stride 32) or a line apart.
+// A block has as many lines as a line has words. In each turn a lane accesses one word; in 32 turns
+// 32 lanes access all, side by side (lane_stride 1, turn_stride 32) or a line apart.
 #define BLOCK_WORDS (LINE_WORDS * LINE_WORDS)
 
 #define LOAD_BLOCK                                                           \
@@ -73,8 +74,8 @@ inline uint mixed(uint x) {
     }                                                                        \
   }
 
-// What is stored follows from the place and the launch, and has no uppermost bit, so that it passes
-// the gate unless that is closed: no compiler knows which.
+// The stored word follows from the place and the launch. Its top bit is 0, so that it passes the
+// gate unless that is closed, which no compiler knows.
 #define STORE(to)                                              \
   {                                                            \
     const uint at = to;                                        \
@@ -95,7 +96,7 @@ inline uint mixed(uint x) {
     }                                                                                       \
   }
 
-// Behind it all of the device sees what the work-item has stored.
+// Makes the work-item's stores visible to the whole device.
 #if STRUCTURAL == 2
 inline void fence_device(void) {
 #if defined(__NV_CL_C_VERSION)
@@ -114,9 +115,9 @@ inline void fence_device(void) {
 #define FENCE
 #endif
 
-// Four chains of six each, of 2^64 or 2^-64. Six inverse roots come to 2 or 1/2, and what one is
-// wrong by the next one halves; six multiplications by 1/2 come to 2^58 or next to nothing. Scaled,
-// the sum is a small whole number.
+// Four chains of six functions each, which begin with 2^64 or 2^-64. Six inverse roots make 2 or
+// 1/2, each halving the error of the one before; six multiplications by 1/2 make 2^58 or nearly 0.
+// Scaled, the sum is a small whole number.
 #define CHAIN(j) float f##j = as_float(0x1f800000u | ((near << j) & 0x40000000u));
 #define ROOT(f) f = native_rsqrt(f);
 #define CHEAP(f) f *= halving;
@@ -147,12 +148,28 @@ inline void fence_device(void) {
   if (block_stores != 0) STORE_BLOCK
 // Kernels that wait for one thing (a part of stalls.cl).
 
-// One iteration of a work-item: 8 * far_loads independent loads of one stream (or 4 * far_loads,
-// each of which waits for the one before), 4 * near_loads of another, 4 * tile_loads of local
-// memory, 4 * chain_steps operations, 4 * turn_steps more of those whose turn it is, a barrier.
-// Where STRUCTURAL is set: 4 * near_loads loads, then what stalls_structural.clh has.
-// Work-items from `workers` on only make noise: 4 * noise operations or loads, for none of which
-// anything waits.
+// Each work-item stores one word. All words of a line are equal, so that the lanes of a sub-group
+// that follow their loads stay together.
+kernel void stalls_fill(global uint* data) {
+  const uint at = (uint)get_global_id(0);
+  data[at] = mixed(at / LINE_WORDS);
+}
+
+// Eight loads that are all on their way before any is waited for.
+#define PLACE(j)                                                    \
+  const uint place##j = LINE_OF(far, far_mask) * LINE_WORDS + lane; \
+  far = NEXT(far);
+#define WORD(j) const uint word##j = data[place##j];
+#define FOLLOW far = NEXT(far + data[LINE_OF(far, far_mask) * LINE_WORDS + lane]);
+
+
+// One iteration of a work-item has 8 * far_loads independent loads of one stream (or 4 * far_loads
+// dependent ones), 4 * near_loads loads of another, 4 * tile_loads loads of local memory,
+// 4 * chain_steps operations, 4 * turn_steps operations of the work-items whose turn it is, and a
+// barrier. With STRUCTURAL it has 4 * near_loads loads and the work of stalls_structural.clh.
+// Work-items from `workers` on only make noise: 4 * noise operations or loads that nothing waits
+// for. stamps: for each row of 32 work-items, the clock at their beginning and end, their time at
+// barriers if they are timed, and the beginning and end by the clock that all groups share.
 kernel void stalls_mixed(global const uint* restrict data, uint launch, uint iterations,
                          uint workers, uint far_loads, uint far_mask, uint is_chase,
                          uint near_loads, uint near_mask, uint tile_loads, uint tile_stride,
@@ -168,7 +185,7 @@ kernel void stalls_mixed(global const uint* restrict data, uint launch, uint ite
   for (uint at = item; at < TILE_WORDS; at += (uint)get_local_size(0)) tile[at] = mixed(~at);
   barrier(CLK_LOCAL_MEM_FENCE);
   const uint lane = item % LINE_WORDS;
-  // The same in all lanes that load a line together.
+  // All lanes that load a line together have the same row.
   const uint row = (uint)get_global_id(0) / LINE_WORDS;
   uint far = mixed(row ^ mixed(launch));
   uint near = mixed(far);

@@ -45,7 +45,7 @@ class Files(unittest.TestCase):
         for field, number in defaults.items():
             if field in known.DEFAULTS:
                 self.assertEqual(int(number), known.DEFAULTS[field], field)
-        twin = (PROBE / "twin.hpp").read_text(encoding="utf-8")
+        twin = (PROBE / "case.hpp").read_text(encoding="utf-8")
         self.assertIn(f"step_multiplier = {known.STEP_MULTIPLIER};", twin)
         self.assertIn(f"step_addend = {known.STEP_ADDEND:#x};", twin)
 
