@@ -79,7 +79,8 @@ kernel void stalls_fill(global uint* data) {
 // One iteration of a work-item has 8 * far_loads independent loads of one stream (or 4 * far_loads
 // dependent ones), 4 * near_loads loads of another, 4 * tile_loads loads of local memory,
 // 4 * chain_steps operations, 4 * turn_steps operations of the work-items whose turn it is, and a
-// barrier. With STRUCTURAL it has 4 * near_loads loads and the work of stalls_structural.clh.
+// barrier. Kernels that wait for a unit have 4 * near_loads loads and the work of
+// stalls_structural.clh.
 // Work-items from `workers` on only make noise: 4 * noise operations or loads that nothing waits
 // for. stamps: for each row of 32 work-items, the clock at their beginning and end, their time at
 // barriers if they are timed, and the beginning and end by the clock that all groups share.
