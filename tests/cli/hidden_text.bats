@@ -79,7 +79,7 @@ complains() {
     .device.name += $hidden | .device.driver += $hidden | .device.platform += $hidden |
     .device.vendor += $hidden | .device.version += $hidden | .host.cpu += $hidden |
     .arguments += [$hidden] | .device.reported["key" + $hidden] = "value" + $hidden |
-    .warnings += [{code: "odd", facts: {("fact" + $hidden): ("value" + $hidden)}}] |
+    .warnings += [{code: "odd", source: "engine", facts: {("fact" + $hidden): ("value" + $hidden)}}] |
     .results[].points[].series += $hidden | .results[].findings[].series += $hidden |
     (.results[].findings[] | select(.label) | .label) += $hidden |
     (.results[].findings[] | select(.reason) | .reason) += $hidden |
