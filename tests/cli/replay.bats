@@ -184,7 +184,7 @@ kernel void k(global uint* a, uint n) { a[get_global_id(0)] = plus(a[0], n); }'
     capture_sorted "$mode"
     # Of four programs three are compiled at their first launch, and so take longest. Where the fourth,
     # a binary, does so all the same, it is refused.
-    [[ $status -eq 0 || ($mode == programs && $stderr == *"'same' is not captured: its program came as a binary"*) ]]
+    [[ $status -eq 0 || ($mode == programs && $stderr == *"'same' is not captured: the kernel's program came as a binary"*) ]]
     json_says '[.results[0].findings[] | select(.name == "equal_to_app").label] | length > 0 and all(. == "yes")' a.json
     rm -rf kept
   done
@@ -204,8 +204,8 @@ kernel void k(global uint* a, uint n) { a[get_global_id(0)] = plus(a[0], n); }'
   done <<'end'
 held-back earlier launches did not end while
 polls earlier launches did not end while
-gaps its argument 0 is a pointer to shared virtual memory
-binary its program came as a binary
+gaps the kernel's argument 0 is a pointer to shared virtual memory
+binary the kernel's program came as a binary
 end
 }
 
@@ -233,14 +233,14 @@ end
     # The survey counts it all the same.
     grep --quiet --fixed-strings "\"kernel\":\"$kernel\"" survey/*.survey
   done <<'end'
-opengl none draw its argument 0 is an OpenGL object
-images samples gather it takes an image with several samples per pixel
-images levels gather it takes an image with several mip levels
-images pixels gather it takes an image of an unknown format
-images unread gather it takes an image that cannot be read or copied
-pipe none add its argument 0 is a pipe
-il none add its program came as intermediate language (IL)
-parts queue parts its argument 3 is a device queue
+opengl none draw the kernel's argument 0 is an OpenGL object
+images samples gather the kernel takes an image with several samples per pixel
+images levels gather the kernel takes an image with several mip levels
+images pixels gather the kernel takes an image of an unknown format
+images unread gather the kernel takes an image that cannot be read or copied
+pipe none add the kernel's argument 0 is a pipe
+il none add the kernel's program came as intermediate language (IL)
+parts queue parts the kernel's argument 3 is a device queue
 end
 }
 
@@ -329,7 +329,7 @@ end
 
 @test "a kernel that launches others on the device is not replayed, and why is said" {
   described 'kernel void k(global uint* a, uint n) { enqueue_kernel(get_default_queue(), 0, ndrange_1D(1), ^{ a[0] = n; }); }'
-  [[ $(jq --raw-output '[.results[0].status, .results[0].reason] | join(": ")' a.json) == 'unsupported: the launch cannot be replayed: it calls enqueue_kernel' ]]
+  [[ $(jq --raw-output '[.results[0].status, .results[0].reason] | join(": ")' a.json) == 'unsupported: the launch cannot be replayed: the kernel calls enqueue_kernel' ]]
 }
 
 @test "a kernel whose qualifier and name come out of a header that a macro names: renamed, and nothing taken away" {
