@@ -287,11 +287,11 @@ end
   jq '.global = [65536] | .objects[0].count = 65536' k.json >large.json
   clprobe profile --quick -o a.json --levels found.json --kernel-file k.cl --launch large.json
   [ "$status" -eq 0 ]
-  [[ $(finding levels 'k, folded') == 'Its buffers of 256 KiB exceed global '*'; reduced to '*' distinct groups they fit in global '* ]]
+  [[ $(finding levels 'k, folded') == "The kernel's buffers of 256 KiB exceed global "*'; reduced to '*' distinct groups they fit in global '* ]]
   json_says '[.results[0].points[].facts.level_1_bytes] | length > 9 and all(. > 0)' a.json
   # From the document alone.
   clprobe report a.json
-  [[ $(tr -s ' \n' '  ' <<<"$output") == *'Its buffers of 256 KiB exceed global '* ]]
+  [[ $(tr -s ' \n' '  ' <<<"$output") == *"The kernel's buffers of 256 KiB exceed global "* ]]
   clprobe report a.json -o a.html
   grep --quiet 'beyond global' a.html
   # What is of another device, has no levels, or would be written to.

@@ -262,7 +262,7 @@ TEST_CASE("what makes the kernel slower when it is taken away takes nothing from
   const KernelCause& barriers = cause_in(found, "barriers");
   CHECK(barriers.state == CauseState::not_resolved);
   CHECK(barriers.share == 0.0);
-  CHECK(barriers.reason.starts_with("not resolved: without it the kernel takes "));
+  CHECK(barriers.reason.starts_with("not resolved: without this cause the kernel takes "));
   CHECK(barriers.reason.ends_with(" % longer"));
   CHECK(found.unattributed_share == doctest::Approx(0.155).epsilon(0.03));
   // Nothing is left to take away.

@@ -315,7 +315,7 @@ Verdict judge_entry(const Reach& reach) {
 
 Verdict judge_barriers(const Reach& reach, const MemoryNames& names) {
   const bool is_in_assembly = has_assembly(reach, {"bar.", "barrier.", "s_barrier"});
-  if (is_in_assembly) return refused("the kernel's barriers are in inline assembly");
+  if (is_in_assembly) return refused("the barriers are in inline assembly");
   if (find_one_of(reach, barrier_names) == nullptr) {
     return {Possibility::not_present, "no barrier in the text"};
   }
@@ -359,8 +359,7 @@ Verdict judge_atomics(const Reach& reach) {
     if (call.target.empty()) return refused("the word that an atomic updates is unclear");
     racy.insert(call.target);
   }
-  if (has_assembly(reach, {"atom", "red."}))
-    return refused("the kernel's atomics are in inline assembly");
+  if (has_assembly(reach, {"atom", "red."})) return refused("the atomics are in inline assembly");
   if (!is_any) return {Possibility::not_present, "no atomic in the text"};
   return unless_decisive("with lost updates", find_control(reach, racy));
 }
