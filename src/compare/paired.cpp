@@ -78,7 +78,7 @@ void doubt_single_runs(ComparedCell& cell) {
   judged.verdict = Verdict::unclear;
   judged.reason += is_bracket(cell.finding->finding)
                        ? "; but capacities are not compared live: compare two stored runs"
-                       : "; but it rests on one run per side, and no single point shows it: "
+                       : "; but each side has one run, and no single point shows the change: "
                          "compare several runs per side";
 }
 
