@@ -155,7 +155,7 @@ std::vector<Run> import_any(std::string_view text, const ImportHints& hints) {
 void expect_sane(std::string_view name, double number) {
   if (is_sane(number)) return;
   throw RunFormatError(
-      fmt::format("{} is {}: expected a number that a device can have", name, number));
+      fmt::format("{} is {}: expected a number that is possible for a device", name, number));
 }
 
 /// Takes the number of compute units from what the tool reports of the device.

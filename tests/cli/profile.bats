@@ -128,7 +128,7 @@ all_timed() {
   unchanged unfinished
   json_says '.launches == 1 and .timed == 0 and .not_timed == [{"reason": "unfinished", "count": 1}]'
   clprobe profile --list -- "$CLPROBE_SURVEYED" unfinished
-  [[ $output == *'not timed: 1 launch unfinished when the app ended'* ]]
+  [[ $output == *'not timed: 1 launch unfinished when the program ended'* ]]
 }
 
 # below STRANGE WORD...: the test's program, surveyed above a driver that does something strange. What it

@@ -260,7 +260,7 @@ end
   cp -r kept/add other
   printf ' ' >>other/*.cl
   clprobe profile other
-  fails_with 2 'does not have the SHA-256 of its name'
+  fails_with 2 'does not match the SHA-256 in its name'
   rm -r other && cp -r kept/add other
   truncate --size=100 other/launch.json
   clprobe profile other
