@@ -521,8 +521,8 @@ void expect_loads(const std::vector<Point>& points, int line) {
   const bool is_short = ns(sorted.front()) <= max_first_ns && ns(sorted.back()) <= max_last_ns;
   if (is_short && !is_proportional) return;
   throw RunFormatError(
-      fmt::format("line {}: {:.4g} us at the smallest size and {:.4g} us at the largest are too "
-                  "long for one load: give the time of one load, not of a copy or a whole loop",
+      fmt::format("line {}: {:.4g} us at the smallest size and {:.4g} us at the largest look like "
+                  "times of copies or whole loops: give the time of one load",
                   line, ns(sorted.front()) / 1e3, ns(sorted.back()) / 1e3));
 }
 
