@@ -66,7 +66,7 @@ Judgement judge(const Alternated& alternated, double threshold) {
   if (std::isfinite(far)) judged.resolution = std::expm1(far);
   judged.reason +=
       is_same ? fmt::format(": a change of more than {:.3g} % is excluded", 100.0 * std::expm1(far))
-              : std::string(": too few passes, or too much scatter between them");
+              : std::string(": too few passes, or too much scatter between the passes");
   return judged;
 }
 

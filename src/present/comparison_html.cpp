@@ -308,7 +308,7 @@ std::string summary_section(const Comparison& comparison, std::span<const RunDig
                   100.0 * comparison.threshold, in_cards(cards));
   if (const std::size_t rest = runs.size() - 1 - shown.size(); rest > 0) {
     html += fmt::format(
-        "<p>{} other runs have no card, because none has more changes than these runs.</p>\n",
+        "<p>{} other runs have no card; the cards show the runs with the most changes.</p>\n",
         rest);
   }
   return section_html("summary", "Summary", html);

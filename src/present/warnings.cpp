@@ -72,12 +72,12 @@ constexpr std::array prose{
           "a replay of {series} takes {replay_ratio} times as long as the program's launch",
           "caches, clocks or concurrent work differed in the program; shares describe the replay"},
     Prose{"launch_unlike_mean", "a launch unlike the others",
-          "the captured launch of {series} took {app_ns}; its launches in the program take "
-          "{mean_ns} on average",
+          "the captured launch of {series} took {app_ns}, but the program's launches of this "
+          "kernel take {mean_ns} on average",
           "other launches may have other causes; capture another launch with --kernel NAME:N"},
     Prose{
         "replay_not_deterministic", "non-deterministic results",
-        "two replays of {series} differ in {differing_share} of the bytes that it writes",
+        "two replays of {series} differ in {differing_share} of the bytes that the kernel writes",
         "the kernel's order of work varies, so its results cannot be compared with the program's"},
     Prose{"time_budget_short", "a short time budget",
           "the time budget was reached after {measured} of {planned point}", "raise --time-budget"},

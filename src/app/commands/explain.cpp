@@ -125,7 +125,8 @@ cli::UsageError unknown(std::string_view word) {
   for (const auto& names : terms) {
     words.insert(words.end(), names.begin(), names.end());
   }
-  return cli::unknown_word("probe, page or term", word, words, "`clprobe explain` lists them all");
+  return cli::unknown_word("probe, page or term", word, words,
+                           "`clprobe explain` lists all probes, pages and terms");
 }
 
 }  // namespace

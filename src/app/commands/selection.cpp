@@ -97,8 +97,9 @@ std::vector<DeviceInfo> select_word(const DeviceList& list, std::string_view wor
   if (word == "all") return list.devices;
   std::vector<DeviceInfo> found = matches(list, word);
   if (found.empty()) {
-    throw NoDevice(fmt::format("no device matches {}; available: {}; `clprobe list` shows all",
-                               quote(word), candidates(list.devices)));
+    throw NoDevice(
+        fmt::format("no device matches {}; available: {}; `clprobe list` shows all devices",
+                    quote(word), candidates(list.devices)));
   }
   if (found.size() > 1) {
     throw cli::UsageError(

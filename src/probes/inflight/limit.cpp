@@ -216,7 +216,7 @@ std::string describe(const Hypothesis& hypothesis, std::size_t spikes) {
                         words(other.pattern), other.spike->before);
   }
   if (!hypothesis.silent.empty()) {
-    text += fmt::format("; {} should show it but {} no spike",
+    text += fmt::format("; {} should show the limit but {} no spike",
                         format_count(hypothesis.silent.size(), "more curve"),
                         hypothesis.silent.size() == 1 ? "has" : "have");
   }

@@ -77,7 +77,8 @@ KernelCause cost_of_last_wave(std::uint64_t groups, const Tail& tail, std::uint6
   }
   const auto whole = static_cast<double>(tail.whole_waves * resident_groups);
   return cost_between(all_ns, scaled(whole_ns, static_cast<double>(groups) / whole),
-                      typical_ns(all_ns), "groups of the last wave take less time than others");
+                      typical_ns(all_ns),
+                      "groups of the last wave take less time than other groups");
 }
 
 /// Shares in whole percent: less is no reason to change anything.

@@ -327,7 +327,8 @@ Object read_object_entry(const Cursor& cursor) {
     object.sha256 = hash_in(hash);
     object.bytes = number_up_to(bytes, 1, max_object_bytes);
     if (object.image && bytes_of_pixels(*object.image) != object.bytes) {
-      bytes.refuse(fmt::format("the {} bytes of its pixels", *bytes_of_pixels(*object.image)));
+      bytes.refuse(
+          fmt::format("the {} bytes of the image's pixels", *bytes_of_pixels(*object.image)));
     }
     return object;
   }

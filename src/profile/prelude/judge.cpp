@@ -259,8 +259,8 @@ bool has_assembly(const Reach& reach, std::initializer_list<std::string_view> na
 std::optional<std::string> find_unseen(const Reach& reach, std::string_view kernel) {
   if (!reach.parts().empty()) return std::nullopt;
   return fmt::format(
-      "no kernel {} in the program's text: its name comes from a macro, or brackets do not "
-      "match in all branches of #if",
+      "no kernel {} in the program's text: the name comes from a macro, or brackets do not match "
+      "in all branches of #if",
       kernel);
 }
 

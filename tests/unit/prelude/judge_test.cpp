@@ -126,7 +126,7 @@ TEST_CASE("of a kernel whose text is not all here nothing is known, but it may b
     return judgement.folding.reason;
   };
   CHECK(unseen("#define NAME(a) a\nkernel void NAME(k)(global int* a) { a[0] = 1; }")
-            .starts_with("no kernel k in the program's text: its name comes from a macro"));
+            .starts_with("no kernel k in the program's text: the name comes from a macro"));
   // What stands in the way of the prelude does so without the kernel, too.
   CHECK(judge_text("#define get_global_id(d) 0\n").renaming.reason ==
         "the program defines get_global_id itself");
