@@ -175,7 +175,7 @@ kernel void k(global uint* a, uint n) { a[get_global_id(0)] = plus(a[0], n); }'
     (.reason | startswith("this device does not support a 2d image of 1048576 x 1 pixels (rgba, unsigned_int32, read_write)"))'
   jq '.objects[0].layout.type = "unorm_short_555"' kept/fade/launch.json >other/launch.json
   clprobe profile other
-  fails_with 2 'objects[0].bytes: expected the 1536 bytes of the image's pixels'
+  fails_with 2 "objects[0].bytes: expected the 1536 bytes of the image's pixels"
 }
 
 @test "threads, events, tasks, children and programs that end badly: each replay leaves what the program left" {
