@@ -79,7 +79,7 @@ bool is_meant_as_json(std::string_view beginning) {
 void expect_foreign(const json::Json& document) {
   const json::Json& first = document.is_array() && !document.empty() ? document.front() : document;
   if (first.is_object() && text_at(first, "schema") == run_schema_name) {
-    throw RunFormatError("it is a run of clprobe: use `clprobe report` or `clprobe compare`");
+    throw RunFormatError("the file is a run of clprobe: use `clprobe report` or `clprobe compare`");
   }
 }
 
