@@ -56,7 +56,9 @@ void check_pairs(std::span<const double> x, std::span<const double> y) {
   if (x.size() != y.size()) throw std::invalid_argument("x and y differ in length");
   const std::vector<double> sorted = sorted_and_checked(x);
   static_cast<void>(sorted_and_checked(y));
-  if (sorted.front() == sorted.back()) throw std::invalid_argument("a line needs two different x");
+  if (sorted.front() == sorted.back()) {
+    throw std::invalid_argument("a line needs two different values of x");
+  }
 }
 
 /// The share of the variation of y that `line` explains.
@@ -211,7 +213,7 @@ Weighted weigh(std::span<const double> values, std::span<const double> variances
 
 PooledMean pool_means(std::span<const double> values, std::span<const double> half_widths) {
   if (values.size() < 2 || values.size() != half_widths.size()) {
-    throw std::invalid_argument("a mean of several runs needs two values with their errors");
+    throw std::invalid_argument("a mean of several runs needs at least two values with errors");
   }
   // A value without an error would get all the weight, and infinite errors none at all.
   constexpr double min_error = 1e-9;

@@ -100,8 +100,9 @@ Judgement judge_sets(const ComparedResult& baseline, const ComparedResult& other
   }
   judged.verdict = Verdict::different;
   judged.p_value = std::exp2(1.0 - static_cast<double>(sure_points));
-  judged.reason += fmt::format("; at all {} sizes of such a level the curves differ by over {:g} %",
-                               sure_points, 100.0 * (min_factor - 1.0));
+  judged.reason += fmt::format(
+      "; at all {} sizes of a level without a counterpart, the curves differ by more than {:g} %",
+      sure_points, 100.0 * (min_factor - 1.0));
   return judged;
 }
 
@@ -386,11 +387,11 @@ class Comparator {
     // Shares of a whole: on a noisy machine they are hundreds.
     Unresolved shares(
         "shares",
-        fmt::format("a change of {:g} % of the whole is possible, or one run has no value",
+        fmt::format("a change of {:g} % of the total is possible, or one run has no value",
                     100.0 * coarse_change));
     // Values that one run per side cannot compare, however often they are measured.
     Unresolved passing("passing values",
-                       "such values vary from run to run; compare several runs per side");
+                       "values of this kind vary from run to run; compare several runs per side");
     for (const auto& [key, finding] : theirs) {
       const auto found = ours.find(key);
       const ComparedFinding* const match = found == ours.end() ? nullptr : found->second;
@@ -491,13 +492,13 @@ bool is_same_method(const ComparedResult& baseline, const ComparedResult& other)
 
 std::string differing_methods(const RunDigest& baseline, const RunDigest& other) {
   return fmt::format(
-      "measured by another version of the method ({}; baseline: {}); measure both with the same "
-      "clprobe",
+      "measured by another version of the method ({}; baseline: {}); measure both runs with the "
+      "same clprobe",
       other.tool, baseline.tool);
 }
 
 Comparison compare(std::span<const RunDigest> runs, std::size_t baseline, double threshold) {
-  if (baseline >= runs.size()) throw std::out_of_range("the baseline is none of the runs");
+  if (baseline >= runs.size()) throw std::out_of_range("the baseline is not one of the runs");
   return Comparator(runs, baseline, threshold).run();
 }
 

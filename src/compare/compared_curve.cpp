@@ -156,7 +156,7 @@ CurveSummary summarise_curve(std::size_t run, const std::string& probe,
   CurveSummary summary{.run = run, .probe = probe, .series = other.series, .unit = other.unit};
   summary.note = differing_settings(baseline, other);
   if (baseline.unit != other.unit || baseline.varying != other.varying) {
-    summary.note = "the points vary by other parameters than the baseline's";
+    summary.note = "the points vary in other parameters than the baseline's points";
     return summary;
   }
   std::vector<double> ratios;

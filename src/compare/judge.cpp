@@ -93,7 +93,7 @@ struct Scale {
   /// "4.2 %", of the whole or of a value; "16x" of what is many times as much.
   [[nodiscard]] std::string text(double change) const {
     if (!is_share && are_factors(change)) return factor_text(change);
-    return fmt::format("{:.3g} %{}", 100.0 * from_line(change), is_share ? " of the whole" : "");
+    return fmt::format("{:.3g} %{}", 100.0 * from_line(change), is_share ? " of the total" : "");
   }
   /// The change with its interval, in one form: "-8.2 % (-9.3 to -7 %)", "16x (14x to 19x)"; of an
   /// end that is open "-2 % or more".
@@ -216,8 +216,9 @@ Judgement judge_brackets(const ComparedFinding& baseline, const ComparedFinding&
   judged.reason = scale.text(apart.change);
   if (gap > bound) {
     judged.verdict = direction_of(other.finding, apart.change > 0.0);
-    judged.reason += fmt::format("; the brackets are {} apart, neighbouring measured sizes {}",
-                                 scale.text(gap), scale.text(step));
+    judged.reason +=
+        fmt::format("; the brackets are {} apart, neighbouring measured sizes are {} apart",
+                    scale.text(gap), scale.text(step));
     return judged;
   }
   const double far = std::max(std::fabs(apart.change), step);
@@ -366,7 +367,7 @@ Judgement judge(const ComparedFinding& baseline, const ComparedFinding& other, d
   Judgement judged = judge_numbers(baseline, other, threshold);
   if (is_change(judged.verdict) && is_lower_bound(b)) {
     judged.verdict = Verdict::unclear;
-    judged.reason += "; but both are lower bounds";
+    judged.reason += "; but both values are lower bounds";
   }
   return judged;
 }
@@ -490,7 +491,8 @@ void leave_to_several_runs(const ComparedFinding& baseline, const ComparedFindin
   if (!is_change(judged.verdict) || !is_of_single_runs(baseline, other)) return;
   if (passes_with_run(baseline, other)) {
     judged.verdict = Verdict::unclear;
-    judged.reason += "; but such values vary from run to run: compare several runs per side";
+    judged.reason +=
+        "; but values of this kind vary from run to run: compare several runs per side";
   } else if (may_be_of_others(baseline, other, judged)) {
     judged.left_open = std::exchange(judged.verdict, Verdict::unclear);
     judged.reason += fmt::format("; but {}: compare several runs per side", others_on_host);

@@ -66,7 +66,7 @@ Judgement judge(const Alternated& alternated, double threshold) {
   if (std::isfinite(far)) judged.resolution = std::expm1(far);
   judged.reason +=
       is_same ? fmt::format(": a change of more than {:.3g} % is excluded", 100.0 * std::expm1(far))
-              : std::string(": too few passes, or too much scatter between them");
+              : std::string(": too few passes, or too much scatter between the passes");
   return judged;
 }
 
@@ -78,7 +78,7 @@ void doubt_single_runs(ComparedCell& cell) {
   judged.verdict = Verdict::unclear;
   judged.reason += is_bracket(cell.finding->finding)
                        ? "; but capacities are not compared live: compare two stored runs"
-                       : "; but it rests on one run per side, and no single point shows it: "
+                       : "; but each side has one run, and no single point shows the change: "
                          "compare several runs per side";
 }
 

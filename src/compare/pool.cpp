@@ -239,7 +239,7 @@ const RunDigest& typical_run(std::span<const RunDigest> runs) {
 }  // namespace
 
 RunDigest pool(std::span<const RunDigest> runs) {
-  if (runs.empty()) throw std::invalid_argument("a side of a comparison needs a run");
+  if (runs.empty()) throw std::invalid_argument("each side of a comparison needs at least one run");
   if (runs.size() == 1) return runs.front();
   const RunDigest& typical = typical_run(runs);
   RunDigest side = typical;

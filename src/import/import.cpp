@@ -79,7 +79,7 @@ bool is_meant_as_json(std::string_view beginning) {
 void expect_foreign(const json::Json& document) {
   const json::Json& first = document.is_array() && !document.empty() ? document.front() : document;
   if (first.is_object() && text_at(first, "schema") == run_schema_name) {
-    throw RunFormatError("it is a run of clprobe: use `clprobe report` or `clprobe compare`");
+    throw RunFormatError("the file is a run of clprobe: use `clprobe report` or `clprobe compare`");
   }
 }
 
@@ -155,7 +155,7 @@ std::vector<Run> import_any(std::string_view text, const ImportHints& hints) {
 void expect_sane(std::string_view name, double number) {
   if (is_sane(number)) return;
   throw RunFormatError(
-      fmt::format("{} is {}: expected a number that a device can have", name, number));
+      fmt::format("{} is {}: expected a number that is possible for a device", name, number));
 }
 
 /// Takes the number of compute units from what the tool reports of the device.

@@ -85,7 +85,7 @@ Finding size_finding(const json::Json& object, const char* key, std::string_view
   const auto confidence =
       inner == nullptr ? json::Json() : inner->value("confidence", json::Json());
   if (bytes && confidence.is_number() && !(confidence.get<double>() > 0.0)) {
-    finding.reason = fmt::format("mt4g reports no confidence in its {:.0f} bytes", *bytes);
+    finding.reason = fmt::format("mt4g reports no confidence in the value of {:.0f} bytes", *bytes);
     return finding;
   }
   finding.value = bytes;

@@ -520,10 +520,10 @@ void expect_loads(const std::vector<Point>& points, int line) {
                                bytes(sorted.back()) >= min_span * bytes(sorted.front());
   const bool is_short = ns(sorted.front()) <= max_first_ns && ns(sorted.back()) <= max_last_ns;
   if (is_short && !is_proportional) return;
-  throw RunFormatError(fmt::format(
-      "line {}: {:.4g} us at the smallest size and {:.4g} us at the largest are times of copies or "
-      "of whole loops, not latencies of loads: give the time of one load",
-      line, ns(sorted.front()) / 1e3, ns(sorted.back()) / 1e3));
+  throw RunFormatError(
+      fmt::format("line {}: {:.4g} us at the smallest size and {:.4g} us at the largest look like "
+                  "times of copies or whole loops: give the time of one load",
+                  line, ns(sorted.front()) / 1e3, ns(sorted.back()) / 1e3));
 }
 
 bool recognises(const Document& document) {

@@ -307,7 +307,9 @@ std::string summary_section(const Comparison& comparison, std::span<const RunDig
                                                        run_text(runs[comparison.baseline])),
                   100.0 * comparison.threshold, in_cards(cards));
   if (const std::size_t rest = runs.size() - 1 - shown.size(); rest > 0) {
-    html += fmt::format("<p>{} other runs have at most as many changes.</p>\n", rest);
+    html += fmt::format(
+        "<p>{} other runs have no card; the cards show the runs with the most changes.</p>\n",
+        rest);
   }
   return section_html("summary", "Summary", html);
 }

@@ -273,7 +273,7 @@ std::vector<UnmatchedLine> unmatched_lines(const Comparison& comparison) {
 std::string curve_text(const CurveSummary& curve) {
   std::string text = fmt::format("{}: ", curve.series);
   if (curve.matched == 0) {
-    text += "no point matches one of the baseline";
+    text += "no point matches a point of the baseline";
   } else {
     text += fmt::format("{} point{}, ratio {} ({} to {})", curve.matched,
                         curve.matched == 1 ? "" : "s", ratio_text(curve.median_ratio),
@@ -303,10 +303,10 @@ std::vector<std::string> run_notes(const Comparison& comparison, std::span<const
   if (row == comparison.rows.end()) return notes;
   const std::optional<double>& ratio = row->cells[run].judgement.ratio;
   if (ratio && std::fabs(std::log(*ratio)) > std::log1p(comparison.threshold)) {
-    notes.push_back(fmt::format(
-        "the core clock's rate differs by {:.2g} %: values measured in cycles are judged in "
-        "cycles, and the ratios of their times include that difference",
-        100.0 * std::fabs(*ratio - 1.0)));
+    notes.push_back(
+        fmt::format("the core clock's rate differs by {:.2g} %: values measured in cycles are "
+                    "judged in cycles, and the ratios of times include this difference",
+                    100.0 * std::fabs(*ratio - 1.0)));
   }
   return notes;
 }

@@ -198,7 +198,7 @@ std::string words(std::string_view name) {
                               Title{"slow_round_trip", "99th percentile round trip"},
                               Title{"unit_bandwidth", "bandwidth per compute unit"},
                               Title{"unit_operations", "operations per compute unit"},
-                              Title{"unit_share", "share of one compute unit"},
+                              Title{"unit_share", "bandwidth share of one compute unit"},
                               Title{"one_way_bandwidth", "one-way bandwidth"},
                               Title{"conflict_free", "conflict-free"},
                               Title{"bic_margin", "BIC lead over second best"},
@@ -212,6 +212,7 @@ std::string words(std::string_view name) {
                               Title{"model_r2", "R2 of the model fit"},
                               Title{"near_waits", "cache and arithmetic waits"},
                               Title{"in_order_from", "in-order loads faster from"},
+                              Title{"largest_deviation_share", "largest relative deviation"},
                               Title{"deviates_most", "largest deviation at"},
                               Title{"barrier_of_smallest", "barrier time of smallest work-group"},
                               Title{"barrier_of_largest", "barrier time of largest work-group"}};

@@ -269,8 +269,7 @@ std::string runs_data(std::span<const Run> runs) {
 
 constexpr std::string_view data_text =
     "<p>This page contains every sample, as one run document per device, which <code>clprobe "
-    "report</code> reads. It loads nothing from the network.</p>\n"
-    "<p id=\"downloads\"></p>\n";
+    "report</code> reads. The page loads nothing from the network.</p>\n<p id=\"downloads\"></p>\n";
 
 std::string page_of(std::span<const Run> runs) {
   const Named named{runs, run_titles(runs)};
@@ -290,8 +289,8 @@ std::string page_of(std::span<const Run> runs) {
                   .main = section_html("summary", "Summary", in_cards(summaries)) + sections +
                           section_html("devices", "Devices and provenance", in_cards(cards)) +
                           section_html("data", "Raw data", data_text),
-                  .without_scripts = "Without JavaScript the raw data cannot be downloaded. "
-                                     "Everything else is in the page.",
+                  .without_scripts = "Without JavaScript the raw data cannot be downloaded. All "
+                                     "other content is in the page.",
                   .runs = runs_data(runs),
                   .files = fmt::format("[{},{}]",
                                        data_file("Findings (CSV)", "clprobe-findings.csv",

@@ -62,7 +62,7 @@ std::string description_of(const Chart& chart) {
 
 std::string description_of(std::span<const Stack> stacks) {
   std::string text =
-      fmt::format("Bars of {} kernels; each bar is the kernel's whole time.", stacks.size());
+      fmt::format("Bars of {} kernels; each bar is the total time of one kernel.", stacks.size());
   for (const Stack& stack : stacks) {
     const auto most =
         std::max_element(stack.parts.begin(), stack.parts.end(),

@@ -106,8 +106,9 @@ std::vector<std::string> gap_texts(const Survey& survey, bool of_launches) {
 std::string estimated_text(const Survey& survey) {
   const std::uint64_t count = survey.total().estimated;
   if (count == 0) return "";
-  return fmt::format("{} untimed, to keep the app fast; each counts as the mean of its row",
-                     count == 1 ? "1 launch is" : fmt::format("{} launches are", count));
+  return fmt::format(
+      "{} untimed, to keep the program fast; each untimed launch counts as the mean of its row",
+      count == 1 ? "1 launch is" : fmt::format("{} launches are", count));
 }
 
 /// The reason to doubt the times; empty if there is none.
@@ -116,14 +117,15 @@ std::string doubt_text(const Survey& survey) {
   const double factor = survey::event_clock_factor(survey.clock);
   if (factor != 1.0) {
     return fmt::format(
-        "times are {:.2g}x too {}: during {} of the host's clock the driver's event "
-        "clock advanced {}; shares are unaffected",
+        "times are {:.2g}x too {}: while the host's clock advanced {}, the driver's event clock "
+        "advanced {}; shares are unaffected",
         factor > 1.0 ? factor : 1.0 / factor, factor > 1.0 ? "short" : "long",
         format_seconds(static_cast<double>(survey.clock.host_min_ns) / ns_per_second),
         format_seconds(static_cast<double>(survey.clock.event_ns) / ns_per_second));
   }
   return fmt::format(
-      "no launch took longer than {} by the driver's events, so times and shares are meaningless",
+      "no launch took longer than {} by the driver's event times, so times and shares are "
+      "meaningless",
       format_seconds(static_cast<double>(survey.total().max_ns) / ns_per_second));
 }
 

@@ -61,7 +61,7 @@ std::string app_text(const Stack& stack, const StackPart& part) {
                         part.label != stack_not_resolved && part.share > 0.0;
   if (!stack.app_share || !is_cause) return {};
   const std::string_view bound = part.reason.starts_with("at least") ? "at least" : "at most";
-  return fmt::format(", saves {} {} of the app's device time", bound,
+  return fmt::format(", saves {} {} of the program's device time", bound,
                      quantity_text(part.share * *stack.app_share, "share"));
 }
 

@@ -164,18 +164,20 @@ struct Fields<Finding> {
           .from(1),
       if_any("value", &Finding::value), if_any("low", &Finding::low),
       if_any("high", &Finding::high), if_any("unit", &Finding::unit),
-      if_any("label", &Finding::label, "the conclusion, if it is a word"),
+      if_any("label", &Finding::label,
+             "conclusion of the finding, if that is a word instead of a number"),
       always("source", &Finding::source), if_any("method", &Finding::method),
-      if_any("reason", &Finding::reason, "reason why there is no value"),
-      if_any("role", &Finding::role, "purpose of the finding; a fact if left out"),
-      if_any("better", &Finding::better, "direction of an improvement"),
+      if_any("reason", &Finding::reason, "reason why the finding has no value"),
+      if_any("role", &Finding::role, "purpose of the finding; `fact` if left out"),
+      if_any("better", &Finding::better, "direction in which a change is an improvement"),
       if_any("part_of", &Finding::part_of,
-             "finding of which it is a part; changes are judged as a share of that finding"),
+             "larger finding of which this finding is a part; changes are judged as a share of the "
+             "larger finding"),
       if_any("holds_scatter", &Finding::holds_scatter,
              "true if the interval includes the variation between visits"),
-      if_any(
-          "disturbance", &Finding::disturbance,
-          "half-width of the interval for disturbances during the run, included in this interval")
+      if_any("disturbance", &Finding::disturbance,
+             "half-width that accounts for disturbances during the run; the interval already "
+             "includes this width")
           .between(0.0, max_magnitude));
 };
 
@@ -184,7 +186,7 @@ struct Fields<Warning> {
   static constexpr std::string_view name = "warning";
   static constexpr auto list =
       std::tuple(always("code", &Warning::code), always("facts", &Warning::facts),
-                 always("source", &Warning::source, "part of clprobe that raised it"));
+                 always("source", &Warning::source, "part of clprobe that raised the warning"));
 };
 
 template <>
@@ -198,27 +200,29 @@ struct Fields<Moment> {
 template <>
 struct Fields<Reference> {
   static constexpr std::string_view name = "reference";
-  static constexpr auto list =
-      std::tuple(always("kind", &Reference::kind, "kind of points that it represents"),
-                 always("series", &Reference::series),
-                 always("parameters", &Reference::parameters, "values that identify the point"),
-                 always("moments", &Reference::moments, "times of the point during the run"),
-                 if_any("is_rate", &Reference::is_rate,
-                        "true if it is work of all compute units, measured per byte"),
-                 if_any("spent_seconds", &Reference::spent_seconds, "total time of all moments")
-                     .between(0.0, max_magnitude));
+  static constexpr auto list = std::tuple(
+      always("kind", &Reference::kind, "kind of points that the reference point represents"),
+      always("series", &Reference::series),
+      always("parameters", &Reference::parameters, "values that identify the point"),
+      always("moments", &Reference::moments,
+             "measurements of the point during the run, each with its time of measurement"),
+      if_any("is_rate", &Reference::is_rate,
+             "true if all compute units work on the point, which is measured per byte"),
+      if_any("spent_seconds", &Reference::spent_seconds,
+             "total time spent on the measurements of the point")
+          .between(0.0, max_magnitude));
 };
 
 template <>
 struct Fields<Disturbance> {
   static constexpr std::string_view name = "disturbance";
-  static constexpr auto list =
-      std::tuple(always("probe", &Disturbance::probe), always("series", &Disturbance::series),
-                 always("kind", &Disturbance::kind, "kind of its reference point"),
-                 always("seconds", &Disturbance::seconds, "time of one access or byte"),
-                 always("is_rate", &Disturbance::is_rate, "true if its probe measures a rate"),
-                 always("half_width", &Disturbance::half_width,
-                        "half-width of the 95 % interval, as the logarithm of a ratio"));
+  static constexpr auto list = std::tuple(
+      always("probe", &Disturbance::probe), always("series", &Disturbance::series),
+      always("kind", &Disturbance::kind, "kind of the reference point that shows the disturbance"),
+      always("seconds", &Disturbance::seconds, "time of one access or byte"),
+      always("is_rate", &Disturbance::is_rate, "true if the probe measures a rate"),
+      always("half_width", &Disturbance::half_width,
+             "half-width of the 95 % interval, as the logarithm of a ratio"));
 };
 
 template <>
@@ -236,7 +240,7 @@ struct Fields<View> {
       if_any("y", &View::y, "parameter on the vertical axis"),
       if_any("value_title", &View::value_title),
       if_any("scale", &View::scale, "scale of both axes of a curve"),
-      if_any("beside", &View::beside, "fact of the points, drawn on its own axis"));
+      if_any("beside", &View::beside, "fact of the points that is drawn on a second axis"));
 };
 
 template <>
@@ -246,7 +250,7 @@ struct Fields<ProbeResult> {
       always("probe", &ProbeResult::probe),
       if_any("method", &ProbeResult::method, "version of the probe's method").from(1),
       always("unit", &ProbeResult::unit, "unit of the points' values"),
-      always("view", &ProbeResult::view, "how its points are drawn"),
+      always("view", &ProbeResult::view, "how the points are drawn"),
       always("status", &ProbeResult::status),
       if_any("reason", &ProbeResult::reason, "reason for a status other than ok"),
       always("elapsed_seconds", &ProbeResult::elapsed_seconds).between(0.0, max_magnitude),
@@ -279,8 +283,10 @@ struct Fields<DeviceInfo> {
   using Device = DeviceInfo;
   static constexpr std::string_view name = "device";
   static constexpr auto list = std::tuple(
-      always("index", &Device::index, "index over all platforms, as in `clprobe list`"),
-      always("platform_index", &Device::platform_index, "indices as PLATFORM:DEVICE"),
+      always("index", &Device::index,
+             "index of the device over all platforms, as in `clprobe list`"),
+      always("platform_index", &Device::platform_index,
+             "indices of the platform and of the device in it, as PLATFORM:DEVICE"),
       always("platform", &Device::platform), always("name", &Device::name),
       always("type", &Device::type), always("vendor", &Device::vendor),
       always("driver", &Device::driver), always("version", &Device::version),
@@ -293,12 +299,13 @@ struct Fields<DeviceInfo> {
       always("max_allocation_bytes", &Device::max_allocation),
       always("local_memory_bytes", &Device::local_memory),
       always("constant_buffer_bytes", &Device::constant_buffer),
-      always("cache_line_bytes", &Device::cache_line, "size that the driver reports; may be 0"),
+      always("cache_line_bytes", &Device::cache_line,
+             "cache line size that the driver reports; may be 0"),
       always("image_buffer_pixels", &Device::image_buffer_pixels,
-             "maximum number of pixels; 0 without images"),
+             "maximum number of pixels of an image created from a buffer; 0 without images"),
       always("pointers_stay_valid", &Device::pointers_stay_valid), always("clock", &Device::clock),
-      always("timer", &Device::timer, "timer of accesses"),
-      always("launch_timer", &Device::launch_timer, "timer of whole launches"),
+      always("timer", &Device::timer, "way in which accesses are timed"),
+      always("launch_timer", &Device::launch_timer, "way in which whole launches are timed"),
       always("reported", &Device::reported));
 };
 
@@ -310,13 +317,13 @@ struct Fields<Run> {
       always("tool", &Run::tool), always("started", &Run::started, "UTC, ISO 8601"),
       always("arguments", &Run::arguments), always("seed", &Run::seed),
       always("interrupted", &Run::interrupted),
-      if_any("label", &Run::label, "name given by the user"), always("host", &Run::host),
+      if_any("label", &Run::label, "name that the user gave the run"), always("host", &Run::host),
       if_any("imported", &Run::imported, "only in runs imported from another tool's results"),
       always("device", &Run::device),
       always("warnings", &Run::warnings, "warnings about the device"),
       always("results", &Run::results),
       if_any("references", &Run::references, "reference points that belong to no probe"),
-      if_any("disturbances", &Run::disturbances, "disturbances shown by the references"));
+      if_any("disturbances", &Run::disturbances, "disturbances that the reference points showed"));
 };
 
 }  // namespace clprobe::json

@@ -129,7 +129,7 @@ class Builder {
     builder.refuse("expected JSON, found an empty file");
   }
   if (byte > text.size()) {
-    builder.refuse("expected the rest of the JSON, found its end (truncated?)");
+    builder.refuse("expected more JSON, found the end of the file, which may be truncated");
   }
   const std::string_view before = text.substr(0, byte > 0 ? byte - 1 : 0);
   const auto line = std::count(before.begin(), before.end(), '\n') + 1;

@@ -128,7 +128,7 @@ std::optional<PowerReading> read_hwmon(const Path& folder) {
 
 PowerMeter hwmon_meter(const PowerTarget& target, const PowerPlaces& places) {
   if (target.pci.empty()) {
-    return {"", {}, "no PCI address, so its hwmon folder is unknown"};
+    return {"", {}, "the PCI address is missing, so the device's hwmon folder is unknown"};
   }
   const Path device = Path(places.sys) / "bus/pci/devices" / target.pci;
   for (const Path& folder : folders_in(device / "hwmon", "hwmon")) {

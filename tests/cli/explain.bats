@@ -93,7 +93,7 @@ on_terminal() {
   clprobe explain trace
   [[ $status -eq 0 && $output == 'Traces'* && $(wc -L <<<"$output") -le 80 ]]
   clprobe explain seeds --full
-  fails_with 2 -- --full 'leave it out'
+  fails_with 2 -- --full 'leave out --full'
   clprobe explain seds
   fails_with 2 "did you mean 'seeds'"
   clprobe explain

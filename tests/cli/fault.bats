@@ -220,7 +220,7 @@ failed_points() {
 
 @test "a wrong bit in what is read back fails, and does not look fast" {
   while_measuring wrong@clEnqueueReadBuffer latency "${few_sizes[@]}" -o a.json
-  fails_with 1 'wrong result' 'so its time is invalid'
+  fails_with 1 'wrong result' 'so the measured time is invalid'
   json_says '[.results[].points[] | select(.failure | startswith("wrong result"))] | length > 0' \
     a.json
   json_says '[.results[].points[].samples[]] | length == 0' a.json

@@ -175,7 +175,7 @@ kernel void k(global uint* a, uint n) { a[get_global_id(0)] = plus(a[0], n); }'
     (.reason | startswith("this device does not support a 2d image of 1048576 x 1 pixels (rgba, unsigned_int32, read_write)"))'
   jq '.objects[0].layout.type = "unorm_short_555"' kept/fade/launch.json >other/launch.json
   clprobe profile other
-  fails_with 2 'objects[0].bytes: expected the 1536 bytes of its pixels'
+  fails_with 2 "objects[0].bytes: expected the 1536 bytes of the image's pixels"
 }
 
 @test "threads, events, tasks, children and programs that end badly: each replay leaves what the program left" {
@@ -184,7 +184,7 @@ kernel void k(global uint* a, uint n) { a[get_global_id(0)] = plus(a[0], n); }'
     capture_sorted "$mode"
     # Of four programs three are compiled at their first launch, and so take longest. Where the fourth,
     # a binary, does so all the same, it is refused.
-    [[ $status -eq 0 || ($mode == programs && $stderr == *"'same' is not captured: its program came as a binary"*) ]]
+    [[ $status -eq 0 || ($mode == programs && $stderr == *"'same' is not captured: the kernel's program came as a binary"*) ]]
     json_says '[.results[0].findings[] | select(.name == "equal_to_app").label] | length > 0 and all(. == "yes")' a.json
     rm -rf kept
   done
@@ -204,8 +204,8 @@ kernel void k(global uint* a, uint n) { a[get_global_id(0)] = plus(a[0], n); }'
   done <<'end'
 held-back earlier launches did not end while
 polls earlier launches did not end while
-gaps its argument 0 is a pointer to shared virtual memory
-binary its program came as a binary
+gaps the kernel's argument 0 is a pointer to shared virtual memory
+binary the kernel's program came as a binary
 end
 }
 
@@ -233,14 +233,14 @@ end
     # The survey counts it all the same.
     grep --quiet --fixed-strings "\"kernel\":\"$kernel\"" survey/*.survey
   done <<'end'
-opengl none draw its argument 0 is an OpenGL object
-images samples gather it takes an image with several samples per pixel
-images levels gather it takes an image with several mip levels
-images pixels gather it takes an image of an unknown format
-images unread gather it takes an image that cannot be read or copied
-pipe none add its argument 0 is a pipe
-il none add its program came as intermediate language (IL)
-parts queue parts its argument 3 is a device queue
+opengl none draw the kernel's argument 0 is an OpenGL object
+images samples gather the kernel takes an image with several samples per pixel
+images levels gather the kernel takes an image with several mip levels
+images pixels gather the kernel takes an image of an unknown format
+images unread gather the kernel takes an image that cannot be read or copied
+pipe none add the kernel's argument 0 is a pipe
+il none add the kernel's program came as intermediate language (IL)
+parts queue parts the kernel's argument 3 is a device queue
 end
 }
 
@@ -260,7 +260,7 @@ end
   cp -r kept/add other
   printf ' ' >>other/*.cl
   clprobe profile other
-  fails_with 2 'does not have the SHA-256 of its name'
+  fails_with 2 'does not match the SHA-256 in its name'
   rm -r other && cp -r kept/add other
   truncate --size=100 other/launch.json
   clprobe profile other
@@ -287,11 +287,11 @@ end
   jq '.global = [65536] | .objects[0].count = 65536' k.json >large.json
   clprobe profile --quick -o a.json --levels found.json --kernel-file k.cl --launch large.json
   [ "$status" -eq 0 ]
-  [[ $(finding levels 'k, folded') == 'Its buffers of 256 KiB exceed global '*'; reduced to '*' distinct groups they fit in global '* ]]
+  [[ $(finding levels 'k, folded') == "The kernel's buffers of 256 KiB exceed global "*'; reduced to '*' distinct groups they fit in global '* ]]
   json_says '[.results[0].points[].facts.level_1_bytes] | length > 9 and all(. > 0)' a.json
   # From the document alone.
   clprobe report a.json
-  [[ $(tr -s ' \n' '  ' <<<"$output") == *'Its buffers of 256 KiB exceed global '* ]]
+  [[ $(tr -s ' \n' '  ' <<<"$output") == *"The kernel's buffers of 256 KiB exceed global "* ]]
   clprobe report a.json -o a.html
   grep --quiet 'beyond global' a.html
   # What is of another device, has no levels, or would be written to.
@@ -329,7 +329,7 @@ end
 
 @test "a kernel that launches others on the device is not replayed, and why is said" {
   described 'kernel void k(global uint* a, uint n) { enqueue_kernel(get_default_queue(), 0, ndrange_1D(1), ^{ a[0] = n; }); }'
-  [[ $(jq --raw-output '[.results[0].status, .results[0].reason] | join(": ")' a.json) == 'unsupported: the launch cannot be replayed: it calls enqueue_kernel' ]]
+  [[ $(jq --raw-output '[.results[0].status, .results[0].reason] | join(": ")' a.json) == 'unsupported: the launch cannot be replayed: the kernel calls enqueue_kernel' ]]
 }
 
 @test "a kernel whose qualifier and name come out of a header that a macro names: renamed, and nothing taken away" {

@@ -198,8 +198,8 @@ constexpr std::array table{
          .category = Category::effort,
          .commands = measuring,
          .summary = "print the plan with its memory and time, and exit",
-         .details = "Print the plan with its memory and time, and exit. Only the device's clocks "
-                    "are tested, as in a run.",
+         .details = "Print the plan with its memory and time, and exit. Nothing is measured; only "
+                    "the device's clocks are tested, as in a run.",
          .update = set<&Options::dry_run, true>},
     Flag{.name = "live",
          .category = Category::comparing,
@@ -309,9 +309,10 @@ constexpr std::array table{
          .category = Category::profiling,
          .commands = profiling,
          .summary = "saved run of latency on this device, to name memory levels",
-         .details = "A run of `latency` on the same device (`clprobe latency -o FILE.json`). The "
-                    "report then names the level that holds a kernel's buffers and the number of "
-                    "groups at which a faster level holds them. Its curve marks the levels.",
+         .details =
+             "A run of `latency` on the same device (`clprobe latency -o FILE.json`). The report "
+             "then names the level that holds a kernel's buffers and the number of groups at which "
+             "a faster level holds them. The curve of the report marks the levels.",
          .update = store<&Options::levels_file>},
     Flag{.name = "with-secrets",
          .category = Category::profiling,

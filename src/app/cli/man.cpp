@@ -16,7 +16,7 @@ struct Named {
 
 constexpr std::array environment{
     Named{"NO_COLOR", "Any value disables colours, unless `--color always` is given."},
-    Named{"CLICOLOR_FORCE", "Any value but 0 enables colours on a pipe, too."},
+    Named{"CLICOLOR_FORCE", "Any value except 0 enables colours, even if stdout is a pipe."},
     Named{"TERM", "On a `dumb` terminal there are neither colours nor progress."},
     Named{"COLUMNS", "Width of tables if stdout is not a terminal, 1 to 1000; default 80."},
     Named{"LC_ALL, LC_CTYPE, LANG", "Charts are drawn in ASCII if the locale is not UTF-8."},

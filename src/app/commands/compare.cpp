@@ -145,9 +145,9 @@ void refuse_to_pool(const RunDigest& first, const RunDigest& run) {
     }
   }
   if (reasons.empty()) return;
-  throw cli::UsageError(
-      fmt::format("{} and {} cannot be combined as runs of one side: {}; compare them one by one",
-                  quote(first.file), quote(run.file), reasons.front()));
+  throw cli::UsageError(fmt::format(
+      "{} and {} cannot be combined as runs of one side: {}; compare these runs one by one",
+      quote(first.file), quote(run.file), reasons.front()));
 }
 
 /// Pools the runs of each side into one.

@@ -125,7 +125,8 @@ cli::UsageError unknown(std::string_view word) {
   for (const auto& names : terms) {
     words.insert(words.end(), names.begin(), names.end());
   }
-  return cli::unknown_word("probe, page or term", word, words, "`clprobe explain` lists them all");
+  return cli::unknown_word("probe, page or term", word, words,
+                           "`clprobe explain` lists all probes, pages and terms");
 }
 
 }  // namespace
@@ -163,7 +164,8 @@ int explain(const cli::Options& options) {
       page != nullptr ? page_text(embedded_file(word + ".md"), style) : word_text(word, style);
   if (text.empty()) throw unknown(word);
   if (options.full) {
-    throw cli::UsageError("--full: only the pages of probes have a short form: leave it out");
+    throw cli::UsageError(
+        "--full applies only to probes, since other pages have no short form: leave out --full");
   }
   terminal::show_page(text);
   return exit_ok;

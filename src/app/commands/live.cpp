@@ -66,9 +66,9 @@ void choose(const cli::Options& options, std::size_t index, Devices& devices, Si
     throw NoDevice(fmt::format("{}: {}", side.name, error.what()));
   }
   if (targets.size() != 1) {
-    throw cli::UsageError(
-        fmt::format("{} selects {} devices: compare --live takes one per side; name it", side.name,
-                    targets.size()));
+    throw cli::UsageError(fmt::format(
+        "{} selects {} devices, but compare --live takes one device per side: name one device",
+        side.name, targets.size()));
   }
   side.target = std::move(targets.front());
   check_requests(without_time(options), side.target.info);

@@ -119,8 +119,8 @@ std::string find_layer() {
     if (!fs::is_regular_file(path, error)) continue;
     if (path.string().find(':') == std::string::npos) return path.string();
     throw std::runtime_error(
-        fmt::format("the OpenCL loader cannot load {}: it reads a colon as the end of a path; "
-                    "install clprobe in another folder",
+        fmt::format("the OpenCL loader cannot load {}, because it reads a colon as the end of a "
+                    "path: install clprobe in a folder without a colon in its path",
                     quote(path.string())));
   }
   throw std::runtime_error(fmt::format(
@@ -197,8 +197,8 @@ std::string describe_problem(const SurveyedApp& app, const Found& found) {
   const std::string end = end_text(app);
   if (found.files == 0) {
     return fmt::format(
-        "{} {}made no OpenCL calls, or its OpenCL loader does not support layers (ocl-icd from 2.3 "
-        "and Khronos' do); nothing to profile",
+        "{} {}made no OpenCL calls, or its OpenCL loader does not support layers: use ocl-icd 2.3 "
+        "or later, or Khronos' loader",
         name, end.empty() ? "" : end + " and ");
   }
   std::string problem = end.empty() ? "" : fmt::format("{} {}", name, end);
@@ -444,7 +444,8 @@ std::string device_of(const bundle::Launch& launch, const cli::Options& options)
       [&](const DeviceInfo& each) { return trimmed(each.name) == trimmed(launch.device->name); });
   if (found != list.devices.end()) return std::to_string(found->index);
   terminal::complain(
-      fmt::format("device {} is not available: its launches are replayed on the best device",
+      fmt::format("device {} is not available: the launches made on this device are replayed on "
+                  "the best device",
                   quote(launch.device->name)));
   return {};
 }

@@ -97,8 +97,9 @@ std::vector<DeviceInfo> select_word(const DeviceList& list, std::string_view wor
   if (word == "all") return list.devices;
   std::vector<DeviceInfo> found = matches(list, word);
   if (found.empty()) {
-    throw NoDevice(fmt::format("no device matches {}; available: {}; `clprobe list` shows all",
-                               quote(word), candidates(list.devices)));
+    throw NoDevice(
+        fmt::format("no device matches {}; available: {}; `clprobe list` shows all devices",
+                    quote(word), candidates(list.devices)));
   }
   if (found.size() > 1) {
     throw cli::UsageError(
@@ -220,10 +221,10 @@ std::string explain_no_device(const DeviceList& list, std::optional<Bytes> memor
                                               : fmt::format("no OpenCL device ({})", platforms);
   // The loader treats a driver that does not fit into memory as missing.
   if (memory) {
-    return fmt::format("{} within the memory limit of {}: raise it with ulimit -v", found,
+    return fmt::format("{} within the memory limit of {}: raise the limit with ulimit -v", found,
                        format_bytes(*memory));
   }
-  if (!platforms.empty()) return found + ": the package pocl-opencl-icd adds the CPU";
+  if (!platforms.empty()) return found + ": install the package pocl-opencl-icd to measure the CPU";
   return found +
          ": install a driver's ICD file into /etc/OpenCL/vendors (package pocl-opencl-icd for the "
          "CPU; the vendor's driver for a GPU)";

@@ -110,7 +110,7 @@ struct RunDigest {
 /// Reason, in the middle of a sentence, why one run per side on the CPU of a virtual machine shows
 /// no change.
 inline constexpr std::string_view others_on_host =
-    "other tenants of the virtual machine's host may cause this throughout a run";
+    "other tenants of the virtual machine's host can change a value for a whole run";
 
 /// In the place of a probe: what holds for the run as a whole, the rate of the core's clock.
 inline constexpr std::string_view clock_section = "core clock";

@@ -279,7 +279,7 @@ std::string try_events(Session& session) {
   for (int attempt = 0; attempt < 3; ++attempt, base = std::min(2 * base, longest_chain / 8)) {
     const auto few = least_times(chain, base);
     const auto many = few ? least_times(chain, 8 * base) : std::nullopt;
-    if (!many) return "the driver gives no event times, or an end before the start";
+    if (!many) return "the driver reports no event times, or an end before the start";
     problem = find_event_problem(*few, *many);
     if (problem.empty()) {
       session.info().timer = session.info().launch_timer = Timer::event;

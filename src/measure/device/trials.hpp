@@ -44,7 +44,9 @@ struct LeastTimes {
 inline std::string find_event_problem(const LeastTimes& few, const LeastTimes& many) {
   // With PoCL on two cores that 18 processes shared, 1 of 86 pairs exceeded 0.07.
   constexpr double max_share = 0.1;
-  if (many.around_ns < 0.0) return "event times make a launch longer than the host waited for it";
+  if (many.around_ns < 0.0) {
+    return "by event times, a launch took longer than the host waited for this launch";
+  }
   const double event_ns = many.event_ns - few.event_ns;
   const double host_ns = event_ns + many.around_ns - few.around_ns;
   if (event_ns > 0.0 && std::fabs(host_ns - event_ns) <= max_share * host_ns) return {};

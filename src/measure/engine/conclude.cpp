@@ -155,7 +155,7 @@ void drop_insane(Finding& finding) {
   finding.value.reset();
   finding.low.reset();
   finding.high.reset();
-  finding.reason = "the samples give a number that no device can have";
+  finding.reason = "the samples yield a number that is impossible for a device";
 }
 
 /// Removes shares above 100 % of a bar, which an older version wrote.

@@ -21,9 +21,9 @@ constexpr std::uint64_t shortest_host_ns = min_quanta * host_quantum_ns;
 
 Measurement checked(Measurement measurement) {
   if (measurement.sample.witness != measurement.expected_witness) {
-    throw VoidedPoint(
-        fmt::format("wrong result: the kernel returned {} instead of {}, so its time is invalid",
-                    measurement.sample.witness, measurement.expected_witness));
+    throw VoidedPoint(fmt::format(
+        "wrong result: the kernel returned {} instead of {}, so the measured time is invalid",
+        measurement.sample.witness, measurement.expected_witness));
   }
   return measurement;
 }

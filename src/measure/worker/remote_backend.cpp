@@ -77,8 +77,9 @@ class RemoteBackend final : public Backend {
 
   PreparedPoint prepare_in_child(const char* request, const Probe& probe, Point point) {
     if (lost_in_a_row_ >= max_lost_in_a_row) {
-      throw DeviceError(fmt::format("given up after {} consecutive failures; last failure: {}",
-                                    lost_in_a_row_, last_loss_));
+      throw DeviceError(
+          fmt::format("clprobe gave up after {} consecutive failures; last failure: {}",
+                      lost_in_a_row_, last_loss_));
     }
     point.samples.clear();
     return giving_up_child_on_error([&] {

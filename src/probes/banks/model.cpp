@@ -249,7 +249,8 @@ Verdict judge(std::span<const Curve> curves, const Candidates& candidates) {
   if (best.largest_share < min_share) {
     verdict.reason = no_banks("no pattern costs more than another", best.largest_share);
   } else if (verdict.bic_of_none - verdict.ranking.front().bic < decisive_bic) {
-    verdict.reason = no_banks("the noise hides what conflicts would add", best.largest_share);
+    verdict.reason =
+        no_banks("the noise hides the time that conflicts would add", best.largest_share);
   } else if (explained < min_r_squared || has_negative) {
     verdict.reason = fmt::format(
         "not visible: times differ between patterns, but the best candidate explains only {:.0f} % "

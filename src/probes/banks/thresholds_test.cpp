@@ -50,7 +50,8 @@ TEST_CASE("banks are told from a BIC on that is 20 better than that of no banks"
   CHECK(lead_of(unsure) > 18.0);
   CHECK(lead_of(unsure) < 20.0);
   CHECK_FALSE(unsure.is_visible);
-  CHECK(unsure.reason.starts_with("not visible: the noise hides what conflicts would add"));
+  CHECK(
+      unsure.reason.starts_with("not visible: the noise hides the time that conflicts would add"));
 }
 
 TEST_CASE("a candidate that explains half of what times differ by is not believed") {

@@ -341,7 +341,7 @@ void add_power(Findings& found, const SeriesSpec& series, std::span<const Moment
   });
   if (static_cast<double>(none) > few * static_cast<double>(moments.size())) {
     Finding power = without_value("power", series.name, method,
-                                  "the meter was read more often than it updates", "watts");
+                                  "the power meter was read more often than it updates", "watts");
     power.source = Source::reported;
     found.findings.push_back(std::move(power));
     return;

@@ -138,7 +138,7 @@ std::pair<std::uint64_t, std::uint64_t> Burner::chain_of(cl_uint links) {
   const auto read = read_values<cl_ulong>(session_, times_, 2);
   if (read[1] != expected_chain(first, std::uint64_t{links} * links_of_turn, more, mask)) {
     throw VoidedPoint(
-        "wrong result: a chain of operations ended with a wrong value, so its cycle count is "
+        "wrong result: a chain of operations ended with a wrong value, so the cycle count is "
         "invalid");
   }
   return {read[0], ns_of(times)};

@@ -109,7 +109,7 @@ TEST_CASE("what was typed and has no effect is an error") {
   Request request = request_for({"uts"});
   request.own.set("mshrs", std::vector<int>{32});
   CHECK(probe.check(describe_device(simulator::preset("kepler-k20-prt")), request) ==
-        "--mshrs: kepler-k20-prt has no MSHRs; its loads wait in a prt");
+        "--mshrs: kepler-k20-prt has no MSHRs; the machine's loads wait in a prt");
 }
 
 TEST_CASE("a parameter that cannot be is one line that says what can") {

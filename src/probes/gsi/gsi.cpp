@@ -290,7 +290,7 @@ std::string check_cases(const DeviceInfo& device, const Request& request) {
   if (std::string problem = find_option_problem(options); !problem.empty()) return problem;
   const Machine machine = machine_of(device);
   if (!options.mshrs.empty() && machine.pending.kind != PendingKind::mshr) {
-    return fmt::format("--mshrs: {} has no MSHRs; its loads wait in a {}", machine.name,
+    return fmt::format("--mshrs: {} has no MSHRs; the machine's loads wait in a {}", machine.name,
                        simulator::to_word(machine.pending.kind));
   }
   if (std::string problem = check_traces(machine, request); !problem.empty()) return problem;
@@ -327,8 +327,8 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     if (name == implicit_case && machine.pending.kind != PendingKind::mshr) {
       plan.findings.push_back(
           not_measured(stack_part_name, name,
-                       fmt::format("{} has no MSHRs to sweep; its loads wait in a {}", machine.name,
-                                   simulator::to_word(machine.pending.kind))));
+                       fmt::format("{} has no MSHRs to sweep; the machine's loads wait in a {}",
+                                   machine.name, simulator::to_word(machine.pending.kind))));
     }
   }
   const std::size_t baseline = options.relative_to.value_or(0);

@@ -194,7 +194,7 @@ void append_points(std::vector<Point> more, std::vector<Point>& points) {
 
 std::string why_no_curves(const DeviceInfo& device) {
   if (runs_items_in_turn(device)) {
-    return "a CPU runs the work-items of a work-group one after another; 'chains' measures its "
+    return "a CPU runs the work-items of a work-group one after another; 'chains' measures a CPU's "
            "loads in flight";
   }
   if (device.timer != Timer::clock) {

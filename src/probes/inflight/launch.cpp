@@ -228,7 +228,7 @@ Measurement Loaded::run(std::uint64_t hops) {
   for (int attempt = 1; shape_.groups > 0 && !result.is_side_by_side(); ++attempt) {
     if (attempt == attempts) {
       throw Unsupported(
-          "the streaming work-groups did not run at the same time as the chasing one");
+          "the streaming work-groups did not run at the same time as the chasing work-group");
     }
     result = launch(hops);
   }

@@ -212,11 +212,11 @@ std::string describe(const Hypothesis& hypothesis, std::size_t spikes) {
   if (!hypothesis.is_possible()) text += fmt::format(", but more {} were in flight", kind.counted);
   if (!hypothesis.against.empty()) {
     const CurveFinding& other = *hypothesis.against.front();
-    text += fmt::format("; it does not explain the spike of {} after {} work-items",
+    text += fmt::format("; this limit does not explain the spike of {} after {} work-items",
                         words(other.pattern), other.spike->before);
   }
   if (!hypothesis.silent.empty()) {
-    text += fmt::format("; {} should show it but {} no spike",
+    text += fmt::format("; {} should show the limit but {} no spike",
                         format_count(hypothesis.silent.size(), "more curve"),
                         hypothesis.silent.size() == 1 ? "has" : "have");
   }
@@ -232,11 +232,10 @@ std::string first_reason(const WeighedLimits& judged) {
     case OutstandingKind::neither:
       return "The spikes agree on neither a number of requests nor a number of load instructions";
     case OutstandingKind::unobservable:
-      return judged.spikes == 0
-                 ? "No curve jumps: the limit was not reached, or requests issue too "
-                   "slowly to reach it within one latency"
-                 : "No two spikes agree on a possible number of requests or load "
-                   "instructions: they are scatter";
+      return judged.spikes == 0 ? "No curve jumps: the limit was not reached, or requests issue "
+                                  "too slowly to reach the limit within one latency"
+                                : "No two spikes agree on a possible number of requests or load "
+                                  "instructions: the spikes are scatter";
     case OutstandingKind::request_pool:
     case OutstandingKind::request_table:
       break;

@@ -242,7 +242,7 @@ std::optional<Parallelism> find_parallelism(std::span<const LoadedPoint> points,
   found.requests_interval.low = in_flight(at.bytes_per_second, std::min(idle, at.latency_s));
   found.requests_interval.high =
       std::max(found.requests, in_flight(behind.bytes_per_second, behind.latency_s));
-  if (!knee) found.reason = "the latency never doubled: more loads in flight may be possible";
+  if (!knee) found.reason = "the latency never doubled, so more loads in flight may be possible";
   found.per_compute_unit = found.requests / compute_units;
   found.per_compute_unit_interval = {found.requests_interval.low / compute_units,
                                      found.requests_interval.high / compute_units};

@@ -69,7 +69,7 @@ TEST_CASE("a pool or a table of the compute unit is no limit of a sub-group") {
     const auto found = find_sub_group_loads(all);
     CHECK_FALSE(found.loads);
     CHECK(found.at_least == 4);
-    CHECK(found.reason.find("so the limit may be its own") != std::string::npos);
+    CHECK(found.reason.find("so the limit may be the compute unit") != std::string::npos);
   }
   // As many as the loads that wait: 5 of 2 work-items.
   std::vector<CurveFinding> all = curves(doubled);

@@ -202,7 +202,7 @@ SubGroupLoads find_sub_group_loads(std::span<const CurveFinding> curves) {
     if (!is_own_limit(curves, found)) {
       all.reason = fmt::format(
           "{} loads of a few work-items wait for each other, but the compute unit never had more "
-          "loads in flight, so the limit may be its own",
+          "loads in flight, so the limit may be the compute unit's",
           found.range->high + 1);
       continue;
     }
@@ -213,7 +213,8 @@ SubGroupLoads find_sub_group_loads(std::span<const CurveFinding> curves) {
   if (range) range->low = std::max<std::int64_t>(range->low, all.at_least);
   if (range && range->low > range->high) {
     all.reason =
-        "the targets disagree: loads that one serves at once wait for each other in another";
+        "the memories disagree: loads that one memory serves at once wait for each other in "
+        "another memory";
     all.at_least = 0;
   } else if (range) {
     all.loads = range;

@@ -262,7 +262,7 @@ TEST_CASE("what makes the kernel slower when it is taken away takes nothing from
   const KernelCause& barriers = cause_in(found, "barriers");
   CHECK(barriers.state == CauseState::not_resolved);
   CHECK(barriers.share == 0.0);
-  CHECK(barriers.reason.starts_with("not resolved: without it the kernel takes "));
+  CHECK(barriers.reason.starts_with("not resolved: without this cause the kernel takes "));
   CHECK(barriers.reason.ends_with(" % longer"));
   CHECK(found.unattributed_share == doctest::Approx(0.155).epsilon(0.03));
   // Nothing is left to take away.
@@ -295,15 +295,15 @@ TEST_CASE("a missing build is an error, and everything refused is no cause") {
   KernelTimes times = times_of(triad_sweep(), 734, 267);
   times.builds.pop_back();
   CHECK_THROWS_AS(find_kernel_causes(times), AblationError);
-  verdict_of(times, Factor::memory) = {Possibility::refused, "it calls atomic_xchg"};
-  verdict_of(times, Factor::atomics) = {Possibility::refused, "it calls atomic_xchg"};
+  verdict_of(times, Factor::memory) = {Possibility::refused, "the kernel calls atomic_xchg"};
+  verdict_of(times, Factor::atomics) = {Possibility::refused, "the kernel calls atomic_xchg"};
   // No barrier is in the text, which is no objection.
   const std::string refused =
-      "No cause could be removed safely: memory, atomics (it calls atomic_xchg).";
+      "No cause could be removed safely: memory, atomics (the kernel calls atomic_xchg).";
   CHECK(kernel_advice(find_kernel_causes(times)) == refused);
   verdict_of(times, Factor::lanes) = {Possibility::refused, "exchanged values decide"};
   CHECK(kernel_advice(find_kernel_causes(times)) ==
-        "No cause could be removed safely: memory, atomics (it calls atomic_xchg); "
+        "No cause could be removed safely: memory, atomics (the kernel calls atomic_xchg); "
         "differences between lanes (exchanged values decide).");
   times.verdicts.fill(absent);
   CHECK(kernel_advice(find_kernel_causes(times)) == "No cause can be removed from the kernel.");

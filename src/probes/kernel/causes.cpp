@@ -112,7 +112,8 @@ Cost scaled(Cost cost, double factor) {
 
 /// A part of the bar with its cost.
 KernelCause valued(const CauseRow& row, const Cost& cost, const KernelCauses& found) {
-  return with_cost({.row = row}, cost, found.total.ns, "the kernel takes longer without it");
+  return with_cost({.row = row}, cost, found.total.ns,
+                   "the kernel takes longer without this cause");
 }
 
 /// Groups that write the same lines have a cost that the kernel itself does not have.
@@ -230,8 +231,9 @@ void attribute(const KernelTimes& times, KernelCauses& found) {
     if (slowdown != attribution.slowdowns.end()) {
       found.causes.push_back(
           {.row = row,
-           .reason = fmt::format("not resolved: without it the kernel takes {:.1f} % longer",
-                                 100.0 * slowdown->second)});
+           .reason =
+               fmt::format("not resolved: without this cause the kernel takes {:.1f} % longer",
+                           100.0 * slowdown->second)});
       continue;
     }
     const Cost& cost = ablation.factors[place++];
@@ -308,7 +310,8 @@ std::string bound_of(const BareRuns& runs, double alone_ns, double busy_ns) {
   }
   if (busy_ns * at_once >= min_filled * alone_ns) return {};
   return at_once < bare_copies
-             ? fmt::format("at least: only {:.1f} copies of its groups fit at once", at_once)
+             ? fmt::format("at least: only {:.1f} copies of the kernel's groups fit at once",
+                           at_once)
              : fmt::format("at least: {} concurrent copies do not fill the compute units",
                            bare_copies);
 }
@@ -373,8 +376,8 @@ KernelCause chains_of(const BareRuns& runs, KernelCauses& causes) {
   if (free.ns < min_free * alone_ns || slowed <= max_slowed) return cause;
   causes.near_waits = std::move(cause);
   return refused_chains(
-      fmt::format("the remaining kernel also waits for loads: next to other loads it takes {:.2f} "
-                  "times as long",
+      fmt::format("the remaining kernel also waits for loads: next to other loads the kernel takes "
+                  "{:.2f} times as long",
                   slowed));
 }
 

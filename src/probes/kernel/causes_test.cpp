@@ -129,7 +129,7 @@ TEST_CASE("kernel: lanes are left out where the fastest folding is, on devices t
   request.launches[0].bundle.launch.range.local = {48};
   request.launches[0].bundle.launch.range.global = {48 * 1024};
   CHECK(plan(gpu, request).points.front().facts.text_or("lanes_absence", "") ==
-        "its work-groups do not consist of whole sub-groups");
+        "the kernel's work-groups do not consist of whole sub-groups");
   gpu.type = DeviceType::cpu;
   CHECK(plan(gpu, request).points.front().facts.text_or("lanes_absence", "") == not_present);
 }

@@ -151,8 +151,8 @@ std::optional<WorkingSet> working_set_of(const Point& point) {
   return set;
 }
 
-/// "Its buffers of 64 MiB exceed global 2 (27.2 MiB); reduced to 1024 distinct groups they fit in
-/// global 2, ...".
+/// "The kernel's buffers of 64 MiB exceed global 2 (27.2 MiB); reduced to 1024 distinct groups they
+/// fit in global 2, ...".
 std::string text_of(const WorkingSet& set) {
   const auto holder =
       std::find_if(set.levels.begin(), set.levels.end(),
@@ -160,7 +160,7 @@ std::string text_of(const WorkingSet& set) {
   const bool is_held = holder != set.levels.end();
   const HeldGroups& level = is_held ? *holder : set.levels.back();
   std::string text =
-      fmt::format("Its buffers of {} {} {} ({})", size_text(set.bytes),
+      fmt::format("The kernel's buffers of {} {} {} ({})", size_text(set.bytes),
                   is_held ? "fit in" : "exceed", name_of(level.level), size_text(level.bytes));
   std::string_view between = "; reduced ";
   for (auto each = std::make_reverse_iterator(holder); each != set.levels.rend(); ++each) {

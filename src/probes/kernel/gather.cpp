@@ -198,7 +198,7 @@ std::optional<KernelOccupancy> gather_occupancy(const DeviceInfo& device,
   filled.occupancy = find_occupancy(times);
   if (filled.occupancy && runs_items_in_turn(device)) {
     filled.occupancy->fewer = {.state = CauseState::not_present,
-                               .reason = "a core runs one work-group at a time"};
+                               .reason = "a CPU core runs one work-group at a time"};
   }
   filled.tail = find_tail(filled.groups, count_in(*own, resident_fact), own->visits_ns,
                           visits_of(find_variant(all, Variant::whole_waves)));

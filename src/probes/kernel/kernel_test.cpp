@@ -66,7 +66,7 @@ TEST_CASE("kernel: a core runs one group at a time, whatever its local memory") 
   const Findings found = probe.analyse(cpu, points);
   CHECK(*need(found, "resident_groups").value == 8);
   CHECK(*need(found, "waves").value == 128);
-  CHECK(need(found, "occupancy").reason == "not present: a core runs one work-group at a time");
+  CHECK(need(found, "occupancy").reason == "not present: a CPU core runs one work-group at a time");
 }
 
 TEST_CASE("kernel: shapes are written and read, whatever the setting") {

@@ -46,22 +46,20 @@ std::vector<CardMark> marks_of_card(const std::vector<std::uint64_t>& bytes) {
 TEST_CASE("kernel: its working set lies in a level that latency found, and folded in nearer ones") {
   CHECK(sentence_of({}) == "none");
   CHECK(sentence_of({64, 4096}) ==
-        "Its buffers of 8 KiB exceed global 2 (4 KiB); reduced to 512 distinct groups they fit in "
-        "global "
-        "2, to 8 in global 1.");
+        "The kernel's buffers of 8 KiB exceed global 2 (4 KiB); reduced to 512 distinct groups "
+        "they fit in global 2, to 8 in global 1.");
   CHECK(sentence_of({64, 8191}) ==
-        "Its buffers of 8 KiB exceed global 2 (8 KiB); reduced to 1023 distinct groups they fit in "
-        "global 2, to 8 in global 1.");
+        "The kernel's buffers of 8 KiB exceed global 2 (8 KiB); reduced to 1023 distinct groups "
+        "they fit in global 2, to 8 in global 1.");
   CHECK(sentence_of({64, 8192}) ==
-        "Its buffers of 8 KiB fit in global 2 (8 KiB); reduced to 8 distinct groups they fit in "
-        "global 1.");
+        "The kernel's buffers of 8 KiB fit in global 2 (8 KiB); reduced to 8 distinct groups they "
+        "fit in global 1.");
   CHECK(sentence_of({64, 8192, 1U << 20U}) == sentence_of({64, 8192}));
-  CHECK(sentence_of({16384, 90000}) == "Its buffers of 8 KiB fit in global 1 (16 KiB).");
+  CHECK(sentence_of({16384, 90000}) == "The kernel's buffers of 8 KiB fit in global 1 (16 KiB).");
   // Less than one group's part.
   CHECK(sentence_of({7, 4096}) ==
-        "Its buffers of 8 KiB exceed global 2 (4 KiB); reduced to 512 distinct groups they fit in "
-        "global "
-        "2.");
+        "The kernel's buffers of 8 KiB exceed global 2 (4 KiB); reduced to 512 distinct groups "
+        "they fit in global 2.");
   const ProbeResult result = with_levels({64, 4096});
   CHECK(*find_finding(result.findings, "working_set")->value == 8192);
 }

@@ -77,7 +77,8 @@ KernelCause cost_of_last_wave(std::uint64_t groups, const Tail& tail, std::uint6
   }
   const auto whole = static_cast<double>(tail.whole_waves * resident_groups);
   return cost_between(all_ns, scaled(whole_ns, static_cast<double>(groups) / whole),
-                      typical_ns(all_ns), "groups of the last wave take less time than others");
+                      typical_ns(all_ns),
+                      "groups of the last wave take less time than other groups");
 }
 
 /// Shares in whole percent: less is no reason to change anything.
@@ -164,7 +165,7 @@ std::string advice_about_tail(const KernelOccupancy& filled, std::optional<doubl
 std::string advice_about_occupancy(const Occupancy& occupancy) {
   return fmt::format(
       "With {} resident groups instead of {} the kernel takes {} longer: groups hide each other's "
-      "waits. More may hide more: use fewer registers or less local memory per group.",
+      "waits. To let more groups be resident, use fewer registers or less local memory per group.",
       occupancy.fewer_groups, occupancy.resident_groups, percent(occupancy.fewer.share));
 }
 
@@ -238,8 +239,8 @@ std::string kernel_advice(const KernelCauses& causes, const KernelOccupancy& fil
   if (tail > first && tail >= starting) return advice_about_tail(filled, app_share);
   if (starting > first) {
     return fmt::format(
-        "Starting {} groups takes {} of the kernel's time, whatever they do: do more work per "
-        "launch, or launch fewer groups with more work per work-item.",
+        "Starting {} groups takes {} of the kernel's time, even if they do nothing: do more work "
+        "per launch, or launch fewer groups with more work per work-item.",
         filled.groups, percent(starting));
   }
   if (first >= min_share) {
@@ -251,7 +252,8 @@ std::string kernel_advice(const KernelCauses& causes, const KernelOccupancy& fil
   }
   if (is_small(filled)) {
     return fmt::format(
-        "The launch has {} groups, and the device can run {} at once: use more, smaller groups.",
+        "The launch has {} groups, but the device can run {} groups at once: use more, smaller "
+        "groups.",
         filled.groups, filled.occupancy->resident_groups);
   }
   if (filled.occupancy && found_share(filled.occupancy->fewer) > 0.0) {

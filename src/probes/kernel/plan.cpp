@@ -28,9 +28,10 @@ std::optional<prelude::LaneMasks> lane_masks(const prelude::NdRange& range,
 /// Adds the objections of the device and the launch to the removal of lanes.
 void check_lanes(const prelude::NdRange& range, const DeviceInfo& device, prelude::Verdict& lanes) {
   if (runs_items_in_turn(device) || device.sub_group_size <= 1) {
-    lanes = {Possibility::not_present, "a core runs its work-items one after another"};
+    lanes = {Possibility::not_present,
+             "the device runs the work-items of a group one after another"};
   } else if (is_usable(lanes) && !lane_masks(range, device)) {
-    lanes = {Possibility::refused, "its work-groups do not consist of whole sub-groups"};
+    lanes = {Possibility::refused, "the kernel's work-groups do not consist of whole sub-groups"};
   }
 }
 

@@ -116,8 +116,8 @@ void Replay::build_own() {
   } catch (const DeviceError& error) {
     if (bundle_.missing.empty()) throw;
     throw DeviceError(
-        fmt::format("{}; the program includes {}, which the bundle lacks; name its folder with "
-                    "--headers FOLDER",
+        fmt::format("{}; the program includes {}, which the bundle lacks: name the header's folder "
+                    "with --headers FOLDER",
                     error.what(), printable(bundle_.missing.front())));
   }
   build_ = build_of(bundle_);
@@ -466,7 +466,7 @@ LaunchTimes Replay::run_beside_loads(const prelude::Setting& setting) {
     if (attempt == max_attempts) {
       throw Unsupported(fmt::format(
           "the device does not run two kernels at once: next to loads of {:.0f} us, the kernel "
-          "began {:.0f} us after they began and ended {:.0f} us after they ended",
+          "began {:.0f} us after the loads began and ended {:.0f} us after the loads ended",
           loads.ns() / 1e3, difference_us(kernel.begin, loads.begin),
           difference_us(kernel.end, loads.end)));
     }
@@ -488,7 +488,7 @@ LaunchTimes Replay::run_copies(const prelude::Setting& setting) {
     if (change <= max_change && change >= 1.0 / max_change) return judge_copies(before, each);
     if (i == max_tries) {
       throw Unsupported(fmt::format(
-          "the state that a launch leaves makes later launches take {:.2f} times as long", change));
+          "a launch changes data so that later launches take {:.2f} times as long", change));
     }
     before = after;
   }
@@ -499,7 +499,7 @@ LaunchTimes Replay::judge_copies(double alone_ns, double each_ns) const {
   const double busy = std::max(1.0, each_ns + start_ns_);
   if (each_ns < max_apart * apart_ns_ && busy > alone_ns / 2.0) {
     throw Unsupported(
-        fmt::format("the kernel takes {:.0f} us, and the driver needs {:.0f} us to start a copy, "
+        fmt::format("the kernel takes {:.0f} us, but the driver needs {:.0f} us to start a copy, "
                     "so too few copies run at once",
                     alone_ns / 1e3, each_ns / 1e3));
   }

@@ -160,8 +160,8 @@ TEST_CASE("chains: what feels other loads waits for loads") {
   const KernelCauses found = with(busy(0.1, 1.25), 0.5);
   CHECK(chains_in(found).state == CauseState::refused);
   CHECK(chains_in(found).reason ==
-        "the remaining kernel also waits for loads: next to other loads it takes 2.50 times as "
-        "long");
+        "the remaining kernel also waits for loads: next to other loads the kernel takes 2.50 "
+        "times as long");
   REQUIRE(found.near_waits);
   CHECK(found.near_waits->share == doctest::Approx(0.4));
   CHECK(found.near_waits->share_interval.high == doctest::Approx(0.4));
@@ -182,7 +182,8 @@ TEST_CASE("chains: copies that fill no unit say the least that it waits") {
   // There is room for half as many.
   BareRuns runs = busy(0.3);
   runs.resident_groups = 400;
-  CHECK(chains_in(with(runs)).reason == "at least: only 4.0 copies of its groups fit at once");
+  CHECK(chains_in(with(runs)).reason ==
+        "at least: only 4.0 copies of the kernel's groups fit at once");
   runs = busy(0.32);
   runs.resident_groups = 400;
   CHECK(chains_in(with(runs)).reason.empty());

@@ -41,7 +41,7 @@ Finding step_finding(std::string_view series, int number, const Level& level, co
   if (kind == StepKind::cache && may_be_halves(level, next, largest_bytes)) {
     kind = StepKind::cache_or_far;
     finding.reason = fmt::format(
-        "the next level {} twice this size and may be another cache or the far half of this one, "
+        "the next level {} twice this size and may be another cache or the far half of this cache, "
         "which latency by working set cannot distinguish",
         next.capacity ? "ends at about" : "was not measured up to");
   }

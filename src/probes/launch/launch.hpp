@@ -66,7 +66,7 @@ inline constexpr std::string_view build_again_series = "build-again";
 /// The most important series come first: time may run out.
 inline constexpr std::array all_series{
     SeriesSpec{queued_series, "launches that share one wait", Manner::plain, "launch_time"},
-    SeriesSpec{gap_series, "gap between the end of a kernel and the start of the next",
+    SeriesSpec{gap_series, "gap between the end of a kernel and the start of the next kernel",
                Manner::back_to_back, "gap"},
     SeriesSpec{period_series, "time between the starts of consecutive kernels",
                Manner::start_to_start, "period"},

@@ -409,8 +409,8 @@ std::optional<Finding> find_latency_bound(std::string_view bar, std::span<const 
   Finding bound = finding_of("advice", bar, "", "noise");
   bound.label = fmt::format(
       "bound by latency: {} is the largest cause, and each resource is free for a part of the "
-      "time. "
-      "More loads in flight would make the kernel faster; a faster resource alone would not",
+      "time. More loads in flight would make the kernel faster, but a faster resource alone would "
+      "not",
       waits_for);
   return bound;
 }

@@ -157,7 +157,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   Plan plan;
   if (is_simulated(device)) {
     plan.findings.push_back(not_measured(
-        stack_part_name, probe.id, "stalls does not run on simulated devices; use gsi there"));
+        stack_part_name, probe.id, "stalls does not run on simulated devices: use gsi on them"));
     return plan;
   }
   Options requested(request);

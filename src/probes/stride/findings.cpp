@@ -131,7 +131,8 @@ void classify(const Curve& curve, double sub_group, CurveVerdict& verdict) {
     if (octaves <= octaves_of_sub_group + max_octaves_behind) {
       verdict.kind = CurveClass::gpu_coalescing;
     } else {
-      verdict.unclear_reason = "the bandwidth is reached only at strides far beyond a sub-group";
+      verdict.unclear_reason =
+          "full bandwidth is reached only at strides far larger than a sub-group";
     }
     return;
   }
@@ -149,7 +150,7 @@ void classify(const Curve& curve, double sub_group, CurveVerdict& verdict) {
       verdict.unclear_reason = "only some strides are slow";
     }
   } else if (start < slow_start) {
-    verdict.unclear_reason = "small strides are slow, but no larger strides sustain the bandwidth";
+    verdict.unclear_reason = "small strides are slow, but no larger strides sustain full bandwidth";
   } else {
     verdict.unclear_reason = fmt::format(
         "one contiguous run per work-item reaches {:.0f} % of the bandwidth of the fast strides, "
@@ -172,8 +173,8 @@ void find_sector(const Curve& curve, CurveVerdict& verdict) {
   }
   if (end == 0) {
     verdict.no_sector_reason =
-        "not visible: the bandwidth does not double with the first strides (an element may be as "
-        "large as a sector)";
+        "not visible: the bandwidth does not double with the first strides, since an element may "
+        "be as large as a sector";
     return;
   }
   if (curve.point(end).stride_bytes < min_sector_bytes) {

@@ -10,7 +10,8 @@
 
 namespace clprobe::bundle {
 
-static_assert(std::endian::native == std::endian::little, "bytes are those of OpenCL devices");
+static_assert(std::endian::native == std::endian::little,
+              "bundles store numbers in the little-endian order of OpenCL devices");
 
 namespace {
 

@@ -231,7 +231,7 @@ Argument read_image(const Cursor& image, const Cursor& layout, const Cursor& ori
   Argument argument{.kind = ArgumentKind::image, .object = place_in(image, places)};
   const Object& object = objects[argument.object];
   if (object.image) {
-    expect_none({&layout, &origin, &bytes}, "the object defines it");
+    expect_none({&layout, &origin, &bytes}, "the object defines this value");
     return argument;
   }
   argument.image = read_buffer_layout(layout);
@@ -259,10 +259,10 @@ Argument read_argument(const Cursor& cursor, const Places& places,
     cursor.refuse("exactly one of buffer, image, sampler, local_bytes, value, hex and null");
   }
   if (buffer.is_missing() && image.is_missing()) {
-    expect_none({&origin, &bytes}, "only buffers and images have it");
+    expect_none({&origin, &bytes}, "only buffers and images have this key");
   }
-  if (image.is_missing()) expect_none({&layout}, "only images have it");
-  if (value.is_missing()) expect_none({&type}, "only values have it");
+  if (image.is_missing()) expect_none({&layout}, "only images have this key");
+  if (value.is_missing()) expect_none({&type}, "only values have this key");
   if (!buffer.is_missing()) return read_buffer(buffer, origin, bytes, places, objects);
   if (!image.is_missing()) return read_image(image, layout, origin, bytes, places, objects);
   if (!sampler.is_missing()) {
@@ -317,7 +317,7 @@ Object read_object_entry(const Cursor& cursor) {
   Object object;
   if (buffer.is_missing() == image.is_missing()) cursor.refuse("either buffer or image");
   object.name = identifier_in(image.is_missing() ? buffer : image);
-  if (image.is_missing()) expect_none({&layout}, "only images have it");
+  if (image.is_missing()) expect_none({&layout}, "only images have this key");
   if (!image.is_missing()) {
     object.image = read_own_layout(layout);
     if (hash.is_missing()) cursor.refuse("the sha256 of the image's contents");
@@ -327,7 +327,8 @@ Object read_object_entry(const Cursor& cursor) {
     object.sha256 = hash_in(hash);
     object.bytes = number_up_to(bytes, 1, max_object_bytes);
     if (object.image && bytes_of_pixels(*object.image) != object.bytes) {
-      bytes.refuse(fmt::format("the {} bytes of its pixels", *bytes_of_pixels(*object.image)));
+      bytes.refuse(
+          fmt::format("the {} bytes of the image's pixels", *bytes_of_pixels(*object.image)));
     }
     return object;
   }

@@ -36,7 +36,7 @@ std::string read_plain(const std::string& path, std::size_t max_bytes) {
 std::string read_hashed(const std::string& path, const std::string& sha256, std::size_t max_bytes) {
   std::string bytes = read_plain(path, max_bytes);
   if (sha256_of(bytes) == sha256) return bytes;
-  throw FormatError(fmt::format("{} does not have the SHA-256 of its name", quote(path)));
+  throw FormatError(fmt::format("{} does not match the SHA-256 in its name", quote(path)));
 }
 
 Launch read_launch_file(const std::string& path) {

@@ -31,7 +31,7 @@ static_assert(static_cast<cl_uint>(bundle::Addressing::none) == CL_ADDRESS_NONE 
 static_assert(static_cast<cl_uint>(bundle::Filter::linear) == CL_FILTER_LINEAR);
 
 [[noreturn]] void refuse_image(const std::string& what) {
-  throw Refusal("it takes an image " + what);
+  throw Refusal("the kernel takes an image " + what);
 }
 
 /// Returns 0 if the driver does not answer.
@@ -134,7 +134,7 @@ bundle::Sampler describe_sampler(cl_sampler sampler) {
   const auto ask_sampler = [sampler](cl_sampler_info name, auto& value) {
     if (State::below().clGetSamplerInfo(sampler, name, sizeof value, &value, nullptr) !=
         CL_SUCCESS) {
-      throw Refusal("it takes a sampler that the driver does not describe");
+      throw Refusal("the kernel takes a sampler that the driver does not describe");
     }
   };
   cl_bool is_normalized = CL_FALSE;
@@ -146,7 +146,7 @@ bundle::Sampler describe_sampler(cl_sampler sampler) {
   const bundle::Sampler what{is_normalized == CL_TRUE, static_cast<bundle::Addressing>(addressing),
                              static_cast<bundle::Filter>(filter)};
   const bool is_known = !to_word(what.addressing).empty() && !to_word(what.filter).empty();
-  if (!is_known) throw Refusal("it takes a sampler of an unknown kind");
+  if (!is_known) throw Refusal("the kernel takes a sampler of an unknown kind");
   return what;
 }
 

@@ -40,7 +40,7 @@ class BundleFiles {
 
   /// Returns the SHA-256. Throws Refusal if the text is too long or the file cannot be written.
   [[nodiscard]] std::string add_text(std::string_view text) const {
-    if (text.size() > bundle::max_text_bytes) throw Refusal("its program's text is too long");
+    if (text.size() > bundle::max_text_bytes) throw Refusal("the program's text is too long");
     std::string hash = bundle::sha256_of(text);
     write(bundle::text_file(hash), text);
     return hash;
@@ -50,7 +50,7 @@ class BundleFiles {
   /// be written.
   std::string add_object(std::string_view bytes) {
     bytes_ += bytes.size();
-    if (bytes_ > bundle::max_capture_bytes) throw Refusal("its buffers exceed 2 GiB");
+    if (bytes_ > bundle::max_capture_bytes) throw Refusal("the kernel's buffers exceed 2 GiB");
     std::string hash = bundle::sha256_of(bytes);
     const std::string name = bundle::object_file(hash);
     struct stat there {};
@@ -74,7 +74,7 @@ class BundleFiles {
  private:
   void write(const std::string& name, std::string_view bytes) const {
     if (write_file(folder_ + '/' + name, bytes)) return;
-    throw Refusal("its files cannot be written: " + std::string(std::strerror(errno)));
+    throw Refusal("files of the launch cannot be written: " + std::string(std::strerror(errno)));
   }
 
   std::string folder_;
@@ -136,7 +136,7 @@ bool is_sampler(const void* handle) {
 }
 
 [[noreturn]] void refuse_argument(cl_uint index, std::string_view what) {
-  throw Refusal("its argument " + std::to_string(index) + " is " + std::string(what));
+  throw Refusal("the kernel's argument " + std::to_string(index) + " is " + std::string(what));
 }
 
 /// Captures one launch into a bundle. Holds no lock while it calls drivers.
@@ -173,8 +173,8 @@ class CaptureLaunch {
   /// After the launch: waits for it, hashes the objects again, and finishes the bundle. Throws
   /// Refusal.
   void end(cl_int error, cl_event event) {
-    if (error != CL_SUCCESS) throw Refusal("the driver refused its launch");
-    if (!finish(queue_)) throw Refusal("its launch failed");
+    if (error != CL_SUCCESS) throw Refusal("the driver refused the kernel's launch");
+    if (!finish(queue_)) throw Refusal("the kernel's launch failed");
     const std::uint64_t ns = event == nullptr ? 0 : time_of(event).ns.value_or(0);
     if (ns > 0) launch_.app_event_ns = {ns};
     for (std::size_t i = 0; i < roots_.size(); ++i) {
@@ -208,9 +208,9 @@ class CaptureLaunch {
     if (marker != nullptr) below.clReleaseEvent(marker);
     if (error != CL_SUCCESS || status < CL_COMPLETE) return false;
     if (status == CL_COMPLETE) return true;
-    throw Refusal("earlier launches did not end while this launch was held back for " +
+    throw Refusal("earlier launches did not end while clprobe held this launch back for " +
                   std::to_string(std::llround(longest_wait_.count())) +
-                  " s: they may wait for the program");
+                  " s: the earlier launches may wait for the program");
   }
 
   /// Waits for all queues of the context: commands that still run may write what the kernel reads.
@@ -234,10 +234,10 @@ class CaptureLaunch {
   }
 
   void take_program(const KnownKernel& kernel) {
-    if (kernel.program == nullptr) throw Refusal("its program was created by an extension");
+    if (kernel.program == nullptr) throw Refusal("an extension created the kernel's program");
     if (!kernel.program->problem.empty()) throw Refusal(kernel.program->problem);
     if (kernel.program->units.size() > bundle::max_units) {
-      throw Refusal("its program has too many compilation units");
+      throw Refusal("the kernel's program has too many compilation units");
     }
     for (const KnownProgram::Unit& unit : kernel.program->units) {
       const std::size_t first = launch_.program.headers.size();
@@ -258,7 +258,7 @@ class CaptureLaunch {
   }
 
   void add_object(cl_mem root, bundle::Object object) {
-    if (roots_.size() == bundle::max_objects) throw Refusal("it has too many buffers");
+    if (roots_.size() == bundle::max_objects) throw Refusal("the kernel has too many buffers");
     object.name = (object.image ? "i" : "b") + std::to_string(roots_.size());
     object.sha256 = files_.add_object(read(root, object));
     roots_.push_back(root);
@@ -268,7 +268,7 @@ class CaptureLaunch {
   Argument take_buffer(const KnownMemory& memory) {
     const std::size_t place = place_of(memory.root);
     const std::optional<KnownMemory> root = State::get().find(&Known::memories, memory.root);
-    if (!root) throw Refusal("the parent of one of its sub-buffers no longer exists");
+    if (!root) throw Refusal("the parent of one of the kernel's sub-buffers no longer exists");
     if (place == roots_.size()) add_object(memory.root, {.bytes = root->bytes});
     Argument argument{.kind = ArgumentKind::buffer, .object = place};
     const bool is_part = memory.bytes != root->bytes;
@@ -282,9 +282,9 @@ class CaptureLaunch {
     bundle::Image what = describe_image(image, lies_in_other);
     if (lies_in_other) {
       const std::optional<KnownMemory> buffer = State::get().find(&Known::memories, known.lies_in);
-      if (!buffer) throw Refusal("it takes an image of a buffer that no longer exists");
-      if (buffer->is_image) throw Refusal("it takes an image of another image");
-      if (!buffer->problem.empty()) throw Refusal("it takes an image of " + buffer->problem);
+      if (!buffer) throw Refusal("the kernel takes an image of a buffer that no longer exists");
+      if (buffer->is_image) throw Refusal("the kernel takes an image of another image");
+      if (!buffer->problem.empty()) throw Refusal("an argument is an image of " + buffer->problem);
       Argument argument = take_buffer(*buffer);
       argument.kind = ArgumentKind::image;
       argument.origin = buffer->origin;
@@ -327,7 +327,7 @@ class CaptureLaunch {
   void take_arguments(cl_kernel kernel, const KnownKernel& known) {
     cl_uint count = 0;
     State::below().clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof count, &count, nullptr);
-    if (count > bundle::max_arguments) throw Refusal("it has too many arguments");
+    if (count > bundle::max_arguments) throw Refusal("the kernel has too many arguments");
     for (cl_uint index = 0; index < count; ++index) {
       if (index >= known.arguments.size() || !known.arguments[index]) {
         refuse_argument(index, "not set, or set by an extension");
@@ -343,7 +343,7 @@ class CaptureLaunch {
 
   /// Reads a copy by the device if the host may not read the buffer.
   std::string read_buffer(cl_mem buffer, std::uint64_t bytes) const {
-    if (bytes > bundle::max_capture_bytes) throw Refusal("it has a buffer of more than 2 GiB");
+    if (bytes > bundle::max_capture_bytes) throw Refusal("one buffer is larger than 2 GiB");
     const cl_icd_dispatch& below = State::below();
     std::string held(bytes, '\0');
     const auto read_all = [&](cl_mem from) {
@@ -353,7 +353,7 @@ class CaptureLaunch {
     cl_int error = read_all(buffer);
     if (error == CL_INVALID_OPERATION) {
       cl_mem copy = below.clCreateBuffer(context_, CL_MEM_READ_WRITE, held.size(), nullptr, &error);
-      if (copy == nullptr) throw Refusal("too little memory for a copy of a buffer");
+      if (copy == nullptr) throw Refusal("too little memory is free for a copy of a buffer");
       error =
           below.clEnqueueCopyBuffer(queue_, buffer, copy, 0, 0, held.size(), 0, nullptr, nullptr);
       if (error == CL_SUCCESS) error = below.clFinish(queue_);
@@ -361,7 +361,8 @@ class CaptureLaunch {
       below.clReleaseMemObject(copy);
     }
     if (error != CL_SUCCESS) {
-      throw Refusal("one of its buffers cannot be read (code " + std::to_string(error) + ")");
+      throw Refusal("one of the kernel's buffers cannot be read (code " + std::to_string(error) +
+                    ")");
     }
     return held;
   }
@@ -430,7 +431,7 @@ cl_int capture_launch(cl_command_queue queue, cl_kernel kernel, const bundle::Nd
     } catch (const Refusal& refusal) {
       if (capture) capture->refuse(refusal.what());
     } catch (const std::bad_alloc&) {
-      if (capture) capture->refuse("too little memory for its buffers");
+      if (capture) capture->refuse("too little memory is free for the kernel's buffers");
     } catch (...) {
       if (capture) capture->refuse("an unexpected error occurred");
     }

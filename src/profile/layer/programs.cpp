@@ -87,7 +87,7 @@ void note_program(cl_program program, KnownProgram what) {
 
 KnownProgram find_program(cl_program program) {
   const auto found = State::get().find(&Known::programs, program);
-  return found ? **found : KnownProgram{.problem = "its program was created by an extension"};
+  return found ? **found : KnownProgram{.problem = "an extension created the kernel's program"};
 }
 
 /// Returns one text of a program; without a length, or with 0, it is a C string.
@@ -115,7 +115,7 @@ void note_binary(cl_program program, cl_uint count, const std::size_t* lengths,
   std::uint64_t hash = hash_text("");
   for (cl_uint i = 0; i < count; ++i) hash = hash_text(bytes_of(binaries[i], lengths[i]), hash);
   note_program(program, {.identity = {hash, ProgramKind::binary},
-                         .problem = "its program came as a binary, without source text"});
+                         .problem = "the kernel's program came as a binary, without source text"});
 }
 
 /// Adds build options, and headers in memory, to the identity of a program: with other ones a text
@@ -132,7 +132,7 @@ void note_options(cl_program program, const char* options, cl_uint headers = 0,
       unit.options = options == nullptr ? "" : options;
       unit.headers = find_headers(unit.text, unit.options);
     }
-    if (headers > 0) what.problem = "its program is compiled with headers in memory";
+    if (headers > 0) what.problem = "the kernel's program is compiled with headers in memory";
     note_program(program, std::move(what));
   } catch (...) {
     note_gap(survey::Gap::lost);
@@ -250,7 +250,9 @@ cl_int CL_API_CALL set_exec_info(cl_kernel kernel, cl_kernel_exec_info name, std
   note_svm(kernel);
   State::get().note([&](Known& known) {
     const auto found = known.kernels.find(kernel);
-    if (found != known.kernels.end()) found->second.problem = "it uses shared virtual memory";
+    if (found != known.kernels.end()) {
+      found->second.problem = "the kernel uses shared virtual memory";
+    }
   });
   return error;
 }
@@ -271,13 +273,13 @@ void wrap_programs(cl_icd_dispatch& table) {
       table, [](cl_program program, cl_context, const void* text, std::size_t length, cl_int*) {
         note_program(program,
                      {.identity = {hash_text(bytes_of(text, length)), ProgramKind::intermediate},
-                      .problem = "its program came as intermediate language (IL)"});
+                      .problem = "the kernel's program came as intermediate language (IL)"});
       });
   wrap_creation<&Table::clCreateProgramWithBuiltInKernels>(
       table,
       [](cl_program program, cl_context, cl_uint, const cl_device_id*, const char* names, cl_int*) {
         note_program(program, {.identity = {hash_text(names), ProgramKind::built_in},
-                               .problem = "its program is built into the driver"});
+                               .problem = "the kernel's program is built into the driver"});
       });
   wrap<&Table::clBuildProgram>(table, build);
   wrap<&Table::clCompileProgram>(table, compile);

@@ -206,7 +206,7 @@ class Flow {
       }
       if (memory_.size() + values_.size() == before) return std::nullopt;
     }
-    return "it is unclear what determines addresses";
+    return "the values that determine addresses are unclear";
   }
 
  private:

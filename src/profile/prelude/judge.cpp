@@ -259,21 +259,21 @@ bool has_assembly(const Reach& reach, std::initializer_list<std::string_view> na
 std::optional<std::string> find_unseen(const Reach& reach, std::string_view kernel) {
   if (!reach.parts().empty()) return std::nullopt;
   return fmt::format(
-      "no kernel {} in the program's text: its name comes from a macro, or brackets do not "
-      "match in all branches of #if",
+      "no kernel {} in the program's text: the name comes from a macro, or brackets do not match "
+      "in all branches of #if",
       kernel);
 }
 
 std::string find_unknown_work(const Reach& reach) {
   const Token* const word = find_one_of(reach, handing);
-  return word == nullptr ? std::string() : fmt::format("it calls {}", word->text);
+  return word == nullptr ? std::string() : fmt::format("the kernel calls {}", word->text);
 }
 
 Verdict judge_renaming(const Reach& reach) {
   if (const auto again = find_definition(reach, renamed, true)) return refused(*again);
   if (has_our_names(reach)) return refused("the program has names that begin with clp_");
   if (is_hidden_call(reach, renamed)) {
-    return refused("it calls a work-item function in a form that macros cannot replace");
+    return refused("the kernel calls a work-item function in a form that macros cannot replace");
   }
   if (const std::string work = find_unknown_work(reach); !work.empty()) return refused(work);
   return {};
@@ -296,7 +296,7 @@ Verdict judge_folding(const Reach& reach, const MemoryNames& names) {
         fmt::format("groups may wait for each other: {} is volatile global memory", *name));
   }
   if (has_assembly(reach, {"ctaid", "atom", "s_getreg"})) {
-    return refused("its inline assembly depends on the group or contains atomics");
+    return refused("the inline assembly depends on the work-group or contains atomics");
   }
   return {};
 }
@@ -305,7 +305,7 @@ Verdict judge_folding(const Reach& reach, const MemoryNames& names) {
 Verdict judge_entry(const Reach& reach) {
   if (const auto again = find_definition(reach, renamed_by_entry, true)) return refused(*again);
   if (is_hidden_call(reach, renamed_by_entry)) {
-    return refused("it calls a work-item function in a form that macros cannot replace");
+    return refused("the kernel calls a work-item function in a form that macros cannot replace");
   }
   if (reach.parts().front().parameters.empty() || reach.parts().front().parameters[0] == "void") {
     return refused("the kernel has no arguments");
@@ -315,7 +315,7 @@ Verdict judge_entry(const Reach& reach) {
 
 Verdict judge_barriers(const Reach& reach, const MemoryNames& names) {
   const bool is_in_assembly = has_assembly(reach, {"bar.", "barrier.", "s_barrier"});
-  if (is_in_assembly) return refused("its barriers are in inline assembly");
+  if (is_in_assembly) return refused("the barriers are in inline assembly");
   if (find_one_of(reach, barrier_names) == nullptr) {
     return {Possibility::not_present, "no barrier in the text"};
   }
@@ -346,7 +346,9 @@ Verdict judge_atomics(const Reach& reach) {
   for (const AtomicCall& call : find_atomics(reach)) {
     if (call.kind == AtomicKind::fence) continue;
     is_any = true;
-    if (call.kind != AtomicKind::update) return refused(fmt::format("it calls {}", call.name));
+    if (call.kind != AtomicKind::update) {
+      return refused(fmt::format("the kernel calls {}", call.name));
+    }
     if (reach.defines(call.name)) {
       return refused(fmt::format("the program defines {} itself", call.name));
     }
@@ -354,10 +356,10 @@ Verdict judge_atomics(const Reach& reach) {
     if (call.name.starts_with("atom_") && has_wide_atomics(reach)) {
       return refused(fmt::format("{} may operate on 64-bit words", call.name));
     }
-    if (call.target.empty()) return refused("it is unclear what an atomic updates");
+    if (call.target.empty()) return refused("the word that an atomic updates is unclear");
     racy.insert(call.target);
   }
-  if (has_assembly(reach, {"atom", "red."})) return refused("its atomics are in inline assembly");
+  if (has_assembly(reach, {"atom", "red."})) return refused("the atomics are in inline assembly");
   if (!is_any) return {Possibility::not_present, "no atomic in the text"};
   return unless_decisive("with lost updates", find_control(reach, racy));
 }
@@ -367,20 +369,20 @@ Verdict judge_atomics(const Reach& reach) {
 Verdict judge_lanes(const Reach& reach, const MemoryNames& names) {
   if (const auto again = find_definition(reach, renamed_without_lanes)) return refused(*again);
   if (is_hidden_call(reach, renamed_without_lanes)) {
-    return refused("it calls a work-item function in a form that macros cannot replace");
+    return refused("the kernel calls a work-item function in a form that macros cannot replace");
   }
   const auto is_of_lanes = [](std::string_view word) {
     return word.find("sub_group") != std::string_view::npos;
   };
   if (const Token* const word = find_word(reach, is_of_lanes)) {
-    return refused(fmt::format("its lanes cooperate: {}", word->text));
+    return refused(fmt::format("the lanes of a sub-group cooperate: {}", word->text));
   }
   if (has_assembly(reach, {"tid", "lane", "shfl", "vote"})) {
-    return refused("its inline assembly depends on the lane");
+    return refused("the inline assembly depends on the lane");
   }
   for (const AtomicCall& call : find_atomics(reach)) {
     if (call.kind == AtomicKind::fence) continue;
-    return refused(fmt::format("its lanes may update one word: {}", call.name));
+    return refused(fmt::format("several lanes may update one word: {}", call.name));
   }
   std::set<std::string_view> left_out = find_written(reach);
   left_out.insert(names.local.begin(), names.local.end());
@@ -394,7 +396,7 @@ Verdict judge_fences(const Reach& reach, const MemoryNames& names,
     return {Possibility::not_present, "no fence in the text"};
   }
   if (const auto again = find_definition(reach, fence_names)) return refused(*again);
-  if (assembly.is_any && !assembly.are_all) return refused("its assembly does more than fence");
+  if (assembly.is_any && !assembly.are_all) return refused("inline assembly does more than fence");
   std::set<std::string_view> racy = find_written(reach);
   racy.insert(names.local.begin(), names.local.end());
   return unless_decisive("without fences", find_control(reach, racy));

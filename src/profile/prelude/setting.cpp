@@ -45,8 +45,8 @@ void check_dimension(const NdRange& launch, const Setting& setting, std::size_t 
   const std::uint64_t whole = launch.global.at(d) / launch.local.at(d);
   const std::uint64_t last = (std::uint64_t{1} << exponent) - 1;
   if (last >= whole) {
-    throw SettingError(fmt::format("dimension {} has {} whole groups, but group {} was requested",
-                                   d, whole, last));
+    throw SettingError(fmt::format(
+        "dimension {} has {} full-size groups, but group {} was requested", d, whole, last));
   }
 }
 

@@ -59,13 +59,13 @@ std::string entry_text(const NdRange& launch) {
   const std::array<std::uint64_t, 3> groups = count_groups(launch);
   for (std::size_t d = 0; d < 3; ++d) {
     if (launch.global.at(d) % launch.local.at(d) == 0) continue;
-    throw SettingError(fmt::format("its last groups in dimension {} are smaller", d));
+    throw SettingError(fmt::format("the launch's last groups in dimension {} are smaller", d));
   }
   // Each factor alone first: their product may be beyond 64 bits.
   constexpr std::uint64_t max_groups = std::numeric_limits<std::int32_t>::max();
   if (groups[0] > max_groups || groups[1] > max_groups / groups[0] ||
       groups[2] > max_groups / (groups[0] * groups[1])) {
-    throw SettingError("it has too many groups");
+    throw SettingError("the launch has too many groups");
   }
   return fmt::format(
       "#define CLP_GROUPS_0 {}u\n#define CLP_GROUPS_1 {}u\n#define CLP_GROUPS_2 {}u\n"

@@ -17,11 +17,12 @@ constexpr std::array gap_rows{
     GapRow{Gap::bad_times, "bad-times", "launch", "launches",
            "whose event times were missing or reversed"},
     GapRow{Gap::failed, "failed", "launch", "launches", "that failed on the device"},
-    GapRow{Gap::unfinished, "unfinished", "launch", "launches", "unfinished when the app ended"},
+    GapRow{Gap::unfinished, "unfinished", "launch", "launches",
+           "unfinished when the program ended"},
     GapRow{Gap::too_few_times, "too-few-times", "launch", "launches",
            "in rows with fewer than two timed launches"},
     GapRow{Gap::too_many_waiting, "too-many-waiting", "launch", "launches",
-           "after too many unfinished ones"},
+           "after too many unfinished launches"},
     GapRow{Gap::lost, "lost", "launch", "launches", "without memory to record them"},
     GapRow{Gap::refused, "refused", "launch", "launches", "that the driver refused"},
     GapRow{Gap::unnamed, "unnamed", "launch", "launches", "of kernels beyond the first 10,000"},
@@ -30,7 +31,7 @@ constexpr std::array gap_rows{
     GapRow{Gap::device_queue, "device-queue", "queue", "queues",
            "on the device, with the launches that kernels make there"},
     GapRow{Gap::extension, "extension", "function", "functions",
-           "of extensions that launch, with their launches"},
+           "of extensions that launch kernels, with the launches made there"},
 };
 
 constexpr std::array kind_words{

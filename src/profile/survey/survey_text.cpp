@@ -51,14 +51,14 @@ auto read_document(std::string_view text, const Json::parser_callback_t& check, 
   } catch (const Json::parse_error&) {
     throw FormatError("a survey is truncated, or is not JSON");
   } catch (const Json::exception&) {
-    throw FormatError("a survey lacks a value, or has one of another type");
+    throw FormatError("a survey lacks a value, or has a value of another type");
   }
 }
 
 /// Refuses negative and fractional numbers and those beyond 64 bits: nlohmann would convert them.
 bool expect_counts(int /*depth*/, Json::parse_event_t /*event*/, const Json& value) {
   if (value.is_number() && !value.is_number_unsigned()) {
-    throw FormatError("a survey has a number that is no count");
+    throw FormatError("a survey has a number that is not a count");
   }
   return true;
 }
@@ -127,7 +127,7 @@ std::string wanted_to_text(std::span<const Wanted> wanted) {
 
 std::vector<Wanted> wanted_from_text(std::string_view text) {
   return read_document(text, nullptr, [](const Json& list) {
-    if (!list.is_array()) throw FormatError("it is no list of launches");
+    if (!list.is_array()) throw FormatError("the text is not a list of launches");
     if (list.size() > max_wanted) throw FormatError("a list of launches is too long");
     std::vector<Wanted> all;
     all.reserve(list.size());

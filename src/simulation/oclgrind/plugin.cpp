@@ -283,7 +283,9 @@ class LaunchTrace {
                              .number = warps_++});
     }
     if (!group.warps.empty()) text_ += simulator::group_text(group);
-    if (text_.size() > max_bytes) refuse("its trace would be too large: launch fewer groups");
+    if (text_.size() > max_bytes) {
+      refuse("the kernel's trace would be too large: launch fewer groups");
+    }
   }
 
   void refuse(std::string_view problem) {

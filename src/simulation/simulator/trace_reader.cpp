@@ -220,7 +220,7 @@ class FieldReader {
     const auto mask = line_.take_field("mask");
     const auto table = line_.take_field("table");
     if (int{addresses.has_value()} + int{mask.has_value()} + int{table.has_value()} > 1) {
-      line_.refuse("addresses=, mask= and table= exclude each other");
+      line_.refuse("addresses=, mask= and table= cannot be combined: choose one");
     }
     if ((addresses || mask) && lanes.active != 0) {
       line_.refuse("addresses= and mask= define the active lanes: leave out active=");

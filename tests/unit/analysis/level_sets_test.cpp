@@ -391,12 +391,12 @@ TEST_CASE("shares that cannot be compared are one row, and one alone is its own"
   CHECK(together.finding->finding.label == "2 of 4 decided");
   CHECK(together.judgement.verdict == Verdict::unclear);
   CHECK(together.judgement.reason.starts_with(
-      "2 of 4 shares are unclear: a change of 25 % of the whole"));
+      "2 of 4 shares are unclear: a change of 25 % of the total"));
   const std::array one{shares_of({0.01, 0.4, 0.01}), shares_of({0.01, 0.45, 0.01})};
   const Comparison lone = compare(one, 0, threshold);
   CHECK(lone.counts[1].unclear == 1);
   CHECK(lone.rows.size() == 3);
-  CHECK(lone.rows[1].cells[1].judgement.reason.find("of the whole") != std::string::npos);
+  CHECK(lone.rows[1].cells[1].judgement.reason.find("of the total") != std::string::npos);
 }
 
 TEST_CASE("what passes with a run is one row where it is unclear, and one alone is its own") {
@@ -422,8 +422,8 @@ TEST_CASE("what passes with a run is one row where it is unclear, and one alone 
   const ComparedCell& together = cell_of(made, "passing values", std::nullopt);
   CHECK(together.finding->finding.label == "1 of 3 decided");
   CHECK(together.judgement.reason ==
-        "2 of 3 passing values are unclear: such values vary from run to run; compare several "
-        "runs per side");
+        "2 of 3 passing values are unclear: values of this kind vary from run to run; compare "
+        "several runs per side");
   const std::array one{run_of({1.0, 1.0}), run_of({1.5, 1.0})};
   CHECK(compare(one, 0, threshold).rows.size() == 2);
   // Two devices may well differ, and several runs a side tell a change.

@@ -300,7 +300,8 @@ TEST_CASE("a change that was not followed is in doubt, and of a capacity it is s
   CHECK(judged(1).verdict == Verdict::same);
   CHECK(judged(1).reason == "seen once");
   CHECK(judged(2).verdict == Verdict::unclear);
-  CHECK(judged(2).reason.ends_with("no single point shows it: compare several runs per side"));
+  CHECK(judged(2).reason.ends_with(
+      "no single point shows the change: compare several runs per side"));
 }
 
 }  // namespace clprobe

@@ -185,7 +185,8 @@ TEST_CASE("platforms without a device: which, and what was wrong with each") {
 TEST_CASE("a limit of memory is said, since drivers that do not fit seem not to be there") {
   DeviceList list;
   const std::string none = explain_no_device(list, mebibytes(195));
-  CHECK(none == "no OpenCL platform within the memory limit of 195 MiB: raise it with ulimit -v");
+  CHECK(none ==
+        "no OpenCL platform within the memory limit of 195 MiB: raise the limit with ulimit -v");
   list.problems = {{"Clover", "no devices"}};
   const std::string text = explain_no_device(list, mebibytes(195));
   CHECK(text.find("'Clover': no devices") != std::string::npos);

@@ -114,7 +114,8 @@ TEST_CASE("a run of clprobe is no foreign result, however it is laid out") {
   run.device.name = "d";
   for (const std::string& text :
        {to_json(std::vector{run}), std::string(R"({"schema":"clprobe-run"})")}) {
-    CHECK(refusal(text) == "it is a run of clprobe: use `clprobe report` or `clprobe compare`");
+    CHECK(refusal(text) ==
+          "the file is a run of clprobe: use `clprobe report` or `clprobe compare`");
   }
 }
 

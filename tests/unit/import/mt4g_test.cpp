@@ -47,7 +47,7 @@ TEST_CASE("mt4g: what `latency` finds as well are levels of it, by the clock of 
   CHECK(level(run, "constant-program", 1, "latency").value == doctest::Approx(10e-9).scale(0));
   const Finding& beyond = level(run, "constant-program", 2, "capacity");
   CHECK_FALSE(beyond.value.has_value());
-  CHECK(beyond.reason == "mt4g reports no confidence in its 65537 bytes");
+  CHECK(beyond.reason == "mt4g reports no confidence in the value of 65537 bytes");
   CHECK(level(run, "local", 1, "latency").value == doctest::Approx(15e-9).scale(0));
   CHECK(level(run, "image", 1, "latency").value == doctest::Approx(20e-9).scale(0));
 }

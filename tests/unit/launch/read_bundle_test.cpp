@@ -90,12 +90,12 @@ TEST_CASE("bundle: another text, size or hash, a missing file and a link are ref
   SUBCASE("another text") {
     const TestBundle made;
     made.write(text_file(sha256_of(text)), "kernel void k() {}");
-    CHECK(has(made.refusal(), "does not have the SHA-256 of its name"));
+    CHECK(has(made.refusal(), "does not match the SHA-256 in its name"));
   }
   SUBCASE("other bytes") {
     const TestBundle made;
     made.write(object_file(sha256_of(bytes)), std::string(64, 'y'));
-    CHECK(has(made.refusal(), "does not have the SHA-256 of its name"));
+    CHECK(has(made.refusal(), "does not match the SHA-256 in its name"));
   }
   SUBCASE("more bytes than it says") {
     const TestBundle made;
@@ -203,7 +203,7 @@ TEST_CASE("bundle: headers that are not what their names say, too large, or doub
   add_headers(made);
   SUBCASE("another text") {
     made.write(text_file(sha256_of("B\n")), "C\n");
-    CHECK(has(made.refusal(), "does not have the SHA-256 of its name"));
+    CHECK(has(made.refusal(), "does not match the SHA-256 in its name"));
   }
   SUBCASE("a missing file") {
     fs::remove(made.path_of(text_file(sha256_of("B\n"))));

@@ -67,13 +67,13 @@ TEST_CASE("lanes may go where they neither work together nor decide on where the
         "without the stores of other lanes, a wrong value of index would determine how long a loop "
         "runs");
   CHECK(lanes("for (int i = 0; i < index[1]; ++i) a[i] = 1;") == "usable");
-  CHECK(lanes("atomic_inc(&index[n]);") == "its lanes may update one word: atomic_inc");
+  CHECK(lanes("atomic_inc(&index[n]);") == "several lanes may update one word: atomic_inc");
   CHECK(lanes("a[0] = sub_group_broadcast(a[1], 0);") ==
-        "its lanes cooperate: sub_group_broadcast");
+        "the lanes of a sub-group cooperate: sub_group_broadcast");
   CHECK(lanes("uint l; asm(\"mov.u32 %0, %laneid;\" : \"=r\"(l)); a[l] = 1;") ==
-        "its inline assembly depends on the lane");
+        "the inline assembly depends on the lane");
   CHECK(lanes("int i = (get_local_id)(0);") ==
-        "it calls a work-item function in a form that macros cannot replace");
+        "the kernel calls a work-item function in a form that macros cannot replace");
   CHECK(words_of(judge_text("#define get_local_id(d) 0\n" + signature + "{ a[0] = 1; }").lanes) ==
         "the program defines get_local_id itself");
   // Where groups cannot be folded lanes cannot go either.
@@ -86,8 +86,9 @@ TEST_CASE("what the prelude cannot stand in front of is refused whole") {
         "the program defines get_global_id itself");
   CHECK(renaming("kernel void k() { int clp_a; }") == "the program has names that begin with clp_");
   CHECK(renaming("kernel void k() { int i = (get_global_id)(0); }") ==
-        "it calls a work-item function in a form that macros cannot replace");
-  CHECK(renaming("kernel void k() { enqueue_kernel(q, f, r, ^{}); }") == "it calls enqueue_kernel");
+        "the kernel calls a work-item function in a form that macros cannot replace");
+  CHECK(renaming("kernel void k() { enqueue_kernel(q, f, r, ^{}); }") ==
+        "the kernel calls enqueue_kernel");
   CHECK(judge({.sources = {"kernel void k() { }"}, .options = "-Dget_work_dim()=2"}, "k")
             .renaming.reason == "the program defines get_work_dim itself");
 }
@@ -125,7 +126,7 @@ TEST_CASE("of a kernel whose text is not all here nothing is known, but it may b
     return judgement.folding.reason;
   };
   CHECK(unseen("#define NAME(a) a\nkernel void NAME(k)(global int* a) { a[0] = 1; }")
-            .starts_with("no kernel k in the program's text: its name comes from a macro"));
+            .starts_with("no kernel k in the program's text: the name comes from a macro"));
   // What stands in the way of the prelude does so without the kernel, too.
   CHECK(judge_text("#define get_global_id(d) 0\n").renaming.reason ==
         "the program defines get_global_id itself");
@@ -135,9 +136,9 @@ TEST_CASE("what a replay has no place for is told where the kernel reaches it") 
   const std::string text = "kernel void other(queue_t q) { enqueue_kernel(q, f, r, ^{}); }\n";
   CHECK(judge_text(text + "kernel void k(global int* a) { a[0] = 1; }").unknown_work.empty());
   CHECK(judge_text(text + "kernel void k() { f(get_default_queue()); }").unknown_work ==
-        "it calls get_default_queue");
+        "the kernel calls get_default_queue");
   CHECK(judge_text("kernel void k(pipe int p) { int a; read_pipe(p, &a); }").unknown_work ==
-        "it calls read_pipe");
+        "the kernel calls read_pipe");
   CHECK(judge_text("#define get_global_id(d) 0\nkernel void k() { }").unknown_work.empty());
 }
 
@@ -182,9 +183,9 @@ TEST_CASE("groups that may depend on each other are not folded") {
   CHECK(folding("while (*(volatile global int*)index == 0);") ==
         "groups may wait for each other: the target of a pointer cast is volatile global memory");
   CHECK(folding("asm(\"mov.u32 %0, %ctaid.x;\" : \"=r\"(n));") ==
-        "its inline assembly depends on the group or contains atomics");
+        "the inline assembly depends on the work-group or contains atomics");
   CHECK(folding("asm(\"global_atomic_add %0, %1, off\" : : \"v\"(a), \"v\"(n));") ==
-        "its inline assembly depends on the group or contains atomics");
+        "the inline assembly depends on the work-group or contains atomics");
   CHECK(folding("asm(\"bfe.u32 %0, %1, 2, 3;\" : \"=r\"(n) : \"r\"(n));") == "usable");
 }
 
@@ -334,11 +335,11 @@ TEST_CASE("images hold values as buffers do") {
 TEST_CASE("barriers that are not ours to rename are refused") {
   CHECK(words_of(judge_text("#define barrier(x) f(x)\nkernel void k() { barrier(1); }").barriers) ==
         "the program defines barrier itself");
-  CHECK(barriers("asm volatile(\"bar.sync 0;\");") == "its barriers are in inline assembly");
-  CHECK(barriers("asm volatile(\"nop; bar.sync 0;\");") == "its barriers are in inline assembly");
-  CHECK(barriers("asm volatile(\"barrier.sync 0;\");") == "its barriers are in inline assembly");
+  CHECK(barriers("asm volatile(\"bar.sync 0;\");") == "the barriers are in inline assembly");
+  CHECK(barriers("asm volatile(\"nop; bar.sync 0;\");") == "the barriers are in inline assembly");
+  CHECK(barriers("asm volatile(\"barrier.sync 0;\");") == "the barriers are in inline assembly");
   CHECK(barriers("asm volatile(\"membar.gl; bar.sync 0;\");") ==
-        "its barriers are in inline assembly");
+        "the barriers are in inline assembly");
   // Of memory, and not of groups.
   CHECK(barriers("asm volatile(\"membar.gl;\");") == "no barrier in the text");
 }
@@ -351,8 +352,8 @@ TEST_CASE("atomics may lose updates where nobody looks at the result") {
   CHECK(words_of(judge_text("#define INC(p) atomic_inc(p)\n"
                             "kernel void k(global int* p) { INC(p); }")
                      .atomics) == "the result of atomic_inc is used");
-  CHECK(atomics("atomic_xchg(index, 0);") == "it calls atomic_xchg");
-  CHECK(atomics("atomic_fetch_add(p, 1);") == "it calls atomic_fetch_add");
+  CHECK(atomics("atomic_xchg(index, 0);") == "the kernel calls atomic_xchg");
+  CHECK(atomics("atomic_fetch_add(p, 1);") == "the kernel calls atomic_fetch_add");
   CHECK(atomics("atomic_inc(index); a[index[0]] = 1;") ==
         "with lost updates, a wrong value of index would determine an address");
   CHECK(atomics("atomic_inc(index); while (index[0] < 5);") ==
@@ -399,7 +400,7 @@ TEST_CASE("fences of assembly may go where there is no other assembly") {
   CHECK(fences("asm volatile(\"membar.gl;\" \"nop;\");") == "no fence in the text");
   CHECK(fences("asm volatile(\"nop;\");") == "no fence in the text");
   const std::string both = "asm volatile(\"membar.gl;\"); asm volatile(\"nop;\");";
-  CHECK(fences(both) == "its assembly does more than fence");
+  CHECK(fences(both) == "inline assembly does more than fence");
   CHECK_FALSE(judge_text(signature + "{ asm volatile(\"nop;\"); }").has_fence_assembly);
 }
 
@@ -458,7 +459,7 @@ TEST_CASE("an entry needs kernels whose groups do not work together, and ids tha
   CHECK(entry("kernel void k(global int* a) { while (atomic_xchg(a, 1)) ; }") ==
         "groups may wait for each other: atomic_xchg");
   CHECK(entry("kernel void k(global int* a) { a[(get_num_groups)(0)] = 1; }") ==
-        "it calls a work-item function in a form that macros cannot replace");
+        "the kernel calls a work-item function in a form that macros cannot replace");
   CHECK(entry("#define get_global_size(d) 4\nkernel void k(global int* a) { }") ==
         "the program defines get_global_size itself");
   CHECK(entry("kernel void k() { }") == "the kernel has no arguments");

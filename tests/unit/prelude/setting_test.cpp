@@ -137,10 +137,10 @@ TEST_CASE("what cannot be encoded is refused with the reason") {
   CHECK(refusal({.dimensions = 3, .offset = {0, 0, 1}, .global = {2, 2, 2}, .local = {1, 1, 1}}) ==
         "the launch has an offset in dimension 2, which the instrumentation needs");
   CHECK(refusal(line(1024, 64), {.exponents = {5, no_folding, no_folding}}) ==
-        "dimension 0 has 16 whole groups, but group 31 was requested");
+        "dimension 0 has 16 full-size groups, but group 31 was requested");
   // A smaller last group has not the work-items of the others.
   CHECK(refusal(line(1000, 64), {.exponents = {4, no_folding, no_folding}}) ==
-        "dimension 0 has 15 whole groups, but group 15 was requested");
+        "dimension 0 has 15 full-size groups, but group 15 was requested");
   CHECK(refusal({.dimensions = 1, .global = {64, 1, 1}},
                 {.exponents = {1, no_folding, no_folding}}) ==
         "the driver chooses the work-group size");
@@ -182,11 +182,11 @@ TEST_CASE("launches with an entry have their groups in dimension 0") {
 TEST_CASE("an entry needs groups of one size, and few enough to be counted") {
   NdRange launch{.dimensions = 1, .global = {65, 1, 1}, .local = {8, 1, 1}};
   CHECK_THROWS_WITH_AS(static_cast<void>(entry_text(launch)),
-                       "its last groups in dimension 0 are smaller", SettingError);
+                       "the launch's last groups in dimension 0 are smaller", SettingError);
   launch.local = {};
   CHECK_THROWS_AS(static_cast<void>(entry_text(launch)), SettingError);
   launch = {.dimensions = 3, .global = {1U << 20U, 1U << 11U, 1}, .local = {1, 1, 1}};
-  CHECK_THROWS_WITH_AS(static_cast<void>(entry_text(launch)), "it has too many groups",
+  CHECK_THROWS_WITH_AS(static_cast<void>(entry_text(launch)), "the launch has too many groups",
                        SettingError);
   launch.global[1] = (1U << 11U) - 1;
   CHECK_NOTHROW(static_cast<void>(entry_text(launch)));

@@ -138,7 +138,7 @@ TEST_CASE("times of an event clock that disagrees with the host's have a warning
   SurveyedApp app = example();
   app.survey.clock = {50'000'000, 51'000'000, 1'190'476};
   CHECK(in_one_line(render_survey_table(app, {}))
-            .find("warning: times are 42x too short: during 50.0 ms of the host's clock the "
+            .find("warning: times are 42x too short: while the host's clock advanced 50.0 ms, the "
                   "driver's event clock advanced 1.19 ms; shares are unaffected") !=
         std::string::npos);
   app.survey.clock = {50'000'000, 51'000'000, 153'000'000};

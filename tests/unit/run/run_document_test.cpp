@@ -277,7 +277,8 @@ TEST_CASE("what is no document is refused") {
         "document: expected JSON, found a syntax error at line 2, column 3");
   CHECK(refusal(good + "{}").starts_with("document: expected JSON, found a syntax error"));
   CHECK(refusal(good.substr(0, good.find("\"failure\""))) ==
-        "results[0].points[1].samples: expected the rest of the JSON, found its end (truncated?)");
+        "results[0].points[1].samples: expected more JSON, found the end of the file, which may be "
+        "truncated");
   CHECK(refusal("[" + good + "," + replaced(good, "\"seed\":42", "\"seed\":[]") + "]") ==
         "[1].seed: expected a non-negative integer, found an array");
   CHECK(refusal(std::string(100'000, '[')).ends_with("expected at most 16 levels of nesting"));

@@ -139,7 +139,8 @@ TEST_CASE("a machine file with a fault is refused with its path") {
   const std::string good = to_json_line(preset("gsi"));
   CHECK(refusal_of(good) == "accepted");
   CHECK(refusal_of("[]") == "document: expected an object, found an array");
-  CHECK(refusal_of("{") == "document: expected the rest of the JSON, found its end (truncated?)");
+  CHECK(refusal_of("{") ==
+        "document: expected more JSON, found the end of the file, which may be truncated");
   CHECK(refusal_of(with(good, R"("entries":32)", R"("entries":"32")")) ==
         R"(pending.entries: expected a non-negative integer, found the string "32")");
   CHECK(refusal_of(with(good, R"("entries":32)", R"("entries":-1)")) ==

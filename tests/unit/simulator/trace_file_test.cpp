@@ -210,7 +210,7 @@ TEST_CASE("an instruction that cannot be is refused with what was expected") {
       {"store active=0", "active= expects a whole number from 1 to 64"},
       {"store lane_group=0", "lane_group= expects a whole number from 1 to 64"},
       {"store mask=0", "mask= expects a whole number from 1 to"},
-      {"store mask=1 table=0", "addresses=, mask= and table= exclude each other"},
+      {"store mask=1 table=0", "addresses=, mask= and table= cannot be combined: choose one"},
       {"store mask=5 active=2", "addresses= and mask= define the active lanes"},
       {"store addresses=1,,2", "addresses= expects a whole number, found ''"},
       {"store table=1", "table= expects a whole number from 0 to 0, found '1'"},

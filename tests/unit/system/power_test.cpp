@@ -94,7 +94,7 @@ TEST_CASE("power: a GPU's driver reports energy or power in its hwmon folder") {
   CHECK(find_power_meter(target, made.places()).reason ==
         "no NVML library; no hwmon folder reports power for 0000:01:00.0");
   CHECK(find_power_meter({}, made.places()).reason ==
-        "no NVML library; no PCI address, so its hwmon folder is unknown");
+        "no NVML library; the PCI address is missing, so the device's hwmon folder is unknown");
   made.write(folder + "hwmon2/temp1_input", "50000");
   CHECK(find_power_meter(target, made.places()).name.empty());
   made.write(folder + "hwmon3/power1_average", "71500000");

@@ -31,7 +31,8 @@ std::string problem_of(double scale, double host_ns = 50e3) {
 }
 
 TEST_CASE("event times are held against the host's from both sides") {
-  const std::string too_long = "event times make a launch longer than the host waited for it";
+  const std::string too_long =
+      "by event times, a launch took longer than the host waited for this launch";
   CHECK(problem_of(1.0).empty());
   CHECK(problem_of(1.0, 5e6).empty());  // the host's part is as long for either chain
   CHECK(problem_of(1.08).empty());

@@ -84,7 +84,7 @@ void add_clocks(std::string_view bar, const Points& points, const DeviceInfo& de
   if (!is_async) return;
   Finding engine = finding_of(engine_name, bar, "", stack_view_clock);
   engine.label = is_pending ? "waited for" : "emulated";
-  engine.reason = is_pending ? "waiting for a copy takes longer than starting it"
+  engine.reason = is_pending ? "waiting for a copy takes longer than starting the copy"
                              : "starting a copy already performs it, so nothing is pending";
   findings.push_back(std::move(engine));
 }
