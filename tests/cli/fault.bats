@@ -66,7 +66,7 @@ failed_points() {
     --dry-run
   [ -e once ]
   [ "$status" -eq 0 ]
-  [[ $output == *'latency: '*'launch back-to-back: not measured: '*'together: about '* ]]
+  [[ $output == *'latency: '*'launch back-to-back: not measured: '*'together: up to '* ]]
   with_fault error=-6@clCreateContext latency --dry-run
   fails_with 1 'clCreateContext'
   [ -z "$output" ]

@@ -56,7 +56,7 @@ ProbePlan plan_of(const Probe& probe, const DeviceInfo& device, const cli::Optio
     std::string time = "each measured once";
     if (has_limit(budget, device)) {
       made.seconds = plan.seconds > 0.0 ? plan.seconds : expected_seconds(budget);
-      time = fmt::format("about {:.0f} s", made.seconds);
+      time = fmt::format("{} {:.0f} s", plan.seconds > 0.0 ? "about" : "up to", made.seconds);
     }
     text = fmt::format("  {}: {} in {} series, {}, {}\n", probe.id,
                        format_count(plan.points.size(), "point"), series.size(),
@@ -85,7 +85,7 @@ std::string plan_of_device(const DeviceInfo& device, const cli::Options& options
     seconds += made.seconds;
   }
   if (probes.size() > 1 && seconds > 0.0) {
-    text += fmt::format("  together: about {:.0f} s\n", seconds);
+    text += fmt::format("  together: up to {:.0f} s\n", seconds);
   }
   return text;
 }
