@@ -173,7 +173,8 @@ Judgement judge_difference(const ComparedFinding& baseline, const ComparedFindin
   } else {
     judged.verdict = Verdict::unclear;
     if (!std::isfinite(far)) {
-      const bool is_open = !std::isfinite(apart.interval.low) && !std::isfinite(apart.interval.high);
+      const bool is_open =
+          !std::isfinite(apart.interval.low) && !std::isfinite(apart.interval.high);
       judged.reason += is_open ? ": any change is possible" : ": the interval has only one end";
     } else if (judged.is_coarse) {
       judged.reason += fmt::format(": changes from {} to {} are possible",

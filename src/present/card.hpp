@@ -52,7 +52,7 @@ struct LevelDetail {
   bool has_intervals{true};  ///< intervals of latencies
   /// Also intervals below 5 %: runs of one device differ by less, so that they are no news.
   bool has_narrow{true};
-  bool has_brackets{true};   ///< brackets of capacities
+  bool has_brackets{true};  ///< brackets of capacities
   bool has_cycles{true};
   bool has_columns{true};
 };
