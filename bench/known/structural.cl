@@ -148,29 +148,13 @@ inline void fence_device(void) {
   if (block_stores != 0) STORE_BLOCK
 // Kernels that wait for one thing (a part of stalls.cl).
 
-// Each work-item stores one word. All words of a line are equal, so that the lanes of a sub-group
-// that follow their loads stay together.
-kernel void stalls_fill(global uint* data) {
-  const uint at = (uint)get_global_id(0);
-  data[at] = mixed(at / LINE_WORDS);
-}
-
-// Eight loads that are all on their way before any is waited for.
-#define PLACE(j)                                                    \
-  const uint place##j = LINE_OF(far, far_mask) * LINE_WORDS + lane; \
-  far = NEXT(far);
-#define WORD(j) const uint word##j = data[place##j];
-#define FOLLOW far = NEXT(far + data[LINE_OF(far, far_mask) * LINE_WORDS + lane]);
-
-
 // One iteration of a work-item has 8 * far_loads independent loads of one stream (or 4 * far_loads
 // dependent ones), 4 * near_loads loads of another, 4 * tile_loads loads of local memory,
 // 4 * chain_steps operations, 4 * turn_steps operations of the work-items whose turn it is, and a
 // barrier. Kernels that wait for a unit have 4 * near_loads loads and the work of
 // stalls_structural.clh.
 // Work-items from `workers` on only make noise: 4 * noise operations or loads that nothing waits
-// for. stamps: for each row of 32 work-items, the clock at their beginning and end, their time at
-// barriers if they are timed, and the beginning and end by the clock that all groups share.
+// for.
 kernel void stalls_mixed(global const uint* restrict data, uint launch, uint iterations,
                          uint workers, uint far_loads, uint far_mask, uint is_chase,
                          uint near_loads, uint near_mask, uint tile_loads, uint tile_stride,

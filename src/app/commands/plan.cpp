@@ -141,8 +141,9 @@ int show_plan(const cli::Options& options) {
   for (const Target& target : targets) {
     // A run plans with the clock and event times that were tested: they decide which series there
     // are. PoCL takes 0.5 s for the tests.
-    if (options.verbosity >= 0)
+    if (options.verbosity >= 0) {
       progress.show({.title = fmt::format("trying {}", target.info.name)});
+    }
     try {
       const std::unique_ptr<Backend> backend = devices.open(target);
       progress.clear();
