@@ -160,7 +160,7 @@ std::string html_row(const Table& table, const std::vector<Cell>& cells, std::si
                                     table.head.begin());
   };
   if (column("verdict") < cells.size()) {
-    html = fmt::format("<tr data-probe=\"{}\" data-verdict=\"{}\">",
+    html = fmt::format(R"(<tr data-probe="{}" data-verdict="{}">)",
                        html_text(cells.at(column("probe")).text), cells[column("verdict")].text);
   }
   for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -254,7 +254,7 @@ std::string to_markdown(std::span<const Block> blocks) {
     } else if (const auto* const table = std::get_if<Table>(&block)) {
       text += to_markdown(*table);
     } else {
-      const Prose& prose = std::get<Prose>(block);
+      const auto& prose = std::get<Prose>(block);
       const std::string_view mark = !is_in_list ? "" : prose.is_nested ? "  - " : "- ";
       const bool has_lead = !prose.lead.empty() && !prose.is_nested;
       text += mark;

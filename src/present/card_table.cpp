@@ -107,8 +107,9 @@ std::vector<CardEntry> entries_of(const Page& page, const DeviceCard& card, int 
                             Ink ink) {
     if (parts.empty()) return;
     std::vector<std::string> lines = list_in(shown(page, parts), width);
-    if (lines.size() > max_lines)
+    if (lines.size() > max_lines) {
       lines = shorten(joined(shown(page, parts)), max_lines, width, mark);
+    }
     entries.push_back({std::string(topic), std::move(lines), ink});
   };
   if (!card.failures.empty()) add_list("not done", {card.failures}, Ink::failure);

@@ -370,7 +370,7 @@ std::string curves_section(const Comparison& comparison, const std::string& prob
                            std::span<const Figure> figures, std::size_t number) {
   return section_html(fmt::format("curves-{}", number), html_text(words(probe)),
                       figures_html(figures) + curves_list(comparison, probe),
-                      fmt::format(" class=\"probe\" data-probe=\"{}\"", html_text(probe)));
+                      fmt::format(R"( class="probe" data-probe="{}")", html_text(probe)));
 }
 
 constexpr std::string_view data_text =

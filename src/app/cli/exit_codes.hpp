@@ -40,9 +40,9 @@ inline constexpr std::array exit_rows{
     ExitRow{exit_changed, "the condition of --fail-on is met",
             "The findings meet the condition of `--fail-on`."},
     ExitRow{exit_undecided, "--fail-on cannot be decided",
-            "`--fail-on` cannot be decided: a device or probe of the baseline failed, was "
-            "interrupted or is missing, nothing could be compared, or one run per side cannot show "
-            "the cause of a change."},
+            "`--fail-on` cannot be decided: nothing could be compared, results of the baseline are "
+            "missing or incomplete, or one run per side cannot show the cause of a change (measure "
+            "several runs per side)."},
     ExitRow{exit_interrupted, "interrupted",
             "Interrupted (SIGINT, SIGTERM, SIGHUP, SIGQUIT). Results measured until then are kept "
             "and marked as interrupted."},

@@ -392,8 +392,9 @@ bool Schedule::is_stopped(const Queued& next) const {
   const Way& way = current();
   if (pass_->stage == Stage::extra) return false;
   if (is_out_of_time(way)) return true;
-  if (pass_->stage == Stage::urgent)
+  if (pass_->stage == Stage::urgent) {
     return next.visits_before > 0 && is_out_of_time(way, urgent_share);
+  }
   return pass_->stage == Stage::settle &&
          way.elapsed - way.first_visit.value_or(Seconds(0.0)) > way.probe.budget.min_time;
 }
