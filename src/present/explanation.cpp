@@ -219,8 +219,9 @@ class TextPage {
         }
         is_first = false;
       }
-      if (cmark_node_get_list_tight(list) == 0 && cmark_node_next(item) != nullptr)
+      if (cmark_node_get_list_tight(list) == 0 && cmark_node_next(item) != nullptr) {
         add_empty_line();
+      }
     }
   }
 

@@ -39,8 +39,9 @@ void add_run(const Run& run, std::vector<Block>& blocks) {
     blocks.emplace_back(Prose{.lead = std::move(line.topic), .text = std::move(line.text)});
   }
   blocks.emplace_back(Heading{});
-  for (std::string& fact : device_facts(run.device))
+  for (std::string& fact : device_facts(run.device)) {
     blocks.emplace_back(Prose{.text = std::move(fact)});
+  }
   blocks.emplace_back(Prose{.text = "timed by " + timer_text(run.device)});
   blocks.emplace_back(Prose{.text = fmt::format("clprobe {} ({}), {}, seed {}", run.tool.version,
                                                 run.tool.commit, run.started, run.seed)});

@@ -292,8 +292,9 @@ void add_side_by_side(Page& page, std::span<const Run> runs, Form form) {
   Table all{.head = {"probe", "finding"}, .names = 2, .is_of_devices = true};
   for (const SharedGrid& grid : compare_findings(runs)) {
     Table table = shared_table(runs, grid, form);
-    if (all.head.size() == 2)
+    if (all.head.size() == 2) {
       all.head.insert(all.head.end(), table.head.begin() + 3, table.head.end());
+    }
     for (std::vector<Cell>& row : table.rows) {
       std::vector<std::string> names;
       for (std::size_t i = 0; i < table.names; ++i) {

@@ -66,8 +66,8 @@ struct Marks {
 
 Marks marks_of(const std::vector<Stack>& stacks) {
   std::vector<std::string> labels = stack_labels(stacks);
-  std::string letters = letters_of(category_names(labels));
-  return {std::move(labels), std::move(letters)};
+  std::string marks = letters_of(category_names(labels));
+  return {std::move(labels), std::move(marks)};
 }
 
 /// The letters, and the categories that they stand for.

@@ -324,8 +324,10 @@ void add_sections(Page& page, const Run& run, const TableStyle& style) {
   constexpr int usual_width = 80;
   const std::size_t most = page.width() < usual_width ? 2 * max_lines : max_lines;
   std::vector<Section> sections;
-  for (const ProbeResult& each : run.results)
+  sections.reserve(run.results.size());
+  for (const ProbeResult& each : run.results) {
     sections.push_back(section_of(each, run.device, style));
+  }
   page.blank();
   const std::size_t used = lines_in(page.text());
   const std::size_t room = most > used ? most - used : 0;

@@ -115,7 +115,7 @@ class TableText {
   }
 
   [[nodiscard]] std::string title_of(std::size_t column) const {
-    const std::string title = page_.show(table_.head[column]);
+    std::string title = page_.show(table_.head[column]);
     if (!table_.is_of_devices && !table_.has_name_heads) return title;
     int width = 14;  // where neither the cells nor a word need more
     for (std::string_view rest = title; !rest.empty();) {
@@ -304,7 +304,7 @@ int lead_width(const Page& page, std::span<const Block> blocks) {
   int width = 0;
   for (const Block& block : blocks) {
     if (!is_item(block)) break;
-    const Prose& item = std::get<Prose>(block);
+    const auto& item = std::get<Prose>(block);
     if (!item.is_nested) width = std::max(width, display_width(page.show(item.lead)));
   }
   return width;

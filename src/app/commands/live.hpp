@@ -16,9 +16,9 @@
 #include "app/cli/options.hpp"
 #include "app/commands/selection.hpp"
 #include "app/terminal/progress.hpp"
-#include "clprobe/alternating.hpp"
 #include "clprobe/run.hpp"
 #include "compare/api/paired.hpp"
+#include "measure/api/engine.hpp"
 
 namespace clprobe::commands {
 

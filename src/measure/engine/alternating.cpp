@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "clprobe/alternating.hpp"
+#include "measure/api/engine.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -10,8 +10,8 @@
 
 #include "analysis/api/estimate.hpp"
 #include "analysis/api/statistics.hpp"
-#include "clprobe/alternating.hpp"
 #include "fake_device.hpp"
+#include "measure/api/engine.hpp"
 
 namespace clprobe {
 namespace {
