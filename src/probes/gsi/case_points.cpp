@@ -36,7 +36,7 @@ void put_first(std::string_view words, std::array<Stall, Priorities::count>& ord
     const std::size_t comma = words.rfind(',');
     const std::string_view word = words.substr(comma == std::string_view::npos ? 0 : comma + 1);
     const auto* const known = std::find(stall_words.begin(), stall_words.end(), word);
-    const auto stall =
+    auto* const stall =
         std::find(order.begin(), order.end(), static_cast<Stall>(known - stall_words.begin()));
     if (stall != order.end()) std::rotate(order.begin(), stall, stall + 1);
     words.remove_suffix(std::min(word.size() + 1, words.size()));

@@ -123,33 +123,28 @@ struct Setting {
   std::string_view name{};
   std::string_view parameter{};  ///< its name in a point
   Bounds bounds{};
-  bool is_always_told{false};  ///< points have it even where it was not typed
   std::uint64_t TreeSearch::*search{nullptr};
   std::uint64_t Implicit::*implicit{nullptr};
-  bool is_of_utsd{false};  ///< has no effect on uts
+  bool is_always_told{false};  ///< points have it even where it was not typed
+  bool is_of_utsd{false};      ///< has no effect on uts
   bool is_power_of_two{false};
 };
 inline constexpr Setting case_settings[]{
     {"store-buffer", "store_entries", {1, 4096}},
-    {"nodes", "nodes", {1, 65536}, true, &TreeSearch::nodes},
-    {"warps", "warps", {1, 16}, true, &TreeSearch::warps},
-    {"local-queue", "local_queue", {2, 32}, true, &TreeSearch::local_capacity, nullptr, true},
-    {"back-off", "backoff_cycles", {0, 100000}, true, &TreeSearch::backoff_cycles},
-    {"steps", "steps", {1, 1000}, false, &TreeSearch::steps},
-    {"step-operations", "step_operations", {1, 1000}, false, &TreeSearch::operations},
-    {"state-lines", "state_lines", {1, 16}, false, &TreeSearch::state_lines},
-    {"written-lines", "written_lines", {0, 2}, false, &TreeSearch::written_lines},
-    {"operations", "operations", {0, 1000}, false, nullptr, &Implicit::operations},
-    {"groups", "groups", {1, 256}, false, nullptr, &Implicit::groups},
-    {"block", "block_warps", {1, 32}, false, nullptr, &Implicit::warps},
-    {"elements", "elements", {1, 64}, false, nullptr, &Implicit::elements},
-    {"address-operations",
-     "address_operations",
-     {0, 100},
-     false,
-     nullptr,
-     &Implicit::address_operations},
-    {"object-bytes", "object_bytes", {4, 64}, false, nullptr, &Implicit::object_bytes, false, true},
+    {"nodes", "nodes", {1, 65536}, &TreeSearch::nodes, nullptr, true},
+    {"warps", "warps", {1, 16}, &TreeSearch::warps, nullptr, true},
+    {"local-queue", "local_queue", {2, 32}, &TreeSearch::local_capacity, nullptr, true, true},
+    {"back-off", "backoff_cycles", {0, 100000}, &TreeSearch::backoff_cycles, nullptr, true},
+    {"steps", "steps", {1, 1000}, &TreeSearch::steps},
+    {"step-operations", "step_operations", {1, 1000}, &TreeSearch::operations},
+    {"state-lines", "state_lines", {1, 16}, &TreeSearch::state_lines},
+    {"written-lines", "written_lines", {0, 2}, &TreeSearch::written_lines},
+    {"operations", "operations", {0, 1000}, nullptr, &Implicit::operations},
+    {"groups", "groups", {1, 256}, nullptr, &Implicit::groups},
+    {"block", "block_warps", {1, 32}, nullptr, &Implicit::warps},
+    {"elements", "elements", {1, 64}, nullptr, &Implicit::elements},
+    {"address-operations", "address_operations", {0, 100}, nullptr, &Implicit::address_operations},
+    {"object-bytes", "object_bytes", {4, 64}, nullptr, &Implicit::object_bytes, false, false, true},
 };
 inline constexpr std::string_view poll_setting = "poll";  ///< the one that is a word
 

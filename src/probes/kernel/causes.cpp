@@ -72,11 +72,11 @@ std::size_t find_cached(const std::vector<FoldedTime>& sorted, std::size_t fitti
 std::uint64_t find_collision(const std::vector<FoldedTime>& sorted, const FoldedTime& fastest,
                              std::uint64_t min_groups) {
   std::uint64_t from = 0;
-  for (auto each = sorted.rbegin(); each != sorted.rend(); ++each) {
-    if (each->distinct_groups < min_groups) continue;
-    if (each->distinct_groups >= fastest.distinct_groups) break;
-    if (!is_clearly_faster(fastest, *each)) break;
-    from = each->distinct_groups;
+  for (const FoldedTime& each : std::views::reverse(sorted)) {
+    if (each.distinct_groups < min_groups) continue;
+    if (each.distinct_groups >= fastest.distinct_groups) break;
+    if (!is_clearly_faster(fastest, each)) break;
+    from = each.distinct_groups;
   }
   return from;
 }

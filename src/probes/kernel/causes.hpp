@@ -34,10 +34,11 @@ struct CauseRow {
 enum class Factor : std::uint8_t { memory, barriers, atomics, lanes, fences, functions };
 
 struct FactorRow {
-  CauseRow cause;
-  bool prelude::Setting::*without;  ///< null for memory, which the working-set reduction removes
-  prelude::Verdict prelude::Judgement::*verdict;
-  bool is_wait;  ///< concurrent copies of a kernel that has it hide its waits
+  CauseRow cause{};
+  /// Null for memory, which the working-set reduction removes.
+  bool prelude::Setting::*without{nullptr};
+  prelude::Verdict prelude::Judgement::*verdict{nullptr};
+  bool is_wait{false};  ///< concurrent copies of a kernel that has it hide its waits
 };
 
 inline constexpr std::array factor_rows{
@@ -255,7 +256,7 @@ std::string doubt_advice(std::string_view doubt);
 
 /// One sentence on the largest of all costs and how to avoid it; `app_share`: the kernel's share of
 /// the program's device time.
-std::string kernel_advice(const KernelCauses& causes, const KernelOccupancy& occupancy = {},
+std::string kernel_advice(const KernelCauses& causes, const KernelOccupancy& filled = {},
                           std::optional<double> app_share = {});
 
 }  // namespace clprobe::kernel
