@@ -217,8 +217,9 @@ Absorption find_absorption(std::span<const NoisePoint> points, int resamples) {
     shares.push_back(rises(again, max_injected) ? share_of(again, x, y) : 1.0);
   }
   found.share_interval = {found.share, found.share};
-  if (!shares.empty())
+  if (!shares.empty()) {
     found.share_interval = {quantile(shares, tail), quantile(shares, 1.0 - tail)};
+  }
   return found;
 }
 

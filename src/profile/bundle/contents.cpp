@@ -54,8 +54,9 @@ std::uint64_t object_bytes(const Launch& launch) {
 std::string make_contents(const Contents& contents, std::uint64_t seed) {
   const std::uint64_t bytes = contents.count * bytes_of(contents.type);
   if (contents.fill == Fill::zero) return std::string(bytes, '\0');
-  if (contents.fill == Fill::value)
+  if (contents.fill == Fill::value) {
     return repeated(scalar_of(contents.type, contents.value), bytes);
+  }
   const bool is_random = contents.fill == Fill::random;
   constexpr double steps = 1U << 24U;  // a float represents all numbers of so many steps exactly
   std::mt19937_64 random(seed);

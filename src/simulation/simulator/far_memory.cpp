@@ -120,7 +120,7 @@ Service FarLink::read(std::uint64_t now, std::uint64_t line, std::uint32_t secto
   }
   const CacheLine* const found = far_.l2().find(line);
   const std::uint32_t missing = found == nullptr ? sectors : sectors & ~found->sectors;
-  if (missing == 0) {
+  if (found != nullptr && missing == 0) {
     const std::uint64_t l2_ready = start + l2_cycles_to(line);
     const bool is_on_its_way = found->ready > l2_ready;
     return {std::max(l2_ready, found->ready), is_on_its_way ? Level::memory : Level::l2};

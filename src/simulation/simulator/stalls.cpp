@@ -75,8 +75,9 @@ std::string label_of(const StallPart& part) {
 StallSet conditions_of(Causes causes) {
   StallSet conditions = 0;
   for (const StallPart& each : stall_parts) {
-    if ((causes & each.cause) != 0)
+    if ((causes & each.cause) != 0) {
       conditions = static_cast<StallSet>(conditions | bit_of(each.stall));
+    }
   }
   return conditions;
 }
