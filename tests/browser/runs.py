@@ -78,7 +78,7 @@ def run_of(part: str) -> Run:
 def poisoned(value: Any, state: list[int]) -> Any:
     """Every free text replaced by something hostile; words that the loader checks stay."""
     checked = {"schema", "status", "source", "unit", "kind", "rate", "timer", "launch_timer",
-               "probe", "quantity", "started", "type", "method"}
+               "probe", "quantity", "started", "type", "method", "better", "role", "scale"}
     if isinstance(value, list):
         return [poisoned(each, state) for each in value]
     if isinstance(value, dict):
@@ -120,7 +120,7 @@ def heat_map_run() -> Run:
             ticks = sample["accesses"] * (20 + 8 * ways) + stride
             result["points"].append({
                 "series": "load-latency",
-                "parameters": {"stride_words": stride, "word_bytes": word},
+                "parameters": {"stride_words": stride, "word_bytes": word}, "facts": {},
                 "samples": [dict(sample, ticks=ticks + noise)
                             for noise in (0, sample["accesses"])]})
     return run

@@ -97,8 +97,9 @@ std::string without_sizes(std::string_view options) {
 /// As compile_kernels.py reads it.
 std::string on_one_line(std::string_view text) {
   std::string line;
-  for (const char letter : text)
+  for (const char letter : text) {
     line += letter == '\n' ? std::string("\\n") : std::string(1, letter);
+  }
   return line;
 }
 
