@@ -54,7 +54,7 @@ setup() {
 @test "a dry run says points, memory and time" {
   clprobe --device 0 --dry-run latency --series global --max-memory 64MiB stride --vector 4
   [ "$status" -eq 0 ]
-  [[ $output =~ latency:\ [0-9]+\ points\ in\ 1\ series,\ [0-9.]+\ MiB,\ about\ [0-9]+\ s ]]
+  [[ $output =~ latency:\ [0-9]+\ points\ in\ 1\ series,\ [0-9.]+\ MiB,\ up\ to\ [0-9]+\ s ]]
   [[ $output =~ stride:\ [0-9]+\ points\ in\ 1\ series ]]
 }
 
