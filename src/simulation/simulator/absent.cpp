@@ -22,6 +22,8 @@ Machine preset(std::string_view /*name*/) { throw MachineError(absent); }
 
 Machine machine_from_json(std::string_view /*json*/) { throw MachineError(absent); }
 
+DeviceInfo describe_device(const Machine& /*machine*/) { throw MachineError(absent); }
+
 TraceFile read_trace_file(std::string_view /*text*/) { throw TraceFileError(absent); }
 
 }  // namespace simulator
