@@ -10,7 +10,6 @@
 #include <limits>
 #include <map>
 #include <numeric>
-#include <ranges>
 #include <utility>
 
 #include "analysis/api/estimate.hpp"
@@ -73,7 +72,8 @@ std::size_t find_cached(const std::vector<FoldedTime>& sorted, std::size_t fitti
 std::uint64_t find_collision(const std::vector<FoldedTime>& sorted, const FoldedTime& fastest,
                              std::uint64_t min_groups) {
   std::uint64_t from = 0;
-  for (const FoldedTime& each : std::views::reverse(sorted)) {
+  for (std::size_t i = sorted.size(); i-- > 0;) {
+    const FoldedTime& each = sorted[i];
     if (each.distinct_groups < min_groups) continue;
     if (each.distinct_groups >= fastest.distinct_groups) break;
     if (!is_clearly_faster(fastest, each)) break;
