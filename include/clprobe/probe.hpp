@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A probe is a value that declares its options, series, findings and view, and has free functions.
-// Nothing here, and nothing outside a probe's folder, knows any probe.
+// Code here and outside a probe's folder knows no single probe.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@
 #include "clprobe/units.hpp"
 #include "profile/api/bundle.hpp"
 
-/// What a probe gives for `Probe::trace`: its function, or nothing in a build without the
+/// The value of `Probe::trace` of a probe: its function, or null in a build without the
 /// simulation.
 #if CLPROBE_SIMULATION
 #define CLPROBE_TRACE(function) function
@@ -105,7 +105,7 @@ struct Plan {
   std::vector<Point> points{};
   std::vector<Finding> findings{};
   Bytes memory{};  ///< maximum memory of the probe, on the device and on the host together
-  /// How long points take that are measured once each, however long that is; 0: as the budget says.
+  /// Time of all points together, if each is measured once without a time limit; 0: see the budget.
   double seconds{0.0};
   /// True if the first visits follow the order of the points, so that a time limit cuts off the
   /// least important ones. Otherwise the engine shuffles the points.

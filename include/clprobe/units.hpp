@@ -35,7 +35,7 @@ std::optional<Bytes> parse_bytes(std::string_view text);
 
 /// "512 B", "192 KiB", "27.6 MiB": at most three significant digits, binary prefixes.
 std::string format_bytes(Bytes size);
-/// The same of a number that need not be whole.
+/// Formats a number of bytes that need not be whole, as format_bytes() does.
 std::string format_byte_count(double value);
 
 /// "16.2 ns", "1.35 µs", "345 ns": three significant digits.

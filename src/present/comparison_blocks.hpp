@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a comparison shows, decided once for all formats.
+// Content of a comparison, decided once for all formats.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace clprobe::report {
 
-/// How much of a comparison is shown: a screen, all findings and curves, or also every reason.
+/// Extent of a shown comparison: a screen, all findings and curves, or also every reason.
 enum class Detail { screen, all, reasons };
 
 /// The runs, who is better at what in at most 12 lines of `width` columns, what changed, what has

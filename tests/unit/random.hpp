@@ -41,4 +41,18 @@ class Random {
   std::mt19937_64 generator_;
 };
 
+/// Normal by the sum of twelve uniforms, the same everywhere.
+class NormalNoise {
+ public:
+  explicit NormalNoise(std::uint64_t seed) : generator_(seed) {}
+  double next() {
+    double sum = -6.0;
+    for (int i = 0; i < 12; ++i) sum += static_cast<double>(generator_() >> 11U) * 0x1.0p-53;
+    return sum;
+  }
+
+ private:
+  std::mt19937_64 generator_;
+};
+
 }  // namespace clprobe

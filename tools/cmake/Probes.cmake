@@ -2,19 +2,23 @@
 # Everything about a probe follows from its line in probes.def. ROOT is a checkout, or a folder that
 # holds only what differs from this one: probes.def and the folder, kernel and page of a new probe.
 
-# clprobe_probe_ids(ROOT OUT): the ids in ROOT's probes.def, in their order.
+# clprobe_probe_ids(ROOT OUT): the ids in ROOT's probes.def, in their order; of those between `#if OPTION`
+# and `#endif` only if the option is on, as for the compiler.
 function(clprobe_probe_ids root out)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${root}/src/probes/probes.def)
-  file(STRINGS ${root}/src/probes/probes.def lines REGEX "^PROBE\\(")
-  list(TRANSFORM lines REPLACE "^PROBE\\(([a-z0-9_]+)\\).*" "\\1")
-  # As the conditions in probes.def say, which only the compiler reads.
-  if(NOT CLPROBE_SIMULATION)
-    list(REMOVE_ITEM lines gsi)
-  endif()
-  if(NOT CLPROBE_PROFILE)
-    list(REMOVE_ITEM lines kernel)
-  endif()
-  set(${out} ${lines} PARENT_SCOPE)
+  file(STRINGS ${root}/src/probes/probes.def lines REGEX "^(PROBE\\(|#if |#endif)")
+  set(ids "")
+  set(is_built ON)
+  foreach(line IN LISTS lines)
+    if(line MATCHES "^#if (.+)$")
+      set(is_built ${${CMAKE_MATCH_1}})
+    elseif(line STREQUAL "#endif")
+      set(is_built ON)
+    elseif(is_built AND line MATCHES "^PROBE\\(([a-z0-9_]+)\\)")
+      list(APPEND ids ${CMAKE_MATCH_1})
+    endif()
+  endforeach()
+  set(${out} ${ids} PARENT_SCOPE)
 endfunction()
 
 # clprobe_probe_sources(ROOT ID SOURCES TESTS): the files of a probe's folder, tests apart.

@@ -101,7 +101,7 @@ double resampled_ns(const Visits& visits, double typical, std::mt19937_64& gener
 /// Time of one access at one point. `ns` is the least of up to 8 samples (noise only adds), and the
 /// interval runs from there to the median. Of more it is the least but one, which no lucky clock
 /// read decides, and the interval is of how far the best visits are from each other.
-/// Of whole launches, it is the median, between the quartiles.
+/// For whole launches, `ns` is the median, and the interval that of the quartiles.
 struct Estimate {
   double ns{0.0};
   Interval ns_interval{};

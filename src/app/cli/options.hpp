@@ -89,7 +89,7 @@ struct Options {
   FailOn fail_on{FailOn::never};
 
   std::string other_device{};  ///< of `compare --live`: side B's; empty: as side A's
-  /// Of `compare --live`: additional environment variables of sides A and B.
+  /// Additional environment variables of sides A and B of `compare --live`.
   std::array<std::vector<std::pair<std::string, std::string>>, 2> environments{};
   std::string runs_file{};         ///< of `compare --live`: target of both sides' runs
   std::vector<std::string> app{};  ///< of `profile`: the program and its arguments
@@ -134,7 +134,7 @@ std::string probe_help(const Probe& probe);
 std::string command_help(std::string_view command);
 std::string man_page(std::span<const Probe* const> probes);
 
-/// As the first word, it asks for completions of the words that follow it.
+/// The first word of a request for completions of the words that follow it.
 inline constexpr std::string_view completion_flag = "--complete";
 
 struct Described {

@@ -68,7 +68,8 @@ std::string_view without_number(std::string_view word) {
   return has_number ? word.substr(0, end) : word;
 }
 
-/// What the details of an option say of a parameter that it sets: "`nodes` (of the tree, 1 to 9)".
+/// Returns the definition of a parameter in an option's details: "of the tree, 1 to 9" in
+/// "`nodes` (of the tree, 1 to 9)". Empty if there is none.
 std::string_view parameter_text(std::string_view details, std::string_view parameter) {
   const std::string opening = fmt::format("`{}` (", parameter);
   const std::size_t begin = details.find(opening);

@@ -172,7 +172,7 @@ void LivePasses::run(std::chrono::duration<double> time) {
     return is_any;
   };
   while (make_pass()) {
-    // Where buffers lie in memory is a part of what differs from run to run.
+    // The places of buffers in memory also differ from run to run.
     for (const PairSide& side : measured_) side.backend->release();
     observer_.save();
     ++pass_;

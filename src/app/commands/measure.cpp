@@ -98,7 +98,7 @@ class Measurement {
       closing_ = {};  // a driver that ends disturbs what is measured
       std::unique_ptr<Backend> backend = devices.open(target);
       measure_device(*backend);
-      if (target.machine) return;
+      if (target.machine) return;  // has no driver
       // A GPU's driver takes a tenth of a second to end, in which the results can be written.
       closing_ =
           std::async(std::launch::async, [ended = std::move(backend)]() mutable { ended.reset(); });

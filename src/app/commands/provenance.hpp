@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a run comes from: this program, this host, this moment.
+// Origin of a run: the program, the host and the time.
 #pragma once
 
 #include <string>

@@ -77,7 +77,7 @@ void forget_disturbance(Run& run);
 /// it twice has the same effect as once.
 void hold_disturbance(Run& run);
 
-// How much the points of a run scatter, and whether that is the device's doing or somebody else's.
+// The scatter of a run's points, and its cause: the device or other programs.
 // Pure.
 
 /// Uncertainty of a point's time by its samples, in ns: the width of its estimate's

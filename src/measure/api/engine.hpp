@@ -79,7 +79,7 @@ struct CoreUse {
   double idle_s{0.0};
 };
 
-/// What the process that does the work itself gives for it. `device` must outlive it.
+/// Makes work of this process a prepared point. `device` must outlive the point.
 PreparedPoint prepared(Work work, const DeviceInfo& device);
 
 /// A device that measures points: OpenCL in a child process, or a simulated one.
@@ -206,7 +206,7 @@ struct PointPair {
 bool is_rate(std::string_view unit);
 
 /// A time per access as a value in the unit of a finding: a time, a number of cycles or a rate.
-/// Nothing for other units.
+/// Returns nothing for other units.
 std::optional<double> value_in(std::string_view unit, double ns_per_access,
                                const DeviceInfo& device);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many loads a compute unit can have outstanding, from Thread-Latency curves. Pure.
+// Number of loads that a compute unit can have outstanding, from Thread-Latency curves. Pure.
 //
 // Source: Lashgar, Salehi, Baniasadi, "Understanding Outstanding Memory Request Handling Resources
 // in GPGPUs" (HEART 2015). One work-group of n work-items issues its loads at once. Where n

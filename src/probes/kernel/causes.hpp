@@ -239,7 +239,7 @@ std::optional<Tail> find_tail(std::uint64_t groups, std::uint64_t resident_group
                               const Visits& all_ns, const Visits& whole_ns);
 
 /// The share of the time that the launch takes if all groups end at their entry (`ending_ns`).
-/// Nothing without samples.
+/// Returns nothing without samples.
 std::optional<KernelCause> find_starting(const Visits& kernel_ns, const Visits& ending_ns);
 
 /// The costs of how a kernel's groups fill the device.

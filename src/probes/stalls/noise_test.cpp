@@ -6,26 +6,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <random>
 #include <utility>
 #include <vector>
 
+#include "random.hpp"
+
 namespace clprobe::stalls {
 namespace {
-
-/// Normal by the sum of twelve uniforms, the same everywhere.
-class NormalNoise {
- public:
-  explicit NormalNoise(std::uint64_t seed) : generator_(seed) {}
-  double next() {
-    double sum = -6.0;
-    for (int i = 0; i < 12; ++i) sum += static_cast<double>(generator_() >> 11U) * 0x1.0p-53;
-    return sum;
-  }
-
- private:
-  std::mt19937_64 generator_;
-};
 
 std::vector<NoisePoint> hinge(double absorbed, double slope, double sigma, std::uint64_t seed) {
   NormalNoise noise(seed);

@@ -241,7 +241,7 @@ struct Settings {
   std::size_t width{32};
 };
 
-/// Nothing where one of the variables is invalid, which a message says.
+/// Returns nothing, after a message, if one of the variables is invalid.
 std::optional<Settings> settings_of_environment() {
   Settings settings{.file = variable("CLPROBE_TRACE", "clprobe.trace")};
   const std::string kernel = variable("CLPROBE_TRACE_KERNEL", "");

@@ -51,7 +51,7 @@ struct PlaceOfThread {
 /// Returns the calling thread's core and node; nothing if the system does not report them.
 std::optional<PlaceOfThread> place_of_thread();
 
-// What the cores that this process may use did, and what of it was its own work.
+// Use of the cores that this process may use, by this process and by all.
 
 /// Since some moment before this process began: only differences mean something.
 struct CoreUse {
@@ -147,8 +147,8 @@ class Pages {
 /// Returns the pages of the probes' host buffers.
 Pages& pages_of_process();
 
-// What a device draws, as its driver or the system reports it. Never needed: where nothing can be
-// read there is a reason.
+// Power draw of a device, as its driver or the system reports it. Never needed: where nothing can
+// be read there is a reason.
 
 /// The device whose power is measured.
 struct PowerTarget {

@@ -46,7 +46,7 @@ std::string pad_right(std::string_view utf8, int width);
 /// Returns lines of at most `width` columns, broken at spaces; a longer word is broken anywhere.
 std::vector<std::string> wrap(std::string_view utf8, int width);
 
-// What a mistyped word was meant to be.
+// Correction of mistyped words.
 
 /// The candidate that is most like `word` when one is close enough to be meant, else nothing.
 std::optional<std::string_view> nearest(std::string_view word,

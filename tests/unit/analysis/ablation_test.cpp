@@ -12,29 +12,16 @@
 #include <vector>
 
 #include "analysis/api/ablation.hpp"
+#include "random.hpp"
 
 namespace clprobe {
 namespace {
-
-/// Normal by the sum of twelve uniforms, the same everywhere.
-class Noise {
- public:
-  explicit Noise(std::uint64_t seed) : generator_(seed) {}
-  double next() {
-    double sum = -6.0;
-    for (int i = 0; i < 12; ++i) sum += static_cast<double>(generator_() >> 11U) * 0x1.0p-53;
-    return sum;
-  }
-
- private:
-  std::mt19937_64 generator_;
-};
 
 using Time = std::function<double(std::uint32_t set)>;
 
 std::vector<AblationBuild> builds_of(std::size_t factors, const Time& time, int samples = 1,
                                      double sigma = 0.0, std::uint64_t seed = 1) {
-  Noise noise(seed);
+  NormalNoise noise(seed);
   std::vector<AblationBuild> builds;
   for (std::uint32_t set = 0; set < (1U << factors); ++set) {
     AblationBuild build;
@@ -236,7 +223,7 @@ TEST_CASE("visits that a host disturbed as a whole are no proof, however alike t
   int nothing_resolved = 0;
   constexpr int rounds = 200;
   for (int round = 0; round < rounds; ++round) {
-    Noise noise(static_cast<std::uint64_t>(round) + 1);
+    NormalNoise noise(static_cast<std::uint64_t>(round) + 1);
     std::vector<AblationBuild> builds;
     for (std::uint32_t set = 0; set < 4; ++set) {
       AblationBuild build{.idealised = set};
@@ -264,7 +251,7 @@ TEST_CASE("visits that a host disturbed as a whole are no proof, however alike t
 TEST_CASE("what a round has in common is no noise when rounds are told") {
   std::vector<AblationBuild> builds = builds_of(
       1, [](std::uint32_t set) { return has(set, 0) ? 990.0 : 1000.0; }, 20, 0.1);
-  Noise drift(9);
+  NormalNoise drift(9);
   for (std::size_t i = 0; i < 20; ++i) {
     const double common = 100.0 * drift.next();
     for (AblationBuild& each : builds) each.visits_ns[i].front() += common;
