@@ -5,11 +5,13 @@
 Usage: words_test.py CLPROBE SOURCE_FOLDER [--list]
 
 Reports every stored run of results/, a run of the probe `kernel` and the simulated runs of tests/curves, as
-text and as Markdown, and collects: names of probes, rows, columns and warnings, and cells of words alone.
-Golden files give the words of `profile` and `compare`. Each word must be explained. --list prints the words.
+text and as Markdown, and collects: names of findings, probes, rows, columns and warnings, and cells of words
+alone. Golden files give the words of `profile` and `compare`. Each word must be explained. --list prints
+the words.
 """
 
 import concurrent.futures
+import json
 import os
 import pathlib
 import re
@@ -92,7 +94,9 @@ def words_of_table(lines: list[str]) -> set[str]:
 
 
 def words_of_run(clprobe: str, path: pathlib.Path) -> set[str]:
-    return words_of_markdown(output(clprobe, "report", str(path), "-f", "markdown")) | words_of_text(
+    results = json.loads(path.read_text())["results"]
+    names = {finding["name"] for result in results for finding in result["findings"]}
+    return names | words_of_markdown(output(clprobe, "report", str(path), "-f", "markdown")) | words_of_text(
         output(clprobe, "report", str(path))
     )
 
