@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What can be known of a device only by running something on it. One work-item each, at most two
-// loads and two stores. The host's side is src/measure/device/facts.cpp.
+// loads and two stores. The host's side is src/measure/device/clocks.cpp.
 
 // What the device's compiler says of itself, by its macros.
 kernel void facts(global uint* bits) {

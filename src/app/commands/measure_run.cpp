@@ -27,7 +27,7 @@ struct Forecast {
 
 /// On a CPU, the buffers just exceed the last cache: to lay out a gigabyte takes seconds. Virtual
 /// machines report no cache.
-Request control_request(const DeviceInfo& device, std::uint64_t seed) {
+Request reference_request(const DeviceInfo& device, std::uint64_t seed) {
   constexpr std::uint64_t caches = 2;
   Request request{.seed = seed};
   if (device.type == DeviceType::cpu) {
@@ -51,10 +51,10 @@ class RunMeasurement {
   }
 
   void measure() {
-    const std::vector<const Probe*> controls = control_probes();
-    control_count_ = controls.size();
-    backend_.build_ahead([&] { return programs(controls); });
-    Engine engine(engine_probes(controls), {.is_quick = options_.effort == Effort::quick},
+    const std::vector<const Probe*> reference_probes = find_reference_probes();
+    reference_count_ = reference_probes.size();
+    backend_.build_ahead([&] { return programs(reference_probes); });
+    Engine engine(engine_probes(reference_probes), {.is_quick = options_.effort == Effort::quick},
                   observer_);
     engine_ = &engine;
     engine.run();
@@ -71,33 +71,33 @@ class RunMeasurement {
     return forecasts_;
   }
 
-  /// Probes of which only references are visited: arithmetic, and loads of all levels and streams
-  /// if no probe of the run has references. A simulated device needs none, and a quick run has no
-  /// time.
-  std::vector<const Probe*> control_probes() {
+  /// Returns the probes of which only references are visited: arithmetic, and loads of all levels
+  /// and streams if no probe of the run has references. A simulated device needs none, and a quick
+  /// run has no time.
+  std::vector<const Probe*> find_reference_probes() {
     if (is_simulated(device_) || probes_.empty()) return {};
     if (options_.effort == Effort::quick || !options_.launches.empty()) return {};
-    std::vector<const Probe*> controls{&arithmetic_probe()};
+    std::vector<const Probe*> reference_probes{&arithmetic_probe()};
     const bool has_references =
         std::any_of(forecasts().begin(), forecasts().end(),
                     [](const Forecast& each) { return !each.plan.references.empty(); });
     // A requested limit holds for all buffers together.
-    if (has_references || options_.max_memory.count != 0) return controls;
+    if (has_references || options_.max_memory.count != 0) return reference_probes;
     for (const Probe* const probe : all_probes()) {
       // A CPU takes a twentieth of the usual run to lay out what streams read, and the probes of
       // rates have references of their own.
       const bool is_cheap = device_.type != DeviceType::cpu || probe->unit == Unit::seconds;
-      if (probe->lends_references && is_cheap) controls.push_back(probe);
+      if (probe->lends_references && is_cheap) reference_probes.push_back(probe);
     }
-    return controls;
+    return reference_probes;
   }
 
-  Request request_of_control(const Probe& probe) const {
-    return &probe == &arithmetic_probe() ? Request{} : control_request(device_, options_.seed);
+  Request request_of_reference(const Probe& probe) const {
+    return &probe == &arithmetic_probe() ? Request{} : reference_request(device_, options_.seed);
   }
 
-  /// All programs of the probes and controls, the first probe's first.
-  std::vector<Program> programs(const std::vector<const Probe*>& controls) {
+  /// Returns all programs that the probes and references need, the first probe's first.
+  std::vector<Program> programs(const std::vector<const Probe*>& reference_probes) {
     std::vector<Program> all;
     const auto add = [&](const Probe& probe, const std::vector<Point>& points) {
       for (Program& each : programs_for(probe, device_, options_.seed, points)) {
@@ -105,10 +105,10 @@ class RunMeasurement {
       }
     };
     for (const Forecast& each : forecasts()) add(*each.probe, each.plan.points);
-    for (const Probe* const probe : controls) {
+    for (const Probe* const probe : reference_probes) {
       if (probe == &arithmetic_probe()) continue;
       std::vector<Point> points;
-      for (PlannedReference& each : probe->plan(device_, request_of_control(*probe)).references) {
+      for (PlannedReference& each : probe->plan(device_, request_of_reference(*probe)).references) {
         if (each.alone) points.push_back(std::move(each.alone->point));
       }
       add(*probe, points);
@@ -116,7 +116,7 @@ class RunMeasurement {
     return all;
   }
 
-  std::vector<EngineProbe> engine_probes(const std::vector<const Probe*>& controls) {
+  std::vector<EngineProbe> engine_probes(const std::vector<const Probe*>& reference_probes) {
     std::vector<EngineProbe> all;
     for (const Probe* const probe : probes_) {
       all.push_back({.probe = probe,
@@ -131,13 +131,13 @@ class RunMeasurement {
     // A GPU's programs are built meanwhile; a CPU takes a tenth of a second to lay out memory,
     // which a short run has no time for.
     const std::chrono::milliseconds later(device_.type == DeviceType::cpu ? 4000 : 250);
-    for (const Probe* const probe : controls) {
+    for (const Probe* const probe : reference_probes) {
       const bool is_arithmetic = probe == &arithmetic_probe();
       all.push_back({.probe = probe,
                      .backend = &backend_,
                      .budget = budget_of(*probe, options_, 1),
-                     .request = [this, probe] { return request_of_control(*probe); },
-                     .controls_from = is_arithmetic ? Steady::duration{} : later});
+                     .request = [this, probe] { return request_of_reference(*probe); },
+                     .references_from = is_arithmetic ? Steady::duration{} : later});
     }
     return all;
   }
@@ -183,7 +183,7 @@ class RunMeasurement {
 
   void conclude_run() {
     run_.references.clear();
-    for (std::size_t i = probes_.size(); i < probes_.size() + control_count_; ++i) {
+    for (std::size_t i = probes_.size(); i < probes_.size() + reference_count_; ++i) {
       for (const Reference& each : engine_->references(i)) {
         if (!each.moments.empty()) run_.references.push_back(each);
       }
@@ -211,7 +211,7 @@ class RunMeasurement {
   Known known_ = known_levels(options_, device_);
   std::vector<Forecast> forecasts_{};
   Engine* engine_{nullptr};
-  std::size_t control_count_{0};
+  std::size_t reference_count_{0};
   std::map<std::size_t, std::size_t> kept_visits_{};  // of each probe, when its result was kept
   std::optional<Steady::time_point> saved_{};
   Steady::duration saving_{};

@@ -142,7 +142,7 @@ struct EngineProbe {
   std::function<Request()> request{};
   /// From this time of the run on, only kept references of the plan are visited. They show what
   /// disturbs the measured probes.
-  std::optional<std::chrono::duration<double>> controls_from{};
+  std::optional<std::chrono::duration<double>> references_from{};
   std::size_t group{0};  ///< probes of a group alternate; groups follow each other
 };
 

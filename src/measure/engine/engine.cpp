@@ -70,11 +70,12 @@ class Engine::State {
   }
 
  private:
-  /// A reference as it is measured.
-  struct Control {
-    std::size_t point{0};                ///< of the plan's
-    std::optional<Point> alone{};        ///< with buffers of its own, which are kept
-    std::optional<std::size_t> place{};  ///< among the result's references; nothing: it shows drift
+  /// A reference during the run.
+  struct ReferenceState {
+    std::size_t point{0};              ///< index of a point of the plan
+    std::optional<Point> own_point{};  ///< the point with buffers of its own, which are kept
+    /// Index in `references`; nothing if it only shows drift and is not stored.
+    std::optional<std::size_t> stored{};
     int visits{0};
   };
 
@@ -86,10 +87,10 @@ class Engine::State {
     std::size_t visit_count{0};
     Ending ended{};
     ProbeResult result{};
-    std::vector<Control> controls{};
+    std::vector<ReferenceState> reference_states{};
     std::vector<Reference> references{};
     std::vector<double> speeds_ns{};
-    std::vector<Warning> control_warnings{};
+    std::vector<Warning> reference_warnings{};
     CoreUse cores{};
 
     [[nodiscard]] const DeviceInfo& device() const { return of.backend->device(); }
@@ -97,7 +98,7 @@ class Engine::State {
     [[nodiscard]] bool is_certain() const { return is_simulated(device()); }
   };
 
-  static void choose_controls(const Plan& plan, ProbeState& measured);
+  static void choose_references(const Plan& plan, ProbeState& measured);
   static std::vector<ScheduledProbe> scheduled(const std::vector<EngineProbe>& probes);
   void take(const Step& step);
   void plan(std::size_t probe);
@@ -105,7 +106,7 @@ class Engine::State {
   void visit(const Visit& visit);
   Outcome measure(ProbeState& measured, const Visit& visit);
   void visit_reference(const Visit& visit);
-  bool measure_reference(ProbeState& measured, Control& control, Outcome& outcome);
+  bool measure_reference(ProbeState& measured, ReferenceState& reference, Outcome& outcome);
   void report_progress(std::size_t probe) const;
   void count_cores(std::optional<std::size_t> probe);
   Seconds time_since_last_step();
@@ -130,37 +131,39 @@ std::vector<ScheduledProbe> Engine::State::scheduled(const std::vector<EnginePro
                    .is_simulated = is_simulated(each.backend->device()),
                    .provides_references = each.probe->lends_references,
                    .group = each.group,
-                   .controls_from = each.controls_from});
+                   .references_from = each.references_from});
   }
   return all;
 }
 
 /// The references of the plan, which keep their buffers where the device has room for them; else
 /// the first of 8 points or more shows the drift of the device's speed.
-void Engine::State::choose_controls(const Plan& plan, ProbeState& measured) {
+void Engine::State::choose_references(const Plan& plan, ProbeState& measured) {
   constexpr std::size_t min_points = 8;
-  const bool is_control = measured.of.controls_from.has_value();
+  const bool is_reference_only = measured.of.references_from.has_value();
   // A requested limit holds for all buffers together.
   const bool may_keep =
-      is_control || (!measured.is_certain() && measured.request.max_memory.count == 0);
+      is_reference_only || (!measured.is_certain() && measured.request.max_memory.count == 0);
   const Bytes room = may_keep ? measured.device().global_memory / kept_part : Bytes{};
   Bytes kept{};
   for (const PlannedReference& each : plan.references) {
     const Point& point = plan.points.at(each.point);
-    measured.controls.push_back({.point = each.point, .place = measured.references.size()});
+    measured.reference_states.push_back(
+        {.point = each.point, .stored = measured.references.size()});
     measured.references.push_back({each.kind, point.series, point.parameters, {}});
-    measured.references.back().is_rate = is_control && measured.of.probe->unit != Unit::seconds;
+    measured.references.back().is_rate =
+        is_reference_only && measured.of.probe->unit != Unit::seconds;
     if (!each.alone || room < kept + each.alone->memory) continue;
     kept = kept + each.alone->memory;
-    measured.controls.back().alone = each.alone->point;
+    measured.reference_states.back().own_point = each.alone->point;
   }
-  if (is_control) return;
+  if (is_reference_only) return;
   // Times of waiting show the host's scheduler, not the device's speed, and may scatter more than
   // drift. `clock` would also wait a second for each visit of an idle device.
   const bool is_visited_again = measured.of.budget.max_visits > 1 || measured.is_certain();
-  if (measured.controls.empty() && plan.points.size() >= min_points && is_visited_again &&
+  if (measured.reference_states.empty() && plan.points.size() >= min_points && is_visited_again &&
       timer_of(plan.points.front(), measured.device()) != Timer::wait) {
-    measured.controls.push_back({.point = 0});
+    measured.reference_states.push_back({.point = 0});
   }
   if (measured.is_certain()) measured.references.clear();
 }
@@ -195,7 +198,7 @@ void Engine::State::plan(std::size_t probe) {
   measured.has_begun = true;
   measured.request = measured.of.request();
   Plan plan = of.plan(measured.device(), measured.request);
-  choose_controls(plan, measured);
+  choose_references(plan, measured);
   PlannedProbe planned{.seconds = plan.seconds,
                        .is_ordered = plan.is_ordered,
                        .urgent = plan.urgent,
@@ -203,8 +206,8 @@ void Engine::State::plan(std::size_t probe) {
                        .max_urgent_visits = plan.max_urgent_visits,
                        .can_refine = of.refine != nullptr};
   for (const Point& each : plan.points) planned.points.push_back(planned_point(each));
-  for (const Control& each : measured.controls) {
-    planned.references.push_back({each.alone.has_value(), each.place.has_value()});
+  for (const ReferenceState& each : measured.reference_states) {
+    planned.references.push_back({each.own_point.has_value(), each.stored.has_value()});
   }
   measured.result.points = std::move(plan.points);
   measured.ended.known = std::move(plan.findings);
@@ -277,51 +280,53 @@ Outcome Engine::State::measure(ProbeState& measured, const Visit& visit) {
 
 void Engine::State::visit_reference(const Visit& visit) {
   ProbeState& measured = measured_[visit.probe];
-  Control& control = measured.controls[visit.point];
+  ReferenceState& reference = measured.reference_states[visit.point];
   Outcome outcome;
-  const bool is_measured = measured.result.points[control.point].failure.empty() &&
-                           measure_reference(measured, control, outcome);
+  const bool is_measured = measured.result.points[reference.point].failure.empty() &&
+                           measure_reference(measured, reference, outcome);
   if (!is_measured) outcome.kind = Outcome::Kind::failed;
   outcome.took = time_since_last_step();
   schedule_.record(visit, outcome, now());
 }
 
 /// Returns whether the reference can be visited again.
-bool Engine::State::measure_reference(ProbeState& measured, Control& control, Outcome& outcome) {
+bool Engine::State::measure_reference(ProbeState& measured, ReferenceState& reference,
+                                      Outcome& outcome) {
   const DeviceInfo& device = measured.device();
   Backend& backend = *measured.of.backend;
-  Point point = control.alone.value_or(measured.result.points[control.point]);
+  Point point = reference.own_point.value_or(measured.result.points[reference.point]);
   point.samples.clear();
   const Time begin = now();
   try {
-    const PreparedPoint ready = control.alone ? backend.prepare_kept(*measured.of.probe, point)
-                                              : backend.prepare(*measured.of.probe, point);
-    const bool is_laid_out = control.alone && control.visits == 0;
+    const PreparedPoint ready = reference.own_point
+                                    ? backend.prepare_kept(*measured.of.probe, point)
+                                    : backend.prepare(*measured.of.probe, point);
+    const bool is_laid_out = reference.own_point && reference.visits == 0;
     const Time prepared = is_laid_out ? now() : begin;
     // More samples than a visit's, where they take little: the scatter of a moment is no
     // disturbance of the run. For an expensive reference more moments are worth more.
-    const std::chrono::milliseconds expensive(measured.of.controls_from ? 2 : 10);
-    const std::uint64_t count = control.place ? 3 : 1;
+    const std::chrono::milliseconds expensive(measured.of.references_from ? 2 : 10);
+    const std::uint64_t count = reference.stored ? 3 : 1;
     for (std::uint64_t i = 0; i < count && (i == 0 || now() - prepared <= expensive); ++i) {
       sample_visit(ready, device, measured.of.budget, i, point);
     }
     outcome.measuring = now() - prepared;
-    ++control.visits;
+    ++reference.visits;
   } catch (const DeviceError& error) {
     if (!is_cancelled()) {
-      measured.control_warnings.push_back(
+      measured.reference_warnings.push_back(
           {"drift_not_followed", {{"reason", std::string(error.what())}}});
     }
     return false;
   }
-  if (&control == &measured.controls.front()) {
+  if (&reference == &measured.reference_states.front()) {
     if (const auto ns = speed_ns(point, device)) measured.speeds_ns.push_back(*ns);
   }
-  if (!control.place || measured.is_certain()) return true;
-  Reference& reference = measured.references[*control.place];
-  reference.spent_seconds += Seconds(now() - begin).count();
+  if (!reference.stored || measured.is_certain()) return true;
+  Reference& stored = measured.references[*reference.stored];
+  stored.spent_seconds += Seconds(now() - begin).count();
   if (const auto found = estimate(point, device)) {
-    reference.moments.push_back({Seconds(begin - observer_.began).count(), found->ns});
+    stored.moments.push_back({Seconds(begin - observer_.began).count(), found->ns});
   }
   return true;
 }
@@ -356,8 +361,8 @@ ProbeResult Engine::State::result(std::size_t probe) const {
   result.elapsed_seconds = schedule_.elapsed(probe).count();
   result.others_share = others_share(measured.cores);
   result.references = measured.references;
-  result.warnings.insert(result.warnings.end(), measured.control_warnings.begin(),
-                         measured.control_warnings.end());
+  result.warnings.insert(result.warnings.end(), measured.reference_warnings.begin(),
+                         measured.reference_warnings.end());
   Ending ended = measured.ended;
   ended.is_done = schedule_.is_done(probe);
   ended.speeds_ns = measured.speeds_ns;

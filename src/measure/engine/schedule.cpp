@@ -46,21 +46,21 @@ std::vector<std::size_t> with_repeats(const auto& points, const std::vector<std:
 
 /// Returns whether the probe has used `share` of its time. The first visit does not count, since it
 /// prepares what all points use; in an ordered plan it counts beyond a limit.
-bool is_out_of_time(const auto& way, double share = 1.0) {
-  if (!way.first_visit || !way.probe.has_limit) return false;
-  const Seconds spared = way.plan.is_ordered
-                             ? std::min(*way.first_visit, way.probe.budget.first_visit_time)
-                             : *way.first_visit;
-  return way.elapsed - spared > share * way.probe.budget.probe_time;
+bool is_out_of_time(const auto& state, double share = 1.0) {
+  if (!state.first_visit || !state.probe.has_limit) return false;
+  const Seconds spared = state.plan.is_ordered
+                             ? std::min(*state.first_visit, state.probe.budget.first_visit_time)
+                             : *state.first_visit;
+  return state.elapsed - spared > share * state.probe.budget.probe_time;
 }
 
-std::size_t points_left(const auto& way) {
-  return static_cast<std::size_t>(std::count_if(way.points.begin(), way.points.end(),
+std::size_t points_left(const auto& state) {
+  return static_cast<std::size_t>(std::count_if(state.points.begin(), state.points.end(),
                                                 [](const auto& each) { return !each.is_done; }));
 }
 
-bool has_stored_references(const auto& way) {
-  return std::any_of(way.references.begin(), way.references.end(),
+bool has_stored_references(const auto& state) {
+  return std::any_of(state.references.begin(), state.references.end(),
                      [](const auto& each) { return each.planned.is_stored; });
 }
 
@@ -68,17 +68,17 @@ bool has_stored_references(const auto& way) {
 
 Schedule::Schedule(const std::vector<ScheduledProbe>& probes, SchedulePolicy policy, Time began)
     : policy_(policy), began_(began) {
-  ways_.reserve(probes.size());
+  states_.reserve(probes.size());
   for (const ScheduledProbe& probe : probes) {
-    Way way{.probe = probe};
-    way.random.seed(probe.budget.seed);
-    way.is_done = probe.controls_from.has_value();
-    ways_.push_back(std::move(way));
+    ProbeState state{.probe = probe};
+    state.random.seed(probe.budget.seed);
+    state.is_done = probe.references_from.has_value();
+    states_.push_back(std::move(state));
   }
 }
 
 std::optional<Step> Schedule::next(Time now) {
-  if (auto step = plan_controls(now)) return step;
+  if (auto step = plan_lone_references(now)) return step;
   for (;;) {
     if (auto step = next_reference(now)) return step;
     if (pass_) {
@@ -90,64 +90,64 @@ std::optional<Step> Schedule::next(Time now) {
 }
 
 void Schedule::plan(std::size_t probe, PlannedProbe planned, Time now, Seconds took) {
-  Way& way = ways_[probe];
+  ProbeState& state = states_[probe];
   for (PlannedPoint& each : planned.points) {
-    way.points.push_back({std::move(each.series), each.visits_per_pass});
+    state.points.push_back({std::move(each.series), each.visits_per_pass});
   }
   planned.points.clear();
-  for (const PlannedControl& each : planned.references) {
+  for (const ScheduledReference& each : planned.references) {
     // The first visit of a reference is due after sixteen points.
     const auto wait = std::chrono::duration_cast<Time::duration>(between_references);
-    way.references.push_back({.planned = each, .last = now - wait});
+    state.references.push_back({.planned = each, .last = now - wait});
   }
-  way.plan = std::move(planned);
-  way.planned_at = now;
-  way.is_planned = true;
-  way.elapsed += took;
+  state.plan = std::move(planned);
+  state.planned_at = now;
+  state.is_planned = true;
+  state.elapsed += took;
 }
 
 void Schedule::add_points(std::size_t probe, std::vector<PlannedPoint> points, Seconds took) {
-  Way& way = ways_[probe];
-  const std::size_t first = way.points.size();
+  ProbeState& state = states_[probe];
+  const std::size_t first = state.points.size();
   for (PlannedPoint& each : points) {
-    way.points.push_back({std::move(each.series), each.visits_per_pass});
+    state.points.push_back({std::move(each.series), each.visits_per_pass});
   }
-  way.elapsed += took;
-  queue(shuffled_from(way, first), Why::refined);
+  state.elapsed += took;
+  queue(shuffled_from(state, first), Why::refined);
 }
 
 void Schedule::record(const Visit& visit, const Outcome& outcome, Time now) {
-  Way& way = ways_[visit.probe];
+  ProbeState& state = states_[visit.probe];
   const bool is_own_pass = pass_ && pass_->probe == visit.probe;
   const bool has_failed = outcome.kind == Outcome::Kind::failed;
   if (visit.why == Why::reference) {
-    Control& reference = way.references[visit.point];
+    ReferenceState& reference = state.references[visit.point];
     reference.last = now;
     reference.spent += outcome.measuring;
     ++reference.visits;
     reference.has_failed = has_failed;
-    if (is_own_pass) way.elapsed += outcome.took;
+    if (is_own_pass) state.elapsed += outcome.took;
     return;
   }
-  way.elapsed += outcome.took;
-  PointState& point = way.points[visit.point];
+  state.elapsed += outcome.took;
+  PointState& point = state.points[visit.point];
   if (outcome.kind == Outcome::Kind::refused) {
     point.is_done = true;
   } else {
-    if (!way.first_visit) way.first_visit = way.elapsed;
+    if (!state.first_visit) state.first_visit = state.elapsed;
     ++point.visits;
     point.can_repeat = !has_failed;
     if (has_failed) {
       point.is_done = true;
     } else {
-      judge(way, visit.point, outcome.is_narrow);
+      judge(state, visit.point, outcome.is_narrow);
     }
   }
   if (pass_ && pass_->stage < Stage::settle) add_due_between_points();
 }
 
 double Schedule::done_share(std::size_t probe) const {
-  const std::vector<PointState>& points = ways_[probe].points;
+  const std::vector<PointState>& points = states_[probe].points;
   const auto add = [](double sum, const PointState& each) {
     return sum + (each.is_done ? 1.0 : std::min(0.9, 0.45 * each.visits));
   };
@@ -156,22 +156,22 @@ double Schedule::done_share(std::size_t probe) const {
 }
 
 Seconds Schedule::time_left(std::size_t probe) const {
-  const Way& way = ways_[probe];
-  const Budget& budget = way.probe.budget;
+  const ProbeState& state = states_[probe];
+  const Budget& budget = state.probe.budget;
   const double done = done_share(probe);
-  const Seconds by_pace = done > 0.0 ? way.elapsed * (1.0 - done) / done : Seconds(0.0);
-  const double expected = way.plan.seconds > 0.0 ? way.plan.seconds : expected_seconds(budget);
+  const Seconds by_pace = done > 0.0 ? state.elapsed * (1.0 - done) / done : Seconds(0.0);
+  const double expected = state.plan.seconds > 0.0 ? state.plan.seconds : expected_seconds(budget);
   const Seconds by_budget = std::max(
-      Seconds(0.0), Seconds(expected) + way.first_visit.value_or(Seconds(0.0)) - way.elapsed);
+      Seconds(0.0), Seconds(expected) + state.first_visit.value_or(Seconds(0.0)) - state.elapsed);
   if (done <= 0.1) return by_budget;
-  return is_limit(budget) || !way.probe.has_limit ? by_pace : std::min(by_pace, by_budget);
+  return is_limit(budget) || !state.probe.has_limit ? by_pace : std::min(by_pace, by_budget);
 }
 
 /// The plan of a probe of which only kept references are visited, when its time has come.
-std::optional<Step> Schedule::plan_controls(Time now) const {
-  for (std::size_t i = 0; i < ways_.size(); ++i) {
-    const std::optional<Seconds> from = ways_[i].probe.controls_from;
-    if (!ways_[i].is_planned && from && now - began_ >= *from) {
+std::optional<Step> Schedule::plan_lone_references(Time now) const {
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    const std::optional<Seconds> from = states_[i].probe.references_from;
+    if (!states_[i].is_planned && from && now - began_ >= *from) {
       return Step{.kind = Step::Kind::plan, .visit = {.probe = i}};
     }
   }
@@ -207,18 +207,18 @@ std::optional<Step> Schedule::next_in_pass() {
 
 /// Begins the next stage of the pass.
 std::optional<Step> Schedule::advance() {
-  Way& way = current();
+  ProbeState& state = current();
   const auto step = [&](Step::Kind kind) {
     return Step{.kind = kind, .visit = {.probe = pass_->probe}};
   };
   switch (pass_->stage) {
     case Stage::begin:
-      if (!way.is_planned) return step(Step::Kind::plan);
-      pass_->stage = way.passes++ == 0 ? Stage::urgent : Stage::repeat;
+      if (!state.is_planned) return step(Step::Kind::plan);
+      pass_->stage = state.passes++ == 0 ? Stage::urgent : Stage::repeat;
       if (pass_->stage == Stage::urgent) {
         queue_urgent_visits();
       } else {
-        queue(shuffled_from(way, 0), Why::repeat);
+        queue(shuffled_from(state, 0), Why::repeat);
       }
       break;
     case Stage::urgent:
@@ -227,7 +227,7 @@ std::optional<Step> Schedule::advance() {
       break;
     case Stage::first:
       pass_->stage = Stage::refined;
-      if (is_out_of_time(way) || !way.plan.can_refine) break;
+      if (is_out_of_time(state) || !state.plan.can_refine) break;
       return step(Step::Kind::refine);
     case Stage::refined:
     case Stage::repeat:
@@ -235,7 +235,7 @@ std::optional<Step> Schedule::advance() {
       break;
     case Stage::settle:
       pass_->stage = Stage::references;
-      if (!is_out_of_time(way)) add_due(pass_->probe, false, Seconds(1.0));
+      if (!is_out_of_time(state)) add_due(pass_->probe, false, Seconds(1.0));
       break;
     case Stage::references:
       pass_->stage = Stage::report;
@@ -243,14 +243,14 @@ std::optional<Step> Schedule::advance() {
       break;
     case Stage::report: {
       const Step over = step(Step::Kind::pass_over);
-      for (std::size_t i = 0; policy_.shares_run && i < ways_.size(); ++i) {
+      for (std::size_t i = 0; policy_.shares_run && i < states_.size(); ++i) {
         if (i != pass_->probe) extra_.push_back(i);
       }
       pass_.reset();
       return over;
     }
     case Stage::extra:
-      ++way.passes;
+      ++state.passes;
       pass_.reset();
       break;
   }
@@ -262,25 +262,25 @@ void Schedule::finish_passes() {
   // Returning to a probe opens its buffers again, which takes longer than visiting a few points, so
   // that the last passes of a few points follow at once.
   constexpr std::size_t tenth = 10;
-  Way& way = current();
-  const Budget& budget = way.probe.budget;
-  const std::size_t left = points_left(way);
-  if (way.passes > 1 && way.passes < budget.max_visits && !is_out_of_time(way) && left > 0 &&
-      left * tenth <= way.points.size()) {
-    ++way.passes;
-    return queue(shuffled_from(way, 0), Why::repeat);
+  ProbeState& state = current();
+  const Budget& budget = state.probe.budget;
+  const std::size_t left = points_left(state);
+  if (state.passes > 1 && state.passes < budget.max_visits && !is_out_of_time(state) && left > 0 &&
+      left * tenth <= state.points.size()) {
+    ++state.passes;
+    return queue(shuffled_from(state, 0), Why::repeat);
   }
-  way.is_done = way.passes >= budget.max_visits || is_out_of_time(way) || left == 0;
+  state.is_done = state.passes >= budget.max_visits || is_out_of_time(state) || left == 0;
   pass_->stage = Stage::settle;
-  if (way.is_done && !way.probe.is_simulated) queue_settling_visits();
+  if (state.is_done && !state.probe.is_simulated) queue_settling_visits();
 }
 
 /// References of probes with rare passes are visited in others' passes, so that they show the whole
 /// run.
 void Schedule::add_due_of_others() {
-  for (std::size_t i = 0; policy_.shares_run && i < ways_.size(); ++i) {
-    const bool is_other = i != pass_->probe && ways_[i].probe.provides_references;
-    if (is_other && has_stored_references(ways_[i])) add_due(i, false, Seconds(3.0));
+  for (std::size_t i = 0; policy_.shares_run && i < states_.size(); ++i) {
+    const bool is_other = i != pass_->probe && states_[i].probe.provides_references;
+    if (is_other && has_stored_references(states_[i])) add_due(i, false, Seconds(3.0));
   }
 }
 
@@ -297,7 +297,7 @@ bool Schedule::begin_extra_pass(Time now) {
   while (!extra_.empty()) {
     const std::size_t probe = extra_.front();
     extra_.pop_front();
-    if (policy_.is_quick || !is_worth_extra_pass(ways_[probe], now)) continue;
+    if (policy_.is_quick || !is_worth_extra_pass(states_[probe], now)) continue;
     pass_ = {probe, Stage::extra};
     queue_extra_visits();
     return true;
@@ -310,24 +310,26 @@ bool Schedule::begin_extra_pass(Time now) {
 bool Schedule::begin_usual_pass() {
   const auto begin = [&](std::size_t probe) {
     last_ = probe;
-    group_ = ways_[probe].probe.group;
+    group_ = states_[probe].probe.group;
     pass_ = {probe, Stage::begin};
     return true;
   };
-  if (policy_.is_quick && last_ && !ways_[*last_].is_done) return begin(*last_);
-  const auto is_open = [&](std::size_t i) { return !ways_[i].is_done; };
+  if (policy_.is_quick && last_ && !states_[*last_].is_done) return begin(*last_);
+  const auto is_open = [&](std::size_t i) { return !states_[i].is_done; };
   std::optional<std::size_t> first;
-  for (std::size_t i = 0; i < ways_.size(); ++i) {
-    if (is_open(i) && (!first || ways_[i].probe.group < ways_[*first].probe.group)) first = i;
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    if (is_open(i) && (!first || states_[i].probe.group < states_[*first].probe.group)) first = i;
   }
   if (!first) return false;
-  const std::size_t group = ways_[*first].probe.group;
-  const auto is_member = [&](std::size_t i) { return is_open(i) && ways_[i].probe.group == group; };
-  for (std::size_t i = 0; i < ways_.size(); ++i) {
-    if (is_member(i) && ways_[i].passes == 0) return begin(i);
+  const std::size_t group = states_[*first].probe.group;
+  const auto is_member = [&](std::size_t i) {
+    return is_open(i) && states_[i].probe.group == group;
+  };
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    if (is_member(i) && states_[i].passes == 0) return begin(i);
   }
-  for (std::size_t k = 1; k <= ways_.size(); ++k) {
-    const std::size_t i = (last_.value_or(0) + k) % ways_.size();
+  for (std::size_t k = 1; k <= states_.size(); ++k) {
+    const std::size_t i = (last_.value_or(0) + k) % states_.size();
     if (is_member(i)) return begin(i);
   }
   return false;
@@ -336,10 +338,10 @@ bool Schedule::begin_usual_pass() {
 /// Visits extra points and all references at the end, where disturbances may begin.
 void Schedule::end_run() {
   is_ending_ = true;
-  for (std::size_t i = 0; i < ways_.size(); ++i) {
-    const bool is_control = ways_[i].probe.controls_from.has_value();
-    if (!is_control) extra_.push_back(i);
-    add_due(i, is_control, is_control ? between_references : Seconds(1.0));
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    const bool is_reference_only = states_[i].probe.references_from.has_value();
+    if (!is_reference_only) extra_.push_back(i);
+    add_due(i, is_reference_only, is_reference_only ? between_references : Seconds(1.0));
   }
 }
 
@@ -359,13 +361,13 @@ void Schedule::queue_urgent_visits() {
 }
 
 void Schedule::queue_first_visits() {
-  Way& way = current();
-  if (!way.plan.is_ordered) {
-    queue(each_series_first(way.points, shuffled_from(way, 0)), Why::first);
+  ProbeState& state = current();
+  if (!state.plan.is_ordered) {
+    queue(each_series_first(state.points, shuffled_from(state, 0)), Why::first);
     return;
   }
-  std::vector<std::size_t> in_order(way.points.size() - way.plan.urgent);
-  std::iota(in_order.begin(), in_order.end(), way.plan.urgent);
+  std::vector<std::size_t> in_order(state.points.size() - state.plan.urgent);
+  std::iota(in_order.begin(), in_order.end(), state.plan.urgent);
   queue(in_order, Why::first);
 }
 
@@ -389,30 +391,30 @@ void Schedule::queue_extra_visits() {
 /// Returns whether the rest of the queue is dropped.
 bool Schedule::is_stopped(const Queued& next) const {
   constexpr double urgent_share = 0.8;
-  const Way& way = current();
+  const ProbeState& state = current();
   if (pass_->stage == Stage::extra) return false;
-  if (is_out_of_time(way)) return true;
+  if (is_out_of_time(state)) return true;
   if (pass_->stage == Stage::urgent) {
-    return next.visits_before > 0 && is_out_of_time(way, urgent_share);
+    return next.visits_before > 0 && is_out_of_time(state, urgent_share);
   }
   return pass_->stage == Stage::settle &&
-         way.elapsed - way.first_visit.value_or(Seconds(0.0)) > way.probe.budget.min_time;
+         state.elapsed - state.first_visit.value_or(Seconds(0.0)) > state.probe.budget.min_time;
 }
 
 bool Schedule::is_wanted(const Queued& next) const {
-  const Way& way = current();
-  const PointState& point = way.points[next.point];
+  const ProbeState& state = current();
+  const PointState& point = state.points[next.point];
   if (pass_->stage == Stage::settle) return point.can_repeat;
   if (pass_->stage != Stage::extra) return !point.is_done;
   // Beyond the budget only points whose intervals are still wide are visited.
-  const bool is_beyond_budget = way.passes >= way.probe.budget.max_visits;
+  const bool is_beyond_budget = state.passes >= state.probe.budget.max_visits;
   return point.can_repeat && !(is_beyond_budget && point.is_done);
 }
 
 void Schedule::add_due(std::size_t probe, bool kept_only, Seconds at_least) {
-  const Way& way = ways_[probe];
-  for (std::size_t i = 0; i < way.references.size(); ++i) {
-    const Control& each = way.references[i];
+  const ProbeState& state = states_[probe];
+  for (std::size_t i = 0; i < state.references.size(); ++i) {
+    const ReferenceState& each = state.references[i];
     if (!each.has_failed && (each.planned.is_kept || !kept_only)) {
       due_.push_back({probe, i, at_least});
     }
@@ -422,26 +424,26 @@ void Schedule::add_due(std::size_t probe, bool kept_only, Seconds at_least) {
 /// After a point: the probe's references each sixteen points, then kept references of others.
 void Schedule::add_due_between_points() {
   constexpr int points_between = 16;
-  Way& way = current();
-  if (++way.points_since_reference >= points_between) {
-    way.points_since_reference = 0;
-    const bool are_apart = !way.probe.is_simulated && has_stored_references(way);
+  ProbeState& state = current();
+  if (++state.points_since_reference >= points_between) {
+    state.points_since_reference = 0;
+    const bool are_apart = !state.probe.is_simulated && has_stored_references(state);
     add_due(pass_->probe, false, are_apart ? between_references : Seconds(0.0));
   }
-  for (std::size_t i = 0; policy_.shares_run && i < ways_.size(); ++i) {
-    const bool is_control = ways_[i].probe.controls_from.has_value();
-    if (i != pass_->probe) add_due(i, true, is_control ? between_references : Seconds(1.0));
+  for (std::size_t i = 0; policy_.shares_run && i < states_.size(); ++i) {
+    const bool is_reference_only = states_[i].probe.references_from.has_value();
+    if (i != pass_->probe) add_due(i, true, is_reference_only ? between_references : Seconds(1.0));
   }
 }
 
 /// A simulated point is done at once; another one when it was visited often enough and its interval
 /// is narrow.
-void Schedule::judge(Way& way, std::size_t point, bool is_narrow) {
-  PointState& state = way.points[point];
-  const int min_visits = point < way.plan.urgent
-                             ? way.plan.min_urgent_visits
-                             : way.probe.budget.min_visits * state.visits_per_pass;
-  state.is_done = way.probe.is_simulated || (is_narrow && state.visits >= min_visits);
+void Schedule::judge(ProbeState& state, std::size_t point, bool is_narrow) {
+  PointState& visited = state.points[point];
+  const int min_visits = point < state.plan.urgent
+                             ? state.plan.min_urgent_visits
+                             : state.probe.budget.min_visits * visited.visits_per_pass;
+  visited.is_done = state.probe.is_simulated || (is_narrow && visited.visits >= min_visits);
 }
 
 /// Each reference is due by itself: laying out a large working set may take longer than measuring
@@ -450,32 +452,32 @@ bool Schedule::is_due(const Due& due, Time now) const {
   constexpr Seconds negligible{0.002};
   constexpr double part = 20.0;          // of the time, which each may take at most
   constexpr double part_of_run = 100.0;  // of a run of other probes
-  const Way& way = ways_[due.probe];
-  const Control& reference = way.references[due.reference];
+  const ProbeState& state = states_[due.probe];
+  const ReferenceState& reference = state.references[due.reference];
   if (reference.has_failed || now - reference.last < due.at_least) return false;
   // Time does not matter on a simulated device.
-  if (way.probe.is_simulated || reference.spent <= reference.visits * negligible) return true;
-  const double parts = way.probe.controls_from ? part_of_run : part;
-  return reference.spent * parts <= now - way.planned_at;
+  if (state.probe.is_simulated || reference.spent <= reference.visits * negligible) return true;
+  const double parts = state.probe.references_from ? part_of_run : part;
+  return reference.spent * parts <= now - state.planned_at;
 }
 
-bool Schedule::is_worth_extra_pass(const Way& way, Time now) const {
+bool Schedule::is_worth_extra_pass(const ProbeState& state, Time now) const {
   constexpr double max_share = 0.08;
   // The two lowest and the two highest of twelve visits are outside a 95 % interval of the median,
   // so that a single fast or slow moment of the host does not widen it.
   constexpr int enough_visits = 12;
-  if (!way.is_planned || !way.is_done || way.probe.is_simulated) return false;
-  const int max_visits = way.probe.budget.max_visits;
-  if (way.passes == 0 || way.passes >= std::max(max_visits, enough_visits)) return false;
-  if (way.passes >= max_visits && points_left(way) == 0) return false;
-  return way.elapsed * (way.passes + 1) / way.passes <= max_share * Seconds(now - began_);
+  if (!state.is_planned || !state.is_done || state.probe.is_simulated) return false;
+  const int max_visits = state.probe.budget.max_visits;
+  if (state.passes == 0 || state.passes >= std::max(max_visits, enough_visits)) return false;
+  if (state.passes >= max_visits && points_left(state) == 0) return false;
+  return state.elapsed * (state.passes + 1) / state.passes <= max_share * Seconds(now - began_);
 }
 
 /// A random order, so that drift and bursts of noise do not follow the sizes.
-std::vector<std::size_t> Schedule::shuffled_from(Way& way, std::size_t first) {
-  std::vector<std::size_t> order(way.points.size() - first);
+std::vector<std::size_t> Schedule::shuffled_from(ProbeState& state, std::size_t first) {
+  std::vector<std::size_t> order(state.points.size() - first);
   std::iota(order.begin(), order.end(), first);
-  std::shuffle(order.begin(), order.end(), way.random);
+  std::shuffle(order.begin(), order.end(), state.random);
   return order;
 }
 

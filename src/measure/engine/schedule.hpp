@@ -24,7 +24,7 @@ enum class Why {
   first,      ///< in the first pass
   refined,    ///< the probe added it after its first pass
   repeat,     ///< in a later pass
-  reference,  ///< a repeated control point, which shows what disturbs the run
+  reference,  ///< a repeatedly visited reference point, which shows what disturbs the run
 };
 
 struct Visit {
@@ -67,7 +67,7 @@ struct PlannedPoint {
 };
 
 /// A reference of a plan.
-struct PlannedControl {
+struct ScheduledReference {
   bool is_kept{false};   ///< its buffers stay, so that a visit is cheap in passes of other probes
   bool is_stored{true};  ///< false: it shows drift of a short probe, and is always visited
 };
@@ -81,7 +81,7 @@ struct PlannedProbe {
   int min_urgent_visits{1};
   int max_urgent_visits{2};
   bool can_refine{false};
-  std::vector<PlannedControl> references{};
+  std::vector<ScheduledReference> references{};
 };
 
 /// A probe for the schedule, before it is planned.
@@ -91,7 +91,7 @@ struct ScheduledProbe {
   bool is_simulated{false};         ///< each visit gives the same
   bool provides_references{false};  ///< its references are also visited in others' passes
   std::size_t group{0};             ///< probes of a group alternate; groups follow each other
-  std::optional<Seconds> controls_from{};  ///< only its kept references are visited, from then on
+  std::optional<Seconds> references_from{};  ///< only its kept references are visited, from then on
 };
 
 /// Decides in which order the points of all probes are visited.
@@ -116,12 +116,12 @@ class Schedule {
   void record(const Visit& visit, const Outcome& outcome, Time now);
 
   /// Returns whether no visit of the probe is left, or no time for one.
-  [[nodiscard]] bool is_done(std::size_t probe) const { return ways_[probe].is_done; }
+  [[nodiscard]] bool is_done(std::size_t probe) const { return states_[probe].is_done; }
   /// Time of the probe's own steps.
-  [[nodiscard]] Seconds elapsed(std::size_t probe) const { return ways_[probe].elapsed; }
+  [[nodiscard]] Seconds elapsed(std::size_t probe) const { return states_[probe].elapsed; }
   /// Number of visits of a point so far.
   [[nodiscard]] int visits(std::size_t probe, std::size_t point) const {
-    return ways_[probe].points[point].visits;
+    return states_[probe].points[point].visits;
   }
   /// Estimated share of the probe's work that is done.
   [[nodiscard]] double done_share(std::size_t probe) const;
@@ -136,19 +136,19 @@ class Schedule {
     bool is_done{false};
     bool can_repeat{false};
   };
-  struct Control {
-    PlannedControl planned{};
+  struct ReferenceState {
+    ScheduledReference planned{};
     Time last{};
     Seconds spent{0.0};
     int visits{0};
     bool has_failed{false};
   };
   /// State of a probe.
-  struct Way {
+  struct ProbeState {
     ScheduledProbe probe{};
     PlannedProbe plan{};  // without its points
     std::vector<PointState> points{};
-    std::vector<Control> references{};
+    std::vector<ReferenceState> references{};
     std::mt19937_64 random{};
     bool is_planned{false};
     bool is_done{false};
@@ -174,7 +174,7 @@ class Schedule {
     Seconds at_least{0.0};  // since its last visit
   };
 
-  std::optional<Step> plan_controls(Time now) const;
+  std::optional<Step> plan_lone_references(Time now) const;
   std::optional<Step> next_reference(Time now);
   std::optional<Step> next_in_pass();
   std::optional<Step> advance();
@@ -193,14 +193,14 @@ class Schedule {
   [[nodiscard]] bool is_wanted(const Queued& next) const;
   void add_due(std::size_t probe, bool kept_only, Seconds at_least);
   void add_due_between_points();
-  static void judge(Way& way, std::size_t point, bool is_narrow);
+  static void judge(ProbeState& state, std::size_t point, bool is_narrow);
   [[nodiscard]] bool is_due(const Due& due, Time now) const;
-  [[nodiscard]] bool is_worth_extra_pass(const Way& way, Time now) const;
-  static std::vector<std::size_t> shuffled_from(Way& way, std::size_t first);
-  Way& current() { return ways_[pass_->probe]; }
-  [[nodiscard]] const Way& current() const { return ways_[pass_->probe]; }
+  [[nodiscard]] bool is_worth_extra_pass(const ProbeState& state, Time now) const;
+  static std::vector<std::size_t> shuffled_from(ProbeState& state, std::size_t first);
+  ProbeState& current() { return states_[pass_->probe]; }
+  [[nodiscard]] const ProbeState& current() const { return states_[pass_->probe]; }
 
-  std::vector<Way> ways_;
+  std::vector<ProbeState> states_;
   SchedulePolicy policy_;
   Time began_;
   std::size_t group_{0};

@@ -18,8 +18,7 @@
 #include <thread>
 #include <utility>
 
-#include "measure/device/pocl_cache.hpp"
-#include "measure/worker/driver_words.hpp"
+#include "measure/device/driver_words.hpp"
 #include "system/api/host.hpp"
 #include "system/api/processes.hpp"
 #include "text/api/text.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "measure/api/worker.hpp"
-#include "measure/worker/driver_words.hpp"
+#include "measure/device/driver_words.hpp"
 #include "measure/worker/drivers.hpp"
 #include "measure/worker/protocol.hpp"
 #include "run/api/json.hpp"

@@ -7,9 +7,8 @@
 #include <utility>
 
 #include "measure/api/worker.hpp"
-#include "measure/worker/builders.hpp"
+#include "measure/device/driver_words.hpp"
 #include "measure/worker/child_process.hpp"
-#include "measure/worker/driver_words.hpp"
 #include "measure/worker/drivers.hpp"
 #include "measure/worker/protocol.hpp"
 #include "run/api/json.hpp"

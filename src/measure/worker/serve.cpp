@@ -15,7 +15,7 @@
 #include "clprobe/registry.hpp"
 #include "measure/api/device.hpp"
 #include "measure/api/worker.hpp"
-#include "measure/device/pocl_cache.hpp"
+#include "measure/device/driver_words.hpp"
 #include "measure/engine/sampler.hpp"
 #include "measure/worker/child_process.hpp"
 #include "measure/worker/drivers.hpp"

@@ -208,7 +208,7 @@ TEST_CASE("a control's kept references are visited beside other probes, and no p
                   .backend = &backend,
                   .budget = once,
                   .request = [] { return Request{}; },
-                  .controls_from = std::chrono::seconds(0)}},
+                  .references_from = std::chrono::seconds(0)}},
                 {}, observer);
   engine.run();
   const std::vector<Reference>& references = engine.references(1);

@@ -288,7 +288,7 @@ TEST_CASE("kept references are visited between the points of other probes, in th
   Play play;
   play.policy.shares_run = true;
   play.probes = {{.budget = thrice()}, {.budget = thrice()}, {.budget = thrice()}};
-  play.probes[2].controls_from = Seconds(1.0);
+  play.probes[2].references_from = Seconds(1.0);
   play.plans = {plan_of(10, 1, true), plan_of(40), plan_of(5, 2, true)};
   play.outcome = [](const Visit& visit) {
     return Outcome{.took = milliseconds(visit.why == Why::reference ? 1 : 100), .is_narrow = true};
@@ -309,8 +309,8 @@ TEST_CASE("kept references are visited between the points of other probes, in th
   Play dear = play;
   dear.visits.clear();
   dear.outcome = [](const Visit& visit) {
-    const bool is_control = visit.probe == 2;
-    return Outcome{.took = milliseconds(is_control ? 20 : 100), .is_narrow = true};
+    const bool is_reference_only = visit.probe == 2;
+    return Outcome{.took = milliseconds(is_reference_only ? 20 : 100), .is_narrow = true};
   };
   dear.run();
   CHECK(dear.count(2, 1, true) < 0.6 * all);

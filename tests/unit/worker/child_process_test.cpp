@@ -26,7 +26,7 @@
 
 #include "measure/api/engine.hpp"
 #include "measure/api/worker.hpp"
-#include "measure/worker/builders.hpp"
+#include "measure/worker/protocol.hpp"
 #include "run/api/json.hpp"
 
 namespace clprobe {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "measure/worker/driver_words.hpp"
+#include "measure/device/driver_words.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,7 +10,6 @@
 #include <fstream>
 #include <string>
 
-#include "measure/device/pocl_cache.hpp"
 #include "unit/hidden_text.hpp"
 
 namespace clprobe {
