@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2154  # Bats sets status, output and stderr
-# Loaded by every suite. CLPROBE names the program.
+# Functions for every suite. The variable CLPROBE names the program.
 
-# A run of a second or two on PoCL: three working sets. The budget is never used up, but on a busy
-# host with a cold cache the one of --quick could be, and points would be missing.
-# shellcheck disable=SC2034
+# Options for a run of a second or two on PoCL, with three working sets. The time budget is large, since on a
+# busy host with a cold cache the budget of --quick might end before all points are measured.
+#  shellcheck disable=SC2034
 few_sizes=(--sizes "16KiB-64KiB*2" --quick --time-budget 60s)
 
-# plain_environment: removes variables that change what the program, a driver or the shell writes.
+# plain_environment: removes variables that change the output of the program, a driver or the shell.
 plain_environment() {
   local name
   for name in $(compgen -e); do
@@ -22,7 +22,7 @@ plain_environment() {
   export LC_ALL=C.UTF-8 TERM=xterm
 }
 
-# until_gone GROUP: waits until the process group has no process, for 20 s at most.
+# until_gone GROUP: waits until the process group is empty, for at most 20 s.
 until_gone() {
   local wait
   for ((wait = 0; wait < 200; ++wait)); do
@@ -37,29 +37,28 @@ common_setup() {
   : "${CLPROBE:?names the program to test}"
   plain_environment
   export OCL_ICD_VENDORS=/etc/OpenCL/vendors/pocl.icd
-  # A folder in the test's own: Bats keeps files there.
+  # A subfolder keeps the tests' files apart from those of Bats.
   mkdir "$BATS_TEST_TMPDIR/work" && cd "$BATS_TEST_TMPDIR/work" || return 1
-  # PoCL keeps built kernels, by default in the user's own folder, which is somebody else's state.
-  # CTest gives all suites one folder, since most of them build the same kernels.
+  # PoCL's cache of built kernels is kept out of the user's folders. CTest gives all suites one folder, since
+  # most of them build the same kernels.
   export POCL_CACHE_DIR=${POCL_CACHE_DIR:-$BATS_RUN_TMPDIR/pocl}
   mkdir -p "$POCL_CACHE_DIR"
 }
 
-# require_driver NAME: its registration is there, or the test is skipped; where all of them must be
-# there (tools/test) it fails.
+# require_driver NAME: skips the test if the driver is not registered; fails it under tools/test.
 require_driver() {
   [[ -e /etc/OpenCL/vendors/$1.icd ]] && return
   [[ -z ${CLPROBE_REQUIRE_ALL:-} ]] || return 1
   skip "$1 is not installed"
 }
 
-# clprobe ARGUMENT...: runs it; stdout in `output`, stderr in `stderr`, its status in `status`. After two
-# minutes, or the suite's own clprobe_seconds, it is ended.
+# clprobe ARGUMENT...: runs the program and sets `output` (stdout), `stderr` and `status`. A time limit ends
+# it after clprobe_seconds (120 by default).
 clprobe() {
   run --separate-stderr timeout "${clprobe_seconds:-120}" "$CLPROBE" "$@"
 }
 
-# One line on stderr, that begins with the program's name.
+# one_line_error: checks that stderr is one line that begins with the program's name.
 one_line_error() {
   [[ $stderr == clprobe:* && $stderr != *$'\n'* ]] || {
     printf 'not a one-line error: %s\n' "$stderr"
@@ -67,7 +66,7 @@ one_line_error() {
   }
 }
 
-# fails_with STATUS WORD...: the status (a pattern), an error of one line, and that it holds every word.
+# fails_with STATUS WORD...: checks the status (a pattern) and that stderr is one line with every word.
 fails_with() {
   local expected=$1 word
   shift
@@ -85,7 +84,7 @@ fails_with() {
   done
 }
 
-# The run document in FILE, or the only one of the array on stdout, answers the jq filter with true.
+# json_says FILTER [FILE]: checks that a jq filter is true for a run document, read from FILE or stdout.
 json_says() {
   local filter=$1 file=${2:-}
   if [[ -n $file ]]; then
@@ -99,8 +98,7 @@ json_says() {
   }
 }
 
-# runs_where_it_is: the program of a package or archive finds its worker, and the layer that it puts under
-# programs.
+# runs_where_it_is: checks that a packaged program finds its worker and its loader layer.
 runs_where_it_is() {
   clprobe list --json
   [[ $status -eq 0 ]] && json_says '.devices | length > 0' || return 1
@@ -108,7 +106,7 @@ runs_where_it_is() {
   [[ $status -eq 0 ]] && json_says '.launches == 5 and .timed >= 4'
 }
 
-# only_seen <FILE: every character is one that is seen, or a line end. By Python's table of Unicode.
+# only_seen <FILE: checks that Unicode classes every character as visible, except line ends.
 only_seen() {
   python3 -c '
 import sys, unicodedata

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenCL devices: finding them, trying them, and building and launching kernels on one.
-// The only header that includes OpenCL; probes see it in `prepare` alone.
+// OpenCL devices: enumeration, tests of their clocks, program builds and kernel launches. Only this
+// header includes OpenCL; probes see it in `prepare` alone.
 #pragma once
 
-// 110 and not 120: Debian's opencl.hpp does not compile with 120 and target 300.
+// Version 110 is set because Debian's opencl.hpp does not compile with 120 and target 300.
 #define CL_HPP_MINIMUM_OPENCL_VERSION 110
 #define CL_HPP_TARGET_OPENCL_VERSION 300
 #define CL_HPP_ENABLE_EXCEPTIONS
@@ -28,7 +28,7 @@ namespace system {
 class Cores;
 }
 
-/// A device as `clprobe list` shows it.
+/// An OpenCL device with the facts that `clprobe list` shows.
 struct FoundDevice {
   cl::Device device{};
   DeviceInfo info{};
@@ -46,24 +46,24 @@ struct Enumeration {
 };
 
 /// Finds all devices of all platforms, without a build or a launch. Never throws for a driver's
-/// answer: a failing attribute is absent, a failing platform is a problem.
+/// answer: an attribute that fails is left out, a platform that fails is a problem.
 Enumeration enumerate_devices();
 
-/// Finds the device of that number within the platform of `device`, with all of its attributes;
-/// nothing if it is gone.
+/// Finds device `number` of the platform of `device`, with all attributes. Returns nothing if the
+/// driver no longer has that device.
 std::optional<FoundDevice> find_neighbour(const DeviceInfo& device, int number);
 
-/// Reads the vendor's and the optional attributes into `info.reported` (slower than `list` needs).
+/// Reads vendor-specific and optional attributes into `info.reported`. Takes longer than `clprobe
+/// list` may.
 void read_attributes(const cl::Device& device, DeviceInfo& info);
 
-/// "clFinish: CL_OUT_OF_RESOURCES (-5)".
+/// Describes an error in one line: "clFinish: CL_OUT_OF_RESOURCES (-5)".
 std::string describe(const cl::Error& error);
 
 /// Returns the first line of a build log that names an error.
 std::string first_error_line(const std::string& log);
 
-/// Returns true for codes with which drivers report missing memory or resources of a launch, as
-/// opposed to a failure.
+/// Returns true for error codes by which drivers report that memory or resources are missing.
 bool is_refusal(cl_int code);
 
 /// Times of one launch.
@@ -75,9 +75,10 @@ struct LaunchTimes {
 /// A device in use: context, queue and built programs.
 class Session {
  public:
-  /// `info` as found, or as a former session of the same device left it (clock, timer, pointers).
+  /// Opens a device. `info` is as enumerated, or as an earlier session left it (clock, timer,
+  /// pointers).
   Session(const cl::Device& device, DeviceInfo info, std::uint64_t seed);
-  /// Opens the device in a context that has more devices.
+  /// Opens a device in an existing context, which may have more devices.
   Session(cl::Device device, DeviceInfo info, std::uint64_t seed, cl::Context context);
 
   [[nodiscard]] const DeviceInfo& info() const { return info_; }
@@ -87,36 +88,36 @@ class Session {
   [[nodiscard]] const cl::CommandQueue& queue() const { return queue_; }
   [[nodiscard]] const cl::Device& device() const { return device_; }
 
-  /// Returns kernel `name` of the embedded `file`, which is built once per set of options. The text
-  /// is clock.clh for the device's clock, `preamble` with the headers that it includes, then the
-  /// file. Throws DeviceError with the first line of the build log.
+  /// Returns kernel `name` of the embedded `file`; each set of options is built once. The source is
+  /// clock.clh for the device's clock, `preamble` with its headers, then the file. Throws
+  /// DeviceError with the first line of the build log.
   cl::Kernel kernel(std::string_view file, const char* name, const std::string& options,
                     const std::string& preamble = {});
 
-  /// Builds the program of `kernel`, so that the driver's cache has it for another process. Throws
-  /// as `kernel` does.
+  /// Builds the program of `kernel` so that the driver's cache has it for another process. Throws
+  /// DeviceError with the first line of the build log.
   void build(std::string_view file, const std::string& options, const std::string& preamble);
 
-  /// Time of the longest build until now.
+  /// Time of the longest build so far.
   [[nodiscard]] std::chrono::steady_clock::duration longest_build() const { return longest_build_; }
 
-  /// Start of the first launch, if any. An idle device runs at a low clock.
+  /// Start of the first launch, if any. An idle device runs at a low clock before it.
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> first_launch() const {
     return first_launch_;
   }
 
-  /// Returns the build of `kernel`: the hash of clock.clh, headers and the file, and all options.
+  /// Returns the identity of a build: the hash of clock.clh, headers and file, and all options.
   [[nodiscard]] KernelBuild build_of(std::string_view file, const std::string& options) const;
 
-  /// Runs the kernel and waits for it. Only END - START is taken from the event: other stamps may
-  /// come from another clock.
+  /// Runs the kernel and waits for it. The event gives END - START only, since drivers may take
+  /// other timestamps from another clock.
   LaunchTimes launch(const cl::Kernel& kernel, const cl::NDRange& global, const cl::NDRange& local,
                      const cl::NDRange& offset = cl::NullRange);
 
-  /// CPU only: launches of one work-group run on this core, one of the allowed ones.
+  /// Runs launches of one work-group on `core`, which must be an allowed one. CPU only.
   void use_core(int core) { core_ = core; }
 
-  /// Ends `use_core`: for launches that a probe makes without `launch`.
+  /// Ends the effect of `use_core`. Probes that launch without `launch` call it first.
   void use_all_cores();
 
  private:
@@ -137,31 +138,32 @@ class Session {
   std::optional<std::chrono::steady_clock::time_point> first_launch_{};
 };
 
-/// The argument `never` of cl/clock.clh: a value that no chain and no offset has.
+/// Value of the argument `never` in cl/clock.clh, which no chain and no offset reaches.
 inline constexpr cl_ulong never = ~cl_ulong{0};
 
-/// Returns the clocks that suit the device's compiler and platform, best first.
+/// Returns the clocks that the device's compiler and platform support, best first.
 std::vector<ClockKind> candidate_clocks(Session& session);
 
-/// Builds and runs a clock kernel and judges it: positive, monotonic, proportional to the work (n,
-/// 4n, 16n), with the right end value. On success session.info() has the clock; otherwise throws
-/// DeviceError with the reason. Some drivers end or hang the process: call it in a child.
+/// Tests a clock with a kernel: positive, monotonic, proportional to the work (n, 4n, 16n), right
+/// end value. Stores the clock in session.info(), or throws DeviceError with the reason. Some
+/// drivers crash or hang: call it in a child process.
 void try_clock(Session& session, ClockKind kind);
 
-/// Runs chains until three in a row agree within 1 %, at least 0.3 s on a GPU, since idle devices
-/// have low clocks. Then measures ticks against time by regression.
+/// Runs chains until three in a row agree within 1 %, on a GPU for at least 0.3 s, since idle
+/// devices run at low clocks. Then calibrates ticks against time by regression.
 void warm_up_and_calibrate(Session& session);
 
-/// Tests event times: from a chain of n to one of 8n they must grow as the host's time does, within
-/// a tenth, and not exceed it. Sets session.info().timer and .launch_timer. Returns the problem;
-/// empty if event times are reliable.
+/// Tests event times. From a chain of n to one of 8n, event times must grow as the host's time
+/// does, within a tenth, and must not exceed it. Sets session.info().timer and .launch_timer.
+/// Returns the problem, empty if event times are reliable.
 std::string try_events(Session& session);
 
-/// Tests that pointers stored by one kernel are valid in the next. May crash: call it in a child.
+/// Tests that pointers stored by one kernel are valid in the next one. The driver may crash: call
+/// it in a child process.
 bool try_pointers(Session& session);
 
 /// Page-aligned host memory for CPU devices, on huge pages if the system provides them. Its initial
-/// contents are arbitrary.
+/// contents are undefined.
 class HostMemory {
  public:
   explicit HostMemory(Bytes size);
@@ -172,7 +174,7 @@ class HostMemory {
   ~HostMemory();
 
   [[nodiscard]] void* begin() const { return begin_; }
-  /// Percentage of the touched memory that is on huge pages now.
+  /// Percentage of the touched memory that currently lies on huge pages.
   [[nodiscard]] int huge_page_percent() const;
 
  private:
@@ -180,10 +182,10 @@ class HostMemory {
   Bytes size_;
 };
 
-/// Prepares points on an opened device in this process, the worker, which a crashing driver ends.
+/// Prepares points on an open device. Runs in the worker process, which a crashing driver ends.
 class PointPreparer {
  public:
-  /// The session must outlive it.
+  /// Keeps a reference to the session, which must live longer.
   explicit PointPreparer(Session& session);
   PointPreparer(const PointPreparer&) = delete;
   PointPreparer& operator=(const PointPreparer&) = delete;
@@ -191,9 +193,9 @@ class PointPreparer {
   PointPreparer& operator=(PointPreparer&&) = delete;
   ~PointPreparer();
 
-  /// Prepares a point. The work is valid until the next call. Throws DeviceError; Unsupported.
+  /// Prepares a point. The work is valid until the next call. Throws DeviceError and Unsupported.
   Work prepare(const Probe& probe, const Point& point);
-  /// Prepares a point that will be prepared again: keeps its buffers until the memory is needed.
+  /// Prepares a point that will be prepared again. Keeps its buffers until the memory is needed.
   Work prepare_kept(const Probe& probe, const Point& point);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenCL in a child process: a driver that crashes or hangs ends the child and not the program.
+// OpenCL in a child process: a driver that crashes or hangs ends the child, not the program.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@ namespace clprobe {
 class ChildProcess;
 class DriverFolder;
 
-/// Variables that child processes have in addition to the inherited ones, or instead of them.
+/// Variables that child processes get in addition to the inherited ones, or instead of them.
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
 /// Devices of this machine.
@@ -29,45 +29,47 @@ struct DeviceList {
     std::string platform{};
     std::string problem{};
   };
-  /// A driver that ends or hangs the process that loads it.
+  /// Driver that crashes or hangs the process that loads it.
   struct LeftOut {
-    std::string file{};  ///< that registers it
+    std::string file{};  ///< ICD file that registers the driver
     std::string reason{};
   };
   std::vector<DeviceInfo> devices{};
-  std::vector<Problem> problems{};  ///< platforms without devices or that failed
-  std::vector<LeftOut> left_out{};  ///< `devices` has those of the other drivers
-  std::vector<std::string> kept{};  ///< files of the other drivers, if some are left out
-  /// The other drivers, if some are left out: for WorkerSettings, since indexes depend on them.
+  std::vector<Problem> problems{};  ///< platforms that have no devices or failed
+  std::vector<LeftOut> left_out{};  ///< broken drivers, whose devices are not listed
+  std::vector<std::string> kept{};  ///< ICD files of the working drivers, if some are left out
+  /// Folder of the working drivers, if some are left out. WorkerSettings need it, since device
+  /// indexes depend on it.
   std::shared_ptr<const DriverFolder> drivers{};
-  /// The child that listed the devices. Its drivers are loaded, so that it opens the first device.
+  /// Child that listed the devices. Its drivers are loaded, so it also opens the first device.
   std::shared_ptr<ChildProcess> child{};
 };
 
 struct WorkerSettings {
-  std::chrono::milliseconds timeout{30'000};  ///< for one answer of the driver
+  std::chrono::milliseconds timeout{30'000};  ///< limit for one answer of the driver
   std::uint64_t seed{42};
-  /// True if host memory of a finished probe may stay for the next one.
+  /// False if host memory of a finished probe must be returned to the system.
   bool keeps_memory{true};
-  std::optional<ClockKind> clock{};  ///< try this clock only; nothing: the ladder
+  std::optional<ClockKind> clock{};  ///< the only clock to try; nothing: try all
   std::function<bool()> cancelled{};
-  /// Called with each request to the driver: "open", "try-clock", "prepare", "sample".
+  /// Called with the name of each request to the driver: "open", "try-clock", "prepare", "sample".
   std::function<void(std::string_view)> asking{};
-  std::shared_ptr<const DriverFolder> drivers{};  ///< of a DeviceList; null: all of them
+  std::shared_ptr<const DriverFolder> drivers{};  ///< drivers of a DeviceList; null: all drivers
   Environment environment{};
 };
 
-/// Lists the devices in a child process. If drivers end it, they are tested one by one, and those
-/// that do so are left out. Throws DeviceError if none remains.
+/// Lists the devices in a child process. If drivers crash or hang it, they are tested one by one,
+/// and broken ones are left out. Throws DeviceError if no driver works.
 DeviceList list_devices(const WorkerSettings& settings);
 
-/// Opens the device of that flat index in a child process and tests its clock, event times and
-/// pointers there. Throws DeviceError if it cannot be opened. `child` may be that of a DeviceList,
-/// if no other backend has it.
+/// Opens the device with that index of DeviceList::devices in a child process and tests its clock,
+/// event times and pointers there. Throws DeviceError if the device cannot be opened. `child` may
+/// be the one of a DeviceList, unless another backend uses it.
 std::unique_ptr<Backend> remote_backend(int device_index, const WorkerSettings& settings,
                                         std::shared_ptr<ChildProcess> child = {});
 
-/// The child's side: answers requests on file descriptor 3 until it closes. Returns the exit code.
+/// Runs the worker process: answers requests on file descriptor 3 until it closes. Returns the exit
+/// code.
 int serve();
 
 }  // namespace clprobe

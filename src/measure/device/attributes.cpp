@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver's attributes of a device, unchanged. They mean different things with different vendors
+// Driver-reported attributes of a device, unchanged. Their meaning differs between vendors
 // (docs/method.md), so that no measurement is corrected by them.
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include "measure/api/device.hpp"
 #include "measure/device/queries.hpp"
 
-// Newer than Debian 12's headers, or in no Khronos header at all.
+// This constant is newer than the headers of Debian 12.
 #ifndef CL_DEVICE_KERNEL_CLOCK_CAPABILITIES_KHR
 #define CL_DEVICE_KERNEL_CLOCK_CAPABILITIES_KHR 0x1076
 #endif
@@ -24,9 +24,9 @@ enum class Width { u32, u64, size, text };
 
 struct Attribute {
   cl_device_info name;
-  const char* key;  // with its unit
+  const char* key;  // key in `reported`, with the unit
   Width width;
-  const char* extension;  // asked only where the device lists it; empty: always
+  const char* extension;  // extension that the device must list; empty: none
 };
 
 constexpr std::array attributes{
@@ -121,7 +121,7 @@ std::string read_pci(const cl::Device& device) {
                      pci->pci_function);
 }
 
-/// Returns the number of devices of its platform, including this one; 0 if unknown.
+/// Returns the number of devices of the device's platform; 0 if unknown.
 std::size_t count_on_platform(const cl::Device& device) {
   try {
     std::vector<cl::Device> all;
@@ -155,7 +155,7 @@ void read_attributes(const cl::Device& device, DeviceInfo& info) {
 }
 
 std::optional<std::vector<char>> query_bytes(const cl::Device& device, cl_device_info name) {
-  // Longer than any answer, and short enough to make place for.
+  // Upper limit for allocations; every valid answer is shorter.
   constexpr std::size_t max_size = std::size_t{1} << 20U;
   std::size_t size = 0;
   if (clGetDeviceInfo(device(), name, 0, nullptr, &size) != CL_SUCCESS || size > max_size) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clock ladder, event times, warm-up and calibration. All of them time the same chain of
-// dependent arithmetic (cl/ticks.cl), whose length and end are known.
+// Selection of a clock, tests of event times, warm-up and calibration. All time one chain of
+// dependent arithmetic (cl/ticks.cl), whose length and result are known.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace clprobe {
 namespace {
 
 constexpr std::uint32_t links_per_iteration = 64;  // LINK_64 in cl/ticks.cl
-// Below 65,535: llvmpipe ends all loops of a launch after so many iterations, silently.
+// Limits chains, since llvmpipe silently ends all loops of a launch after 65,535 iterations.
 constexpr std::uint32_t longest_chain = 60000;
 
 struct Reading {
@@ -27,7 +27,7 @@ struct Reading {
   LaunchTimes times{};
 };
 
-/// The chain of cl/ticks.cl with the session's present clock.
+/// Chain of cl/ticks.cl with the session's current clock.
 class Chain {
  public:
   explicit Chain(Session& session)
@@ -39,7 +39,7 @@ class Chain {
     kernel_.setArg(3, out_);
   }
 
-  /// Throws DeviceError when the chain ends at a wrong value.
+  /// Runs the chain once. Throws DeviceError if it ends at a wrong value.
   Reading run(std::uint32_t iterations) {
     kernel_.setArg(1, cl_uint{iterations});
     Reading reading;
@@ -94,7 +94,8 @@ void measure_steps(Session& session) {
   clock.quantum_ticks = std::max<std::uint64_t>(1, divisor);
 }
 
-/// Returns the meaning of a tick by the vendor's documents. A chain of arithmetic may refute it.
+/// Returns the meaning of a tick according to the vendor's documents. Measured chains may refute
+/// it.
 ClockRate rate_of(ClockKind kind) {
   switch (kind) {
     case ClockKind::nvidia:
@@ -114,8 +115,8 @@ ClockRate rate_of(ClockKind kind) {
 
 constexpr std::uint32_t shortest_tried = 256;
 
-/// Returns the ticks of chains of n, 4n and 16n. A counter that is no clock (a constant, a pointer
-/// left in a register) does not scale with them.
+/// Returns the ticks of chains of n, 4n and 16n. A counter that is not a clock (a constant, a
+/// pointer left in a register) does not scale with the length.
 std::array<double, 3> ticks_of_chains(Chain& chain) {
   std::array<double, 3> ticks{};
   for (std::size_t i = 0; i < ticks.size(); ++i) {
@@ -129,9 +130,9 @@ std::array<double, 3> ticks_of_chains(Chain& chain) {
 }
 
 bool scales(const std::array<double, 3>& ticks) {
-  constexpr double most = 1e12;  // a negative difference wraps to something near 1.8e19
-  return ticks[0] > 0 && ticks[2] < most && ticks[1] > 3 * ticks[0] && ticks[1] < 5 * ticks[0] &&
-         ticks[2] > 3 * ticks[1] && ticks[2] < 5 * ticks[1];
+  constexpr double max_ticks = 1e12;  // negative differences wrap to about 1.8e19
+  return ticks[0] > 0 && ticks[2] < max_ticks && ticks[1] > 3 * ticks[0] &&
+         ticks[1] < 5 * ticks[0] && ticks[2] > 3 * ticks[1] && ticks[2] < 5 * ticks[1];
 }
 
 void judge_clock(Session& session, ClockKind kind) {
@@ -139,9 +140,9 @@ void judge_clock(Session& session, ClockKind kind) {
   session.info().clock.kind = kind;
   session.info().clock.rate = rate_of(kind);
   Chain chain(session);
-  chain.run(64);  // some drivers compile at the first launch
-  // A busy host may disturb all five launches of a length. Without the clock a run has half as many
-  // samples and is much less exact.
+  chain.run(64);  // warms up, since some drivers compile at the first launch
+  // Repeats the test, since a busy host may disturb all five launches of a length. Without the
+  // clock, a run has half as many samples and wider intervals.
   constexpr int max_attempts = 3;
   std::array<double, 3> ticks = ticks_of_chains(chain);
   for (int attempt = 1; attempt < max_attempts && !scales(ticks); ++attempt) {
@@ -166,14 +167,14 @@ void try_clock(Session& session, ClockKind kind) {
   try {
     judge_clock(session, kind);
   } catch (...) {
-    session.info().clock = Clock{};  // what is built next must not read the refused clock
+    session.info().clock = Clock{};  // later builds must not read the refused clock
     throw;
   }
 }
 
 namespace {
 
-/// Returns the minimum times of five launches; nothing if one of them has no event times.
+/// Returns the minimum times of five launches; nothing if a launch has no event times.
 std::optional<LeastTimes> least_times(Chain& chain, std::uint32_t iterations) {
   LeastTimes least;
   for (int repeat = 0; repeat < 5; ++repeat) {
@@ -184,7 +185,8 @@ std::optional<LeastTimes> least_times(Chain& chain, std::uint32_t iterations) {
   return least;
 }
 
-/// A constant-rate clock against the host's, over 0.2 s: no launch needs to be exact.
+/// Calibrates a constant-rate clock against the host's clock over 0.2 s, which tolerates inexact
+/// launches.
 Line ticks_against_host(Session& session) {
   cl::Kernel kernel = session.kernel("ticks.cl", "ticks_read", "");
   const cl::Buffer out(session.context(), CL_MEM_WRITE_ONLY, sizeof(cl_ulong));
@@ -199,7 +201,7 @@ Line ticks_against_host(Session& session) {
   std::optional<cl_ulong> first;
   for (int reading = 0; reading < 9; ++reading) {
     if (reading > 0) std::this_thread::sleep_for(std::chrono::milliseconds(25));
-    // The quickest of several launches says best when the clock was read.
+    // The fastest of several launches limits best when the clock was read.
     double min_ns = 1e18;
     double at_ns = 0.0;
     cl_ulong read_ticks = 0;
@@ -219,9 +221,9 @@ Line ticks_against_host(Session& session) {
   return fit_least_squares(ns, ticks);
 }
 
-/// Iterations that take about 20 ms, or as many as there may be: the host's times of launches
-/// scatter by some ten microseconds, and what interprets kernels takes a second for 60,000. A GPU's
-/// own times scatter by less than one, so that 5 ms will do.
+/// Returns iterations that take about 20 ms, or the maximum. Launch times by the host scatter by 10
+/// us, and interpreters need a second for 60,000 iterations. Times by a GPU scatter by less than 1
+/// us, so 5 ms suffice.
 std::uint32_t calibration_length(Chain& chain, bool is_timed_by_gpu) {
   const double enough_ns = is_timed_by_gpu ? 5e6 : 2e7;
   std::uint32_t iterations = 256;
@@ -236,14 +238,14 @@ std::uint32_t calibration_length(Chain& chain, bool is_timed_by_gpu) {
   return iterations;
 }
 
-/// Runs until three in a row agree within 1 %, on a GPU for 0.3 s since its first launch, or until
-/// these three ran at its full clock. Idle GPUs run at a fraction of their clock and take up to
-/// 0.4 s to rise; processors less, but on a busy host three may never agree.
+/// Runs chains until three in a row agree within 1 %. On a GPU it lasts 0.3 s from the first
+/// launch, or until three launches ran at full clock. Idle GPUs take up to 0.4 s to raise their
+/// clock. CPUs take less, but on a busy host three launches may never agree.
 std::vector<ChainTime> warm_up(Session& session, Chain& chain, std::uint32_t iterations) {
   using Seconds = std::chrono::duration<double>;
   const bool gpu = is_gpu(session.info());
   const auto now = std::chrono::steady_clock::now();
-  const auto awake = gpu ? session.first_launch().value_or(now) : now;
+  const auto begin_of_warm_up = gpu ? session.first_launch().value_or(now) : now;
   const auto since = [](auto begin) {
     return Seconds(std::chrono::steady_clock::now() - begin).count();
   };
@@ -252,7 +254,7 @@ std::vector<ChainTime> warm_up(Session& session, Chain& chain, std::uint32_t ite
   std::vector<ChainTime> launches;
   bool is_full = false;
   for (bool is_steady = false;
-       (!is_full && since(awake) < min_s) || (!is_steady && since(now) < max_s);) {
+       (!is_full && since(begin_of_warm_up) < min_s) || (!is_steady && since(now) < max_s);) {
     const Reading reading = chain.run(iterations);
     launches.push_back({static_cast<double>(reading.ticks), chain.elapsed_ns(reading)});
     if (launches.size() < 3) continue;
@@ -274,8 +276,8 @@ std::string try_events(Session& session) {
   chain.run(64);
   std::uint32_t base = calibration_length(chain, is_gpu(session.info())) / 8;
   std::string problem;
-  // A busy host can spoil a pair of lengths, so that one good pair of three is enough. A driver
-  // that sleeps between looks at what has ended adds less to longer launches.
+  // One good pair of lengths in three suffices, since a busy host can spoil a pair. Longer launches
+  // also reduce the effect of drivers that poll for completion with sleeps.
   for (int attempt = 0; attempt < 3; ++attempt, base = std::min(2 * base, longest_chain / 8)) {
     const auto few = least_times(chain, base);
     const auto many = few ? least_times(chain, 8 * base) : std::nullopt;
@@ -291,8 +293,8 @@ std::string try_events(Session& session) {
 
 namespace {
 
-/// Ticks against time for five lengths, the fastest of several launches each: what disturbs a
-/// launch only adds to its time.
+/// Fits ticks against time for five lengths. The fastest of three launches counts for each length,
+/// since disturbances only add to the time.
 Line ticks_against_ns(Chain& chain, std::uint32_t longest) {
   std::vector<double> ns;
   std::vector<double> ticks;
@@ -318,7 +320,7 @@ void warm_up_and_calibrate(Session& session) {
   const std::vector<ChainTime> launches = warm_up(session, chain, longest);
   Clock& clock = session.info().clock;
   if (clock.kind == ClockKind::none) return;
-  // Times of launches by the host, and of a CPU's, change with what else it does.
+  // Only GPU event times can reveal the rate: launch times of the host or a CPU vary with its load.
   if (is_timed_by_gpu) clock.rate = find_rate(launches).value_or(clock.rate);
   Line line;
   constexpr double good_r_squared = 0.99999;
@@ -336,7 +338,7 @@ void warm_up_and_calibrate(Session& session) {
 
 namespace {
 
-// The bits of cl/facts.cl.
+// Bits that cl/facts.cl reports.
 enum FactBit : std::uint32_t {
   fact_nvidia = 1U,
   fact_amdgcn = 2U,
@@ -354,7 +356,8 @@ std::string isa_word(std::uint32_t facts) {
     std::uint32_t bit;
     const char* word;
   };
-  // SPIR before the host's processor: such compilers define both, and the code is not native.
+  // SPIR comes before the CPU's words, since SPIR compilers define both although the code is not
+  // native.
   constexpr std::array rows{Row{fact_nvidia, "nvptx"},  Row{fact_gfx11, "amdgcn-gfx11"},
                             Row{fact_amdgcn, "amdgcn"}, Row{fact_spir, "spir"},
                             Row{fact_x86, "x86"},       Row{fact_aarch64, "aarch64"},
@@ -385,7 +388,7 @@ std::vector<ClockKind> candidate_clocks(Session& session) {
   if (info.platform.starts_with("Intel(R) OpenCL") && is_gpu(info)) {
     kinds.push_back(ClockKind::intel);
   }
-  // Native processors only: on SPIR the builtin makes some drivers end the process.
+  // The builtin is used on native CPUs alone: on SPIR it makes some drivers end the process.
   if (info.isa == "x86" || info.isa == "aarch64" || info.isa == "riscv") {
     kinds.push_back(ClockKind::cpu);
   }

@@ -9,24 +9,24 @@
 
 namespace clprobe {
 
-/// Cleans a driver's text for messages and published documents: one line of at most 1200 columns,
-/// without invisible characters and without this user's folders and names.
+/// Cleans a driver's text for messages and published documents. Returns one line of at most 1200
+/// columns without invisible characters and without this user's folders and names.
 std::string clean_driver_words(std::string_view words);
 
-/// The folders and names of whoever runs this: home, caches, the current folder, user, host.
+/// Returns the folders and names to redact: home, caches, the current folder, user, host.
 std::vector<Place> private_places();
 
 inline constexpr std::string_view pocl_platform = "Portable Computing Language";
 
-/// The folder as PoCL finds it: POCL_CACHE_DIR, or "pocl" in the user's folder of caches.
+/// Returns PoCL's cache folder: POCL_CACHE_DIR, or "pocl" in the user's cache folder.
 std::string pocl_cache_folder();
 
-/// Returns the reason why kernels in `folder` cannot be written or loaded ("Read-only file
-/// system"); empty if they can. Writes a small file there and removes it. A folder that is not
-/// there yet is judged by the one that it would be made in.
+/// Returns why kernels in `folder` cannot be written or loaded ("Read-only file system"); empty if
+/// they can. Writes a small file there and removes it. If the folder does not exist, its nearest
+/// existing parent is tested.
 std::string cache_problem(const std::string& folder);
 
-/// Returns advice to append to an error of PoCL; empty if the folder is not at fault.
+/// Returns advice to append to an error of PoCL; empty if its cache folder works.
 std::string advise_about_pocl_cache();
 
 }  // namespace clprobe

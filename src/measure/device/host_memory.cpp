@@ -13,7 +13,8 @@
 namespace clprobe {
 namespace {
 
-/// The address range of a line of /proc/self/smaps: "7f00-7fff rw-p ..."; nothing of other lines.
+/// Parses the address range of a mapping in /proc/self/smaps: "7f00-7fff rw-p ...". Returns nothing
+/// for other lines.
 std::optional<std::pair<std::uintptr_t, std::uintptr_t>> mapping_of(const std::string& line) {
   const auto dash = line.find('-');
   const auto blank = line.find(' ');
@@ -28,7 +29,8 @@ std::optional<std::pair<std::uintptr_t, std::uintptr_t>> mapping_of(const std::s
   return std::pair{first, last};
 }
 
-/// The number of a line of it: "AnonHugePages:   2048 kB"; 0 of other lines.
+/// Parses the KiB of a field in /proc/self/smaps: "AnonHugePages:   2048 kB". Returns 0 for other
+/// lines.
 std::uint64_t kib_of(const std::string& line, std::string_view name) {
   if (!line.starts_with(name)) return 0;
   std::uint64_t kib = 0;
@@ -50,7 +52,8 @@ HostMemory::HostMemory(Bytes size)
 
 HostMemory::~HostMemory() { system::pages_of_process().give_back(begin_, size_.count); }
 
-/// Counts whole mappings. Neighbours in the same mapping have pages of the same kind.
+/// Counts whole mappings, which may include neighbours. All parts of a mapping have one kind of
+/// pages.
 int HostMemory::huge_page_percent() const {
   const auto begin = reinterpret_cast<std::uintptr_t>(begin_);
   std::ifstream smaps("/proc/self/smaps");

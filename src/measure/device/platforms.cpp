@@ -22,7 +22,8 @@ DeviceType type_of(cl_device_type type) {
   return DeviceType::other;
 }
 
-/// Lanes that execute together: the vendors' own attributes first, they are exact.
+/// Returns the number of lanes that execute together. The vendors' attributes come first, since
+/// they are exact.
 std::int64_t sub_group_size(const cl::Device& device) {
   struct Row {
     std::string_view extension;
@@ -41,26 +42,26 @@ std::int64_t sub_group_size(const cl::Device& device) {
   return std::max<std::int64_t>(1, static_cast<std::int64_t>(multiple));
 }
 
-/// A device that does not answer what every device has to.
-struct Silence : std::runtime_error {
+/// Error of a device that does not report an attribute that every device must have.
+struct MissingAttribute : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Returns an attribute that plans depend on. Throws Silence if it is missing: a guess would call a
-/// working device unsupported, or refuse valid options.
+/// Returns an attribute that plans depend on. Throws MissingAttribute if the driver does not report
+/// it: a guess could make a working device seem unsupported, or refuse valid options.
 template <typename Type>
 Type required(const cl::Device& device, cl_device_info name, std::string_view what) {
   const std::optional<Type> answer = query<Type>(device, name);
-  if (!answer) throw Silence(fmt::format("does not report its {}", what));
+  if (!answer) throw MissingAttribute(fmt::format("does not report its {}", what));
   return *answer;
 }
 
-/// A name that can be read and selected, also where the driver gives none.
+/// Returns a name that can be shown and selected, even if the driver reports none.
 std::string readable(std::string name, std::string_view kind) {
-  const bool is_seen = std::any_of(name.begin(), name.end(), [](char letter) {
+  const bool is_visible = std::any_of(name.begin(), name.end(), [](char letter) {
     return static_cast<unsigned char>(letter) > ' ' && letter != '\x7f';
   });
-  return is_seen ? std::move(name) : fmt::format("unnamed {}", kind);
+  return is_visible ? std::move(name) : fmt::format("unnamed {}", kind);
 }
 
 DeviceInfo basic_info(const cl::Device& device) {
@@ -94,14 +95,14 @@ DeviceInfo basic_info(const cl::Device& device) {
 std::string platform_text(const cl::Platform& platform) {
   try {
     const std::string name = platform.getInfo<CL_PLATFORM_NAME>();
-    return readable(name.substr(0, name.find('\0')), "platform");  // some keep the zero
+    return readable(name.substr(0, name.find('\0')), "platform");  // some drivers include the zero
   } catch (const cl::Error&) {
     return readable("", "platform");
   }
 }
 
 std::vector<cl::Device> devices_of(const cl::Platform& platform, std::string& problem) {
-  // More than any machine has, and few enough to make place for.
+  // Upper limit for allocations; no machine has as many devices.
   constexpr cl_uint max_devices = 4096;
   std::vector<cl::Device> devices;
   cl_uint count = 0;
@@ -139,8 +140,8 @@ Enumeration enumerate_devices() {
       DeviceInfo info;
       try {
         info = basic_info(devices[d]);
-      } catch (const Silence& silence) {
-        found.problems.push_back({platform_name, fmt::format("device {} {}", d, silence.what())});
+      } catch (const MissingAttribute& missing) {
+        found.problems.push_back({platform_name, fmt::format("device {} {}", d, missing.what())});
         continue;
       }
       info.index = static_cast<int>(found.devices.size());

@@ -11,15 +11,15 @@
 namespace clprobe {
 namespace {
 
-/// "latency (global, 64 KiB)": where an error happened.
-std::string place(const Probe& probe, const Point& point) {
+/// Names a point for messages: "latency (global, 64 KiB)".
+std::string describe_point(const Probe& probe, const Point& point) {
   const auto size = point.parameters.integer_or("working_set_bytes", -1);
   if (size < 0) return fmt::format("{} ({})", probe.id, point.series);
   return fmt::format("{} ({}, {})", probe.id, point.series,
                      format_bytes({static_cast<std::uint64_t>(size)}));
 }
 
-/// Runs `action`; what OpenCL throws becomes one line that says where it happened.
+/// Runs `action` and turns an OpenCL exception into a DeviceError of one line with the point.
 template <typename Action>
 auto translated(const std::string& where, Action action) {
   try {
@@ -36,7 +36,7 @@ class PointPreparer::State {
   explicit State(Session& session) : session_(session) {}
 
   Work prepare(const Probe& probe, const Point& point) {
-    const std::string where = checked_place(probe, point);
+    const std::string where = checked_description(probe, point);
     if (!has_memory_of_its_own(session_.info())) close_others(probe);
     Work work;
     try {
@@ -44,14 +44,14 @@ class PointPreparer::State {
     } catch (const Unsupported&) {
       throw;
     } catch (const DeviceError&) {
-      // Other probes may hold the memory.
+      // Frees the memory of other probes and tries again.
       const bool had_others = close_others(probe);
       if (kept_.empty() && !had_others) throw;
       kept_.clear();
       opened_.erase(&probe);
       work = prepare_opened(probe, point, where);
     }
-    return translating(std::move(work), where);
+    return with_translated_errors(std::move(work), where);
   }
 
   Work prepare_kept(const Probe& probe, const Point& point) {
@@ -59,27 +59,27 @@ class PointPreparer::State {
       return each.probe == &probe && each.point == point;
     });
     if (kept != kept_.end()) return kept->work;
-    const std::string where = checked_place(probe, point);
+    const std::string where = checked_description(probe, point);
     Work work = translated(where, [&] { return probe.open(session_)(point); });
-    kept_.push_back({&probe, point, translating(std::move(work), where)});
+    kept_.push_back({&probe, point, with_translated_errors(std::move(work), where)});
     return kept_.back().work;
   }
 
  private:
-  /// A prepared point with memory of its own.
+  /// Prepared point with its own memory.
   struct Kept {
     const Probe* probe;
     Point point;
     Work work;
   };
 
-  static std::string checked_place(const Probe& probe, const Point& point) {
-    std::string where = place(probe, point);
+  static std::string checked_description(const Probe& probe, const Point& point) {
+    std::string where = describe_point(probe, point);
     if (probe.open == nullptr) throw Unsupported(fmt::format("{} has no kernel", where));
     return where;
   }
 
-  static Work translating(Work work, const std::string& where) {
+  static Work with_translated_errors(Work work, const std::string& where) {
     work.run = [run = std::move(work.run), where](std::uint64_t iterations) {
       return translated(where, [&] { return run(iterations); });
     };
@@ -100,14 +100,15 @@ class PointPreparer::State {
     return translated(where, [&] { return opened->second(point); });
   }
 
-  /// Frees what the other probes hold. Whether there was any.
+  /// Frees the buffers of all other probes. Returns whether there were any.
   bool close_others(const Probe& probe) {
     return std::erase_if(opened_, [&](const auto& each) { return each.first != &probe; }) > 0;
   }
 
   Session& session_;
-  /// Probes take turns, and laying out a gigabyte anew takes as long as measuring a hundred points:
-  /// what a probe has stays, unless the next one needs the memory.
+  /// Probes with open buffers. Passes of probes alternate, and initialising a gigabyte takes as
+  /// long as measuring a hundred points. Buffers therefore stay open until another probe needs the
+  /// memory.
   std::map<const Probe*, Preparer> opened_{};
   std::vector<Kept> kept_{};
 };

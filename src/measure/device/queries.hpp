@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device attributes by the C interface: the C++ one throws where a refusal is an ordinary answer.
+// Device attributes by the C interface, since the C++ interface throws if a driver refuses an
+// attribute.
 #pragma once
 
 #include <cstring>
@@ -11,13 +12,13 @@
 
 namespace clprobe {
 
-/// The bytes of an attribute; nothing when the driver refuses it.
+/// Returns the bytes of an attribute; nothing if the driver refuses it.
 std::optional<std::vector<char>> query_bytes(const cl::Device& device, cl_device_info name);
 
-/// A text attribute without the blanks and the zero that drivers put around it; empty when refused.
+/// Returns a text attribute without surrounding blanks and the final zero; empty if refused.
 std::string query_text(const cl::Device& device, cl_device_info name);
 
-/// A scalar attribute; nothing when refused, or when the driver answers with another size.
+/// Returns a scalar attribute; nothing if refused, or if the driver's answer has another size.
 template <typename Type>
 std::optional<Type> query(const cl::Device& device, cl_device_info name) {
   const auto bytes = query_bytes(device, name);

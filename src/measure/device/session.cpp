@@ -20,7 +20,8 @@ std::uint64_t steady_now_ns() {
                                         .count());
 }
 
-/// END - START, or nothing: drivers answer with success and rubbish (END before START, all zero).
+/// Returns END - START in ns, or nothing: some drivers report success and invalid times (END before
+/// START).
 std::optional<std::uint64_t> event_time_ns(const cl::Event& event) {
   cl_ulong begin = 0;
   cl_ulong end = 0;
@@ -56,7 +57,8 @@ Session::Session(cl::Device device, DeviceInfo info, std::uint64_t seed, cl::Con
       cores_(std::make_shared<system::Cores>()) {}
 
 std::string Session::full_options(const std::string& options) const {
-  // OpenCL C 3.0 only where its clock needs it: some implementations cannot build it at all.
+  // OpenCL C 3.0 is used only if its clock needs it, since some implementations cannot build it at
+  // all.
   const bool needs_3 =
       info_.clock.kind == ClockKind::khr_device || info_.clock.kind == ClockKind::khr_sub_group;
   return fmt::format("{}-DCLOCK={}{}{}", needs_3 ? "-cl-std=CL3.0 " : "",
@@ -101,8 +103,8 @@ KernelBuild Session::build_of(std::string_view file, const std::string& options)
   return {std::string(kernel_sha256(file)), full_options(options)};
 }
 
-/// Confines a launch of one work-group to the chosen core. All cores run larger launches and the
-/// first launch, with which a driver may start as many threads as this thread has cores.
+/// Confines a launch of one work-group to the selected core. Larger launches and the first launch
+/// use all cores: a driver may start as many threads at its first launch as this thread has cores.
 void Session::place_launch(const cl::NDRange& global, const cl::NDRange& local) {
   if (!core_ || !first_launch_ || !runs_items_in_turn(info_)) return;
   const bool is_one_group = std::equal(global.get(), global.get() + global.dimensions(),
@@ -181,8 +183,8 @@ constexpr std::array code_names{
 }  // namespace
 
 bool is_refusal(cl_int code) {
-  // In a group of one a size error means that the kernel's resources leave room for no work-item.
-  // Build errors come from drivers that compile at the first launch.
+  // A size error for a group of one work-item means that the kernel's resources exceed the
+  // device's. Build errors come from drivers that compile at the first launch.
   constexpr std::array refusals{
       CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES,   CL_OUT_OF_HOST_MEMORY,
       CL_BUILD_PROGRAM_FAILURE,         CL_INVALID_ARG_SIZE,   CL_INVALID_KERNEL_ARGS,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judgements of a device's timers, from launches of a chain of known length. Pure.
+// Judgements of a device's timers from launches of a chain of known length. Pure functions.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,20 +16,21 @@
 
 namespace clprobe {
 
-/// The iterations that take `enough_ns`, of a GPU that times them itself, where so many took
-/// `took_ns`; nothing where that was too short to tell, since a launch begins in microseconds.
+/// Returns the iterations that take `enough_ns` on a GPU with event times, if `iterations` took
+/// `took_ns`. Returns nothing if the launch was too short for an estimate, since a launch takes
+/// microseconds to start.
 inline std::optional<std::uint32_t> length_taking(double enough_ns, std::uint32_t iterations,
                                                   double took_ns) {
-  constexpr double telling = 0.125;
-  if (!(took_ns >= telling * enough_ns)) return std::nullopt;
+  constexpr double min_share = 0.125;
+  if (!(took_ns >= min_share * enough_ns)) return std::nullopt;
   if (took_ns >= enough_ns) return iterations;
   return static_cast<std::uint32_t>(std::ceil(iterations * (enough_ns / took_ns)));
 }
 
-/// The minimum over several launches of one length. A busy host only adds to each.
+/// Minimum times over several launches of one length. A busy host only adds time.
 struct LeastTimes {
   double event_ns{std::numeric_limits<double>::infinity()};
-  double around_ns{std::numeric_limits<double>::infinity()};  ///< the host's time minus the event's
+  double around_ns{std::numeric_limits<double>::infinity()};  ///< host time minus event time
 
   void add(double event, double host) {
     event_ns = std::min(event_ns, event);
@@ -37,26 +38,25 @@ struct LeastTimes {
   }
 };
 
-/// Returns the problem of the event times of a chain and of one of 8 times the length; empty if
-/// there is none.
-/// The host's own part of a launch does not grow with its length, so that both clocks must show the
-/// same growth.
-inline std::string find_event_problem(const LeastTimes& few, const LeastTimes& many) {
-  // With PoCL on two cores that 18 processes shared, 1 of 86 pairs exceeded 0.07.
+/// Returns the problem of the event times of a chain and of a chain 8 times as long; empty if there
+/// is none. The launch overhead on the host does not depend on the length, so both clocks must show
+/// equal growth.
+inline std::string find_event_problem(const LeastTimes& short_chain, const LeastTimes& long_chain) {
+  // With PoCL on two cores shared by 18 processes, 1 of 86 pairs exceeded 0.07.
   constexpr double max_share = 0.1;
-  if (many.around_ns < 0.0) {
+  if (long_chain.around_ns < 0.0) {
     return "by event times, a launch took longer than the host waited for this launch";
   }
-  const double event_ns = many.event_ns - few.event_ns;
-  const double host_ns = event_ns + many.around_ns - few.around_ns;
+  const double event_ns = long_chain.event_ns - short_chain.event_ns;
+  const double host_ns = event_ns + long_chain.around_ns - short_chain.around_ns;
   if (event_ns > 0.0 && std::fabs(host_ns - event_ns) <= max_share * host_ns) return {};
   return fmt::format(
       "8 times the work added {:.3g} ms by event times, but {:.3g} ms by the host's clock",
       event_ns / 1e6, host_ns / 1e6);
 }
 
-/// No multiplier gives 64 bits in fewer cycles: a chain of multiplications of fewer ticks each is
-/// not counted in cycles of the core.
+/// Minimum latency of a 64-bit multiplication in core cycles. A chain with fewer ticks per link
+/// shows that ticks are not core cycles.
 constexpr double min_cycles_of_link = 3.0;
 
 /// Ticks and time of one launch.
@@ -65,26 +65,27 @@ struct ChainTime {
   double ns{0.0};
 };
 
-/// Returns the meaning of a tick, from launches of one chain while the core's clock changed: the
-/// number of cycles stays the same, ticks of a constant rate follow the time. Returns nothing if
-/// the clock did not change. A launch counts if the previous one took as long, which excludes
-/// interruptions.
+/// Returns the meaning of a tick, from launches of one chain while the core's clock changed. Core
+/// cycles stay constant; ticks of constant rate are proportional to the time. Returns nothing if
+/// the clock did not change. A launch counts if the previous one took the same time, which excludes
+/// interrupted launches.
 inline std::optional<ClockRate> find_rate(std::span<const ChainTime> launches) {
-  constexpr double same = 0.01;
-  constexpr double other = 1.1;
+  constexpr double max_difference = 0.01;
+  constexpr double min_change = 1.1;
   const auto agree = [](double a, double b, double share) { return std::fabs(a - b) <= share * b; };
   std::optional<ChainTime> fast;
   std::optional<ChainTime> slow;
   for (std::size_t i = 1; i < launches.size(); ++i) {
     const ChainTime& each = launches[i];
-    if (!agree(launches[i - 1].ns, each.ns, same)) continue;
-    if (!agree(launches[i - 1].ticks, each.ticks, same)) continue;
+    if (!agree(launches[i - 1].ns, each.ns, max_difference)) continue;
+    if (!agree(launches[i - 1].ticks, each.ticks, max_difference)) continue;
     if (!fast || each.ns < fast->ns) fast = each;
     if (!slow || each.ns > slow->ns) slow = each;
   }
-  if (!fast || slow->ns < other * fast->ns) return std::nullopt;
-  if (agree(slow->ticks, fast->ticks, 2 * same)) return ClockRate::core_cycles;
-  const bool is_constant = agree(slow->ticks / slow->ns, fast->ticks / fast->ns, 2 * same);
+  if (!fast || slow->ns < min_change * fast->ns) return std::nullopt;
+  if (agree(slow->ticks, fast->ticks, 2 * max_difference)) return ClockRate::core_cycles;
+  const bool is_constant =
+      agree(slow->ticks / slow->ns, fast->ticks / fast->ns, 2 * max_difference);
   return is_constant ? std::optional(ClockRate::constant_rate) : std::nullopt;
 }
 

@@ -12,8 +12,8 @@
 namespace clprobe {
 namespace {
 
-/// Largest distance of a point from the interval of the finding that it shows: more than the
-/// scatter of a plateau's points, and less than the distance of two levels.
+/// Largest distance of a point from the interval of the finding that it shows. Points of one
+/// plateau scatter less, and levels differ by more.
 constexpr double near_share = 0.05;
 
 struct Ends {
@@ -35,7 +35,7 @@ std::optional<double> value_of(const Finding& finding, const Point& point,
   return value_in(finding.unit, found->ns, device);
 }
 
-/// Distance of a point from the finding's value, as a logarithm; 0 without a finding.
+/// Distance of a point from the finding's value, as a logarithm of the ratio; 0 without a finding.
 double distance(const Finding* finding, const Point& point, const DeviceInfo& device) {
   if (point.samples.empty() || !point.failure.empty()) return HUGE_VAL;
   if (finding == nullptr) return 0.0;
@@ -58,13 +58,13 @@ void slow_down(Point& point, double factor) {
 
 /// Returns whether the finding changes by 2 % when these points alone take 2 % longer.
 bool follows(const Finding& finding, const Measured& measured,
-             std::span<const std::size_t> places) {
+             std::span<const std::size_t> indexes) {
   constexpr double slower = 1.02;
   std::vector<Point> points(measured.points.begin(), measured.points.end());
-  for (const std::size_t place : places) slow_down(points[place], slower);
+  for (const std::size_t point_index : indexes) slow_down(points[point_index], slower);
   const Findings after = measured.probe->analyse(*measured.device, points);
   const double expected = is_rate(finding.unit) ? *finding.value / slower : *finding.value * slower;
-  // Levels are not compared by their numbers: another level that appears changes them.
+  // Level numbers are not compared, since an additional level changes them.
   return std::any_of(after.findings.begin(), after.findings.end(), [&](const Finding& each) {
     const bool is_kind = each.name == finding.name && each.series == finding.series &&
                          each.unit == finding.unit && each.value && *each.value > 0.0;
@@ -107,11 +107,11 @@ std::vector<std::size_t> find_carriers(const Finding& finding, const Measured& m
     found.emplace_back(std::fabs(std::log(*value / *finding.value)), i);
   }
   std::sort(found.begin(), found.end());
-  std::vector<std::size_t> places;
-  places.reserve(found.size());
-  for (const auto& [far, place] : found) places.push_back(place);
-  return !places.empty() && follows(finding, measured, places) ? places
-                                                               : std::vector<std::size_t>{};
+  std::vector<std::size_t> indexes;
+  indexes.reserve(found.size());
+  for (const auto& [difference, point_index] : found) indexes.push_back(point_index);
+  return !indexes.empty() && follows(finding, measured, indexes) ? indexes
+                                                                 : std::vector<std::size_t>{};
 }
 
 std::vector<PointPair> pair_carriers(const Finding* baseline, const Measured& of_baseline,
@@ -120,33 +120,33 @@ std::vector<PointPair> pair_carriers(const Finding* baseline, const Measured& of
   const auto carriers_of = [](const Finding* finding, const Measured& measured) {
     return finding == nullptr ? std::vector<std::size_t>{} : find_carriers(*finding, measured);
   };
-  const std::vector<std::size_t> ours = carriers_of(baseline, of_baseline);
-  const std::vector<std::size_t> theirs = carriers_of(other, of_other);
-  const auto is_among = [](const std::vector<std::size_t>& places, std::size_t place) {
-    return std::find(places.begin(), places.end(), place) != places.end();
+  const std::vector<std::size_t> baseline_carriers = carriers_of(baseline, of_baseline);
+  const std::vector<std::size_t> other_carriers = carriers_of(other, of_other);
+  const auto is_among = [](const std::vector<std::size_t>& indexes, std::size_t point_index) {
+    return std::find(indexes.begin(), indexes.end(), point_index) != indexes.end();
   };
   const bool is_same_device = of_baseline.device->name == of_other.device->name;
   std::vector<std::pair<double, PointPair>> common;
   for (std::size_t a = 0; a < of_baseline.points.size(); ++a) {
     for (std::size_t b = 0; b < of_other.points.size(); ++b) {
-      const bool shows_ours = is_among(ours, a);
-      const bool shows_theirs = is_among(theirs, b);
+      const bool shows_baseline = is_among(baseline_carriers, a);
+      const bool shows_other = is_among(other_carriers, b);
       const bool is_wanted =
-          is_same_device ? shows_ours || shows_theirs : shows_ours && shows_theirs;
+          is_same_device ? shows_baseline || shows_other : shows_baseline && shows_other;
       if (!is_wanted || !are_alike(of_baseline.points[a], of_other.points[b])) continue;
-      const double far = distance(baseline, of_baseline.points[a], *of_baseline.device) +
-                         distance(other, of_other.points[b], *of_other.device);
-      if (std::isfinite(far)) common.push_back({far, {a, b}});
+      const double difference = distance(baseline, of_baseline.points[a], *of_baseline.device) +
+                                distance(other, of_other.points[b], *of_other.device);
+      if (std::isfinite(difference)) common.push_back({difference, {a, b}});
     }
   }
   std::stable_sort(common.begin(), common.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<PointPair> pairs;
   pairs.reserve(common.size());
-  for (const auto& [far, pair] : common) pairs.push_back(pair);
+  for (const auto& [difference, pair] : common) pairs.push_back(pair);
   if (pairs.empty()) {
-    for (std::size_t i = 0; i < std::min(ours.size(), theirs.size()); ++i) {
-      pairs.push_back({ours[i], theirs[i]});
+    for (std::size_t i = 0; i < std::min(baseline_carriers.size(), other_carriers.size()); ++i) {
+      pairs.push_back({baseline_carriers[i], other_carriers[i]});
     }
   }
   if (pairs.size() > max_count) pairs.resize(max_count);
@@ -155,7 +155,7 @@ std::vector<PointPair> pair_carriers(const Finding* baseline, const Measured& of
 
 namespace {
 
-/// A point that is prepared on one side.
+/// Point that is prepared on one device of the pair.
 class PreparedSide {
  public:
   PreparedSide(const Probe& probe, const PairSide& side, const Point& point, std::size_t index)
@@ -209,7 +209,7 @@ PairVisit visit_pair(const Probe& probe, const std::array<PairSide, 2>& sides,
   for (const std::size_t side : both) {
     prepared.at(side).emplace(probe, sides.at(side), *points.at(side), side);
   }
-  // The first visit after a while finds clocks and caches as others left them.
+  // A warm-up visit follows the preparation, since other work has changed clocks and caches.
   for (const std::size_t side : both) prepared.at(side)->visit(budget.visit);
   Backend& clock = *sides[0].backend;
   const auto begin = clock.now();
@@ -220,7 +220,7 @@ PairVisit visit_pair(const Probe& probe, const std::array<PairSide, 2>& sides,
   };
   PairVisit visit;
   for (int block = 0; !is_over(block) && !cancelled(); ++block) {
-    // Two blocks a core, so that each core has both orders.
+    // Each core runs two blocks, so that it measures both orders.
     for (auto& side : prepared) side->use_core(static_cast<std::size_t>(block) / 2);
     const std::size_t first = (static_cast<std::size_t>(block) + early) % 2;
     std::array<std::vector<double>, 2> times;

@@ -22,7 +22,7 @@ namespace clprobe {
 
 namespace {
 
-/// Removes points without a sample and without a failure: the run ended before them.
+/// Removes points without a sample and without a failure, which the run did not reach.
 void drop_unvisited(const Ending& ended, ProbeResult& result) {
   const auto planned = static_cast<std::int64_t>(result.points.size() - ended.refusals.size());
   std::erase_if(result.points,
@@ -34,8 +34,8 @@ void drop_unvisited(const Ending& ended, ProbeResult& result) {
   }
 }
 
-/// Points of a series that are refused for the same reason share a warning.
-void warn_of(const Refusal& refusal, ProbeResult& result) {
+/// Adds a warning for a refused point. Points of a series that are refused for one reason share it.
+void add_warning(const Refusal& refusal, ProbeResult& result) {
   for (Warning& warning : result.warnings) {
     const bool is_same = warning.code == "point_refused" &&
                          warning.facts.text_or("series", "") == refusal.series &&
@@ -49,12 +49,12 @@ void warn_of(const Refusal& refusal, ProbeResult& result) {
        {{"series", refusal.series}, {"reason", refusal.reason}, {"points", std::int64_t{1}}}});
 }
 
-/// A series without measured points gives a finding; otherwise refused points give a warning.
+/// Reports refused points: as a finding if their series has no measured point, else as warnings.
 void report_refusals(const Probe& probe, const Ending& ended, ProbeResult& result) {
   for (const Refusal& refusal : ended.refusals) {
     const auto is_same = [&](const auto& each) { return each.series == refusal.series; };
     if (std::any_of(result.points.begin(), result.points.end(), is_same)) {
-      warn_of(refusal, result);
+      add_warning(refusal, result);
     } else if (std::none_of(result.findings.begin(), result.findings.end(), is_same)) {
       Finding finding;
       finding.name = probe.id;
@@ -67,23 +67,23 @@ void report_refusals(const Probe& probe, const Ending& ended, ProbeResult& resul
   }
 }
 
-/// The most frequent reason why series were not measured.
+/// Returns the most frequent reason why series were not measured.
 std::string usual_reason(std::span<const Finding> findings) {
   const Finding* usual = nullptr;
-  std::ptrdiff_t most = 0;
+  std::ptrdiff_t max_count = 0;
   for (const Finding& each : findings) {
     if (each.reason.empty()) continue;
     const auto same = std::count_if(findings.begin(), findings.end(), [&](const Finding& other) {
       return other.reason == each.reason;
     });
-    if (same <= most) continue;
-    most = same;
+    if (same <= max_count) continue;
+    max_count = same;
     usual = &each;
   }
   return usual == nullptr ? "nothing to measure" : usual->reason;
 }
 
-/// Sets the status and its reason.
+/// Sets the status of the result and its reason.
 void report_status(const Ending& ended, ProbeResult& result) {
   const auto has_failed = [](const Point& point) { return !point.failure.empty(); };
   const auto failed = std::count_if(result.points.begin(), result.points.end(), has_failed);
@@ -113,7 +113,8 @@ void report_status(const Ending& ended, ProbeResult& result) {
 
 }  // namespace
 
-/// Both times are counted in different steps, so that their difference may be below 0.
+/// Clamps the share: busy and own times have different resolutions, so their difference may be
+/// negative.
 double others_share(const CoreUse& use) {
   const double all_s = use.busy_s + use.idle_s;
   return all_s > 0.0 ? std::clamp((use.busy_s - use.own_s) / all_s, 0.0, 1.0) : 0.0;
@@ -147,9 +148,8 @@ const FindingSpec* find_spec(const Probe& probe, const Finding& finding) {
   return found == probe.findings.end() ? nullptr : &*found;
 }
 
-/// Removes numbers that no document can hold: samples that no device can have may make an analysis
-/// divide by 0.
-void drop_insane(Finding& finding) {
+/// Removes values that a document cannot hold. Impossible samples may make an analysis divide by 0.
+void drop_impossible_values(Finding& finding) {
   const auto is_bad = [](const std::optional<double>& each) { return each && !is_sane(*each); };
   if (!is_bad(finding.value) && !is_bad(finding.low) && !is_bad(finding.high)) return;
   finding.value.reset();
@@ -158,7 +158,7 @@ void drop_insane(Finding& finding) {
   finding.reason = "the samples yield a number that is impossible for a device";
 }
 
-/// Removes shares above 100 % of a bar, which an older version wrote.
+/// Limits shares of a bar to 100 %, since stored runs may contain larger ones.
 void drop_above_whole(Finding& finding) {
   if (!is_share_of_bar(finding) || !finding.value) return;
   if (*finding.value > 1.0) {
@@ -211,13 +211,13 @@ void declare(const Probe& probe, ProbeResult& result) {
                  .scale = probe.view.scale,
                  .beside = std::string(probe.view.beside)};
   for (Finding& finding : result.findings) {
-    drop_insane(finding);
+    drop_impossible_values(finding);
     drop_above_whole(finding);
     const FindingSpec* const spec = find_spec(probe, finding);
     finding.better = usual_direction(finding.unit);
     if (spec == nullptr) continue;
     finding.name = spec->name;
-    // A probe may declare a single finding as passing.
+    // Some probes mark a single finding as passing, which the specification must not override.
     if (finding.role != Role::passing) finding.role = spec->role;
     finding.better = spec->better.value_or(finding.better);
     finding.part_of = spec->part_of;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The result of a probe: findings, warnings and status.
+// Conclusion of a probe: findings, warnings and status.
 #pragma once
 
 #include <string>
@@ -12,10 +12,11 @@
 
 namespace clprobe {
 
-/// Fact of a point whose device failed at a later visit: the reason. Its earlier samples are valid.
+/// Name of the fact with the reason why a later visit of a point failed. Its earlier samples stay
+/// valid.
 inline constexpr std::string_view later_failure = "later_failure";
 
-/// A point that the device does not support.
+/// Point that the device does not support.
 struct Refusal {
   std::string series;
   std::string reason;
@@ -23,17 +24,17 @@ struct Refusal {
 
 /// Facts of a probe's measurement in addition to its points.
 struct Ending {
-  bool is_done{false};              ///< otherwise it was interrupted, or continues
+  bool is_done{false};              ///< false: the probe was interrupted or is still running
   std::vector<Finding> known{};     ///< findings of the plan
-  std::vector<Refusal> refusals{};  ///< of points without a sample
-  std::vector<double> speeds_ns{};  ///< of the first reference point, in the order of time
+  std::vector<Refusal> refusals{};  ///< unsupported points, which have no samples
+  std::vector<double> speeds_ns{};  ///< speeds at the first reference point, in order of time
 };
 
 /// Share of the cores' time that other processes used.
 double others_share(const CoreUse& use);
 
-/// Completes a result that has its points: removes points that were not reached, and adds findings,
-/// warnings and the status.
+/// Completes a result whose points are measured: drops points that were not reached and adds
+/// findings, warnings and the status.
 void conclude(const Probe& probe, const DeviceInfo& device, const Ending& ended,
               ProbeResult& result);
 

@@ -23,11 +23,11 @@ namespace {
 
 using Time = std::chrono::steady_clock::time_point;
 
-// References of a probe may keep one part of so many of the device's memory.
+// Divisor of the device's memory: the references of a probe may keep an eighth of it allocated.
 constexpr std::uint64_t kept_part = 8;
 
 PlannedPoint planned_point(const Point& point) {
-  constexpr std::int64_t max_visits = 16;  // a document may say anything
+  constexpr std::int64_t max_visits = 16;  // limits values from untrusted documents
   const std::int64_t visits =
       std::clamp(point.facts.integer_or(visited_often, 1), std::int64_t{1}, max_visits);
   return {point.series, static_cast<int>(visits)};
@@ -35,7 +35,7 @@ PlannedPoint planned_point(const Point& point) {
 
 }  // namespace
 
-/// The loop: asks the schedule for a step, takes it, and records what it gave.
+/// Loop of the engine: takes each step of the schedule and records the outcome.
 class Engine::State {
  public:
   State(std::vector<EngineProbe> probes, const SchedulePolicy& policy, const Observer& observer)
@@ -50,7 +50,7 @@ class Engine::State {
 
   void run() {
     if (measured_.empty()) return;
-    mark_ = now();
+    step_end_ = now();
     while (!is_cancelled()) {
       const std::optional<Step> step = schedule_.next(now());
       if (!step) break;
@@ -70,16 +70,16 @@ class Engine::State {
   }
 
  private:
-  /// A reference during the run.
+  /// State of a reference during the run.
   struct ReferenceState {
-    std::size_t point{0};              ///< index of a point of the plan
-    std::optional<Point> own_point{};  ///< the point with buffers of its own, which are kept
-    /// Index in `references`; nothing if it only shows drift and is not stored.
+    std::size_t point{0};              ///< index in the plan's points
+    std::optional<Point> own_point{};  ///< point with its own buffers, which stay allocated
+    /// Index in `references`; nothing for a reference that only shows drift and is not stored.
     std::optional<std::size_t> stored{};
     int visits{0};
   };
 
-  /// A probe and what was measured of it.
+  /// State of a probe and its results so far.
   struct ProbeState {
     EngineProbe of{};
     Request request{};
@@ -94,7 +94,7 @@ class Engine::State {
     CoreUse cores{};
 
     [[nodiscard]] const DeviceInfo& device() const { return of.backend->device(); }
-    /// Returns whether every visit gives the same.
+    /// Returns whether all visits of a point give equal samples.
     [[nodiscard]] bool is_certain() const { return is_simulated(device()); }
   };
 
@@ -117,8 +117,8 @@ class Engine::State {
   const Observer& observer_;
   Schedule schedule_;
   std::vector<ProbeState> measured_{};
-  Time mark_{};                           // end of the last step
-  std::optional<std::size_t> counted_{};  // probe whose use of cores is counted
+  Time step_end_{};                       // end of the last step
+  std::optional<std::size_t> counted_{};  // probe whose core use is being counted
   CoreUse cores_before_{};
 };
 
@@ -136,15 +136,16 @@ std::vector<ScheduledProbe> Engine::State::scheduled(const std::vector<EnginePro
   return all;
 }
 
-/// The references of the plan, which keep their buffers where the device has room for them; else
-/// the first of 8 points or more shows the drift of the device's speed.
+/// Selects the references. Those of the plan keep their buffers if the device has enough memory.
+/// Without planned references, the first point shows drift of the device's speed if there are at
+/// least 8 points.
 void Engine::State::choose_references(const Plan& plan, ProbeState& measured) {
   constexpr std::size_t min_points = 8;
   const bool is_reference_only = measured.of.references_from.has_value();
-  // A requested limit holds for all buffers together.
+  // A requested limit applies to all buffers together, so that none may be kept.
   const bool may_keep =
       is_reference_only || (!measured.is_certain() && measured.request.max_memory.count == 0);
-  const Bytes room = may_keep ? measured.device().global_memory / kept_part : Bytes{};
+  const Bytes memory_limit = may_keep ? measured.device().global_memory / kept_part : Bytes{};
   Bytes kept{};
   for (const PlannedReference& each : plan.references) {
     const Point& point = plan.points.at(each.point);
@@ -153,13 +154,13 @@ void Engine::State::choose_references(const Plan& plan, ProbeState& measured) {
     measured.references.push_back({each.kind, point.series, point.parameters, {}});
     measured.references.back().is_rate =
         is_reference_only && measured.of.probe->unit != Unit::seconds;
-    if (!each.alone || room < kept + each.alone->memory) continue;
+    if (!each.alone || memory_limit < kept + each.alone->memory) continue;
     kept = kept + each.alone->memory;
     measured.reference_states.back().own_point = each.alone->point;
   }
   if (is_reference_only) return;
-  // Times of waiting show the host's scheduler, not the device's speed, and may scatter more than
-  // drift. `clock` would also wait a second for each visit of an idle device.
+  // Wait times show the host's scheduler, not the device's speed, and may scatter more than drift.
+  // The probe `clock` would also wait a second for each visit of an idle device.
   const bool is_visited_again = measured.of.budget.max_visits > 1 || measured.is_certain();
   if (measured.reference_states.empty() && plan.points.size() >= min_points && is_visited_again &&
       timer_of(plan.points.front(), measured.device()) != Timer::wait) {
@@ -188,7 +189,7 @@ void Engine::State::take(const Step& step) {
     }
     case Step::Kind::pass_over:
       if (observer_.pass_over) observer_.pass_over(probe);
-      mark_ = now();  // what the observer takes is no probe's time
+      step_end_ = now();  // excludes the observer's time from all probes
   }
 }
 
@@ -261,10 +262,10 @@ Outcome Engine::State::measure(ProbeState& measured, const Visit& visit) {
     measured.ended.refusals.push_back({point.series, refusal.what()});
     return {.kind = Outcome::Kind::refused};
   } catch (const VoidedPoint& error) {
-    point.failure = error.what();  // its earlier samples are not believed either
+    point.failure = error.what();  // invalidates the earlier samples, too
     return {.kind = Outcome::Kind::failed};
   } catch (const DeviceError& error) {
-    if (is_cancelled()) return {.kind = Outcome::Kind::failed};  // the interrupt's error
+    if (is_cancelled()) return {.kind = Outcome::Kind::failed};  // not a device error
     if (visits > 0) {
       point.facts.set(later_failure, std::string(error.what()));
     } else {
@@ -289,7 +290,7 @@ void Engine::State::visit_reference(const Visit& visit) {
   schedule_.record(visit, outcome, now());
 }
 
-/// Returns whether the reference can be visited again.
+/// Measures the reference. Returns whether it can be visited again.
 bool Engine::State::measure_reference(ProbeState& measured, ReferenceState& reference,
                                       Outcome& outcome) {
   const DeviceInfo& device = measured.device();
@@ -303,8 +304,9 @@ bool Engine::State::measure_reference(ProbeState& measured, ReferenceState& refe
                                     : backend.prepare(*measured.of.probe, point);
     const bool is_laid_out = reference.own_point && reference.visits == 0;
     const Time prepared = is_laid_out ? now() : begin;
-    // More samples than a visit's, where they take little: the scatter of a moment is no
-    // disturbance of the run. For an expensive reference more moments are worth more.
+    // Cheap references get more samples than a visit of a point, since scatter within a moment must
+    // not look like a disturbance. Expensive references get fewer, so that more moments can be
+    // measured.
     const std::chrono::milliseconds expensive(measured.of.references_from ? 2 : 10);
     const std::uint64_t count = reference.stored ? 3 : 1;
     for (std::uint64_t i = 0; i < count && (i == 0 || now() - prepared <= expensive); ++i) {
@@ -336,7 +338,7 @@ void Engine::State::report_progress(std::size_t probe) const {
   observer_.progress(probe, schedule_.done_share(probe), schedule_.time_left(probe).count());
 }
 
-/// Adds the use of cores in the pass that ends, and begins to count for the probe.
+/// Adds the core use of the pass that ends to its probe, and starts to count for `probe`.
 void Engine::State::count_cores(std::optional<std::size_t> probe) {
   if (probe == counted_) return;
   if (counted_) {
@@ -352,7 +354,7 @@ void Engine::State::count_cores(std::optional<std::size_t> probe) {
 
 Seconds Engine::State::time_since_last_step() {
   const Time end = now();
-  return end - std::exchange(mark_, end);
+  return end - std::exchange(step_end_, end);
 }
 
 ProbeResult Engine::State::result(std::size_t probe) const {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t min_quanta = 100;
 constexpr std::uint64_t longest_launch_ns = 100'000'000;
-// A host times a launch with some ten microseconds of noise.
+// The noise of a launch timed by the host is about 10 us.
 constexpr std::uint64_t host_quantum_ns = 10'000;
 constexpr std::uint64_t shortest_host_ns = min_quanta * host_quantum_ns;
 
@@ -41,14 +41,14 @@ bool is_long_enough(const Sample& sample, const DeviceInfo& device, Timer timer)
     }
     case Timer::host:
     case Timer::wait:
-    case Timer::imported:  // no sample of such a run was taken here
+    case Timer::imported:  // imported samples were not taken by this sampler
       break;
   }
   return sample.host_ns >= shortest_host_ns;
 }
 
-/// More iterations for a sample that was too short. A sample by the host's clock grows only by what
-/// is missing: with samples of 4 ms instead of 1 ms, `transfer` took half a second longer.
+/// Returns more iterations for a sample that was too short. A sample by the host's clock grows only
+/// by the missing part: with samples of 4 ms instead of 1 ms, `transfer` took half a second longer.
 std::uint64_t lengthened(std::uint64_t iterations, const Sample& sample, Timer timer) {
   constexpr std::uint64_t step = 4;
   constexpr double margin = 1.25;
@@ -59,7 +59,7 @@ std::uint64_t lengthened(std::uint64_t iterations, const Sample& sample, Timer t
   return static_cast<std::uint64_t>(std::ceil(static_cast<double>(iterations) * missing));
 }
 
-/// Returns whether both samples have the same time within a share.
+/// Returns whether the times of both samples differ by at most `share`.
 bool agree(const Sample& first, const Sample& second, Timer timer, double share) {
   const auto time_of = [&](const Sample& sample) {
     if (timer == Timer::wait) return sample.host_ns;
@@ -71,12 +71,12 @@ bool agree(const Sample& first, const Sample& second, Timer timer, double share)
 }
 
 std::uint64_t clamp_iterations(const Work& work, std::uint64_t iterations) {
-  const std::uint64_t most = work.max_iterations == 0 ? iterations : work.max_iterations;
-  return std::clamp<std::uint64_t>(iterations, 1, std::max<std::uint64_t>(1, most));
+  const std::uint64_t max_iterations = work.max_iterations == 0 ? iterations : work.max_iterations;
+  return std::clamp<std::uint64_t>(iterations, 1, std::max<std::uint64_t>(1, max_iterations));
 }
 
-/// Iterations for which a sample is neither too short for the timer nor too long for a watchdog,
-/// and the sample that showed it.
+/// Finds a number of iterations for which a sample is long enough for the timer and too short for a
+/// watchdog. Returns it with the last sample.
 std::pair<std::uint64_t, Measurement> calibrate(const Work& work, const DeviceInfo& device,
                                                 Timer timer) {
   std::uint64_t iterations = clamp_iterations(work, work.iterations);
@@ -111,21 +111,21 @@ Sampling sampling_of(const Point& point, const DeviceInfo& device, const Budget&
 
 void take_samples(const Work& work, const DeviceInfo& device, const Sampling& sampling,
                   const TakeSample& take) {
-  const auto tell = [&](const Measurement& taken) { take(taken.sample, taken.facts); };
+  const auto report = [&](const Measurement& taken) { take(taken.sample, taken.facts); };
   auto [iterations, last] = calibrate(work, device, sampling.timer);
-  tell(last);
+  report(last);
   const int count =
       work.max_samples > 0 ? std::min(work.max_samples, sampling.count) : sampling.count;
   for (int i = 1; i < count; ++i) {
     const Measurement before = std::exchange(last, checked(work.run(iterations)));
-    tell(last);
-    // Two samples that agree make a third one a waste; the next visit comes at another time.
+    report(last);
+    // If two samples agree, a third one adds little; a later visit adds more.
     if (sampling.has_partners) continue;
     if (agree(before.sample, last.sample, sampling.timer, sampling.agree_share)) break;
   }
   if (!sampling.has_partners) return;
   const std::uint64_t fewer = std::max<std::uint64_t>(1, iterations / 8);
-  for (int i = 0; i < count; ++i) tell(checked(work.run(fewer)));
+  for (int i = 0; i < count; ++i) report(checked(work.run(fewer)));
 }
 
 PreparedPoint prepared(Work work, const DeviceInfo& device) {
@@ -154,27 +154,27 @@ std::optional<double> speed_ns(const Point& reference, const DeviceInfo& device)
     if (!found) return std::nullopt;
     return found->ns;
   }
-  // The start of a launch is too large a part of shorter ones.
+  // In shorter launches, the launch overhead is too large a part of the time.
   constexpr double shortest_ns = 1e5;
-  std::optional<double> least;
+  std::optional<double> min_ns;
   for (const Sample& sample : reference.samples) {
     const auto launch_ns = static_cast<double>(sample.event_ns.value_or(sample.host_ns));
     if (launch_ns < shortest_ns) continue;
     const double ns = launch_ns / static_cast<double>(sample.accesses);
-    least = std::min(least.value_or(ns), ns);
+    min_ns = std::min(min_ns.value_or(ns), ns);
   }
-  return least;
+  return min_ns;
 }
 
 std::optional<double> drift_of(std::span<const double> speeds_ns) {
-  constexpr std::size_t fewest = 4;
-  constexpr double worth_telling = 0.02;
-  if (speeds_ns.size() < fewest) return std::nullopt;
+  constexpr std::size_t min_values = 4;
+  constexpr double min_drift = 0.02;
+  if (speeds_ns.size() < min_values) return std::nullopt;
   const std::size_t half = speeds_ns.size() / 2;
   const double early = median(speeds_ns.first(half));
   const double late = median(speeds_ns.last(half));
   const double drift = std::fabs(late - early) / early;
-  if (drift < worth_telling) return std::nullopt;
+  if (drift < min_drift) return std::nullopt;
   return drift;
 }
 

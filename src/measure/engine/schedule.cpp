@@ -13,11 +13,11 @@
 namespace clprobe {
 namespace {
 
-// Disturbances last for seconds, while a GPU measures sixteen points in a hundredth of a second.
+// References are spaced out: disturbances last for seconds, but a GPU measures sixteen points in 10
+// ms.
 constexpr Seconds between_references{0.3};
 
-/// A point of each series first, the others in the order given: if the time runs out, no series is
-/// missing.
+/// Moves one point of each series to the front, so that no series is missing if the time runs out.
 std::vector<std::size_t> each_series_first(const auto& points,
                                            const std::vector<std::size_t>& order) {
   std::set<std::string_view> series;
@@ -30,13 +30,13 @@ std::vector<std::size_t> each_series_first(const auto& points,
   return first;
 }
 
-/// The order with each point repeated `visits_per_pass` times, in equal parts of the pass.
+/// Repeats each point `visits_per_pass` times, spread evenly over the pass.
 std::vector<std::size_t> with_repeats(const auto& points, const std::vector<std::size_t>& order) {
   std::vector<std::vector<std::size_t>> after(order.size());
-  for (std::size_t place = 0; place < order.size(); ++place) {
-    const auto times = static_cast<std::size_t>(points[order[place]].visits_per_pass);
+  for (std::size_t position = 0; position < order.size(); ++position) {
+    const auto times = static_cast<std::size_t>(points[order[position]].visits_per_pass);
     for (std::size_t time = 0; time < times; ++time) {
-      after[(place + time * order.size() / times) % order.size()].push_back(order[place]);
+      after[(position + time * order.size() / times) % order.size()].push_back(order[position]);
     }
   }
   std::vector<std::size_t> all;
@@ -44,8 +44,8 @@ std::vector<std::size_t> with_repeats(const auto& points, const std::vector<std:
   return all;
 }
 
-/// Returns whether the probe has used `share` of its time. The first visit does not count, since it
-/// prepares what all points use; in an ordered plan it counts beyond a limit.
+/// Returns whether the probe has used `share` of its time. The first visit is not counted, since it
+/// prepares buffers that all points use. In an ordered plan, its time beyond a limit counts.
 bool is_out_of_time(const auto& state, double share = 1.0) {
   if (!state.first_visit || !state.probe.has_limit) return false;
   const Seconds spared = state.plan.is_ordered
@@ -96,7 +96,7 @@ void Schedule::plan(std::size_t probe, PlannedProbe planned, Time now, Seconds t
   }
   planned.points.clear();
   for (const ScheduledReference& each : planned.references) {
-    // The first visit of a reference is due after sixteen points.
+    // Back-dates the last visit, so that the reference is due after the first sixteen points.
     const auto wait = std::chrono::duration_cast<Time::duration>(between_references);
     state.references.push_back({.planned = each, .last = now - wait});
   }
@@ -167,7 +167,7 @@ Seconds Schedule::time_left(std::size_t probe) const {
   return is_limit(budget) || !state.probe.has_limit ? by_pace : std::min(by_pace, by_budget);
 }
 
-/// The plan of a probe of which only kept references are visited, when its time has come.
+/// Plans a probe that only provides kept references, once its start time is reached.
 std::optional<Step> Schedule::plan_lone_references(Time now) const {
   for (std::size_t i = 0; i < states_.size(); ++i) {
     const std::optional<Seconds> from = states_[i].probe.references_from;
@@ -188,8 +188,8 @@ std::optional<Step> Schedule::next_reference(Time now) {
   return std::nullopt;
 }
 
-/// The next visit of the pass, or the first step of its next stage; nothing if references are due
-/// or the pass is over.
+/// Returns the next visit of the pass, or else the first step of its next stage. Returns nothing if
+/// references are due or the pass is over.
 std::optional<Step> Schedule::next_in_pass() {
   while (!queue_.empty()) {
     const Queued next = queue_.front();
@@ -257,10 +257,10 @@ std::optional<Step> Schedule::advance() {
   return std::nullopt;
 }
 
-/// The last passes of a few points, and whether the probe is done.
+/// Decides whether the probe is done, and repeats passes of a few remaining points immediately.
 void Schedule::finish_passes() {
-  // Returning to a probe opens its buffers again, which takes longer than visiting a few points, so
-  // that the last passes of a few points follow at once.
+  // Reopening a probe's buffers takes longer than visiting a few points. The last passes over few
+  // points are therefore made without leaving the probe.
   constexpr std::size_t tenth = 10;
   ProbeState& state = current();
   const Budget& budget = state.probe.budget;
@@ -275,8 +275,8 @@ void Schedule::finish_passes() {
   if (state.is_done && !state.probe.is_simulated) queue_settling_visits();
 }
 
-/// References of probes with rare passes are visited in others' passes, so that they show the whole
-/// run.
+/// Adds references of probes with rare passes to the passes of other probes, so that their moments
+/// cover the whole run.
 void Schedule::add_due_of_others() {
   for (std::size_t i = 0; policy_.shares_run && i < states_.size(); ++i) {
     const bool is_other = i != pass_->probe && states_[i].probe.provides_references;
@@ -291,8 +291,8 @@ bool Schedule::begin_pass(Time now) {
   return true;
 }
 
-/// Visits the points of a finished probe once more if that takes little of the run's time: a probe
-/// of one second misses most disturbances of a run of a minute.
+/// Visits the points of a finished probe once more if that takes little of the run's time. A probe
+/// of one second would miss most disturbances in a run of a minute.
 bool Schedule::begin_extra_pass(Time now) {
   while (!extra_.empty()) {
     const std::size_t probe = extra_.front();
@@ -305,8 +305,8 @@ bool Schedule::begin_extra_pass(Time now) {
   return false;
 }
 
-/// The first pass of each probe of the group, in their order; then the probes that are not done
-/// alternate; then the next group.
+/// Begins the next pass. Each probe of a group makes its first pass in order; then unfinished
+/// probes alternate; then the next group follows.
 bool Schedule::begin_usual_pass() {
   const auto begin = [&](std::size_t probe) {
     last_ = probe;
@@ -335,7 +335,8 @@ bool Schedule::begin_usual_pass() {
   return false;
 }
 
-/// Visits extra points and all references at the end, where disturbances may begin.
+/// Visits extra points and all references at the end of the run, up to which a disturbance may
+/// last.
 void Schedule::end_run() {
   is_ending_ = true;
   for (std::size_t i = 0; i < states_.size(); ++i) {
@@ -371,8 +372,8 @@ void Schedule::queue_first_visits() {
   queue(in_order, Why::first);
 }
 
-/// A handful of points is repeated for a while: done in a moment, all could meet a disturbed host
-/// at its slowest, with narrow intervals.
+/// Repeats the points of a short probe for a while. All visits within a moment could coincide with
+/// a slow phase of the host and still agree with each other.
 void Schedule::queue_settling_visits() {
   constexpr int max_visits = 20;
   for (int before = 0; before < max_visits; ++before) {
@@ -406,7 +407,7 @@ bool Schedule::is_wanted(const Queued& next) const {
   const PointState& point = state.points[next.point];
   if (pass_->stage == Stage::settle) return point.can_repeat;
   if (pass_->stage != Stage::extra) return !point.is_done;
-  // Beyond the budget only points whose intervals are still wide are visited.
+  // Visits beyond the budget are only for points whose intervals are still wide.
   const bool is_beyond_budget = state.passes >= state.probe.budget.max_visits;
   return point.can_repeat && !(is_beyond_budget && point.is_done);
 }
@@ -421,7 +422,8 @@ void Schedule::add_due(std::size_t probe, bool kept_only, Seconds at_least) {
   }
 }
 
-/// After a point: the probe's references each sixteen points, then kept references of others.
+/// Adds due references after a point: the probe's own after each sixteen points, then kept
+/// references of other probes.
 void Schedule::add_due_between_points() {
   constexpr int points_between = 16;
   ProbeState& state = current();
@@ -436,8 +438,8 @@ void Schedule::add_due_between_points() {
   }
 }
 
-/// A simulated point is done at once; another one when it was visited often enough and its interval
-/// is narrow.
+/// Marks a point as done. Simulated points need one visit; other points need the minimum number of
+/// visits and a narrow interval.
 void Schedule::judge(ProbeState& state, std::size_t point, bool is_narrow) {
   PointState& visited = state.points[point];
   const int min_visits = point < state.plan.urgent
@@ -446,16 +448,16 @@ void Schedule::judge(ProbeState& state, std::size_t point, bool is_narrow) {
   visited.is_done = state.probe.is_simulated || (is_narrow && visited.visits >= min_visits);
 }
 
-/// Each reference is due by itself: laying out a large working set may take longer than measuring
-/// sixteen points.
+/// Returns whether a reference is due. Each has its own time limit, since initialising a large
+/// working set may take longer than measuring sixteen points.
 bool Schedule::is_due(const Due& due, Time now) const {
   constexpr Seconds negligible{0.002};
-  constexpr double part = 20.0;          // of the time, which each may take at most
-  constexpr double part_of_run = 100.0;  // of a run of other probes
+  constexpr double part = 20.0;          // divisor: each reference may take 1/20 of the time
+  constexpr double part_of_run = 100.0;  // divisor in a run of other probes
   const ProbeState& state = states_[due.probe];
   const ReferenceState& reference = state.references[due.reference];
   if (reference.has_failed || now - reference.last < due.at_least) return false;
-  // Time does not matter on a simulated device.
+  // Simulated time costs nothing.
   if (state.probe.is_simulated || reference.spent <= reference.visits * negligible) return true;
   const double parts = state.probe.references_from ? part_of_run : part;
   return reference.spent * parts <= now - state.planned_at;
@@ -463,8 +465,8 @@ bool Schedule::is_due(const Due& due, Time now) const {
 
 bool Schedule::is_worth_extra_pass(const ProbeState& state, Time now) const {
   constexpr double max_share = 0.08;
-  // The two lowest and the two highest of twelve visits are outside a 95 % interval of the median,
-  // so that a single fast or slow moment of the host does not widen it.
+  // The two lowest and the two highest of twelve visits lie outside a 95 % interval of the median.
+  // A single fast or slow moment of the host therefore does not widen it.
   constexpr int enough_visits = 12;
   if (!state.is_planned || !state.is_done || state.probe.is_simulated) return false;
   const int max_visits = state.probe.budget.max_visits;
@@ -473,7 +475,8 @@ bool Schedule::is_worth_extra_pass(const ProbeState& state, Time now) const {
   return state.elapsed * (state.passes + 1) / state.passes <= max_share * Seconds(now - began_);
 }
 
-/// A random order, so that drift and bursts of noise do not follow the sizes.
+/// Shuffles the indexes from `first` on, so that drift and bursts of noise do not correlate with
+/// sizes.
 std::vector<std::size_t> Schedule::shuffled_from(ProbeState& state, std::size_t first) {
   std::vector<std::size_t> order(state.points.size() - first);
   std::iota(order.begin(), order.end(), first);

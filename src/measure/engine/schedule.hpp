@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The schedule of a run decides which point is visited next, and why. Pure: it sees no device and
-// has no clock of its own. docs/method.md has the picture.
+// The schedule of a run decides which point is visited next, and why. It is pure: it uses no device
+// and no clock. docs/method.md has a picture.
 #pragma once
 
 #include <chrono>
@@ -18,34 +18,34 @@ namespace clprobe {
 
 using Seconds = std::chrono::duration<double>;
 
-/// Why a point is visited.
+/// Reason why a point is visited.
 enum class Why {
-  urgent,     ///< the probe's headlines depend on it: before its other points
-  first,      ///< in the first pass
-  refined,    ///< the probe added it after its first pass
-  repeat,     ///< in a later pass
-  reference,  ///< a repeatedly visited reference point, which shows what disturbs the run
+  urgent,     ///< visit before other points, since the probe's headlines depend on it
+  first,      ///< visit in the first pass
+  refined,    ///< visit of a point that the probe added after its first pass
+  repeat,     ///< visit in a later pass
+  reference,  ///< visit of a reference point, which shows what disturbs the run
 };
 
 struct Visit {
   std::size_t probe{0};
-  std::size_t point{0};  ///< index of a point of the probe, or of a reference
+  std::size_t point{0};  ///< index in the probe's points or references
   Why why{Why::first};
 
   friend bool operator==(const Visit&, const Visit&) = default;
 };
 
-/// A step that the schedule asks for.
+/// Step that the engine takes next.
 struct Step {
   enum class Kind {
     plan,       ///< call Schedule::plan() for the probe
     refine,     ///< call Schedule::add_points() for the probe
     visit,      ///< visit the point and call Schedule::record()
-    pass_over,  ///< the probe has made a pass, and its result can be kept
+    pass_over,  ///< the probe has completed a pass, and its result can be saved
   };
   Kind kind{Kind::visit};
   Visit visit{};
-  /// Points of the probe that will be visited from here on, in this order; empty within a pass.
+  /// Points of the probe that will be visited from this step on, in order; empty within a pass.
   std::vector<std::size_t> expected{};
 };
 
@@ -53,11 +53,11 @@ struct Outcome {
   enum class Kind {
     measured,
     refused,  ///< the device does not support the point
-    failed,   ///< the point is not visited again
+    failed,   ///< the visit failed, and the point is not visited again
   };
   Kind kind{Kind::measured};
-  Seconds took{0.0};       ///< since the end of the step before
-  Seconds measuring{0.0};  ///< of a reference: without buffers that are laid out once
+  Seconds took{0.0};       ///< time since the end of the previous step
+  Seconds measuring{0.0};  ///< time of a reference without initialising its buffers
   bool is_narrow{false};   ///< the point's interval meets the budget
 };
 
@@ -66,16 +66,16 @@ struct PlannedPoint {
   int visits_per_pass{1};
 };
 
-/// A reference of a plan.
+/// Reference of a plan.
 struct ScheduledReference {
-  bool is_kept{false};   ///< its buffers stay, so that a visit is cheap in passes of other probes
-  bool is_stored{true};  ///< false: it shows drift of a short probe, and is always visited
+  bool is_kept{false};   ///< its buffers stay allocated, which makes visits cheap
+  bool is_stored{true};  ///< false: it shows drift of a short probe and is always visited
 };
 
-/// A probe's plan for the schedule.
+/// Plan of a probe for the schedule.
 struct PlannedProbe {
   std::vector<PlannedPoint> points{};
-  double seconds{0.0};  ///< how long all points take; 0: as the budget says
+  double seconds{0.0};  ///< expected time of all points; 0: the budget's
   bool is_ordered{false};
   std::size_t urgent{0};
   int min_urgent_visits{1};
@@ -84,40 +84,40 @@ struct PlannedProbe {
   std::vector<ScheduledReference> references{};
 };
 
-/// A probe for the schedule, before it is planned.
+/// Probe before it is planned.
 struct ScheduledProbe {
   Budget budget{};
   bool has_limit{true};             ///< points are left out when the time is used up
-  bool is_simulated{false};         ///< each visit gives the same
-  bool provides_references{false};  ///< its references are also visited in others' passes
-  std::size_t group{0};             ///< probes of a group alternate; groups follow each other
-  std::optional<Seconds> references_from{};  ///< only its kept references are visited, from then on
+  bool is_simulated{false};         ///< all visits of a point give equal samples
+  bool provides_references{false};  ///< its references are also visited in passes of other probes
+  std::size_t group{0};             ///< passes alternate in a group; groups run in order
+  std::optional<Seconds> references_from{};  ///< start, if only kept references are visited
 };
 
-/// Decides in which order the points of all probes are visited.
+/// Decides the order in which the points of all probes are visited.
 ///
-/// A pass visits each point of a probe that is not yet known well enough, in random order, so that
-/// drift and bursts of noise do not follow the sizes. Passes of different probes alternate, so that
-/// a disturbance of some seconds meets one visit of a point and not all of them. References are
-/// visited between points.
+/// A pass visits each unfinished point of a probe in random order, so that drift and bursts of
+/// noise do not correlate with sizes. Passes of different probes alternate, so that a disturbance
+/// of some seconds affects one visit of a point, not all visits. References are visited between
+/// points.
 class Schedule {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
   Schedule(const std::vector<ScheduledProbe>& probes, SchedulePolicy policy, Time began);
 
-  /// The next step; nothing when all probes are done.
+  /// Returns the next step; nothing when all probes are done.
   std::optional<Step> next(Time now);
-  /// Answers Step::plan.
+  /// Records the plan after Step::Kind::plan.
   void plan(std::size_t probe, PlannedProbe planned, Time now, Seconds took);
-  /// Answers Step::refine.
+  /// Adds refined points after Step::Kind::refine.
   void add_points(std::size_t probe, std::vector<PlannedPoint> points, Seconds took);
-  /// Answers Step::visit.
+  /// Records the outcome after Step::Kind::visit.
   void record(const Visit& visit, const Outcome& outcome, Time now);
 
-  /// Returns whether no visit of the probe is left, or no time for one.
+  /// Returns whether the probe has no visits left, or no time for them.
   [[nodiscard]] bool is_done(std::size_t probe) const { return states_[probe].is_done; }
-  /// Time of the probe's own steps.
+  /// Time that the probe's own steps have taken.
   [[nodiscard]] Seconds elapsed(std::size_t probe) const { return states_[probe].elapsed; }
   /// Number of visits of a point so far.
   [[nodiscard]] int visits(std::size_t probe, std::size_t point) const {
@@ -143,10 +143,10 @@ class Schedule {
     int visits{0};
     bool has_failed{false};
   };
-  /// State of a probe.
+  /// State of a probe in the schedule.
   struct ProbeState {
     ScheduledProbe probe{};
-    PlannedProbe plan{};  // without its points
+    PlannedProbe plan{};  // plan without its points
     std::vector<PointState> points{};
     std::vector<ReferenceState> references{};
     std::mt19937_64 random{};
@@ -166,12 +166,12 @@ class Schedule {
   struct Queued {
     std::size_t point{0};
     Why why{Why::first};
-    int visits_before{0};  // of the point, in this queue
+    int visits_before{0};  // visits of the point earlier in this queue
   };
   struct Due {
     std::size_t probe{0};
     std::size_t reference{0};
-    Seconds at_least{0.0};  // since its last visit
+    Seconds at_least{0.0};  // minimum time since its last visit
   };
 
   std::optional<Step> plan_lone_references(Time now) const;
@@ -204,7 +204,7 @@ class Schedule {
   SchedulePolicy policy_;
   Time began_;
   std::size_t group_{0};
-  std::optional<std::size_t> last_{};  // probe whose pass was the last one
+  std::optional<std::size_t> last_{};  // probe that made the last pass
   std::optional<Pass> pass_{};
   std::deque<Queued> queue_{};
   std::vector<std::size_t> expected_{};

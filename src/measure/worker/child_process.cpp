@@ -26,7 +26,7 @@
 namespace clprobe {
 namespace {
 
-/// Returns the first line of a driver's text as a terminal can show it.
+/// Returns the first line of a driver's text in a form that a terminal can show.
 std::string first_line(std::string_view text) {
   const auto begin = text.find_first_not_of(" \n\t");
   if (begin == std::string_view::npos) return "";
@@ -35,7 +35,8 @@ std::string first_line(std::string_view text) {
                       enough_columns);
 }
 
-/// Adds variables that make both loaders load the drivers of one folder alone; none if it is empty.
+/// Adds variables that make both loaders load only the drivers of one folder; none if `vendors` is
+/// empty.
 std::vector<std::pair<std::string, std::string>> with_vendors(
     std::vector<std::pair<std::string, std::string>> changes, const std::string& vendors) {
   if (vendors.empty()) return changes;
@@ -44,61 +45,62 @@ std::vector<std::pair<std::string, std::string>> with_vendors(
   return changes;
 }
 
-/// Limits PoCL's threads to the allowed cores and keeps each on its core. PoCL counts the machine's
-/// cores. The system may put two threads on a core for a whole launch; of sixteen threads that
-/// share two cores, holders of a lock wait for those that spin for it.
-void settle_threads_of_pocl() {
+/// Limits PoCL's threads to the allowed cores and pins each to a core. PoCL starts one thread per
+/// core of the machine. The system may run two threads on one core for a whole launch. If sixteen
+/// threads share two cores, threads that spin for a lock delay the thread that holds it.
+void limit_threads_of_pocl() {
   const system::Cores cores;
   if (cores.has_all()) {
     setenv("POCL_AFFINITY", "1", 0);
-  } else if (getenv("POCL_CPU_MAX_CU_COUNT") == nullptr) {  // its newer name
+  } else if (getenv("POCL_CPU_MAX_CU_COUNT") == nullptr) {  // the new name of the variable
     setenv("POCL_MAX_PTHREAD_COUNT", std::to_string(cores.allowed().size()).c_str(), 0);
   }
 }
 
-// The last words of a driver's output are kept.
-constexpr std::size_t max_words = 4096;
-// A driver that prints without end must not keep the program from looking at the time.
+// Number of bytes of a driver's output that are kept.
+constexpr std::size_t max_output_bytes = 4096;
+// Limits reads in a row, so that a driver that prints without end cannot hold up the time limit.
 constexpr int max_reads = 16;
 
 }  // namespace
 
 ChildProcess::ChildProcess(const std::string& vendors,
                            const std::vector<std::pair<std::string, std::string>>& changes) {
-  // Cycles of millions of nodes are walked at random: on small pages that takes twice as long.
+  // Huge pages for malloc: walking cycles of millions of nodes in random order takes twice as long
+  // on small pages.
   setenv("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1", 0);
-  settle_threads_of_pocl();
-  std::array<int, 2> ends{};
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+  limit_threads_of_pocl();
+  std::array<int, 2> sockets{};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) != 0) {
     throw ChildLost(fmt::format("socketpair: {}", std::strerror(errno)));
   }
-  channel_ = ends[0];
-  // A pipe and no file: what a driver prints may be more than there is memory.
-  std::array<int, 2> printing{-1, -1};
-  if (pipe2(printing.data(), O_CLOEXEC) != 0) {
+  channel_ = sockets[0];
+  // A pipe rather than a file, since a driver may print more than the memory can hold.
+  std::array<int, 2> pipe_ends{-1, -1};
+  if (pipe2(pipe_ends.data(), O_CLOEXEC) != 0) {
     const std::string reason = std::strerror(errno);
-    close(ends[0]);
-    close(ends[1]);
+    close(sockets[0]);
+    close(sockets[1]);
     throw ChildLost("pipe: " + reason);
   }
-  fcntl(printing[0], F_SETFL, O_NONBLOCK);
-  printed_ = printing[0];
+  fcntl(pipe_ends[0], F_SETFL, O_NONBLOCK);
+  output_pipe_ = pipe_ends[0];
   try {
     system::Spawn spawn;
     spawn.close_stdin();
-    spawn.redirect(printing[1], STDOUT_FILENO);
-    spawn.redirect(printing[1], STDERR_FILENO);
-    spawn.redirect(ends[1], worker_channel);
-    // Ctrl-C reaches the parent alone, which ends the child in its own time.
+    spawn.redirect(pipe_ends[1], STDOUT_FILENO);
+    spawn.redirect(pipe_ends[1], STDERR_FILENO);
+    spawn.redirect(sockets[1], worker_channel);
+    // Ctrl-C must reach the parent alone, which then ends the child in an orderly way.
     spawn.use_own_group();
     pid_ = spawn.start({"/proc/self/exe", "--worker"},
                        system::environment_with(with_vendors(changes, vendors)));
   } catch (const std::system_error& error) {
-    for (const int each : {ends[0], ends[1], printing[0], printing[1]}) close(each);
+    for (const int each : {sockets[0], sockets[1], pipe_ends[0], pipe_ends[1]}) close(each);
     throw ChildLost(fmt::format("cannot start the worker process: {}", error.code().message()));
   }
-  close(ends[1]);
-  close(printing[1]);
+  close(sockets[1]);
+  close(pipe_ends[1]);
 }
 
 ChildProcess::~ChildProcess() {
@@ -107,40 +109,41 @@ ChildProcess::~ChildProcess() {
     waitpid(pid_, nullptr, 0);
   }
   if (channel_ >= 0) close(channel_);
-  if (printed_ >= 0) close(printed_);
+  if (output_pipe_ >= 0) close(output_pipe_);
 }
 
-void ChildProcess::hear() {
+void ChildProcess::read_output() {
   std::array<char, 65536> bytes{};
   for (int reads = 0; reads < max_reads; ++reads) {
-    const ssize_t count = read(printed_, bytes.data(), bytes.size());
-    if (count == 0) {  // all have closed it: poll() would say so again and again
-      close(printed_);
-      printed_ = -1;
+    const ssize_t count = read(output_pipe_, bytes.data(), bytes.size());
+    if (count == 0) {  // all writers closed the pipe, and poll() would keep reporting it
+      close(output_pipe_);
+      output_pipe_ = -1;
     }
     if (count <= 0) return;
-    words_.append(bytes.data(), static_cast<std::size_t>(count));
-    if (words_.size() > max_words) words_.erase(0, words_.size() - max_words);
+    output_.append(bytes.data(), static_cast<std::size_t>(count));
+    if (output_.size() > max_output_bytes) output_.erase(0, output_.size() - max_output_bytes);
   }
 }
 
-std::string ChildProcess::last_words() {
-  hear();
-  return first_line(words_);
+std::string ChildProcess::last_output() {
+  read_output();
+  return first_line(output_);
 }
 
 std::string ChildProcess::end_of_child() {
-  // A process closes its files before it ends; a driver's thread may also close them and go on.
-  constexpr int max_looks = 200;
+  // Waits for the exit, since a process closes its files before it ends. A driver's thread may also
+  // close the channel while the process keeps running.
+  constexpr int max_checks = 200;
   constexpr std::chrono::milliseconds between{5};
   int status = 0;
   int ended = waitpid(pid_, &status, WNOHANG);
-  for (int look = 0; ended == 0 && look < max_looks; ++look) {
-    hear();  // or it waits for room to print its last words
+  for (int check = 0; ended == 0 && check < max_checks; ++check) {
+    read_output();  // empties the pipe, on which the child may block
     std::this_thread::sleep_for(between);
     ended = waitpid(pid_, &status, WNOHANG);
   }
-  if (ended == 0) return "closed its channel but did not exit";  // lose() ends it
+  if (ended == 0) return "closed its channel but did not exit";  // lose() kills the child
   pid_ = -1;
   if (ended < 0) return "ended";
   if (WIFSIGNALED(status)) {
@@ -156,41 +159,42 @@ void ChildProcess::lose(const std::string& how) {
     waitpid(pid_, nullptr, 0);
     pid_ = -1;
   }
-  const std::string words = last_words();
-  if (words.empty()) throw ChildLost(how);
-  // LLVM, which PoCL is made of, ends the process where a kernel cannot be written or loaded.
+  const std::string output = last_output();
+  if (output.empty()) throw ChildLost(how);
+  // LLVM, a part of PoCL, aborts the process if it cannot write or load a kernel.
   const bool may_be_cache =
-      words.find("LLVM ERROR") != std::string::npos || words.find("dlopen") != std::string::npos;
+      output.find("LLVM ERROR") != std::string::npos || output.find("dlopen") != std::string::npos;
   throw ChildLost(
-      fmt::format("{}, printing \"{}\"{}", how, words,
+      fmt::format("{}, printing \"{}\"{}", how, output,
                   may_be_cache ? clean_driver_words(advise_about_pocl_cache()) : std::string()));
 }
 
-void ChildProcess::wait_until(short ready, const Patience& patience) {
+void ChildProcess::wait_until(short ready, const TimeLimit& limit) {
   for (;;) {
-    if (patience.cancelled && patience.cancelled()) lose("interrupted");
+    if (limit.cancelled && limit.cancelled()) lose("interrupted");
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(
-        patience.give_up - std::chrono::steady_clock::now());
+        limit.deadline - std::chrono::steady_clock::now());
     if (left.count() <= 0) {
       lose(fmt::format("the driver did not respond within {} s; --timeout sets a longer limit",
-                       std::chrono::duration<double>(patience.timeout).count()));
+                       std::chrono::duration<double>(limit.timeout).count()));
     }
-    // Short waits: an interrupt that arrives just before poll() would else go unseen.
+    // Waits are short, since an interrupt that arrives just before poll() would go unnoticed.
     constexpr std::chrono::milliseconds longest_wait{100};
-    std::array<pollfd, 2> waiting{pollfd{channel_, ready, 0}, pollfd{printed_, POLLIN, 0}};
+    std::array<pollfd, 2> waiting{pollfd{channel_, ready, 0}, pollfd{output_pipe_, POLLIN, 0}};
     poll(waiting.data(), waiting.size(), static_cast<int>(std::min(left, longest_wait).count()));
-    // A driver that prints more than a pipe holds waits until somebody reads it.
-    if (waiting[1].revents != 0) hear();
+    // A driver that prints more than the pipe holds blocks until the pipe is read.
+    if (waiting[1].revents != 0) read_output();
     if (waiting[0].revents != 0) return;
   }
 }
 
-void ChildProcess::write_line(std::string_view line, const Patience& patience) {
+void ChildProcess::write_line(std::string_view line, const TimeLimit& limit) {
   std::string text(line);
   text += '\n';
   for (std::size_t sent = 0; sent < text.size();) {
-    wait_until(POLLOUT, patience);
-    // No SIGPIPE: a child that is gone is an answer. No blocking: a child may have ceased to read.
+    wait_until(POLLOUT, limit);
+    // MSG_NOSIGNAL: a dead child must be reported, not kill this process by SIGPIPE. MSG_DONTWAIT:
+    // a child may have stopped reading.
     const ssize_t count =
         send(channel_, text.data() + sent, text.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
@@ -202,9 +206,9 @@ void ChildProcess::write_line(std::string_view line, const Patience& patience) {
 std::string ChildProcess::ask(std::string_view line, std::chrono::milliseconds timeout,
                               const std::function<bool()>& cancelled) {
   if (pid_ < 0) throw ChildLost("the driver's process has ended");
-  const Patience patience{timeout, std::chrono::steady_clock::now() + timeout, cancelled};
-  write_line(line, patience);
-  return read_line(patience);
+  const TimeLimit limit{timeout, std::chrono::steady_clock::now() + timeout, cancelled};
+  write_line(line, limit);
+  return read_line(limit);
 }
 
 void ChildProcess::tell_last(std::string_view line, std::chrono::milliseconds timeout,
@@ -220,14 +224,14 @@ std::string ChildProcess::next_line(std::chrono::milliseconds timeout,
   return read_line({timeout, std::chrono::steady_clock::now() + timeout, cancelled});
 }
 
-std::string ChildProcess::read_line(const Patience& patience) {
+std::string ChildProcess::read_line(const TimeLimit& limit) {
   for (;;) {
     if (const auto end = unread_.find('\n'); end != std::string::npos) {
       std::string answer = unread_.substr(0, end);
       unread_.erase(0, end + 1);
       return answer;
     }
-    wait_until(POLLIN, patience);
+    wait_until(POLLIN, limit);
     std::array<char, 65536> bytes{};
     const ssize_t count = read(channel_, bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;

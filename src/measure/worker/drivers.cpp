@@ -18,14 +18,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view icd_ending = ".icd";
-constexpr const char* usual_folder = "/etc/OpenCL/vendors";
+constexpr const char* default_folder = "/etc/OpenCL/vendors";
 
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
 
-/// The library that an ICD file names: its first line.
+/// Returns the driver of an ICD file, whose first line names the library.
 std::optional<Driver> driver_of(const fs::path& file) {
   std::ifstream text(file);
   std::string library;
@@ -38,7 +38,7 @@ std::vector<Driver> drivers_in(const fs::path& folder) {
   std::error_code ignored;
   for (fs::directory_iterator each(folder, ignored), end; !ignored && each != end;
        each.increment(ignored)) {
-    // A pipe would never end.
+    // Pipes are skipped: reading one would never end.
     std::error_code none;
     const std::string name = each->path().filename().string();
     if (name.ends_with(icd_ending) && each->is_regular_file(none)) files.push_back(each->path());
@@ -51,7 +51,7 @@ std::vector<Driver> drivers_in(const fs::path& folder) {
   return drivers;
 }
 
-/// The file that OCL_ICD_VENDORS=NAME.icd means: of the folder, if it has one of that name.
+/// Returns the file for OCL_ICD_VENDORS=NAME.icd: the one in the folder if it exists, else a path.
 fs::path icd_file(const std::string& name, const fs::path& folder) {
   std::error_code none;
   const bool is_name = name.find('/') == std::string::npos;
@@ -59,13 +59,13 @@ fs::path icd_file(const std::string& name, const fs::path& folder) {
 }
 
 std::vector<Driver> vendors(const LoaderVariables& variables) {
-  const fs::path folder = variables.vendor_path.empty() ? usual_folder : variables.vendor_path;
-  const std::string& asked = variables.icd_vendors;
+  const fs::path folder = variables.vendor_path.empty() ? default_folder : variables.vendor_path;
+  const std::string& setting = variables.icd_vendors;
   std::error_code none;
-  if (asked.empty()) return drivers_in(folder);
-  if (fs::is_directory(asked, none)) return drivers_in(asked);
-  if (!asked.ends_with(icd_ending)) return {{asked, asked}};
-  const fs::path file = icd_file(asked, folder);
+  if (setting.empty()) return drivers_in(folder);
+  if (fs::is_directory(setting, none)) return drivers_in(setting);
+  if (!setting.ends_with(icd_ending)) return {{setting, setting}};
+  const fs::path file = icd_file(setting, folder);
   std::vector<Driver> drivers;
   if (fs::is_regular_file(file, none)) {
     if (auto driver = driver_of(file)) drivers.push_back(std::move(*driver));
@@ -102,7 +102,8 @@ std::vector<Driver> registered_drivers(const LoaderVariables& variables) {
 
 DriverFolder::DriverFolder(const std::vector<Driver>& drivers) {
   for (std::size_t i = 0; i < drivers.size(); ++i) {
-    // Numbers as names: two folders of the same drivers give the same list of devices.
+    // Files are numbered, so that two folders of the same drivers list the devices in the same
+    // order.
     std::ofstream file(path() + fmt::format("{:03}{}", i, icd_ending));
     file << drivers[i].library << '\n';
     if (!file.flush()) throw DeviceError(fmt::format("cannot write into {}", path()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The devices that a child process finds, without the drivers that end it.
+// Lists devices in a child process and leaves out drivers that crash or hang it.
 #include <fmt/format.h>
 
 #include <memory>
@@ -35,15 +35,15 @@ DeviceList ask_for_list(const WorkerSettings& settings) {
   return list;
 }
 
-/// Adds one driver after another to the working ones, and leaves out each driver that breaks the
-/// list, alone or together with the others.
+/// Adds the drivers one by one to the working ones. Leaves out each driver that breaks the list,
+/// alone or in combination with others.
 DeviceList list_without_broken(WorkerSettings settings, const std::vector<Driver>& drivers) {
   DeviceList list;
   std::vector<DeviceList::LeftOut> left_out;
-  std::vector<Driver> taken;
+  std::vector<Driver> working;
   for (const Driver& driver : drivers) {
-    taken.push_back(driver);
-    settings.drivers = std::make_shared<DriverFolder>(taken);
+    working.push_back(driver);
+    settings.drivers = std::make_shared<DriverFolder>(working);
     try {
       list = ask_for_list(settings);
       continue;
@@ -52,11 +52,11 @@ DeviceList list_without_broken(WorkerSettings settings, const std::vector<Driver
     } catch (const DeviceError& error) {
       left_out.push_back({driver.file, clean_driver_words(error.what())});
     }
-    taken.pop_back();
+    working.pop_back();
     if (settings.cancelled && settings.cancelled()) throw DeviceError("interrupted");
   }
   list.left_out = std::move(left_out);
-  for (const Driver& driver : taken) list.kept.push_back(driver.file);
+  for (const Driver& driver : working) list.kept.push_back(driver.file);
   return list;
 }
 
@@ -87,7 +87,7 @@ DeviceList list_devices(const WorkerSettings& settings) {
   const std::vector<Driver> drivers =
       registered_drivers(LoaderVariables::of_environment(settings.environment));
   if (drivers.empty()) throw listing_failed(first_reason);
-  // A single driver must be the broken one.
+  // A single driver must be the broken one, so no driver remains.
   if (drivers.size() == 1) {
     throw listing_failed(reasons_of({{drivers.front().file, first_reason}}));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parent's side: a backend whose device lives in a child process.
+// The parent's end of the protocol: a backend whose device lives in a child process.
 #include <fmt/format.h>
 
 #include <memory>
@@ -38,8 +38,8 @@ class RemoteBackend final : public Backend {
   [[nodiscard]] const DeviceInfo& device() const override { return device_; }
   [[nodiscard]] std::vector<Warning> warnings() const override { return warnings_; }
 
-  /// Builds in other processes if the driver takes long. A driver that finds the programs in its
-  /// cache would only be disturbed.
+  /// Builds programs in other processes if the driver's builds take long. Short builds mean that
+  /// the driver has the programs in its cache, and builders would only disturb it.
   void build_ahead(const std::function<std::vector<Program>()>& programs) override {
     constexpr double long_s = 0.05;
     const std::size_t count = builder_count(device_, system::usable_cores());
@@ -64,24 +64,24 @@ class RemoteBackend final : public Backend {
   }
 
   void use_core(std::size_t turn) override {
-    giving_up_child_on_error([&] {
+    drop_child_on_error([&] {
       if (child_ != nullptr) ask({{"do", "core"}, {"turn", turn}});
     });
   }
 
  private:
-  // Limits how often a driver that fails at every point is restarted. A series that a device
-  // refuses (images) must not end the others.
-  static constexpr int max_lost_in_a_row = 30;
+  // Limits restarts of a driver that fails at every point. A series that a device refuses (images)
+  // must not end the other series.
+  static constexpr int max_consecutive_failures = 30;
 
   PreparedPoint prepare_in_child(const char* request, const Probe& probe, Point point) {
-    if (lost_in_a_row_ >= max_lost_in_a_row) {
+    if (consecutive_failures_ >= max_consecutive_failures) {
       throw DeviceError(
           fmt::format("clprobe gave up after {} consecutive failures; last failure: {}",
-                      lost_in_a_row_, last_loss_));
+                      consecutive_failures_, last_failure_));
     }
     point.samples.clear();
-    return giving_up_child_on_error([&] {
+    return drop_child_on_error([&] {
       if (child_ == nullptr) reopen();
       const Json answer =
           ask({{"do", request}, {"probe", probe.id}, {"point", json::encode(point)}});
@@ -107,10 +107,10 @@ class RemoteBackend final : public Backend {
     longest_build_s_ = reading([&] { return answer.at("longest_build_s").get<double>(); });
   }
 
-  /// An error may leave the driver's context unusable for all that follows, so that the next point
-  /// gets a new process.
+  /// Runs `action` and drops the child on an error, so that the next point gets a new process. An
+  /// error may leave the driver's context unusable.
   template <typename Action>
-  auto giving_up_child_on_error(Action action) -> decltype(action()) {
+  auto drop_child_on_error(Action action) -> decltype(action()) {
     try {
       return action();
     } catch (const Unsupported&) {
@@ -119,9 +119,9 @@ class RemoteBackend final : public Backend {
       throw;
     } catch (const std::runtime_error& error) {  // ChildLost and DeviceError
       child_.reset();
-      ++lost_in_a_row_;
-      last_loss_ = error.what();
-      throw DeviceError(last_loss_);
+      ++consecutive_failures_;
+      last_failure_ = error.what();
+      throw DeviceError(last_failure_);
     }
   }
 
@@ -130,10 +130,10 @@ class RemoteBackend final : public Backend {
     ask(reopening(device_, settings_));
   }
 
-  /// Each sample is a line of the answer with a time limit of its own, so that the samples before a
-  /// driver's end are kept.
+  /// Receives each sample as a line with its own time limit, so that samples before a driver's
+  /// failure are kept.
   void sample(const Sampling& sampling, const TakeSample& take) {
-    giving_up_child_on_error([&] {
+    drop_child_on_error([&] {
       if (child_ == nullptr) throw DeviceError("the driver's process has ended");
       Json line = ask({{"do", "sample"}, {"sampling", encode(sampling)}});
       for (; !line.contains("done"); line = next_line()) {
@@ -142,15 +142,15 @@ class RemoteBackend final : public Backend {
           return line.contains("facts") ? json::decode<Parameters>(line.at("facts")) : Parameters{};
         });
         take(reading([&] { return json::decode<Sample>(line.at("sample")); }), facts);
-        lost_in_a_row_ = 0;
+        consecutive_failures_ = 0;
       }
     });
   }
 
   Json next_line() { return answer_of(child_->next_line(settings_.timeout, settings_.cancelled)); }
 
-  /// Sends a request that may fail or end the child without harm: a warning then gives the reason,
-  /// and the device stays as it was known before. Returns true on success.
+  /// Sends a request that may fail or end the child. Adds a warning with the reason on failure and
+  /// leaves the device's facts unchanged. Returns true on success.
   bool try_step(const char* word, const char* warning, Parameters facts = {}, Json question = {}) {
     question["do"] = word;
     try {
@@ -173,7 +173,8 @@ class RemoteBackend final : public Backend {
     return false;
   }
 
-  /// Event times first, since a clock is calibrated against them; then the first clock that works.
+  /// Tests event times, against which clocks are calibrated, then selects the first clock that
+  /// works.
   void climb_clock_ladder(const Json& candidates) {
     try_step("try-events", "event_times_false");
     Json kinds = candidates;
@@ -185,7 +186,7 @@ class RemoteBackend final : public Backend {
       const auto word = reading([&] { return kind.get<std::string>(); });
       if (try_step("try-clock", "clock_refused", {{"clock", word}}, {{"clock", word}})) return;
     }
-    // A clock that the user names is not replaced by another timer.
+    // A clock that the user selects is not replaced by another timer.
     if (settings_.clock && *settings_.clock != ClockKind::none) {
       throw DeviceError(fmt::format("--clock {} does not work on this device: {}",
                                     to_word(*settings_.clock),
@@ -195,10 +196,10 @@ class RemoteBackend final : public Backend {
 
   void calibrate() {
     if (!try_step("calibrate", "calibration_failed")) return;
-    constexpr double widest = 0.02;
+    constexpr double max_width_share = 0.02;
     const Clock& clock = device_.clock;
     const double width = (clock.ticks_per_ns_high - clock.ticks_per_ns_low) / clock.ticks_per_ns;
-    if (device_.timer == Timer::clock && !(width <= widest)) {
+    if (device_.timer == Timer::clock && !(width <= max_width_share)) {
       warnings_.push_back({"calibration_poor", {{"width_share", width}}});
     }
   }
@@ -210,8 +211,8 @@ class RemoteBackend final : public Backend {
   double longest_build_s_{0.0};
   std::optional<Builders> builders_{};
   std::vector<Warning> warnings_{};
-  int lost_in_a_row_{0};
-  std::string last_loss_{};
+  int consecutive_failures_{0};
+  std::string last_failure_{};
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The child's side of the protocol (protocol.hpp).
+// The child's end of the protocol (protocol.hpp).
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <sys/prctl.h>
@@ -28,7 +28,8 @@ namespace {
 
 using json::Json;
 
-/// Returns why there is no platform. Loaders do not report a driver that they cannot open.
+/// Returns the reasons why no platform was found. Loaders do not report drivers that they cannot
+/// open.
 Json unloadable_drivers() {
   Json problems = Json::array();
   for (const Driver& each : registered_drivers(LoaderVariables::of_environment())) {
@@ -40,7 +41,7 @@ Json unloadable_drivers() {
   return problems;
 }
 
-/// Returns true if the speed of the thread that launches is part of the point's time. On a CPU the
+/// Returns true if the speed of the launching thread is part of the point's time. On a CPU, the
 /// driver's threads do the work.
 bool is_timed_with_host(const Point& point, const DeviceInfo& device) {
   const Timer timer = timer_of(point, device);
@@ -48,19 +49,19 @@ bool is_timed_with_host(const Point& point, const DeviceInfo& device) {
 }
 
 /// Sends one line of an answer.
-void say(const Json& line) {
+void send(const Json& line) {
   const std::string text = json::one_line(line) + "\n";
   for (std::size_t sent = 0; sent < text.size();) {
     const ssize_t count = write(worker_channel, text.data() + sent, text.size() - sent);
-    if (count <= 0) _exit(1);  // nobody listens any more
+    if (count <= 0) _exit(1);  // the parent has ended
     sent += static_cast<std::size_t>(count);
   }
 }
 
-/// The open device and the prepared point: one of each at a time.
+/// Server that holds the open device and the prepared point, one of each at a time.
 class Server {
  public:
-  /// Answers one request; errors of drivers become {"error": "..."}, and what the device cannot do
+  /// Answers one request. Errors of drivers become {"error": "..."}, unsupported points
   /// {"unsupported": "..."}, wrong results {"voided": "..."}.
   Json answer(const Json& request) {
     try {
@@ -92,7 +93,7 @@ class Server {
         Handler{"build", &Server::build},
         Handler{"prepare", &Server::prepare},
         Handler{"prepare-kept", &Server::prepare},
-        Handler{"core", &Server::use_core_of_turn},
+        Handler{"core", &Server::select_core},
         Handler{"sample", &Server::sample},
     };
     const std::string word = request.at("do").get<std::string>();
@@ -108,7 +109,7 @@ class Server {
     Json problems = Json::array();
     Enumeration found = enumerate_devices();
     for (FoundDevice& each : found.devices) {
-      // All attributes are read, since a probe's check of the command line needs more than a list
+      // Reads all attributes: a probe's check of the command line needs more than `clprobe list`
       // shows.
       read_attributes(each.device, each.info);
       devices.push_back(json::encode(each.info));
@@ -123,9 +124,9 @@ class Server {
     return {{"devices", devices}, {"problems", problems}};
   }
 
-  /// {"device": index, "seed": n}: the device and its candidate clocks. "known" (a DeviceInfo)
-  /// holds what a former child found. "keeps_memory": false gives freed host memory back to the
-  /// system.
+  /// Handles {"device": index, "seed": n}; answers with the device and its candidate clocks.
+  /// "known" (a DeviceInfo) passes the facts that an earlier child found. "keeps_memory": false
+  /// returns freed host memory to the system.
   Json open(const Json& request) {
     system::pages_of_process().keep(request.value("keeps_memory", true));
     const int index = request.at("device").get<int>();
@@ -152,33 +153,33 @@ class Server {
     try {
       try_clock(session(), kind.value_or(ClockKind::none));
     } catch (...) {
-      // All kernels are built with the session's clock, so that a clock that does not build would
-      // break them all.
+      // Every kernel is built with the session's clock. A clock that does not build would break all
+      // kernels.
       session().info().clock = Clock{};
       throw;
     }
-    return tried();
+    return answer_of_test();
   }
 
   Json try_the_events(const Json&) {
     const std::string problem = try_events(session());
-    Json result = tried();
+    Json result = answer_of_test();
     if (!problem.empty()) result["problem"] = problem;
     return result;
   }
 
   Json try_the_pointers(const Json&) {
     try_pointers(session());
-    return tried();
+    return answer_of_test();
   }
 
   Json calibrate(const Json&) {
     warm_up_and_calibrate(session());
-    return tried();
+    return answer_of_test();
   }
 
-  /// {"programs": [{"file", "options", "preamble"}, ...]}: {}. Fills the driver's cache. A program
-  /// that does not build causes an error later, when it is needed.
+  /// Handles {"programs": [{"file", "options", "preamble"}, ...]}; answers {}. Fills the driver's
+  /// cache. A program that does not build causes an error later, when a point needs it.
   Json build(const Json& request) {
     for (const Json& each : request.at("programs")) {
       try {
@@ -191,13 +192,13 @@ class Server {
     return Json::object();
   }
 
-  /// {"probe", "point"}: {"facts", "build"}. "prepare-kept" is for a point that will be prepared
-  /// again.
+  /// Handles {"probe", "point"}; answers {"facts", "build"}. "prepare-kept" announces that the
+  /// point will be prepared again.
   Json prepare(const Json& request) {
     const std::string id = request.at("probe").get<std::string>();
     const Probe* const probe = id == arithmetic_probe().id ? &arithmetic_probe() : find_probe(id);
     if (probe == nullptr || !points_) throw DeviceError("cannot prepare " + id);
-    work_ = Work{};  // frees the former point's memory before the next one needs its own
+    work_ = Work{};  // frees the memory of the earlier point before the next one allocates
     const auto point = json::decode<Point>(request.at("point"));
     leave_busy_core(point);
     const bool is_kept = request.at("do") == "prepare-kept";
@@ -205,30 +206,31 @@ class Server {
     return {{"facts", json::encode(work_.facts)}, {"build", json::encode(work_.build)}};
   }
 
-  /// Moves to a quiet core: for what the host does itself, and on a CPU for what one core computes.
-  /// Other launches begin sooner there.
+  /// Moves this thread to an idle core if the host's speed matters, or if a CPU device computes on
+  /// one core. Other launches also start sooner from an idle core.
   void leave_busy_core(const Point& point) {
     const DeviceInfo& device = session().info();
     if (runs_items_in_turn(device)) {
-      if (is_look_due(std::chrono::milliseconds(10))) chosen_core_ = quiet_core_.next();
+      if (is_search_due(std::chrono::milliseconds(10))) chosen_core_ = quiet_core_.next();
       use_core(chosen_core_);
       return;
     }
     if (!is_gpu(device)) return;
-    // If all cores are busy, a look at each of them takes a millisecond.
-    const bool is_worth_it = is_timed_with_host(point, device) && quiet_core_.found_one();
-    if (is_look_due(std::chrono::milliseconds(50)) || is_worth_it) quiet_core_.seek();
+    // Searching is limited, since a check of all cores takes a millisecond when all are busy.
+    const bool is_host_timed = is_timed_with_host(point, device) && quiet_core_.found_one();
+    if (is_search_due(std::chrono::milliseconds(50)) || is_host_timed) quiet_core_.seek();
   }
 
-  /// Returns true if the last look at the cores is longer ago than this, and counts as a look.
-  bool is_look_due(std::chrono::milliseconds between) {
+  /// Returns true if the last search for an idle core is at least this long ago, and records a
+  /// search.
+  bool is_search_due(std::chrono::milliseconds between) {
     const auto now = std::chrono::steady_clock::now();
-    if (last_look_ && now - *last_look_ < between) return false;
-    last_look_ = now;
+    if (last_search_ && now - *last_search_ < between) return false;
+    last_search_ = now;
     return true;
   }
 
-  Json use_core_of_turn(const Json& request) {
+  Json select_core(const Json& request) {
     use_core(quiet_core_.core_of(request.at("turn").get<std::size_t>()));
     return Json::object();
   }
@@ -237,22 +239,23 @@ class Server {
     if (core) session().use_core(*core);
   }
 
-  /// {"sampling"}: a line {"sample": {...}} per sample, with "facts" found meanwhile, then
-  /// {"done": true}. {"slow": true} after a long launch shows that the driver still responds.
+  /// Handles {"sampling"}; sends a line {"sample": {...}} per sample, with "facts" if it found
+  /// some, then {"done": true}. {"slow": true} after a long launch shows that the driver still
+  /// responds.
   Json sample(const Json& request) {
     if (!work_.run) throw DeviceError("nothing is prepared");
     constexpr std::uint64_t slow_ns = 1'000'000'000;
-    Work told = work_;
-    told.run = [this](std::uint64_t iterations) {
+    Work reporting = work_;
+    reporting.run = [this](std::uint64_t iterations) {
       Measurement measurement = work_.run(iterations);
-      if (measurement.sample.host_ns > slow_ns) say({{"slow", true}});
+      if (measurement.sample.host_ns > slow_ns) send({{"slow", true}});
       return measurement;
     };
-    take_samples(told, session().info(), decode_sampling(request.at("sampling")),
+    take_samples(reporting, session().info(), decode_sampling(request.at("sampling")),
                  [](const Sample& taken, const Parameters& facts) {
                    Json line{{"sample", json::encode(taken)}};
                    if (!facts.empty()) line["facts"] = json::encode(facts);
-                   say(line);
+                   send(line);
                  });
     return {{"done", true}};
   }
@@ -262,7 +265,7 @@ class Server {
     return *session_;
   }
 
-  Json tried() {
+  Json answer_of_test() {
     const std::chrono::duration<double> longest = session().longest_build();
     return {{"device", json::encode(session().info())}, {"longest_build_s", longest.count()}};
   }
@@ -271,8 +274,8 @@ class Server {
   std::optional<PointPreparer> points_{};
   Work work_{};
   system::QuietCore quiet_core_{};
-  std::optional<int> chosen_core_{};  // of a CPU
-  std::optional<std::chrono::steady_clock::time_point> last_look_{};
+  std::optional<int> chosen_core_{};  // core of a CPU device
+  std::optional<std::chrono::steady_clock::time_point> last_search_{};
 };
 
 }  // namespace
@@ -289,10 +292,10 @@ int serve() {
     for (auto end = unread.find('\n'); end != std::string::npos; end = unread.find('\n')) {
       const Json question = Json::parse(unread.substr(0, end));
       unread.erase(0, end + 1);
-      say(server.answer(question));
+      send(server.answer(question));
     }
   }
-  // Not through the drivers' exit handlers: some crash or hang in theirs.
+  // _exit() skips the drivers' exit handlers, some of which crash or hang.
   _exit(0);
 }
 

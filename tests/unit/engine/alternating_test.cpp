@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Points that show a finding, and visits of pairs of them.
+// Points that show a finding, and visits of pairs of such points.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -29,7 +29,8 @@ Finding made_finding(std::string_view name, double seconds) {
   return finding;
 }
 
-/// The median time of the points of 10 ns and less, and the slope between the largest two.
+/// Analysis with two findings: the median time of the points below 11 ns, and the slope between the
+/// two largest times.
 Findings plateau_and_slope(const DeviceInfo& device, std::span<const Point> points) {
   std::vector<double> low;
   std::vector<double> all;
@@ -51,7 +52,7 @@ Probe analysed_probe() {
   return probe;
 }
 
-// Of three fast points, three slow ones, and one that takes as long as the slope says.
+// Three fast points, three slow ones, and one whose time equals the slope by chance.
 const std::vector<Point> curve{measured_point(1, 10.0), measured_point(2, 10.1),
                                measured_point(3, 9.9),  measured_point(4, 50.0),
                                measured_point(5, 50.2), measured_point(6, 150.2),
@@ -67,7 +68,7 @@ TEST_CASE("the points that show a finding are those that it follows") {
   const Measured measured{&probe, &device, curve};
   const Finding plateau = made_finding("plateau", 10e-9);
   CHECK(find_carriers(plateau, measured) == std::vector<std::size_t>{0, 1, 2});
-  // A point that takes 50 ns is there, but does not make the slope.
+  // A point of 50 ns equals the slope by chance but does not determine it.
   CHECK(find_carriers(made_finding("slope", 50e-9), measured).empty());
   std::vector<Point> more = curve;
   more.push_back(measured_point(8, 10.7));
@@ -99,31 +100,31 @@ TEST_CASE("both sides are followed at the same points, unless they have none in 
   const DeviceInfo device = fake_info();
   std::vector<Point> slower = curve;
   std::reverse(slower.begin(), slower.end());
-  const Measured ours{&probe, &device, curve};
-  const Measured theirs{&probe, &device, slower};
+  const Measured baseline{&probe, &device, curve};
+  const Measured other{&probe, &device, slower};
   const Finding plateau = made_finding("plateau", 10e-9);
-  CHECK(pair_carriers(&plateau, ours, &plateau, theirs, 2) ==
+  CHECK(pair_carriers(&plateau, baseline, &plateau, other, 2) ==
         std::vector<PointPair>{{0, 6}, {1, 5}});
-  // By chance other points are the fast ones on the other side.
+  // Noise makes other points the fast ones on the other device.
   std::vector<Point> shifted{measured_point(1, 11.5), measured_point(2, 12.0),
                              measured_point(3, 12.5), measured_point(4, 10.0),
                              measured_point(5, 10.1), measured_point(6, 9.9),
                              measured_point(7, 200.0)};
-  CHECK(pair_carriers(&plateau, ours, &plateau, {&probe, &device, shifted}, 1) ==
+  CHECK(pair_carriers(&plateau, baseline, &plateau, {&probe, &device, shifted}, 1) ==
         std::vector<PointPair>{{0, 0}});
   DeviceInfo another = device;
   another.name = "another";
-  CHECK(pair_carriers(&plateau, ours, &plateau, {&probe, &another, shifted}, 2) ==
+  CHECK(pair_carriers(&plateau, baseline, &plateau, {&probe, &another, shifted}, 2) ==
         std::vector<PointPair>{{0, 3}, {1, 4}});
-  // One side has no such finding at all.
-  CHECK(pair_carriers(&plateau, ours, nullptr, {&probe, &device, shifted}, 2) ==
+  // The other device lacks the finding.
+  CHECK(pair_carriers(&plateau, baseline, nullptr, {&probe, &device, shifted}, 2) ==
         std::vector<PointPair>{{0, 0}, {1, 1}});
-  CHECK(pair_carriers(nullptr, ours, &plateau, {&probe, &device, shifted}, 1) ==
+  CHECK(pair_carriers(nullptr, baseline, &plateau, {&probe, &device, shifted}, 1) ==
         std::vector<PointPair>{{3, 3}});
-  CHECK(pair_carriers(&plateau, ours, nullptr, {&probe, &another, shifted}, 2).empty());
+  CHECK(pair_carriers(&plateau, baseline, nullptr, {&probe, &another, shifted}, 2).empty());
   std::vector<Point> elsewhere = curve;
   for (Point& point : elsewhere) point.parameters.set("working_set_bytes", std::int64_t{1000});
-  CHECK(pair_carriers(&plateau, ours, &plateau, {&probe, &device, elsewhere}, 3) ==
+  CHECK(pair_carriers(&plateau, baseline, &plateau, {&probe, &device, elsewhere}, 3) ==
         std::vector<PointPair>{{0, 0}, {1, 1}, {2, 2}});
 }
 
@@ -154,7 +155,7 @@ TEST_CASE("the visit of a pair measures A B B A and B A A B, and shows how the s
   CHECK(ratio_of_visit(visit.blocks, true).log_ratio == doctest::Approx(std::log(1.1)));
   CHECK(visit.samples[0].size() == 5);
   CHECK(visit.samples[1].size() == 5);
-  // Visits go on where those of the point ended.
+  // Visit numbers continue after those of the point.
   CHECK(visit.samples[0].front().visit == 1);
   CHECK(visit.samples[0].back().visit == 5);
   order.clear();
@@ -162,7 +163,7 @@ TEST_CASE("the visit of a pair measures A B B A and B A A B, and shows how the s
   CHECK(order == "BABAABABBA");
   budget.min_blocks = 4;
   visit_pair(probe, sides, points, true, budget, never);
-  // Each core has both orders.
+  // Each core measures both orders.
   CHECK(a.cores() == std::vector<std::size_t>{0, 0, 0, 0, 0, 0, 1, 1});
   order.clear();
   const auto always = [] { return true; };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the engine makes of a schedule: results after each pass, times and interrupts.
+// Results of the engine after each pass, probe times and interrupts.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -25,7 +25,7 @@ Answer steady() {
   return [](const Point&, std::uint64_t iterations) { return launch_of(iterations, 1.0); };
 }
 
-/// The engine's probe: fake_probe() with so many points.
+/// Returns fake_probe() for the engine, with a number of points.
 EngineProbe probe_of(const Probe& probe, Backend& backend, const Budget& budget,
                      std::uint64_t points) {
   return {.probe = &probe, .backend = &backend, .budget = budget, .request = [points] {
@@ -43,7 +43,7 @@ TEST_CASE("after each pass a result has what was measured, and says whether it i
     const ProbeResult result = engine->result(probe);
     CHECK(result.points.size() == 3);
     CHECK(result.findings.size() == 3);
-    CHECK(result == engine->result(probe));  // asking changes nothing
+    CHECK(result == engine->result(probe));  // reading a result does not change it
     statuses.push_back(result.status);
   };
   Engine one({probe_of(fake, backend, three_visits(), 3)}, {}, observer);
@@ -124,7 +124,7 @@ TEST_CASE("a device that is lost at a later pass takes nothing away from the fir
   });
   const Probe fake = fake_probe();
   Budget budget = three_visits();
-  budget.min_time = std::chrono::hours(1);  // nor are they tried again and again
+  budget.min_time = std::chrono::hours(1);  // failed points must not be repeated until then
   Observer observer;
   observer.pass_over = [&](std::size_t) { is_gone = true; };
   const ProbeResult result = measure(fake, backend, request_of_points(7), budget, observer);

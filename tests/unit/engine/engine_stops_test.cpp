@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When the engine stops, and what it says where it could not: widths, reference points, refusals.
+// Ends of measurements and their warnings: wide intervals, reference points, refusals.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -23,7 +23,8 @@ Budget ample_budget() {
 
 std::int64_t id_of(const Point& point) { return point.parameters.integer("working_set_bytes"); }
 
-/// Of the first `noisy` points the second and third launch of each visit take `longer` as long.
+/// Answers in which the first `noisy` points are slow: every second and third launch takes `longer`
+/// times as long.
 Answer noisy_points(std::int64_t noisy, double longer) {
   return [=, launch = 0](const Point& point, std::uint64_t iterations) mutable {
     const bool is_slow = id_of(point) <= noisy && launch++ % 3 != 0;
@@ -58,11 +59,11 @@ TEST_CASE("intervals that stay wider than 5 % at more than a tenth of the points
   REQUIRE(some.size() == 1);
   CHECK(some[0].facts.integer("points") == 3);
   CHECK(some[0].facts.integer("of_points") == 20);
-  // From the least, 1000 ns, to the median, 1100.
+  // The width is from the minimum, 1000 ns, to the median, 1100 ns.
   CHECK(std::get<double>(*some[0].facts.find("widest_share")) == doctest::Approx(0.1));
 }
 
-/// A point of whole launches, which events time.
+/// Plan of one point whose samples are whole launches timed by events.
 Plan one_whole_launch(const DeviceInfo&, const Request&) {
   Point point = fake_point("near", 1);
   point.parameters.set("timer", std::string("event"));
@@ -70,7 +71,8 @@ Plan one_whole_launch(const DeviceInfo&, const Request&) {
 }
 
 TEST_CASE("whole launches are done when the whole interval is narrow, and not one half of it") {
-  // Each third launch is 10 % faster: median and upper quartile are the same, the lower is not.
+  // Every third launch is 10 % faster, so that the lower quartile differs from the median and the
+  // upper quartile.
   FakeBackend backend([launch = 0](const Point&, std::uint64_t iterations) mutable {
     return launch_of(iterations, launch++ % 3 == 0 ? 900.0 : 1000.0);
   });
@@ -103,7 +105,8 @@ Plan with_references(const DeviceInfo& device, const Request& request) {
   return plan;
 }
 
-/// So that sixteen points take longer than references are apart; the last one is quick to prepare.
+/// Slows down preparation, so that sixteen points take longer than the minimum time between
+/// references. The last point stays fast to prepare.
 void make_slow(FakeBackend& backend) {
   backend.on_prepare([&](const Point& point) {
     if (id_of(point) != 20) backend.wait(std::chrono::milliseconds(20));
@@ -134,7 +137,7 @@ TEST_CASE("reference points are those of the plan, and what they took is told wi
   }
 }
 
-// Twenty points, of which the last two are references that take long to lay out.
+// Plan of twenty points, of which the last two are references with their own buffers.
 Plan with_references_alone(const DeviceInfo& device, const Request&) {
   Plan plan = fake_plan(device, request_of_points(20));
   const auto alone = [&](std::size_t index) {
@@ -146,7 +149,7 @@ Plan with_references_alone(const DeviceInfo& device, const Request&) {
   return plan;
 }
 
-std::set<std::int64_t> kept_of(Bytes device_memory, Bytes asked_memory) {
+std::set<std::int64_t> kept_of(Bytes device_memory, Bytes requested_memory) {
   Probe probe = fake_probe();
   probe.plan = with_references_alone;
   DeviceInfo info = fake_info();
@@ -154,7 +157,7 @@ std::set<std::int64_t> kept_of(Bytes device_memory, Bytes asked_memory) {
   FakeBackend backend(noisy_points(0, 1.0), info);
   make_slow(backend);
   Request request;
-  request.max_memory = asked_memory;
+  request.max_memory = requested_memory;
   const ProbeResult result = measure(probe, backend, request, ample_budget(), {});
   REQUIRE(result.references.size() == 2);
   for (const Reference& each : result.references) {
@@ -176,13 +179,13 @@ TEST_CASE("references keep what they have where that is an eighth of the device'
   CHECK(kept_of(gibibytes(1) - Bytes{8}, {}) == Sizes{19});
   CHECK(kept_of(mebibytes(512), {}) == Sizes{19});
   CHECK(kept_of(mebibytes(512) - Bytes{8}, {}).empty());
-  // A limit that was asked for is one for all buffers.
+  // A requested limit applies to all buffers.
   CHECK(kept_of(gibibytes(1), gibibytes(1)).empty());
 }
 
-/// Five points, of which the first two and the fourth are references; the last of these keeps
-/// nothing.
-Plan to_watch(const DeviceInfo& device, const Request&) {
+/// Plan of five points, of which the first two and the fourth are references. The fourth keeps no
+/// buffers.
+Plan reference_plan(const DeviceInfo& device, const Request&) {
   Plan plan = fake_plan(device, request_of_points(5));
   plan.references = {{ReferenceKind::core, 0, PointAlone{plan.points[0], Bytes{}}},
                      {ReferenceKind::memory, 1, PointAlone{plan.points[1], mebibytes(1)}},
@@ -192,7 +195,7 @@ Plan to_watch(const DeviceInfo& device, const Request&) {
 
 TEST_CASE("a control's kept references are visited beside other probes, and no point of its plan") {
   Probe control = fake_probe();
-  control.plan = to_watch;
+  control.plan = reference_plan;
   control.unit = Unit::bytes_per_second;
   DeviceInfo info = fake_info();
   info.global_memory = gibibytes(1);
@@ -238,9 +241,9 @@ TEST_CASE("of a dear reference a moment has one visit, of others three") {
     });
     make_slow(backend);
     measure(probe, backend, request_of_points(20), ample_budget(), {});
-    return launches - 2 * launches_a_visit;  // its own visits
+    return launches - 2 * launches_a_visit;  // minus the visits as a point of the plan
   };
-  // The dear one is not due again within twenty times what it took.
+  // The expensive reference is not due again within twenty times its duration.
   constexpr std::chrono::milliseconds long_time{30};
   CHECK(launches_of_last(long_time) == launches_a_visit);
   CHECK(launches_of_last({}) >= 3 * launches_a_visit);
@@ -274,8 +277,7 @@ TEST_CASE("an interrupt under the reference point is no drift that was not follo
   FakeBackend backend(noisy_points(20, 1.5));
   backend.on_prepare([&, visited = false](const Point& point) mutable {
     if (id_of(point) != 1) return;
-    if (visited &&
-        point.samples.empty()) {  // the reference point, which the worker did not survive
+    if (visited && point.samples.empty()) {  // a reference visit, in which the worker dies
       interrupted = true;
       throw DeviceError("interrupted");
     }

@@ -17,7 +17,7 @@
 namespace clprobe {
 namespace {
 
-/// A budget that no test comes near, so that what happens does not depend on the machine's speed.
+/// Returns a budget that no test reaches, so that results do not depend on the machine's speed.
 Budget ample_budget() {
   Budget budget;
   budget.probe_time = std::chrono::hours(1);
@@ -28,7 +28,7 @@ Answer steady(double ns = 1.0) {
   return [ns](const Point&, std::uint64_t iterations) { return launch_of(iterations, ns); };
 }
 
-/// Every second and third launch takes half as long again: an interval that never gets narrow.
+/// Answers in which every second and third launch takes 1.5 times as long: intervals stay wide.
 Answer noisy() {
   return [launch = 0](const Point&, std::uint64_t iterations) mutable {
     return launch_of(iterations, launch++ % 3 == 0 ? 1.0 : 1.5);
@@ -70,11 +70,11 @@ TEST_CASE("what was measured is in the result") {
   CHECK(result.reason.empty());
   CHECK(result.warnings.empty());
   REQUIRE(result.points.size() == 3);
-  CHECK(id_of(result.points[0]) == 1);  // as planned, whatever the order of the visits
+  CHECK(id_of(result.points[0]) == 1);  // order of the plan
   CHECK(id_of(result.points[2]) == 3);
   CHECK(result.points[0].facts.text("page_kind") == "huge");
   CHECK(result.findings.size() == 3);
-  // Points share a build, which is told once.
+  // All points share one build, which is stored once.
   CHECK(result.kernels == std::vector<KernelBuild>{{"0123", "-DSERIES=near"}});
 }
 
@@ -90,7 +90,7 @@ TEST_CASE("points are visited in an order that the seed decides and that is not 
   CHECK(first == order(1));
   CHECK(first != order(2));
   CHECK_FALSE(std::is_sorted(first.begin(), first.begin() + 7));
-  // The second round goes another way, so that no point always follows the same one.
+  // The second pass has another order, so that no point always follows the same point.
   REQUIRE(first.size() == 14);
   CHECK_FALSE(std::equal(first.begin(), first.begin() + 7, first.begin() + 7));
 }
@@ -100,8 +100,8 @@ TEST_CASE("repeats of a point are spread over the run: each round visits each po
   const ProbeResult result = measure_fake(backend, request_of_points(7));
   const auto& visited = backend.visited();
   REQUIRE(visited.size() == 7 * 5);
-  for (std::size_t round = 0; round < 5; ++round) {
-    const auto begin = visited.begin() + static_cast<std::ptrdiff_t>(round * 7);
+  for (std::size_t pass = 0; pass < 5; ++pass) {
+    const auto begin = visited.begin() + static_cast<std::ptrdiff_t>(pass * 7);
     CHECK(std::set<std::int64_t>(begin, begin + 7).size() == 7);
   }
   for (const Point& point : result.points) {
@@ -137,19 +137,19 @@ TEST_CASE("points that are to be visited often are so in each round, in parts of
   const ProbeResult result = measure(probe, backend, request_of_points(7), ample_budget(), {});
   const auto& visited = backend.visited();
   REQUIRE(visited.size() == 9 * 5);
-  for (std::size_t round = 0; round < 5; ++round) {
-    const auto begin = visited.begin() + static_cast<std::ptrdiff_t>(round * 9);
+  for (std::size_t pass = 0; pass < 5; ++pass) {
+    const auto begin = visited.begin() + static_cast<std::ptrdiff_t>(pass * 9);
     CHECK(std::set<std::int64_t>(begin, begin + 9).size() == 7);
-    std::vector<std::ptrdiff_t> places;
+    std::vector<std::ptrdiff_t> positions;
     for (auto at = begin; at != begin + 9; ++at) {
-      if (*at == 2) places.push_back(at - begin);
+      if (*at == 2) positions.push_back(at - begin);
     }
-    REQUIRE(places.size() == 3);
-    CHECK(places[1] - places[0] >= 2);
-    CHECK(places[2] - places[1] >= 2);
+    REQUIRE(positions.size() == 3);
+    CHECK(positions[1] - positions[0] >= 2);
+    CHECK(positions[2] - positions[1] >= 2);
   }
   CHECK(visits_of(*find_point(result, 2)).size() == 15);
-  // And where its interval is narrow, so many times the fewest visits.
+  // With a narrow interval, the point gets three times the minimum number of visits.
   FakeBackend quiet(steady());
   const ProbeResult narrow = measure(probe, quiet, request_of_points(7), ample_budget(), {});
   CHECK(visits_of(*find_point(narrow, 2)).size() == 6);
@@ -178,7 +178,7 @@ TEST_CASE("a failing point keeps its reason, is not tried again and does not end
     CHECK(find_point(result, id)->failure.empty());
     CHECK(visits_of(*find_point(result, id)).size() == 2);
   }
-  // Findings are made from what was measured; the exit code tells that something was not.
+  // Findings come from the measured points; the status shows that a point failed.
   CHECK(result.findings.size() == 6);
   CHECK(result.status == Status::failed);
   CHECK(result.reason.starts_with("1 of 7 points failed"));
@@ -192,7 +192,7 @@ TEST_CASE("a point that fails at a later visit keeps the samples of the earlier 
   });
   const ProbeResult result = measure_fake(backend, request_of_points(2));
   CHECK(visits_of(*find_point(result, 1)) == std::set<std::uint64_t>{0, 1});
-  // What was measured before is believed, and nobody takes the run for a whole one.
+  // Earlier samples stay valid, but the status shows that the run is incomplete.
   CHECK(find_point(result, 1)->failure.empty());
   CHECK(result.status == Status::failed);
   CHECK(result.reason == "1 point failed when measured again; first failure: lost");
@@ -316,7 +316,7 @@ TEST_CASE("an error that the interrupt caused is not the device's") {
   FakeBackend backend(steady());
   backend.on_prepare([&](const Point&) {
     if (backend.visited().size() < 3) return;
-    interrupted = true;  // the worker process was killed under the point
+    interrupted = true;  // the worker process was killed during the visit
     throw DeviceError("interrupted");
   });
   Observer observer;
@@ -342,7 +342,7 @@ TEST_CASE("the time budget cuts the run, which says so and keeps what it has") {
   Budget budget = ample_budget();
   budget.probe_time = std::chrono::nanoseconds(1);
   const ProbeResult result = measure_fake(backend, request_of_points(7), budget);
-  // The first visit makes what all points use and is not counted; the second is beyond the budget.
+  // The first visit prepares shared buffers and is not counted; the second exceeds the budget.
   CHECK(result.points.size() == 2);
   CHECK(result.status == Status::ok);
   const auto warnings = warnings_called(result, "time_budget_short");
@@ -412,7 +412,7 @@ TEST_CASE("urgent points leave the others a fifth of the time") {
     measure(urgent_probe(), backend, request_of_points(6), budget, {});
     return backend.visited();
   };
-  // The first visit is not counted, and all are visited once, whatever that takes.
+  // The first visit is not counted, and each urgent point is visited at least once.
   CHECK(visited_in(std::chrono::milliseconds(620)) ==
         std::vector<std::int64_t>{1, 2, 3, 1, 2, 3, 4, 5});
   CHECK(visited_in(std::chrono::milliseconds(130)) == std::vector<std::int64_t>{1, 2, 3});
@@ -437,7 +437,7 @@ TEST_CASE("more effort takes more visits, for narrower intervals") {
 }
 
 std::vector<Point> two_more(const DeviceInfo&, const Request&, std::span<const Point> points) {
-  // The first round is over when the knees are looked for.
+  // The first pass is complete before the probe refines its points.
   CHECK(std::all_of(points.begin(), points.end(),
                     [](const Point& point) { return !point.samples.empty(); }));
   return {fake_point("near", 100), fake_point("near", 101)};
@@ -516,7 +516,7 @@ TEST_CASE("a device that slows down during the run is told") {
     });
     return warnings_called(measure_fake(backend, request_of_points(50)), "clock_drift");
   };
-  CHECK(warnings_of(1.0).empty());  // of launches of a microsecond nobody can say so
+  CHECK(warnings_of(1.0).empty());  // launches of a microsecond are too short
   const auto warnings = warnings_of(200.0);
   REQUIRE(warnings.size() == 1);
   const Value* const share = warnings[0].facts.find("drift_share");
@@ -543,7 +543,7 @@ TEST_CASE("a steady device has no drift, and a reference's samples are not its p
   FakeBackend backend(steady());
   const ProbeResult result = measure_fake(backend, request_of_points(50));
   CHECK(result.warnings.empty());
-  CHECK(backend.visited().size() > 100);  // 50 points twice, and the first now and then
+  CHECK(backend.visited().size() > 100);  // 50 points twice, and reference visits
   for (const Point& point : result.points) CHECK(point.samples.size() == 4);
 }
 
@@ -592,15 +592,17 @@ TEST_CASE("progress is a share that reaches the end, and the time that is left")
 
 TEST_CASE("what is left of a limit that nobody means to reach is told by the pace") {
   FakeBackend backend(steady());
-  double most = 0.0;
+  double max_seconds = 0.0;
   Observer observer;
-  observer.progress = [&](std::size_t, double, double seconds) { most = std::max(most, seconds); };
+  observer.progress = [&](std::size_t, double, double seconds) {
+    max_seconds = std::max(max_seconds, seconds);
+  };
   Budget budget = ample_budget();
   budget.probe_time = std::chrono::hours(24);
   CHECK(is_limit(budget));
   CHECK(expected_seconds(budget) < 60.0);
   measure_fake(backend, request_of_points(20), budget, observer);
-  CHECK(most < 3600.0);
+  CHECK(max_seconds < 3600.0);
   budget.probe_time = std::chrono::minutes(59);
   CHECK(!is_limit(budget));
   CHECK(expected_seconds(budget) == 3540.0);
@@ -703,7 +705,7 @@ TEST_CASE("a second analysis renews its own findings and warnings, and leaves th
   REQUIRE(result.warnings.size() == 2);
   CHECK(result.warnings[0].code == "clock_drift");
   CHECK(result.warnings[1].code == "too_fast");
-  // Of an imported result, which has no samples to analyse, only the declarations are new.
+  // An imported result has no samples to analyse, so that only its declarations are renewed.
   result.points.clear();
   analyse_again(probe, fake_info(), result);
   CHECK(result.findings.size() == 2);

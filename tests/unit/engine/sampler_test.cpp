@@ -26,7 +26,7 @@ Work work_of(std::uint64_t iterations, std::uint64_t max_iterations, Kernel kern
   return work;
 }
 
-/// A kernel of `ns` per iteration behind a launch of `launch_ns`.
+/// Returns a kernel with `ns` per iteration and a launch overhead of `launch_ns`.
 Kernel kernel_of(double ns, std::uint64_t launch_ns = 0) {
   return [ns, launch_ns](std::uint64_t iterations) {
     Measurement measurement = launch_of(iterations, ns);
@@ -36,7 +36,7 @@ Kernel kernel_of(double ns, std::uint64_t launch_ns = 0) {
   };
 }
 
-/// No two launches alike.
+/// Returns a kernel whose launch times all differ.
 Kernel uneven_kernel() {
   return [launch = 0](std::uint64_t iterations) mutable {
     return launch_of(iterations, 1.0 + 0.1 * launch++);
@@ -84,14 +84,14 @@ TEST_CASE("work whose samples take long has fewer in a visit, and never more") {
   CHECK(visit(work, fake_info(), 1).size() == 1);
   work.max_samples = 1;
   CHECK(visit(work, fake_info(), 5).size() == 1);
-  // Each has its partner.
+  // Both samples have a partner, so the limit of one becomes two.
   CHECK(visit(work, device_with(Timer::host), 5).size() == 2);
 }
 
 TEST_CASE("two samples of a clock that agree are enough, but not one") {
   CHECK(visit(work_of(1000, 1000, kernel_of(1.0)), fake_info(), 5).size() == 2);
   CHECK(visit(work_of(1000, 1000, kernel_of(1.0)), fake_info(), 1).size() == 1);
-  // 4 in 1000 apart: more than a quarter of the interval that a point must reach.
+  // Launches differ by 0.4 %, more than a quarter of the interval that a point must reach.
   const auto drifting = [launch = 0](std::uint64_t iterations) mutable {
     return launch_of(iterations, 1.0 + 0.004 * launch++);
   };
@@ -101,10 +101,10 @@ TEST_CASE("two samples of a clock that agree are enough, but not one") {
 TEST_CASE("a whole launch that events time needs no partner, one that the host times does") {
   Point launches;
   launches.parameters.set("timer", std::string("event"));
-  // The device has a clock; the point's own timer is stronger.
+  // The point's own timer takes precedence over the device's clock.
   visit_work(work_of(1000, 1000, kernel_of(1000.0)), fake_info(), Budget{}, 0, launches);
   CHECK(access_counts(launches.samples) == std::set<std::uint64_t>{1000});
-  // Two that agree are enough here as well.
+  // Two samples that agree suffice for events, too.
   CHECK(launches.samples.size() == 2);
   launches.samples.clear();
   visit_work(work_of(1000, 1000, uneven_kernel()), fake_info(), Budget{}, 0, launches);
@@ -147,8 +147,8 @@ TEST_CASE("samples are added to those that are there") {
 TEST_CASE("a sample is lengthened until it is worth 100 ticks beyond the empty clock pair") {
   DeviceInfo device = fake_info();
   device.clock.quantum_ticks = 32;
-  // By steps of four the samples are of 2, 8, 32, 128, 512, 2048, 8192, 32768 ticks. The first of
-  // 3200 is of 8192, and so is the first of 3200 + 4992; one tick more takes the next.
+  // Samples grow by factors of four: 2, 8, 32, 128, 512, 2048, 8192, 32768 ticks. 8192 is the first
+  // above 3200, and equals 3200 + 4992. One more tick of overhead requires the next.
   for (const auto& [overhead, ticks] : {std::pair{0U, 8192U}, {4992U, 8192U}, {4993U, 32768U}}) {
     device.clock.overhead_ticks = overhead;
     const auto samples = visit(work_of(1, 0, kernel_of(2.0)), device);
@@ -161,9 +161,9 @@ TEST_CASE("a sample by event times is lengthened to 100 steps of the driver's ti
   DeviceInfo device = device_with(Timer::event);
   device.reported.set("timer_resolution_ns", std::int64_t{1000});
   const auto samples = visit(work_of(1, 0, kernel_of(5.0)), device);
-  const auto most = *access_counts(samples).rbegin();
-  CHECK(most * 5 >= 100'000);
-  CHECK(most * 5 < 400'000);
+  const auto max_accesses = *access_counts(samples).rbegin();
+  CHECK(max_accesses * 5 >= 100'000);
+  CHECK(max_accesses * 5 < 400'000);
 }
 
 TEST_CASE("a driver that reports a timer resolution of 0 is no reason to sample nothing") {
@@ -190,7 +190,7 @@ TEST_CASE("a sample by the host's clock that is nearly long enough becomes a lit
     CHECK(longest_of(1000) == 1000);
     CHECK(longest_of(999) == 1250);
     CHECK(longest_of(320) == 1250);
-    // As by the other clocks.
+    // Far too short samples grow by factors of four, as with other clocks.
     CHECK(longest_of(300) == 1200);
     CHECK(longest_of(20) == 1250);
   }
@@ -200,13 +200,13 @@ TEST_CASE("the work's bound on iterations is kept, however short the sample") {
   for (const Timer timer : {Timer::clock, Timer::event, Timer::host}) {
     DeviceInfo device = device_with(timer);
     device.clock.quantum_ticks = 1'000'000;
-    std::uint64_t most = 0;
+    std::uint64_t max_accesses = 0;
     const Work work = work_of(100, 640, [&](std::uint64_t iterations) {
-      most = std::max(most, iterations);
+      max_accesses = std::max(max_accesses, iterations);
       return launch_of(iterations, 0.5);
     });
     visit(work, device);
-    CHECK(most <= 640);
+    CHECK(max_accesses <= 640);
   }
 }
 
@@ -220,14 +220,14 @@ TEST_CASE("a wish above the bound is cut to it, and a wish for nothing is one it
 TEST_CASE("a launch above 100 ms is shortened, since a watchdog may kill it") {
   const auto samples = visit(work_of(1000, 0, kernel_of(1e6)), fake_info());
   CHECK(access_counts(samples) == std::set<std::uint64_t>{100});
-  // One iteration cannot be shortened.
+  // A single iteration cannot be shortened.
   const auto longest = visit(work_of(1000, 0, kernel_of(3e8)), fake_info());
   CHECK(access_counts(longest) == std::set<std::uint64_t>{1});
 }
 
 TEST_CASE("a launch that is too short at one length and too long at the next ends the search") {
   DeviceInfo device = fake_info();
-  device.clock.quantum_ticks = 2'000'000;  // 100 of them are 200 ms, twice what a launch may last
+  device.clock.quantum_ticks = 2'000'000;  // 100 quanta are 200 ms, twice the maximum launch
   const auto samples = visit(work_of(1, 0, kernel_of(1e6)), device);
   CHECK(samples.size() == 2);
 }
@@ -275,7 +275,7 @@ TEST_CASE("drift is told from 2 % on and from four values on") {
   CHECK_FALSE(drift_of(std::array{1.0, 1.0, 1.019, 1.019}).has_value());
   CHECK(drift_of(std::array{1.0, 1.0, 1.05, 1.05}).value_or(0.0) == doctest::Approx(0.05));
   CHECK(drift_of(std::array{1.0, 1.0, 7.0, 0.9, 0.9}).value_or(0.0) == doctest::Approx(0.1));
-  // One burst of noise is no drift.
+  // A single burst of noise does not count as drift.
   CHECK_FALSE(drift_of(std::array{1.0, 1.0, 1.0, 1.0, 9.0, 1.0, 1.0, 1.0}).has_value());
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of visits, from lists of outcomes: no device and no clock.
+// The order of visits for given outcomes, without a device or a clock.
 #include "measure/engine/schedule.hpp"
 
 #include <doctest/doctest.h>
@@ -33,20 +33,20 @@ PlannedProbe plan_of(std::size_t points, std::size_t references = 0, bool are_ke
   return plan;
 }
 
-/// Plays a run: each visit takes a millisecond, and its interval is narrow.
+/// Simulated run: by default each visit takes a millisecond, and its interval is narrow.
 struct Play {
   std::vector<ScheduledProbe> probes{{.budget = thrice()}};
   std::vector<PlannedProbe> plans{plan_of(3)};
   SchedulePolicy policy{.shares_run = false};
-  Seconds before{0.0};  // what the run took before
+  Seconds before{0.0};  // time of the run before this part
   std::function<Outcome(const Visit&)> outcome = [](const Visit&) {
     return Outcome{.took = milliseconds(1), .is_narrow = true};
   };
   std::vector<PlannedPoint> refined{};
 
   std::vector<Visit> visits{};
-  std::vector<std::size_t> passes{};  // probes, as their passes are over
-  std::vector<double> seconds{};      // when each visit began
+  std::vector<std::size_t> passes{};  // probes in the order in which their passes end
+  std::vector<double> seconds{};      // start of each visit
 
   void run() {
     Schedule::Time now{};
@@ -144,13 +144,13 @@ TEST_CASE("a point of each series comes first, and points that ask for it come o
   const std::set<std::size_t> first(points.begin(), points.begin() + 3);
   CHECK(first.contains(38));
   CHECK(first.contains(39));
-  // Four times in each pass of 43 visits, in equal parts of it.
-  std::vector<std::size_t> places;
+  // The point is visited four times in each pass of 43 visits, evenly spread.
+  std::vector<std::size_t> positions;
   for (std::size_t i = 0; i < 43; ++i) {
-    if (points[i] == 5) places.push_back(i);
+    if (points[i] == 5) positions.push_back(i);
   }
-  REQUIRE(places.size() == 4);
-  CHECK(places[2] - places[0] >= 18);
+  REQUIRE(positions.size() == 4);
+  CHECK(positions[2] - positions[0] >= 18);
   CHECK(play.count(0, 5, false) == 12);
 }
 
@@ -167,7 +167,7 @@ TEST_CASE("a narrow interval ends a point after the fewest visits, a wide one go
   CHECK(play.count(0, 3, false) == 2);
   CHECK(play.count(0, 2, false) == 6);
   CHECK(play.passes.size() == 6);
-  // A tenth of the points or fewer are finished at once.
+  // If at most a tenth of the points remain, they are finished at once.
   Play few = play;
   few.visits.clear();
   few.passes.clear();
@@ -195,7 +195,7 @@ TEST_CASE(
   CHECK(play.count(0, 5, false) == 3);
   CHECK(play.visits[4].why == Why::refined);
   CHECK(play.visits[5].why == Why::refined);
-  // Few points are visited again until the least time, but not those.
+  // Few points are repeated until the minimum time, except refused and failed ones.
   play.visits.clear();
   play.probes[0].budget.min_time = milliseconds(1000);
   play.run();
@@ -242,7 +242,7 @@ TEST_CASE("urgent points are visited until they are known, and leave a fifth of 
   wide.outcome = [](const Visit&) { return Outcome{.took = milliseconds(1)}; };
   wide.probes[0].budget.probe_time = milliseconds(10);
   wide.run();
-  // Of 10 ms the first visit is spared; the urgent points stop after 8.
+  // The first of the 10 ms is not counted; urgent visits stop after 8 ms.
   CHECK(wide.points()[9] == 0);
   CHECK(wide.points()[10] == 3);
 }
@@ -266,14 +266,14 @@ TEST_CASE("references are visited each sixteen points, 0.3 s apart, a twentieth 
     run.run();
     return run.count(0, 0, true);
   };
-  CHECK(count(milliseconds(20), milliseconds(1)) == 7);  // each sixteenth of 120 visits
+  CHECK(count(milliseconds(20), milliseconds(1)) == 7);  // every sixteenth of 120 visits
   CHECK(count(milliseconds(10), milliseconds(1)) == 4);
   CHECK(count(milliseconds(1), milliseconds(1)) == 1);
   CHECK(count(milliseconds(20), milliseconds(40)) == 3);
-  // The drift of a short probe wants every visit.
+  // A reference that is not stored shows drift of a short probe and has no minimum time.
   play.plans[0].references[0].is_stored = false;
   CHECK(count(milliseconds(1), milliseconds(1)) == 7);
-  // A reference that failed is given up.
+  // A failed reference is not visited again.
   play.outcome = [](const Visit& visit) {
     const bool is_reference = visit.why == Why::reference;
     return Outcome{.kind = is_reference ? Outcome::Kind::failed : Outcome::Kind::measured,
@@ -296,7 +296,8 @@ TEST_CASE("kept references are visited between the points of other probes, in th
   play.run();
   const double all = play.seconds.back();
   CHECK(all > 14.0);
-  // Those of a probe once a second, those of controls each 0.3 s, from the time that they have.
+  // The references of a probe are visited once a second, those of a reference-only probe every 0.3
+  // s from its start time.
   CHECK(play.count(0, 0, true) > 0.7 * all);
   CHECK(play.count(0, 0, true) < 1.3 * all);
   CHECK(play.count(2, 1, true) > 0.7 * all / 0.4);
@@ -305,15 +306,15 @@ TEST_CASE("kept references are visited between the points of other probes, in th
   for (std::size_t i = 0; i < play.visits.size(); ++i) {
     if (play.visits[i].probe == 2) CHECK(play.seconds[i] >= 1.0);
   }
-  // A control may take a hundredth of the time.
-  Play dear = play;
-  dear.visits.clear();
-  dear.outcome = [](const Visit& visit) {
+  // References of a reference-only probe may take a hundredth of the time.
+  Play expensive = play;
+  expensive.visits.clear();
+  expensive.outcome = [](const Visit& visit) {
     const bool is_reference_only = visit.probe == 2;
     return Outcome{.took = milliseconds(is_reference_only ? 20 : 100), .is_narrow = true};
   };
-  dear.run();
-  CHECK(dear.count(2, 1, true) < 0.6 * all);
+  expensive.run();
+  CHECK(expensive.count(2, 1, true) < 0.6 * all);
 }
 
 TEST_CASE("a cheap probe is visited again while others are measured, at most a dozen times") {
@@ -338,17 +339,19 @@ TEST_CASE("a cheap probe is visited again while others are measured, at most a d
   };
   narrow.run();
   CHECK(narrow.count(0, 0, false) == 3);  // as often as its budget allows
-  // What takes more than 8 % of the run is not visited again.
-  Play dear = play;
-  dear.visits.clear();
-  dear.outcome = [](const Visit&) { return Outcome{.took = milliseconds(100), .is_narrow = true}; };
-  dear.run();
-  CHECK(dear.count(0, 0, false) == 3);
-  dear.visits.clear();
-  dear.plans[1] = plan_of(2);
-  dear.probes[1].budget = thrice();
-  dear.run();
-  CHECK(dear.count(0, 0, false) == 1);
+  // A probe that takes more than 8 % of the run is not visited again.
+  Play expensive = play;
+  expensive.visits.clear();
+  expensive.outcome = [](const Visit&) {
+    return Outcome{.took = milliseconds(100), .is_narrow = true};
+  };
+  expensive.run();
+  CHECK(expensive.count(0, 0, false) == 3);
+  expensive.visits.clear();
+  expensive.plans[1] = plan_of(2);
+  expensive.probes[1].budget = thrice();
+  expensive.run();
+  CHECK(expensive.count(0, 0, false) == 1);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker process seen from the program's side. This program is its own worker: started with
-// --worker it does what each line tells it, as badly as drivers do.
+// The worker process as its parent sees it. This program is its own worker: with --worker it
+// performs the actions in each line, which imitate broken drivers.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "measure/worker/child_process.hpp"
 
@@ -46,7 +46,7 @@ void answer(const std::string& text) { write_all(worker_channel, text + "\n"); }
   for (;;) pause();
 }
 
-/// A process that a driver leaves behind, in the group of the worker.
+/// Starts a process in the worker's group that outlives the worker, as some drivers do.
 pid_t start_grandchild() {
   const pid_t pid = fork();
   if (pid == 0) {
@@ -56,66 +56,66 @@ pid_t start_grandchild() {
   return pid;
 }
 
-/// The default way, since sanitizers handle crashes themselves.
+/// Restores the default handler and raises the signal, since sanitizers handle crashes themselves.
 void die_by(int signal_number) {
   static_cast<void>(std::signal(signal_number, SIG_DFL));
   static_cast<void>(raise(signal_number));
 }
 
-struct Act {
+struct Action {
   std::string_view word;
-  void (*play)(const std::string& rest);
+  void (*perform)(const std::string& rest);
 };
 
-constexpr std::array acts{
-    Act{"echo", [](const std::string& rest) { answer(rest); }},
-    Act{"length", [](const std::string& rest) { answer(std::to_string(rest.size())); }},
-    Act{"repeat", [](const std::string& rest) { answer(std::string(std::stoul(rest), 'x')); }},
-    Act{"variable",
-        [](const std::string& rest) {
-          const char* const value = std::getenv(rest.c_str());
-          answer(value == nullptr ? "(none)" : value);
-        }},
-    Act{"pid", [](const std::string&) { answer(std::to_string(getpid())); }},
-    Act{"group", [](const std::string&) { answer(std::to_string(getpgrp())); }},
-    Act{"signal", [](const std::string& rest) { die_by(std::stoi(rest)); }},
-    Act{"exit", [](const std::string& rest) { _exit(std::stoi(rest)); }},
-    Act{"hang", [](const std::string&) { hang(); }},
-    Act{"print", [](const std::string& rest) { write_all(STDOUT_FILENO, rest + "\n"); }},
-    Act{"complain", [](const std::string& rest) { write_all(STDERR_FILENO, rest + "\n"); }},
-    Act{"half", [](const std::string& rest) { write_all(worker_channel, rest); }},
-    Act{"deaf",
-        [](const std::string&) {
-          answer("deaf");
-          hang();
-        }},
-    Act{"close",
-        [](const std::string&) {
-          close(worker_channel);
-          hang();
-        }},
-    Act{"leave", [](const std::string&) { answer(std::to_string(start_grandchild())); }},
+constexpr std::array actions{
+    Action{"echo", [](const std::string& rest) { answer(rest); }},
+    Action{"length", [](const std::string& rest) { answer(std::to_string(rest.size())); }},
+    Action{"repeat", [](const std::string& rest) { answer(std::string(std::stoul(rest), 'x')); }},
+    Action{"variable",
+           [](const std::string& rest) {
+             const char* const value = std::getenv(rest.c_str());
+             answer(value == nullptr ? "(none)" : value);
+           }},
+    Action{"pid", [](const std::string&) { answer(std::to_string(getpid())); }},
+    Action{"group", [](const std::string&) { answer(std::to_string(getpgrp())); }},
+    Action{"signal", [](const std::string& rest) { die_by(std::stoi(rest)); }},
+    Action{"exit", [](const std::string& rest) { _exit(std::stoi(rest)); }},
+    Action{"hang", [](const std::string&) { hang(); }},
+    Action{"print", [](const std::string& rest) { write_all(STDOUT_FILENO, rest + "\n"); }},
+    Action{"complain", [](const std::string& rest) { write_all(STDERR_FILENO, rest + "\n"); }},
+    Action{"half", [](const std::string& rest) { write_all(worker_channel, rest); }},
+    Action{"deaf",
+           [](const std::string&) {
+             answer("deaf");
+             hang();
+           }},
+    Action{"close",
+           [](const std::string&) {
+             close(worker_channel);
+             hang();
+           }},
+    Action{"leave", [](const std::string&) { answer(std::to_string(start_grandchild())); }},
 };
 
-/// Plays the acts of each line, which ';' separates.
-void play(std::string line) {
+/// Performs the actions of a line, which are separated by ';'.
+void perform(std::string line) {
   while (!line.empty()) {
-    const std::string act = line.substr(0, line.find(';'));
-    line.erase(0, act.size() + 1);
-    const std::string word = act.substr(0, act.find(' '));
-    const std::string rest = act.size() > word.size() ? act.substr(word.size() + 1) : "";
-    const auto* const found =
-        std::find_if(acts.begin(), acts.end(), [&](const Act& each) { return each.word == word; });
-    if (found == acts.end()) _exit(78);
-    found->play(rest);
+    const std::string action = line.substr(0, line.find(';'));
+    line.erase(0, action.size() + 1);
+    const std::string word = action.substr(0, action.find(' '));
+    const std::string rest = action.size() > word.size() ? action.substr(word.size() + 1) : "";
+    const auto* const found = std::find_if(actions.begin(), actions.end(),
+                                           [&](const Action& each) { return each.word == word; });
+    if (found == actions.end()) _exit(78);
+    found->perform(rest);
   }
 }
 
-/// A file to which the worker adds each line, and does nothing else.
-constexpr const char* heard_variable = "CLPROBE_TEST_HEARD";
+/// Variable with the path of a file. The worker appends each line to it and does nothing else.
+constexpr const char* log_variable = "CLPROBE_TEST_HEARD";
 
-/// What a test has the worker answer, whatever it is asked: a line each, or several that '|'
-/// separates, the last one for ever.
+/// Variable with the worker's answers to any request: one per line, repeating the last. '|'
+/// separates the lines of an answer.
 constexpr const char* answers_variable = "CLPROBE_TEST_ANSWERS";
 
 int be_the_worker() {
@@ -130,14 +130,14 @@ int be_the_worker() {
     for (auto end = unread.find('\n'); end != std::string::npos; end = unread.find('\n')) {
       const std::string line = unread.substr(0, end);
       unread.erase(0, end + 1);
-      if (const char* const heard = std::getenv(heard_variable); heard != nullptr) {
-        const int file = open(heard, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-        write_all(file, line + "\n");  // at once, so that workers do not mix theirs
+      if (const char* const log = std::getenv(log_variable); log != nullptr) {
+        const int file = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+        write_all(file, line + "\n");  // one write, so that lines of several workers do not mix
         close(file);
         continue;
       }
       if (script == nullptr) {
-        play(line);
+        perform(line);
         continue;
       }
       const auto first = answers.find('\n');
@@ -151,7 +151,7 @@ int be_the_worker() {
 
 using std::chrono::milliseconds;
 
-// Long enough for any machine: no test that passes waits for it.
+// Timeout that no passing test reaches.
 constexpr milliseconds ample{60'000};
 constexpr milliseconds brief{200};
 
@@ -159,7 +159,7 @@ std::string ask(ChildProcess& child, std::string_view line, milliseconds timeout
   return child.ask(line, timeout, {});
 }
 
-/// How a question ended that must not be answered.
+/// Sends a line that must not be answered. Returns the reason of the loss.
 std::string loss(ChildProcess& child, std::string_view line, milliseconds timeout = ample,
                  const std::function<bool()>& cancelled = {}) {
   try {
@@ -175,7 +175,7 @@ bool has(const std::string& text, std::string_view part) {
 
 bool is_gone(pid_t pid) { return kill(pid, 0) != 0 && errno == ESRCH; }
 
-/// A child that was waited for; a zombie would still be found.
+/// Returns true if no child is left, not even as a zombie.
 bool has_no_children() { return waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD; }
 
 TEST_CASE("lines are answered in turn") {
@@ -256,7 +256,7 @@ TEST_CASE("a child that hangs is given up after the time that it has, and killed
 TEST_CASE("a child that no longer reads is given up as well") {
   ChildProcess child;
   CHECK(ask(child, "deaf") == "deaf");
-  // More than a socket holds.
+  // The line is longer than the buffer of a socket.
   CHECK(has(loss(child, "echo " + std::string(8U << 20U, 'z'), brief), "did not respond"));
   CHECK(has_no_children());
 }
@@ -271,8 +271,8 @@ TEST_CASE("a child that closes its end without ending is killed") {
 TEST_CASE("an interrupt ends the wait and the child") {
   ChildProcess child;
   const pid_t pid = std::stoi(ask(child, "pid"));
-  int asked = 0;
-  CHECK(has(loss(child, "hang", ample, [&] { return ++asked > 1; }), "interrupted"));
+  int checks = 0;
+  CHECK(has(loss(child, "hang", ample, [&] { return ++checks > 1; }), "interrupted"));
   CHECK(is_gone(pid));
   ChildProcess deaf;
   CHECK(ask(deaf, "deaf") == "deaf");
@@ -326,7 +326,7 @@ TEST_CASE("children and what they start end with their object") {
   }
   CHECK(is_gone(pid));
   CHECK(has_no_children());
-  // Nobody here waits for a grandchild; it is gone or, until somebody reaps it, dead.
+  // The grandchild cannot be waited for here: it has ended or is a zombie.
   CHECK(grandchild > 0);
 }
 
@@ -345,7 +345,7 @@ TEST_CASE("many children one after another leave no descriptors behind") {
   CHECK(has_no_children());
 }
 
-/// The answers of the workers that are started while it lives.
+/// Answers of all workers that are started during the object's lifetime.
 class Answers {
  public:
   explicit Answers(const std::string& lines) { setenv(answers_variable, lines.c_str(), 1); }
@@ -373,7 +373,7 @@ constexpr std::array broken_answers{"no JSON",
                                     "{\"error\": {}}",
                                     "{\"devices\": [{}], \"problems\": []}"};
 
-/// What a worker says that has opened a device and tried it.
+/// Returns the answer of a worker that has opened and tested a device.
 std::string opened() {
   json::Json answer;
   DeviceInfo device;
@@ -451,50 +451,50 @@ TEST_CASE("the samples of a visit are one question, and those before an error ar
   std::string with_facts = line_of(8);
   with_facts.insert(1, "\"facts\": {\"power_mw\": 70000}, ");
   const std::string two = line_of(7) + "|{\"slow\": true}|" + with_facts + '|';
-  struct End {
+  struct LastLine {
     const char* line;
-    const char* said;
+    const char* problem;
   };
-  for (const End end :
-       {End{"{\"done\": true}", "(none)"}, End{"{\"error\": \"clFinish\"}", "clFinish"},
-        End{"{\"voided\": \"wrong\"}", "wrong"}}) {
+  for (const LastLine end :
+       {LastLine{"{\"done\": true}", "(none)"}, LastLine{"{\"error\": \"clFinish\"}", "clFinish"},
+        LastLine{"{\"voided\": \"wrong\"}", "wrong"}}) {
     CAPTURE(end.line);
     const Answers answers(fmt::format("{}{}{}", prepared, two, end.line));
     const auto backend = remote_backend(0, patient(), nullptr);
     const PreparedPoint point = backend->prepare(Probe{}, Point{});
-    std::vector<std::uint64_t> taken;
+    std::vector<std::uint64_t> ticks;
     Parameters facts;
-    const std::string said = complaint([&] {
+    const std::string problem = complaint([&] {
       point.sample({}, [&](const Sample& each, const Parameters& found) {
-        taken.push_back(*each.ticks);
+        ticks.push_back(*each.ticks);
         for (const auto& [name, value] : found) facts.set(name, value);
       });
     });
-    CHECK(said == end.said);
+    CHECK(problem == end.problem);
     CHECK(facts == Parameters{{"power_mw", std::int64_t{70000}}});
-    CHECK(taken == std::vector<std::uint64_t>{7, 8});
+    CHECK(ticks == std::vector<std::uint64_t>{7, 8});
   }
 }
 
 TEST_CASE("builders share the programs out, the first ones first, and open the device before") {
   const auto file = std::filesystem::temp_directory_path() / fmt::format("heard-{}", getpid());
-  const auto heard = [&] {
+  const auto log = [&] {
     std::vector<json::Json> lines;
     std::ifstream text(file);
     for (std::string line; std::getline(text, line);) lines.push_back(json::Json::parse(line));
     return lines;
   };
   WorkerSettings settings = patient();
-  settings.environment = {{heard_variable, file.string()}};
+  settings.environment = {{log_variable, file.string()}};
   std::vector<Program> programs;
   for (const char* const name : {"0", "1", "2", "3", "4"}) programs.push_back({name, {"-D", ""}});
   const Builders builders(DeviceInfo{}, settings, programs, 2);
   const auto give_up = std::chrono::steady_clock::now() + ample;
-  while (heard().size() < 4 && std::chrono::steady_clock::now() < give_up) {
+  while (log().size() < 4 && std::chrono::steady_clock::now() < give_up) {
     std::this_thread::sleep_for(milliseconds(5));
   }
   std::vector<std::string> shares;
-  for (const json::Json& line : heard()) {
+  for (const json::Json& line : log()) {
     if (line.at("do") != "build") {
       CHECK(line.at("do") == "open");
       continue;

@@ -15,7 +15,7 @@
 namespace clprobe {
 namespace {
 
-/// A variable of the environment as it was, when the test is over.
+/// Environment variable with a test value; the destructor restores the old one.
 class Variable {
  public:
   Variable(const char* name, const std::string& value) : name_(name) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which drivers the loaders open, read from a folder that is made here.
+// Drivers that the loaders open, read from temporary folders.
 #include "measure/worker/drivers.hpp"
 
 #include <doctest/doctest.h>
@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder with the given files, removed with it.
+/// Temporary folder, which the destructor removes.
 class Folder {
  public:
   Folder() {
@@ -59,7 +59,7 @@ TEST_CASE("a folder: its .icd files by name, and of each the first line") {
                                      {folder.file("b.icd"), "libb.so.1"}};
   CHECK(registered_drivers(vendors(folder.path())) == expected);
   CHECK(registered_drivers({"", folder.path(), ""}) == expected);
-  // OCL_ICD_VENDORS comes first.
+  // OCL_ICD_VENDORS takes precedence.
   CHECK(registered_drivers({folder.file("b.icd"), folder.path(), ""}).size() == 1);
 }
 
@@ -100,7 +100,7 @@ TEST_CASE("a folder of some drivers holds these, in their order, and is gone wit
   std::string path;
   {
     const DriverFolder folder(drivers);
-    CHECK(folder.path().ends_with('/'));  // for loaders that put a file's name right behind it
+    CHECK(folder.path().ends_with('/'));  // some loaders append a file name
     path = folder.path();
     const std::vector<Driver> found = registered_drivers(vendors(path));
     REQUIRE(found.size() == 2);
