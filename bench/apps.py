@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whether `clprobe profile` captures and replays the kernels of other people's programs.
+"""Tests whether `clprobe profile` captures and replays the kernels of third-party programs.
 
     bench/apps.py build/release/clprobe [APP...] [-- OPTION...]
 
-The programs are Debian 12's; those that are not installed are left out, with the package that has them.
-Of each it prints how many kernels were to be captured (those that make 80 % of its time, three at most),
-how many were, how many of these are deterministic, how many of the deterministic ones left in a replay
-every byte that the program's launch left, and how many leave the same bytes behind the text that renames
-work-items, which renames none. `output` is what the program wrote in its two runs under clprobe, beside
-two runs without: all lines that these two have in common, and all pictures. Behind it stands why the
-others are not among them. `--every-kernel` surveys the program first, and profiles each of its kernels by
-its name, one at a time. Options go to clprobe: --device, --quick, --time-budget.
+The programs come from Debian 12. For a program that is not installed, the table names its package.
+Columns of the table, in numbers of kernels:
+- wanted: kernels that make 80 % of the program's time, three at most
+- captured: kernels that were captured
+- deterministic: captured kernels whose replays agree
+- equal to it: deterministic kernels whose replay leaves every byte that the program's launch left
+- equal renamed: deterministic kernels that an identity remapping of the work-items leaves unchanged
+
+`output` compares two runs under clprobe with two plain runs: all lines that the plain runs have in common,
+and all pictures. `why not` gives the reasons for kernels that are not counted. `--every-kernel` surveys the
+program first and then profiles each of its kernels by name, one at a time. Options after `--` go to clprobe:
+--device, --quick, --time-budget.
 """
 
 import collections
@@ -40,8 +44,8 @@ for _ in range(20):
 queue.finish()
 """
 
-IMAGE = "IMAGE"  # in a command: a picture that is made for it
-# The package, and the command without what it writes.
+IMAGE = "IMAGE"  # placeholder in a command for a generated picture
+# Package, and the command without the files that it writes.
 APPS: dict[str, tuple[str, list[str]]] = {
     "clpeak": ("clpeak", ["clpeak", "--global-bandwidth", "--compute-sp"]),
     "clpeak-latency": ("clpeak", ["clpeak", "--kernel-latency"]),
@@ -50,7 +54,7 @@ APPS: dict[str, tuple[str, list[str]]] = {
     "clblast-xgemv": ("clblast-utils", ["clblast_tuner_xgemv", "-m", "512", "-n", "512"]),
     "clblast-copy": ("clblast-utils", ["clblast_tuner_copy_fast", "-m", "512", "-n", "512"]),
     "clblast-transpose": ("clblast-utils", ["clblast_tuner_transpose_fast", "-m", "512", "-n", "512"]),
-    # What they calculate they compare themselves with a BLAS of the host. Debian has no clients of CLBlast.
+    # These tests compare their results with a BLAS of the host. Debian has no clients of CLBlast.
     "clblast-test-xaxpy": ("clblast-tests", ["clblast_test_xaxpy"]),
     "clblast-test-xgemm": ("clblast-tests", ["clblast_test_xgemm"]),
     "clfft": ("clfft-client", ["clFFT-client", "-x", "1024", "-y", "256"]),
@@ -61,13 +65,13 @@ APPS: dict[str, tuple[str, list[str]]] = {
                                 "--configdir", "config", "--conf", "opencl=TRUE"]),
 }
 NO_FOLDING = 31
-# Times and rates, also in columns, with what they are padded by.
+# Times and rates, with the blanks that pad them in columns.
 MEASURED = re.compile(r" *\d+\.\d+ (ms|us|s|GB/s|GFLOPS)\b")
 
 
 @dataclasses.dataclass
 class Count:
-    """Of the kernels of a program."""
+    """Numbers of kernels of a program."""
 
     wanted: int = 0
     captured: int = 0
@@ -79,7 +83,7 @@ class Count:
 
 
 def write_image(path: pathlib.Path, width: int = 256) -> None:
-    """A PNG in which every pixel is another."""
+    """Writes a PNG whose pixels differ."""
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
     rows = b"".join(b"\0" + bytes((x * y * channel) & 255 for x in range(width) for channel in (1, 3, 5))
@@ -90,7 +94,8 @@ def write_image(path: pathlib.Path, width: int = 256) -> None:
 
 
 def let_darktable_use_cpus(words: list[str], folder: pathlib.Path, environment: dict[str, str]) -> None:
-    """Its first start disables them, the next one measures what is enabled; it writes both down."""
+    """Enables CPUs in darktable's settings. Its first start disables them; its second measures enabled
+    devices. Both starts write to the settings."""
     settings = folder / "config" / "darktablerc"
     for _ in range(2):
         subprocess.run(words, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
@@ -102,13 +107,14 @@ def let_darktable_use_cpus(words: list[str], folder: pathlib.Path, environment: 
 
 
 def with_headers_for_pocl(folder: pathlib.Path) -> dict[str, str]:
-    """PoCL 3.1 does not take darktable's -I"FOLDER" for its quotes; it compiles where it keeps builds."""
+    """Returns an environment in which PoCL finds darktable's headers. PoCL 3.1 does not accept the quotes of
+    darktable's -I"FOLDER", but it compiles in its cache folder."""
     shutil.copytree("/usr/share/darktable/kernels", folder / "pocl")
     return {**os.environ, "POCL_CACHE_DIR": str(folder / "pocl")}
 
 
 def is_identity(point: dict[str, Any]) -> bool:
-    """Whether it renames no group and leaves nothing out."""
+    """Tests whether a point runs the instrumented kernel without remapping work-groups or removing causes."""
     known = point["parameters"]
     exponents = [known.get(f"exponent_{dimension}") for dimension in range(3)]
     return (known.get("variant") == "instrumented" and exponents == [NO_FOLDING] * 3 and
@@ -116,7 +122,7 @@ def is_identity(point: dict[str, Any]) -> bool:
 
 
 def add_kernels(result: dict[str, Any], count: Count) -> None:
-    """What a document says of them."""
+    """Counts the kernels of a document."""
     points: list[dict[str, Any]] = result["points"]
     plain = [each for each in points
              if each["parameters"]["variant"] == "plain"]
@@ -141,40 +147,41 @@ def add_kernels(result: dict[str, Any], count: Count) -> None:
 
 
 def lines_in(output: bytes) -> collections.Counter[str]:
-    """How often each is there, but for empty ones; what was measured is the same whatever it is."""
+    """Counts the lines of an output, without empty ones. Measured numbers are replaced by N."""
     text = MEASURED.sub(r"N \1", output.decode(errors="replace"))
     return collections.Counter(line for line in text.splitlines() if line.strip())
 
 
 def pixels_in(png: bytes) -> bytes:
-    """Without what stands beside them: when it was written, and by what."""
-    at, packed = 8, b""
-    while at + 8 <= len(png):
-        length = int.from_bytes(png[at:at + 4], "big")
-        packed += png[at + 8:at + 8 + length] if png[at + 4:at + 8] == b"IDAT" else b""
-        at += length + 12
+    """Returns the pixels of a PNG without its metadata, such as the time and the program."""
+    offset, packed = 8, b""
+    while offset + 8 <= len(png):
+        length = int.from_bytes(png[offset:offset + 4], "big")
+        packed += png[offset + 8:offset + 8 + length] if png[offset + 4:offset + 8] == b"IDAT" else b""
+        offset += length + 12
     return zlib.decompress(packed)
 
 
 def output_text(plain: list[collections.Counter[str]], profiled_lines: collections.Counter[str], runs: int,
                 pictures: Iterable[bytes]) -> str:
-    """Of lines that both plain runs have, those that not all runs under clprobe have as often."""
-    steady = plain[0] & plain[1]
-    missing = [line for line, count in steady.items() if profiled_lines[line] < runs * count]
+    """Describes how the output under clprobe differs from the plain output: lines common to both plain runs
+    that some run under clprobe lacks, and pictures."""
+    common = plain[0] & plain[1]
+    missing = [line for line, count in common.items() if profiled_lines[line] < runs * count]
     others = len({pixels_in(each) for each in pictures}) > 1
     if missing:
-        return f"{len(missing)} of {len(steady)} lines are missing, as {missing[0]!r}"
-    return "another picture" if others else f"same in {len(steady)} lines"
+        return f"{len(missing)} of {len(common)} lines are missing, as {missing[0]!r}"
+    return "another picture" if others else f"same in {len(common)} lines"
 
 
 def names_in(survey: dict[str, Any]) -> list[str]:
-    """Of the kernels, each once, the longest first."""
+    """Returns the names of the kernels without repeats, longest time first."""
     return list(dict.fromkeys(each["kernel"] for each in survey["kernels"]))
 
 
 def kernel_options(clprobe: str, words: list[str], options: list[str],
                    where: dict[str, Any]) -> list[list[str]]:
-    """What names each kernel of a program."""
+    """Returns the options that select each kernel of a program."""
     device = [each for each in options if each.startswith("--device")]
     listed = subprocess.run([clprobe, "profile", "--list", "--json", *device, "--", *words], **where,
                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -183,7 +190,8 @@ def kernel_options(clprobe: str, words: list[str], options: list[str],
 
 def add_profile(command: list[str], document: pathlib.Path, where: dict[str, Any],
                 count: Count) -> collections.Counter[str]:
-    """Captures and replays; what the program itself says is what is returned."""
+    """Captures and replays kernels of a program and counts them. Returns the lines that the program
+    printed."""
     document.unlink(missing_ok=True)
     done = subprocess.run(command, **where, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     for line in done.stderr.decode(errors="replace").splitlines():
@@ -198,7 +206,7 @@ def add_profile(command: list[str], document: pathlib.Path, where: dict[str, Any
 
 
 def count_kernels(clprobe: str, command: list[str], options: list[str], is_every: bool) -> Count:
-    """Of the kernels that count, or of each."""
+    """Counts the kernels of a program: those with most of its time, or every kernel."""
     count = Count()
     with tempfile.TemporaryDirectory() as folder:
         image = pathlib.Path(folder) / "in.png"
@@ -213,20 +221,20 @@ def count_kernels(clprobe: str, command: list[str], options: list[str], is_every
                                  "check": False}
         plain = [lines_in(subprocess.run(words, **where, stdout=subprocess.PIPE,
                                          stderr=subprocess.DEVNULL).stdout) for _ in range(2)]
-        each_time = kernel_options(clprobe, words, options, where) if is_every else [[]]
-        said: collections.Counter[str] = collections.Counter()
-        for named in each_time:
-            said += add_profile([clprobe, "profile", *options, *named, "-o", str(document), "--", *words],
-                                document, where, count)
+        selections = kernel_options(clprobe, words, options, where) if is_every else [[]]
+        printed: collections.Counter[str] = collections.Counter()
+        for named in selections:
+            printed += add_profile([clprobe, "profile", *options, *named, "-o", str(document), "--", *words],
+                                   document, where, count)
         pictures = [path.read_bytes() for path in pathlib.Path(folder).glob("out*.png")]
-        # It is surveyed, and then captured.
-        count.output = output_text(plain, said, 2 * len(each_time), pictures)
+        # A profile runs the program twice: once for the survey and once for the capture.
+        count.output = output_text(plain, printed, 2 * len(selections), pictures)
     count.wanted += count.captured
     return count
 
 
 def row_of(cells: list[str]) -> str:
-    """Of a Markdown table."""
+    """Formats a row of a Markdown table."""
     return f"| {' | '.join(cells)} |"
 
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Launches kernels of PTX by CUDA's driver, each once: what Nsight Compute looks at.
+"""Launches kernels in PTX with CUDA's driver, each once, for Nsight Compute.
 
     bench/cuda_launch.py PTX LAUNCH.json [PTX LAUNCH.json]...
 
-LAUNCH.json is a launch by hand (docs/profile.md). Its data are made anew: what is random is random, but
-not the same numbers as clprobe's. Kernels with local arguments are not taken.
+LAUNCH.json is a launch written by hand (docs/profile.md). Its random data differ from clprobe's. Kernels with
+local arguments are not supported.
 """
 
 import ctypes
@@ -19,18 +19,18 @@ from typing import Any
 
 BYTES = {"float": 4, "uint": 4, "int": 4, "double": 8, "ulong": 8, "long": 8}
 FORMATS = {"float": "f", "uint": "I", "int": "i", "double": "d", "ulong": "Q", "long": "q"}
-# Floats are made once and used again and again.
+# Random floats are generated for one block, which is repeated.
 BLOCK = 65536
 
 
 def checked(status: int, call: str) -> None:
-    """Ends the program at an error."""
+    """Ends the program if the status is an error."""
     if status != 0:
         sys.exit(f"cuda_launch: {call}: error {status}")
 
 
 class Cuda:
-    """CUDA's driver, with one context on the first GPU."""
+    """CUDA's driver with a context on the first GPU."""
 
     def __init__(self) -> None:
         self.library = ctypes.CDLL("libcuda.so.1")
@@ -42,11 +42,11 @@ class Cuda:
         self.call("cuCtxSetCurrent", context)
 
     def call(self, name: str, *arguments: Any) -> None:
-        """Ends the program at an error."""
+        """Calls a function of the driver and ends the program if it fails."""
         checked(getattr(self.library, name)(*arguments), name)
 
     def function_of(self, ptx: pathlib.Path, kernel: str) -> ctypes.c_void_p:
-        """The kernel of a file."""
+        """Loads a kernel from a PTX file."""
         module = ctypes.c_void_p()
         self.call("cuModuleLoadData", ctypes.byref(module), ctypes.c_char_p(ptx.read_bytes()))
         function = ctypes.c_void_p()
@@ -54,7 +54,7 @@ class Cuda:
         return function
 
     def memory_of(self, data: bytes) -> ctypes.c_uint64:
-        """A copy on the device."""
+        """Copies data to the device and returns its address."""
         memory = ctypes.c_uint64(0)
         self.call("cuMemAlloc_v2", ctypes.byref(memory), ctypes.c_size_t(len(data)))
         self.call("cuMemcpyHtoD_v2", memory, data, ctypes.c_size_t(len(data)))
@@ -62,7 +62,7 @@ class Cuda:
 
 
 def data_of(described: dict[str, Any]) -> bytes:
-    """What a buffer holds."""
+    """Returns the initial data of a buffer."""
     kind, count, fill = described["type"], described["count"], described["fill"]
     if fill == "zero":
         return bytes(count * BYTES[kind])
@@ -72,13 +72,13 @@ def data_of(described: dict[str, Any]) -> bytes:
         sys.exit(f"cuda_launch: no fill {fill}")
     if kind not in ("float", "double"):
         return os.urandom(count * BYTES[kind])
-    made = random.Random(count)
-    block = struct.pack(f"{BLOCK}{FORMATS[kind]}", *(made.random() for _ in range(BLOCK)))
+    generator = random.Random(count)
+    block = struct.pack(f"{BLOCK}{FORMATS[kind]}", *(generator.random() for _ in range(BLOCK)))
     return (block * (count // BLOCK + 1))[:count * BYTES[kind]]
 
 
 def launch(cuda: Cuda, ptx: pathlib.Path, path: pathlib.Path) -> None:
-    """One launch; its memory is free afterwards."""
+    """Launches a kernel once and frees its memory."""
     described = json.loads(path.read_text(encoding="utf-8"))
     function = cuda.function_of(ptx, described["kernel"])
     buffers = {each["buffer"]: cuda.memory_of(data_of(each)) for each in described["objects"]}
@@ -102,7 +102,7 @@ def launch(cuda: Cuda, ptx: pathlib.Path, path: pathlib.Path) -> None:
 
 
 def main() -> None:
-    """In the order of the arguments."""
+    """Launches the kernels in the order of the arguments."""
     paths = [pathlib.Path(each) for each in sys.argv[1:]]
     if not paths or len(paths) % 2:
         sys.exit(__doc__)

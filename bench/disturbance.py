@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Records what disturbs this machine: the same four measurements over and over, on stdout.
+"""Records disturbances of this machine: prints the same four measurements repeatedly.
 
 Usage: disturbance.py [--minutes M] [--every SECONDS] [--load] > TRACE
 
-Needs a C++ compiler (c++, or $CXX), not clprobe: bench/native/disturbance.cpp does it. With --load two busy
-loops come and go (bench/load.py) in the second half of the time (15 min). tests/curves/*-noise.txt are such
-traces; tests/unit/analysis/disturbance_test.cpp asks them whether intervals hold the truth.
+Builds bench/native/disturbance.cpp with a C++ compiler (c++ or $CXX) and does not need clprobe. The default
+is 15 minutes. --load starts and stops two busy loops (bench/load.py) in the second half of the time. The
+files tests/curves/*-noise.txt are such traces. tests/unit/analysis/disturbance_test.cpp uses them to test
+whether intervals contain the true value.
 """
 import argparse
 import contextlib
@@ -25,13 +26,13 @@ MIB = 2**20
 
 
 def build(program: str) -> bool:
-    """Whether there is a compiler that makes it."""
+    """Builds the program. Returns whether a compiler exists and succeeds."""
     words = [os.environ.get("CXX", "c++"), "-std=c++20", "-O2", "-pthread", str(SOURCE), "-o", program]
     return shutil.which(words[0]) is not None and subprocess.run(words, check=False).returncode == 0
 
 
 def memory_bytes() -> int:
-    """A working set that no cache holds, as far as the system tells of caches: up to 1 GiB."""
+    """Returns a working set, at most 1 GiB, larger than every cache that the system reports."""
     try:
         last_cache = os.sysconf("SC_LEVEL3_CACHE_SIZE")
     except (ValueError, OSError):
@@ -40,7 +41,7 @@ def memory_bytes() -> int:
 
 
 def cpu_name() -> str:
-    """As the kernel calls it."""
+    """Returns the name of the CPU."""
     with contextlib.suppress(OSError):
         for line in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
             if line.startswith("model name"):
@@ -49,7 +50,7 @@ def cpu_name() -> str:
 
 
 def head_of(cores: int, memory: int) -> str:
-    """What the columns are, and of which machine."""
+    """Returns a header line with the machine and the columns."""
     return (f"# {cpu_name()}, {cores} cores; seconds since the start, "
             "load (1: busy loops that come and go), "
             f"ns per hop (least, median) at 16 KiB, 512 KiB, {memory // MIB} MiB, "
@@ -57,25 +58,25 @@ def head_of(cores: int, memory: int) -> str:
 
 
 def with_load(line: str, is_on: bool) -> str:
-    """A line of the program's, and whether the load was on."""
+    """Inserts the state of the load into a line of the program's output."""
     seconds, numbers = line.split(maxsplit=1)
     return f"{seconds} {int(is_on)} {numbers.rstrip()}"
 
 
 def record(program: str, seconds: float, every: float, has_load: bool) -> None:
-    """Prints the lines as they come."""
+    """Prints the lines of the program as they arrive."""
     cores = len(os.sched_getaffinity(0))
     memory = memory_bytes()
     print(head_of(cores, memory), flush=True)
     words = [program, str(seconds), str(every), str(memory), str(cores)]
     with contextlib.ExitStack() as stack:
         child = stack.enter_context(subprocess.Popen(words, stdout=subprocess.PIPE, text=True))
-        beside = None
+        background = None
         assert child.stdout is not None
         for line in child.stdout:
-            print(with_load(line, beside is not None and beside.is_on), flush=True)
-            if has_load and beside is None and float(line.split()[0]) >= seconds / 2:
-                beside = stack.enter_context(load.Load())
+            print(with_load(line, background is not None and background.is_on), flush=True)
+            if has_load and background is None and float(line.split()[0]) >= seconds / 2:
+                background = stack.enter_context(load.Load())
         status = child.wait()
     if status != 0:
         raise SystemExit(f"{SOURCE.stem}: exit status {status}")

@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What docs/gsi.md says of GSI's thesis and of its what-ifs, simulated anew.
+"""Simulates again the numbers of docs/gsi.md about GSI's thesis and what-ifs.
 
     bench/gsi_page.py build/release/clprobe [--check]
 
-Prints the ratios beside the thesis's, as the median of several seeds of latencies and with each; how many are
-within 25 % in the median; how many sentences hold (bench/thesis.py) with most seeds, and those that do not
-with all; how many of both with the first seed alone; the ratios of the arrays with one parameter varied,
-which shows what keeps them from the thesis's; and what the what-ifs take as shares of the time without them.
-With --check prints what of this the page does not say, and then the exit status is 1.
+Prints these lines:
+- the ratios of the thesis and of clprobe, as the median over several seeds and for each seed
+- the number of median ratios within 25 %, and of sentences (bench/thesis.py) that hold with most seeds
+- the same numbers for the first seed alone
+- the sentences that do not hold with all seeds
+- the ratios of the arrays with one parameter changed, which shows the causes of differences
+- the times of the what-ifs relative to the time without them
+
+--check prints the lines that the page lacks; the exit status is 1 if there are any.
 """
 
 import argparse
@@ -25,9 +29,10 @@ from thesis import SENTENCES, UTS, UTS_OWNING, UTSD, UTSD_OWNING, Bars, is_near,
 PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "gsi.md"
 SEARCHES = "uts,utsd"
 ARRAYS = "implicit"
-# The arrays are small, so that more of their numbers hang on the latencies that a seed draws, and soon done.
+# The arrays use more seeds: their small size makes them depend more on random latencies, and faster to
+# simulate.
 SEEDS_OF = {SEARCHES: SEEDS, ARRAYS: (*SEEDS, 4, 5, 6, 7)}
-# One parameter of the arrays or of the machine beside those that were found.
+# Single changes to a parameter of the arrays or of the machine.
 VARIED: list[Settings] = [
     {"operations": 64},
     {"address-operations": 4},
@@ -47,12 +52,13 @@ WHAT_IFS: dict[str, Settings] = {
 
 
 def median_of(seeds: list[Bars], what: str) -> tuple[float, float]:
-    """The thesis's ratio, and the median of all seeds'."""
+    """Returns the thesis's ratio and the median of clprobe's ratios over the seeds."""
     return seeds[0].ratios[what][0], statistics.median(each.ratios[what][1] for each in seeds)
 
 
 def ratio_lines(cases: list[list[Bars]]) -> list[str]:
-    """A row of the page's table each: the median, and what the seeds have. By case and seed."""
+    """Returns a row for each ratio: the thesis, the median and each seed. `cases` holds bars by case and
+    seed."""
     lines = []
     for seeds in cases:
         for what in seeds[0].ratios:
@@ -63,26 +69,28 @@ def ratio_lines(cases: list[list[Bars]]) -> list[str]:
 
 
 def holds_mostly(holds: Callable[[Bars], bool], seeds: list[Bars]) -> bool:
-    """With more than half of the seeds."""
+    """Tests whether a sentence holds with more than half of the seeds."""
     return 2 * sum(holds(each) for each in seeds) > len(seeds)
 
 
 def count_line(names: list[str], cases: list[list[Bars]]) -> str:
-    """How many ratios are near in the median, and how many sentences hold with most seeds."""
+    """Counts the median ratios within 25 % and the sentences that hold with most seeds."""
     ratios = [median_of(seeds, what) for seeds in cases for what in seeds[0].ratios]
-    held = [holds_mostly(holds, seeds) for name, seeds in zip(names, cases) for _, holds in SENTENCES[name]]
+    holding = [holds_mostly(holds, seeds) for name, seeds in zip(names, cases)
+               for _, holds in SENTENCES[name]]
     return (f"{sum(is_near(*pair) for pair in ratios)} of {len(ratios)} ratios are within 25 %, and "
-            f"{sum(held)} of {len(held)} sentences hold")
+            f"{sum(holding)} of {len(holding)} sentences hold")
 
 
 def missed_lines(name: str, seeds: list[Bars]) -> list[str]:
-    """The case's sentences that do not hold with all seeds, and with how many they do."""
-    held = {says: sum(holds(each) for each in seeds) for says, holds in SENTENCES[name]}
-    return [f"{says}: {count} of {len(seeds)}" for says, count in held.items() if count < len(seeds)]
+    """Returns the sentences of a case that fail with some seed, and the number of seeds with which they
+    hold."""
+    holding = {says: sum(holds(each) for each in seeds) for says, holds in SENTENCES[name]}
+    return [f"{says}: {count} of {len(seeds)}" for says, count in holding.items() if count < len(seeds)]
 
 
 def what_if_lines(plain: Bars, changed: dict[str, Bars]) -> list[str]:
-    """A row of the page's table each: the search, under GPU coherence and under ownership."""
+    """Returns a row for each what-if and search: relative times under GPU coherence and ownership."""
     return [f"| `{words}` | {name} | {bars.time[gpu] / plain.time[gpu]:.3g} "
             f"| {bars.time[owning] / plain.time[owning]:.3g} |"
             for words, bars in changed.items()
@@ -90,16 +98,17 @@ def what_if_lines(plain: Bars, changed: dict[str, Bars]) -> list[str]:
 
 
 def varied_lines(plain: Bars, varied: list[Bars]) -> list[str]:
-    """A row of the page's table each: the ratios of the arrays, and how many sentences are missed."""
+    """Returns a row for each changed parameter: the ratios of the arrays and the number of missed
+    sentences."""
     names = [(name, value) for each in VARIED for name, value in each.items()]
-    places = ["as found", *(f"`{name} {value}`" if "." in name else f"`--set {name}={value}`"
+    labels = ["as found", *(f"`{name} {value}`" if "." in name else f"`--set {name}={value}`"
                             for name, value in names)]
-    return [f"| {place} | {' | '.join(f'{here:.3g}' for _, here in bars.ratios.values())} "
-            f"| {len(missed_by(ARRAYS, bars))} |" for place, bars in zip(places, [plain, *varied])]
+    return [f"| {label} | {' | '.join(f'{here:.3g}' for _, here in bars.ratios.values())} "
+            f"| {len(missed_by(ARRAYS, bars))} |" for label, bars in zip(labels, [plain, *varied])]
 
 
 def lines_of(program: str) -> list[str]:
-    """All that the page has to say."""
+    """Simulates all cases and returns the lines that the page must contain."""
     cases = list(SENTENCES)
     machine = machine_of(program)
     unchanged: Settings = {}
@@ -121,7 +130,7 @@ def lines_of(program: str) -> list[str]:
 
 
 def main() -> int:
-    """Prints, or compares."""
+    """Prints the lines, or compares them with the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("clprobe")
     parser.add_argument("--check", action="store_true")

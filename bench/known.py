@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whether `clprobe profile` says of a kernel what `clprobe stalls` knows of it.
+"""Compares the causes that `clprobe profile` finds for a kernel with those that `clprobe stalls` knows.
 
     bench/known.py build/release/clprobe [CASE...] [-- OPTION...]
     bench/known.py --write
 
-Each case of `stalls` is a kernel that was built to wait for one thing, and whose causes its own
-arguments take away. Here it is a user's kernel: a text of bench/known, launched by bench/known/CASE.json
-with the groups, arrays and iterations that `stalls` had on the device, which is run first. The table has
-the first cause of both, whether they agree (the same one, and shares that differ by at most ten
-points), and what else `profile` found or refused. The two have other names for some causes (NAMES): full
-store buffers are in two causes of `profile`, which count as one, by their sum. Options go to both, and to
-a run of `latency`, for the levels of memory.
-`--write` makes the texts anew of cl/ (structural.cl is the kernel whose work waits for a unit), and the
-launches' numbers of this file.
+Each case of `stalls` is a kernel built to wait for one thing, and its own arguments can remove the causes.
+Here the kernel is profiled like a user's kernel: bench/known has its text, and the launch
+bench/known/CASE.json has the groups, arrays and iterations of `stalls`, which runs first.
+The table shows the first cause of both, whether they agree, and what else `profile` found or refused. They
+agree if the cause is the same and the shares differ by at most ten points. Some causes have different names
+(NAMES): full store buffers belong to two causes of `profile`, whose sum is compared.
+Options go to both commands, and to a run of `latency` for the memory levels. `--write` regenerates the kernel
+texts from cl/ and the launches from the numbers in this file. structural.cl is the kernel whose work waits
+for a functional unit.
 """
 
 import dataclasses
@@ -26,33 +26,32 @@ import profiled
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "bench" / "known"
-MAX_APART = 0.10
+MAX_DIFFERENCE = 0.10
 UNATTRIBUTED = "unattributed"
 REFUSABLE = ("memory", "barriers", "atomics", "lanes", "fences", "functions", "chains")
-# What lanes cost each other, which `profile` has in one.
+# Cause of `profile` for conflicts between lanes.
 LANES = "memory structural: lanes"
-# What a cause of `stalls` is called by `profile`, where that is another name: all of its causes that begin
-# so, together. Memory takes no more stores where these are too many bytes: groups that store to the same
-# lines are fewer, and lanes that store one word, so that there is a part of it in either.
+# Causes of `stalls` that `profile` calls by other names: the prefixes of its causes, which are summed. A full
+# store buffer counts as memory and as lanes: memory accepts fewer stores if they have too many bytes, which
+# removing either cause reduces.
 NAMES = {"memory structural: bank conflict": (LANES,), "memory structural: serial requests": (LANES,),
          "control": (LANES,), "memory structural: full store buffer": ("memory data", LANES)}
-# Less of a kernel's time is no reason to change it, and no first cause.
-LEAST = 0.05
+# Minimum share of a first cause, below which a kernel would not be changed.
+MIN_SHARE = 0.05
 
 WORD_BYTES = 4
 LINE_WORDS = 32
 BLOCK_WORDS = LINE_WORDS * LINE_WORDS
 TURNS_OF_LANES = 8
 HALVING = 0.5
-MAX_COLUMNS = 100  # of a kernel's text
-# Of case.hpp.
+MAX_COLUMNS = 100  # line length in a kernel's text
+# Constants of case.hpp.
 STEP_MULTIPLIER = 747796405
 STEP_ADDEND = 0x9E3779B9
-# Every word of the array: lanes that follow what they load stay together, as in `stalls`.
+# Value of every word of the array. Lanes that follow loaded indexes then stay together, as in `stalls`.
 FILL = 2654435769
 
-# Of cases/wait_for_one.hpp: what one iteration does, groups per compute unit,
-# work-items of a group.
+# Cases of cases/wait_for_one.hpp: work of one iteration, groups per compute unit, and work-items per group.
 CASES: dict[str, dict[str, int]] = {
     "memory-bound": {"groups_per_unit": 2, "work_items": 256, "far_loads": 4},
     "latency-bound": {"far_loads": 4, "is_chase": 1},
@@ -72,7 +71,7 @@ CASES: dict[str, dict[str, int]] = {
     "function-unit": {"groups_per_unit": 2, "work_items": 256, "near_loads": 1, "tile_loads": 0,
                       "chain_steps": 0, "functions": 8},
 }
-UNITS = ("block_loads", "stores", "functions")  # that a structural case waits for
+UNITS = ("block_loads", "stores", "functions")  # units that a structural case waits for
 DEFAULTS = {"groups_per_unit": 1, "work_items": 32, "far_loads": 0, "is_chase": 0, "near_loads": 0,
             "tile_loads": 1, "tile_stride": 2, "chain_steps": 1, "turn_steps": 0, "has_barrier": 0,
             "is_divergent": 0, "block_loads": 0, "stores": 0, "is_scattered": 0, "stores_go_far": 0,
@@ -81,7 +80,7 @@ DEFAULTS = {"groups_per_unit": 1, "work_items": 32, "far_loads": 0, "is_chase": 
 
 @dataclasses.dataclass
 class Sizes:
-    """What a launch has of the device."""
+    """Sizes of a launch, which depend on the device."""
 
     groups: int
     work_items: int
@@ -93,33 +92,33 @@ class Sizes:
 
 
 def mask_of(size: int) -> int:
-    """Of the lines of an array."""
+    """Returns the index mask for the lines of an array."""
     return size // (LINE_WORDS * WORD_BYTES) - 1
 
 
 def power_below(number: int) -> int:
-    """The largest power of two that is no larger; 1 at least."""
+    """Returns the largest power of two up to the number, at least 1."""
     return 1 << (max(number, 1).bit_length() - 1)
 
 
 def is_structural(case: str) -> bool:
-    """Whether it waits for a unit, in a kernel of its own."""
+    """Tests whether a case waits for a functional unit and so uses the structural kernel."""
     return any(CASES[case].get(each) for each in UNITS)
 
 
 def text_path(case: str) -> pathlib.Path:
-    """Of its kernel."""
+    """Returns the path of a case's kernel."""
     return FOLDER / ("structural.cl" if is_structural(case) else "mixed.cl")
 
 
 def stored_blocks(mix: dict[str, int], sizes: Sizes, rows: int) -> int:
-    """One for each row, so that caches hold them, or half of the array."""
+    """Returns the number of blocks stored to: half of the array, or one for each row, which caches hold."""
     every = power_below(sizes.far_bytes // 2 // (BLOCK_WORDS * WORD_BYTES))
     return every if mix["stores_go_far"] else min(every, 1 << (rows - 1).bit_length())
 
 
 def structural_numbers(mix: dict[str, int], sizes: Sizes) -> dict[str, int]:
-    """What the kernel that waits for a unit gets besides (wait_for_one.cpp)."""
+    """Returns the additional arguments of the structural kernel (wait_for_one.cpp)."""
     rows = max(sizes.groups * sizes.work_items // LINE_WORDS, 1)
     blocks = stored_blocks(mix, sizes, rows)
     return {"block_loads": mix["block_loads"],
@@ -132,7 +131,7 @@ def structural_numbers(mix: dict[str, int], sizes: Sizes) -> dict[str, int]:
 
 
 def options_of(case: str, version: str) -> str:
-    """How its kernel is built. The fence came with OpenCL C 2.0; NVIDIA has it in any."""
+    """Returns the build options of a case's kernel. Fences need OpenCL C 2.0, except on NVIDIA's drivers."""
     if not is_structural(case):
         return ""
     if not CASES[case].get("has_fence"):
@@ -143,7 +142,7 @@ def options_of(case: str, version: str) -> str:
 
 
 def launch_of(case: str, sizes: Sizes, version: str) -> dict[str, Any]:
-    """The launch of a case with nothing taken away, as `stalls` makes it."""
+    """Returns the launch of a case with no cause removed, as `stalls` makes it."""
     mix = {**DEFAULTS, **CASES[case]}
     rows = max(sizes.work_items // sizes.lanes, 1)
     numbers = {
@@ -181,7 +180,7 @@ def launch_of(case: str, sizes: Sizes, version: str) -> dict[str, Any]:
 
 
 def usual_launch(case: str) -> dict[str, Any]:
-    """That of a GPU with 132 compute units."""
+    """Returns the launch for a GPU with 132 compute units."""
     mix = {**DEFAULTS, **CASES[case]}
     sizes = Sizes(groups=132 * mix["groups_per_unit"], work_items=mix["work_items"], lanes=32,
                   far_bytes=2**29, near_bytes=2**21, first_bytes=2**13, iterations=256)
@@ -189,7 +188,7 @@ def usual_launch(case: str) -> dict[str, Any]:
 
 
 def resolved(text: str, known: dict[str, bool]) -> str:
-    """Without the conditions that are known, and what stands in branches that are not taken."""
+    """Removes preprocessor conditions whose value is known, and the branches that are not taken."""
     kept = []
     branches: list[bool | None] = []
     for line in text.splitlines(keepends=True):
@@ -209,21 +208,21 @@ def resolved(text: str, known: dict[str, bool]) -> str:
     return "".join(kept)
 
 
-def wrapped(parameters: str, indent: int, behind: int) -> str:
-    """In lines, as clang-format has them; `behind` is what the last one needs room for."""
+def wrapped(parameters: str, indent: int, reserved: int) -> str:
+    """Wraps parameters as clang-format does. `reserved`: number of columns needed after the last one."""
     lines = [""]
     each = " ".join(parameters.split()).split(", ")
-    for at, parameter in enumerate(each):
-        text = parameter + (", " if at + 1 < len(each) else behind * "_")
+    for index, parameter in enumerate(each):
+        text = parameter + (", " if index + 1 < len(each) else reserved * "_")
         if indent + len((lines[-1] + text).rstrip()) > MAX_COLUMNS:
             lines.append("")
         lines[-1] += text
-    lines[-1] = lines[-1].removesuffix(behind * "_")
+    lines[-1] = lines[-1].removesuffix(reserved * "_")
     return ("\n" + indent * " ").join(line.rstrip() for line in lines)
 
 
 def text_of_kernel(structural: bool) -> str:
-    """One of the two kernels of `stalls` in one text, without its clocks."""
+    """Returns the text of one of the two kernels of `stalls` as a single file, without clock reads."""
     known = {"STAMPS": False, "STAMPS == 1": False, "STRUCTURAL": structural, "!STRUCTURAL": not structural}
 
     def included(name: str) -> str:
@@ -233,7 +232,7 @@ def text_of_kernel(structural: bool) -> str:
     macros = "".join(re.findall(rf"^#define (?:{names})\b.*\n", included("stalls.cl"), re.M))
     units, _, parameters = included("stalls_structural.clh").partition("#define STRUCTURAL_PARAMETERS")
     mixed = re.sub(r"^#define STRUCTURAL_PARAMETERS\n\n", "", included("stalls_mixed.clh"), flags=re.M)
-    # As a person writes them: in the list, and not in a macro.
+    # The parameters replace their macro, as a user would write them.
     listed = " ".join(parameters.replace("\\", " ").replace(" *", "* ").split())
     mixed = mixed.replace("STRUCTURAL_PARAMETERS", listed if structural else "").replace("\n) {", ") {")
     mixed = re.sub(r"(kernel void stalls_mixed\()(.*?)(\) \{)",
@@ -254,14 +253,14 @@ def text_of_kernel(structural: bool) -> str:
 
 
 def write_files() -> None:
-    """What is in bench/known of `stalls`."""
+    """Writes the kernels and launches of bench/known."""
     for case in CASES:
         text_path(case).write_text(text_of_kernel(is_structural(case)), encoding="utf-8")
         profiled.write_launch(FOLDER / f"{case}.json", usual_launch(case))
 
 
 def sizes_of(result: dict[str, Any], case: str) -> Sizes:
-    """Of the launches of a case with nothing taken away and no noise."""
+    """Returns the sizes of the launches of a case with no cause removed and no noise."""
     point = next(each for each in result["points"] if each["series"] == case and
                  each["parameters"].get("idealised") == 0 and each.get("samples") and
                  not {"phase", "noise"} & each["parameters"].keys())
@@ -272,7 +271,7 @@ def sizes_of(result: dict[str, Any], case: str) -> Sizes:
 
 
 def stack_of(result: dict[str, Any], series: str) -> tuple[dict[str, float], str]:
-    """Shares by cause, and why there are none."""
+    """Returns the shares by cause, and the reason if there are none."""
     parts = [each for each in result["findings"]
              if each["name"] == "stall" and each["series"] == series and each["method"] == "shapley"]
     shares = {each["label"]: each["value"] for each in parts
@@ -281,40 +280,42 @@ def stack_of(result: dict[str, Any], series: str) -> tuple[dict[str, float], str
 
 
 def first_of(shares: dict[str, float]) -> str:
-    """The largest cause; empty where there is none."""
+    """Returns the largest cause, empty if there is none."""
     causes = {name: share for name, share in shares.items() if name != UNATTRIBUTED and share > 0}
     return max(causes, key=lambda each: causes[each], default="")
 
 
 def share_text(shares: dict[str, float], name: str) -> str:
-    """As in a report."""
+    """Formats a share as a report does."""
     return f"{name} {100 * shares[name]:.1f} %" if name else "none"
 
 
 def verdict_of(known: dict[str, float], found: dict[str, float], doubt: str) -> str:
-    """Whether both say the same: what `profile` calls the first cause of `stalls` is more than any other of
-    its causes, and within ten points."""
+    """Tells whether `profile` agrees with `stalls`: its cause for the first cause of `stalls` must be its
+    largest, and within ten points."""
     truth = first_of(known)
     if doubt:
         return doubt
     if not truth:
         return "nothing to agree with"
     own = [each for each in found if each.startswith(NAMES.get(truth, (truth,)))]
-    # `profile` may not be able to tell main memory and last cache apart: all parts of it, then.
-    whole = [each for each in found if truth.startswith(each)] if not own else []
-    share = sum(found[each] for each in own + whole)
-    others = {name: each for name, each in found.items() if name not in own + whole}
+    # If `profile` cannot separate main memory and the last cache, all parts of memory are compared.
+    memory_parts = [each for each in found if truth.startswith(each)] if not own else []
+    share = sum(found[each] for each in own + memory_parts)
+    others = {name: each for name, each in found.items() if name not in own + memory_parts}
     first = first_of(others)
     if share <= 0 or others.get(first, 0.0) > share:
-        return "other cause" if others.get(first, 0.0) >= LEAST else "not found"
-    apart = abs(sum(known[each] for each in known if each == truth or each.startswith(tuple(whole))) - share)
-    if apart > MAX_APART:
-        return f"{100 * apart:.0f} points apart"
+        return "other cause" if others.get(first, 0.0) >= MIN_SHARE else "not found"
+    expected = sum(known[each] for each in known
+                   if each == truth or each.startswith(tuple(memory_parts)))
+    difference = abs(expected - share)
+    if difference > MAX_DIFFERENCE:
+        return f"{100 * difference:.0f} points apart"
     return "yes" if len(own) < 2 else f"yes, in {len(own)} parts"
 
 
 def row_of(case: str, document: dict[str, Any], clprobe: str, options: list[str]) -> str:
-    """One line of the table; the document is that of `stalls`."""
+    """Returns a row of the table. `document` is the document of `stalls`."""
     built_in = document["results"][0]
     with tempfile.TemporaryDirectory() as folder:
         launch = pathlib.Path(folder) / "launch.json"

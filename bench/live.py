@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How often `compare --live` finds a slower driver, and how often a change where there is none.
+"""Counts how often `compare --live` finds a slower driver, and how often it finds a change without one.
 
 Usage: live.py [--times N] [--percent P] [--kernel WORD] [--time TIME] [--device SEL]
-               CLPROBE LIBRARY PROBE...
+              CLPROBE LIBRARY PROBE...
 
-Compares one device with itself N times (4), and N times with itself under LIBRARY (libclprobe_fault.so),
-which stretches launches by P percent (10): of programs whose source has WORD, by default `latency_chase`.
-The two kinds take turns. All words behind LIBRARY are for clprobe: `latency --series global`.
+Compares one device with itself N times (4), and N times with itself under LIBRARY (libclprobe_fault.so). The
+library lengthens launches by P percent (10) in programs whose source contains WORD (`latency_chase`). The two
+kinds of comparison alternate. Words after LIBRARY go to clprobe: `latency --series global`.
 
-`found` counts the comparisons in which a headline is worse, and `all` those in which every one that was
-followed in turns is; `changed` those in which any is better, worse or different.
+`found` counts comparisons in which some headline is worse; `all`, those in which every headline measured
+alternately is worse; `changed`, those in which some headline is better, worse or different.
 """
 import argparse
 import json
@@ -24,7 +24,7 @@ CHANGES = ("better", "worse", "different")
 
 
 def compare(words: list[str]) -> tuple[float, int, Any]:
-    """Seconds, exit status and the comparison."""
+    """Runs a comparison. Returns its seconds, exit status and document."""
     begin = time.monotonic()
     done = subprocess.run(words, capture_output=True, check=False)
     seconds = time.monotonic() - begin
@@ -34,7 +34,7 @@ def compare(words: list[str]) -> tuple[float, int, Any]:
 
 
 class Tally:
-    """What some comparisons of one kind said."""
+    """Counts over the comparisons of one kind."""
 
     def __init__(self, title: str) -> None:
         self.title = title
@@ -48,7 +48,7 @@ class Tally:
         self.unclear: list[str] = []
 
     def add(self, seconds: float, status: int, comparison: Any) -> None:
-        """One more of them."""
+        """Adds a comparison."""
         self.seconds.append(seconds)
         self.failed += status == 4
         verdicts, followed = [], []
@@ -71,7 +71,7 @@ class Tally:
         self.all_worse += bool(followed) and all(each == "worse" for each in followed)
 
     def print(self) -> None:
-        """A line, and one for each headline."""
+        """Prints a line of totals, and one for each headline."""
         count = len(self.seconds)
         width = f"{100 * statistics.median(self.widths):.2g} %" if self.widths else "none"
         print(f"{self.title:12} {count:5} {self.worse:6} {self.all_worse:4} {self.changed:8} "
@@ -95,7 +95,7 @@ def main() -> None:
     parser.add_argument("--device", default="", metavar="SEL")
     parser.add_argument("words", nargs=argparse.REMAINDER, metavar="PROBE...")
     given = parser.parse_args()
-    if not os.path.isfile(given.library):  # the loader would go on without it, and nothing be slower
+    if not os.path.isfile(given.library):  # without it, the loader would run an unchanged driver
         parser.error(f"{given.library} is no library: build libclprobe_fault.so, and give its path")
     common = [given.clprobe, "compare", "--live", "--json", "--time-budget", given.time, "--fail-on", "worse"]
     if given.device:

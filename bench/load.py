@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A load that comes and goes: busy loops for a while, then none, at random.
+"""Intermittent load: busy loops that run for random times, with random pauses.
 
-The script beside it, and what it measures, run as they are: the loops are processes of their own.
+The loops are separate processes, so they do not slow down the script or its measurements directly.
 """
 import random
 import subprocess
@@ -9,13 +9,13 @@ import sys
 import threading
 
 LOOPS = 2
-# Disturbances of shared hosts last about 10 s (docs/method.md).
+# Limits of a period. Disturbances of shared hosts last about 10 s (docs/method.md).
 LEAST_SECONDS = 2.0
 MOST_SECONDS = 12.0
 
 
 class Load:
-    """Runs while the `with` block does, beside it. The same seed comes and goes the same way."""
+    """Load that runs during a `with` block. Equal seeds give equal periods."""
 
     def __init__(self, loops: int = LOOPS, seed: int = 1) -> None:
         self.is_on = False
@@ -33,7 +33,7 @@ class Load:
         self._thread.join()
 
     def _wait(self) -> bool:
-        """Whether there is more to come."""
+        """Waits for a random time. Returns False if the load is to end."""
         return not self._ended.wait(self._random.uniform(LEAST_SECONDS, MOST_SECONDS))
 
     def _come_and_go(self) -> None:

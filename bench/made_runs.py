@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of clprobe that scripts make: their documents, what they took, and which machine they are of."""
+"""Runs of clprobe started by scripts: their documents, durations and machines."""
 
 import contextlib
 import json
@@ -12,13 +12,13 @@ import load
 
 
 def split(words: list[str]) -> tuple[list[str], list[str]]:
-    """What is for the script, and what behind `--` is for clprobe."""
-    place = words.index("--") if "--" in words else len(words)
-    return words[:place], words[place + 1:]
+    """Splits words at `--` into the script's own and those for clprobe."""
+    index = words.index("--") if "--" in words else len(words)
+    return words[:index], words[index + 1:]
 
 
 def machine_of(document: dict[str, Any]) -> list[str]:
-    """Host, device and program of a run document, a line each."""
+    """Returns a line each for the host, device and program of a run document."""
     host, device, tool = document["host"], document["device"], document["tool"]
     return [f"host     {host['cpu']}, {host['logical_cpus']} CPUs, {host['os']}, {host['kernel']}",
             f"device   {device['name']}, {device['platform']}, driver {device['driver']}",
@@ -26,18 +26,18 @@ def machine_of(document: dict[str, Any]) -> list[str]:
 
 
 def machines_of(documents: list[dict[str, Any]]) -> list[str]:
-    """The lines in which they are alike once, others as often as they differ."""
+    """Returns the machine lines of all documents without repeats."""
     return list(dict.fromkeys(line for each in documents for line in machine_of(each)))
 
 
 def read(path: pathlib.Path | str) -> list[dict[str, Any]]:
-    """The documents of a file: of one device, or of several."""
+    """Returns the run documents of a file, which holds one or a list."""
     found = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
     return found if isinstance(found, list) else [found]
 
 
 def run_once(clprobe: str, path: pathlib.Path, options: list[str]) -> float:
-    """Writes a document; the seconds that took. A run that failed ends the script."""
+    """Writes a run document and returns the seconds. A failed run ends the script."""
     begin = time.monotonic()
     words = [clprobe, *options, "-q", "-o", str(path)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
@@ -48,7 +48,7 @@ def run_once(clprobe: str, path: pathlib.Path, options: list[str]) -> float:
 
 def make_runs(clprobe: str, folder: pathlib.Path, count: int, options: list[str],
               has_load: bool) -> list[float]:
-    """01.json and so on, beside a load that comes and goes or not; the seconds of each."""
+    """Makes runs 01.json and so on, optionally under intermittent load. Returns the seconds of each."""
     folder.mkdir(parents=True, exist_ok=True)
     seconds = []
     with contextlib.ExitStack() as stack:

@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whether `clprobe profile` and Nsight Compute say the same of a kernel (NVIDIA alone).
+"""Compares the causes of `clprobe profile` with those of Nsight Compute (NVIDIA only).
 
     bench/nsight.py build/release/clprobe [KERNEL...] [-- OPTION...]
 
-The kernels are those of bench/pairs and bench/known. `ncu` looks at the PTX that the OpenCL driver makes
-of them (ptx.py), launched by CUDA (cuda_launch.py) behind caches that it empties. Of both the time is
-parted into four: memory (data and structural: also its atomics and fences), synchronization, idle (what
-the last wave costs), and within (what the units calculate, local memory, branches: for `profile` what it
-cannot take away, but for what then waits for loads, which is memory). Nsight's are its samples of warps in
-cycles in which nothing was issued, as shares of these cycles; the cycles in which something was issued are
-within; those in which a unit has no warp are idle.
-`profile` has a fifth, lanes: these wait in Nsight's samples for memory, for local memory or for a branch,
-and it says by other counters that they are apart: by more than 16 sectors a request (32 lanes of 16 bytes
-side by side), local memory of which half of the wavefronts are conflicts, or fewer than 24 of 32 threads.
-The table has the first part of both, and Kendall's tau-b of the parts that are more than 5 % in either.
+The kernels are those of bench/pairs and bench/known. `ncu` profiles the PTX that the OpenCL driver makes
+(ptx.py), launched by CUDA (cuda_launch.py) with caches flushed. Both divide the time into four parts:
+- memory: data and structural stalls, including atomics and fences
+- synchronization
+- idle: cost of the last wave; for Nsight, cycles in which a unit has no warp
+- within: computation, local memory and branches; for `profile`, what remains except waits for loads
+
+Nsight's parts are warp samples in cycles without an issued instruction, scaled to these cycles. Cycles with
+an issued instruction count as within.
+`profile` has a fifth part, lanes. Nsight counts such waits as memory, local memory or branches. Its counters
+show divergent lanes by more than 16 sectors per request (32 adjacent lanes of 16 bytes), local memory with
+conflicts in half of the wavefronts, or fewer than 24 of 32 threads.
+The table shows the largest part of both, and Kendall's tau-b over the parts above 5 % in either.
 """
 
 import argparse
@@ -37,9 +39,9 @@ ROOT = pathlib.Path(__file__).resolve().parent
 FOLDERS = (ROOT / "pairs", ROOT / "known")
 PARTS = ("memory", "synchronization", "idle", "within")
 LANES = "lanes"
-SEEN = 0.05
+MIN_SHARE = 0.05
 
-# Reasons of Nsight's; all others are within.
+# Nsight's stall reasons by part; all others count as within.
 REASONS = {"long_scoreboard": "memory", "lg_throttle": "memory", "tex_throttle": "memory",
            "drain": "memory", "membar": "memory", "barrier": "synchronization",
            "sleeping": "synchronization"}
@@ -61,21 +63,21 @@ MIN_THREADS = 24
 
 @dataclasses.dataclass
 class Shares:
-    """Of a kernel's time, by part, and the largest cause by its own name."""
+    """Shares of a kernel's time by part, and the tool's name for the largest cause."""
 
     parts: dict[str, float]
     cause: str
     doubt: str = ""
-    apart: str = ""  # why lanes are
+    apart: str = ""  # evidence of divergent lanes
 
     @property
     def first(self) -> str:
-        """The largest part."""
+        """Returns the largest part."""
         return max(self.parts, key=lambda each: self.parts[each])
 
 
 def launches() -> dict[str, tuple[pathlib.Path, pathlib.Path]]:
-    """Texts and launches, by name."""
+    """Returns kernel texts and launches by name."""
     found = {}
     for folder in FOLDERS:
         for path in sorted(folder.glob("*.json")):
@@ -85,13 +87,13 @@ def launches() -> dict[str, tuple[pathlib.Path, pathlib.Path]]:
 
 
 def options_in(launch: pathlib.Path) -> str:
-    """How a launch has its program built."""
+    """Returns the build options of a launch's program."""
     units = json.loads(launch.read_text(encoding="utf-8")).get("program", {}).get("units", [])
     return " ".join(each.get("options", "") for each in units)
 
 
 def part_of_cause(label: str) -> str:
-    """By the words of a stack."""
+    """Returns the part of a cause, by the words of its label."""
     if label.endswith(LANES):
         return LANES
     word = label.split(" ")[0].rstrip(":")
@@ -99,13 +101,13 @@ def part_of_cause(label: str) -> str:
 
 
 def profile(clprobe: str, text: pathlib.Path, launch: pathlib.Path, options: list[str]) -> Shares:
-    """By `clprobe profile`."""
+    """Returns the shares that `clprobe profile` finds."""
     return shares_in(profiled.profile_of(clprobe, text, launch, options)["findings"])
 
 
 def shares_in(findings: list[dict[str, Any]]) -> Shares:
-    """Of a kernel's findings. In the last wave groups wait as in the others: the parts of its stack
-    are those of the time that the tail leaves."""
+    """Returns the shares in a kernel's findings. Groups of the last wave wait as others do, so the shares of
+    the stack apply to the time without the tail."""
     parts = dict.fromkeys((*PARTS, LANES), 0.0)
     causes: dict[str, float] = {}
     doubt = ""
@@ -124,7 +126,7 @@ def shares_in(findings: list[dict[str, Any]]) -> Shares:
             continue
         parts[part_of_cause(each["label"])] += each["value"]
         causes[each["label"]] = each["value"]
-    # All of it is within where nothing of it could be taken away.
+    # Time that no removed cause explains counts as within.
     parts["within"] += max(0.0, 1.0 - sum(parts.values()))
     near = min(near, parts["within"])
     parts["memory"] += near
@@ -136,12 +138,12 @@ def shares_in(findings: list[dict[str, Any]]) -> Shares:
 
 
 def number_in(row: dict[str, str], name: str) -> float:
-    """Of a column, 0 where it is empty."""
+    """Returns the number in a column, 0 if it is empty."""
     return float(row[name].replace(",", "") or 0)
 
 
 def apart_in(row: dict[str, str]) -> str:
-    """Why the lanes of a kernel are apart; nothing where they are not."""
+    """Returns the evidence that a kernel's lanes diverge; empty if there is none."""
     sectors = max(number_in(row, each) for each in SECTORS)
     conflicts = number_in(row, CONFLICTS) / (number_in(row, WAVEFRONTS) or 1.0)
     threads = number_in(row, THREADS)
@@ -152,7 +154,7 @@ def apart_in(row: dict[str, str]) -> str:
 
 
 def shares_of(row: dict[str, str]) -> Shares:
-    """Of a kernel's metrics."""
+    """Returns the shares in a kernel's metrics."""
     stalls = {name.removeprefix(SAMPLES).removesuffix(NOT_ISSUED): number_in(row, name)
               for name in row if name.startswith(SAMPLES) and name.endswith(NOT_ISSUED)}
     stalls = {name: count for name, count in stalls.items() if name not in NO_REASONS}
@@ -168,8 +170,8 @@ def shares_of(row: dict[str, str]) -> Shares:
     return Shares(parts, f"{first} {100 * stalls.get(first, 0.0) / total:.0f}", apart=apart_in(row))
 
 
-def look(names: Sequence[str], folder: pathlib.Path) -> dict[str, Shares]:
-    """By Nsight Compute, all in one process."""
+def run_ncu(names: Sequence[str], folder: pathlib.Path) -> dict[str, Shares]:
+    """Profiles all kernels with Nsight Compute in one process."""
     described = launches()
     words: list[str] = []
     for name in names:
@@ -194,7 +196,7 @@ def look(names: Sequence[str], folder: pathlib.Path) -> dict[str, Shares]:
 
 
 def tau_b(pairs: Sequence[tuple[float, float]]) -> float | None:
-    """Kendall's rank correlation with ties (Kendall 1945, Biometrika 33:239); nothing of one pair."""
+    """Returns Kendall's rank correlation with ties (Kendall 1945, Biometrika 33:239); None if undefined."""
     order = ties_a = ties_b = count = 0
     for i, (a, b) in enumerate(pairs):
         for c, d in pairs[:i]:
@@ -217,7 +219,7 @@ def main() -> None:
     agreed = believed = 0
     with tempfile.TemporaryDirectory() as made:
         folder = pathlib.Path(made)
-        by_counters = look(given.names, folder)
+        by_counters = run_ncu(given.names, folder)
         levels = profiled.levels_of(given.clprobe, options, folder)
         print("| kernel | profile, % | | Nsight, % | | its lanes | agree | tau |")
         print(f"|{'---|' * 8}")
@@ -225,7 +227,7 @@ def main() -> None:
             ours = profile(given.clprobe, *described[name], [*levels, *options])
             theirs = by_counters[name]
             tau = tau_b([(ours.parts[each], theirs.parts[each]) for each in PARTS
-                         if max(ours.parts[each], theirs.parts[each]) > SEEN])
+                         if max(ours.parts[each], theirs.parts[each]) > MIN_SHARE])
             agrees = bool(theirs.apart) if ours.first == LANES else ours.first == theirs.first
             if not ours.doubt:
                 believed += 1

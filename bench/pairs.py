@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whether `clprobe profile` finds what a known fix takes away.
+"""Tests whether `clprobe profile` finds the cause that a known fix removes.
 
     bench/pairs.py build/release/clprobe [PAIR...] [-- OPTION...]
 
-A pair is a kernel before and after a fix, NAME.cl with the launch NAME.json each, in bench/pairs; or before
-and after its floats became bytes, in bench/bytes, which says how much of its time memory is. For
-each it prints the first cause found before it, the rank of the one that the fix is for among those that
-were found, what that is predicted to save at most, and what the fix saved. Folding is a perfect cache, so
-that a prediction that is less than what was saved is wrong ("below"), unless the fix takes away more than
-that cause. Of `occupancy` the prediction is what half as many groups at once cost: twice as many save no
-more than that where each further one hides less. Options go to clprobe: --device, --quick.
+A pair in bench/pairs is a kernel before and after a fix, each as NAME.cl with the launch NAME.json. A pair in
+bench/bytes is a kernel before and after its floats became bytes, which shows the share of memory in its time.
+The table shows the first cause found before the fix, the rank of the cause that the fix removes, the
+predicted maximum saving, and the saving. Working-set reduction models a perfect cache, so that a prediction
+below the saving is wrong ("below"), unless the fix also removes other causes. For `occupancy`, the prediction
+is the cost of half as many resident groups; doubling the groups saves at most that.
+Options go to clprobe: --device, --quick.
 """
 
 import dataclasses
@@ -25,11 +25,11 @@ ROOT = pathlib.Path(__file__).resolve().parent
 FOLDERS = (ROOT / "pairs", ROOT / "bytes")
 MEMORY = ("memory", "main_memory", "last_cache")
 CAUSES = (*MEMORY, "barriers", "atomics", "lanes", "tail", "occupancy", "chains")
-# Of the time: two runs of the same kernel differ by no more, and what costs less is no cause.
+# Shares of the time: the maximum difference between runs of one kernel, and the minimum of a cause.
 NOISE = 0.05
-LEAST = 0.01
+MIN_SHARE = 0.01
 
-# What each fix is for.
+# Kernels before and after a fix, and the causes that the fix removes.
 PAIRS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "transpose": ("transpose_naive", "transpose_tiled", MEMORY),
     "gemm": ("gemm_naive", "gemm_tiled", MEMORY),
@@ -59,7 +59,7 @@ PAIRS: dict[str, tuple[str, str, tuple[str, ...]]] = {
 
 @dataclasses.dataclass
 class Profile:
-    """What a document says of one kernel."""
+    """Profile of one kernel."""
 
     seconds: float
     shares: dict[str, float]
@@ -68,7 +68,7 @@ class Profile:
 
 @dataclasses.dataclass
 class Row:
-    """A pair."""
+    """Row of the table for a pair."""
 
     cells: str
     rank: int | None
@@ -82,19 +82,19 @@ def profile(clprobe: str, kernel: str, options: list[str]) -> Profile:
     findings: list[dict[str, Any]] = result["findings"]
     seconds = next(each["value"] for each in findings if each["name"] == "time")
     shares = {each["name"]: each["value"] for each in findings if each["name"] in CAUSES and
-              (each.get("value") or 0) >= LEAST and not each.get("reason", "").startswith("not resolved")}
+              (each.get("value") or 0) >= MIN_SHARE and not each.get("reason", "").startswith("not resolved")}
     reasons = (each.get("reason", "") for each in findings if each["name"] in ("stall", *CAUSES))
     doubt = next((each for each in reasons if each.startswith(("not believed", "refused"))), "")
     return Profile(seconds, shares, doubt)
 
 
 def seconds_of(clprobe: str, kernel: str, options: list[str]) -> float:
-    """Of a kernel whose causes nobody asks for."""
+    """Returns the time of a kernel, without its causes."""
     return profile(clprobe, kernel, ["--quick", *(each for each in options if each != "--quick")]).seconds
 
 
 def row_of(name: str, clprobe: str, options: list[str]) -> Row:
-    """One line of the table."""
+    """Returns the row of a pair."""
     before_name, after_name, fixed = PAIRS[name]
     try:
         before = profile(clprobe, before_name, options)
@@ -103,7 +103,7 @@ def row_of(name: str, clprobe: str, options: list[str]) -> Row:
         return Row(f"| {name} |{' |' * 7} clprobe ended with status {error.returncode} |", None, False)
     saved = 1 - after / before.seconds
     ranked = sorted(before.shares, key=lambda each: -before.shares[each])
-    ranks = [place + 1 for place, each in enumerate(ranked) if each in fixed]
+    ranks = [index + 1 for index, each in enumerate(ranked) if each in fixed]
     predicted = sum(before.shares.get(each, 0.0) for each in fixed)
     is_bound = bool(ranks) and predicted >= saved - NOISE
     first = f"{ranked[0]} {100 * before.shares[ranked[0]]:.1f}" if ranked else "none"
@@ -115,7 +115,7 @@ def row_of(name: str, clprobe: str, options: list[str]) -> Row:
 
 
 def main() -> None:
-    """Prints the table, and how many pairs are as they should be."""
+    """Prints the table, and the number of pairs that meet expectations."""
     parser = profiled.parser_of(__doc__, "pair", PAIRS)
     given, options = profiled.given_to(parser, "pair", PAIRS)
     if given.clprobe is None:

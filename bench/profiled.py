@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What known.py, pairs.py and apps.py share: their command lines, and kernels by `clprobe profile`."""
+"""Command lines and `clprobe profile` runs shared by known.py, pairs.py and apps.py."""
 
 import argparse
 import json
@@ -11,7 +11,7 @@ from typing import Any
 
 
 def parser_of(described: str | None, kind: str, names: Iterable[str]) -> argparse.ArgumentParser:
-    """CLPROBE [NAME...]; what stands behind ` -- ` is for clprobe."""
+    """Returns the parser of CLPROBE [NAME...]. Words after ` -- ` are for clprobe."""
     parser = argparse.ArgumentParser(description=described, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("clprobe", nargs="?")
     parser.add_argument("names", nargs="*", metavar=kind.upper(),
@@ -21,7 +21,7 @@ def parser_of(described: str | None, kind: str, names: Iterable[str]) -> argpars
 
 def given_to(parser: argparse.ArgumentParser, kind: str,
              names: Iterable[str]) -> tuple[argparse.Namespace, list[str]]:
-    """The arguments, with all names where none was given, and the options for clprobe."""
+    """Returns the arguments, with all names if none was given, and the options for clprobe."""
     own, _, options = " ".join(sys.argv[1:]).partition(" -- ")
     given = parser.parse_args(own.split())
     known = list(names)
@@ -33,21 +33,21 @@ def given_to(parser: argparse.ArgumentParser, kind: str,
 
 
 def document_of(words: list[str]) -> dict[str, Any]:
-    """The document that clprobe writes; raises CalledProcessError where it fails."""
+    """Returns the document that clprobe writes. Raises CalledProcessError if clprobe fails."""
     done = subprocess.run(words, stdout=subprocess.PIPE, check=True)
     documents: list[dict[str, Any]] = json.loads(done.stdout)
     return documents[0]
 
 
 def result_of(words: list[str]) -> dict[str, Any]:
-    """The first result of it."""
+    """Returns the first result of the document that clprobe writes."""
     result: dict[str, Any] = document_of(words)["results"][0]
     return result
 
 
 def levels_of(clprobe: str, options: list[str], folder: pathlib.Path) -> list[str]:
-    """The device's levels of memory, as options of `profile`: what drivers report of caches may be
-    another one than the last."""
+    """Measures the memory levels and returns them as options of `profile`. Drivers may report another cache
+    than the last one."""
     path = folder / "levels.json"
     words = [clprobe, "latency", "--series", "global", "-o", str(path), *options]
     subprocess.run(words, stdout=subprocess.DEVNULL, check=True)
@@ -55,12 +55,12 @@ def levels_of(clprobe: str, options: list[str], folder: pathlib.Path) -> list[st
 
 
 def profile_of(clprobe: str, text: pathlib.Path, launch: pathlib.Path, options: list[str]) -> dict[str, Any]:
-    """Of a kernel by hand."""
+    """Profiles a kernel from a kernel file and a launch file."""
     return result_of([clprobe, "profile", "--kernel-file", str(text), "--launch", str(launch), "--json",
                       *options])
 
 
 def write_launch(path: pathlib.Path, launch: dict[str, Any]) -> None:
-    """A field a line."""
+    """Writes a launch file with one field per line."""
     fields = [f"  {json.dumps(name)}: {json.dumps(value)}" for name, value in launch.items()]
     path.write_text("{\n" + ",\n".join(fields) + "\n}\n", encoding="utf-8")

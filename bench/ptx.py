@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PTX of an OpenCL kernel, as NVIDIA's driver makes it, in the form that CUDA's driver takes.
+"""PTX of OpenCL kernels, converted for CUDA's driver.
 
-Nsight Compute sees what CUDA launches, and not what OpenCL does. The instructions are the same: the
-text that CL_PROGRAM_BINARIES gives goes through the same assembler. What OpenCL alone has is put right:
-`%envreg`, by which its launches say their offsets and groups, and the target's `texmode_independent`.
+Nsight Compute profiles CUDA launches only. The machine code is the same, since the PTX in CL_PROGRAM_BINARIES
+goes through the same assembler. Two features of OpenCL are converted: `%envreg` registers, which hold a
+launch's offsets and group counts, and the target option `texmode_independent`.
 """
 
 import ctypes
@@ -16,23 +16,23 @@ CL_PROGRAM_BINARIES = 0x1166
 CL_PROGRAM_BUILD_LOG = 0x1183
 NVIDIA = 0x10DE
 
-# Offsets of work-items and groups are 0 in a launch without any.
+# Registers of work-item and group offsets, which are 0 in launches without an offset.
 OFFSETS = range(6)
 GROUPS = {6: "x", 7: "y", 8: "z"}
 
 
 class PtxError(Exception):
-    """There is no such device, or its driver does not take the text."""
+    """Error: no suitable device, or a kernel that the driver does not accept."""
 
 
 def checked(status: int, call: str) -> None:
-    """Raises PtxError."""
+    """Raises PtxError if the status is an error."""
     if status != 0:
         raise PtxError(f"{call}: error {status}")
 
 
 def nvidia_device(cl: ctypes.CDLL) -> ctypes.c_void_p:
-    """The first GPU of NVIDIA's."""
+    """Returns the first NVIDIA GPU."""
     platforms = (ctypes.c_void_p * 16)()
     count = ctypes.c_uint(0)
     checked(cl.clGetPlatformIDs(16, platforms, ctypes.byref(count)), "clGetPlatformIDs")
@@ -49,7 +49,7 @@ def nvidia_device(cl: ctypes.CDLL) -> ctypes.c_void_p:
 
 
 def ptx_of(text: str, options: str) -> str:
-    """What NVIDIA's driver makes of OpenCL C."""
+    """Returns the PTX that NVIDIA's driver makes of OpenCL C."""
     cl = ctypes.CDLL("libOpenCL.so.1")
     cl.clCreateContext.restype = ctypes.c_void_p
     cl.clCreateProgramWithSource.restype = ctypes.c_void_p
@@ -79,7 +79,8 @@ def ptx_of(text: str, options: str) -> str:
 
 
 def for_cuda(ptx: str) -> str:
-    """The same for CUDA's driver; raises PtxError where it reads what only OpenCL's launches set."""
+    """Converts PTX for CUDA's driver. Raises PtxError if the kernel reads other registers that OpenCL
+    launches set."""
     def register(found: re.Match[str]) -> str:
         number = int(found.group(2))
         if number in OFFSETS:
@@ -87,7 +88,7 @@ def for_cuda(ptx: str) -> str:
         if number in GROUPS:
             return f"mov.u32 {found.group(1)}, %nctaid.{GROUPS[number]};"
         raise PtxError(f"the kernel reads %envreg{number}")
-    made = re.sub(r"mov\.(?:b|u)32\s+(%\w+),\s*%envreg(\d+);", register, ptx)
-    made = re.sub(r"^(\.target\s+\w+)\s*,\s*texmode_independent", r"\1", made, flags=re.M)
-    # CUDA knows no spaces of parameters; the instructions say theirs.
-    return re.sub(r"\s\.ptr(?:\s+\.\w+)?(?:\s+\.align\s+\d+)?", "", made)
+    converted = re.sub(r"mov\.(?:b|u)32\s+(%\w+),\s*%envreg(\d+);", register, ptx)
+    converted = re.sub(r"^(\.target\s+\w+)\s*,\s*texmode_independent", r"\1", converted, flags=re.M)
+    # CUDA's driver does not accept address spaces of parameters. Instructions name their own.
+    return re.sub(r"\s\.ptr(?:\s+\.\w+)?(?:\s+\.align\s+\d+)?", "", converted)

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How often `latency --quick` is right: against what a run with the default effort found.
+"""Counts how often `latency --quick` agrees with a run of default effort.
 
 Usage: quick.py CLPROBE [--times N] [--load] [--against FILE] [-- OPTION...]
 
-Makes the default run, or takes that of FILE, and N quick ones (20), with --load beside two busy loops that
-come and go (bench/load.py). L1 and L2 are the first two levels of global memory, memory the last. `right`:
-within 25 % of the default run's latency. `silent`: there is no such level, or it has no value. Options go to
-every run.
+Makes the default run, or reads it from FILE, and then N quick runs (20). --load adds two intermittent busy
+loops (bench/load.py). L1 and L2 are the first two levels of global memory; memory is the last level. A
+latency is `right` within 25 % of the default run's, and `silent` if the level or its value is missing.
+Options go to every run.
 """
 
 import argparse
@@ -20,21 +20,21 @@ from typing import Any
 
 import made_runs
 
-# What `compare` does not call a change where values have no interval.
+# Largest difference that `compare` accepts for values without intervals.
 WITHIN = 0.25
 NAMES = ("L1", "L2", "memory")
 WORDS = ("right", "silent", "wrong")
 
 
 def levels_of(document: dict[str, Any]) -> dict[int, float | None]:
-    """Seconds of a load by level of global memory; None where a level was lost."""
+    """Returns the seconds of a load by level of global memory; None for a level without a value."""
     found = next((each for each in document["results"] if each["probe"] == "latency"), None)
     return {each["level"]: each.get("value") for each in (found or {"findings": []})["findings"]
             if each["name"] == "latency" and each["series"] == "global" and "level" in each}
 
 
 def latencies_of(document: dict[str, Any]) -> dict[str, float | None]:
-    """L1, L2 and memory. One level alone says nothing of which it is."""
+    """Returns the latencies of L1, L2 and memory. A single level cannot be assigned."""
     levels = levels_of(document)
     last = max(levels, default=0)
     return {"L1": levels.get(1), "L2": levels.get(2) if last > 2 else None,
@@ -42,21 +42,21 @@ def latencies_of(document: dict[str, Any]) -> dict[str, float | None]:
 
 
 def verdict_of(truth: float, found: float | None) -> str:
-    """Of WORDS."""
+    """Returns one of WORDS."""
     if found is None:
         return "silent"
     return "right" if abs(found / truth - 1.0) <= WITHIN else "wrong"
 
 
 def table_of(truth: dict[str, float | None], documents: list[dict[str, Any]]) -> list[str]:
-    """A row for each that the default run found, and one for runs in which all of them are right."""
+    """Returns a row for each latency of the default run, and one for runs in which all are right."""
     counts: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
     for document in documents:
-        said = {name: verdict_of(value, latencies_of(document)[name])
-                for name, value in truth.items() if value is not None}
-        for name, word in said.items():
+        verdicts = {name: verdict_of(value, latencies_of(document)[name])
+                    for name, value in truth.items() if value is not None}
+        for name, word in verdicts.items():
             counts[name][word] += 1
-        counts["all"][next((each for each in reversed(WORDS) if each in said.values()), "right")] += 1
+        counts["all"][next((each for each in reversed(WORDS) if each in verdicts.values()), "right")] += 1
     rows = [f"{'':<8}{'ns':>8}" + "".join(f"{word:>8}" for word in WORDS)]
     for name in (*(each for each in NAMES if each in counts), "all"):
         value = truth.get(name)

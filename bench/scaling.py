@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How the time of reading, showing and comparing grows with a document. Usage: scaling.py CLPROBE
+"""Measures how times of reading, showing and comparing grow with documents. Usage: scaling.py CLPROBE
 
-Each case is run with so much and with twice as much: 2 is linear, 4 quadratic. The least of a few
-turns counts, since noise only adds.
+Each case runs with one size and with twice that size: a ratio of 2 is linear, 4 quadratic. The minimum of
+several repeats counts, since noise only adds time.
 """
 import json
 import os
@@ -15,12 +15,12 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SEED = ROOT / "tests/fuzz/corpus/load/latency-gpu.json"
-TURNS = 3
+REPEATS = 3
 LIMIT_S = 120
 
 
 def long_series(points: int) -> str:
-    """A run whose one series has so many points, each of another size."""
+    """Returns a run with one series of many points of different sizes."""
     run = json.loads(SEED.read_text(encoding="utf-8"))
     result = run["results"][0]
     first = result["points"][0]
@@ -33,7 +33,7 @@ def long_series(points: int) -> str:
 
 
 def many_runs(runs: int) -> str:
-    """So many runs of a device, measured on different days."""
+    """Returns many runs of one device on different days."""
     run = json.loads(SEED.read_text(encoding="utf-8"))
     all_runs = []
     for i in range(runs):
@@ -43,19 +43,19 @@ def many_runs(runs: int) -> str:
 
 
 def seconds(program: str, words: list[str], files: list[str]) -> float:
-    """The least time of a few turns."""
-    least = float("inf")
-    for _ in range(TURNS):
+    """Returns the minimum time of several repeats."""
+    minimum = float("inf")
+    for _ in range(REPEATS):
         began = time.monotonic()
         try:
             subprocess.run([program, *words, *files], stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL, check=False, timeout=LIMIT_S)
         except subprocess.TimeoutExpired:
             return float("inf")
-        least = min(least, time.monotonic() - began)
-        if least > LIMIT_S / 10:
+        minimum = min(minimum, time.monotonic() - began)
+        if minimum > LIMIT_S / 10:
             break
-    return least
+    return minimum
 
 
 CASES = [

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How long `clprobe profile` takes for a program of a second with three kernels.
+"""Measures how long `clprobe profile` takes for a program that runs for a second with three kernels.
 
     bench/second.py build/release/clprobe build/test/clprobe_surveyed [SIDE] [-- OPTION...]
 
-The program, one of clprobe's tests, adds two matrices of SIDE * SIDE floats, transposes one, and reduces
-their product, each for a third of a second. It runs by itself, and is then profiled: both times are from
-start to end, with what compiles. Options go to clprobe: --device, --quick.
+The program is one of clprobe's tests. It adds two matrices of SIDE * SIDE floats, transposes one, and reduces
+their product, each for a third of a second. It runs alone and then under the profiler; both times include
+start, end and compilation. Options go to clprobe: --device, --quick.
 """
 
 import collections
@@ -19,7 +19,7 @@ import time
 
 
 def seconds_of(words: list[str]) -> float:
-    """From its start to its end; ends with what it says where it fails."""
+    """Returns the seconds of a command. Ends with its messages if it fails."""
     began = time.monotonic()
     done = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False, text=True)
     if done.returncode != 0:
@@ -28,7 +28,7 @@ def seconds_of(words: list[str]) -> float:
 
 
 def main() -> None:
-    """Prints the times, and what was found of how many kernels."""
+    """Prints the times and the findings of the kernels."""
     own, _, options = " ".join(sys.argv[1:]).partition(" -- ")
     if len(own.split()) not in (2, 3):
         sys.exit(__doc__)

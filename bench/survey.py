@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a survey (`clprobe profile --list`) costs a program, as a ratio of times measured in turns.
+"""Measures the overhead of a survey (`clprobe profile --list`) as a ratio of alternately measured times.
 
     bench/survey.py build/release/clprobe build/test/clprobe_surveyed [--rounds N]
 
-The program is one of clprobe's tests: it launches a kernel some number of times, waits after each hundred,
-and says how long that took. It does so in 40 blocks, of which each fourth one calls the driver past the
-loader, and so past the survey: device and host are as awake, and as busy, for it as for the blocks before
-and behind it. Each block has a size of its own, which is another row of the survey with its own first
-launches that are timed. (Others are timed by how long the program runs, in which the blocks past the loader
-count: by a third more than in a program without these.) What blocks differ by without a survey, the
-loader's part, is taken away: in each round the program runs by itself and under the survey. The table has
-the median of all rounds with an interval that holds it in nine series of ten, whether a block is at most
-5 % slower (open: the interval has that in it), and the ratio of the whole program's times, from its start
-to its end: clprobe's own start and end are in that.
+The program is one of clprobe's tests. It launches a kernel many times, waits after each hundred launches, and
+reports its time in 40 blocks. Every fourth block calls the driver directly, bypassing the loader and so the
+survey. Device and host are then as active as in the neighbouring blocks. Each block has its own size and so
+its own row in the survey, whose first launches are timed. (Other launches are timed by how long the program
+runs, which the direct blocks lengthen by a third.)
+In each round, the program runs alone and under the survey, so that the overhead of the loader cancels out.
+Columns of the table:
+- the median ratio over all rounds, with a 90 % interval
+- whether a block gets at most 5 % slower (open: the interval includes 5 %)
+- the ratio of the whole program's times, including start and end of clprobe
 """
 
 import argparse
@@ -23,7 +23,7 @@ import statistics
 import subprocess
 import time
 
-# Launches, work-items of each, steps of each work-item.
+# Launches, work-items per launch, steps per work-item.
 SERIES = ((1000, 1024, 2000), (1000, 1024, 0), (1000, 1024, 20000))
 BLOCKS = 40
 RESAMPLES = 2000
@@ -31,7 +31,7 @@ MAX_RATIO = 1.05
 
 
 def times_of(words: list[str]) -> tuple[list[float], float]:
-    """Of each block, as the program says, and of all of it, in seconds; ends where it fails."""
+    """Returns the seconds of each block and of the whole program. Ends if the program fails."""
     began = time.monotonic()
     done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, text=True)
     took = time.monotonic() - began
@@ -42,34 +42,35 @@ def times_of(words: list[str]) -> tuple[list[float], float]:
 
 
 def interval_of(ratios: list[float]) -> tuple[float, float]:
-    """Of the median, by drawing again and again from the rounds."""
+    """Returns a bootstrap interval of the median."""
     draw = random.Random(1)
     medians = sorted(statistics.median(draw.choices(ratios, k=len(ratios))) for _ in range(RESAMPLES))
     return medians[RESAMPLES // 20], medians[-RESAMPLES // 20]
 
 
 def verdict_of(low: float, high: float) -> str:
-    """Whether it is at most 5 % slower."""
+    """Tells whether the ratio is at most 5 % above 1."""
     return "yes" if high <= MAX_RATIO else "no" if low > MAX_RATIO else "open"
 
 
 def ratio_of(seconds: list[float]) -> float:
-    """Of blocks through the loader to those past it: the second of four, between two of the others."""
+    """Returns the ratio of blocks through the loader to direct blocks. Of four blocks, the second is direct
+    and is compared with its neighbours."""
     fours = zip(*(seconds[k::4] for k in range(4)))
-    return statistics.median((before + behind) / (2 * past) for before, past, behind, _ in fours)
+    return statistics.median((before + after) / (2 * past) for before, past, after, _ in fours)
 
 
 def row_of(series: tuple[int, int, int], clprobe: str, surveyed: str, rounds: int) -> str:
-    """One line of the table."""
+    """Returns a row of the table."""
     launches, items, steps = series
     program = [surveyed, "many", str(launches), str(items), str(steps), "seconds", str(BLOCKS), "direct"]
     with_survey = [clprobe, "profile", "--list", "--", *program]
-    times_of(with_survey)  # a driver may keep what it compiles
+    times_of(with_survey)  # warms up, since a driver may cache builds
     ratios, wholes, alone = [], [], []
-    for turn in range(rounds):
+    for round_number in range(rounds):
         both = (program, with_survey)
-        taken = [times_of(words) for words in (both if turn % 2 == 0 else reversed(both))]
-        (plain, plain_whole), (slow, slow_whole) = taken if turn % 2 == 0 else reversed(taken)
+        measured = [times_of(words) for words in (both if round_number % 2 == 0 else reversed(both))]
+        (plain, plain_whole), (slow, slow_whole) = measured if round_number % 2 == 0 else reversed(measured)
         ratios.append(ratio_of(slow) / ratio_of(plain))
         wholes.append(slow_whole / plain_whole)
         alone.append(statistics.median(plain))

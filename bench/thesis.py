@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What GSI's thesis states of its case studies in words, as conditions on simulated bars.
+"""Sentences of GSI's thesis about its case studies, as conditions on simulated bars.
 
-Where it gives no size ("significant", "insignificant", "very little"), one is chosen here, and stands with
-the sentence.
+Sentences without a size ("significant", "insignificant", "very little") get one here, stated in the sentence.
 """
 
 import contextlib
@@ -20,7 +19,7 @@ MAIN_MEMORY = "memory data: main memory"
 
 
 class Bars:
-    """Cycles by bar and by part in GSI's view, and ratios beside the thesis's."""
+    """Cycles by bar and by part of GSI's classification, and ratios of the thesis and of clprobe."""
 
     def __init__(self, findings: list[dict[str, Any]]) -> None:
         self.time: dict[str, float] = {}
@@ -37,16 +36,16 @@ class Bars:
         self.ratios = {what: (of["thesis"], of["here"]) for what, of in sides.items() if len(of) == 2}
 
     def cycles(self, bar: str, part: str) -> float:
-        """Of all parts that begin so."""
+        """Returns the cycles of all parts whose labels begin with `part`."""
         return sum(cycles for label, cycles in self.parts[bar].items() if label.startswith(part))
 
     def share(self, bar: str, part: str) -> float:
-        """Of the bar's time."""
+        """Returns the share of such parts in the bar's time."""
         return self.cycles(bar, part) / self.time[bar]
 
 
 def searched(queues: str, coherence: str = "GPU coherence") -> str:
-    """The bar's name."""
+    """Returns the name of a search's bar."""
     return f"{queues}, {coherence}"
 
 
@@ -55,22 +54,22 @@ UTSD, UTSD_OWNING = searched("utsd"), searched("utsd", "ownership")
 
 
 def copied(copy: str, mshrs: int = 32) -> str:
-    """The bar's name."""
+    """Returns the name of an array's bar."""
     return f"implicit, {copy}, {mshrs} MSHRs"
 
 
 def fall(bars: Bars, part: str) -> float:
-    """By how many cycles a part of utsd is less with ownership."""
+    """Returns the cycles by which ownership reduces a part of utsd."""
     return bars.cycles(UTSD, part) - bars.cycles(UTSD_OWNING, part)
 
 
 def gain(bars: Bars, copy: str) -> float:
-    """The time with 256 MSHRs as a share of that with 32."""
+    """Returns the time with 256 MSHRs as a share of that with 32."""
     return bars.time[copied(copy, 256)] / bars.time[copied(copy)]
 
 
 def stash_has_more(bars: Bars, kind: str) -> bool:
-    """Structural stalls of a kind: some of the scratchpad's, more of the stash's."""
+    """Tests whether the scratchpad has structural stalls of a kind, and the stash more of them."""
     scratchpad = bars.cycles(copied(SCRATCHPAD), STRUCTURAL + kind)
     return bars.cycles(copied(STASH), STRUCTURAL + kind) > scratchpad > 0.0
 
@@ -154,7 +153,7 @@ WORST = math.log(16.0)
 
 
 def distance(thesis: float, here: float) -> float:
-    """|ln| of the factor between them, at most that of 16."""
+    """Returns |ln| of the factor between two values, at most ln 16."""
     if thesis == here:
         return 0.0
     if min(thesis, here) <= 0.0:
@@ -163,17 +162,17 @@ def distance(thesis: float, here: float) -> float:
 
 
 def is_near(thesis: float, here: float) -> bool:
-    """Within 25 %."""
+    """Tests whether a value is within 25 % of the thesis's."""
     return thesis == here or (thesis > 0.0 and abs(here / thesis - 1.0) <= 0.25)
 
 
 def missed_by(cases: str, bars: Bars) -> list[str]:
-    """The sentences that do not come out again."""
+    """Returns the sentences that do not hold."""
     return [says for says, holds in SENTENCES[cases] if not holds(bars)]
 
 
 def missed_of_some(cases: str, bars: Bars) -> int:
-    """How many of the sentences do not hold that these bars decide."""
+    """Counts the sentences that these bars decide and that do not hold."""
     missed = 0
     for _, holds in SENTENCES[cases]:
         with contextlib.suppress(KeyError):
@@ -182,9 +181,10 @@ def missed_of_some(cases: str, bars: Bars) -> int:
 
 
 def score_of(cases: str, bars: Bars) -> Score:
-    """What statements that are missed count, and the mean distance; infinite where there are no bars."""
+    """Returns the missed statements, with sentences counted twice, and the mean distance. Infinite without
+    bars."""
     if not bars.ratios:
         return NONE
-    far = sum(not is_near(*each) for each in bars.ratios.values())
-    return (far + 2 * len(missed_by(cases, bars)),
+    missed_ratios = sum(not is_near(*each) for each in bars.ratios.values())
+    return (missed_ratios + 2 * len(missed_by(cases, bars)),
             sum(distance(*each) for each in bars.ratios.values()) / len(bars.ratios))

@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What `compare` says of runs of one machine, where every change is false.
+"""Collects the verdicts of `compare` for runs of one machine, among which every change is false.
 
 Usage: verdicts.py CLPROBE FOLDER [--side K] [--draws N] [--threshold SHARE] [--findings N]
-                   [--coverage N] [--make N [--load]] [-- OPTION...]
+                   [--coverage N] [--quiet PERCENT] [--make N [--load]] [-- OPTION...]
 
-All ordered pairs of the folder's run documents are compared, or with --side K pairs of sides of K runs, drawn
-N times (40) with a fixed seed. The table says how often --fail-on worse ended with which exit status, which
-share of the verdicts was which, of all probes and of each, and the resolution: the largest change that could
-have been missed. --findings N: the N findings that were most often not `same`. --coverage N: how often
-intervals hold "no change", what 95 % of the pairs differ by at most, and half of the usual interval, of each
-probe and of the N findings that hold it least often. --quiet PERCENT: only runs of which the documents say
-that times of one core alone (arithmetic, and loads from its own caches) were disturbed by no more. --make N:
-first makes N runs in the folder, which has none yet, with the options and probes behind --; with --load two
-busy loops come and go meanwhile (bench/load.py). Above the table is which machine, driver and commit the
-runs are of.
+Compares all ordered pairs of the folder's run documents. --side K instead draws N pairs (40) of K runs each,
+with a fixed seed. The table shows the machine, driver and commit of the runs, the exit statuses of --fail-on
+worse, the shares of the verdicts over all probes and for each, and the resolution: the largest change that
+could have been missed.
+
+--findings N     lists the N findings that were most often not `same`
+--coverage N     shows, for each probe and the N worst findings, how often intervals contain "no change",
+                 the 95th percentile of differences, and the median half width of intervals
+--quiet PERCENT  keeps runs whose single-core times (arithmetic, own caches) were disturbed at most so much
+--make N         first makes N runs in the folder, which has none yet, with the options after --
+--load           adds two intermittent busy loops to these runs (bench/load.py)
 """
 import argparse
 import collections
@@ -37,7 +38,7 @@ VERDICTS = ("same", "better", "worse", "different", "unclear")
 
 
 def sides_of(files: list[str], side: int, draws: int) -> list[tuple[list[str], list[str]]]:
-    """What to compare with what."""
+    """Returns the pairs of runs to compare."""
     if side == 1:
         return [([a], [b]) for a, b in itertools.permutations(files, 2)]
     generator = random.Random(1)
@@ -46,15 +47,15 @@ def sides_of(files: list[str], side: int, draws: int) -> list[tuple[list[str], l
 
 
 def disturbance_of_cores(file: str) -> float:
-    """By how many percent, at most, what one core does by itself was disturbed; of all runs in a file."""
+    """Returns the largest disturbance, in percent, of single-core references in all runs of a file."""
     kinds = ("core", "cache", "arithmetic")
-    told = [each for run in made_runs.read(file) for each in run.get("disturbances", [])]
-    of_cores = [each for each in told if each["kind"] in kinds and not each["is_rate"]]
+    references = [each for run in made_runs.read(file) for each in run.get("disturbances", [])]
+    of_cores = [each for each in references if each["kind"] in kinds and not each["is_rate"]]
     return max((100 * each["half_width"] for each in of_cores), default=math.inf)
 
 
 def runs_in(folder: pathlib.Path, most: float | None) -> tuple[list[str], str]:
-    """Those to compare, in the order of their names, and what to call them."""
+    """Returns the files to compare, sorted by name, and a description of them."""
     files = sorted(str(path) for path in folder.rglob("*.json"))
     if most is None:
         return files, "runs"
@@ -63,20 +64,20 @@ def runs_in(folder: pathlib.Path, most: float | None) -> tuple[list[str], str]:
 
 
 def compare(words: list[str], sides: tuple[list[str], list[str]]) -> tuple[int, Any, str]:
-    """Exit status, the comparison, and what was said on stderr."""
+    """Runs a comparison. Returns its exit status, document and messages."""
     done = subprocess.run([*words, *sides[0], "--", *sides[1], "--json"], capture_output=True, check=False)
     document = json.loads(done.stdout) if done.stdout else None
     return done.returncode, document, done.stderr.decode(errors="replace")
 
 
 def name_of(row: Any) -> str:
-    """Of a finding of a comparison."""
+    """Returns the name of a finding in a comparison."""
     words = [row["probe"], row["series"], row.get("level"), row["name"], row.get("part")]
     return " ".join(str(word) for word in words if word not in (None, ""))
 
 
 def print_findings(rows: dict[str, collections.Counter[str]], most: int) -> None:
-    """Those that were most often not `same`, of how many pairs each."""
+    """Prints the `most` findings that were most often not `same`, with their verdicts."""
     others = {name: sum(counts.values()) - counts["same"] for name, counts in rows.items()}
     for name in sorted(rows, key=lambda each: -others[each])[:most]:
         said = "   ".join(f"{each} {rows[name][each]}" for each in VERDICTS if rows[name][each])
@@ -84,7 +85,7 @@ def print_findings(rows: dict[str, collections.Counter[str]], most: int) -> None
 
 
 def given_to(words: list[str]) -> tuple[argparse.Namespace, list[str], argparse.ArgumentParser]:
-    """The arguments, and what is behind `--`."""
+    """Returns the arguments, the words after `--`, and the parser."""
     own, options = made_runs.split(words)
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("clprobe")
@@ -106,7 +107,7 @@ def given_to(words: list[str]) -> tuple[argparse.Namespace, list[str], argparse.
 
 
 def print_machine(files: list[str], seconds: list[float], has_load: bool) -> None:
-    """Which one it was, and what its runs took if they have just been made."""
+    """Prints the machine, and the durations of runs made by this script."""
     print("\n".join(made_runs.machines_of([each for file in files for each in made_runs.read(file)])))
     if seconds:
         beside = ", beside a load that comes and goes" if has_load else ""

@@ -86,7 +86,7 @@ class Verdicts(unittest.TestCase):
         found = intervals_held.intervals_in([{"findings": rows}])
         one = found["latency", "global 1 latency"]
         self.assertEqual((one.held, one.pairs()), (2, 3))
-        self.assertAlmostEqual(one.apart(), 0.5 * math.log(1.2 * 1.3))
+        self.assertAlmostEqual(one.difference(), 0.5 * math.log(1.2 * 1.3))
         self.assertAlmostEqual(one.half(), 0.5 * math.log(1.1 / 1.0005))
         self.assertEqual(found["stalls", "uts stall"].held, 2)
         self.assertAlmostEqual(found["stalls", "uts stall"].half(), 0.35)

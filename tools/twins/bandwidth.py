@@ -13,20 +13,21 @@ from twins.common import (MIB, CannotRun, build_cuda_twin, build_twin, pages_of,
                           run_json, size_word)
 from twins.rates import Rate, print_rates
 
-# The rates of an operation in buffers as a point's parameters have them.
+# Function that returns the twin's rates of an operation, given a point's parameters and facts.
 Twin = Callable[[str, dict[str, Any]], list[float]]
 
-# clpeak 1.1 reads so much on a CPU, of which large caches hold a part. There all are held against each other
-# in such buffers, for a short time each: 17 runs of a Xeon did not end within a minute.
+# Buffer size of clpeak 1.1 on a CPU, of which large caches hold a part. All programs use it on CPUs, for a
+# short time each: 17 runs on a Xeon took more than a minute.
 CPU_BYTES = 512 * MIB
 CPU_BUDGET = ["--time-budget", "2s"]
-# Of the twin for a repeat (sets.py says why), of which one reads all of the buffer.
+# Passes of the twin per repeat (sets.py gives the reason). One pass reads the whole buffer.
 CPU_PASSES = 10
 
 
 def best_of_stride(program: pathlib.Path, device: dict[str, Any],
                    operation: str) -> tuple[float, dict[str, Any]]:
-    """The largest bandwidth that clprobe found for any element, and what is known of one point."""
+    """Returns the largest bandwidth that clprobe finds for any element, and the parameters and facts of a
+    point."""
     rates: list[float] = []
     parameters: dict[str, Any] = {}
     is_cpu = device["type"] == "cpu"
@@ -48,10 +49,10 @@ def best_of_stride(program: pathlib.Path, device: dict[str, Any],
 
 
 def best_of_clpeak(device: dict[str, Any]) -> float:
-    """The largest of clpeak's global bandwidths, which are in GB/s."""
+    """Returns the largest of clpeak's global bandwidths in bytes per second."""
     platform, number = device["platform_index"].split(":")
-    said = run(["clpeak", "--global-bandwidth", "--use-event-timer", "-p", platform, "-d", number])
-    rates = [float(rate) for rate in re.findall(r"^ +(?:float|double)\d* +: ([0-9.]+)", said, re.M)]
+    output = run(["clpeak", "--global-bandwidth", "--use-event-timer", "-p", platform, "-d", number])
+    rates = [float(rate) for rate in re.findall(r"^ +(?:float|double)\d* +: ([0-9.]+)", output, re.M)]
     if not rates:
         raise CannotRun("clpeak told no bandwidth")
     return max(rates) * 1e9

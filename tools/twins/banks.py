@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Banks: the cycles of an access to local memory by stride, clprobe banks against CUDA."""
+"""Banks: cycles of an access to local memory by stride, clprobe banks against CUDA."""
 
 import dataclasses
 import pathlib
@@ -12,7 +12,7 @@ SERIES = ("load-latency", "load-throughput", "store-throughput")
 STRIDES = range(66)
 TARGET = 0.03
 
-# Cycles of an access, and the sub-groups that made them, by series, bytes of a word and stride.
+# Cycles of an access and the number of sub-groups, by series, bytes of a word and stride.
 Ticks = dict[tuple[str, int, int], tuple[float, int]]
 
 
@@ -23,14 +23,14 @@ def bank_ticks(document: dict[str, Any]) -> Ticks:
         parameters = point["parameters"] | point["facts"]
         if parameters.get("pattern") != "stride" or not point.get("samples"):
             continue
-        place = point["series"], parameters["word_bytes"], parameters["stride_words"]
-        found[place] = least(ticks_of(point, overhead)), parameters["sub_groups"]
+        key = point["series"], parameters["word_bytes"], parameters["stride_words"]
+        found[key] = least(ticks_of(point, overhead)), parameters["sub_groups"]
     return found
 
 
 @dataclasses.dataclass
 class Strides:
-    """All strides of one series and word: clprobe's cycles by those of CUDA."""
+    """All strides of one series and word size: ratios of clprobe's cycles to CUDA's."""
 
     series: str
     word: int

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The core's clock while all units calculate: clprobe clock against CUDA or C++, and what the driver
-reports to nvidia-smi meanwhile."""
+"""The core clock under load: clprobe clock against CUDA or C++, and against nvidia-smi."""
 
 import pathlib
 import shutil
@@ -15,10 +14,10 @@ from twins.common import (CannotRun, build_cuda_twin, build_twin, number_of, run
 from twins.rates import Rate, print_rates
 
 BURN_MS = 1500
-# Of a CPU, in turns: the clock of a shared host's cores follows what its neighbours do, and on one of 16
-# cores went from 2.2 to 2.9 GHz within seconds.
+# On CPUs, short measurements alternate, since the core clock of a shared host depends on its other users. On
+# one of 16 cores it rose from 2.2 to 2.9 GHz within seconds.
 CPU_BURN_MS = 500
-CPU_TURNS = 4
+CPU_REPEATS = 4
 
 
 def clock_of(program: pathlib.Path, device: dict[str, Any], burn_ms: int = BURN_MS) -> float:
@@ -32,26 +31,26 @@ def clock_of(program: pathlib.Path, device: dict[str, Any], burn_ms: int = BURN_
 
 
 def sustained(hertz: list[float]) -> float:
-    """The median of the last third, as clprobe's."""
+    """Returns the median of the last third, as clprobe does."""
     return statistics.median(hertz[2 * len(hertz) // 3:])
 
 
 def reported_while(command: list[Any], number: int) -> float | None:
-    """What nvidia-smi says once the command has run for a while; nothing where there is none."""
+    """Returns the clock that nvidia-smi reports while the command runs; None without nvidia-smi."""
     smi = shutil.which("nvidia-smi")
     if smi is None:
         return None
     with subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL) as burning:
         time.sleep(BURN_MS / 2000)
-        said = run([smi, "--query-gpu=clocks.sm", "--format=csv,noheader,nounits", "-i", number])
+        output = run([smi, "--query-gpu=clocks.sm", "--format=csv,noheader,nounits", "-i", number])
         burning.wait()
-    return float(said.split()[0]) * 1e6
+    return float(output.split()[0]) * 1e6
 
 
 def compare_cpu(program: pathlib.Path, device: dict[str, Any], options: Any) -> list[Rate]:
     twin = build_twin(["g++", "-std=c++20", "-O3", "-march=native", "-pthread"], "clock.cpp", "clock")
     row = Rate("clock", "arithmetic", "C++", 0.98, 1.02, "hertz")
-    for _ in range(CPU_TURNS * options.rounds):
+    for _ in range(CPU_REPEATS * options.rounds):
         row.ours.append(clock_of(program, device, CPU_BURN_MS))
         row.other.append(sustained(run_json([twin, CPU_BURN_MS, device["compute_units"]])["hertz"]))
     print_rates(f"{device['name']}, the core's clock", [row])
@@ -65,10 +64,10 @@ def compare_nvidia(program: pathlib.Path, device: dict[str, Any], nvcc: str,
             Rate("clock", "arithmetic", "nvidia-smi", 0.99, 1.01, "hertz")]
     for _ in range(options.rounds):
         ours = clock_of(program, device)
-        told = run_json([*twin, BURN_MS])
-        print(f"  the twin's nanoseconds by the host's clock: {told['timer_by_host']:.6f}",
+        document = run_json([*twin, BURN_MS])
+        print(f"  the twin's nanoseconds by the host's clock: {document['timer_by_host']:.6f}",
               file=sys.stderr)
-        rows[0].other.append(sustained(told["hertz"]))
+        rows[0].other.append(sustained(document["hertz"]))
         rows[0].ours.append(ours)
         reported = reported_while([*twin, BURN_MS], number_of(device))
         if reported is not None:

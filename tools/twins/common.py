@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every comparison with a native twin needs: running, building, and robust numbers."""
+"""Running, building and robust numbers for all comparisons with native twins."""
 
 import json
 import pathlib
@@ -15,7 +15,7 @@ CUDA = ["-std=c++17", "-O3", "-arch=native"]
 
 
 class CannotRun(Exception):
-    """Something that is needed failed; the text says what."""
+    """Failure of a program that is needed."""
 
 
 def run(command: list[Any], **options: Any) -> str:
@@ -30,7 +30,8 @@ def run(command: list[Any], **options: Any) -> str:
 
 
 def least(values: list[float]) -> float:
-    """Noise only adds: the least of few values, the lower quartile of many (as clprobe does)."""
+    """Returns the minimum of up to 8 values, or the lower quartile of more (as clprobe does), since noise
+    only adds."""
     if not values:
         raise CannotRun("no usable samples")
     if len(values) <= 8:
@@ -43,20 +44,20 @@ def run_json(command: list[Any]) -> Any:
 
 
 def run_document(command: list[Any]) -> dict[str, Any]:
-    """The document of the only run."""
+    """Returns the document of a single run."""
     document = run_json([*command, "--json"])
     return document[0] if isinstance(document, list) else document
 
 
 def is_newer(program: pathlib.Path, folder: pathlib.Path) -> bool:
-    """Than all files of the folder."""
+    """Tests whether the program is newer than all files of the folder."""
     return program.exists() and all(program.stat().st_mtime >= path.stat().st_mtime
                                     for path in folder.iterdir())
 
 
 def build_twin(command: list[Any], source: str, name: str,
                libraries: tuple[str, ...] = ()) -> pathlib.Path:
-    """Unless one is there that is newer than all sources."""
+    """Builds a twin unless it is newer than all sources. Returns its path."""
     BUILD.mkdir(parents=True, exist_ok=True)
     program = BUILD / name
     if not is_newer(program, ROOT / "bench" / "native"):
@@ -65,14 +66,14 @@ def build_twin(command: list[Any], source: str, name: str,
 
 
 def number_of(device: dict[str, Any]) -> int:
-    """Of its platform, by which CUDA and nvidia-smi count GPUs alike."""
+    """Returns the device's number on its platform, by which CUDA and nvidia-smi count GPUs, too."""
     return int(device["platform_index"].split(":")[1])
 
 
 def build_cuda_twin(nvcc: str, device: dict[str, Any] | None, name: str, *words: str,
                     libraries: tuple[str, ...] = ()) -> list[Any]:
-    """The words that start it on the device that clprobe measures; on all of them where it is none. Two
-    H100s of a host ran at 1995 and 1978 MHz."""
+    """Builds a CUDA twin. Returns the command that starts it on the device, or on all devices if it is None.
+    The device matters: two H100s of a host ran at 1995 and 1978 MHz."""
     program = build_twin([nvcc, *CUDA, *words], f"{name}.cu", f"{name}_cuda", libraries)
     if device is None:
         return [program]
@@ -84,8 +85,8 @@ def find_nvcc() -> str | None:
 
 
 def pages_of(facts: dict[str, Any]) -> str:
-    """The kind of pages that a twin on a CPU must ask for, to have those of a point with these facts. Where
-    a driver made the memory there is none, and no twin knows it."""
+    """Returns the kind of pages that a CPU twin must use to match a point with these facts. Memory allocated
+    by a driver has no such fact."""
     return "huge" if facts.get("huge_page_percent", 0) >= 50 else "small"
 
 
@@ -94,6 +95,7 @@ def size_word(size: int) -> str:
 
 
 def ticks_of(point: dict[str, Any], overhead: float) -> list[float]:
-    """Ticks of an access in each sample, `overhead` being those of an empty clock pair."""
+    """Returns the ticks of an access in each sample, without the ticks of an empty clock pair
+    (`overhead`)."""
     return [(sample["ticks"] - overhead) / sample["accesses"]
             for sample in point.get("samples", []) if "ticks" in sample]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads in flight: the cycles of a work-group's round of loads, clprobe inflight against CUDA."""
+"""Loads in flight: cycles of a batch of loads of a work-group, clprobe inflight against CUDA."""
 
 import dataclasses
 import math
@@ -12,9 +12,8 @@ from twins.common import CannotRun, build_cuda_twin, run_document, run_json
 
 @dataclasses.dataclass
 class Block:
-    """Cycles of a work-group's round of loads: every launch of all rounds of the comparison. Each
-    asks for other lines, and takes up to a third longer where many of them lie in one slice of the
-    cache: means are compared."""
+    """Cycles of a work-group's batch of loads in every launch of all rounds. Each launch loads other lines
+    and takes up to a third longer if many lie in one slice of the cache, so that means are compared."""
 
     work_items: int
     loads: int
@@ -26,7 +25,7 @@ class Block:
         return statistics.mean(self.ours) / statistics.mean(self.native)
 
     def error(self) -> float:
-        """The standard error of the ratio, as a share of it."""
+        """Returns the standard error of the ratio, relative to the ratio."""
         return math.sqrt(sum(statistics.variance(side) / len(side) / statistics.mean(side) ** 2
                              for side in (self.ours, self.native)))
 
@@ -36,7 +35,7 @@ class Block:
 
 def blocks_of_clprobe(program: pathlib.Path, device: dict[str, Any],
                       rows: list[Block]) -> dict[tuple[int, int], list[float]]:
-    """Ticks of a round in every launch, by work-items and loads."""
+    """Returns the ticks of a batch in every launch, by work-items and loads."""
     items = ",".join(str(n) for n in sorted({row.work_items for row in rows}))
     loads = ",".join(str(n) for n in sorted({row.loads for row in rows}))
     document = run_document([program, "inflight", "--device", device["index"], "--work-items",
@@ -47,9 +46,9 @@ def blocks_of_clprobe(program: pathlib.Path, device: dict[str, Any],
         parameters = point["parameters"]
         if parameters.get("loads", 0) == 0 or "work_items" not in parameters:
             continue
-        place = parameters["work_items"], parameters["loads"]
-        found[place] = [sample["ticks"] / sample["accesses"]
-                        for sample in point["samples"] if "ticks" in sample]
+        key = parameters["work_items"], parameters["loads"]
+        found[key] = [sample["ticks"] / sample["accesses"]
+                      for sample in point["samples"] if "ticks" in sample]
     return found
 
 
@@ -72,8 +71,8 @@ def compare_nvidia(program: pathlib.Path, device: dict[str, Any], nvcc: str,
     for _ in range(options.rounds):
         ours = blocks_of_clprobe(program, device, rows)
         for row in rows:
-            said = run_json([*twin, row.work_items, row.loads, 4 * options.repeats])
-            row.native += said["cycles"]
+            document = run_json([*twin, row.work_items, row.loads, 4 * options.repeats])
+            row.native += document["cycles"]
             if (row.work_items, row.loads) not in ours:
                 raise CannotRun(f"clprobe measured no {row.loads} loads of {row.work_items}")
             row.ours += ours[row.work_items, row.loads]

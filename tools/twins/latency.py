@@ -13,11 +13,11 @@ from twins.common import (KIB, MIB, CannotRun, build_cuda_twin, build_twin, leas
 
 @dataclasses.dataclass(frozen=True)
 class Comparison:
-    """One working set on both sides, and how far their ratio may be from 1."""
+    """One working set in clprobe and in the twin, and the allowed deviation of their ratio from 1."""
 
     level: str
-    series: str  # clprobe's
-    twin: str  # the twin's
+    series: str  # series of clprobe
+    twin: str  # series of the twin
     size: int
     target: float
 
@@ -37,13 +37,13 @@ NVIDIA = [
 ]
 
 
-# Of a working set, with a point's parameters and facts, what the twin says.
+# Function that returns the twin's document for a working set, given a point's parameters and facts.
 Twin = Callable[[Comparison, dict[str, Any]], dict[str, Any]]
 
 
 def clprobe_ticks(document: dict[str, Any],
                   comparison: Comparison) -> tuple[float, dict[str, Any]]:
-    """Ticks of one access as clprobe saw them, and what is known of the point: its pages are a fact."""
+    """Returns clprobe's ticks of one access, and the point's parameters and facts."""
     overhead = document["device"]["clock"]["overhead_ticks"]
     for point in (point for result in document["results"] for point in result["points"]):
         parameters = point["parameters"]
@@ -57,14 +57,14 @@ def measure_with_clprobe(program: pathlib.Path, device: str,
                          comparisons: list[Comparison]) -> dict[str, Any]:
     sizes = ",".join(str(size) for size in sorted({one.size for one in comparisons}))
     series = ",".join(sorted({one.series for one in comparisons}))
-    # More than the largest set, since small buffers count as well.
+    # The limit exceeds the largest set, since small buffers count as well.
     return run_document([program, "latency", "--device", device, "--sizes", sizes, "--series",
                          series, "--max-memory", "1280MiB"])
 
 
 @dataclasses.dataclass
 class Row:
-    """One comparison over all rounds, in ticks (cycles on a GPU) a hop."""
+    """One comparison over all rounds, in ticks (cycles on a GPU) per hop."""
 
     comparison: Comparison
     native: list[float] = dataclasses.field(default_factory=list)
@@ -79,9 +79,9 @@ class Row:
 
 def compare(program: pathlib.Path, device: str, comparisons: list[Comparison], twin: Twin,
             tick: str, rounds: int) -> tuple[list[Row], float]:
-    """Also returns clprobe's ticks per ns in the last round."""
+    """Returns the rows, and clprobe's ticks per ns in the last round."""
     rows = [Row(comparison) for comparison in comparisons]
-    document = measure_with_clprobe(program, device, comparisons)  # tells step and pages
+    document = measure_with_clprobe(program, device, comparisons)  # gives step and pages
     for _ in range(rounds):
         for row in rows:
             _, parameters = clprobe_ticks(document, row.comparison)

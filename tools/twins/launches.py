@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a launch costs: clprobe launch beside the plainest program in OpenCL, to which it is held, and beside
-launches by CUDA's driver, alone, queued, as a graph and beside idle streams, and beside clpeak's. These have
-no target: CUDA's is another driver, and clpeak says how long a launch waits until it starts."""
+"""Launches: clprobe launch against a minimal OpenCL program, CUDA and clpeak. Only the OpenCL program has a
+target. CUDA's driver is another one, for single and queued launches, graphs and idle streams. clpeak measures
+how long a launch waits until it starts."""
 
 import pathlib
 import re
@@ -13,26 +13,26 @@ from twins.common import CannotRun, build_cuda_twin, build_twin, run, run_docume
 from twins.rates import Rate, print_rates
 
 COUNTS = [1, 16, 256, 4096]
-BESIDE = 256  # where one thing differs from plain launches
+VARIANT_LAUNCHES = 256  # launches in comparisons of graphs and idle queues
 IDLE_QUEUES = [1, 64]
-# Of a GPU's driver. clprobe's may be faster: what the driver allocates in its process is on huge pages
-# (src/measure/worker/child_process.cpp), and processes of one program differ. Beside an H100 five of them
-# took 4.0 to 4.9 us for each of 4,096 launches with huge pages, and 4.3 to 5.7 without. On a CPU the
-# system's scheduler is a part of it, and there is no target.
+# Largest ratio on a GPU. clprobe may be faster, since its driver's memory lies on huge pages
+# (src/measure/worker/child_process.cpp), and processes of one program differ. On a host with an H100, each of
+# 4,096 launches took 4.0 to 4.9 us with huge pages and 4.3 to 5.7 us without, in five processes each. CPUs
+# have no target, since the system's scheduler is part of the time.
 PLAIN_MOST = 1.1
 
-# What clprobe does, and the words for the twin that does it.
+# Measurements of clprobe with the twin's arguments for each.
 Pairs = list[tuple[str, list[Any]]]
 
 
 def plain_launches(options: Any) -> Pairs:
     repeats = 10 * options.repeats
     return [*((f"{count} queued", [count, repeats]) for count in COUNTS),
-            *((f"idle-queues-{number}", [BESIDE, repeats, number]) for number in IDLE_QUEUES)]
+            *((f"idle-queues-{number}", [VARIANT_LAUNCHES, repeats, number]) for number in IDLE_QUEUES)]
 
 
 class PlainTwin:
-    """The plainest program in OpenCL, on the same device."""
+    """Minimal OpenCL program on the same device."""
 
     def __init__(self, device: dict[str, Any], options: Any, most: float | None = None) -> None:
         program = build_twin(["g++", "-std=c++20", "-O3"], "launch_opencl.cpp", "launch_opencl",
@@ -50,7 +50,7 @@ class PlainTwin:
 
 
 def costs_of(program: pathlib.Path, device: dict[str, Any]) -> dict[str, float]:
-    """Seconds of a launch, by what was launched; of series that the device has not there are none."""
+    """Returns the seconds of a launch by kind. Series that the device does not support are missing."""
     series = ["queued", "command-buffer", *(f"idle-queues-{number}" for number in IDLE_QUEUES)]
     document = run_document([program, "launch", "--device", device["index"], "--series",
                              ",".join(series), "--launches", ",".join(map(str, COUNTS))])
@@ -73,12 +73,12 @@ def clpeak_row() -> Rate:
 
 
 def add_clpeak(row: Rate, device: dict[str, Any], costs: dict[str, float]) -> None:
-    """Nothing where clpeak is not installed."""
+    """Adds clpeak's time of a launch if clpeak is installed."""
     if shutil.which("clpeak") is None:
         return
     platform, number = device["platform_index"].split(":")
-    said = run(["clpeak", "--kernel-latency", "-p", platform, "-d", number])
-    found = re.search(r"latency : ([0-9.]+) us", said)
+    output = run(["clpeak", "--kernel-latency", "-p", platform, "-d", number])
+    found = re.search(r"latency : ([0-9.]+) us", output)
     if not found:
         raise CannotRun("clpeak told no latency of a launch")
     row.other.append(float(found[1]) * 1e-6)
@@ -102,10 +102,10 @@ def compare_nvidia(program: pathlib.Path, device: dict[str, Any], nvcc: str,
     twin = build_cuda_twin(nvcc, device, "launch")
     plain = PlainTwin(device, options, PLAIN_MOST)
     repeats = 10 * options.repeats
-    # A graph is beside a command buffer, where there is one, else beside as many launches one by one.
+    # A graph is compared with a command buffer if there is one, else with as many single launches.
     pairs = [*((name, "CUDA", ["stream", *words]) for name, words in plain.pairs),
-             *((name, "CUDA, graph", ["graph", BESIDE, repeats])
-               for name in (f"{BESIDE} queued", "command-buffer"))]
+             *((name, "CUDA, graph", ["graph", VARIANT_LAUNCHES, repeats])
+               for name in (f"{VARIANT_LAUNCHES} queued", "command-buffer"))]
     rows = [*(Rate("launch", name, by, unit="seconds") for name, by, _ in pairs), clpeak_row()]
     for _ in range(options.rounds):
         costs = costs_of(program, device)

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Transfers between two NVIDIA GPUs: clprobe transfer beside the plainest program in OpenCL, to which it
-is held as near as two runs are in which the host copies, and beside copies in CUDA with access to each
-other's memory and without. Those have no target: they are another driver, and OpenCL's may know no
-direct way."""
+"""Transfers between two NVIDIA GPUs: clprobe transfer against a minimal OpenCL program and CUDA. The target
+of the OpenCL program allows for differences between processes in which the host copies. CUDA copies with and
+without peer access have no target, since OpenCL's driver may have no direct path."""
 
 import pathlib
 import statistics
@@ -13,20 +12,21 @@ from twins.rates import Rate, print_rates
 
 SIZE = 64 * MIB
 CUDA_WAYS = ["direct", "staged"]
-# What a driver allocates on the host is on huge pages then, as in src/measure/worker/child_process.cpp.
+# Setting that puts the driver's host memory on huge pages, as in src/measure/worker/child_process.cpp.
 HUGE_PAGES = "GLIBC_TUNABLES=glibc.malloc.hugetlb=1"
 
 
 def neighbour_of(device: dict[str, Any], devices: list[dict[str, Any]]) -> int | None:
-    """The number of the next device of its platform, which CUDA counts alike; nothing of the last."""
+    """Returns the number of the next device on the platform, which CUDA counts alike; None for the last
+    one."""
     platform, own = device["platform_index"].split(":")
     following = f"{platform}:{int(own) + 1}"
     return int(own) + 1 if any(each["platform_index"] == following for each in devices) else None
 
 
 def rate_of(program: pathlib.Path, index: int, series: str) -> float | str:
-    """Of one series in bytes a second, or why there is none."""
-    word = series.rsplit("-", 1)[0]  # to-peer-1 is one of to-peer
+    """Returns the rate of a series in bytes per second, or the reason why there is none."""
+    word = series.rsplit("-", 1)[0]  # to-peer-1 belongs to to-peer
     result = run_document([program, "transfer", "--device", index, "--series", word,
                            "--sizes", SIZE])["results"][0]
     rates = [sample["accesses"] / sample["host_ns"] * 1e9 for point in result["points"]
@@ -35,8 +35,10 @@ def rate_of(program: pathlib.Path, index: int, series: str) -> float | str:
 
 
 def rate_of_twin(words: list[Any]) -> float | str:
-    told = run_json(words)
-    return statistics.median(told["bytes_per_second"]) if "skipped" not in told else told["skipped"]
+    document = run_json(words)
+    if "skipped" in document:
+        return str(document["skipped"])
+    return statistics.median(document["bytes_per_second"])
 
 
 def compare_nvidia(program: pathlib.Path, device: dict[str, Any], nvcc: str,
@@ -52,8 +54,8 @@ def compare_nvidia(program: pathlib.Path, device: dict[str, Any], nvcc: str,
     plain = build_twin(["g++", "-std=c++20", "-O3"], "peer_opencl.cpp", "peer_opencl", ("-lOpenCL",))
     rows: list[Rate] = []
     for series, source, target in [(f"to-peer-{peer}", own, peer), (f"from-peer-{peer}", peer, own)]:
-        # As clprobe's process of the driver has it, so that both are the same thing; and as most programs
-        # do, which got half of clprobe's rate between two H100s.
+        # The twin runs with huge pages, as clprobe's driver process does, and with small pages, as most
+        # programs do. Small pages gave half of clprobe's rate between two H100s.
         rest: list[Any] = [platform, source, target]
         twins: list[tuple[Rate, list[Any]]] = [
             (Rate("peer", series, "OpenCL", 0.8, 1.25, is_shared=True),
@@ -72,7 +74,7 @@ def compare_nvidia(program: pathlib.Path, device: dict[str, Any], nvcc: str,
 
 def measure_series(program: pathlib.Path, index: int, series: str,
                    twins: list[tuple[Rate, list[Any]]], rounds: int) -> list[Rate]:
-    """The rows of those twins that can do it; of the others why they cannot is printed."""
+    """Returns the rows of the twins that support the series. Prints why the others are skipped."""
     for _ in range(rounds):
         ours = rate_of(program, index, series)
         if isinstance(ours, str):

@@ -1,31 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One number of clprobe beside another program's, with the target that their ratio has."""
+"""A number of clprobe and of another program, with a target for their ratio."""
 
 import dataclasses
 import statistics
 from typing import Any
 
-# What a number is divided by to be shown, and the word behind it.
+# Divisor and unit with which a number is shown.
 UNITS = {"bytes_per_second": (1e9, "GB/s"), "seconds": (1e-6, "us"), "hertz": (1e6, "MHz"),
          "bytes_per_cycle": (1.0, "B/cycle")}
 
 
 @dataclasses.dataclass
 class Rate:
-    """The best of all rounds on both sides, since what else runs on a machine only takes away. Of what
-    CPUs move, whose hosts are shared, and of a cache of all units, the median: these give bursts of more
-    than usual, now to one side and now to the other. (Two virtual CPUs: copies of memory by C++ at 33 to
-    47 GB/s.)"""
+    """Rates of clprobe and another program in all rounds. The best round of each counts, since other
+    processes only take time away. If `is_shared`, the median counts: transfers by shared CPUs and caches of
+    all units have bursts above their usual rate. (Two virtual CPUs copied memory at 33 to 47 GB/s.)"""
 
     probe: str
-    name: str  # what is measured
-    by: str  # who else measures it
-    least: float | None = None  # of clprobe's by the other's
-    most: float | None = None  # where more means that one of both measures wrongly
+    name: str  # measured quantity
+    by: str  # the other program
+    least: float | None = None  # minimum ratio of clprobe to the other
+    most: float | None = None  # maximum ratio, above which one of both must be wrong
     unit: str = "bytes_per_second"
     ours: list[float] = dataclasses.field(default_factory=list)
     other: list[float] = dataclasses.field(default_factory=list)
-    is_shared: bool = False  # between those who give bursts
+    is_shared: bool = False  # resource with bursts, see above
 
     def of_rounds(self, values: list[float]) -> float:
         if self.is_shared:
@@ -36,7 +35,7 @@ class Rate:
         return self.of_rounds(self.ours) / self.of_rounds(self.other)
 
     def is_within(self) -> bool:
-        """A row without a target is there to be read."""
+        """Tests the ratio against the target. Rows without a target always pass."""
         return ((self.least is None or self.ratio() >= self.least)
                 and (self.most is None or self.ratio() <= self.most))
 
@@ -54,7 +53,7 @@ class Rate:
 
 
 def print_rates(title: str, rows: list[Rate]) -> None:
-    """A line each, and what is missed behind those that miss their target."""
+    """Prints a line per row, and marks rows that miss their target."""
     which = sorted({"median" if row.is_shared else "best" for row in rows})
     print(f"{title}, the {' or the '.join(which)} of {max(len(row.ours) for row in rows)} rounds")
     print(f"  {'':<34} {'by':<12} {'other':>9} {'clprobe':>9} {'':<7} {'ratio':>7} "

@@ -12,37 +12,37 @@ from twins.common import (KIB, MIB, CannotRun, build_cuda_twin, build_twin, page
                           run_json, size_word)
 from twins.rates import Rate, print_rates
 
-# Of a CPU: within the first cache, the second, and far beyond the last. Those of a list are measured in one
-# run: what is written cannot be shared out among all cores where it is small.
+# Cases of a CPU: within the first cache, within the second, and far beyond the last. Each list is one run,
+# since small written sets cannot be divided among all cores.
 CPU_CASES = [[("read", "read", 16 * KIB), ("read-one-unit", "one", 16 * KIB),
               ("read", "read", 256 * KIB), ("read", "read", 64 * MIB)],
              [("write", "write", 256 * KIB), ("copy", "copy", 256 * KIB)]]
 
-# Of a twin for a repeat: on a shared host one pass in many has all cores to itself. The best of 21 passes
-# stands beside the best of clprobe's 8 launches; with 420 the twin has more to choose from: it wrote 256 KiB
-# 1.2 times as fast.
+# Passes of a CPU twin per repeat. On a shared host, few passes have all cores to themselves, so the best of
+# many passes is too good: the best of 420 was 1.2 times the rate of clprobe's 8 launches for 256 KiB written.
+# The best of 21 is comparable.
 CPU_PASSES = 3
 
-# Within the second cache of every GPU that has a twin, and far beyond the last; and where each walk of 132
-# units has two blocks, so that its unit's first cache does not hold what it copies.
+# Sizes for GPUs: within the second cache of every GPU with a twin, far beyond the last cache, and one whose
+# two blocks per unit exceed the first cache when 132 units copy.
 NEAR, FAR, SHARED_OUT = 16 * MIB, 1024 * MIB, 33 * MIB
-# What all units have of a second cache is as fast as their buffers lie: on one H200 two runs wrote 16 MiB at
-# 4.15 and 4.30 TB/s, the twin at 4.16 and 4.27.
+# Sizes whose rates depend on the placement of buffers in the second cache. On an H200, two runs wrote 16 MiB
+# at 4.15 and 4.30 TB/s, the twin at 4.16 and 4.27 TB/s.
 BY_LUCK = (NEAR, 2 * NEAR, SHARED_OUT)
 NEAR_LEAST, NEAR_MOST = 0.96, 1.04
-# In groups of as many work-items both lie alike, and what differs is what one round has by chance.
+# Work-group size at which both programs have the same layout and differ by noise only.
 OWN_ITEMS = 1024
-# Of memory another order is up to 2.2 % slower.
+# Maximum ratio for memory, where another order of blocks is up to 2.2 % slower.
 FAR_MOST = 1.03
 
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A series of clprobe's at one working set, and what the twin calls it."""
+    """A series of clprobe at one working set, and its name in the twin."""
 
     series: str
     size: int
-    mode: str = ""  # the series' name
+    mode: str = ""  # empty: the name of the series
     least: float | None = 0.98
     most: float | None = 1.02
 
@@ -57,15 +57,15 @@ class Case:
                     is_shared=is_shared)
 
     def row_of_own_groups(self) -> Rate:
-        """Beside the twin in groups of clprobe's size, by the median."""
+        """Returns the row of the comparison with the twin in groups of clprobe's size, by the median."""
         return Rate("bandwidth", f"{self.series} {size_word(self.size)}, as large groups", "CUDA", 0.98,
                     1.02, is_shared=True)
 
 
-# What one unit writes goes to memory at the pace of its own stores: one size shows it. Blocks in another
-# order are a second opinion of how fast a level is, which no order of clprobe's may fall behind. Of
-# memory they are the first one: the twin's blocks of 1,024 threads in clprobe's order read 5.7 TB/s of 1 GiB
-# on an H200, where all else reads 4.4 to 4.6, so that a part of it must have come from the cache.
+# Cases of GPUs. Writes of one unit proceed at the rate of its stores, so one size suffices. Blocks in another
+# order (read-rotating) are a second estimate of a level's rate, which clprobe must reach. For memory they are
+# the reference: on an H200, the twin's blocks of 1,024 threads in clprobe's order read 1 GiB at 5.7 TB/s, all
+# others at 4.4 to 4.6 TB/s, so that part of it must have come from the cache.
 CASES = [Case("read-own", 128 * KIB), Case("local", 32 * KIB), Case("image", 128 * KIB),
          Case("read", NEAR), Case("read", 2 * NEAR),
          Case("read", NEAR, "read-rotating", most=None),
@@ -79,18 +79,18 @@ CASES = [Case("read-own", 128 * KIB), Case("local", 32 * KIB), Case("image", 128
          Case("read-one-unit", 128 * KIB), Case("read-one-unit", NEAR // 2),
          Case("write-one-unit", NEAR), Case("copy-one-unit", NEAR), Case("update-one-unit", NEAR)]
 
-# Of a GPU's unit, by the width of its way to the first cache: 128 bytes a cycle on NVIDIA's.
+# Bytes per cycle of a unit's path to its first cache on NVIDIA GPUs.
 PORT_BYTES = 128.0
 
 
 def rates_in(point: dict[str, Any]) -> list[float]:
-    """Of each launch, in bytes a second."""
+    """Returns the rate of each launch in bytes per second."""
     return [sample["accesses"] / sample["event_ns"] * 1e9 for sample in point["samples"]]
 
 
 def points_of(program: pathlib.Path, device: dict[str, Any],
               cases: Sequence[tuple[str, int]]) -> list[dict[str, Any]]:
-    """Of all series of these at all of their sizes, in one run."""
+    """Measures all series at all sizes of the cases in one run. Returns the points."""
     series = ",".join(sorted({series for series, _ in cases}))
     sizes = ",".join(str(size) for size in sorted({size for _, size in cases}))
     points: list[dict[str, Any]] = run_document(
@@ -100,7 +100,7 @@ def points_of(program: pathlib.Path, device: dict[str, Any],
 
 
 def compare_cpu(program: pathlib.Path, device: dict[str, Any], options: Any) -> list[Rate]:
-    """The best launch of each in a round, since what else runs on the cores only takes bandwidth away."""
+    """Compares the best launch of each round, since other processes on the cores only take bandwidth away."""
     twin = build_twin(["g++", "-std=c++20", "-O3", "-march=native", "-pthread"], "sets.cpp", "sets")
     rows = {case: Rate("bandwidth", f"{case[0]} {size_word(case[2])}", "C++", least=0.95,
                        is_shared=True)
@@ -120,7 +120,8 @@ def compare_cpu(program: pathlib.Path, device: dict[str, Any], options: Any) -> 
 
 
 def nearest_point(points: list[dict[str, Any]], case: Case) -> dict[str, Any]:
-    """Of the case's series the largest set up to its size: units share out a little less."""
+    """Returns the point of the case's series with the largest set up to its size. Units may divide a little
+    less."""
     fitting = [point for point in points if point["series"] == case.series and point["samples"]
                and point["parameters"]["working_set_bytes"] <= case.size]
     if not fitting:
@@ -129,13 +130,14 @@ def nearest_point(points: list[dict[str, Any]], case: Case) -> dict[str, Any]:
 
 
 def measure_ours(program: pathlib.Path, device: dict[str, Any]) -> list[float]:
-    """Of each case the median of its launches, all in one run."""
+    """Measures all cases in one run. Returns the median rate of each."""
     points = points_of(program, device, [(case.series, case.size) for case in CASES])
     return [statistics.median(rates_in(nearest_point(points, case))) for case in CASES]
 
 
 def rate_of_own_groups(found: dict[str, Any]) -> float:
-    """The twin's in groups of clprobe's size: its grids are called "264 x 1024, 70 times"."""
+    """Returns the twin's rate in groups of clprobe's size. Its grids have names like "264 x 1024, 70 times".
+    """
     rates: list[float] = [rate for grid, rate in found["medians"].items() if f" x {OWN_ITEMS}," in grid]
     if len(rates) != 1:
         raise CannotRun(f"the twin has no one grid of groups of {OWN_ITEMS}: {', '.join(found['medians'])}")
@@ -143,7 +145,7 @@ def rate_of_own_groups(found: dict[str, Any]) -> float:
 
 
 def port_row(own: Rate, device: dict[str, Any], hertz: float) -> Rate:
-    """What each unit reads of its first cache in a cycle, beside the width of its port."""
+    """Compares a unit's reads per cycle from its first cache with the width of its port."""
     by_cycle = 1.0 / (device["compute_units"] * hertz)
     return Rate("bandwidth", "read-own, a unit and cycle", "the port", 120.0 / PORT_BYTES, 1.0,
                 "bytes_per_cycle", [rate * by_cycle for rate in own.ours],
@@ -155,17 +157,17 @@ def compare_nvidia(program: pathlib.Path, device: dict[str, Any], nvcc: str,
     twin = build_cuda_twin(nvcc, device, "sets")
     clock = build_cuda_twin(nvcc, device, "clock")
     rows = [case.row() for case in CASES]
-    rows_of_own_groups = {place: case.row_of_own_groups() for place, case in enumerate(CASES)
+    rows_of_own_groups = {index: case.row_of_own_groups() for index, case in enumerate(CASES)
                           if case.size == SHARED_OUT}
     pairs = [word for case in CASES for word in case.pair()]
     for _ in range(options.rounds):
         sets = run_json([*twin, options.repeats, *pairs])["sets"]
-        for place, (row, found, ours) in enumerate(zip(rows, sets, measure_ours(program, device))):
+        for index, (row, found, ours) in enumerate(zip(rows, sets, measure_ours(program, device))):
             row.other.append(statistics.median(found["bytes_per_second"]))
             row.ours.append(ours)
-            if place in rows_of_own_groups:
-                rows_of_own_groups[place].other.append(rate_of_own_groups(found))
-                rows_of_own_groups[place].ours.append(ours)
+            if index in rows_of_own_groups:
+                rows_of_own_groups[index].other.append(rate_of_own_groups(found))
+                rows_of_own_groups[index].ours.append(ours)
             grids = ", ".join(f"{grid}: {rate / 1e9:.1f}" for grid, rate in found["medians"].items())
             print(f"  {row.name}: blocks x threads {grids}; clprobe {ours / 1e9:.1f}",
                   file=sys.stderr)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""README's table of stored rows: clprobe's numbers beside those of other programs, a column each."""
+"""README's table of stored rows: numbers of clprobe and other programs, one column each."""
 
 import dataclasses
 import json
@@ -12,7 +12,7 @@ from twins.common import CannotRun
 
 @dataclasses.dataclass(frozen=True)
 class Line:
-    """A quantity, and under which names the rows have it."""
+    """A quantity of the table, and the names of its rows."""
 
     title: str
     probe: str
@@ -21,7 +21,7 @@ class Line:
     digits: int
 
 
-# clpeak's are of 512 MiB.
+# Series of transfers in a program's own memory; clpeak transfers 512 MiB.
 ORDINARY = ("to-device", "from-device", "to-device 512 MiB", "from-device 512 MiB")
 LINES = [
     Line("memory (`stride`): read, copy, TB/s", "stride", ("read, the best", "copy, the best"), 1e12, 2),
@@ -44,8 +44,7 @@ CPU_LINES = [
     Line("64 MiB, 512 MiB: to, from, GB/s", "transfer", ORDINARY, 1e9, 1),
     Line("core's clock under load, MHz", "clock", ("arithmetic",), 1e6, 0),
 ]
-# By column, those whose rows it shows: the first that there is. One way alone is measured as nvbandwidth
-# does.
+# Programs of each column, in order of preference. Transfers in one direction follow nvbandwidth's method.
 BY = {"clprobe": (), "CUDA": ("nvbandwidth's way", "CUDA"), "C++": ("C++", "memcpy"),
       "clpeak": ("clpeak",)}
 PROGRAMS = ["clprobe", "CUDA", "clpeak"]
@@ -54,7 +53,8 @@ MISSING = "–"
 
 
 def short_name(device: str) -> str:
-    """"NVIDIA H100 80GB HBM3" is an H100, and "cpu-haswell-Intel(R) Xeon(R) Processor" a Xeon."""
+    """Returns a short name: H100 for "NVIDIA H100 80GB HBM3", Xeon for "cpu-haswell-Intel(R) Xeon(R)
+    Processor"."""
     words = device.replace("(R)", "").split()
     return words[min(1, len(words) - 1)] if words else device
 
@@ -64,8 +64,8 @@ def is_cpu(kept: dict[str, Any]) -> bool:
 
 
 def value_of(kept: dict[str, Any], line: Line, name: str, program: str) -> float | None:
-    """In the row of clprobe's own number, or of the first that the column may show. clpeak's transfers on a
-    CPU are beside the best call of clprobe."""
+    """Returns a program's number for a quantity. On a CPU, clpeak's transfers are compared with clprobe's
+    best call."""
     rows = [row for row in kept["rows"] if row["probe"] == line.probe
             and (row["name"] == name or is_cpu(kept) and row["name"] == f"{name}, the best call")]
     if program == "clprobe":
@@ -84,8 +84,8 @@ def cell_of(kept: dict[str, Any], line: Line, program: str) -> str:
 
 
 def table_of(files: Sequence[pathlib.Path]) -> str:
-    """In Markdown: a line for each quantity that a file has, three columns for each file. CPUs have lines of
-    their own, and so a table."""
+    """Returns the table in Markdown: a line per quantity that a file has, and three columns per file. CPUs
+    and GPUs have separate tables."""
     try:
         stored = [json.loads(path.read_text(encoding="utf-8")) for path in files]
     except (OSError, ValueError) as problem:
