@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What has changed, for what tools/test and tools/check look at without --all; sourced by them. The
-# answers follow from the repository alone, so that everybody who has the commit gets the same.
+# Finds the changed files, to which tools/test and tools/check are limited without --all; sourced by them.
+# Results depend on the repository alone, so that they are equal for everyone with the commit.
 
-# On main itself nobody knows what was pushed together. What is older than this, before the last
-# commit, was looked at by an earlier push or on the branch that it came from; what was not is found
-# by the share that is drawn from all the rest.
+# On main, the commits of one push are unknown. Commits within this time before the last one count as changed.
+# Older ones were checked by an earlier push or on their branch, or are found by the random share of unchanged
+# files.
 window_seconds=$((6 * 3600))
 
-# base_commit: the commit that the current files are compared with. $CLPROBE_BASE says it; on a
-# branch it is where the branch left main; on main the newest commit of main's own line that is older
-# than the window, and at the latest the one before the last. Fails where there is none: a clone
-# without that much history, or a young repository.
+# base_commit: prints the commit with which the current files are compared. It is $CLPROBE_BASE if set; on a
+# branch, the commit where it left main; on main, the newest first-parent commit older than the window, at the
+# latest the last commit but one. Fails without such a commit, as in a shallow clone.
 base_commit() {
   local main base=
   if [[ -n ${CLPROBE_BASE:-} ]]; then
@@ -29,16 +28,16 @@ base_commit() {
   [[ -n $base ]] && printf '%s\n' "$base"
 }
 
-# changed_files: those that differ from the base, and new ones that nobody has added yet; one a line.
-# Fails where there is no base.
+# changed_files: prints files that differ from the base and new untracked files, one per line. Fails without a
+# base.
 changed_files() {
   local base
   base=$(base_commit) || return
   git diff --name-only --no-renames "$base" -- && git ls-files --others --exclude-standard
 }
 
-# drawn SHARE: of the lines on stdin one in SHARE, others for every commit, so that nothing is left out
-# for long.
+# drawn SHARE: prints one in SHARE of the lines on stdin. The choice differs for each commit, so that every
+# line is drawn eventually.
 drawn() {
   local lines
   mapfile -t lines
@@ -46,19 +45,19 @@ drawn() {
     --echo -- "${lines[@]}"
 }
 
-# including FOLDER FILE...: the FILEs, and the tracked files below FOLDER that include one of them,
-# directly or by way of another.
+# including FOLDER FILE...: prints each FILE and the tracked files below FOLDER that include one directly or
+# indirectly.
 including() {
-  local folder=$1 file names=("${@:2}") seen=' ' next
+  local folder=$1 file names=("${@:2}") printed=' ' next
   while ((${#names[@]} > 0)); do
     next=()
     for file in "${names[@]}"; do
-      [[ $seen != *" $file "* ]] || continue
-      seen+="$file "
+      [[ $printed != *" $file "* ]] || continue
+      printed+="$file "
       printf '%s\n' "$file"
       [[ $file == *.@(hpp|h|def|clh) ]] || continue
-      # By its name alone: a file of the same name elsewhere costs a look, a path could be missed. Its
-      # dots stand for any letter, which does no harm.
+      # Includes are matched by file name alone. A file of the same name elsewhere only causes additional
+      # checks, while a path might be missed. Dots in names match any letter, which is harmless.
       mapfile -t -O "${#next[@]}" next < <(git grep --files-with-matches --extended-regexp \
         "^#include \"([^\"]*/)?${file##*/}\"" -- "$folder")
     done

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # shellcheck disable=SC2034  # the scripts that source this use the lists
-# What clprobe needs from the system, and how to get it; sourced by the scripts in tools/.
-# Everything said here goes to stderr: stdout belongs to the program's results.
+# Lists the packages that clprobe needs and installs them; sourced by the scripts in tools/. All messages go
+# to stderr, since stdout belongs to the program's results.
 
-# One need a row: what it is | how to see that it is there | package for apt | dnf | pacman | zypper.
-# A test is a word and its argument: `program NAME`, `header PATH` (below an include folder),
-# `library NAME`, `icd PATTERN` (a registered OpenCL driver), `file PATTERN...`.
-# Files are looked at, not the package database: it needs no process, it is never stale, and what
-# was installed by other means counts. `-` for a package: that system has none, and the build goes
-# on without.
+# Required packages, one per row: description | test | package for apt | dnf | pacman | zypper. A test is a
+# word and its argument: `program NAME`, `header PATH` (below an include folder), `library NAME`, `icd
+# PATTERN` (a registered OpenCL driver), `file PATTERN...`. Tests look for files instead of asking the package
+# database, which takes no process and accepts other installations. The package `-` does not exist on that
+# system and is optional for the build.
 run_needs=(
   "C++ compiler|program g++|g++|gcc-c++|gcc|gcc-c++"
   "CMake|program cmake|cmake|cmake|cmake|cmake"
@@ -28,14 +27,14 @@ run_needs=(
   "PoCL, OpenCL on the CPU|icd pocl*.icd|pocl-opencl-icd|pocl|pocl|pocl"
 )
 
-# What tools/package needs besides, on Debian.
+# Additional packages for tools/package, on Debian.
 package_needs=(
   "dpkg-shlibdeps|program dpkg-shlibdeps|dpkg-dev"
   "file, by which CPack knows programs|program file|file"
   "Git|program git|git"
 )
 
-# What the test suite needs besides; the names for other systems are not kept.
+# Additional packages for the test suite, with names for Debian only.
 test_needs=(
   "doctest|header doctest/doctest.h|doctest-dev"
   "Bats|program bats|bats"
@@ -86,7 +85,7 @@ fail() {
   exit 1
 }
 
-# True when a file matches one of the patterns.
+# matches_file PATTERN...: succeeds if a file matches one of the patterns.
 matches_file() {
   local pattern
   for pattern in "$@"; do
@@ -97,7 +96,7 @@ matches_file() {
   return 1
 }
 
-# is_there TEST ARGUMENT...: whether a need is met.
+# is_there TEST ARGUMENT...: succeeds if a need is met.
 is_there() {
   local test=$1
   shift
@@ -111,12 +110,12 @@ is_there() {
   esac
 }
 
-# missing_needs ROW...: the rows that are not met, one a line.
+# missing_needs ROW...: prints the rows that are not met, one per line.
 missing_needs() {
   local row test
   for row in "$@"; do
     IFS='|' read -r _ test _ <<<"$row"
-    # Patterns must reach is_there as they are, words apart.
+    # Word splitting must keep the patterns unexpanded.
     local words
     read -ra words <<<"$test"
     if ! is_there "${words[@]}"; then
@@ -125,10 +124,10 @@ missing_needs() {
   done
 }
 
-# without_optional ROW...: those without which nothing can be built.
+# without_optional ROW...: prints the rows that the build requires.
 without_optional() { printf '%s\n' "$@" | grep --invert-match --extended-regexp -- '^$|\|-$' || true; }
 
-# column N ROW...: the Nth column of each row that has one, without repeats, in order.
+# column N ROW...: prints the Nth column of each row without repeats, in order, and skips empty ones.
 column() {
   local number=$1 row
   shift
@@ -147,7 +146,7 @@ install_command_of_other_system() {
   done
 }
 
-# Where there is no apt nothing is installed: the names are given.
+# explain_missing ROW...: prints the names of missing packages, on systems without apt, and exits.
 explain_missing() {
   local rows=("$@") known names
   say "missing here: $(column 1 "${rows[@]}" | paste -sd ';' | sed 's/;/; /g')"
@@ -165,8 +164,8 @@ explain_missing() {
   exit 1
 }
 
-# try COMMAND...: runs it in a subshell that ends at its first failure (which a command in a
-# condition would not) and leaves its status in `status`.
+# try COMMAND...: runs a command in a subshell that exits at the first failure, and stores its status in
+# `status`. A command in a condition would ignore failures.
 try() {
   set +e
   (
@@ -186,19 +185,19 @@ as_root() {
 }
 
 apt_install() {
-  # A lock that another apt holds (unattended upgrades on a fresh machine) is waited for.
+  # DPkg::Lock::Timeout waits while another apt holds the lock, as unattended upgrades do on a fresh machine.
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet=2 \
     --no-install-recommends -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 \
     -o Acquire::Retries=2 "$@" </dev/null >"$setup_log" 2>&1
 }
 
 apt_update() {
-  # Without Error-Mode a machine with no network "succeeds" with old lists.
+  # Without Error-Mode, apt-get update succeeds with old lists if there is no network.
   as_root apt-get update --quiet=2 -o APT::Update::Error-Mode=any \
     -o DPkg::Lock::Timeout=300 -o Acquire::Retries=2 </dev/null >"$setup_log" 2>&1
 }
 
-# have_candidates PACKAGE...: whether the lists at hand know them all; a bare image has no lists.
+# have_candidates PACKAGE...: succeeds if the current lists contain all packages. A bare image has no lists.
 have_candidates() {
   local unknown
   unknown=$(LC_ALL=C apt-cache policy "$@" 2>/dev/null | grep --count '^  Candidate: [^(]' || true)
@@ -220,7 +219,7 @@ install_with_apt() {
   by_hand="apt-get update && apt-get install ${packages[*]}"
   if ((EUID != 0)); then
     command -v sudo >/dev/null || fail "packages are missing; as root: $by_hand"
-    # With no terminal sudo could not ask for the password and would hang or fail obscurely.
+    # Without a terminal, sudo cannot ask for the password and may hang.
     [[ -t 2 ]] || sudo -n true 2>/dev/null || fail "packages are missing; as root: $by_hand"
   fi
   say "installing what is missing: ${packages[*]}"
@@ -232,7 +231,7 @@ install_with_apt() {
   rm -f "$setup_log"
 }
 
-# require ROW...: installs what is missing, or says what it is and ends.
+# require ROW...: installs missing packages, or explains what is missing and exits.
 require() {
   local missing
   mapfile -t missing < <(missing_needs "$@")
@@ -255,7 +254,8 @@ require() {
   fi
 }
 
-# A configuration older than the presets is made anew; of all other changes Ninja takes care itself.
+# configure_if_stale PRESET: configures a build that is older than the presets. Ninja handles all other
+# changes.
 configure_if_stale() {
   local preset=$1 stamp=build/$1/.configured
   if [[ ! -e $stamp || CMakePresets.json -nt $stamp ]]; then
@@ -265,9 +265,9 @@ configure_if_stale() {
 
 configure_and_build() { configure_if_stale "$1" && ninja -C "build/$1" "${@:2}"; }
 
-# build PRESET [TARGET...]: configures and builds in the current folder. Ninja's look at every file
-# takes some 20 ms and is never stale, which no stamp of our own could promise after an edit or
-# `git pull`. Two at a time wait for each other. Nothing is said when there is little to do and it works.
+# build PRESET [TARGET...]: configures and builds in the current folder. Ninja checks every file, which takes
+# 20 ms and detects edits and `git pull`. Concurrent builds wait for each other. Short successful builds print
+# nothing.
 build() {
   local preset=$1 lock log=build/$1/.log
   mkdir -p "build/$preset" 2>/dev/null || true

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# Run as a script: writes OUTPUT, a C++ source with the text of each file of FILES (separated by ';',
-# relative to ROOT unless absolute), the SHA-256 of each kernel together with clock.clh and the headers
-# that it includes, and the hash of each script and style as a Content-Security-Policy names it.
+# Script that writes OUTPUT, a C++ source with the text of each file of FILES (separated by ';', relative to
+# ROOT unless absolute). It also contains the SHA-256 of each kernel with clock.clh and its headers, and the
+# hash of each script and style for a Content-Security-Policy.
 
-# The base64 of a number of 64 hexadecimal digits: 3 of them are 2 letters, and the last is padded.
+# base64(HEXADECIMAL RESULT): converts 64 hexadecimal digits. Each 3 digits give 2 letters, and the end is
+# padded.
 function(base64 hexadecimal result)
   set(alphabet "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
   set(letters "")
@@ -28,7 +29,7 @@ foreach(path IN LISTS FILES)
   cmake_path(ABSOLUTE_PATH path BASE_DIRECTORY ${ROOT} OUTPUT_VARIABLE file)
   file(READ ${file} text)
   get_filename_component(name ${path} NAME)
-  # In pieces: a compiler need not take string literals of more than 64 KiB.
+  # Texts are split, since compilers may limit string literals to 64 KiB.
   string(APPEND files "    File{\"${name}\", \"\" ")
   string(LENGTH "${text}" length)
   set(at 0)

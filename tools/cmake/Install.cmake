@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The program, its loader layer, its pages, and the man page and completions, which the program itself writes.
+# Installs the program, its loader layer and pages, and the man page and completions that the program
+# generates.
 include(GNUInstallDirs)
 
 set(generated ${CMAKE_BINARY_DIR}/generated)
@@ -15,14 +16,14 @@ add_custom_command(
   VERBATIM)
 add_custom_target(clprobe_generated ALL DEPENDS ${generated}/clprobe.1)
 
-# For its owner alone to change, also where the umask is 002.
+# Folders are writable for their owner only, even with umask 002.
 set(CMAKE_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
     OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 
 install(TARGETS clprobe)
 if(CLPROBE_PROFILE)
-  # The program looks for it there, from where it lies itself. It is no library to link with: in lib/ CPack
-  # would have every installation call ldconfig.
+  # The program finds the layer relative to itself. A module in lib/ would make CPack call ldconfig at each
+  # installation, although nothing links with it.
   install(TARGETS clprobe_loader_layer LIBRARY DESTINATION libexec/clprobe)
 endif()
 install(FILES ${generated}/clprobe.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
@@ -32,7 +33,7 @@ install(FILES ${generated}/clprobe.bash
 install(FILES ${generated}/_clprobe DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 install(FILES ${generated}/clprobe.fish
         DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
-# Where the pages' links and pictures lead, in a checkout and where they are installed.
+# Files to which the pages link, at equal relative paths in a checkout and in an installation.
 install(FILES README.md CHANGELOG.md CITATION.cff LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 file(GLOB pages CONFIGURE_DEPENDS docs/*.md)
 file(GLOB pictures CONFIGURE_DEPENDS docs/images/*.svg)

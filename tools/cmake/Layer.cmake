@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# Whether a layer's sources, and its tests, are compiled together, a few at a time. They share the
-# parsing of their headers and what templates make of them, so that a whole build is several times as
-# fast. One after a small change is longer, and a missing #include is unseen: for CI, where clang-tidy
-# sees each source alone, and for who builds once.
+# Unity builds compile a layer's sources, and its tests, in groups. They share the parsing of headers and the
+# instantiation of templates, so that a full build is several times as fast. Rebuilds after small changes take
+# longer, and missing includes go unnoticed. They suit CI, where clang-tidy checks each source separately, and
+# single builds.
 option(CLPROBE_UNITY "Compile the sources of each layer together" OFF)
 
-# clprobe_layer(NAME SOURCES file... [APART file...] LINKS target... [BUSY]): the static library
-# clprobe_NAME. It sees the public headers and src/, and only the third-party headers of what it
-# links. APART: sources that have a name of an anonymous namespace in common with another one, or
-# that must be objects of their own. BUSY: tests spend most of their time in it, so that it is
-# optimised in debug builds, too, which takes twice as long to compile.
+# clprobe_layer(NAME SOURCES file... [APART file...] LINKS target... [BUSY]): makes the static library
+# clprobe_NAME. Its sources see the public headers, src/, and the third-party headers of linked targets only.
+# APART sources share a name in an anonymous namespace with another source, or must be separate objects. BUSY
+# layers dominate test times and are optimised in debug builds, too, which doubles compilation time.
 function(clprobe_layer name)
   cmake_parse_arguments(PARSE_ARGV 1 layer "BUSY" "" "SOURCES;APART;LINKS")
   add_library(clprobe_${name} STATIC ${layer_SOURCES})
@@ -25,8 +24,8 @@ function(clprobe_layer name)
   endif()
 endfunction()
 
-# clprobe_compile_together(TARGET SOURCES file... [APART file...]): a folder's sources are compiled
-# with each other, up to eight at a time, and with no other folder's: each has a namespace of its own.
+# clprobe_compile_together(TARGET SOURCES file... [APART file...]): compiles a folder's sources in groups of
+# up to eight. Sources of different folders are not grouped, since each folder has its own namespace.
 function(clprobe_compile_together target)
   cmake_parse_arguments(PARSE_ARGV 1 together "" "" "SOURCES;APART")
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
@@ -43,10 +42,10 @@ function(clprobe_compile_together target)
   set_source_files_properties(${together_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
-# clprobe_layer_tests(NAME [GLOB pattern...] [APART test...] LINKS target... [OWN_MAIN]): one program,
-# NAME_test, of tests/unit/NAME/*_test.cpp and of what the patterns find. Each file is one CTest test:
-# unit/STEM, and unit/FOLDER/STEM of a file that is elsewhere, so that a probe's tests begin with its
-# id. APART: such tests whose files are compiled alone, as in a layer.
+# clprobe_layer_tests(NAME [GLOB pattern...] [APART test...] LINKS target... [OWN_MAIN]): makes the program
+# NAME_test from tests/unit/NAME/*_test.cpp and the files that match the patterns. Each file is one CTest
+# test: unit/STEM, or unit/FOLDER/STEM for other folders, so that a probe's tests begin with its id. APART
+# tests are compiled separately.
 function(clprobe_layer_tests name)
   cmake_parse_arguments(PARSE_ARGV 1 tests "OWN_MAIN" "" "GLOB;APART;LINKS")
   set(here ${CMAKE_SOURCE_DIR}/tests/unit/${name})
@@ -69,7 +68,7 @@ function(clprobe_layer_tests name)
       list(APPEND apart ${file})
     endif()
     add_test(NAME unit/${test} COMMAND ${name}_test "--source-file=*/${folder}/${stem}.cpp")
-    # A file in which nothing is found to run has not passed.
+    # A test file without test cases counts as failed.
     set_tests_properties(
       unit/${test} PROPERTIES LABELS unit TIMEOUT 600 REQUIRED_FILES $<TARGET_FILE:${name}_test>
                               FAIL_REGULAR_EXPRESSION "test cases: +0 ")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The Debian package, by CPack; tools/package makes it. What Debian wants different from what is
-# installed elsewhere tools/debian/arrange.cmake does.
+# Debian package made by CPack; tools/package calls it. tools/debian/arrange.cmake adapts the installed files
+# to Debian's policy.
 set(CLPROBE_MAINTAINER "The clprobe developers <developers@clprobe.invalid>"
     CACHE STRING "Who answers for the package, NAME <ADDRESS>: whoever distributes it")
 
@@ -19,7 +19,7 @@ set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# A driver makes a device. Any will do; where there is none, the CPU becomes one by PoCL.
+# Devices need a driver. Any will do; PoCL makes the CPU a device.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "pocl-opencl-icd | opencl-icd")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "clinfo")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "measure memory systems of GPUs and CPUs through OpenCL")

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# Libraries that bring no CMake package which works everywhere: cmark's fails where its program, a
-# package of its own on Debian, is not installed; Nettle and utf8proc 2.8 have none; pugixml's has other
-# targets for the static library.
+# Targets for libraries without a CMake package that works on every system. cmark's package fails if its
+# program, a separate package on Debian, is not installed. Nettle and utf8proc 2.8 have none. pugixml's static
+# library has other target names.
 
-# Makes the target NAME::NAME of the library and the folder of the header.
+# find_plain_library(NAME HEADER LIBRARY): makes the target NAME::NAME from a library and the folder of a
+# header.
 function(find_plain_library name header library)
   find_path(${name}_INCLUDE_DIR ${header} REQUIRED)
   find_library(${name}_LIBRARY ${library} REQUIRED)

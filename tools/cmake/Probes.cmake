@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Everything about a probe follows from its line in probes.def. ROOT is a checkout, or a folder that
-# holds only what differs from this one: probes.def and the folder, kernel and page of a new probe.
+# Functions that derive a probe's files from its line in probes.def. ROOT is a checkout, or a folder with the
+# files that differ from this checkout: probes.def and the folder, kernel and page of a new probe.
 
-# clprobe_probe_ids(ROOT OUT): the ids in ROOT's probes.def, in their order; of those between `#if OPTION`
-# and `#endif` only if the option is on, as for the compiler.
+# clprobe_probe_ids(ROOT OUT): returns the ids in ROOT's probes.def in order. Ids between `#if OPTION` and
+# `#endif` are included only if the option is on, as in the compiler.
 function(clprobe_probe_ids root out)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${root}/src/probes/probes.def)
   file(STRINGS ${root}/src/probes/probes.def lines REGEX "^(PROBE\\(|#if |#endif)")
@@ -21,7 +21,7 @@ function(clprobe_probe_ids root out)
   set(${out} ${ids} PARENT_SCOPE)
 endfunction()
 
-# clprobe_probe_sources(ROOT ID SOURCES TESTS): the files of a probe's folder, tests apart.
+# clprobe_probe_sources(ROOT ID SOURCES TESTS): returns the sources and the tests of a probe's folder.
 function(clprobe_probe_sources root id sources tests)
   set(folder ${root}/src/probes/${id})
   file(GLOB_RECURSE all CONFIGURE_DEPENDS ${folder}/*.cpp)
@@ -35,8 +35,8 @@ function(clprobe_probe_sources root id sources tests)
   set(${tests} ${own_tests} PARENT_SCOPE)
 endfunction()
 
-# clprobe_embed(OUTPUT ROOT): makes OUTPUT, the source with kernels, pages and the HTML page's parts
-# as text, so that the binary runs from anywhere.
+# clprobe_embed(OUTPUT ROOT): makes OUTPUT, a source with kernels, pages and parts of the HTML page as text,
+# so that the program needs no other files.
 function(clprobe_embed output root)
   clprobe_probe_ids(${root} ids)
   file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/cl/*.clh)
@@ -55,7 +55,7 @@ function(clprobe_embed output root)
         message(FATAL_ERROR "PROBE(${id}) in src/probes/probes.def has no ${path}")
       endif()
     endforeach()
-    # A probe without a kernel is for simulated machines alone.
+    # Probes without a kernel only run on simulated machines.
     if(EXISTS ${from}/cl/${id}.cl)
       list(APPEND files ${from}/cl/${id}.cl)
     endif()
@@ -67,7 +67,7 @@ function(clprobe_embed output root)
             -P ${CMAKE_SOURCE_DIR}/tools/cmake/Embed.cmake
     DEPENDS ${files} ${CMAKE_SOURCE_DIR}/tools/cmake/Embed.cmake
     VERBATIM)
-  # A compiler need not take literals beyond 64 KiB; g++ and clang do.
+  # Literals above 64 KiB exceed the standard's minimum; g++ and clang accept them.
   set_source_files_properties(
     ${output} PROPERTIES COMPILE_OPTIONS -Wno-overlength-strings SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-# Makes every library part of the program and of its layer, except OpenCL's loader and those of the C compiler:
-# for the archive of tools/package. Included after find_package(OpenCL), which needs the shared library.
+# Links all libraries statically into the program and its layer, except the OpenCL loader and the C compiler's
+# libraries, for the archive of tools/package. Included after find_package(OpenCL), which needs the shared
+# library.
 set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
 set(ZLIB_USE_STATIC_LIBS ON)
 
-# The build folder's path must not be part of the program.
+# RPATH is skipped, since the program must not contain the path of the build folder.
 set(CMAKE_SKIP_RPATH ON)
 
-# OpenCL drivers bring C++ libraries of their own, possibly of other versions. Neither may call the other's
-# functions, so no symbol of a static library is exported. libgcc stays shared: a static one needs glibc 2.35.
+# No symbol of a static library is exported, since OpenCL drivers may load other versions of the C++ library,
+# and neither may call the other's functions. libgcc stays shared: a static libgcc needs glibc 2.35.
 add_link_options(-static-libstdc++ LINKER:--exclude-libs,ALL)
 
-# clprobe_support_old_glibc(TARGET...): makes them run with glibc 2.34, too.
+# clprobe_support_old_glibc(TARGET...): makes the targets run with glibc 2.34, too.
 function(clprobe_support_old_glibc)
   foreach(target IN LISTS ARGN)
     target_sources(${target} PRIVATE ${CMAKE_SOURCE_DIR}/src/system/archive/old_glibc.cpp)
@@ -19,9 +20,9 @@ function(clprobe_support_old_glibc)
   endforeach()
 endfunction()
 
-# clprobe_make_static(TARGET URL SHA256 SOURCE): builds a static library from SOURCE, a file of the tar archive
-# at URL, and links it in place of the shared library that TARGET imports. TARGET's headers and compiler
-# options stay as they are.
+# clprobe_make_static(TARGET URL SHA256 SOURCE): builds a static library from SOURCE, a file in the tar
+# archive at URL, and links it instead of the shared library of TARGET. Headers and compiler options of TARGET
+# stay.
 function(clprobe_make_static target url sha256 source)
   string(REGEX REPLACE ".*::" "static_" name ${target})
   set(folder ${CMAKE_BINARY_DIR}/${name})
@@ -37,7 +38,7 @@ function(clprobe_make_static target url sha256 source)
   add_dependencies(${target} ${name})
 endfunction()
 
-# Debian 12 has no static library of fmt. Sources and installed headers must have one version.
+# fmt is built, since Debian 12 has no static library of it. Its version must equal that of the headers.
 set(pool http://deb.debian.org/debian/pool/main)
 find_package(fmt 9.1.0 EXACT REQUIRED)
 clprobe_make_static(fmt::fmt ${pool}/f/fmtlib/fmtlib_9.1.0+ds1.orig.tar.gz

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Run as a script: writes OUTPUT with the version and the commit that ROOT is at. An archive made by
-# git has the commit in commit.txt; it may lie in somebody else's repository, which is not asked.
+# Script that writes OUTPUT with the version and the commit of ROOT. A git archive has the commit in
+# commit.txt. If the archive lies within another repository, that repository is ignored.
 execute_process(
   COMMAND git -C ${ROOT} rev-parse --show-cdup
   OUTPUT_VARIABLE up

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The warnings that all of our own code is compiled with.
+# Warnings for all code of the project.
 add_library(clprobe_warnings INTERFACE)
 target_compile_features(clprobe_warnings INTERFACE cxx_std_20)
 target_compile_options(
@@ -9,8 +9,8 @@ target_compile_options(
             -Wpedantic
             -Wconversion
             -Wsign-conversion
-            # Of sources that are compiled together one may have a local variable that is named as
-            # another's global. clang-tidy looks at each alone, and has this warning, too.
+            # -Wshadow is off in unity builds, where a local variable may have the name of another source's
+            # global. clang-tidy checks each source for it.
             $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>
             -Wold-style-cast
             -Wnon-virtual-dtor
@@ -19,6 +19,6 @@ target_compile_options(
             -Wundef
             -Wimplicit-fallthrough
             -Wcast-align
-            # GCC 12 warns of overlaps inside std::string that cannot be (its bug 105651).
+            # GCC 12 reports impossible overlaps inside std::string (its bug 105651).
             $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
             $<$<BOOL:${CLPROBE_WERROR}>:-Werror>)

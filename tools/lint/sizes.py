@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A plugin for flake8, which has no such rules: files and functions are not too long."""
+"""Plugin for flake8 that limits the lengths of files and functions."""
 
 import ast
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ Problem = tuple[int, int, str, type]
 
 
 class Sizes:
-    """SIZ001 of a file, SIZ002 of a function, both in lines."""
+    """Checker: SIZ001 for long files, SIZ002 for long functions, in lines."""
 
     def __init__(self, tree: ast.AST, lines: list[str]) -> None:
         self.tree = tree
@@ -25,5 +25,5 @@ class Sizes:
                 continue
             length = (node.end_lineno or node.lineno) - node.lineno + 1
             if length > MAX_FUNCTION:
-                said = f"SIZ002 {node.name} has {length} lines, more than {MAX_FUNCTION}"
-                yield node.lineno, node.col_offset, said, Sizes
+                message = f"SIZ002 {node.name} has {length} lines, more than {MAX_FUNCTION}"
+                yield node.lineno, node.col_offset, message, Sizes
