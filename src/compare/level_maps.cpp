@@ -59,35 +59,37 @@ LevelTimes level_times(const ComparedResult& result, std::string_view series) {
   return times;
 }
 
-/// Pairs all of the fewer levels with as many of the others, in order, so that the times of a pair
-/// are as near as can be: one level more or less must not shift all that come after it. A pair
-/// that is more than a factor of `max_apart` apart is none.
-/// Source: the alignment of Needleman and Wunsch (1970), with gaps in the longer one alone.
+/// Pairs levels in order so that the times of a pair are as near as possible, and as many levels as
+/// possible have a partner. The times of a pair are at most a factor of `max_apart` apart.
+/// Source: the alignment of Needleman and Wunsch (1970).
 LevelMap align_levels(const LevelTimes& baseline, const LevelTimes& other, double max_apart) {
-  const bool is_swapped = baseline.size() > other.size();
-  const auto& few = is_swapped ? other : baseline;
-  const auto& many = is_swapped ? baseline : other;
-  const std::size_t columns = many.size() + 1;
-  // cost[i * columns + j]: of the first i of the few among the first j of the many.
-  std::vector<double> cost((few.size() + 1) * columns, HUGE_VAL);
-  std::fill_n(cost.begin(), columns, 0.0);
-  for (std::size_t i = 1; i <= few.size(); ++i) {
-    for (std::size_t j = i; j < columns; ++j) {
-      const double paired =
-          cost[(i - 1) * columns + j - 1] + std::fabs(few[i - 1].second - many[j - 1].second);
-      cost[i * columns + j] = std::min(cost[i * columns + j - 1], paired);
+  // Two unpaired levels cost as much as the pair that is just allowed; without a limit, more than
+  // any pair.
+  const double unpaired = std::min(std::log(max_apart), 1e3) / 2.0;
+  const std::size_t columns = other.size() + 1;
+  // cost[i * columns + j]: of the first i levels of the baseline and the first j of the other.
+  std::vector<double> cost((baseline.size() + 1) * columns);
+  for (std::size_t i = 0; i <= baseline.size(); ++i) {
+    for (std::size_t j = 0; j < columns; ++j) {
+      double& least = cost[i * columns + j];
+      least = static_cast<double>(i + j) * unpaired;
+      if (i == 0 || j == 0) continue;
+      least =
+          std::min({cost[(i - 1) * columns + j] + unpaired, cost[i * columns + j - 1] + unpaired,
+                    cost[(i - 1) * columns + j - 1] +
+                        std::fabs(baseline[i - 1].second - other[j - 1].second)});
     }
   }
   LevelMap map;
-  std::size_t j = many.size();
-  for (std::size_t i = few.size(); i > 0; --i) {
-    while (j > i && cost[i * columns + j - 1] <= cost[i * columns + j]) --j;
-    const auto [of_few, of_many] = std::pair(few[i - 1].first, many[j - 1].first);
-    const double apart = std::fabs(few[i - 1].second - many[j - 1].second);
-    if (apart <= std::log(max_apart)) {
-      map[is_swapped ? of_few : of_many] = is_swapped ? of_many : of_few;
+  for (std::size_t i = baseline.size(), j = other.size(); i > 0 && j > 0;) {
+    // Of equally near levels the first ones are paired.
+    if (cost[i * columns + j] >= cost[i * columns + j - 1] + unpaired) {
+      --j;
+    } else if (cost[i * columns + j] >= cost[(i - 1) * columns + j] + unpaired) {
+      --i;
+    } else {
+      map[other[--j].first] = baseline[--i].first;
     }
-    --j;
   }
   return map;
 }
