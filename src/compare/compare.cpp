@@ -521,15 +521,16 @@ bool is_in_cycles_of(const Finding& cycles, const ComparedFinding& time) {
          std::fabs(*converted.value - *cycles.value) <= rounding * std::fabs(*cycles.value);
 }
 
-/// True if the row repeats, in cycles of the core, another row that changed in time.
+/// True if the row repeats, in cycles of the core, another row with the same verdict, or a change
+/// if both changed.
 bool is_repeated(const ComparedRow& row, const std::vector<ComparedRow>& rows, std::size_t run) {
-  const auto is_changed = [&](const ComparedRow& each) {
-    return is_change(each.cells[run].judgement.verdict);
-  };
-  return is_changed(row) && std::ranges::any_of(rows, [&](const ComparedRow& other) {
-           return other.probe == row.probe && is_changed(other) &&
-                  is_in_cycles_of(row.baseline->finding, *other.baseline);
-         });
+  const Verdict own = row.cells[run].judgement.verdict;
+  return std::ranges::any_of(rows, [&](const ComparedRow& other) {
+    const Judgement& judged = other.cells[run].judgement;
+    const bool is_alike = judged.verdict == own || (is_change(judged.verdict) && is_change(own));
+    return other.probe == row.probe && is_alike && !judged.reason.empty() &&
+           is_in_cycles_of(row.baseline->finding, *other.baseline);
+  });
 }
 
 }  // namespace
@@ -540,9 +541,9 @@ void count_verdicts(Comparison& comparison) {
     if (run == comparison.baseline) continue;
     for (ComparedRow& row : comparison.rows) {
       Judgement& judged = row.cells[run].judgement;
-      judged.is_repeated = is_repeated(row, comparison.rows, run);
-      const bool is_counted = !judged.reason.empty() && !judged.is_repeated;
-      if (is_counted) count(comparison.counts[run], judged.verdict);
+      const bool repeats = is_repeated(row, comparison.rows, run);
+      judged.is_repeated = repeats && is_change(judged.verdict);
+      if (!judged.reason.empty() && !repeats) count(comparison.counts[run], judged.verdict);
     }
   }
 }

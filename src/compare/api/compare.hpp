@@ -269,7 +269,7 @@ struct Comparison {
 /// of them.
 Comparison compare(std::span<const RunDigest> runs, std::size_t baseline, double threshold);
 
-/// Counts the verdicts of each run anew. A change in time and in cycles of the core counts once.
+/// Counts the verdicts of each run anew. A finding in time and in cycles of the core counts once.
 void count_verdicts(Comparison& comparison);
 
 /// The verdicts of all runs together.
