@@ -104,7 +104,8 @@ double size_within(const Ladder& ladder, std::size_t number) {
   const bool is_first = number == 0 || !ladder.rungs[number - 1].end;
   if (is_first) return end ? middle_of(*end) / far_beyond : 1.0;
   const double before = middle_of(*ladder.rungs[number - 1].end);
-  return end ? std::sqrt(before * middle_of(*end)) : before * far_beyond;
+  const double last = end ? middle_of(*end) : ladder.measured_to;
+  return std::isinf(last) ? before * far_beyond : std::sqrt(before * last);
 }
 
 /// True if the sizes that a level holds are known.

@@ -140,6 +140,14 @@ TEST_CASE("a level that latency has twice and bandwidth once takes the one in it
   CHECK(*implied(run, 3)->value == doctest::Approx(2.5e4));
 }
 
+TEST_CASE("the last level of bandwidth takes the latency in the middle of its measured sizes") {
+  // Bandwidth ends at 100 KiB; a TLB's reach ends just beyond it, and the sets go on to 1 GB.
+  ProbeResult chase =
+      result_of("chases", "time", "chase", {{10e-9, 100.0}, {100e-9, 300.0}, {500e-9, 0.0}});
+  ProbeResult stream = result_of("streams", "rate", "all", {{1000e9, 100.0}, {50e9, 0.0}});
+  CHECK(implied(run_of({chase, stream}), 2)->value == doctest::Approx(50e9 * 500e-9));
+}
+
 TEST_CASE("a bandwidth of which no size is known takes the only latency, and none of several") {
   ProbeResult one = result_of("streams", "rate", "all", {{400e9, 0.0}});
   CHECK_FALSE(implied(run_of({chases(), one}), 1).has_value());
