@@ -76,7 +76,7 @@ TEST_CASE("replay: copies that make each other longer are not compared") {
 
 TEST_CASE("replay: a kernel ends beside loads, or is said to run behind them") {
   on_each_device("steady", [](Replay& replay) {
-    const Shape loads{.variant = Variant::beside_loads};
+    const Shape loads{.variant = Variant::next_to_loads};
     CHECK(replay.prepare(loads).integer(noise_ns_fact) > 600'000);
     try {
       const LaunchTimes times = replay.run(loads);

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <map>
 
-#include "probes/kernel/test_launches.hpp"
+#include "probes/kernel/launches_test.hpp"
 
 namespace clprobe::kernel {
 namespace {
@@ -204,8 +204,8 @@ TEST_CASE("in turns the prelude is believed where their interval leaves it open,
   // The samples lie apart, and a host was busy between them.
   times.identity_ns = around(734 * 1.3, 5);
   const auto in_turns = [&](const std::vector<double>& ratios) {
-    times.turn_log_ratios.clear();
-    for (const double each : ratios) times.turn_log_ratios.push_back(std::log(each));
+    times.log_ratios.clear();
+    for (const double each : ratios) times.log_ratios.push_back(std::log(each));
     return find_kernel_causes(times);
   };
   KernelCauses found = in_turns({1.01, 1.02, 1.01, 1.02, 1.01, 1.02});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel's causes: the working-set curve, the attribution of its time, and waits for results.
+// The working-set curve of a kernel, the attribution of its time to causes, and waits for results.
 #include "probes/kernel/causes.hpp"
 
 #include <fmt/format.h>
@@ -30,8 +30,8 @@ std::vector<FoldedTime> sorted_by_groups(std::span<const FoldedTime> sweep) {
   return sorted;
 }
 
-/// The point with the minimum time among those with at least `groups`; of equal ones the one with
-/// most groups.
+/// Returns the point with the minimum time among those with at least `groups` groups; of equal
+/// times, the point with most groups.
 const FoldedTime& fastest_of(const std::vector<FoldedTime>& sorted, std::uint64_t groups) {
   const FoldedTime* fastest = &sorted.front();
   double min_ns = std::numeric_limits<double>::infinity();
@@ -51,10 +51,11 @@ bool is_clearly_faster(const FoldedTime& after, const FoldedTime& before) {
          find_gain(before.visits_ns, after.visits_ns).is_resolved;
 }
 
-/// Groups may access more than their part of the buffers, so that as many groups as should fit the
-/// cache still access main memory. The search goes on while half as many groups clearly take less
-/// time, at most to a sixteenth: the fall of the first-level cache begins far below, because that
-/// cache is much smaller than the one that all units share.
+/// Returns the index of the largest number of groups whose data fits the last cache.
+///
+/// Groups may access more than their part of the buffers, so `fitting` groups may still access main
+/// memory. The search halves the number while this clearly saves time, at most to a sixteenth. The
+/// limit excludes the first-level cache, which is much smaller than the shared cache.
 std::size_t find_cached(const std::vector<FoldedTime>& sorted, std::size_t fitting,
                         std::uint64_t min_groups) {
   constexpr std::uint64_t max_reach = 16;
@@ -68,7 +69,8 @@ std::size_t find_cached(const std::vector<FoldedTime>& sorted, std::size_t fitti
   return cached;
 }
 
-/// The largest number of groups from which down all clearly take longer than the fastest one.
+/// Returns the largest number of groups at which, and at all smaller numbers, the kernel clearly
+/// takes longer than at the fastest number.
 std::uint64_t find_collision(const std::vector<FoldedTime>& sorted, const FoldedTime& fastest,
                              std::uint64_t min_groups) {
   std::uint64_t from = 0;
@@ -82,8 +84,8 @@ std::uint64_t find_collision(const std::vector<FoldedTime>& sorted, const Folded
   return from;
 }
 
-// Fewer blocks have no interval.
-constexpr std::size_t min_turn_blocks = 4;
+// Minimum number of blocks for an interval.
+constexpr std::size_t min_blocks = 4;
 
 constexpr CauseRow main_memory_row{
     "main_memory", "main memory", "memory data: main memory",
@@ -111,13 +113,14 @@ Cost scaled(Cost cost, double factor) {
   return cost;
 }
 
-/// A part of the bar with its cost.
+/// Returns a part of the bar with its cost.
 KernelCause valued(const CauseRow& row, const Cost& cost, const KernelCauses& found) {
   return with_cost({.row = row}, cost, found.total.ns,
                    "the kernel takes longer without this cause");
 }
 
-/// Groups that write the same lines have a cost that the kernel itself does not have.
+/// Marks a cost as a lower bound if groups wrote the same lines, which costs time that the kernel
+/// does not lose.
 void bound_by_collisions(KernelCause& cause, const Folding& folding, std::uint64_t needed) {
   if (folding.collide_from < needed) return;
   cause.is_lower_bound = true;
@@ -127,8 +130,8 @@ void bound_by_collisions(KernelCause& cause, const Folding& folding, std::uint64
   cause.reason = cause.reason.empty() ? "at least: " + collide : cause.reason + "; " + collide;
 }
 
-/// Divides the cost of memory between main memory and the last cache by the curve, if the curve
-/// shows both.
+/// Divides the cost of memory between main memory and the last cache if the working-set curve shows
+/// both.
 std::vector<KernelCause> split_memory(const KernelTimes& times, const KernelCauses& found,
                                       const Cost& whole) {
   const Folding& folding = *found.folding;
@@ -155,16 +158,18 @@ std::vector<KernelCause> split_memory(const KernelTimes& times, const KernelCaus
   return {main_memory, last_cache};
 }
 
-/// The kernel's time by the factors whose removal does not make it slower.
+/// Attribution of the kernel's time to the factors whose removal does not slow the kernel.
 struct Attribution {
   std::vector<Factor> factors{};
   std::vector<AblationBuild> builds{};
   Ablation ablation{};
-  std::map<Factor, double> slowdowns{};  ///< by the removal of the others, as shares of the time
+  /// Slowdown by removing each other factor, as a share of the time.
+  std::map<Factor, double> slowdowns{};
 };
 
-/// The place of the factor whose removal slows the kernel most; nothing if none does. Memory does
-/// not count: its reduction was chosen as the fastest, so noise alone makes it negative.
+/// Returns the index of the factor whose removal slows the kernel most; nothing if no removal slows
+/// the kernel. Memory is excluded: its reduction was chosen as the fastest, so only noise makes its
+/// cost negative.
 std::optional<std::size_t> find_worst(const Attribution& now) {
   std::optional<std::size_t> worst;
   for (std::size_t i = 0; i < now.factors.size(); ++i) {
@@ -175,20 +180,20 @@ std::optional<std::size_t> find_worst(const Attribution& now) {
   return worst;
 }
 
-/// The builds that keep the factor at that place, which is then none of their bits.
+/// Returns the builds that keep the factor at that index, and deletes its bit.
 std::vector<AblationBuild> without_factor(std::span<const AblationBuild> builds,
-                                          std::size_t place) {
+                                          std::size_t index) {
   std::vector<AblationBuild> left;
   for (const AblationBuild& each : builds) {
-    if ((each.idealised >> place & 1U) != 0) continue;
-    const std::uint32_t below = each.idealised & ((1U << place) - 1U);
-    left.push_back({below | (each.idealised >> (place + 1) << place), each.visits_ns});
+    if ((each.idealised >> index & 1U) != 0) continue;
+    const std::uint32_t below = each.idealised & ((1U << index) - 1U);
+    left.push_back({below | (each.idealised >> (index + 1) << index), each.visits_ns});
   }
   return left;
 }
 
-/// A factor whose removal slows the kernel would leave more than the whole time to the others, so
-/// it is left out.
+/// Attributes the kernel's time. Factors whose removal slows the kernel are left out, since the
+/// other factors would otherwise share more than the whole time.
 Attribution attribution_of(const KernelTimes& times) {
   Attribution now{.factors = removable(times.verdicts), .builds = times.builds};
   while (!now.factors.empty()) {
@@ -217,7 +222,7 @@ void attribute(const KernelTimes& times, KernelCauses& found) {
   found.total = ablation.none;
   found.unattributed = ablation.all;
   found.unattributed_share = found.total.ns > 0.0 ? ablation.all.ns / found.total.ns : 1.0;
-  std::size_t place = 0;
+  std::size_t index = 0;
   for (std::size_t i = 0; i < factor_count; ++i) {
     const CauseRow& row = factor_rows.at(i).cause;
     const prelude::Verdict& verdict = times.verdicts.at(i);
@@ -237,7 +242,7 @@ void attribute(const KernelTimes& times, KernelCauses& found) {
                            100.0 * slowdown->second)});
       continue;
     }
-    const Cost& cost = ablation.factors[place++];
+    const Cost& cost = ablation.factors[index++];
     if (factor_at(i) == Factor::memory && found.folding) {
       const std::vector<KernelCause> parts = split_memory(times, found, cost);
       found.causes.insert(found.causes.end(), parts.begin(), parts.end());
@@ -247,12 +252,13 @@ void attribute(const KernelTimes& times, KernelCauses& found) {
   }
 }
 
-/// From alternating launches, if there were enough: between two points a host may become busy.
+/// Sets the ratio from alternating launches if there are enough, since a host may become busy
+/// between two points.
 void set_instrument_ratio(const KernelTimes& times, KernelCauses& found) {
   found.instrument_ratio = typical_ns(times.identity_ns) / typical_ns(times.plain_ns);
   found.instrument_interval = {found.instrument_ratio, found.instrument_ratio};
-  const std::vector<double>& logs = times.turn_log_ratios;
-  if (logs.size() < min_turn_blocks) return;
+  const std::vector<double>& logs = times.log_ratios;
+  if (logs.size() < min_blocks) return;
   const double mean =
       std::accumulate(logs.begin(), logs.end(), 0.0) / static_cast<double>(logs.size());
   const Interval interval = anytime_interval(logs);
@@ -260,7 +266,7 @@ void set_instrument_ratio(const KernelTimes& times, KernelCauses& found) {
   found.instrument_interval = {std::exp(interval.low), std::exp(interval.high)};
 }
 
-/// Why no cause is believed; empty if causes are.
+/// Returns why no cause is reported; empty if causes are reported.
 std::string instrument_doubt(const KernelCauses& found) {
   const auto& [low, high] = found.instrument_interval;
   if (low > max_instrument_ratio || high < 1.0 / max_instrument_ratio) {
@@ -274,51 +280,52 @@ std::string instrument_doubt(const KernelCauses& found) {
                      high);
 }
 
-/// Next to loads that outlast the kernel, a kernel that waits for loads takes much longer: each of
-/// its loads queues behind a few of them. Waits for results do not.
+/// Slowdown next to concurrent loads above which the kernel counts as waiting for loads. Its loads
+/// queue after the other loads, whereas waits for results are not delayed.
 constexpr double max_slowed = 1.2;
-/// A kernel that leaves less of its units free hardly waits, and loads next to it take issue slots.
+/// Minimum share of the time in which units are free. Below, the kernel hardly waits, and
+/// concurrent loads take its issue slots.
 constexpr double min_free = 0.1;
-/// Copies must be copies of what is unattributed: they also lack factors whose removal slows the
-/// kernel, which are no causes.
+/// Maximum ratio of the copied kernel's time to the unattributed time. Copies also lack factors
+/// whose removal slows the kernel, which count as no cause.
 constexpr double max_other = 1.1;
-/// Copies that take less than this multiple of one copy's time have not filled a unit.
+/// Multiple of one copy's time that shows that copies fill a unit.
 constexpr double min_filled = 1.25;
 
 KernelCause refused_chains(std::string reason) {
   return {.row = chains_row, .state = CauseState::refused, .reason = std::move(reason)};
 }
 
-/// The share of the places of groups that work fills, as groups start. If some compute units have
-/// fewer groups, or the last wave is partial, copies fill these places without any wait.
-double balance_of(const BareRuns& runs) {
+/// Returns the mean share of slots for resident groups that are filled. Copies fill the free slots
+/// of idle compute units and partial waves without any wait.
+double balance_of(const ConcurrentRuns& runs) {
   const bool is_known = runs.resident_groups > 0;
-  const std::uint64_t places = is_known && runs.groups > runs.resident_groups
-                                   ? runs.resident_groups
-                                   : std::max<std::uint64_t>(1, runs.units);
-  const std::uint64_t waves = (runs.groups + places - 1) / places;
+  const std::uint64_t slots = is_known && runs.groups > runs.resident_groups
+                                  ? runs.resident_groups
+                                  : std::max<std::uint64_t>(1, runs.units);
+  const std::uint64_t waves = (runs.groups + slots - 1) / slots;
   if (waves == 0) return 1.0;
-  return static_cast<double>(runs.groups) / static_cast<double>(waves * places);
+  return static_cast<double>(runs.groups) / static_cast<double>(waves * slots);
 }
 
-/// Why the kernel may wait longer than the copies show; empty if they filled a unit.
-std::string bound_of(const BareRuns& runs, double alone_ns, double busy_ns) {
+/// Returns why the kernel may wait longer than copies show; empty if copies filled a unit.
+std::string bound_of(const ConcurrentRuns& runs, double alone_ns, double busy_ns) {
   double at_once = 1.0;
   if (runs.groups > 0) {
     at_once =
         std::clamp(static_cast<double>(runs.resident_groups) / static_cast<double>(runs.groups),
-                   1.0, static_cast<double>(bare_copies));
+                   1.0, static_cast<double>(copy_count));
   }
   if (busy_ns * at_once >= min_filled * alone_ns) return {};
-  return at_once < bare_copies
+  return at_once < copy_count
              ? fmt::format("at least: only {:.1f} copies of the kernel's groups fit at once",
                            at_once)
              : fmt::format("at least: {} concurrent copies do not fill the compute units",
-                           bare_copies);
+                           copy_count);
 }
 
-/// The time for which the busiest unit has work of one launch.
-Visits busy_of(const BareRuns& runs) {
+/// Returns the times in which the busiest unit has work of one launch.
+Visits busy_of(const ConcurrentRuns& runs) {
   const double balance = balance_of(runs);
   Visits busy_ns = runs.copies_ns;
   for (std::vector<double>& visit : busy_ns) {
@@ -327,7 +334,7 @@ Visits busy_of(const BareRuns& runs) {
   return busy_ns;
 }
 
-KernelCause valued_chains(Cost free, std::string bound, const BareRuns& runs,
+KernelCause valued_chains(Cost free, std::string bound, const ConcurrentRuns& runs,
                           const KernelCauses& causes) {
   const bool is_negative = free.is_resolved && free.ns < 0.0;
   if (is_negative) free = {};
@@ -345,7 +352,7 @@ KernelCause valued_chains(Cost free, std::string bound, const BareRuns& runs,
   return cause;
 }
 
-/// A wait that could not be removed, and that copies hide as well; nothing if there is none.
+/// Returns a wait that could not be removed and that copies hide as well; nothing if there is none.
 const CauseRow* find_hidden(const KernelCauses& causes) {
   for (const FactorRow& row : factor_rows) {
     if (!row.is_wait) continue;
@@ -356,12 +363,12 @@ const CauseRow* find_hidden(const KernelCauses& causes) {
   return nullptr;
 }
 
-KernelCause chains_of(const BareRuns& runs, KernelCauses& causes) {
+KernelCause chains_of(const ConcurrentRuns& runs, KernelCauses& causes) {
   if (!runs.refusal.empty()) return refused_chains(runs.refusal);
   if (const CauseRow* const hidden = find_hidden(causes)) {
     return refused_chains(fmt::format("the remaining kernel still contains {}", hidden->title));
   }
-  if (runs.alone_ns.empty() || runs.copies_ns.empty() || runs.beside_loads_ns.empty()) {
+  if (runs.alone_ns.empty() || runs.copies_ns.empty() || runs.next_to_loads_ns.empty()) {
     return refused_chains("not all required launches were measured");
   }
   const double alone_ns = typical_ns(runs.alone_ns);
@@ -372,7 +379,7 @@ KernelCause chains_of(const BareRuns& runs, KernelCauses& causes) {
   }
   const Visits busy = busy_of(runs);
   const Cost free = find_gain(runs.alone_ns, busy);
-  const double slowed = typical_ns(runs.beside_loads_ns) / alone_ns;
+  const double slowed = typical_ns(runs.next_to_loads_ns) / alone_ns;
   KernelCause cause = valued_chains(free, bound_of(runs, alone_ns, typical_ns(busy)), runs, causes);
   if (free.ns < min_free * alone_ns || slowed <= max_slowed) return cause;
   causes.near_waits = std::move(cause);
@@ -395,14 +402,14 @@ std::optional<Folding> find_folding(std::span<const FoldedTime> sweep,
   if (!(options.buffer_bytes > 0.0) || !options.last_cache_bytes) return folding;
   const double group_bytes = options.buffer_bytes / static_cast<double>(folding.all_groups);
   const auto fits = [&](const FoldedTime& each) {
-    // Half: other data and lines of the same sets are in the cache as well.
+    // Half of the cache, because other data and lines of the same sets are cached as well.
     const double bytes = group_bytes * static_cast<double>(each.distinct_groups);
     return bytes <= *options.last_cache_bytes / 2.0;
   };
   const auto fitting = std::find_if(sorted.begin(), sorted.end(), fits);
   if (fitting == sorted.end() || fitting->distinct_groups < options.min_groups) return folding;
-  const auto place = static_cast<std::size_t>(fitting - sorted.begin());
-  folding.cached_groups = sorted[find_cached(sorted, place, options.min_groups)].distinct_groups;
+  const auto index = static_cast<std::size_t>(fitting - sorted.begin());
+  folding.cached_groups = sorted[find_cached(sorted, index, options.min_groups)].distinct_groups;
   folding.fastest_cached_groups = fastest_of(sorted, *folding.cached_groups).distinct_groups;
   return folding;
 }
@@ -462,7 +469,7 @@ KernelCauses find_kernel_causes(const KernelTimes& times) {
   found.is_believed = true;
   found.folding = find_folding(times.sweep, times.folding);
   attribute(times, found);
-  if (times.bare_runs) add_chains(*times.bare_runs, found);
+  if (times.concurrent_runs) add_chains(*times.concurrent_runs, found);
   return found;
 }
 
@@ -476,11 +483,11 @@ std::vector<KernelCause> ranked_causes(const KernelCauses& causes) {
   return ranked;
 }
 
-void add_chains(const BareRuns& runs, KernelCauses& causes) {
+void add_chains(const ConcurrentRuns& runs, KernelCauses& causes) {
   if (!causes.is_believed || !(causes.total.ns > 0.0)) return;
   KernelCause cause = chains_of(runs, causes);
   if (cause.state == CauseState::found || cause.state == CauseState::not_resolved) {
-    // Both are parts of one launch: what one has more, the other has less.
+    // Waits and the rest share one launch, so a longer wait means a shorter rest.
     Cost& left = causes.unattributed;
     left.ns -= cause.cost.ns;
     left.interval = {std::max(0.0, left.interval.low - cause.cost.interval.high),

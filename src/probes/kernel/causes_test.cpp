@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "clprobe/stacks.hpp"
-#include "probes/kernel/test_launches.hpp"
+#include "probes/kernel/launches_test.hpp"
 
 namespace clprobe::kernel {
 
@@ -50,8 +50,8 @@ TEST_CASE("kernel: what blocks of turns say of the prelude counts for more than 
   for (Point& point : points) {
     const auto shape = shape_of<Shape>(point);
     if (shape.variant != Variant::instrumented || shape.setting != prelude::Setting{}) continue;
-    for (std::size_t i = 0; i < max_turns; ++i) {
-      point.facts.set(fact_at(turn_fact, i), std::int64_t{1'010'000 + (i % 2 == 0 ? 5'000 : 0)});
+    for (std::size_t i = 0; i < max_ratios; ++i) {
+      point.facts.set(fact_at(ratio_fact, i), std::int64_t{1'010'000 + (i % 2 == 0 ? 5'000 : 0)});
     }
     CHECK_FALSE(probe.find_problem(point).has_value());
   }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "clprobe/stacks.hpp"
-#include "probes/kernel/test_launches.hpp"
+#include "probes/kernel/launches_test.hpp"
 
 namespace clprobe::kernel {
 extern const Probe probe;
@@ -21,15 +21,15 @@ DeviceInfo gpu() {
   return device;
 }
 
-bool is_next_to_others(const Point& point) { return is_bare(shape_of<Shape>(point).variant); }
+bool is_next_to_others(const Point& point) { return is_concurrent(shape_of<Shape>(point).variant); }
 
 /// Of a kernel of 1 ms, of which half is main memory; what is left has its units for so much of its
 /// time, and is slowed down by loads.
 std::vector<Point> measured_with(const Request& request, double busy, double slowed) {
   const auto ns_of = [=](const Shape& shape) {
     const double kernel_ns = shape.distinct_groups <= 64 ? 5e5 : 1e6;
-    if (!is_bare(shape.variant)) return kernel_ns;
-    return (shape.variant == Variant::beside_loads ? slowed : busy) * kernel_ns;
+    if (!is_concurrent(shape.variant)) return kernel_ns;
+    return (shape.variant == Variant::next_to_loads ? slowed : busy) * kernel_ns;
   };
   const auto measure_all = [&](std::vector<Point>& points) {
     for (Point& point : points) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the times of a replayed launch to findings.
+// Makes findings from the times of a replayed launch.
 #include "probes/kernel/kernel.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,6 @@
 #include "analysis/api/estimate.hpp"
 #include "clprobe/probe.hpp"
 #include "clprobe/stacks.hpp"
-#include "probes/kernel/shape.hpp"
 #include "probes/shared/card_parts.hpp"
 #include "probes/shared/finding.hpp"
 
@@ -30,7 +29,7 @@ Finding share_of(std::string_view name, const std::string& series, std::string_v
   return finding;
 }
 
-/// A cause or a cost: its share, or the reason why there is none.
+/// Returns the share of a cause or a cost, or the reason why it is unknown.
 Finding finding_of_cause(std::string_view name, const std::string& series, std::string_view method,
                          const KernelCause& cause) {
   if (cause.state == CauseState::refused || cause.state == CauseState::not_present) {
@@ -44,7 +43,7 @@ Finding finding_of_cause(std::string_view name, const std::string& series, std::
   return finding;
 }
 
-/// The bar: its causes, the remainder, and its time.
+/// Adds the bar: its causes, the remainder, and its time.
 void add_stack(const KernelCauses& causes, const std::string& series, Findings& found) {
   for (const KernelCause& each : causes.causes) {
     if (each.state != CauseState::found && each.state != CauseState::not_resolved) continue;
@@ -54,7 +53,7 @@ void add_stack(const KernelCauses& causes, const std::string& series, Findings& 
   const double whole = causes.total.ns;
   const Interval& left = causes.unattributed.interval;
   const Interval shares{left.low / whole, left.high / whole};
-  // Unresolved causes may be negative, and leave a little more than the whole.
+  // Unresolved causes may be negative, which leaves slightly more than the whole.
   const bool is_whole = causes.unattributed_share > 1.0 && shares.low <= 1.0;
   found.findings.push_back(share_of(stack_part_name, series, stack_view_shapley,
                                     is_whole ? 1.0 : causes.unattributed_share, shares));
@@ -82,7 +81,8 @@ void add_believed(const KernelCauses& causes, const std::string& series, Finding
   if (causes.total.ns > 0.0) add_stack(causes, series, found);
 }
 
-/// Adds the causes of the kernel with that label. Returns them, or the doubt about them.
+/// Adds the causes of the kernel with that label. Returns the causes, or the reason why none is
+/// reported.
 KernelCauses add_causes(const DeviceInfo& device, std::span<const Point> points,
                         const std::string& label, Findings& found) {
   const KernelTimes times = gather_times(device, points, label);
@@ -118,10 +118,10 @@ KernelCauses add_causes(const DeviceInfo& device, std::span<const Point> points,
 
 constexpr std::string_view levels_method = "levels of latency";
 
-/// "global 2", as `latency` calls it.
+/// Returns the name of a level as in `latency`: "global 2".
 std::string name_of(int level) { return fmt::format("global {}", level); }
 
-/// A cache, and up to how many distinct groups have their part of the buffers in it.
+/// A cache, and the maximum number of distinct groups whose parts of the buffers fit.
 struct HeldGroups {
   int level{0};
   double bytes{0.0};
@@ -131,10 +131,10 @@ struct HeldGroups {
 struct WorkingSet {
   double bytes{0.0};
   double groups{0.0};
-  std::vector<HeldGroups> levels{};  ///< the nearest first
+  std::vector<HeldGroups> levels{};  ///< nearest level first
 };
 
-/// The working set of a point; nothing if buffers, groups or levels are unknown.
+/// Returns the working set of a point; nothing if buffers, groups or levels are unknown.
 std::optional<WorkingSet> working_set_of(const Point& point) {
   const auto shape = find_shape<Shape>(point);
   WorkingSet set;
@@ -151,8 +151,8 @@ std::optional<WorkingSet> working_set_of(const Point& point) {
   return set;
 }
 
-/// "The kernel's buffers of 64 MiB exceed global 2 (27.2 MiB); reduced to 1024 distinct groups they
-/// fit in global 2, ...".
+/// Returns "The kernel's buffers of 64 MiB exceed global 2 (27.2 MiB); reduced to 1024 distinct
+/// groups they fit in global 2, ...".
 std::string text_of(const WorkingSet& set) {
   const auto holder =
       std::find_if(set.levels.begin(), set.levels.end(),
@@ -173,8 +173,8 @@ std::string text_of(const WorkingSet& set) {
   return text + '.';
 }
 
-/// The level that holds the buffers, and the numbers of distinct groups that fit each level, if
-/// these are known. Each group is taken to use an equal part of all buffers.
+/// Adds the level that the buffers fit, and the numbers of distinct groups that fit each level, if
+/// these are known. Assumes that each group uses an equal part of all buffers.
 void add_working_set(std::span<const Point> points, const std::string& label, Findings& found) {
   const std::string series = label + std::string(suffix_of(Variant::instrumented));
   const auto point = std::find_if(points.begin(), points.end(),
@@ -212,7 +212,8 @@ void add_counted(const KernelOccupancy& filled, const std::string& series, Findi
   found.findings.push_back(std::move(tail));
 }
 
-/// Adds how the groups of the kernel with that label fill the device. Returns what is believed.
+/// Adds how the groups of the kernel with that label fill the device. Returns the costs that are
+/// reported.
 KernelOccupancy add_occupancy(const DeviceInfo& device, std::span<const Point> points,
                               const std::string& label, Findings& found) {
   const std::string series = label + std::string(suffix_of(Variant::resident));
@@ -241,7 +242,7 @@ KernelOccupancy add_occupancy(const DeviceInfo& device, std::span<const Point> p
 constexpr std::string_view replay_method = "replay";
 constexpr std::string_view app_method = "the program's events";
 
-/// The plain launches of one kernel.
+/// Times of the plain launches of one kernel.
 struct Replayed {
   std::string label{};
   const Point* any{nullptr};
@@ -276,8 +277,8 @@ Finding word_of(std::string_view name, const std::string& label, std::string wor
   return finding;
 }
 
-/// Why the replay is not believed; empty if it is. Bytes that two replays leave alike must be equal
-/// to the program's; bytes that are left to chance need not be.
+/// Returns why the replay is not reliable; empty if it is. Bytes that two replays leave equal must
+/// also equal the program's; nondeterministic bytes need not.
 std::string doubt_of(const Point& point) {
   const std::string wrong = point.facts.text_or(wrong_buffers_fact, "");
   if (wrong.empty()) return {};
@@ -303,8 +304,8 @@ void add_witness(const Replayed& of, Findings& found) {
        WarningSource::analysis});
 }
 
-/// Outside these limits the replay is not like the program's launch: caches, clocks or concurrent
-/// kernels differ.
+/// Adds replay time / program time. Outside the limits, the replay differs from the program's
+/// launch in caches, clocks or concurrent kernels.
 void add_ratio(const Replayed& of, double app_ns, Findings& found) {
   constexpr double min_ratio = 0.8;
   constexpr double max_ratio = 1.25;
@@ -332,7 +333,7 @@ void add_app(const Replayed& of, Findings& found) {
   if (app_ns && *app_ns > 0.0) {
     reported("app_time", "seconds", *app_ns / ns_per_second);
     add_ratio(of, *app_ns, found);
-    // The causes are those of this launch; the share is that of all launches.
+    // The causes describe this launch, whereas the share covers all launches.
     constexpr double like = 2.0;
     const double mean_ns = number_in(facts, app_mean_ns_fact).value_or(*app_ns);
     if (*app_ns > like * mean_ns || mean_ns > like * *app_ns) {
@@ -399,7 +400,8 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
     const std::string advice =
         kernel_advice(causes, filled, share_in(each.any->facts, app_share_fact));
     if (advice.empty()) continue;
-    // Why no cause is reported stands with the causes; costs of occupancy stand with its series.
+    // The reason for missing causes belongs to the series of causes, costs of occupancy to their
+    // own series.
     const Variant of =
         causes.is_believed || !filled.occupancy ? Variant::instrumented : Variant::resident;
     found.findings.push_back(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the points of a kernel to the times that its analysis takes.
+// Collects the times that the analysis of a kernel needs from its points.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,6 @@
 
 #include "analysis/api/estimate.hpp"
 #include "probes/kernel/kernel.hpp"
-#include "probes/kernel/shape.hpp"
 #include "probes/shared/launch_size.hpp"
 
 namespace clprobe::kernel {
@@ -25,7 +24,7 @@ struct Measured {
   Visits visits_ns{};
 };
 
-/// The launches with samples of the kernel with that label.
+/// Returns the launches of the kernel with that label that have samples.
 std::vector<Measured> measured_launches(const DeviceInfo& device, std::span<const Point> points,
                                         const std::string& label) {
   std::vector<Measured> all;
@@ -62,7 +61,7 @@ const Measured* find_setting(const std::vector<Measured>& all, const Setting& se
   return found == all.end() ? nullptr : &*found;
 }
 
-/// The working-set reduction of a setting.
+/// Returns the working-set reduction of a setting without its other removals.
 Setting folding_of(const Setting& setting) { return {.exponents = setting.exponents}; }
 
 FactorVerdicts verdicts_in(const Parameters& facts) {
@@ -77,8 +76,8 @@ FactorVerdicts verdicts_in(const Parameters& facts) {
   return verdicts;
 }
 
-/// The reduction that builds without memory have: the one from which other factors were removed,
-/// else the fastest.
+/// Returns the reduction of builds without memory: the reduction from which other factors were
+/// removed, otherwise the fastest.
 std::optional<Setting> chosen_folding(const std::vector<Measured>& all, const KernelTimes& times) {
   const std::optional<Folding> folding = find_folding(times.sweep, times.folding);
   std::optional<Setting> fastest;
@@ -91,7 +90,7 @@ std::optional<Setting> chosen_folding(const std::vector<Measured>& all, const Ke
   return fastest;
 }
 
-/// The setting without the factors of these bits.
+/// Returns the setting that removes the factors of these bits.
 Setting setting_without(const std::vector<Factor>& factors, std::uint32_t bits,
                         const Setting& folding) {
   Setting setting;
@@ -104,7 +103,7 @@ Setting setting_without(const std::vector<Factor>& factors, std::uint32_t bits,
   return setting;
 }
 
-/// All builds of the removable factors; empty if one is missing.
+/// Returns all builds of the removable factors; empty if one is missing.
 std::vector<AblationBuild> builds_of(const std::vector<Measured>& all,
                                      const FactorVerdicts& verdicts, const Setting& folding) {
   const std::vector<Factor> factors = removable(verdicts);
@@ -119,7 +118,7 @@ std::vector<AblationBuild> builds_of(const std::vector<Measured>& all,
   return builds;
 }
 
-/// Refuses factors until all launches without the others are there.
+/// Refuses factors until the launches that remove the remaining factors are complete.
 void add_builds(const std::vector<Measured>& all, KernelTimes& times) {
   const auto refuse = [&](Factor factor) {
     prelude::Verdict& verdict = times.verdicts.at(static_cast<std::size_t>(factor));
@@ -139,20 +138,23 @@ void add_builds(const std::vector<Measured>& all, KernelTimes& times) {
   }
 }
 
-std::optional<BareRuns> bare_runs_in(const DeviceInfo& device, const std::vector<Measured>& all,
-                                     std::span<const Point> points, const std::string& label) {
-  BareRuns runs{.units = units_of(device)};
+std::optional<ConcurrentRuns> concurrent_runs_in(const DeviceInfo& device,
+                                                 const std::vector<Measured>& all,
+                                                 std::span<const Point> points,
+                                                 const std::string& label) {
+  ConcurrentRuns runs{.units = units_of(device)};
   for (const Point& point : points) {
     if (label_of(point.series) != label || point.failure.empty()) continue;
     const auto shape = find_shape<Shape>(point);
-    if (shape && is_bare(shape->variant) && runs.refusal.empty()) runs.refusal = point.failure;
+    if (shape && is_concurrent(shape->variant) && runs.refusal.empty())
+      runs.refusal = point.failure;
   }
   const Measured* const copies = find_variant(all, Variant::copies);
-  const Measured* const loads = find_variant(all, Variant::beside_loads);
+  const Measured* const loads = find_variant(all, Variant::next_to_loads);
   const Measured* const any = copies != nullptr ? copies : loads;
   if (any == nullptr && runs.refusal.empty()) return std::nullopt;
   runs.copies_ns = visits_of(copies);
-  runs.beside_loads_ns = visits_of(loads);
+  runs.next_to_loads_ns = visits_of(loads);
   if (any != nullptr) runs.alone_ns = visits_of(find_setting(all, any->shape.setting));
   for (const Measured& each : all) {
     if (each.shape.variant != Variant::resident || each.shape.padding_eighths != 0) continue;
@@ -162,10 +164,10 @@ std::optional<BareRuns> bare_runs_in(const DeviceInfo& device, const std::vector
   return runs;
 }
 
-std::vector<double> turns_in(const Parameters& facts) {
+std::vector<double> log_ratios_in(const Parameters& facts) {
   std::vector<double> logs;
-  for (std::size_t i = 0; i < max_turns; ++i) {
-    const std::optional<double> ratio = share_in(facts, fact_at(turn_fact, i));
+  for (std::size_t i = 0; i < max_ratios; ++i) {
+    const std::optional<double> ratio = share_in(facts, fact_at(ratio_fact, i));
     if (ratio && *ratio > 0.0) logs.push_back(std::log(*ratio));
   }
   return logs;
@@ -179,7 +181,7 @@ std::optional<KernelOccupancy> gather_occupancy(const DeviceInfo& device,
   const std::vector<Measured> all = measured_launches(device, points, label);
   const Measured* const plain = find_variant(all, Variant::plain);
   std::vector<ResidentTime> times;
-  const Measured* own = nullptr;  // with the least padding
+  const Measured* own = nullptr;  // launch with minimum padding
   for (const Measured& each : all) {
     if (each.shape.variant != Variant::resident) continue;
     times.push_back({count_in(each, resident_fact), count_in(each, padding_fact), each.visits_ns});
@@ -223,14 +225,14 @@ KernelTimes gather_times(const DeviceInfo& device, std::span<const Point> points
     if (each.shape.variant != Variant::instrumented || setting != folding_of(setting)) continue;
     if (!is_folded(setting)) {
       times.identity_ns = each.visits_ns;
-      times.turn_log_ratios = turns_in(each.point->facts);
+      times.log_ratios = log_ratios_in(each.point->facts);
     }
     if (each.shape.distinct_groups > 0) {
       times.sweep.push_back({each.shape.distinct_groups, each.visits_ns});
     }
   }
   if (!times.identity_ns.empty()) add_builds(all, times);
-  times.bare_runs = bare_runs_in(device, all, points, label);
+  times.concurrent_runs = concurrent_runs_in(device, all, points, label);
   return times;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The probe of users' kernels, replayed from bundles. Method: docs/kernel.md.
+// Probe that replays kernels of other programs from bundles. Method: docs/kernel.md.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,6 @@
 #include "clprobe/probe.hpp"
 #include "clprobe/stacks.hpp"
 #include "probes/kernel/kernel.hpp"
-#include "probes/kernel/shape.hpp"
 #include "probes/shared/card_parts.hpp"
 
 namespace clprobe::kernel {
@@ -65,7 +64,7 @@ std::optional<PointProblem> find_problem_of(const Point& point) {
   return find_problem<Shape, Observation>(point);
 }
 
-/// The plot with all series that have that suffix.
+/// Returns the plot with all series that have that suffix.
 CardPlot plot_of(const ProbeResult& result, std::string_view suffix, CardPlot plot) {
   for (const Point& point : result.points) {
     const bool is_new =
@@ -75,7 +74,7 @@ CardPlot plot_of(const ProbeResult& result, std::string_view suffix, CardPlot pl
   return plot;
 }
 
-/// The working-set curves, and the curves by resident groups.
+/// Returns the working-set curves and the curves by resident groups.
 std::vector<CardPlot> plots_of(const ProbeResult& result) {
   std::vector<CardPlot> plots{
       plot_of(result, suffix_of(Variant::instrumented),
@@ -89,7 +88,7 @@ std::vector<CardPlot> plots_of(const ProbeResult& result) {
   return plots;
 }
 
-/// The time of a kernel, its share of the program's device time, and the advice.
+/// Returns the time of a kernel, its share of the program's device time, and the advice.
 CardLine line_of(const ProbeResult& result, const std::string& label, double seconds) {
   CardLine line{label, format_seconds(seconds)};
   const Finding* const share = find_value(result.findings, stack_app_share_name, label);

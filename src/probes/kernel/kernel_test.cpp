@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "clprobe/stacks.hpp"
-#include "probes/kernel/test_launches.hpp"
+#include "probes/kernel/launches_test.hpp"
 
 namespace clprobe::kernel {
 

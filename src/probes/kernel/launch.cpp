@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/kernel/kernel.hpp"
+// Opens bundles, builds their programs, and prepares their points. Uses OpenCL.
+#include "probes/kernel/replay.hpp"
 
 #include <fmt/format.h>
 
@@ -10,17 +11,21 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "measure/api/device.hpp"
-#include "probes/kernel/replay.hpp"
-#include "probes/kernel/shape.hpp"
+#include "probes/kernel/kernel.hpp"
 #include "profile/api/bundle.hpp"
+#include "profile/api/prelude.hpp"
+#include "text/api/secrets.hpp"
+#include "text/api/text.hpp"
 
 namespace clprobe::kernel {
 namespace {
 
-/// Four times the last cache, at least the usual one: drivers may report another cache, as NVIDIA's
-/// does (4 MiB on an H100 with 50).
+/// Returns the bytes that replace the contents of all caches: four times the last cache. A usual
+/// size is the minimum, since drivers may report another cache (NVIDIA's: 4 MiB on an H100 with 50
+/// MiB).
 std::uint64_t flush_bytes(const DeviceInfo& device, std::uint64_t last_cache) {
   constexpr std::uint64_t times = 4;
   const Bytes usual = is_gpu(device) ? mebibytes(64) : mebibytes(8);
@@ -47,7 +52,7 @@ void set_facts(const bundle::Launch& launch, const Outcome& outcome, Parameters&
   facts.set(app_launches_fact, static_cast<std::int64_t>(launch.survey->launches));
 }
 
-/// The replays that fit in memory; the least recently used one goes first.
+/// Open replays that fit in memory. The least recently used replay is closed first.
 class Replays {
  public:
   explicit Replays(Session& session) : session_(session) {
@@ -66,7 +71,7 @@ class Replays {
     return found->second;
   }
 
-  /// `last_cache`: bytes, 0 if unknown.
+  /// Returns the replay of a bundle. `last_cache`: size in bytes; 0 if unknown.
   std::shared_ptr<Replay> replay(const std::string& id, std::uint64_t last_cache) {
     const auto found = std::find_if(open_.begin(), open_.end(),
                                     [&](const auto& each) { return each.first == id; });
@@ -81,7 +86,7 @@ class Replays {
   }
 
  private:
-  /// Frees replays until the next one has memory for its objects and their copies.
+  /// Closes replays until the next one has memory for its objects and their copies.
   void make_room(const bundle::Bundle& next, std::uint64_t flushed) {
     const std::uint64_t needed = flushed + 2 * bundle::object_bytes(next.launch);
     const std::uint64_t allowed = session_.info().global_memory.count / 2;
@@ -124,6 +129,56 @@ Work prepare(Replays& replays, const Point& point) {
   return work;
 }
 
+std::string log_of(const cl::Program& program, const cl::Device& device) {
+  std::string log;
+  program.getBuildInfo(device, CL_PROGRAM_BUILD_LOG, &log);
+  return log;
+}
+
+[[noreturn]] void fail(const cl::Program& program, const cl::Device& device,
+                       const cl::Error& error) {
+  throw DeviceError(fmt::format("the program does not build on this device: {}: {}",
+                                describe(error), first_error_line(log_of(program, device))));
+}
+
+cl::Program build_one(const Session& session, const std::string& text, const std::string& options) {
+  cl::Program program(session.context(), text);
+  try {
+    program.build(session.device(), options.c_str());
+  } catch (const cl::Error& error) {
+    fail(program, session.device(), error);
+  }
+  return program;
+}
+
+cl::Program compile_one(const Session& session, const std::string& text,
+                        const std::string& options) {
+  cl::Program program(session.context(), text);
+  try {
+    program.compile(options.c_str());
+  } catch (const cl::Error& error) {
+    fail(program, session.device(), error);
+  }
+  return program;
+}
+
+/// Returns the options without those that name files or folders.
+std::string without_paths(const std::string& options) {
+  std::string kept;
+  bool is_folder = false;
+  for (std::size_t at = 0; at < options.size();) {
+    const std::size_t begin = options.find_first_not_of(' ', at);
+    if (begin == std::string::npos) break;
+    const std::size_t end = std::min(options.find(' ', begin), options.size());
+    const std::string word = options.substr(begin, end - begin);
+    at = end;
+    const bool has_path = word.find('/') != std::string::npos;
+    if (!has_path && !is_folder && word != "-I") kept += (kept.empty() ? "" : " ") + word;
+    is_folder = word == "-I";
+  }
+  return kept;
+}
+
 }  // namespace
 
 Preparer open(Session& session) {
@@ -133,6 +188,36 @@ Preparer open(Session& session) {
   } catch (const bundle::FormatError& error) {
     throw DeviceError(error.what());
   }
+}
+
+cl::Program build_program(const Session& session, const bundle::Bundle& bundle,
+                          const std::string& preamble) {
+  const bundle::Program& made = bundle.launch.program;
+  if (made.units.size() == 1 && made.link_options.empty()) {
+    return build_one(session, preamble + bundle.texts.front(), bundle.options.front());
+  }
+  std::vector<cl::Program> units;
+  for (std::size_t i = 0; i < made.units.size(); ++i) {
+    units.push_back(compile_one(session, preamble + bundle.texts[i], bundle.options[i]));
+  }
+  return cl::linkProgram(units, includes::without_folders(made.link_options).c_str());
+}
+
+bundle::Bundle without_redefinitions(const bundle::Bundle& bundle) {
+  bundle::Bundle same = bundle;
+  for (std::string& each : same.texts) each = prelude::without_redefinitions(each);
+  return same;
+}
+
+KernelBuild build_of(const bundle::Bundle& bundle) {
+  std::string all;
+  std::string options;
+  for (std::size_t i = 0; i < bundle.texts.size(); ++i) {
+    all += bundle.texts[i];
+    const std::string own = options_without_secrets(without_paths(bundle.options[i]));
+    options += (options.empty() || own.empty() ? "" : " ") + own;
+  }
+  return {bundle::sha256_of(all), options};
 }
 
 }  // namespace clprobe::kernel

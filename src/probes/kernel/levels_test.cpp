@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "probes/kernel/test_launches.hpp"
+#include "probes/kernel/launches_test.hpp"
 
 namespace clprobe::kernel {
 

@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// The buffers and images of a replayed kernel. Sees OpenCL.
+// Buffers and images of a replayed kernel, and the comparison of their floats. Uses OpenCL.
+#include "probes/kernel/replay.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <string>
 
 #include "measure/api/device.hpp"
-#include "probes/kernel/replay.hpp"
+#include "probes/kernel/kernel.hpp"
 #include "probes/shared/expect_success.hpp"
 #include "profile/api/bundle.hpp"
+#include "profile/api/prelude.hpp"
 
 namespace clprobe::kernel {
 namespace {
@@ -70,7 +77,7 @@ cl_image_desc description_of(const Image& image, cl_mem buffer) {
   return description;
 }
 
-/// "1920 x 1080".
+/// Returns the sizes of an image: "1920 x 1080".
 std::string sizes_text(const Image& image) {
   std::string text = std::to_string(image.pixels[0]);
   for (std::size_t i = 1; i < bundle::dimensions_of(image.kind); ++i) {
@@ -79,7 +86,7 @@ std::string sizes_text(const Image& image) {
   return text;
 }
 
-/// True for errors of drivers whose device does not have such an image.
+/// True for errors that mean that the device does not support such an image.
 bool is_no_image_here(cl_int error) {
   constexpr std::array codes{
       CL_IMAGE_FORMAT_NOT_SUPPORTED, CL_INVALID_IMAGE_SIZE, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR,
@@ -88,7 +95,8 @@ bool is_no_image_here(cl_int error) {
   return std::find(codes.begin(), codes.end(), error) != codes.end();
 }
 
-/// Makes an image, in `buffer` if that is not null. Throws Unsupported if the device has none.
+/// Makes an image, in `buffer` unless that is null. Throws Unsupported if the device does not
+/// support the image.
 cl::Memory make_image(const Session& session, const Image& image, cl_mem buffer) {
   const cl_image_format format{static_cast<cl_channel_order>(image.order),
                                static_cast<cl_channel_type>(image.type)};
@@ -121,7 +129,7 @@ cl::Sampler make_sampler(const Session& session, const bundle::Sampler& sampler)
           static_cast<cl_filter_mode>(sampler.filter)};
 }
 
-/// Writes all pixels, which lie row by row without gaps. Blocks.
+/// Writes all pixels, row by row without gaps. Blocks.
 void write_pixels(const cl::CommandQueue& queue, const cl::Memory& to, const Image& image,
                   const std::string& pixels) {
   const auto region = size_of_all(image);
@@ -139,7 +147,6 @@ std::string read_pixels(const cl::CommandQueue& queue, const cl::Memory& from, c
   return pixels;
 }
 
-/// Copies all pixels on the device.
 void copy_pixels(const cl::CommandQueue& queue, const cl::Memory& from, const cl::Memory& to,
                  const Image& image) {
   const auto region = size_of_all(image);
@@ -148,8 +155,9 @@ void copy_pixels(const cl::CommandQueue& queue, const cl::Memory& from, const cl
                  "clEnqueueCopyImage");
 }
 
-// The largest alignment of sub-buffers on any device (CL_DEVICE_MEM_BASE_ADDR_ALIGN is 128 bytes to
-// 4 KiB), so that the kernel's pointers are as aligned as the program's.
+// Size of a guard region: the largest alignment of sub-buffers on any device
+// (CL_DEVICE_MEM_BASE_ADDR_ALIGN is 128 bytes to 4 KiB). It keeps the alignment of the program's
+// pointers.
 constexpr std::uint64_t guard_bytes = 4096;
 constexpr char guard_byte = '\x5a';
 
@@ -160,9 +168,38 @@ bool holds_images(const bundle::Launch& launch, std::size_t object) {
                      });
 }
 
+/// True for pointers to float or to vectors of floats.
+bool is_pointer_to_float(std::string_view declaration) {
+  const std::size_t type = declaration.find("float");
+  if (type == std::string_view::npos || declaration.find('*') == std::string_view::npos) {
+    return false;
+  }
+  const auto is_of_name = [](char each) {
+    return each == '_' || (each >= 'a' && each <= 'z') || (each >= 'A' && each <= 'Z');
+  };
+  const std::size_t behind = type + std::string_view("float").size();
+  const bool begins = type == 0 || !is_of_name(declaration[type - 1]);
+  return begins && (behind >= declaration.size() || !is_of_name(declaration[behind]));
+}
+
+std::vector<float> floats_in(std::string_view bytes) {
+  std::vector<float> words(bytes.size() / sizeof(float));
+  if (!words.empty()) std::memcpy(words.data(), bytes.data(), words.size() * sizeof(float));
+  return words;
+}
+
+std::vector<prelude::Parameter> parameters_of_kernel(const bundle::Bundle& bundle) {
+  for (const std::string& text : bundle.texts) {
+    for (const prelude::KernelPlace& each : prelude::find_kernels(text, bundle.launch.kernel)) {
+      if (each.name == bundle.launch.kernel) return each.parameters;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
-/// Makes the objects. Returns their data.
+/// Makes the objects, and returns their data.
 std::vector<std::string> Replay::fill_objects(const bundle::Bundle& bundle) {
   std::vector<std::string> held;
   for (const bundle::Object& each : bundle.launch.objects) {
@@ -172,16 +209,16 @@ std::vector<std::string> Replay::fill_objects(const bundle::Bundle& bundle) {
   return held;
 }
 
-ReplayedObject Replay::make_object(std::size_t place, const std::string& held) const {
+ReplayedObject Replay::make_object(std::size_t index, const std::string& held) const {
   const cl::CommandQueue& queue = session_.queue();
-  const bundle::Object& object = bundle_.launch.objects.at(place);
+  const bundle::Object& object = bundle_.launch.objects.at(index);
   ReplayedObject made{.name = object.name, .bytes = object.bytes, .layout = object.image};
   if (made.layout) {
     made.image = make_image(session_, *made.layout, nullptr);
     write_pixels(queue, made.image, *made.layout, held);
     return made;
   }
-  if (!holds_images(bundle_.launch, place)) made.guard_bytes = guard_bytes;
+  if (!holds_images(bundle_.launch, index)) made.guard_bytes = guard_bytes;
   const std::uint64_t whole = object.bytes + 2 * made.guard_bytes;
   made.guarded = cl::Buffer(session_.context(), CL_MEM_READ_WRITE, whole);
   queue.enqueueFillBuffer(made.guarded, guard_byte, 0, whole);
@@ -189,7 +226,8 @@ ReplayedObject Replay::make_object(std::size_t place, const std::string& held) c
   return made;
 }
 
-/// Makes the kernel's arguments: images, and what lies between two guards or a part of it.
+/// Makes the kernel's memory arguments: images, whole buffers without their guards, and parts of
+/// buffers.
 void Replay::make_parts() {
   for (const bundle::Argument& each : bundle_.launch.arguments) {
     if (each.sampler) samplers_.push_back(make_sampler(session_, *each.sampler));
@@ -209,7 +247,7 @@ cl::Memory Replay::make_part(const bundle::Argument& argument) {
                            : object.guarded.createSubBuffer(CL_MEM_READ_WRITE,
                                                             CL_BUFFER_CREATE_TYPE_REGION, &region);
   if (!argument.image) return part;
-  viewed_.push_back(part);
+  image_buffers_.push_back(part);
   return make_image(session_, *argument.image, part());
 }
 
@@ -289,6 +327,48 @@ void Replay::check_guards() const {
                                     at == 0 ? "before the start" : "past the end", each.name));
     }
   }
+}
+
+std::vector<bool> objects_of_floats(const bundle::Bundle& bundle) {
+  const std::vector<prelude::Parameter> parameters = parameters_of_kernel(bundle);
+  const std::size_t objects = bundle.launch.objects.size();
+  std::vector<bool> are_floats(objects, false);
+  std::vector<bool> are_others(objects, false);
+  for (std::size_t i = 0; i < bundle.launch.arguments.size(); ++i) {
+    const bundle::Argument& argument = bundle.launch.arguments[i];
+    const bool is_object = argument.kind == bundle::ArgumentKind::buffer ||
+                           argument.kind == bundle::ArgumentKind::image;
+    if (!is_object || argument.object >= objects) continue;
+    const bool is_float = argument.kind == bundle::ArgumentKind::buffer && i < parameters.size() &&
+                          is_pointer_to_float(parameters[i].text);
+    (is_float ? are_floats : are_others)[argument.object] = true;
+  }
+  for (std::size_t i = 0; i < objects; ++i) are_floats[i] = are_floats[i] && !are_others[i];
+  return are_floats;
+}
+
+bool are_close_floats(std::string_view first, std::string_view second) {
+  // Maximum error of a sum of a million floats in another order.
+  constexpr double tolerance = 1e-3;
+  if (first.size() != second.size() || first.size() % sizeof(float) != 0) return false;
+  const std::vector<float> one = floats_in(first);
+  const std::vector<float> other = floats_in(second);
+  double low = 0.0;
+  double high = 0.0;
+  for (const float each : one) {
+    if (!std::isfinite(each)) continue;
+    low = std::min(low, static_cast<double>(each));
+    high = std::max(high, static_cast<double>(each));
+  }
+  const double allowed = tolerance * (high - low);
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    if (std::bit_cast<std::uint32_t>(one[i]) == std::bit_cast<std::uint32_t>(other[i])) continue;
+    // Comparisons with NaN are false.
+    if (!(std::abs(static_cast<double>(one[i]) - static_cast<double>(other[i])) <= allowed)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace clprobe::kernel

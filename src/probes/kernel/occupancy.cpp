@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The costs of how a kernel's groups fill the device, and the advice on all costs.
+// Costs of how a kernel's groups fill the device, and the advice on all costs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace clprobe::kernel {
 namespace {
 
-/// Counts that differ by less than a twentieth are the same count.
+/// Counts that differ by less than a twentieth count as equal.
 constexpr double clearly_fewer = 0.95;
 
 bool is_fewer(const ResidentTime& each, const ResidentTime& base) {
@@ -19,7 +19,7 @@ bool is_fewer(const ResidentTime& each, const ResidentTime& base) {
          clearly_fewer * static_cast<double>(base.resident_groups);
 }
 
-/// The time of `longer` less that of `shorter`, as a share of `whole_ns`.
+/// Returns the time of `longer` minus the time of `shorter` as a share of `whole_ns`.
 KernelCause cost_between(const Visits& longer, const Visits& shorter, double whole_ns,
                          std::string_view if_negative = {}) {
   return with_cost({}, find_gain(longer, shorter), whole_ns, if_negative);
@@ -36,8 +36,8 @@ std::vector<ResidentTime> by_padding(std::span<const ResidentTime> times) {
   return sorted;
 }
 
-/// The launch that the kernel is compared with. Local memory may be a part of a cache, so the least
-/// padding is best among equal numbers of groups.
+/// Returns the launch to compare with. Of equal numbers of groups, the launch with minimum padding
+/// is best, because local memory may be a part of a cache.
 const ResidentTime* find_fewer(const std::vector<ResidentTime>& sorted) {
   const ResidentTime& base = sorted.front();
   const ResidentTime* half = nullptr;
@@ -81,18 +81,18 @@ KernelCause cost_of_last_wave(std::uint64_t groups, const Tail& tail, std::uint6
                       "groups of the last wave take less time than other groups");
 }
 
-/// Shares in whole percent: less is no reason to change anything.
+/// Returns a share in whole percent.
 std::string percent(double share) { return fmt::format("{:.0f} %", 100.0 * share); }
 
-/// ", 24 % of the program's device time".
+/// Returns ", 24 % of the program's device time".
 std::string of_program(double share, std::optional<double> app_share) {
   if (!app_share) return {};
   return fmt::format(", {} of the program's device time", percent(share * *app_share));
 }
 
-/// "memory, atomics (it calls atomic_xchg)": refused causes by their reason.
+/// Returns the refused causes, grouped by reason: "memory, atomics (the kernel calls atomic_xchg)".
 std::string refused_causes(const KernelCauses& causes) {
-  std::vector<std::pair<std::string, std::string>> titles;  // of each reason
+  std::vector<std::pair<std::string, std::string>> titles;  // reasons, and the causes of each
   for (const KernelCause& each : causes.causes) {
     if (each.state != CauseState::refused) continue;
     const auto same = std::find_if(titles.begin(), titles.end(),
@@ -111,10 +111,11 @@ std::string refused_causes(const KernelCauses& causes) {
   return words;
 }
 
-/// A smaller share is no reason to change code.
+/// Minimum share that is worth a change of code.
 constexpr double min_share = 0.05;
 
-/// The unresolved cause that may cost most, if it may cost enough for another measurement.
+/// Returns the unresolved cause with the highest possible cost, if that cost is worth another
+/// measurement.
 const KernelCause* find_open(const KernelCauses& causes) {
   constexpr double min_open_share = 0.15;
   const KernelCause* open = nullptr;
@@ -173,7 +174,7 @@ double found_share(const KernelCause& cost) {
   return cost.state == CauseState::found && cost.share >= min_share ? cost.share : 0.0;
 }
 
-/// A launch that leaves more than half of the device's places for groups empty.
+/// True if the launch fills less than half of the device's capacity for groups.
 bool is_small(const KernelOccupancy& filled) {
   return filled.occupancy && filled.groups > 0 &&
          2 * filled.groups < filled.occupancy->resident_groups;
@@ -218,7 +219,7 @@ std::optional<Tail> find_tail(std::uint64_t groups, std::uint64_t resident_group
 std::optional<KernelCause> find_starting(const Visits& kernel_ns, const Visits& ending_ns) {
   if (kernel_ns.empty() || ending_ns.empty()) return std::nullopt;
   const KernelCause beyond = cost_between(kernel_ns, ending_ns, typical_ns(kernel_ns));
-  // Noise lets a launch without work take longer than one with work.
+  // Due to noise, a launch without work may take longer than a launch with work.
   const auto rest = [](double share) { return std::min(1.0, 1.0 - share); };
   return KernelCause{
       .state = CauseState::found,
@@ -245,7 +246,8 @@ std::string kernel_advice(const KernelCauses& causes, const KernelOccupancy& fil
   }
   if (first >= min_share) {
     const KernelCause& cause = ranked.front();
-    // The working-set reduction is a perfect cache: no code gains more, unless it also works less.
+    // The working-set reduction acts as a perfect cache, so a change of code gains at most as much,
+    // unless the kernel also does less work.
     return fmt::format("Removing {} saves {} {} of the kernel's time{}: {}.", cause.row.title,
                        cause.is_lower_bound ? "at least" : "at most", percent(cause.share),
                        of_program(cause.share, app_share), cause.row.advice);

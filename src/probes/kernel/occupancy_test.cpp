@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "probes/kernel/test_launches.hpp"
+#include "probes/kernel/launches_test.hpp"
 
 namespace clprobe::kernel {
 namespace {

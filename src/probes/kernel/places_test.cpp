@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "clprobe/probe.hpp"
-#include "probes/kernel/shape.hpp"
-#include "probes/kernel/test_launches.hpp"
+#include "probes/kernel/kernel.hpp"
+#include "probes/kernel/launches_test.hpp"
 
 namespace clprobe::kernel {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which launches of a kernel are measured.
+// Chooses the launches of a kernel to measure.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -8,7 +8,6 @@
 
 #include "analysis/api/estimate.hpp"
 #include "probes/kernel/kernel.hpp"
-#include "probes/kernel/shape.hpp"
 
 namespace clprobe::kernel {
 namespace {
@@ -35,14 +34,14 @@ void check_lanes(const prelude::NdRange& range, const DeviceInfo& device, prelud
   }
 }
 
-/// The last cache if its size is certain, else 0. A GPU's driver may report another cache
-/// (NVIDIA's: 4 MiB on an H100 with 50), so a GPU needs measured levels.
+/// Returns the last cache if its size is certain, otherwise 0. A GPU's driver may report another
+/// cache (NVIDIA's: 4 MiB on an H100 with 50 MiB), so a GPU needs measured levels.
 Bytes last_cache_of(const DeviceInfo& device, Bytes measured) {
   if (is_gpu(device) && measured.count == 0) return {};
   return std::max(reported_cache(device), measured);
 }
 
-/// One kernel, and what its launches may be without.
+/// A kernel, and the causes that its launches can lack.
 class Planned {
  public:
   Planned(const DeviceInfo& device, const Request& request, const AskedLaunch& launch)
@@ -66,11 +65,11 @@ class Planned {
   }
 
   [[nodiscard]] bool is_instrumented() const { return is_usable(judgement_.renaming); }
-  [[nodiscard]] bool is_entered() const { return is_usable(judgement_.entry); }
-  /// True if a compute unit runs several groups at once, which local memory may limit.
-  [[nodiscard]] bool is_padded() const { return is_entered() && runs_groups_at_once_; }
-  /// True if copies side by side show waits: a core would run them one after another, and only
-  /// events tell when launches ran.
+  [[nodiscard]] bool has_entry() const { return is_usable(judgement_.entry); }
+  /// True if local memory can limit the groups that a compute unit runs at once.
+  [[nodiscard]] bool is_padded() const { return has_entry() && runs_groups_at_once_; }
+  /// True if concurrent copies can show waits. A CPU core runs copies one after another, and only
+  /// events show when launches ran.
   [[nodiscard]] bool has_chains() const { return runs_groups_at_once_ && timer_ == Timer::event; }
   [[nodiscard]] const std::vector<Setting>& sweep() const { return sweep_; }
   [[nodiscard]] std::uint64_t groups() const { return prelude::count_all_groups(range_); }
@@ -82,18 +81,19 @@ class Planned {
   [[nodiscard]] Point resident(std::uint64_t padding_eighths) const {
     return point({.variant = Variant::resident, .padding_eighths = padding_eighths});
   }
-  /// `folding` without all causes that the kernel has.
-  [[nodiscard]] Setting bare(Setting folding) const {
+  /// Returns `folding` with all causes of the kernel removed.
+  [[nodiscard]] Setting without_causes(Setting folding) const {
     for (const FactorRow& row : factor_rows) {
       if (row.without != nullptr) folding.*row.without = has(row);
     }
     return folding;
   }
-  /// Adds `folding` without each combination of the other causes that the kernel has.
+  /// Adds launches that remove, in addition to `folding`, each combination of the kernel's other
+  /// causes.
   void add_switched(const Setting& folding, std::vector<Point>& points) const;
 
  private:
-  /// True if the kernel has that cause, and may be without it.
+  /// True if the kernel has that cause, and the cause can be removed.
   [[nodiscard]] bool has(const FactorRow& row) const { return is_usable(judgement_.*row.verdict); }
 
   template <typename Action>
@@ -164,9 +164,9 @@ void Planned::add_facts(Point& point) const {
     point.facts.set(last_cache_fact, static_cast<std::int64_t>(last_cache_.count));
   }
   for (const KnownLevel& each : levels_) {
-    const auto place = static_cast<std::size_t>(each.level) - 1;
-    if (each.level < 1 || place >= max_levels || each.capacity.count == 0) continue;
-    point.facts.set(fact_at(level_fact, place), static_cast<std::int64_t>(each.capacity.count));
+    const auto index = static_cast<std::size_t>(each.level) - 1;
+    if (each.level < 1 || index >= max_levels || each.capacity.count == 0) continue;
+    point.facts.set(fact_at(level_fact, index), static_cast<std::int64_t>(each.capacity.count));
   }
   const auto add_absence = [&](std::string_view factor, const prelude::Verdict& verdict) {
     if (is_usable(verdict)) return;
@@ -186,12 +186,12 @@ std::vector<Planned> planned_kernels(const DeviceInfo& device, const Request& re
   return all;
 }
 
-/// True for every other reduction with --quick, except for both ends.
-bool is_left_out(std::size_t place, std::size_t count, Effort effort) {
-  return effort == Effort::quick && place % 2 == 1 && place + 1 < count;
+/// True for every second reduction with --quick, except at both ends.
+bool is_left_out(std::size_t index, std::size_t count, Effort effort) {
+  return effort == Effort::quick && index % 2 == 1 && index + 1 < count;
 }
 
-/// Eighths of the local memory that a kernel leaves.
+/// Returns the sizes of padding to measure, in eighths of the local memory that a kernel leaves.
 std::vector<std::uint64_t> paddings(Effort effort) {
   if (effort == Effort::quick) return {4, 6, 8};
   return {1, 2, 3, 4, 5, 6, 7, 8};
@@ -204,9 +204,9 @@ const Point* find_measured(const Point& wanted, std::span<const Point> points) {
   return point == points.end() || !point->failure.empty() ? nullptr : &*point;
 }
 
-/// The launch of full waves, if the last wave is partial.
+/// Returns the launch of full waves if the last wave is partial.
 std::optional<Point> whole_waves(const Planned& kernel, std::span<const Point> points) {
-  if (!kernel.is_entered()) return std::nullopt;
+  if (!kernel.has_entry()) return std::nullopt;
   const Point* const all = find_measured(kernel.resident(0), points);
   if (all == nullptr) return std::nullopt;
   const std::int64_t resident = all->facts.integer_or(resident_fact, 0);
@@ -216,7 +216,7 @@ std::optional<Point> whole_waves(const Planned& kernel, std::span<const Point> p
   return kernel.point({.variant = Variant::whole_waves, .distinct_groups = groups});
 }
 
-/// Adds the launches that follow from the fastest working-set reduction.
+/// Adds the launches that depend on the fastest working-set reduction.
 void add_refined(const Planned& kernel, const DeviceInfo& device, Effort effort,
                  std::span<const Point> points, std::vector<Point>& more) {
   const Setting* fastest = nullptr;
@@ -231,11 +231,11 @@ void add_refined(const Planned& kernel, const DeviceInfo& device, Effort effort,
   }
   if (fastest == nullptr) return;
   kernel.add_switched(*fastest, more);
-  // A sample has eight copies, or the kernel twice and loads of four times its time.
+  // A sample launches eight copies, or the kernel twice and loads that take four times as long.
   const double max_ns = effort == Effort::quick ? 10e6 : 50e6;
   if (!kernel.has_chains() || min_ns > max_ns) return;
-  for (const Variant each : {Variant::copies, Variant::beside_loads}) {
-    more.push_back(kernel.point({.variant = each, .setting = kernel.bare(*fastest)}));
+  for (const Variant each : {Variant::copies, Variant::next_to_loads}) {
+    more.push_back(kernel.point({.variant = each, .setting = kernel.without_causes(*fastest)}));
   }
 }
 
@@ -274,14 +274,14 @@ prelude::Switches switches_of(const prelude::Judgement& judgement, const prelude
 
 Plan plan(const DeviceInfo& device, const Request& request) {
   Plan result;
-  // The most important points of all kernels come first, because time may run out.
+  // The most important points of all kernels come first, because the time may run out.
   result.is_ordered = true;
   const std::vector<Planned> kernels = planned_kernels(device, request);
   for (const Planned& each : kernels) {
     result.points.push_back(each.point({.variant = Variant::plain}));
     result.points.push_back(each.point({.variant = Variant::warm}));
     if (each.is_instrumented()) result.points.push_back(each.instrumented({}));
-    if (each.is_entered()) result.points.push_back(each.resident(0));
+    if (each.has_entry()) result.points.push_back(each.resident(0));
   }
   for (const Planned& each : kernels) {
     if (!each.is_instrumented()) continue;
@@ -292,7 +292,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     each.add_switched({}, result.points);
   }
   for (const Planned& each : kernels) {
-    if (each.is_entered()) result.points.push_back(each.point({.variant = Variant::ending}));
+    if (each.has_entry()) result.points.push_back(each.point({.variant = Variant::ending}));
   }
   for (const Planned& each : kernels) {
     if (!each.is_padded()) continue;
@@ -301,7 +301,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     }
   }
   for (const AskedLaunch& each : request.launches) {
-    // Objects that the kernel writes have a copy.
+    // The replay keeps a copy of each object that the kernel writes.
     result.memory.count += 2 * bundle::object_bytes(each.bundle.launch);
   }
   return result;

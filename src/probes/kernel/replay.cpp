@@ -27,7 +27,7 @@ cl::NDRange sizes_of(const bundle::Sizes& sizes, std::uint32_t dimensions) {
   return {sizes[0], sizes[1], sizes[2]};
 }
 
-/// The sizes, or none if all are 0.
+/// Returns the sizes, or a null range if all are 0.
 cl::NDRange any_sizes_of(const bundle::Sizes& sizes, std::uint32_t dimensions) {
   return sizes == bundle::Sizes{} ? cl::NullRange : sizes_of(sizes, dimensions);
 }
@@ -38,7 +38,7 @@ std::uint64_t count_differing(std::string_view one, std::string_view other) {
   return count;
 }
 
-/// The hash of the object's data after the program's launch; empty if unknown.
+/// Returns the hash of the object's data after the program's launch; empty if unknown.
 std::string hash_in_app(const bundle::Launch& launch, std::size_t object) {
   const auto found =
       std::find_if(launch.epilogue.begin(), launch.epilogue.end(),
@@ -46,9 +46,10 @@ std::string hash_in_app(const bundle::Launch& launch, std::size_t object) {
   return found == launch.epilogue.end() ? std::string() : found->sha256;
 }
 
-// Smallest size of an argument of local memory, which must have one.
+// Minimum size of an argument of local memory, since drivers refuse size 0.
 constexpr std::uint64_t min_padding = 16;
-// Local arguments are aligned for vectors of 16 words, on some devices for twice that.
+// Alignment of local arguments: vectors of 16 words need 64 or 128 bytes, and this is at least
+// twice that.
 constexpr std::uint64_t local_alignment = 256;
 
 bundle::Bundle with_entry(const bundle::Bundle& bundle) {
@@ -61,7 +62,7 @@ std::uint64_t aligned(std::uint64_t bytes) {
   return (bytes + local_alignment - 1) / local_alignment * local_alignment;
 }
 
-/// The local memory that a group may have besides the kernel's own.
+/// Returns the local memory that a group can have in addition to the kernel's own.
 std::uint64_t free_local_bytes(const cl::Kernel& kernel, const Session& session,
                                const bundle::Launch& launch) {
   std::uint64_t used = aligned(kernel.getWorkGroupInfo<CL_KERNEL_LOCAL_MEM_SIZE>(session.device()));
@@ -72,17 +73,18 @@ std::uint64_t free_local_bytes(const cl::Kernel& kernel, const Session& session,
   return all > used ? all - used : 0;
 }
 
-// Attempts to launch the kernel while loads run; each has twice as many loads as the one before.
+// Maximum number of attempts to launch the kernel while loads run. Each attempt doubles the loads.
 constexpr int max_attempts = 6;
-// Copies run for so long that starts some microseconds apart do not matter, with at most so many
-// launches.
+// Duration of the launches of each copy, next to which starting delays of some microseconds are
+// negligible, and the maximum number of launches.
 constexpr double queue_ns = 500e3;
 constexpr double max_launches = 64;
-// Launches whose times differ by more do different work, because one finds what another left.
+// Maximum ratio of times of equal launches. Beyond, launches do different work, because each finds
+// the data that others left.
 constexpr double max_change = 1.1;
 constexpr int max_tries = 3;
-// Copies that start no faster than launches without work wait for the driver. They show what they
-// leave free, but nothing about the rest if that is less than half.
+// Ratio below which copies start no faster than launches without work, so the driver limits them.
+// Such copies show nothing if they leave less than half of the time free.
 constexpr double max_apart = 1.25;
 
 double difference_us(std::uint64_t later, std::uint64_t earlier) {
@@ -93,7 +95,7 @@ double difference_us(std::uint64_t later, std::uint64_t earlier) {
 
 Replay::Replay(Session& session, const bundle::Bundle& bundle, std::uint64_t flush_bytes)
     : session_(session), bundle_(bundle), flush_bytes_(flush_bytes) {
-  // Bundles have neither device queues nor pipes.
+  // Kernels that need device queues or pipes cannot be replayed, since bundles lack both.
   const std::string unknown = judge_kernel(bundle_, session_.info()).unknown_work;
   if (!unknown.empty()) throw Unsupported("the launch cannot be replayed: " + unknown);
   build_own();
@@ -109,7 +111,8 @@ Replay::Replay(Session& session, const bundle::Bundle& bundle, std::uint64_t flu
   compare_with_app();
 }
 
-/// A missing header matters only in a branch that the driver's compiler takes.
+/// Builds the kernel from the program's text. A missing header matters only in a branch that the
+/// driver's compiler takes.
 void Replay::build_own() {
   try {
     kernel_ = cl::Kernel(build_program(session_, bundle_), bundle_.launch.kernel.c_str());
@@ -129,8 +132,8 @@ void Replay::compare_with_first() {
   for (std::size_t i = 0; i < objects_.size(); ++i) {
     const std::string second = read(objects_[i]);
     if (objects_[i].pristine) written += second.size();
-    are_by_chance_.push_back(second != after_first_[i]);
-    if (are_by_chance_[i]) differing += count_differing(after_first_[i], second);
+    are_nondeterministic_.push_back(second != after_first_[i]);
+    if (are_nondeterministic_[i]) differing += count_differing(after_first_[i], second);
   }
   outcome_.is_deterministic = differing == 0;
   if (written > 0) {
@@ -145,20 +148,20 @@ void Replay::compare_with_app() {
     if (!outcome_.is_equal_to_app) outcome_.is_equal_to_app = true;
     if (bundle::sha256_of(after_first_[i]) == expected) continue;
     outcome_.is_equal_to_app = false;
-    if (are_by_chance_[i]) continue;
+    if (are_nondeterministic_[i]) continue;
     outcome_.wrong_buffers += (outcome_.wrong_buffers.empty() ? "" : ", ") + objects_[i].name;
   }
 }
 
-/// The first object that differs from what the first launch left. Objects that are left to chance
-/// may differ: floats a little, others in any way. Empty if there is none.
+/// Returns the first object that differs from the first launch's result; empty if there is none.
+/// Nondeterministic objects may differ: floats a little, others in any way.
 std::string Replay::other_object() const {
   const std::vector<bool> are_floats = objects_of_floats(bundle_);
   for (std::size_t i = 0; i < objects_.size(); ++i) {
-    if (are_by_chance_[i] && !are_floats[i]) continue;
+    if (are_nondeterministic_[i] && !are_floats[i]) continue;
     const std::string held = read(objects_[i]);
-    const bool is_same =
-        held == after_first_[i] || (are_by_chance_[i] && are_close_floats(after_first_[i], held));
+    const bool is_same = held == after_first_[i] ||
+                         (are_nondeterministic_[i] && are_close_floats(after_first_[i], held));
     if (!is_same) return objects_[i].name;
   }
   return {};
@@ -173,10 +176,11 @@ std::uint64_t Replay::held_bytes() const {
 
 const KernelBuild& Replay::build(const Shape& shape) const {
   if (shape.variant == Variant::plain || shape.variant == Variant::warm) return build_;
-  return has_entry(shape.variant) ? entered_.build : built(shape.setting).build;
+  return has_entry(shape.variant) ? with_entry_.build : built(shape.setting).build;
 }
 
-/// Builds a text after the preamble. `launch`, if any, must leave the bytes of the plain text.
+/// Builds a text after the preamble. `launch`, unless empty, must leave the bytes of the plain
+/// text.
 void Replay::rebuild(Rebuilt& rebuilt, const bundle::Bundle& text, const std::string& preamble,
                      std::string_view where, const std::function<void()>& launch) {
   rebuilt.build = {bundle::sha256_of(preamble + build_.sha256), build_.options};
@@ -187,7 +191,7 @@ void Replay::rebuild(Rebuilt& rebuilt, const bundle::Bundle& text, const std::st
     rebuilt.problem = fmt::format("{}, {}", where, error.what());
     return;
   }
-  // Before its arguments have sizes, which only some drivers count.
+  // Read before local arguments have sizes, because only some drivers count these.
   rebuilt.free_local_bytes = free_local_bytes(*rebuilt.kernel, session_, bundle_.launch);
   set_arguments(*rebuilt.kernel);
   if (!launch) return;
@@ -205,7 +209,7 @@ void Replay::prepare_instrumented(const prelude::Setting& setting) {
       prelude::Switches switches = switches_of(judge_kernel(bundle_, device),
                                                range_for_prelude(bundle_.launch.range), device);
       switches.without_functions = without_functions;
-      // Without special functions, other numbers come out of the kernel.
+      // The result changes without special functions, so it is not compared.
       std::function<void()> launch;
       if (!without_functions) launch = [this] { launch_instrumented({}); };
       rebuild(rebuilt, without_redefinitions(bundle_), prelude::prelude_text(switches),
@@ -214,17 +218,17 @@ void Replay::prepare_instrumented(const prelude::Setting& setting) {
     if (!rebuilt.problem.empty()) throw Unsupported(rebuilt.problem);
   };
   prepare_build(instrumented_, false);
-  if (setting.without_functions) prepare_build(cheap_, true);
+  if (setting.without_functions) prepare_build(without_functions_, true);
 }
 
-void Replay::prepare_entered() {
-  if (!entered_.kernel && entered_.problem.empty()) {
-    rebuild(entered_, with_entry(bundle_),
+void Replay::prepare_entry() {
+  if (!with_entry_.kernel && with_entry_.problem.empty()) {
+    rebuild(with_entry_, with_entry(bundle_),
             prelude::entry_text(range_for_prelude(bundle_.launch.range)),
             "with clprobe's entry code",
             [this] { launch_with_entry({.groups = all_groups(), .padding_bytes = min_padding}); });
   }
-  if (!entered_.problem.empty()) throw Unsupported(entered_.problem);
+  if (!with_entry_.problem.empty()) throw Unsupported(with_entry_.problem);
 }
 
 Parameters Replay::prepare(const Shape& shape) {
@@ -233,7 +237,7 @@ Parameters Replay::prepare(const Shape& shape) {
     facts.set(name, static_cast<std::int64_t>(number));
   };
   if (has_entry(shape.variant)) {
-    prepare_entered();
+    prepare_entry();
     const std::uint64_t padding = padding_bytes(shape.padding_eighths);
     set(padding_fact, padding);
     set(resident_fact, count_resident(padding));
@@ -242,14 +246,14 @@ Parameters Replay::prepare(const Shape& shape) {
   if (shape.variant == Variant::plain || shape.variant == Variant::warm) return facts;
   prepare_instrumented(shape.setting);
   if (shape.variant == Variant::instrumented) {
-    // All of these points have the ratios, so that a report shows them once for the series.
-    const std::vector<double>& ratios = turns(shape.timer);
+    // All instrumented points get the ratios, so that a report shows them once for the series.
+    const std::vector<double>& ratios = measure_ratios(shape.timer);
     for (std::size_t i = 0; i < ratios.size(); ++i) {
-      set(fact_at(turn_fact, i), std::llround(ratios[i] * static_cast<double>(million)));
+      set(fact_at(ratio_fact, i), std::llround(ratios[i] * static_cast<double>(million)));
     }
     return facts;
   }
-  session_.use_all_cores();  // launches next to the kernel do not go through the session
+  session_.use_all_cores();  // concurrent launches do not use the session's queue
   double kernel_ns = std::numeric_limits<double>::infinity();
   for (int i = 0; i < 3; ++i) {
     const LaunchTimes times =
@@ -282,11 +286,11 @@ LaunchTimes Replay::launch_instrumented(const prelude::Setting& setting) {
 }
 
 LaunchTimes Replay::launch_with_entry(const EntryLaunch& entry) {
-  cl::Kernel& kernel = *entered_.kernel;
+  cl::Kernel& kernel = *with_entry_.kernel;
   const auto first = static_cast<cl_uint>(bundle_.launch.arguments.size());
   kernel.setArg(first, static_cast<cl_uint>(entry.mode));
   kernel.setArg(first + 1, cl_uint{entry.patience});
-  kernel.setArg(first + 2, entry.room);
+  kernel.setArg(first + 2, entry.counters);
   kernel.setArg(first + 3, entry.padding_bytes, nullptr);
   return launch(kernel,
                 prelude::range_of_groups(range_for_prelude(bundle_.launch.range), entry.groups));
@@ -301,48 +305,48 @@ LaunchTimes Replay::launch(const Shape& shape) {
                             .padding_bytes = padding_bytes(shape.padding_eighths)});
 }
 
-void Replay::make_flushed() {
-  if (flushed_() != nullptr) return;
-  flushed_ = cl::Buffer(session_.context(), CL_MEM_READ_WRITE, flush_bytes_);
-  session_.queue().enqueueFillBuffer(flushed_, cl_uint{1}, 0, flush_bytes_);
+void Replay::make_flush_buffer() {
+  if (flush_buffer_() != nullptr) return;
+  flush_buffer_ = cl::Buffer(session_.context(), CL_MEM_READ_WRITE, flush_bytes_);
+  session_.queue().enqueueFillBuffer(flush_buffer_, cl_uint{1}, 0, flush_bytes_);
 }
 
-/// Reads and writes more than the caches hold, on all units.
+/// Replaces the contents of all caches: reads and writes more data than fits them, on all units.
 void Replay::flush() {
   constexpr std::uint64_t item_bytes = sizeof(cl_uint4);
-  make_flushed();
+  make_flush_buffer();
   cl::Kernel kernel = session_.kernel("kernel.cl", "kernel_flush", "");
-  kernel.setArg(0, flushed_);
+  kernel.setArg(0, flush_buffer_);
   session_.launch(kernel, cl::NDRange(flush_bytes_ / item_bytes), cl::NullRange);
 }
 
-/// Ratios of the instrumented kernel's time to the plain one's, measured once: each block launches
-/// plain, instrumented, instrumented, plain. Kernels whose block takes longer than a second are
-/// long enough for their samples to do.
-const std::vector<double>& Replay::turns(Timer timer) {
-  if (turns_) return *turns_;
+/// Measures instrumented time / plain time once. Each block launches plain, instrumented,
+/// instrumented, plain. Kernels whose block takes longer than a second have one block, since their
+/// samples are long enough.
+const std::vector<double>& Replay::measure_ratios(Timer timer) {
+  if (ratios_) return *ratios_;
   constexpr std::chrono::milliseconds max_time{1000};
   const auto ns_of = [&](Variant variant) {
     const LaunchTimes times = run({.variant = variant});
     return static_cast<double>(timer == Timer::event ? times.event_ns.value_or(0) : times.host_ns);
   };
-  turns_.emplace();
+  ratios_.emplace();
   const auto begin = std::chrono::steady_clock::now();
-  while (turns_->size() < max_turns && std::chrono::steady_clock::now() - begin < max_time) {
+  while (ratios_->size() < max_ratios && std::chrono::steady_clock::now() - begin < max_time) {
     const double before = ns_of(Variant::plain);
     const double instrumented = ns_of(Variant::instrumented);
     const double again = ns_of(Variant::instrumented);
     const double after = ns_of(Variant::plain);
     const double ratio = std::sqrt(instrumented * again / (before * after));
-    if (std::isfinite(ratio) && ratio > 0.0) turns_->push_back(ratio);
+    if (std::isfinite(ratio) && ratio > 0.0) ratios_->push_back(ratio);
     if (!(before > 0.0 && after > 0.0)) break;
   }
-  return *turns_;
+  return *ratios_;
 }
 
 LaunchTimes Replay::run(const Shape& shape) {
   if (shape.variant == Variant::copies) return run_copies(shape.setting);
-  if (shape.variant == Variant::beside_loads) return run_beside_loads(shape.setting);
+  if (shape.variant == Variant::next_to_loads) return run_next_to_loads(shape.setting);
   return run_alone(shape, shape.is_warm());
 }
 
@@ -352,8 +356,8 @@ LaunchTimes Replay::run_alone(const Shape& shape, bool is_warm) {
     flush();
   } else {
     launch(shape);
-    // A copy would put other data into the caches, and few groups that do the work of all have no
-    // result that could be right.
+    // Restoring before a warm launch would put other data into the caches. With a working-set
+    // reduction, no result is checked.
     if (!is_folded(shape.setting)) restore();
   }
   return launch(shape);
@@ -364,42 +368,44 @@ std::uint64_t Replay::all_groups() const {
 }
 
 std::uint64_t Replay::padding_bytes(std::uint64_t eighths) const {
-  const std::uint64_t bytes = entered_.free_local_bytes / 8 * eighths;
+  const std::uint64_t bytes = with_entry_.free_local_bytes / 8 * eighths;
   return std::max(min_padding, bytes / min_padding * min_padding);
 }
 
-/// The maximum of three counts, once for each padding: no count has too many groups, but one may
-/// miss some.
+/// Counts the resident groups for a padding once: the maximum of three counts, since a count may
+/// miss groups but never counts too many.
 std::uint64_t Replay::count_resident(std::uint64_t padding_bytes) {
   const auto known = resident_groups_.find(padding_bytes);
   if (known != resident_groups_.end()) return known->second;
-  // Looks of one group until all others must have arrived: a microsecond each on a GPU whose groups
-  // all look at one word; on a CPU, where threads have to wake up, a hundredth of that.
+  // Polls of a group until all others must have arrived. A poll takes a microsecond on a GPU whose
+  // groups all poll one word, and a hundredth of that on a CPU, whose threads must wake up.
   const cl_uint patience = runs_items_in_turn(session_.info()) ? 300'000 : 1'000;
-  // More than any compute unit holds. A CPU's thread takes several groups at a time.
+  // Groups launched per compute unit, more than any unit runs at once. A CPU's thread takes several
+  // groups at a time.
   constexpr std::uint64_t groups_per_unit = 64;
   std::array<cl_uint, prelude::entry_room_words> words{};
-  const cl::Buffer room(session_.context(), CL_MEM_READ_WRITE, sizeof(words));
+  const cl::Buffer counters(session_.context(), CL_MEM_READ_WRITE, sizeof(words));
   const EntryLaunch launch{.groups = units_of(session_.info()) * groups_per_unit,
                            .mode = prelude::EntryMode::count,
                            .patience = patience,
-                           .room = room,
+                           .counters = counters,
                            .padding_bytes = padding_bytes};
   std::uint64_t most = 0;
   for (int i = 0; i < 3; ++i) {
     words = {};
-    session_.queue().enqueueWriteBuffer(room, CL_TRUE, 0, sizeof(words), words.data());
+    session_.queue().enqueueWriteBuffer(counters, CL_TRUE, 0, sizeof(words), words.data());
     launch_with_entry(launch);
-    session_.queue().enqueueReadBuffer(room, CL_TRUE, 0, sizeof(words), words.data());
+    session_.queue().enqueueReadBuffer(counters, CL_TRUE, 0, sizeof(words), words.data());
     most = std::max<std::uint64_t>(most, words.at(prelude::entry_at_once_word));
   }
   resident_groups_.emplace(padding_bytes, most);
   return most;
 }
 
-/// The build option for groups of loads that fill as much local memory as the kernel's groups.
+/// Returns the build option that makes groups of loads use as much local memory as the kernel's
+/// groups.
 std::string Replay::load_options() const {
-  constexpr std::uint64_t load_groups = 8;  // of 256 work-items, on a compute unit
+  constexpr std::uint64_t load_groups = 8;  // groups of loads on a compute unit
   const std::uint64_t all = session_.info().local_memory.count;
   const std::uint64_t bytes = all - std::min(all, instrumented_.free_local_bytes);
   if (bytes == 0) return {};
@@ -418,37 +424,38 @@ void Replay::enqueue_instrumented(const cl::CommandQueue& queue, const prelude::
                              any_sizes_of(range.local, range.dimensions), nullptr, event);
 }
 
-/// Returns the time of one copy alone.
+/// Prepares concurrent copies. Returns the time of a single copy.
 double Replay::prepare_copies(const prelude::Setting& setting, double kernel_ns) {
-  copies_.emplace(session_, bare_copies,
+  copies_.emplace(session_, copy_count,
                   [this, setting](const cl::CommandQueue& queue, cl::Event* event) {
                     enqueue_instrumented(queue, setting, event);
                   });
-  make_flushed();
+  make_flush_buffer();
   cl::Kernel kernel = session_.kernel("kernel.cl", "kernel_flush", "");
-  kernel.setArg(0, flushed_);
-  Copies nothing(session_, bare_copies, [kernel](const cl::CommandQueue& queue, cl::Event* event) {
+  kernel.setArg(0, flush_buffer_);
+  Copies nothing(session_, copy_count, [kernel](const cl::CommandQueue& queue, cl::Event* event) {
     queue.enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(1), cl::NullRange, nullptr,
                                event);
   });
   constexpr std::uint64_t enough = 16;
   start_ns_ = nothing.alone_ns(enough);
-  apart_ns_ = nothing.each_ns(enough);
+  interval_ns_ = nothing.each_ns(enough);
   amount_ =
       static_cast<std::uint32_t>(std::clamp(std::ceil(queue_ns / kernel_ns), 1.0, max_launches));
   return copies_->alone_ns(amount_);
 }
 
-/// Returns the time of the loads alone.
+/// Prepares loads next to the kernel. Returns the time of the loads by themselves.
 double Replay::prepare_loads(double kernel_ns) {
-  make_flushed();
-  LoadNoise& noise = load_noise_.emplace(session_, load_options(), flushed_, flush_bytes_);
+  make_flush_buffer();
+  LoadNoise& noise = load_noise_.emplace(session_, load_options(), flush_buffer_, flush_bytes_);
   amount_ = noise.amount_for(kernel_ns);
   return noise.alone_ns(amount_);
 }
 
-/// Launches the kernel after loads have begun. It is enough that it runs next to some of them.
-LaunchTimes Replay::run_beside_loads(const prelude::Setting& setting) {
+/// Launches the kernel while loads run, and returns its time. The kernel need not overlap all
+/// loads.
+LaunchTimes Replay::run_next_to_loads(const prelude::Setting& setting) {
   for (int attempt = 1;; ++attempt) {
     restore();
     launch_instrumented(setting);
@@ -474,8 +481,8 @@ LaunchTimes Replay::run_beside_loads(const prelude::Setting& setting) {
   }
 }
 
-/// The time of all copies for each of them, and the time of one alone before them. The first try
-/// may find in the caches what restoring left there.
+/// Launches all copies. Returns their time per copy, and the time of a single copy before. The
+/// first attempt may find data in the caches that restoring left there.
 LaunchTimes Replay::run_copies(const prelude::Setting& setting) {
   restore();
   launch_instrumented(setting);
@@ -494,10 +501,11 @@ LaunchTimes Replay::run_copies(const prelude::Setting& setting) {
   }
 }
 
-/// Copies overlap their starts and ends, which are no waits for results.
+/// Returns the time per copy plus the start of a launch, since copies overlap their starts, which
+/// are no waits for results.
 LaunchTimes Replay::judge_copies(double alone_ns, double each_ns) const {
   const double busy = std::max(1.0, each_ns + start_ns_);
-  if (each_ns < max_apart * apart_ns_ && busy > alone_ns / 2.0) {
+  if (each_ns < max_apart * interval_ns_ && busy > alone_ns / 2.0) {
     throw Unsupported(
         fmt::format("the kernel takes {:.0f} us, but the driver needs {:.0f} us to start a copy, "
                     "so too few copies run at once",

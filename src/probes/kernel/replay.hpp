@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bundle's launch, repeated on a device. Sees OpenCL.
+// Replay of a bundle's launch on a device, by itself or next to other launches. Uses OpenCL.
 #pragma once
 
 #include <cstdint>
@@ -11,85 +11,147 @@
 #include <vector>
 
 #include "measure/api/device.hpp"
-#include "probes/kernel/shape.hpp"
-#include "probes/kernel/side_by_side.hpp"
+#include "probes/kernel/kernel.hpp"
 #include "profile/api/bundle.hpp"
 #include "profile/api/prelude.hpp"
 
 namespace clprobe::kernel {
+
+/// Start and end of a launch by the device's clock, in ns.
+struct Span {
+  std::uint64_t begin{0};
+  std::uint64_t end{0};
+  [[nodiscard]] double ns() const { return static_cast<double>(end - begin); }
+};
+
+/// Returns the span of a finished launch in a queue with profiling.
+inline Span span_of(const cl::Event& event) {
+  return {event.getProfilingInfo<CL_PROFILING_COMMAND_START>(),
+          event.getProfilingInfo<CL_PROFILING_COMMAND_END>()};
+}
+
+class Copies {
+ public:
+  /// Function that enqueues the kernel once; the event may be null.
+  using Launcher = std::function<void(const cl::CommandQueue&, cl::Event*)>;
+
+  /// Creates a queue for each of `count` copies.
+  Copies(Session& session, std::uint64_t count, Launcher launch);
+
+  /// Returns the median time of `launches` launches in one queue.
+  double alone_ns(std::uint64_t launches);
+  /// Returns the time of `launches` launches in each queue, divided by the number of all launches.
+  double each_ns(std::uint64_t launches);
+
+ private:
+  std::vector<cl::CommandQueue> queues_{};
+  Launcher launch_;
+};
+
+class LoadNoise {
+ public:
+  /// Creates the queue of the loads. `options`: build options of the kernel; `data`: the buffer
+  /// that the kernel reads.
+  LoadNoise(Session& session, std::string options, cl::Buffer data, std::uint64_t data_bytes);
+
+  /// Launches `amount` loads, and returns once they run if the driver reports that.
+  cl::Event start(std::uint32_t amount);
+  /// Waits until all launches have ended.
+  void finish();
+
+  /// Returns the time of `amount` loads by themselves.
+  double alone_ns(std::uint32_t amount);
+  /// Returns the number of loads that outlasts a kernel of `kernel_ns`. Throws Unsupported if no
+  /// number takes measurable time.
+  std::uint32_t amount_for(double kernel_ns);
+
+ private:
+  cl::Event launch(std::uint32_t amount);
+
+  Session& session_;
+  std::string options_;
+  cl::Buffer data_;
+  std::uint64_t data_bytes_;
+  cl::CommandQueue queue_;
+};
 
 /// Builds the bundle's program with `preamble` before each text. Throws DeviceError with the first
 /// line of the build log.
 cl::Program build_program(const Session& session, const bundle::Bundle& bundle,
                           const std::string& preamble = {});
 
-/// The bundle as it is built after a text of clprobe's (prelude::without_redefinitions).
+/// Returns the bundle whose texts can follow clprobe's text (prelude::without_redefinitions).
 bundle::Bundle without_redefinitions(const bundle::Bundle& bundle);
 
-/// The build for the document, without the folders that options name.
+/// Returns the build for the document, without folders in its options.
 KernelBuild build_of(const bundle::Bundle& bundle);
 
-/// A buffer of the launch between two guard regions, or an image, which has none.
+/// A buffer of the launch between two guard regions, or an image, which has no guards.
 struct ReplayedObject {
   std::string name{};
   std::uint64_t bytes{0};
-  std::uint64_t guard_bytes{0};  ///< 0 for a buffer that holds images: PoCL makes none in parts
+  /// Size of each guard region; 0 for a buffer that contains images, since PoCL makes no images in
+  /// parts.
+  std::uint64_t guard_bytes{0};
   cl::Buffer guarded{};
-  std::optional<bundle::Image> layout{};  ///< of an image
+  std::optional<bundle::Image> layout{};  ///< layout of an image; nothing for a buffer
   cl::Memory image{};
-  std::optional<cl::Memory> pristine{};  ///< its data before the launch, if the kernel writes it
+  /// Data before the launch, if the kernel writes the object.
+  std::optional<cl::Memory> pristine{};
 };
 
-/// The result of two launches with the same data.
+/// Comparison of two launches with equal data.
 struct Outcome {
   bool is_deterministic{true};
-  double differing_share{0.0};  ///< of the bytes that the kernel writes
+  double differing_share{0.0};  ///< share of the bytes that the kernel writes
   std::optional<bool> is_equal_to_app{};
-  std::string wrong_buffers{};  ///< equal in both launches, but not to the program's
+  /// Buffers equal in both launches, but different from the program's.
+  std::string wrong_buffers{};
 };
 
-/// A build of the program after a text of clprobe's.
+/// Build of the program with clprobe's text before it.
 struct Rebuilt {
-  std::optional<cl::Kernel> kernel{};  ///< nothing before it was built
-  std::string problem{};               ///< why it is not used
+  std::optional<cl::Kernel> kernel{};  ///< kernel of the build; nothing until it is built
+  std::string problem{};               ///< reason why the build is not used
   KernelBuild build{};
-  std::uint64_t free_local_bytes{0};  ///< that a group may have besides its own
+  /// Local memory that a group can have in addition to the kernel's own.
+  std::uint64_t free_local_bytes{0};
 };
 
-/// The arguments that an entry adds, and the number of groups to launch.
+/// Arguments that an entry adds, and the number of groups to launch.
 struct EntryLaunch {
   std::uint64_t groups{0};
   prelude::EntryMode mode{prelude::EntryMode::none};
   std::uint32_t patience{0};
-  cl::Buffer room{};
+  cl::Buffer counters{};
   std::uint64_t padding_bytes{0};
 };
 
 class Replay {
  public:
-  /// Builds the program, fills the objects, launches twice, and compares what the launches leave.
-  /// Throws DeviceError, and VoidedPoint if the kernel writes outside its buffers.
+  /// Builds the program, fills the objects, launches twice, and compares the results. Throws
+  /// DeviceError, and VoidedPoint if the kernel writes outside its buffers.
   Replay(Session& session, const bundle::Bundle& bundle, std::uint64_t flush_bytes);
 
-  /// Prepares launches of that variant, and returns the facts that it finds. The first call builds
-  /// the text after clprobe's own, and checks that it leaves the same bytes as the plain text.
+  /// Prepares launches of a variant, and returns the facts found. The first call builds the text
+  /// with clprobe's text before it, and checks that the launch leaves the bytes of the plain text.
   /// Throws Unsupported and VoidedPoint.
   Parameters prepare(const Shape& shape);
 
-  /// Launches once, with the same data. Throws VoidedPoint; and Unsupported if launches that should
-  /// run side by side run one after another, or change each other's times.
+  /// Launches once with the program's data. Throws VoidedPoint, and Unsupported if launches that
+  /// should be concurrent run one after another or change each other's times.
   LaunchTimes run(const Shape& shape);
 
   [[nodiscard]] const Outcome& outcome() const { return outcome_; }
-  /// The build of a prepared variant.
+  /// Returns the build of a prepared variant.
   [[nodiscard]] const KernelBuild& build(const Shape& shape) const;
-  /// Bytes on the device.
+  /// Returns the bytes that the replay's buffers take on the device.
   [[nodiscard]] std::uint64_t held_bytes() const;
 
  private:
   void build_own();
   std::vector<std::string> fill_objects(const bundle::Bundle& bundle);
-  [[nodiscard]] ReplayedObject make_object(std::size_t place, const std::string& held) const;
+  [[nodiscard]] ReplayedObject make_object(std::size_t index, const std::string& held) const;
   void make_parts();
   cl::Memory make_part(const bundle::Argument& argument);
   void set_arguments(cl::Kernel& kernel) const;
@@ -97,9 +159,9 @@ class Replay {
   void rebuild(Rebuilt& rebuilt, const bundle::Bundle& text, const std::string& preamble,
                std::string_view where, const std::function<void()>& launch);
   void prepare_instrumented(const prelude::Setting& setting);
-  void prepare_entered();
+  void prepare_entry();
   std::uint64_t count_resident(std::uint64_t padding_bytes);
-  const std::vector<double>& turns(Timer timer);
+  const std::vector<double>& measure_ratios(Timer timer);
   double prepare_copies(const prelude::Setting& setting, double kernel_ns);
   double prepare_loads(double kernel_ns);
   [[nodiscard]] std::string load_options() const;
@@ -112,12 +174,12 @@ class Replay {
   void enqueue_instrumented(const cl::CommandQueue& queue, const prelude::Setting& setting,
                             cl::Event* event);
   LaunchTimes run_alone(const Shape& shape, bool is_warm);
-  LaunchTimes run_beside_loads(const prelude::Setting& setting);
+  LaunchTimes run_next_to_loads(const prelude::Setting& setting);
   LaunchTimes run_copies(const prelude::Setting& setting);
   [[nodiscard]] LaunchTimes judge_copies(double alone_ns, double each_ns) const;
 
   [[nodiscard]] const Rebuilt& built(const prelude::Setting& setting) const {
-    return setting.without_functions ? cheap_ : instrumented_;
+    return setting.without_functions ? without_functions_ : instrumented_;
   }
   [[nodiscard]] std::uint64_t all_groups() const;
   [[nodiscard]] std::uint64_t padding_bytes(std::uint64_t eighths) const;
@@ -128,32 +190,35 @@ class Replay {
   void compare_with_first();
   void restore();
   void flush();
-  void make_flushed();
+  void make_flush_buffer();
   void check_guards() const;
 
   Session& session_;
-  const bundle::Bundle& bundle_;  // of the process, which outlives its replays
+  const bundle::Bundle& bundle_;  // owned by the process, which outlives its replays
   KernelBuild build_{};
   std::vector<ReplayedObject> objects_{};
-  std::vector<cl::Memory> parts_{};   // the kernel's arguments: buffers, parts of them, and images
-  std::vector<cl::Memory> viewed_{};  // buffers that images lie in
+  // Arguments of the kernel: buffers, parts of buffers, and images.
+  std::vector<cl::Memory> parts_{};
+  std::vector<cl::Memory> image_buffers_{};  // buffers that images lie in
   std::vector<cl::Sampler> samplers_{};
   cl::Kernel kernel_{};
   Rebuilt instrumented_{};
-  Rebuilt cheap_{};  // instrumented, without special functions
-  Rebuilt entered_{};
-  std::optional<std::vector<double>> turns_{};
-  std::map<std::uint64_t, std::uint64_t> resident_groups_{};  // by bytes of padding
-  // The data of the objects after the first launch. A hash of each would take less memory, but a
-  // second for 250 MB at each comparison.
+  Rebuilt without_functions_{};  // instrumented build without special functions
+  Rebuilt with_entry_{};
+  std::optional<std::vector<double>> ratios_{};
+  std::map<std::uint64_t, std::uint64_t> resident_groups_{};  // resident groups by bytes of padding
+  // Data of the objects after the first launch. Hashes would take less memory, but a second for 250
+  // MB at each comparison.
   std::vector<std::string> after_first_{};
-  std::vector<bool> are_by_chance_{};  // whether the second launch left other bytes
+  // True for objects whose bytes differ after the second launch.
+  std::vector<bool> are_nondeterministic_{};
   std::optional<LoadNoise> load_noise_{};
   std::optional<Copies> copies_{};
-  std::uint32_t amount_{0};  // of loads, or of launches of each copy
-  double start_ns_{0.0};     // of a launch without work
-  double apart_ns_{0.0};     // from one launch without work to the next, in all queues of copies
-  cl::Buffer flushed_{};
+  std::uint32_t amount_{0};  // number of loads, or of launches of each copy
+  double start_ns_{0.0};     // time to start a launch without work
+  // Time from one launch without work to the next, over all queues of copies.
+  double interval_ns_{0.0};
+  cl::Buffer flush_buffer_{};
   std::uint64_t flush_bytes_;
   Outcome outcome_{};
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/kernel/side_by_side.hpp"
+#include "probes/kernel/replay.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -15,8 +15,9 @@ namespace {
 
 enum class Timed { every_launch, first_and_last };
 
-/// Launches alternately in the queues, so that none is a launch ahead. All queues are flushed at
-/// once, and only timed launches have events: either costs NVIDIA's driver more than the launch.
+/// Launches alternately in the queues, so that no queue is a launch ahead. All queues are flushed
+/// at once, and only timed launches have events: on NVIDIA's driver, an earlier flush or an event
+/// costs more than the launch.
 std::vector<Span> run(std::span<const cl::CommandQueue> queues, std::uint64_t launches, Timed timed,
                       const Copies::Launcher& launch) {
   std::vector<cl::Event> events;
@@ -33,17 +34,18 @@ std::vector<Span> run(std::span<const cl::CommandQueue> queues, std::uint64_t la
   return spans;
 }
 
-// Work-items of the one group on each unit: just enough to keep the path to L2 busy, so that each
-// load of the kernel queues behind some 200 lines, for 100 to 200 cycles. More would also slow a
-// kernel that loads a word in a thousand cycles.
+// Work-items of the group on each unit: just enough to keep the path to L2 busy. Each load of the
+// kernel queues after some 200 lines, for 100 to 200 cycles. More work-items would also slow a
+// kernel that loads one word in a thousand cycles.
 constexpr std::uint64_t work_items = 64;
-// Fits the last cache of any GPU, and exceeds the first.
-constexpr std::uint64_t max_room_bytes = std::uint64_t{1} << 20U;
-// The kernel takes longer next to the loads, and starts a while after them.
+// Size of the loaded buffer, which fits the last cache of any GPU and exceeds the first cache.
+constexpr std::uint64_t max_data_bytes = std::uint64_t{1} << 20U;
+// Duration of the loads relative to the kernel, which takes longer next to them, and the time by
+// which the kernel starts later.
 constexpr double times_of_kernel = 4.0;
 constexpr double head_start_ns = 600e3;
 
-/// Waits until a launch runs, if the driver reports that, but not for long.
+/// Waits at most 200 us until a launch runs, if the driver reports that.
 void wait_for_start(const cl::Event& event) {
   const auto begin = std::chrono::steady_clock::now();
   constexpr std::chrono::microseconds patience{200};
@@ -80,18 +82,18 @@ double Copies::each_ns(std::uint64_t launches) {
   return whole.ns() / static_cast<double>(launches * queues_.size());
 }
 
-LoadNoise::LoadNoise(Session& session, std::string options, cl::Buffer room,
-                     std::uint64_t room_bytes)
+LoadNoise::LoadNoise(Session& session, std::string options, cl::Buffer data,
+                     std::uint64_t data_bytes)
     : session_(session),
       options_(std::move(options)),
-      room_(std::move(room)),
-      room_bytes_(std::min(room_bytes, max_room_bytes)),
+      data_(std::move(data)),
+      data_bytes_(std::min(data_bytes, max_data_bytes)),
       queue_(session.context(), session.device(), CL_QUEUE_PROFILING_ENABLE) {}
 
 cl::Event LoadNoise::launch(std::uint32_t amount) {
-  const std::uint64_t words = room_bytes_ / sizeof(cl_uint);
+  const std::uint64_t words = data_bytes_ / sizeof(cl_uint);
   cl::Kernel kernel = session_.kernel("kernel.cl", "kernel_loads", options_);
-  kernel.setArg(0, room_);
+  kernel.setArg(0, data_);
   kernel.setArg(1, static_cast<cl_uint>(std::bit_width(words) - 1));
   kernel.setArg(2, cl_uint{amount});
   cl::Event event;

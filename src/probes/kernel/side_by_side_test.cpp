@@ -93,11 +93,11 @@ KernelCauses simulated(const Program& kernel, std::size_t sub_groups) {
   // As long as the kernel, which both then take longer.
   const auto amount = static_cast<std::uint64_t>(std::max(1.0, kernel_ns / unit_ns));
   const double beside_ns = cycles_of({{scattered(amount), noisy}, {kernel, sub_groups}});
-  const double copies_ns = cycles_of({{kernel, bare_copies * sub_groups}}) / bare_copies;
+  const double copies_ns = cycles_of({{kernel, copy_count * sub_groups}}) / copy_count;
   KernelCauses causes = alone(kernel_ns);
   add_chains({.alone_ns = {{kernel_ns}},
               .copies_ns = {{copies_ns}},
-              .beside_loads_ns = {{beside_ns}},
+              .next_to_loads_ns = {{beside_ns}},
               .groups = 1,
               .resident_groups = 16},
              causes);
@@ -105,18 +105,18 @@ KernelCauses simulated(const Program& kernel, std::size_t sub_groups) {
 }
 
 /// A kernel of 1 ms that has a unit for this share of it, and is slowed down by loads.
-BareRuns busy(double share, double slowed = 1.0) {
+ConcurrentRuns busy(double share, double slowed = 1.0) {
   constexpr double kernel_ns = 1e6;
   return {.alone_ns = {{kernel_ns}},
           .copies_ns = {{share * kernel_ns}},
-          .beside_loads_ns = {{slowed * kernel_ns}},
+          .next_to_loads_ns = {{slowed * kernel_ns}},
           .groups = 100,
           .resident_groups = 800,
           .units = 100};
 }
 
 /// Of a kernel of which so much is left.
-KernelCauses with(BareRuns runs, double left = 1.0) {
+KernelCauses with(ConcurrentRuns runs, double left = 1.0) {
   for (std::vector<double>& visit : runs.alone_ns) visit[0] *= left;
   KernelCauses causes = alone(1e6);
   causes.unattributed = {.ns = left * 1e6, .interval = {left * 1e6, left * 1e6}};
@@ -180,7 +180,7 @@ TEST_CASE("chains: copies that fill no unit say the least that it waits") {
   CHECK(chains_in(with(busy(0.15))).is_lower_bound);
   CHECK(chains_in(with(busy(0.16))).reason.empty());
   // There is room for half as many.
-  BareRuns runs = busy(0.3);
+  ConcurrentRuns runs = busy(0.3);
   runs.resident_groups = 400;
   CHECK(chains_in(with(runs)).reason ==
         "at least: only 4.0 copies of the kernel's groups fit at once");
@@ -193,7 +193,7 @@ TEST_CASE("chains: copies that fill no unit say the least that it waits") {
 
 TEST_CASE("chains: compute units that copies alone have work for are not waited for") {
   // 150 groups on 100 units: half of these have two, and the kernel takes as long as two take.
-  BareRuns runs = busy(0.6);
+  ConcurrentRuns runs = busy(0.6);
   runs.groups = 150;
   CHECK(chains_in(with(runs)).share == doctest::Approx(0.2));
   // A last wave with a fourth of its groups: of two waves' time 0.625 is work.
@@ -228,11 +228,11 @@ TEST_CASE("chains: copies of another kernel than what is left say nothing of it"
 }
 
 TEST_CASE("chains: nothing is said where copies cannot tell") {
-  BareRuns runs = busy(0.2);
+  ConcurrentRuns runs = busy(0.2);
   runs.refusal = "the device does not run two kernels at once";
   CHECK(chains_in(with(runs)).reason == runs.refusal);
-  for (Visits BareRuns::*const each :
-       {&BareRuns::alone_ns, &BareRuns::copies_ns, &BareRuns::beside_loads_ns}) {
+  for (Visits ConcurrentRuns::*const each :
+       {&ConcurrentRuns::alone_ns, &ConcurrentRuns::copies_ns, &ConcurrentRuns::next_to_loads_ns}) {
     runs = busy(0.2);
     (runs.*each).clear();
     CHECK(chains_in(with(runs)).reason == "not all required launches were measured");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launching cl/latency.cl: rings of nodes in each of the memories, and the timed chases on them.
-// Sees OpenCL.
+// Uses OpenCL.
 #include <fmt/format.h>
 
 #include <algorithm>

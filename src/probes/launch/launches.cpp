@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launching the kernels of cl/launch.cl, in every manner. Sees OpenCL.
+// Launching the kernels of cl/launch.cl, in every manner. Uses OpenCL.
 #include "measure/api/device.hpp"
 
 // This header follows that of OpenCL, which sets the version.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers that outlive a point. Sees OpenCL.
+// Buffers that outlive a point. Uses OpenCL.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Building, launching and timing the kernels of a probe, and reading their results. Sees OpenCL.
+// Building, launching and timing the kernels of a probe, and reading their results. Uses OpenCL.
 #pragma once
 
 #include <chrono>

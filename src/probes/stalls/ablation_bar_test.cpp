@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "clprobe/stacks.hpp"
-#include "probes/stalls/made_points.hpp"
+#include "probes/stalls/points_test.hpp"
 
 namespace clprobe::stalls {
 namespace {

@@ -12,15 +12,19 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/api/ablation.hpp"
 #include "clprobe/probe.hpp"
 #include "clprobe/run.hpp"
 #include "probes/shared/bounds.hpp"
 #include "probes/shared/launch_size.hpp"
 #include "probes/shared/wanted_series.hpp"
 #include "probes/shared/work_group.hpp"
-#include "probes/stalls/noise.hpp"
 
 namespace clprobe::stalls {
+
+/// The resource that a cause or a kind of noise loads. `waiting`: a delay that keeps nothing busy,
+/// such as a barrier or a dependency chain.
+enum class Resource : std::uint8_t { waiting, arithmetic, local_memory, cache, memory };
 
 /// A cause that an argument of the kernel removes.
 enum class Cause {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers, launch numbers and iterations that the launches of all cases share. Sees OpenCL.
+// Buffers, launch numbers and iterations that the launches of all cases share. Uses OpenCL.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/stalls/noise.hpp"
+#include "probes/stalls/bars.hpp"
 
 #include <fmt/format.h>
 

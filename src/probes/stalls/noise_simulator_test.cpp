@@ -7,7 +7,7 @@
 #include <array>
 #include <vector>
 
-#include "probes/stalls/noise.hpp"
+#include "probes/stalls/bars.hpp"
 #include "unit/random_kernels.hpp"
 
 namespace clprobe::simulator {

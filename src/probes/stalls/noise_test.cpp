@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Absorption of noise by made-up kernels whose answers are known in closed form.
-#include "probes/stalls/noise.hpp"
+#include "probes/stalls/bars.hpp"
 
 #include <doctest/doctest.h>
 

@@ -16,7 +16,7 @@
 #include "probes/stalls/cases/copy.hpp"
 #include "probes/stalls/cases/search.hpp"
 #include "probes/stalls/cases/wait_for_one.hpp"
-#include "probes/stalls/made_points.hpp"
+#include "probes/stalls/points_test.hpp"
 
 namespace clprobe::stalls {
 namespace {
@@ -77,27 +77,21 @@ TEST_CASE("taking a cause away changes its arguments alone, and never how much i
       if (!point.parameters.text_or("noise", "").empty()) continue;
       const auto shape = arguments_of(*mix, point);
       const auto crowd = static_cast<std::uint32_t>(point.parameters.integer_or(crowd_name, 1));
-      CHECK(shape.groups == usual.groups * crowd);
-      CHECK(shape.work_items == usual.work_items);
-      CHECK(shape.far_loads == usual.far_loads);
-      CHECK(shape.near_loads == usual.near_loads);
-      CHECK(shape.tile_loads == usual.tile_loads);
-      CHECK(shape.chain_steps == usual.chain_steps);
-      CHECK(shape.turn_steps == usual.turn_steps);
+      CHECK(shape.shape.groups == usual.shape.groups * crowd);
+      CHECK(shape.shape.work_items == usual.shape.work_items);
+      CHECK(shape.mix.tile_loads == mix->tile_loads);
       CHECK(shape.turn_mask == usual.turn_mask);
-      CHECK(shape.block_loads == usual.block_loads);
-      CHECK(shape.stores == usual.stores);
-      CHECK(shape.functions == usual.functions);
       CHECK(shape.load_mask == usual.load_mask);
       // Rows of more groups have more blocks.
       CHECK((crowd > 1 || shape.store_mask == usual.store_mask));
       const auto set = point.parameters.integer("idealised");
       CHECK((set == 0) ==
             (shape.far_mask == usual.far_mask && shape.near_mask == usual.near_mask &&
-             shape.tile_stride == usual.tile_stride && shape.is_chain == usual.is_chain &&
-             shape.turn_shift == usual.turn_shift && shape.has_barrier == usual.has_barrier &&
+             shape.mix.tile_stride == usual.mix.tile_stride && shape.is_chain == usual.is_chain &&
+             shape.turn_shift == usual.turn_shift &&
+             shape.mix.has_barrier == usual.mix.has_barrier &&
              shape.lane_stride == usual.lane_stride && shape.gate == usual.gate &&
-             shape.has_fence == usual.has_fence && shape.is_special == usual.is_special));
+             shape.mix.has_fence == usual.mix.has_fence && shape.is_special == usual.is_special));
     }
   }
 }
@@ -183,24 +177,22 @@ TEST_CASE("a tiny device is planned for, too") {
 }
 
 TEST_CASE("work-items of a row load the same lines, and a chase follows what it loads") {
-  wait_for_one::Arguments shape{};
-  shape.groups = 1;
-  shape.work_items = shape.workers = 64;
-  shape.far_loads = 1;
-  shape.is_chase = true;
-  shape.far_mask = 0xff;
-  shape.turn_mask = 7;
+  wait_for_one::Arguments arguments{};
+  arguments.shape.work_items = arguments.shape.workers = 64;
+  arguments.mix = {.far_loads = 1, .is_chase = true, .tile_loads = 0, .chain_steps = 0};
+  arguments.far_mask = 0xff;
+  arguments.turn_mask = 7;
   // Nothing but `far` differs from launch to launch.
-  const std::uint32_t one = result_of(shape, 1, 3, 0, 5);
-  CHECK(one != result_of(shape, 2, 3, 0, 5));
-  CHECK(one != result_of(shape, 1, 4, 0, 5));
+  const std::uint32_t one = result_of(arguments, 1, 3, 0, 5);
+  CHECK(one != result_of(arguments, 2, 3, 0, 5));
+  CHECK(one != result_of(arguments, 1, 4, 0, 5));
   // Two items of a row differ by their own numbers only, of which the rest is the same.
-  wait_for_one::Arguments masked = shape;
+  wait_for_one::Arguments masked = arguments;
   masked.far_mask = 0;
   CHECK(one - result_of(masked, 1, 3, 0, 5) ==
-        result_of(shape, 1, 3, 0, 6) - result_of(masked, 1, 3, 0, 6));
+        result_of(arguments, 1, 3, 0, 6) - result_of(masked, 1, 3, 0, 6));
   CHECK(one - result_of(masked, 1, 3, 0, 5) !=
-        result_of(shape, 1, 3, 0, 37) - result_of(masked, 1, 3, 0, 37));
+        result_of(arguments, 1, 3, 0, 37) - result_of(masked, 1, 3, 0, 37));
 }
 
 TEST_CASE("a tail is the mean wait for the last end, by the clock that its parts share") {

@@ -14,7 +14,7 @@
 #include "probes/shared/fields.hpp"
 #include "probes/shared/mixed.hpp"
 #include "probes/stalls/cases/wait_for_one.hpp"
-#include "probes/stalls/made_points.hpp"
+#include "probes/stalls/points_test.hpp"
 
 namespace clprobe::stalls {
 namespace {
@@ -38,7 +38,7 @@ std::set<std::string> cases_planned(const Request& request) {
 std::multiset<std::uint32_t> places_of(const wait_for_one::Arguments& arguments) {
   std::multiset<std::uint32_t> places;
   for (std::uint32_t lane = 0; lane < line_words; ++lane) {
-    for (std::uint32_t turn = 0; turn < 4 * arguments.stores; ++turn) {
+    for (std::uint32_t turn = 0; turn < 4 * arguments.mix.stores; ++turn) {
       places.insert(place_of(arguments, {.row = 3, .lane = lane, .iteration = 5, .turn = turn}));
     }
   }
@@ -126,7 +126,7 @@ TEST_CASE("a place says what is stored there, and no word opens or closes the ga
 
 TEST_CASE("special functions come to small whole numbers, as do multiplications instead of them") {
   wait_for_one::Arguments arguments;
-  arguments.functions = 1;
+  arguments.mix.functions = 1;
   arguments.is_special = true;
   constexpr std::uint32_t whole = 0x4b000000;
   // None, one and all of four chains begin with the large number: 4 * 1/2, 2 + 3/2, 4 * 2, doubled.

@@ -7,7 +7,7 @@
 
 #include "clprobe/point_facts.hpp"
 #include "probes/stalls/bars.hpp"
-#include "probes/stalls/made_points.hpp"
+#include "probes/stalls/points_test.hpp"
 
 namespace clprobe::stalls {
 namespace {

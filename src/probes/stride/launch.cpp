@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launching cl/stride.cl: buffers, data, launches and their proof. Sees OpenCL.
+// Launching cl/stride.cl: buffers, data, launches and their proof. Uses OpenCL.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memories between which the probe `transfer` moves bytes. Sees OpenCL.
+// The memories between which the probe `transfer` moves bytes. Uses OpenCL.
 #pragma once
 
 #include <cstdint>

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profile/layer/capture_images.hpp"
+#include "profile/layer/layer.hpp"
 
 #include <array>
 #include <cstddef>
 #include <optional>
-
-#include "profile/api/bundle.hpp"
-#include "profile/layer/state.hpp"
 
 namespace clprobe::layer {
 namespace {

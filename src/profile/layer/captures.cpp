@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profile/layer/captures.hpp"
+#include "profile/layer/layer.hpp"
 
 #include <sys/stat.h>
 
@@ -17,9 +17,6 @@
 #include <string_view>
 #include <thread>
 #include <utility>
-
-#include "profile/layer/capture_images.hpp"
-#include "profile/layer/state.hpp"
 
 namespace clprobe::layer {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "profile/layer/wrap.hpp"
+#include "profile/layer/layer.hpp"
 
 namespace clprobe::layer {
 namespace {

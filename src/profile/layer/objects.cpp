@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "profile/layer/wrap.hpp"
+#include "profile/layer/layer.hpp"
 
 namespace clprobe::layer {
 namespace {

@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "profile/api/prelude.hpp"
-#include "profile/layer/wrap.hpp"
+#include "profile/layer/layer.hpp"
 
 namespace clprobe::layer {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "profile/layer/wrap.hpp"
+#include "profile/layer/layer.hpp"
 
 namespace clprobe::layer {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profile/layer/state.hpp"
+#include "profile/layer/layer.hpp"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -15,8 +15,6 @@
 #include <memory>
 #include <thread>
 #include <utility>
-
-#include "profile/layer/captures.hpp"
 
 namespace clprobe::layer {
 namespace {

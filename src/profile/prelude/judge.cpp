@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "profile/prelude/flow.hpp"
-#include "profile/prelude/names.hpp"
+#include "profile/prelude/lexer.hpp"
 #include "profile/prelude/reach.hpp"
 
 namespace clprobe::prelude {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "profile/api/prelude.hpp"
-#include "profile/prelude/names.hpp"
+#include "profile/prelude/lexer.hpp"
 
 namespace clprobe::prelude {
 namespace {

@@ -98,12 +98,12 @@ class Copies {
         has_stamps_(has_stamps(point)),
         kernel_(shared.session.kernel(kernel_file, "stalls_copy",
                                       options_of(shared.session.info(), point))) {
-    require_group(shared.session, kernel_, arguments_.work_items);
+    require_group(shared.session, kernel_, arguments_.shape.work_items);
     const Memory memory = memory_of(point);
     to_ = shared.copies.at_least(shared.session, memory.copies);
     ticks_ = shared.stamps.at_least(shared.session, memory.stamps);
     set_arguments(kernel_, 0, shared.filled_data(memory.data), to_);
-    set_arguments(kernel_, 4, arguments_.from_mask, arguments_.to_mask, arguments_.steps,
+    set_arguments(kernel_, 4, arguments_.from_mask, arguments_.to_mask, steps_of_word,
                   cl_uint{arguments_.is_chain ? 1U : 0U}, step_multiplier);
     set_arguments(kernel_, 10, never, ticks_);
   }
@@ -130,8 +130,8 @@ void Copies::prove(cl_uint first, cl_uint count, cl_uint addend, Measurement& me
   std::vector<cl_uint> found(chunk_words);
   for (std::uint32_t k = 0; k < checked_chunks; ++k) {
     const std::uint32_t turn = first + (k == 0 ? count - 1 : mixed(addend + k) % count);
-    const std::uint32_t group = mixed(addend * checked_chunks + k) % arguments_.groups;
-    const std::uint32_t number = turn * arguments_.groups + group;
+    const std::uint32_t group = mixed(addend * checked_chunks + k) % arguments_.shape.groups;
+    const std::uint32_t number = turn * arguments_.shape.groups + group;
     const std::uint64_t bytes = chunk_words * sizeof(cl_uint);
     shared_.session.queue().enqueueReadBuffer(to_, CL_TRUE, (number & arguments_.to_mask) * bytes,
                                               bytes, found.data());
@@ -146,17 +146,17 @@ void Copies::prove(cl_uint first, cl_uint count, cl_uint addend, Measurement& me
 /// The ticks of the phase, in the mean over groups, or of the median group.
 std::uint64_t Copies::ticks() const {
   const auto words =
-      read_values<cl_ulong>(shared_.session, ticks_, ticks_of_group * arguments_.groups);
+      read_values<cl_ulong>(shared_.session, ticks_, ticks_of_group * arguments_.shape.groups);
   std::vector<Stamp> stamps;
   std::uint64_t sum = 0;
   const std::optional<std::size_t> place = place_of_phase(phase_);
-  for (std::size_t group = 0; group < arguments_.groups; ++group) {
+  for (std::size_t group = 0; group < arguments_.shape.groups; ++group) {
     const cl_ulong* const own = &words[group * ticks_of_group];
     if (place) sum += own[*place];
     stamps.push_back({.shared_began = own[std::size(all_phases)],
                       .shared_ended = own[std::size(all_phases) + 1]});
   }
-  if (place) return sum / std::max<std::uint64_t>(arguments_.groups, 1);
+  if (place) return sum / std::max<std::uint64_t>(arguments_.shape.groups, 1);
   const double ticks = phase_.empty() ? ticks_of_middle(stamps) : phase_ticks(phase_, stamps);
   return static_cast<std::uint64_t>(std::llround(ticks_of_shared(shared_.session.info()) * ticks));
 }
@@ -169,8 +169,9 @@ Measurement Copies::run(std::uint64_t iterations) {
   next_ += count;
   set_arguments(kernel_, 2, first, count);
   kernel_.setArg(9, addend);
-  const LaunchSize size{.items = std::uint64_t{arguments_.groups} * arguments_.work_items,
-                        .group = arguments_.work_items};
+  const LaunchSize size{
+      .items = std::uint64_t{arguments_.shape.groups} * arguments_.shape.work_items,
+      .group = arguments_.shape.work_items};
   Measurement measurement = measurement_of(launch_over(shared_.session, kernel_, size), iterations);
   if (has_stamps_) measurement.sample.ticks = ticks();
   prove(first, count, addend, measurement);
@@ -179,10 +180,10 @@ Measurement Copies::run(std::uint64_t iterations) {
 
 /// The most iterations of a launch.
 std::uint64_t most_iterations(const DeviceInfo& device, const Arguments& arguments) {
-  const std::uint64_t items = std::max(arguments.work_items, 1U);
+  const std::uint64_t items = std::max(arguments.shape.work_items, 1U);
   const std::uint64_t chunk = (chunk_words + items - 1) / items;
   const std::uint64_t fours = (chunk + 3) / 4;
-  return fitting_turns(device, chunk, 1 + 2 * chunk + fours * (1 + arguments.steps));
+  return fitting_turns(device, chunk, 1 + 2 * chunk + fours * (1 + steps_of_word));
 }
 
 }  // namespace
@@ -201,16 +202,12 @@ Arguments Arguments::of(const Point& point) {
   const std::uint32_t first = std::min(near, chunks_in(shape.first_bytes) - 1);
   const bool is_beyond_taken = has_taken(Cause::beyond_first);
   const bool is_memory_taken = has_taken(Cause::main_memory) || is_beyond_taken;
-  Arguments arguments;
-  arguments.way = shape.way;
-  arguments.groups = shape.groups;
-  arguments.work_items = shape.work_items;
+  Arguments arguments{.shape = shape};
   arguments.to_mask = is_memory_taken ? near : far;
   arguments.from_mask = arguments.to_mask;
   if (is_memory_taken && (has_taken(Cause::second_cache) || is_beyond_taken)) {
     arguments.from_mask = first;
   }
-  arguments.steps = steps_of_word;
   arguments.is_chain = !has_taken(Cause::chain);
   return arguments;
 }
@@ -243,7 +240,7 @@ Memory memory_of(const Point& point) {
 std::vector<std::uint32_t> copied_chunk(const Arguments& arguments, std::uint32_t number,
                                         std::uint32_t addend) {
   const std::uint64_t begin = std::uint64_t{number & arguments.from_mask} * chunk_words;
-  const std::uint64_t items = arguments.work_items;
+  const std::uint64_t items = arguments.shape.work_items;
   std::vector<std::uint32_t> words(chunk_words);
   const auto stepped = [&](std::uint32_t x, std::uint32_t steps) {
     for (std::uint32_t k = 0; k < steps; ++k) x = step(x, addend);
@@ -254,9 +251,9 @@ std::vector<std::uint32_t> copied_chunk(const Arguments& arguments, std::uint32_
       std::array<std::uint32_t, 4> x{};
       for (std::uint64_t k = 0; k < 4; ++k) {
         x.at(k) = mixed(static_cast<std::uint32_t>((begin + base + item + k * items) / line_words));
-        if (!arguments.is_chain) x.at(k) = stepped(x.at(k), arguments.steps);
+        if (!arguments.is_chain) x.at(k) = stepped(x.at(k), steps_of_word);
       }
-      if (arguments.is_chain) x[0] = stepped(x[0], 4 * arguments.steps);
+      if (arguments.is_chain) x[0] = stepped(x[0], 4 * steps_of_word);
       for (std::uint64_t k = 0; k < 4; ++k) {
         words[base + item + k * items] = k == 0 ? x[0] : x.at(k) ^ x[0];
       }
@@ -272,7 +269,7 @@ void analyse(std::string_view bar, const Points& points, const DeviceInfo& devic
 }
 
 std::string options_of(const DeviceInfo& device, const Point& point) {
-  return part_options(1, true, device) + " -DWAY=" + std::to_string(Arguments::of(point).way);
+  return part_options(1, true, device) + " -DWAY=" + std::to_string(Arguments::of(point).shape.way);
 }
 
 Work prepare(Shared& shared, const Point& point) {

@@ -59,12 +59,9 @@ struct Shape {
 
 /// The arguments of the kernel.
 struct Arguments {
-  std::uint32_t way{0};
-  std::uint32_t groups{1};
-  std::uint32_t work_items{1};
+  Shape shape{};
   std::uint32_t from_mask{0};  ///< of a chunk's number
   std::uint32_t to_mask{0};
-  std::uint32_t steps{0};
   bool is_chain{false};
 
   /// Throws std::out_of_range for a point without the parameters.
@@ -77,7 +74,7 @@ Memory memory_of(const Point& point);
 /// The words that a launch leaves in chunk `number` of its target.
 std::vector<std::uint32_t> copied_chunk(const Arguments& arguments, std::uint32_t number,
                                         std::uint32_t addend);
-/// Sees OpenCL.
+/// Uses OpenCL.
 Work prepare(Shared& shared, const Point& point);
 /// The build options of a point's kernel.
 std::string options_of(const DeviceInfo& device, const Point& point);

@@ -79,7 +79,7 @@ std::vector<Point> points_of(Queues queues, const DeviceInfo& device, const Opti
 Memory memory_of(Queues queues, const Point& point);
 /// The build options of the kernel.
 std::string options_of(const DeviceInfo& device, const Point& point);
-/// Sees OpenCL.
+/// Uses OpenCL.
 Work prepare(Queues queues, Shared& shared, const Point& point);
 /// Adds the time of a search, its phases by clocks, the tail, and the share of the time in which
 /// the common lock is held.

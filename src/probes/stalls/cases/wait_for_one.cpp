@@ -152,16 +152,13 @@ void set_structural(const Mix& mix, const Shape& shape, Arguments& arguments) {
   const std::uint32_t rows = std::max(shape.rows(), 1U);
   const std::uint32_t blocks = mix.stores_go_far ? all : std::min(all, std::bit_ceil(rows));
   const bool is_scattered = mix.is_scattered && !has_taken(Cause::serial_requests);
-  arguments.block_loads = mix.block_loads;
   arguments.load_mask = blocks_in(shape.first_bytes) - 1;
   arguments.lane_stride = is_scattered ? line_words : 1;
   arguments.turn_stride = is_scattered ? 1 : line_words;
-  arguments.stores = mix.stores;
   arguments.row_blocks = std::max(blocks / rows, 1U);
   arguments.store_mask = blocks - 1;
   arguments.gate = has_taken(Cause::store_buffer) ? all_ones : 0;
-  arguments.has_fence = mix.has_fence && !has_taken(Cause::release);
-  arguments.functions = mix.functions;
+  arguments.mix.has_fence = mix.has_fence && !has_taken(Cause::release);
   arguments.is_special = mix.functions != 0 && !has_taken(Cause::function_unit);
 }
 
@@ -183,9 +180,9 @@ std::uint32_t load_tile(std::uint32_t place, std::uint32_t& turned) {
 }
 
 /// Does `count` operations on each of four values.
-void step_all(std::array<std::uint32_t, 4>& values, std::uint32_t count, std::uint32_t addend) {
+void step_all(std::array<std::uint32_t, 4>& values, std::uint32_t count) {
   for (std::uint32_t k = 0; k < count; ++k) {
-    for (std::uint32_t& each : values) each = step(each, addend);
+    for (std::uint32_t& each : values) each = step(each);
   }
 }
 
@@ -208,7 +205,7 @@ struct Item {
 /// An iteration of a work-item that makes noise (MAKE_NOISE in cl/stalls_noise.clh).
 void make_noise(const Noise& noise, std::uint32_t lane, Item& item) {
   if (noise.kind == 0) {
-    step_all(item.y, noise.amount, noise.addend);
+    step_all(item.y, noise.amount);
     return;
   }
   for (std::uint32_t k = 0; k < noise.amount; ++k) {
@@ -219,9 +216,10 @@ void make_noise(const Noise& noise, std::uint32_t lane, Item& item) {
 
 /// An iteration of stalls_mixed in cl/stalls_mixed.clh.
 void work(const Arguments& arguments, std::uint32_t number, std::uint32_t i, Item& item) {
+  const Mix& mix = arguments.mix;
   const std::uint32_t lane = number % line_words;
-  for (std::uint32_t k = 0; k < arguments.far_loads; ++k) {
-    if (arguments.is_chase) {
+  for (std::uint32_t k = 0; k < mix.far_loads; ++k) {
+    if (mix.is_chase) {
       for (int load = 0; load < chased_loads; ++load) {
         item.far += mixed((item.far >> 8U) & arguments.far_mask);
         item.far = next_state(item.far);
@@ -230,21 +228,21 @@ void work(const Arguments& arguments, std::uint32_t number, std::uint32_t i, Ite
       item.sum += load_lines(item.far, arguments.far_mask, 8);
     }
   }
-  for (std::uint32_t k = 0; k < arguments.near_loads; ++k) {
+  for (std::uint32_t k = 0; k < mix.near_loads; ++k) {
     item.sum += load_lines(item.near, arguments.near_mask, 4);
   }
-  for (std::uint32_t k = 0; k < arguments.tile_loads; ++k) {
-    item.sum += load_tile(lane * arguments.tile_stride, item.turned);
+  for (std::uint32_t k = 0; k < mix.tile_loads; ++k) {
+    item.sum += load_tile(lane * mix.tile_stride, item.turned);
   }
   item.sum += structural_work(arguments, lane, item.near);
   if (arguments.is_chain) {
-    for (std::uint32_t k = 0; k < 4 * arguments.chain_steps; ++k) item.x[0] = step(item.x[0]);
+    for (std::uint32_t k = 0; k < 4 * mix.chain_steps; ++k) item.x[0] = step(item.x[0]);
   } else {
-    step_all(item.x, (arguments.chain_steps + 1) / 2, step_addend);
-    step_all(item.x_more, arguments.chain_steps / 2, step_addend);
+    step_all(item.x, (mix.chain_steps + 1) / 2);
+    step_all(item.x_more, mix.chain_steps / 2);
   }
   if (((number >> arguments.turn_shift) & arguments.turn_mask) == (i & arguments.turn_mask)) {
-    step_all(item.y, arguments.turn_steps, step_addend);
+    step_all(item.y, mix.turn_steps);
   }
 }
 
@@ -273,50 +271,40 @@ Arguments Arguments::of(const Mix& mix, const Point& point) {
   const std::uint32_t far = mask_of(shape.far_bytes);
   const std::uint32_t lanes = std::max(shape.lanes, 1U);
   const bool lanes_take_turns = mix.is_divergent && !has_taken(Cause::divergence);
-  Arguments arguments;
-  arguments.groups = shape.groups;
-  arguments.work_items = shape.work_items;
-  arguments.workers = shape.workers;
-  arguments.far_loads = mix.far_loads;
+  Arguments arguments{.mix = mix, .shape = shape};
+  if (has_taken(Cause::bank_conflict)) arguments.mix.tile_stride = 1;
+  arguments.mix.has_barrier = mix.has_barrier && !has_taken(Cause::barrier);
   arguments.far_mask = has_taken(Cause::main_memory) || has_taken(Cause::beyond_first) ? near : far;
-  arguments.is_chase = mix.is_chase;
-  arguments.near_loads = mix.near_loads;
   arguments.near_mask = near;
-  arguments.tile_loads = mix.tile_loads;
-  arguments.tile_stride = has_taken(Cause::bank_conflict) ? 1 : mix.tile_stride;
-  arguments.chain_steps = mix.chain_steps;
   arguments.is_chain = !has_taken(Cause::chain);
-  arguments.turn_steps = mix.turn_steps;
   arguments.turn_shift = lanes_take_turns ? 0 : static_cast<std::uint32_t>(std::countr_zero(lanes));
   arguments.turn_mask = mix.is_divergent ? turns_of_lanes - 1
                                          : std::bit_floor(std::max(shape.workers / lanes, 1U)) - 1;
-  arguments.has_barrier = mix.has_barrier && !has_taken(Cause::barrier);
   set_structural(mix, shape, arguments);
   const auto noise = noise_of(point);
   if (noise) {
     arguments.noise.kind = place_of_noise(noise->kind);
     arguments.noise.amount = noise->amount * mix.noise_units.of(arguments.noise.kind);
   }
-  arguments.noise.addend = step_addend;
   arguments.noise.mask = noise && noise->kind == "memory" ? far : first;
   return arguments;
 }
 
 std::uint64_t Arguments::stored_bytes() const {
-  return stores == 0 ? 0 : (std::uint64_t{store_mask} + 1) * block_bytes;
+  return mix.stores == 0 ? 0 : (std::uint64_t{store_mask} + 1) * block_bytes;
 }
 
 std::uint32_t structural_work(const Arguments& arguments, std::uint32_t lane, std::uint32_t& near) {
   std::uint32_t sum = 0;
-  if (arguments.block_loads != 0) {
+  if (arguments.mix.block_loads != 0) {
     const std::uint32_t begin =
         ((near >> 8U) & arguments.load_mask) * block_words + lane * arguments.lane_stride;
     near = next_state(near);
-    for (std::uint32_t turn = 0; turn < 4 * arguments.block_loads; ++turn) {
+    for (std::uint32_t turn = 0; turn < 4 * arguments.mix.block_loads; ++turn) {
       sum += mixed((begin + turn * arguments.turn_stride) / line_words);
     }
   }
-  for (std::uint32_t k = 0; k < arguments.functions; ++k) {
+  for (std::uint32_t k = 0; k < arguments.mix.functions; ++k) {
     sum += sum_of_functions(arguments, near);
     near = next_state(near);
   }
@@ -344,12 +332,13 @@ std::string find_fence_problem(const DeviceInfo& device) {
                      device.version.substr(0, std::string_view("OpenCL 1.2").size()));
 }
 
-std::uint64_t most_iterations(const DeviceInfo& device, const Arguments& a) {
-  const std::uint64_t items = std::max(a.work_items, 1U);
+std::uint64_t most_iterations(const DeviceInfo& device, const Arguments& arguments) {
+  const Mix& mix = arguments.mix;
+  const std::uint64_t items = std::max(arguments.shape.work_items, 1U);
   // Work-items that run together take the branches of all of them.
-  const std::uint64_t turns = std::uint64_t{1} + a.far_loads + a.near_loads + a.tile_loads +
-                              a.chain_steps + a.turn_steps + a.block_loads + a.stores +
-                              a.functions + a.noise.amount;
+  const std::uint64_t turns = std::uint64_t{1} + mix.far_loads + mix.near_loads + mix.tile_loads +
+                              mix.chain_steps + mix.turn_steps + mix.block_loads + mix.stores +
+                              mix.functions + arguments.noise.amount;
   return fitting_turns(device, (tile_words + items - 1) / items, turns);
 }
 
@@ -379,7 +368,7 @@ Memory memory_of(const Mix& mix, const Point& point) {
 
 std::uint32_t result_of(const Arguments& arguments, std::uint32_t launch, std::uint32_t iterations,
                         std::uint32_t group, std::uint32_t item) {
-  const std::uint32_t row = (group * arguments.work_items + item) / line_words;
+  const std::uint32_t row = (group * arguments.shape.work_items + item) / line_words;
   Item all{};
   all.far = mixed(row ^ mixed(launch));
   all.near = mixed(all.far);
@@ -387,7 +376,7 @@ std::uint32_t result_of(const Arguments& arguments, std::uint32_t launch, std::u
   all.x_more = {item + 4, item + 5, item + 6, item + 7};
   all.y = all.x;
   for (std::uint32_t i = 0; i < iterations; ++i) {
-    if (item < arguments.workers) {
+    if (item < arguments.shape.workers) {
       work(arguments, item, i, all);
     } else {
       make_noise(arguments.noise, item % line_words, all);

@@ -32,7 +32,6 @@ struct Noise {
   std::uint32_t kind{0};    ///< index in all_noise
   std::uint32_t amount{0};  ///< units per iteration
   std::uint32_t mask{0};    ///< of the numbers of loaded lines
-  std::uint32_t addend{0};  ///< of an operation
 };
 
 /// The work of one iteration of a work-item, in units of four operations or loads
@@ -175,32 +174,19 @@ struct Shape {
 
 /// The arguments of the kernel.
 struct Arguments {
-  std::uint32_t groups{1};
-  std::uint32_t work_items{1};
-  std::uint32_t workers{1};
-  std::uint32_t far_loads{0};
+  Mix mix{};  ///< the work, without bank conflicts, barriers and fences that the point lacks
+  Shape shape{};
   std::uint32_t far_mask{0};
-  bool is_chase{false};
-  std::uint32_t near_loads{0};
   std::uint32_t near_mask{0};
-  std::uint32_t tile_loads{0};
-  std::uint32_t tile_stride{0};
-  std::uint32_t chain_steps{0};
   bool is_chain{false};
-  std::uint32_t turn_steps{0};
   std::uint32_t turn_shift{0};
   std::uint32_t turn_mask{0};
-  bool has_barrier{false};
-  std::uint32_t block_loads{0};
   std::uint32_t load_mask{0};     ///< of a block's number
   std::uint32_t lane_stride{1};   ///< words from lane to lane
-  std::uint32_t turn_stride{32};  ///< words from turn to turn
-  std::uint32_t stores{0};
-  std::uint32_t row_blocks{1};  ///< blocks that 32 work-items store to, one after another
-  std::uint32_t store_mask{0};  ///< of a block's number
-  std::uint32_t gate{0};        ///< all ones: no store is made
-  bool has_fence{false};
-  std::uint32_t functions{0};
+  std::uint32_t turn_stride{32};  ///< words from one access of a lane to the next
+  std::uint32_t row_blocks{1};    ///< blocks that 32 work-items store to, one after another
+  std::uint32_t store_mask{0};    ///< of a block's number
+  std::uint32_t gate{0};          ///< all ones if the kernel must not store
   bool is_special{false};
   Noise noise{};
 
@@ -244,7 +230,7 @@ std::uint32_t result_of(const Arguments& arguments, std::uint32_t launch, std::u
 std::uint64_t most_iterations(const DeviceInfo& device, const Arguments& arguments);
 /// The build options of a point's kernel.
 std::string options_of(const Mix& mix, const DeviceInfo& device, const Point& point);
-/// Sees OpenCL.
+/// Uses OpenCL.
 Work prepare(const Mix& mix, Shared& shared, const Point& point);
 /// Adds what removing causes saves, and barriers and the tail by clocks.
 void analyse(std::string_view bar, const Points& points, const DeviceInfo& device,

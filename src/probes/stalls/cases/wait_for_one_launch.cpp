@@ -30,13 +30,11 @@ class Mixed {
   Mixed(const Mix& mix, Shared& shared, const Point& point)
       : shared_(shared),
         arguments_(Arguments::of(mix, point)),
-        parts_of_group_(shape_of<Shape>(point).parts_of_group()),
         phase_(phase_of(point)),
         has_stamps_(has_stamps(point)),
-        is_structural_(mix.is_structural()),
         kernel_(shared.session.kernel(kernel_file, "stalls_mixed",
                                       options_of(mix, shared.session.info(), point))) {
-    require_group(shared.session, kernel_, arguments_.work_items);
+    require_group(shared.session, kernel_, arguments_.shape.work_items);
     const Memory memory = memory_of(mix, point);
     data_ = shared.filled_data(memory.data);
     out_ = shared.results.at_least(shared.session, memory.results);
@@ -56,10 +54,8 @@ class Mixed {
 
   Shared& shared_;
   Arguments arguments_;
-  std::size_t parts_of_group_;
   std::string phase_;
   bool has_stamps_;
-  bool is_structural_;
   cl::Kernel kernel_;
   cl::Buffer data_{};
   cl::Buffer out_{};
@@ -72,15 +68,15 @@ void Mixed::set_arguments() {
   const auto flag = [](bool value) { return cl_uint{value ? 1U : 0U}; };
   kernel_.setArg(0, data_);
   cl_uint index = clprobe::set_arguments(
-      kernel_, 3, a.workers, a.far_loads, a.far_mask, flag(a.is_chase), a.near_loads, a.near_mask,
-      a.tile_loads, a.tile_stride, a.chain_steps, flag(a.is_chain), a.turn_steps, a.turn_shift,
-      a.turn_mask, flag(a.has_barrier), a.noise.kind, a.noise.amount, a.noise.mask, step_multiplier,
-      step_addend);
-  if (is_structural_) {
-    index = clprobe::set_arguments(kernel_, index, a.block_loads, a.load_mask, a.lane_stride,
-                                   a.turn_stride, a.stores, a.row_blocks, a.store_mask, a.gate,
-                                   flag(a.has_fence), a.functions, flag(a.is_special), halving,
-                                   a.function_scale(), stored_.get() == nullptr ? out_ : stored_);
+      kernel_, 3, a.shape.workers, a.mix.far_loads, a.far_mask, flag(a.mix.is_chase),
+      a.mix.near_loads, a.near_mask, a.mix.tile_loads, a.mix.tile_stride, a.mix.chain_steps,
+      flag(a.is_chain), a.mix.turn_steps, a.turn_shift, a.turn_mask, flag(a.mix.has_barrier),
+      a.noise.kind, a.noise.amount, a.noise.mask, step_multiplier, step_addend);
+  if (a.mix.is_structural()) {
+    index = clprobe::set_arguments(
+        kernel_, index, a.mix.block_loads, a.load_mask, a.lane_stride, a.turn_stride, a.mix.stores,
+        a.row_blocks, a.store_mask, a.gate, flag(a.mix.has_fence), a.mix.functions,
+        flag(a.is_special), halving, a.function_scale(), stored_.get() == nullptr ? out_ : stored_);
   }
   kernel_.setArg(index++, out_);
   if (has_stamps_) clprobe::set_arguments(kernel_, index, never, stamps_);
@@ -89,12 +85,14 @@ void Mixed::set_arguments() {
 /// The ticks of the phase, or of the median group. On a CPU a group is one part, because its
 /// work-items run one after another.
 std::uint64_t Mixed::ticks() const {
-  auto stamps = read_values<Stamp>(shared_.session, stamps_, arguments_.groups * parts_of_group_);
+  const std::size_t groups = arguments_.shape.groups;
+  const std::size_t parts = arguments_.shape.parts_of_group();
+  auto stamps = read_values<Stamp>(shared_.session, stamps_, groups * parts);
   if (runs_items_in_turn(device())) {
-    for (std::size_t group = 0; group < arguments_.groups; ++group) {
-      stamps[group] = as_one(std::span(stamps).subspan(group * parts_of_group_, parts_of_group_));
+    for (std::size_t group = 0; group < groups; ++group) {
+      stamps[group] = as_one(std::span(stamps).subspan(group * parts, parts));
     }
-    stamps.resize(arguments_.groups);
+    stamps.resize(groups);
   }
   if (phase_.empty()) return static_cast<std::uint64_t>(std::llround(ticks_of_middle(stamps)));
   const bool is_shared = phase_ != phase_barrier && phase_ != phase_all;
@@ -105,10 +103,10 @@ std::uint64_t Mixed::ticks() const {
 /// Checks other work-items in each launch, as many that make noise as workers.
 void Mixed::prove(cl_uint launch, cl_uint count, Measurement& measurement) const {
   for (std::uint32_t k = 0; k < checked_items; ++k) {
-    const std::uint32_t group = mixed(launch + k) % arguments_.groups;
-    std::uint32_t item = mixed(launch * checked_items + k) % arguments_.work_items;
-    if (k == 0) item = arguments_.work_items - 1;
-    const std::uint64_t at = std::uint64_t{group} * arguments_.work_items + item;
+    const std::uint32_t group = mixed(launch + k) % arguments_.shape.groups;
+    std::uint32_t item = mixed(launch * checked_items + k) % arguments_.shape.work_items;
+    if (k == 0) item = arguments_.shape.work_items - 1;
+    const std::uint64_t at = std::uint64_t{group} * arguments_.shape.work_items + item;
     measurement.sample.witness =
         measurement.sample.witness * 31 + word_at(shared_.session, out_, at);
     measurement.expected_witness =
@@ -120,12 +118,12 @@ void Mixed::prove(cl_uint launch, cl_uint count, Measurement& measurement) const
 /// there.
 void Mixed::prove_store(cl_uint launch, cl_uint count, Measurement& measurement) const {
   const std::uint32_t any = mixed(launch ^ step_addend);
-  const std::uint32_t group = any % arguments_.groups;
-  const std::uint32_t item = (any >> 8U) % arguments_.workers;
-  const Store store{.row = (group * arguments_.work_items + item) / line_words,
+  const std::uint32_t group = any % arguments_.shape.groups;
+  const std::uint32_t item = (any >> 8U) % arguments_.shape.workers;
+  const Store store{.row = (group * arguments_.shape.work_items + item) / line_words,
                     .lane = item % line_words,
                     .iteration = mixed(any) % count,
-                    .turn = (any >> 16U) % (4 * arguments_.stores)};
+                    .turn = (any >> 16U) % (4 * arguments_.mix.stores)};
   const std::uint32_t place = place_of(arguments_, store);
   const std::uint32_t expected = stored_word(place, launch);
   const std::uint32_t found = word_at(shared_.session, stored_, place);
@@ -140,12 +138,13 @@ Measurement Mixed::run(std::uint64_t iterations) {
   const cl_uint launch = ++shared_.last_launch;
   const auto count = static_cast<cl_uint>(iterations);
   clprobe::set_arguments(kernel_, 1, launch, count);
-  const LaunchSize size{.items = std::uint64_t{arguments_.groups} * arguments_.work_items,
-                        .group = arguments_.work_items};
+  const LaunchSize size{
+      .items = std::uint64_t{arguments_.shape.groups} * arguments_.shape.work_items,
+      .group = arguments_.shape.work_items};
   Measurement measurement = measurement_of(launch_over(shared_.session, kernel_, size), iterations);
   if (has_stamps_) measurement.sample.ticks = ticks();
   prove(launch, count, measurement);
-  if (arguments_.stores != 0) prove_store(launch, count, measurement);
+  if (arguments_.mix.stores != 0) prove_store(launch, count, measurement);
   return measurement;
 }
 

@@ -1,24 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of the layer in this process. It must not change what the application sees: no
-// exception leaves, and no call waits for another thread's call of a driver.
+// The state of the layer in this process, the captures of launches, and the wrappers of OpenCL's
+// functions. The layer must not change what the application observes: no exception leaves the
+// layer, and no call waits for another thread's call of a driver.
 #pragma once
+
+// Layers intercept old functions as well, because applications use them.
+#define CL_TARGET_OPENCL_VERSION 300
+#define CL_USE_DEPRECATED_OPENCL_1_0_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_0_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_1_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_2_APIS
+#include <CL/cl.h>
+#include <CL/cl_layer.h>
 
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "profile/api/bundle.hpp"
 #include "profile/api/prelude.hpp"
-#include "profile/layer/opencl.hpp"
+#include "profile/api/survey.hpp"
 #include "profile/survey/recorder.hpp"
 
 namespace clprobe::layer {
@@ -245,6 +261,81 @@ class State {
 
 inline void note_gap(survey::Gap gap) {
   State::get().record([gap](survey::Recorder& recorder) { recorder.add_gap(gap); });
+}
+
+/// The reason why a launch is not captured; it completes "is not captured: ".
+class Refusal : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// `lies_in_buffer`: the image has no memory of its own.
+bundle::Image describe_image(cl_mem image, bool lies_in_buffer);
+
+bundle::Sampler describe_sampler(cl_sampler sampler);
+
+/// Returns all pixels without gaps between rows. Reads a copy if the host may not read the image.
+std::string read_image(cl_context context, cl_command_queue queue, cl_mem image,
+                       const bundle::Image& what);
+
+/// True where CLPROBE_CAPTURE named a folder when the layer was loaded.
+bool is_capturing();
+
+/// The launches that the folder's list names; none where it is no list.
+std::vector<survey::Wanted> read_wanted() noexcept;
+
+using Enqueue = std::function<cl_int(cl_event* event)>;
+/// Makes the launch by `enqueue`, and a bundle of it where it is one that is wanted. A launch that
+/// cannot be captured is made as it is.
+cl_int capture_launch(cl_command_queue queue, cl_kernel kernel, const bundle::NdRange& range,
+                      cl_event* event, const Enqueue& enqueue) noexcept;
+
+/// Counts and times launches, and captures the wanted ones.
+void wrap_launches(cl_icd_dispatch& table);
+
+/// Gives every queue profiling; the application sees its queues as it created them.
+void wrap_queues(cl_icd_dispatch& table);
+
+/// Notes programs with their texts and options, and kernels with their programs and arguments.
+void wrap_programs(cl_icd_dispatch& table);
+
+/// Notes buffers, images and samplers, which only a capture needs.
+void wrap_objects(cl_icd_dispatch& table);
+
+/// Answers a query as OpenCL does: with `bytes` from `from`, if `size` is enough for them.
+inline cl_int answer(const void* from, std::size_t bytes, std::size_t size, void* value,
+                     std::size_t* needed) {
+  if (value != nullptr && size < bytes) return CL_INVALID_VALUE;
+  if (value != nullptr) std::memcpy(value, from, bytes);
+  if (needed != nullptr) *needed = bytes;
+  return CL_SUCCESS;
+}
+
+/// Wraps one function. A function that is missing below stays null, which loaders skip.
+template <auto member, typename Function>
+void wrap(cl_icd_dispatch& table, Function function) {
+  if (State::below().*member != nullptr) table.*member = function;
+}
+
+template <auto member, typename Note, typename Made, typename... Arguments>
+void wrap_creation_of(cl_icd_dispatch& table, Made (*below)(Arguments...)) {
+  if (below == nullptr) return;
+  table.*member = [](Arguments... arguments) -> Made {
+    Made made = (State::below().*member)(arguments...);
+    try {
+      if (made != nullptr) Note{}(made, arguments...);
+    } catch (...) {
+      note_gap(survey::Gap::lost);
+    }
+    return made;
+  };
+}
+
+/// Wraps a function that creates an object. `note` gets the object, if there is one, and the
+/// arguments of the call. It may throw: what it noted until then stays.
+template <auto member, typename Note>
+void wrap_creation(cl_icd_dispatch& table, Note /*note*/) {
+  wrap_creation_of<member, Note>(table, State::below().*member);
 }
 
 }  // namespace clprobe::layer

@@ -13,7 +13,6 @@
 #include "clprobe/probe.hpp"
 #include "clprobe/stacks.hpp"
 #include "probes/kernel/kernel.hpp"
-#include "probes/kernel/shape.hpp"
 #include "probes/shared/card_parts.hpp"
 #include "unit/random.hpp"
 
