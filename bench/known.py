@@ -241,11 +241,9 @@ def text_of_kernel(structural: bool) -> str:
     if structural:
         mixed = re.sub(r"^// clang-format off\n.*?^// clang-format on\n", "", mixed, flags=re.M | re.S)
         mixed = re.sub(r"^// Eight loads .*?(?=^// One iteration)", "", mixed, flags=re.M | re.S)
-    else:
-        mixed = re.sub(r"^// Where STRUCTURAL .*\n", "", mixed, flags=re.M)
     head = ("// SPDX-License-Identifier: Apache-2.0\n"
             "// A kernel of clprobe's `stalls` as a user's: bench/known.py --write made it of cl/.\n")
-    mixed = re.sub(r"// Each work-item stores one word.*?\n}\n\n", "", mixed, flags=re.S)
+    mixed = re.sub(r"// Fills the array: each work-item.*?\n}\n\n", "", mixed, flags=re.S)
     mixed = re.sub(r" stamps: (?:.*\n)+?(?=kernel )", "\n", mixed)
     parts = [included("mixed.clh"), macros.rstrip("\n"), included("stalls_noise.clh"),
              *([units.rstrip("\n")] if structural else []), mixed]

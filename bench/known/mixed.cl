@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A kernel of clprobe's `stalls` as a user's: bench/known.py --write made it of cl/.
-// A word whose every bit depends on all bits of another one; of no word but 0 it is 0. The host has
-// the same in src/probes/mixed.hpp. Source: lowbias32 of C. Wellons, Prospecting for hash
-// functions, 2018.
+// Returns a word whose every bit depends on all bits of `x`; 0 only for 0. The host computes it in
+// src/probes/shared/mixed.hpp. Source: lowbias32 of C. Wellons, Prospecting for hash functions,
+// 2018.
 inline uint mixed(uint x) {
   x = (x ^ (x >> 16)) * 0x7feb352du;
   x = (x ^ (x >> 15)) * 0x846ca68bu;
@@ -13,7 +13,8 @@ inline uint mixed(uint x) {
 #define NEXT(state) ((state)*1664525u + 1013904223u)
 #define LINE_OF(state, mask) (((state) >> 8) & (mask))
 #define STEP(x) x = ((x)*multiplier) ^ addend;
-// Work that keeps one resource busy and that nothing waits for (a part of stalls.cl).
+// Noise: work that keeps one resource busy, and whose results nothing needs. stalls.cl includes
+// this file.
 
 // Four independent loads of lines that the generator chooses.
 #define LOAD_4(state, mask, sum)                        \
@@ -37,9 +38,8 @@ inline uint mixed(uint x) {
          tile[(place + at + 2) & (TILE_WORDS - 1)] + tile[(place + at + 3) & (TILE_WORDS - 1)]; \
   at += 4;
 
-// 4 * noise operations, loads from local memory, or loads of lines of noise_mask, by a work-item
-// that does nothing else. The host does the same in
-// src/probes/stalls/cases/wait_for_one.cpp.
+// Work of a work-item that only makes noise: 4 * noise operations, loads from local memory, or
+// loads of lines of noise_mask. src/probes/stalls/cases/wait_for_one.cpp computes it on the host.
 #define MAKE_NOISE                                                 \
   if (noise_kind == 0) {                                           \
     for (uint k = 0; k < noise; ++k) {                             \
@@ -52,9 +52,9 @@ inline uint mixed(uint x) {
   } else {                                                         \
     for (uint k = 0; k < noise; ++k) LOAD_4(near, noise_mask, sum) \
   }
-// Kernels that wait for one thing (a part of stalls.cl).
+// Kernels that mostly wait for one cause. stalls.cl includes this file.
 
-// Eight loads that are all on their way before any is waited for.
+// Eight loads that are all issued before the first result is used.
 #define PLACE(j)                                                    \
   const uint place##j = LINE_OF(far, far_mask) * LINE_WORDS + lane; \
   far = NEXT(far);
@@ -69,13 +69,12 @@ inline uint mixed(uint x) {
 // clang-format on
 #define FOLLOW far = NEXT(far + data[LINE_OF(far, far_mask) * LINE_WORDS + lane]);
 
-// One iteration of a work-item has 8 * far_loads independent loads of one stream (or 4 * far_loads
-// dependent ones), 4 * near_loads loads of another, 4 * tile_loads loads of local memory,
-// 4 * chain_steps operations, 4 * turn_steps operations of the work-items whose turn it is, and a
-// barrier. Kernels that wait for a unit have 4 * near_loads loads and the work of
-// stalls_structural.clh.
-// Work-items from `workers` on only make noise: 4 * noise operations or loads that nothing waits
-// for.
+// One iteration of a work-item performs 8 * far_loads independent loads of one stream (or 4 *
+// far_loads dependent ones), 4 * near_loads loads of another stream, 4 * tile_loads loads of local
+// memory, 4 * chain_steps operations, 4 * turn_steps operations by the active work-items, and a
+// barrier. Kernels that wait for a unit perform 4 * near_loads loads and the work of
+// stalls_structural.clh. Work-items from `workers` on only make noise: 4 * noise operations or
+// loads whose results nothing needs.
 kernel void stalls_mixed(global const uint* restrict data, uint launch, uint iterations,
                          uint workers, uint far_loads, uint far_mask, uint is_chase,
                          uint near_loads, uint near_mask, uint tile_loads, uint tile_stride,
@@ -87,7 +86,7 @@ kernel void stalls_mixed(global const uint* restrict data, uint launch, uint ite
   for (uint at = item; at < TILE_WORDS; at += (uint)get_local_size(0)) tile[at] = mixed(~at);
   barrier(CLK_LOCAL_MEM_FENCE);
   const uint lane = item % LINE_WORDS;
-  // All lanes that load a line together have the same row.
+  // Lanes that load a line together have equal rows.
   const uint row = (uint)get_global_id(0) / LINE_WORDS;
   uint far = mixed(row ^ mixed(launch));
   uint near = mixed(far);
@@ -115,7 +114,7 @@ kernel void stalls_mixed(global const uint* restrict data, uint launch, uint ite
           STEP(x0) STEP(x0) STEP(x0) STEP(x0)
         }
       } else {
-        // Eight chains, because a sub-group still waits for results with four.
+        // Eight chains, since a sub-group still waits for results with four.
         for (uint k = 1; k < chain_steps; k += 2) {
           STEP(x0) STEP(x1) STEP(x2) STEP(x3) STEP(x4) STEP(x5) STEP(x6) STEP(x7)
         }

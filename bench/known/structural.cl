@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A kernel of clprobe's `stalls` as a user's: bench/known.py --write made it of cl/.
-// A word whose every bit depends on all bits of another one; of no word but 0 it is 0. The host has
-// the same in src/probes/mixed.hpp. Source: lowbias32 of C. Wellons, Prospecting for hash
-// functions, 2018.
+// Returns a word whose every bit depends on all bits of `x`; 0 only for 0. The host computes it in
+// src/probes/shared/mixed.hpp. Source: lowbias32 of C. Wellons, Prospecting for hash functions,
+// 2018.
 inline uint mixed(uint x) {
   x = (x ^ (x >> 16)) * 0x7feb352du;
   x = (x ^ (x >> 15)) * 0x846ca68bu;
@@ -13,7 +13,8 @@ inline uint mixed(uint x) {
 #define NEXT(state) ((state)*1664525u + 1013904223u)
 #define LINE_OF(state, mask) (((state) >> 8) & (mask))
 #define STEP(x) x = ((x)*multiplier) ^ addend;
-// Work that keeps one resource busy and that nothing waits for (a part of stalls.cl).
+// Noise: work that keeps one resource busy, and whose results nothing needs. stalls.cl includes
+// this file.
 
 // Four independent loads of lines that the generator chooses.
 #define LOAD_4(state, mask, sum)                        \
@@ -37,9 +38,8 @@ inline uint mixed(uint x) {
          tile[(place + at + 2) & (TILE_WORDS - 1)] + tile[(place + at + 3) & (TILE_WORDS - 1)]; \
   at += 4;
 
-// 4 * noise operations, loads from local memory, or loads of lines of noise_mask, by a work-item
-// that does nothing else. The host does the same in
-// src/probes/stalls/cases/wait_for_one.cpp.
+// Work of a work-item that only makes noise: 4 * noise operations, loads from local memory, or
+// loads of lines of noise_mask. src/probes/stalls/cases/wait_for_one.cpp computes it on the host.
 #define MAKE_NOISE                                                 \
   if (noise_kind == 0) {                                           \
     for (uint k = 0; k < noise; ++k) {                             \
@@ -52,12 +52,13 @@ inline uint mixed(uint x) {
   } else {                                                         \
     for (uint k = 0; k < noise; ++k) LOAD_4(near, noise_mask, sum) \
   }
-// Work that waits for a unit: for the load/store unit, for stores, for a fence behind them, for the
-// unit of special functions (a part of stalls.cl). The host does the same in
-// src/probes/stalls/cases/wait_for_one.cpp.
+// Work that waits for a unit: the load/store unit, stores, a fence after stores, or the unit of
+// special functions. src/probes/stalls/cases/wait_for_one.cpp computes it on the host. stalls.cl
+// includes this file.
 
-// A block has as many lines as a line has words. In each turn a lane accesses one word; in 32 turns
-// 32 lanes access all, side by side (lane_stride 1, turn_stride 32) or a line apart.
+// Words of a block, which has as many lines as a line has words. A lane accesses one word at a
+// time. In 32 accesses, 32 lanes cover the block, adjacent (lane_stride 1, turn_stride 32) or a
+// line apart.
 #define BLOCK_WORDS (LINE_WORDS * LINE_WORDS)
 
 #define LOAD_BLOCK                                                           \
@@ -74,8 +75,8 @@ inline uint mixed(uint x) {
     }                                                                        \
   }
 
-// The stored word follows from the place and the launch. Its top bit is 0, so that it passes the
-// gate unless that is closed, which no compiler knows.
+// The stored word depends on its address and the launch. Its top bit is 0, so the store happens
+// unless the gate is all ones, which no compiler can know.
 #define STORE(to)                                              \
   {                                                            \
     const uint at = to;                                        \
@@ -106,7 +107,7 @@ inline void fence_device(void) {
 #elif defined(__OPENCL_C_VERSION__) && __OPENCL_C_VERSION__ >= 200 && __OPENCL_C_VERSION__ < 300
   atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_release, memory_scope_device);
 #else
-  mem_fence(CLK_GLOBAL_MEM_FENCE);  // the host launches it on no such device
+  mem_fence(CLK_GLOBAL_MEM_FENCE);  // never launched: the host refuses such devices
 #endif
 }
 #define FENCE \
@@ -115,9 +116,9 @@ inline void fence_device(void) {
 #define FENCE
 #endif
 
-// Four chains of six functions each, which begin with 2^64 or 2^-64. Six inverse roots make 2 or
-// 1/2, each halving the error of the one before; six multiplications by 1/2 make 2^58 or nearly 0.
-// Scaled, the sum is a small whole number.
+// Four chains of six functions each, which begin with 2^64 or 2^-64. Six inverse roots result in 2
+// or 1/2; each halves the error of the previous one. Six multiplications by 1/2 result in 2^58 or
+// nearly 0. The scaled sum is a small whole number.
 #define CHAIN(j) float f##j = as_float(0x1f800000u | ((near << j) & 0x40000000u));
 #define ROOT(f) f = native_rsqrt(f);
 #define CHEAP(f) f *= halving;
@@ -146,15 +147,14 @@ inline void fence_device(void) {
     FUNCTIONS(CHEAP)               \
   }                                \
   if (block_stores != 0) STORE_BLOCK
-// Kernels that wait for one thing (a part of stalls.cl).
+// Kernels that mostly wait for one cause. stalls.cl includes this file.
 
-// One iteration of a work-item has 8 * far_loads independent loads of one stream (or 4 * far_loads
-// dependent ones), 4 * near_loads loads of another, 4 * tile_loads loads of local memory,
-// 4 * chain_steps operations, 4 * turn_steps operations of the work-items whose turn it is, and a
-// barrier. Kernels that wait for a unit have 4 * near_loads loads and the work of
-// stalls_structural.clh.
-// Work-items from `workers` on only make noise: 4 * noise operations or loads that nothing waits
-// for.
+// One iteration of a work-item performs 8 * far_loads independent loads of one stream (or 4 *
+// far_loads dependent ones), 4 * near_loads loads of another stream, 4 * tile_loads loads of local
+// memory, 4 * chain_steps operations, 4 * turn_steps operations by the active work-items, and a
+// barrier. Kernels that wait for a unit perform 4 * near_loads loads and the work of
+// stalls_structural.clh. Work-items from `workers` on only make noise: 4 * noise operations or
+// loads whose results nothing needs.
 kernel void stalls_mixed(global const uint* restrict data, uint launch, uint iterations,
                          uint workers, uint far_loads, uint far_mask, uint is_chase,
                          uint near_loads, uint near_mask, uint tile_loads, uint tile_stride,
@@ -170,7 +170,7 @@ kernel void stalls_mixed(global const uint* restrict data, uint launch, uint ite
   for (uint at = item; at < TILE_WORDS; at += (uint)get_local_size(0)) tile[at] = mixed(~at);
   barrier(CLK_LOCAL_MEM_FENCE);
   const uint lane = item % LINE_WORDS;
-  // All lanes that load a line together have the same row.
+  // Lanes that load a line together have equal rows.
   const uint row = (uint)get_global_id(0) / LINE_WORDS;
   uint far = mixed(row ^ mixed(launch));
   uint near = mixed(far);

@@ -69,7 +69,7 @@ TEST_CASE("kernels with an entry give what they gave, to the last bit, and parts
     cl::Kernel plain = device.build(text_of(each), "k");
     const Words all = device.run(plain, each.launch, in, 512);
     const std::uint64_t groups = count_all_groups(each.launch);
-    const cl::Buffer room = device.buffer(entry_room_words);
+    const cl::Buffer room = device.buffer(entry_counter_words);
     cl::Kernel kernel = entered(device, text_of(each), each.launch, EntryMode::none, 0, room);
     CHECK(device.run(kernel, range_of_groups(each.launch, groups), in, 512) == all);
     for (const std::uint64_t some : {std::uint64_t{1}, groups - 1}) {
@@ -91,17 +91,17 @@ TEST_CASE("groups count how many run at once, and do nothing else") {
   const Words in = distinct_words(1024);
   for (const Case& each : cases()) {
     CAPTURE(each.name);
-    const cl::Buffer room = device.buffer(entry_room_words);
+    const cl::Buffer room = device.buffer(entry_counter_words);
     cl::Kernel kernel = entered(device, text_of(each), each.launch, EntryMode::count, 100, room);
     const Words out = device.run(kernel, range_of_groups(each.launch, 64), in, 512);
     CHECK(std::all_of(out.begin(), out.end(),
                       [](std::uint32_t word) { return word == not_written; }));
-    const Words counted = device.read(room, entry_room_words);
-    CHECK(counted[entry_at_once_word] >= 1);
+    const Words counted = device.read(room, entry_counter_words);
+    CHECK(counted[entry_resident_counter] >= 1);
     // Oclgrind says that it has one compute unit, and runs a group on each core.
-    CHECK(counted[entry_at_once_word] <=
+    CHECK(counted[entry_resident_counter] <=
           std::max(std::thread::hardware_concurrency(), device.compute_units()));
-    CHECK(counted[entry_at_once_word] <= counted[0]);
+    CHECK(counted[entry_resident_counter] <= counted[0]);
   }
 }
 
@@ -110,12 +110,12 @@ TEST_CASE("groups that end at once do nothing") {
   const Words in = distinct_words(1024);
   for (const Case& each : cases()) {
     CAPTURE(each.name);
-    const cl::Buffer room = device.buffer(entry_room_words);
+    const cl::Buffer room = device.buffer(entry_counter_words);
     cl::Kernel kernel = entered(device, text_of(each), each.launch, EntryMode::end, 100, room);
     const Words out = device.run(kernel, range_of_groups(each.launch, 4), in, 512);
     CHECK(std::all_of(out.begin(), out.end(),
                       [](std::uint32_t word) { return word == not_written; }));
-    for (const std::uint32_t word : device.read(room, entry_room_words)) CHECK(word == 0);
+    for (const std::uint32_t word : device.read(room, entry_counter_words)) CHECK(word == 0);
   }
 }
 

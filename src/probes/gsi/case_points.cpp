@@ -30,7 +30,7 @@ std::optional<std::string> joined(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, ","));
 }
 
-/// Moves the stalls of these words, which commas separate, to the front. Unknown words are skipped.
+/// Moves the stalls of comma-separated words to the front of an order. Skips unknown words.
 void put_first(std::string_view words, std::array<Stall, Priorities::count>& order) {
   while (!words.empty()) {
     const std::size_t comma = words.rfind(',');
@@ -49,7 +49,7 @@ const Setting* find_setting(std::string_view name) {
   return found == std::end(case_settings) ? nullptr : found;
 }
 
-std::size_t place_of(const Setting& setting) {
+std::size_t index_of(const Setting& setting) {
   return static_cast<std::size_t>(&setting - std::begin(case_settings));
 }
 
@@ -63,7 +63,7 @@ std::string unknown_setting(std::string_view name) {
                      fmt::join(names, ", "));
 }
 
-/// Reads "nodes=1000". Returns the problem with it; empty without one.
+/// Reads "nodes=1000". Returns the problem with the text; empty without one.
 std::string read_setting(std::string_view text, CaseOptions& read) {
   const std::size_t mark = std::min(text.find('='), text.size());
   const std::string_view name = text.substr(0, mark);
@@ -87,7 +87,7 @@ std::string read_setting(std::string_view text, CaseOptions& read) {
     return fmt::format("--set: {} is a {} from {} to {}, not '{}'", name,
                        setting->is_power_of_two ? "power of two" : "whole number", min, max, value);
   }
-  std::optional<std::uint64_t>& field = read.settings.at(place_of(*setting));
+  std::optional<std::uint64_t>& field = read.settings.at(index_of(*setting));
   if (field) return fmt::format("--set: {} is given twice: leave one out", name);
   field = number;
   return {};
@@ -95,7 +95,8 @@ std::string read_setting(std::string_view text, CaseOptions& read) {
 
 constexpr std::array coherences{Coherence::gpu, Coherence::ownership};
 
-/// The thesis's numbers and the machine's own, or those of `--mshrs`. 0: the machine has none.
+/// Returns the numbers of MSHRs to simulate: those of `--mshrs`, otherwise the thesis's numbers and
+/// the machine's own. 0: the machine has no MSHRs.
 std::vector<std::uint64_t> mshr_sizes(const Machine& machine, const CaseOptions& options) {
   if (machine.pending.kind != PendingKind::mshr) return {0};
   if (!options.mshrs.empty()) return options.mshrs;
@@ -203,7 +204,7 @@ std::string find_option_problem(const CaseOptions& read) {
                          : "does not apply to compute, which uses no memory";
   if (!read.mshrs.empty() && !uses_memory) return fmt::format("--mshrs: {}", why_not_memory);
   for (const Setting& each : case_settings) {
-    if (!read.settings.at(place_of(each))) continue;
+    if (!read.settings.at(index_of(each))) continue;
     std::string_view problem;
     if (each.search != nullptr && !searches) problem = "applies only to uts and utsd";
     if (each.is_of_utsd && !has("utsd")) problem = "applies only to utsd";
@@ -220,8 +221,8 @@ Shape shape_for(std::string_view name, const CaseOptions& options) {
   shape.cycle_priority = options.cycle_priority;
   shape.instruction_priority = options.instruction_priority;
   for (const Setting& each : case_settings) {
-    std::optional<std::uint64_t>& field = shape.settings.at(place_of(each));
-    field = options.settings.at(place_of(each));
+    std::optional<std::uint64_t>& field = shape.settings.at(index_of(each));
+    field = options.settings.at(index_of(each));
     if (!field && each.is_always_told) field = TreeSearch{}.*each.search;
   }
   return shape;
@@ -240,7 +241,7 @@ TreeSearch search_of(const Shape& shape) {
                     .units = shape.units.value_or(1),
                     .polls_by = shape.polls_by};
   for (const Setting& each : case_settings) {
-    const auto& typed = shape.settings.at(place_of(each));
+    const auto& typed = shape.settings.at(index_of(each));
     if (typed && each.search != nullptr) search.*each.search = *typed;
   }
   return search;
@@ -249,7 +250,7 @@ TreeSearch search_of(const Shape& shape) {
 Implicit implicit_of(const Shape& shape) {
   Implicit implicit{.copy = shape.copy};
   for (const Setting& each : case_settings) {
-    const auto& typed = shape.settings.at(place_of(each));
+    const auto& typed = shape.settings.at(index_of(each));
     if (typed && each.implicit != nullptr) implicit.*each.implicit = *typed;
   }
   return implicit;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cases as options of the command line and as points. Pure.
+// Options and points of the cases. Pure.
 #pragma once
 
 #include <array>
@@ -20,18 +20,17 @@ namespace clprobe::gsi {
 inline constexpr std::string_view implicit_case = "implicit";
 inline constexpr std::string_view compute_case = "compute";
 inline constexpr std::string_view trace_case =
-    "trace";  ///< the `case` of points that simulate a trace
+    "trace";  ///< parameter `case` of points that simulate a trace
 inline constexpr std::array<std::string_view, 4> case_words{"uts", "utsd", implicit_case,
                                                             compute_case};
 inline constexpr std::string_view owned_atomics_word = "owned-atomics";
 inline constexpr std::string_view fifo_word = "s-fifo";
 inline constexpr std::array<std::string_view, 2> what_if_words{owned_atomics_word, fifo_word};
-/// The stall types in the order of `Stall`.
+/// Words of the stall types in the order of `Stall`.
 inline constexpr std::array<std::string_view, simulator::Priorities::count> stall_words{
     "idle",         "control",           "synchronization", "memory-data", "memory-structural",
     "compute-data", "compute-structural"};
 
-/// The probe's options, with the one for traces.
 inline constexpr Option case_options[]{
     {.name = "case",
      .value_name = "LIST",
@@ -117,16 +116,16 @@ inline constexpr Option case_options[]{
      .value = TracePath{}},
 };
 
-/// A number that `--set` sets: a field of the search or of the pass over an array. The number of
-/// store-buffer entries is neither: it is the machine's, in both.
+/// Numeric parameter of `--set`: a field of the tree search or of the pass over an array. The
+/// number of store-buffer entries belongs to the machine, in both.
 struct Setting {
   std::string_view name{};
-  std::string_view parameter{};  ///< its name in a point
+  std::string_view parameter{};  ///< name of the parameter in a point
   Bounds bounds{};
   std::uint64_t TreeSearch::*search{nullptr};
   std::uint64_t Implicit::*implicit{nullptr};
-  bool is_always_told{false};  ///< points have it even where it was not typed
-  bool is_of_utsd{false};      ///< has no effect on uts
+  bool is_always_told{false};  ///< points have the parameter even if it was not given
+  bool is_of_utsd{false};      ///< applies to utsd only
   bool is_power_of_two{false};
 };
 inline constexpr Setting case_settings[]{
@@ -146,44 +145,45 @@ inline constexpr Setting case_settings[]{
     {"address-operations", "address_operations", {0, 100}, nullptr, &Implicit::address_operations},
     {"object-bytes", "object_bytes", {4, 64}, nullptr, &Implicit::object_bytes, false, false, true},
 };
-inline constexpr std::string_view poll_setting = "poll";  ///< the one that is a word
+inline constexpr std::string_view poll_setting = "poll";  ///< parameter whose value is a word
 
-/// Values by the place in `case_settings`; nothing: the case's or the machine's own value.
+/// Values in the order of `case_settings`. Nothing: the case's or the machine's own value.
 using Settings = std::array<std::optional<std::uint64_t>, std::size(case_settings)>;
 
-/// The options as typed. Those left out are nothing: the machine's or the case's own value.
+/// Options as given. Missing ones are nothing: the machine's or the case's own value applies.
 struct CaseOptions {
-  std::vector<std::string> cases{};  ///< all where none was typed, and no trace
-  bool has_launch{false};            ///< a trace of all units
-  std::string problem{};             ///< an invalid `--set`: "--set: ..."; empty without one
+  /// Cases to simulate; all if neither a case nor a trace was given.
+  std::vector<std::string> cases{};
+  bool has_launch{false};  ///< true if a trace covers a whole launch
+  std::string problem{};   ///< problem with `--set`: "--set: ..."; empty without one
   Settings settings{};
   std::optional<Polls> polls_by{};
   std::optional<std::uint64_t> units{};
-  bool owns_atomics{false};  ///< false: as the machine has it
+  bool owns_atomics{false};  ///< true: add the feature; false: the machine's own
   bool stores_pass_releases{false};
   std::vector<std::uint64_t> mshrs{};
-  std::optional<std::string> cycle_priority{};        ///< words, with commas between
-  std::optional<std::string> instruction_priority{};  ///< words, with commas between
-  std::optional<std::uint64_t> relative_to{};         ///< the number of a bar
+  std::optional<std::string> cycle_priority{};        ///< comma-separated words
+  std::optional<std::string> instruction_priority{};  ///< comma-separated words
+  std::optional<std::uint64_t> relative_to{};         ///< number of the bar whose time becomes 1
 };
 CaseOptions read_options(const Request& request);
 
-/// The first option that is invalid or has no effect, with the reason: "--units: ..."; empty
-/// without one.
+/// Returns the first option that is invalid or has no effect, with the reason: "--units: ...".
+/// Empty if all options apply.
 std::string find_option_problem(const CaseOptions& read);
 
-/// The parameters of a point of a case or of a trace.
 struct Shape {
-  std::string name{};  ///< the case, or trace_case
+  std::string name{};  ///< name of the case, or trace_case
   simulator::Coherence coherence{};
-  std::string timer{to_word(Timer::event)};  ///< a launch is one access
-  std::string trace_sha256{};                ///< the hash of the trace's text
-  std::uint64_t groups{1};                   ///< work-groups of the trace
-  std::uint64_t simulated_groups{1};         ///< work-groups that the simulated units run
+  std::string timer{to_word(Timer::event)};  ///< an access is a whole launch
+  std::string trace_sha256{};                ///< hash of the trace's text
+  std::uint64_t groups{1};                   ///< number of work-groups of the trace
+  std::uint64_t simulated_groups{1};         ///< number of work-groups that the simulated units run
   Settings settings{};
-  std::optional<std::uint64_t> units{};  ///< simulated together; nothing: the case's own
+  /// Number of units simulated together; nothing: the case's own.
+  std::optional<std::uint64_t> units{};
   Polls polls_by{Polls::warp};
-  std::optional<std::uint64_t> owns_atomics{};  ///< 1, or nothing: as the machine has it
+  std::optional<std::uint64_t> owns_atomics{};  ///< 1, or nothing for the machine's own feature
   std::optional<std::uint64_t> stores_pass_releases{};
   LocalCopy copy{LocalCopy::scratchpad};
   ComputeWork work{ComputeWork::chain};
@@ -228,18 +228,16 @@ struct Shape {
   }
 };
 
-/// The shape of a case's or a trace's point, with the options that were typed.
+/// Returns the shape of a case's or a trace's point, with the given options.
 Shape shape_for(std::string_view name, const CaseOptions& options);
 
-/// The bars of a case.
 std::vector<Point> case_points(const simulator::Machine& machine, std::string_view name,
                                const CaseOptions& options);
 
 TreeSearch search_of(const Shape& shape);
 Implicit implicit_of(const Shape& shape);
-/// `machine` with the changes of the point.
 simulator::Machine machine_for(const simulator::Machine& machine, const Shape& shape);
-/// The thesis's priorities, with the types that the point names moved to the front.
+/// Returns the thesis's priorities, with the types that the point names moved to the front.
 simulator::Priorities priorities_of(const Shape& shape);
 
 }  // namespace clprobe::gsi

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bars of the cases, the changes that the thesis states in numbers, and the facts of launches.
+// Bars of the cases, changes between bars that the thesis states in numbers, and facts of launches.
 #include "probes/gsi/cases.hpp"
 
 #include <fmt/format.h>
@@ -40,7 +40,7 @@ double release_share(const CaseRun& run) {
   return cycles_by<cause::pending_release>(run) / time_of(run);
 }
 
-/// A quantity of a bar as a ratio to that of another bar, if there is one.
+/// Ratio of a quantity of one bar to that of another bar, if there is another.
 struct Statement {
   std::string_view what;
   double thesis;
@@ -89,7 +89,7 @@ constexpr Statement of_implicit[]{
      stash_256, stash_32},
 };
 
-/// The changes of these statements; empty unless all of their bars are among the runs.
+/// Returns the changes of these statements; empty unless all of their bars are among the runs.
 std::vector<CaseChange> compare(const std::vector<CaseRun>& runs,
                                 std::span<const Statement> statements) {
   const auto find = [&](std::string_view bar) {
@@ -123,7 +123,7 @@ struct View {
 constexpr std::array views{View{"gsi", &StallAccount::gsi},
                            View{"all_causes", &StallAccount::all_causes}};
 
-/// The name of a fact: "unit_3_gsi_memory_data_l2_cycles", where `view` is "unit_3_gsi".
+/// Returns the name of a fact: "unit_3_gsi_memory_data_l2_cycles", if `view` is "unit_3_gsi".
 std::string fact_name(std::string_view view, const StallPart& part) {
   std::string name = fmt::format("{}_{}_cycles", view, label_of(part));
   std::erase(name, ':');
@@ -136,13 +136,13 @@ std::string fact_name(std::string_view view, const StallPart& part) {
 std::string unit_view(std::size_t unit) { return fmt::format("unit_{}_gsi", unit); }
 
 void add_facts(std::string_view view, const Breakdown& breakdown, Parameters& facts) {
-  for (std::size_t place = 0; place < stall_parts.size(); ++place) {
-    const double cycles = breakdown.cycles[place];
-    if (cycles != 0.0) facts.set(fact_name(view, stall_parts[place]), cycles);
+  for (std::size_t i = 0; i < stall_parts.size(); ++i) {
+    const double cycles = breakdown.cycles[i];
+    if (cycles != 0.0) facts.set(fact_name(view, stall_parts[i]), cycles);
   }
 }
 
-/// The cycles without the last flush. Nothing where they are missing or invalid.
+/// Returns the cycles without the last flush; nothing if they are missing or invalid.
 std::optional<std::int64_t> cycles_in(const Parameters& facts) {
   const std::int64_t cycles = facts.integer_or("cycles", -1);
   const std::int64_t flush = facts.integer_or("flush_cycles", -1);
@@ -150,12 +150,12 @@ std::optional<std::int64_t> cycles_in(const Parameters& facts) {
   return cycles - flush;
 }
 
-/// The view that add_facts() kept. Nothing where it does not add up to so many cycles.
+/// Returns the view that add_facts() stored; nothing if the view does not add up to `cycles`.
 std::optional<Breakdown> breakdown_in(const Parameters& facts, std::string_view view,
                                       std::int64_t cycles) {
   Breakdown breakdown;
-  for (std::size_t place = 0; place < stall_parts.size(); ++place) {
-    breakdown.cycles[place] = number_in(facts, fact_name(view, stall_parts[place])).value_or(0.0);
+  for (std::size_t i = 0; i < stall_parts.size(); ++i) {
+    breakdown.cycles[i] = number_in(facts, fact_name(view, stall_parts[i])).value_or(0.0);
   }
   constexpr double rounding = 1e-6;
   const auto all = static_cast<double>(cycles);
@@ -227,7 +227,7 @@ std::vector<Breakdown> units_in(const Parameters& facts) {
   const auto cycles = cycles_in(facts);
   while (const auto unit =
              cycles ? breakdown_in(facts, unit_view(units.size()), *cycles) : std::nullopt) {
-    // A launch of no cycles has no facts of units.
+    // Launches of 0 cycles have no facts of units.
     if (*cycles == 0) break;
     units.push_back(*unit);
   }

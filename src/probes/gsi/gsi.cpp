@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The case studies of GSI on simulated machines: bars whose every cycle is known. Method:
+// Case studies of GSI on simulated machines, which account for every cycle of a bar. Method:
 // docs/gsi.md.
 #include <fmt/format.h>
 
@@ -41,7 +41,7 @@ using simulator::stall_parts;
 using simulator::Trace;
 
 constexpr std::string_view flush_label = "end-of-kernel flush";
-/// The parameter that names the bar to which the others are relative; each point has it.
+/// Parameter of all points that names the bar whose time becomes 1.
 constexpr std::string_view baseline_parameter = "relative_to";
 
 Finding exactly(Finding finding, double value) {
@@ -49,7 +49,6 @@ Finding exactly(Finding finding, double value) {
   return finding;
 }
 
-/// Adds the parts of a run's bar in one view.
 void add_view(const CaseRun& run, const simulator::Breakdown& breakdown, std::string_view view,
               std::vector<Finding>& findings) {
   const auto add = [&](std::string label, double cycles) {
@@ -58,8 +57,8 @@ void add_view(const CaseRun& run, const simulator::Breakdown& breakdown, std::st
                                cycles / static_cast<double>(run.account.result.cycles)));
     findings.back().label = std::move(label);
   };
-  for (std::size_t place = 0; place < stall_parts.size(); ++place) {
-    add(label_of(stall_parts[place]), breakdown.cycles[place]);
+  for (std::size_t i = 0; i < stall_parts.size(); ++i) {
+    add(label_of(stall_parts[i]), breakdown.cycles[i]);
   }
   add(std::string(flush_label), static_cast<double>(run.account.result.flush_cycles));
 }
@@ -106,7 +105,7 @@ void add_change(const CaseChange& change, std::vector<Finding>& findings) {
   findings.push_back(std::move(here));
 }
 
-/// Adds times as multiples of the time of the chosen bar, unless that one has failed.
+/// Adds times as multiples of the time of the chosen bar, unless the simulation of that bar failed.
 void add_relative_times(const std::vector<CaseRun>& runs, const std::string& baseline,
                         std::vector<Finding>& findings) {
   const auto cycles = [](const CaseRun& run) {
@@ -123,8 +122,8 @@ void add_relative_times(const std::vector<CaseRun>& runs, const std::string& bas
   }
 }
 
-/// Finds stacks from the accounts among the points' facts, and, where all bars are there, the
-/// changes that the thesis states in numbers.
+/// Finds stacks from the accounts in the points' facts and, if all bars are present, the changes
+/// that the thesis states in numbers.
 Findings analyse(std::span<const Point> points) {
   Findings found;
   std::vector<CaseRun> runs;
@@ -147,7 +146,8 @@ Findings analyse(std::span<const Point> points) {
   return found;
 }
 
-/// All units that run it, at most max_default_units unless `--units` says how many.
+/// Returns the units that run a trace: all, at most max_default_units unless `--units` gives the
+/// number.
 std::uint64_t units_for(const simulator::TraceFile& file, const Machine& machine,
                         const CaseOptions& options) {
   const std::uint64_t all = max_units_of(file, machine);
@@ -174,7 +174,7 @@ std::vector<Point> trace_points(const Machine& machine, const Request& request,
   return points;
 }
 
-/// The reason why the machine cannot run one of the traces; empty when it can run all.
+/// Returns why the machine cannot run one of the traces; empty if it can run all.
 std::string check_traces(const Machine& machine, const Request& request) {
   for (const AskedTrace& each : request.traces) {
     try {
@@ -198,7 +198,8 @@ constexpr FindingSpec finding_specs[]{
     {.name = stack_ratio_name},
 };
 
-// There are few points, each a whole kernel: a search with one queue takes seconds to simulate.
+// Few visits, since each point is a whole kernel: a search with one queue takes seconds to
+// simulate.
 constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(20), .max_visits = 1},
                           .normal = {.probe_time = std::chrono::seconds(60), .max_visits = 3},
                           .thorough = {.probe_time = std::chrono::seconds(180), .max_visits = 6}};
@@ -208,14 +209,15 @@ Machine machine_of(const DeviceInfo& device) {
   return simulator::machine_from_json(device.reported.text_or("machine", ""));
 }
 
-/// The summand of a node. The sum over all nodes changes when a node is left out or comes twice.
+/// Returns the summand of a node for a checksum, which changes if a node is left out or visited
+/// twice.
 std::uint64_t mixed_node(std::uint64_t node) {
-  constexpr std::uint64_t odd = 0x9e3779b97f4a7c15U;  // 2^64 by the golden ratio
+  constexpr std::uint64_t odd = 0x9e3779b97f4a7c15U;  // 2^64 divided by the golden ratio
   const std::uint64_t value = (node + 1) * odd;
   return value ^ (value >> 29U);
 }
 
-/// Sets the trace, and a witness that counts the nodes by the programs that warps are given.
+/// Sets the trace, and a checksum over the nodes of the programs that warps get.
 void witness_search(SimulatedWork& work, const Machine& machine, const TreeSearch& search) {
   const auto visited = std::make_shared<std::uint64_t>(0);
   work.trace = [machine, search, visited](std::uint64_t) {
@@ -263,7 +265,7 @@ SimulatedWork trace(const Machine& machine, const Point& point) {
   return work;
 }
 
-/// The reason why the machine cannot run a case; empty when it can.
+/// Returns why the machine cannot run a case; empty if it can.
 std::string why_unsupported(const Machine& machine, std::string_view name,
                             const CaseOptions& options) {
   if (std::find(case_words.begin(), case_words.end(), name) == case_words.end()) {

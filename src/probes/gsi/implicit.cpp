@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The implicit microbenchmark as a trace, an array worked on by way of local memory; and kernels
-// that load and store nothing, each of which waits for one thing: a pipeline, a branch or a longer
-// work-group.
+// The implicit microbenchmark as a trace: work on an array through local memory. Also kernels
+// without memory accesses, which wait for a pipeline, a branch or a longer work-group.
 #include <cstdint>
 #include <utility>
 
@@ -56,7 +55,8 @@ Program scratchpad_program(const Implicit& implicit, const Lanes& global, const 
   return program;
 }
 
-/// Each warp starts the copy of its own part; local accesses wait for all of them.
+/// Returns the program of a copy engine: each warp starts the copy of its own part, and local
+/// accesses wait for all copies.
 Program dma_program(const Implicit& implicit, const Lanes& global, const Lanes& local,
                     std::uint64_t warp_bytes) {
   constexpr std::uint32_t copy = 1;
@@ -70,8 +70,8 @@ Program dma_program(const Implicit& implicit, const Lanes& global, const Lanes& 
   return program;
 }
 
-/// A load that misses brings the line to the memory that is mapped to it; a written line is
-/// registered and stays. The mapping needs the address in global memory once.
+/// Returns the program of a memory that is mapped to the array. A load that misses brings the line
+/// there; a written line is registered and stays. The mapping needs the global address once.
 Program stash_program(const Implicit& implicit, const Lanes& global) {
   Program program;
   add_operations(program, address, implicit.address_operations);
@@ -91,7 +91,8 @@ Program stash_program(const Implicit& implicit, const Lanes& global) {
 constexpr std::uint64_t compute_turns = 100;
 constexpr std::uint64_t tail_units = 2;
 
-/// Few warps cannot hide the latency of a result; many want a pipeline at once.
+/// Kernel without memory accesses. Few warps do not hide the latency of a result; many warps
+/// compete for a pipeline.
 struct ComputeKernel {
   std::uint64_t warps{1};
   Program body{};
@@ -108,7 +109,6 @@ ComputeKernel compute_kernel(ComputeWork work) {
   }
 }
 
-/// Bytes of local memory of a work-group.
 std::uint64_t local_bytes_of(const Machine& machine, const Implicit& implicit) {
   constexpr std::uint64_t element_bytes = 4;
   return implicit.warps * machine.core.warp_width * implicit.elements * element_bytes;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unbalanced tree search as a trace: warps of all compute units take tree nodes from queues behind
-// locks, work on them, and put their children back.
+// Unbalanced tree search as a trace: warps of all compute units take tree nodes from queues with
+// locks, work on them, and put their children into the queues.
 //
-// The thesis gives no sizes of the search. Assumed, after the program that its authors published
-// (HeteroSync's uts): a local queue of 32 tasks, half of one pulled at a time. For the work on a
-// node and the number of nodes, bench/calibrate.py found values that come nearest to the thesis.
-// Also assumed: that queues give their oldest tasks first (else the search goes in depth, local
-// queues do not overflow, and most units find nothing to do); nodes of two lines that the host
-// wrote, so that they come from main memory; tasks of 16 bytes; some lines of state for each warp
-// in global memory, of which each step reads and writes one; and that the work on a node with
-// children writes what it finds into the node.
+// Assumptions, since the thesis gives no sizes of the search. A local queue has 32 tasks, of which
+// half are fetched at once, as in the program that the thesis's authors published (HeteroSync's
+// uts). For the work on a node and the number of nodes, bench/calibrate.py found the values that
+// come nearest to the thesis. Queues give their oldest tasks first; otherwise the search proceeds
+// in depth, local queues do not overflow, and most units find no work. A node has two lines that
+// the host wrote, so they come from main memory. A task has 16 bytes. Each warp has some lines of
+// state in global memory; each step of work reads and writes one. The work on a node with children
+// writes its results into the node.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -32,23 +32,24 @@ using simulator::Program;
 using simulator::Register;
 using simulator::Trace;
 
-// The programs. Those for every state of the queues are there from the start: a trace does not grow
-// while it runs.
+// Programs for every state of the queues, made in advance because a trace does not grow while it
+// runs.
 
 constexpr std::uint64_t task_bytes = 16;
-constexpr std::size_t max_at_once = 16;  ///< tasks of one access to a queue
-/// Places of a queue in memory, which is a ring: more tasks share addresses.
-constexpr std::size_t queue_places = 64;
+constexpr std::size_t max_at_once = 16;  ///< maximum number of tasks of one access to a queue
+/// Slots of a queue in memory, which is a ring, so more tasks share addresses.
+constexpr std::size_t queue_slots = 64;
 
-/// Queues by number: the one that all compute units share, then one of each.
+/// Number of a queue: 0 is the queue that all compute units share, followed by one queue for each
+/// unit.
 using Queue = std::uint32_t;
 constexpr Queue shared_queue = 0;
 constexpr Queue queue_of(std::uint64_t unit) { return static_cast<Queue>(unit) + 1; }
 
 constexpr std::uint64_t line_bytes = 64;
 
-// Places in memory, far from one another. Queues are a line more than a power of two apart, so that
-// neither one set of a cache nor one bank of the second level has the locks of all.
+// Base addresses, far from each other. Queues are a line more than a power of two apart, so that
+// their locks fall into different cache sets and banks of the second level.
 constexpr std::uint64_t lock_base = 16U << 20U;
 constexpr std::uint64_t head_base = 32U << 20U;
 constexpr std::uint64_t queue_base = 64U << 20U;
@@ -61,8 +62,8 @@ constexpr Register task = 2;
 constexpr Register node_register = 3;
 constexpr Register state = 4;
 
-/// The address of the shared queue, or of the queue of the unit whose warp executes.
-Lanes place(std::uint64_t base, bool is_shared, const TreeSearch& search) {
+/// Returns the address in the shared queue, or in the queue of the unit whose warp executes.
+Lanes address_in(std::uint64_t base, bool is_shared, const TreeSearch& search) {
   if (is_shared) return {.base = base};
   return {.base = base + queue_distance,
           .warp_step = static_cast<std::int64_t>(queue_distance),
@@ -70,15 +71,16 @@ Lanes place(std::uint64_t base, bool is_shared, const TreeSearch& search) {
 }
 
 Lanes head_lanes(bool is_shared, const TreeSearch& search) {
-  Lanes lanes = place(head_base, is_shared, search);
+  Lanes lanes = address_in(head_base, is_shared, search);
   lanes.active = 1;
   return lanes;
 }
 
-/// Accesses to the tasks and to the new head, once the lock is taken and the head is known.
+/// Returns the program that accesses the tasks and the new head, after the lock is taken and the
+/// head is read.
 Program access_program(const TreeSearch& search, bool is_shared, std::size_t at, std::size_t count,
                        bool is_push) {
-  Lanes tasks = place(queue_base + at * task_bytes, is_shared, search);
+  Lanes tasks = address_in(queue_base + at * task_bytes, is_shared, search);
   tasks.lane_step = task_bytes;
   tasks.active = static_cast<std::uint32_t>(count);
   tasks.bytes = task_bytes;
@@ -116,44 +118,44 @@ Program work_program(const TreeSearch& search, std::uint64_t number, bool is_inn
   return program;
 }
 
-/// The programs by number, and the rest of the trace but for its groups.
+/// Programs by number, and all other parts of the trace except its groups.
 class TreePrograms {
  public:
   explicit TreePrograms(const TreeSearch& search) : search_(search) {}
 
-  /// The program that takes the queue's lock and reads its head.
+  /// Returns the program that takes the queue's lock and reads its head.
   static std::uint32_t lock(Queue queue) { return queue; }
-  /// The program that releases the lock.
   [[nodiscard]] std::uint32_t leave(Queue queue) const {
     return static_cast<std::uint32_t>(queues()) + queue;
   }
-  /// The program that waits for the other warps of the work-group.
+  /// Returns the program that waits for the other warps of the work-group.
   [[nodiscard]] std::uint32_t meet() const { return static_cast<std::uint32_t>(2 * queues()); }
   [[nodiscard]] std::uint32_t work(std::uint64_t node) const {
     return meet() + 1 + static_cast<std::uint32_t>(node);
   }
-  /// The program that takes `count` tasks, 1 to max_at_once, from the places from `at` on, or puts
-  /// them there.
+  /// Returns the program that takes `count` tasks, 1 to max_at_once, from the slots from `at` on,
+  /// or puts them there.
   [[nodiscard]] std::uint32_t access(Queue queue, std::size_t at, std::size_t count,
                                      bool is_push) const {
     const std::size_t kind = (queue == shared_queue ? 0U : 2U) + (is_push ? 1U : 0U);
-    const std::size_t place = (kind * queue_places + at % queue_places) * max_at_once + count - 1;
-    return work(search_.nodes) + static_cast<std::uint32_t>(place);
+    const std::size_t offset = (kind * queue_slots + at % queue_slots) * max_at_once + count - 1;
+    return work(search_.nodes) + static_cast<std::uint32_t>(offset);
   }
 
-  /// `is_inner`: by node, true if it has children.
+  /// Returns all programs. `is_inner`: for each node, true if it has children.
   [[nodiscard]] std::vector<Program> make(const std::vector<bool>& is_inner) const {
     std::vector<Program> all;
     for (Queue queue = 0; queue < queues(); ++queue) all.push_back(lock_program(search_, queue));
     for (Queue queue = 0; queue < queues(); ++queue) all.push_back({simulator::release(queue)});
-    // The next program is asked for with the last instruction, which must follow the barrier.
+    // The simulator requests the next program at the last instruction, which must follow the
+    // barrier.
     all.push_back({simulator::barrier(), alu(head)});
     for (std::uint64_t n = 0; n < search_.nodes; ++n) {
       all.push_back(work_program(search_, n, is_inner[n]));
     }
     for (const bool is_shared : {true, false}) {
       for (const bool is_push : {false, true}) {
-        for (std::size_t at = 0; at < queue_places; ++at) {
+        for (std::size_t at = 0; at < queue_slots; ++at) {
           for (std::size_t count = 1; count <= max_at_once; ++count) {
             all.push_back(access_program(search_, is_shared, at, count, is_push));
           }
@@ -162,11 +164,11 @@ class TreePrograms {
     }
     return all;
   }
-  /// The table that the programs use: the places of the lines of a warp's state.
-  [[nodiscard]] std::vector<std::uint64_t> state_places() const {
-    std::vector<std::uint64_t> places;
-    for (std::uint64_t i = 0; i < search_.state_lines; ++i) places.push_back(i * line_bytes);
-    return places;
+  /// Returns the table that the programs use: the offsets of the lines of a warp's state.
+  [[nodiscard]] std::vector<std::uint64_t> state_offsets() const {
+    std::vector<std::uint64_t> offsets;
+    for (std::uint64_t i = 0; i < search_.state_lines; ++i) offsets.push_back(i * line_bytes);
+    return offsets;
   }
   [[nodiscard]] std::vector<simulator::Lock> locks() const {
     std::vector<simulator::Lock> locks;
@@ -176,14 +178,14 @@ class TreePrograms {
     }
     return locks;
   }
-  /// The second level has all but the tree from the start.
+  /// Returns the memory that the second level contains from the start: everything except the tree.
   [[nodiscard]] std::vector<simulator::Resident> resident() const {
     std::vector<simulator::Resident> resident;
     for (Queue queue = 0; queue < queues(); ++queue) {
       const std::uint64_t distance = queue * queue_distance;
       resident.push_back({.base = head_base + distance, .bytes = line_bytes});
       resident.push_back(
-          {.base = queue_base + distance, .bytes = (queue_places + max_at_once) * task_bytes});
+          {.base = queue_base + distance, .bytes = (queue_slots + max_at_once) * task_bytes});
     }
     resident.push_back({.base = state_base,
                         .bytes = search_.units * search_.warps * search_.state_lines * line_bytes});
@@ -196,11 +198,9 @@ class TreePrograms {
   TreeSearch search_;
 };
 
-// The search.
-
 constexpr std::size_t max_children = 4;
 
-/// The generator of Steele, Lea, Flood 2014.
+/// Returns the next random number. Source: Steele, Lea, Flood, 2014.
 std::uint64_t splitmix(std::uint64_t& seed) {
   std::uint64_t value = seed += 0x9e3779b97f4a7c15U;
   value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9U;
@@ -208,12 +208,13 @@ std::uint64_t splitmix(std::uint64_t& seed) {
   return value ^ (value >> 31U);
 }
 
-/// Children by node: some nodes have one to four, the others none, by chance. Where all branches
-/// have died out before all nodes are given away, the root gets one more: with less than one child
-/// per node on average it has many, as in UTS's binomial trees (Olivier et al. 2006).
+/// Returns the children of each node. Random nodes have one to four children, others none. If all
+/// branches end before all nodes are used, the root gets another child. With less than one child
+/// per node on average, the root has many children, as in UTS's binomial trees (Olivier et al.
+/// 2006).
 std::vector<std::vector<std::uint32_t>> grow_tree(const TreeSearch& search) {
   constexpr std::uint64_t percent = 100;
-  constexpr std::uint64_t inner_percent = 50;  // of the nodes have children
+  constexpr std::uint64_t inner_percent = 50;  // share of nodes with children
   std::uint64_t seed = 1;
   std::vector<std::vector<std::uint32_t>> children(search.nodes);
   std::uint32_t next = 1;
@@ -229,8 +230,8 @@ std::vector<std::vector<std::uint32_t>> grow_tree(const TreeSearch& search) {
   return children;
 }
 
-/// The state of the search: the next step of each warp, and the contents of the queues. Each warp,
-/// or one of each work-group, is a worker: it goes to the queues.
+/// State of the search: the next step of each warp, and the contents of the queues. A worker is a
+/// warp that accesses the queues: each warp, or one warp of each work-group.
 class Search {
  public:
   explicit Search(const TreeSearch& search)
@@ -251,7 +252,6 @@ class Search {
     }
   }
 
-  /// The program that a warp begins with.
   [[nodiscard]] std::uint32_t first_program(std::size_t number) const {
     return is_worker(number) ? TreePrograms::lock(first_queue(number)) : programs_.meet();
   }
@@ -291,15 +291,15 @@ class Search {
 
  private:
   enum class Step {
-    pops,  // has the lock, and takes tasks if there are any
+    pops,  // takes tasks, if there are any, after taking the lock
     has_popped,
     takes_local,
-    deposits,  // has the local lock, and puts there what it took too much
+    deposits,  // puts surplus tasks into the local queue after taking its lock
     hands_out,
-    waits,  // for what its group's worker hands out
+    waits,  // waits for nodes from its group's worker
     starts_work,
     works,
-    pushes,  // has the lock, and puts children there
+    pushes,  // puts children into the queue after taking its lock
     has_pushed,
     has_left_local,
     goes_on,
@@ -308,14 +308,14 @@ class Search {
   struct Warp {
     Step step{Step::pops};
     Queue queue{shared_queue};
-    std::size_t worker{0};                 // who goes to the queues for it
-    std::vector<std::uint32_t> nodes{};    // a worker's: for the warps of its own to work on
-    std::vector<std::uint32_t> extra{};    // for the local queue
+    std::size_t worker{0};                 // warp that accesses the queues for this warp
+    std::vector<std::uint32_t> nodes{};    // nodes of a worker, for its warps to work on
+    std::vector<std::uint32_t> extra{};    // tasks for the local queue
     std::vector<std::uint32_t> pending{};  // children to be pushed
   };
   struct Tasks {
     std::deque<std::uint32_t> waiting{};
-    std::size_t first{0};  ///< where in memory the oldest one is, as a place of an endless array
+    std::size_t first{0};  ///< position of the oldest task in an unlimited array
   };
   static constexpr std::uint32_t end_of_trace = ~std::uint32_t{0};
 
@@ -345,7 +345,7 @@ class Search {
     return lock(warp, first_queue(number), warp.pending.empty() ? Step::pops : Step::pushes);
   }
 
-  /// Takes the oldest `count` tasks of a queue.
+  /// Removes and returns the oldest `count` tasks of a queue.
   static std::vector<std::uint32_t> take(Tasks& tasks, std::size_t count) {
     std::vector<std::uint32_t> taken;
     for (std::size_t i = 0; i < count; ++i) {
@@ -355,7 +355,7 @@ class Search {
     tasks.first += count;
     return taken;
   }
-  /// Puts the last `count` of `from` behind the tasks of the queue that the warp is at.
+  /// Moves the last `count` of `from` to the end of the warp's current queue. Returns the program.
   std::uint32_t put(const Warp& warp, std::vector<std::uint32_t>& from, std::size_t count) {
     Tasks& tasks = tasks_[warp.queue];
     const std::size_t at = tasks.first + tasks.waiting.size();
@@ -385,11 +385,12 @@ class Search {
     warp.nodes.clear();
     if (warp.queue != shared_queue) return leave(warp, Step::has_left_local);
     if (processed_ < children_.size()) return leave(warp, Step::goes_on);
-    // The others of a group wait for its worker, which has to wake them.
+    // The other warps of a group wait for its worker, which must wake them.
     return leave(warp, polls_by_group() ? Step::hands_out : Step::ends);
   }
 
-  /// There may be more than the capacity for a moment; the local queue is a ring in memory.
+  /// Puts surplus tasks into the local queue, which may briefly exceed its capacity: it is a ring
+  /// in memory.
   std::uint32_t deposit(Warp& warp) {
     warp.step = Step::has_popped;
     return put(warp, warp.extra, warp.extra.size());
@@ -401,11 +402,11 @@ class Search {
 
   std::uint32_t start_work(Warp& warp, std::size_t number) {
     const Warp& worker = warps_[warp.worker];
-    const std::size_t place = number - warp.worker;
+    const std::size_t index = number - warp.worker;
     if (worker.nodes.empty()) return end_of_trace;
-    if (place >= worker.nodes.size()) return meet(warp, after_work(number));
+    if (index >= worker.nodes.size()) return meet(warp, after_work(number));
     warp.step = Step::works;
-    return programs_.work(worker.nodes[place]);
+    return programs_.work(worker.nodes[index]);
   }
 
   std::uint32_t end_work(Warp& warp, std::size_t number) {
@@ -416,7 +417,8 @@ class Search {
     return polls_by_group() ? meet(warp, after_work(number)) : go_on(warp, number);
   }
 
-  /// The step after the barrier at the end of a round: all but the worker wait for the next one.
+  /// Returns the step after the barrier at the end of a worker's nodes: all other warps wait for
+  /// the worker.
   [[nodiscard]] Step after_work(std::size_t number) const {
     return is_worker(number) ? Step::goes_on : Step::waits;
   }
@@ -433,7 +435,7 @@ class Search {
   TreePrograms programs_;
   std::vector<std::vector<std::uint32_t>> children_;
   std::vector<Warp> warps_;
-  std::vector<Tasks> tasks_;  // by queue
+  std::vector<Tasks> tasks_;  // tasks of each queue
   std::size_t nodes_of_worker_;
   std::uint64_t processed_{0};
 };
@@ -452,7 +454,7 @@ Trace make_tree_search(const Machine& machine, const TreeSearch& search) {
   std::vector<bool> is_inner;
   for (const auto& children : grow_tree(search)) is_inner.push_back(!children.empty());
   trace.programs = programs.make(is_inner);
-  trace.tables = {programs.state_places()};
+  trace.tables = {programs.state_offsets()};
   trace.locks = programs.locks();
   trace.resident = programs.resident();
   const auto queues = std::make_shared<Search>(search);

@@ -113,7 +113,6 @@ Cost scaled(Cost cost, double factor) {
   return cost;
 }
 
-/// Returns a part of the bar with its cost.
 KernelCause valued(const CauseRow& row, const Cost& cost, const KernelCauses& found) {
   return with_cost({.row = row}, cost, found.total.ns,
                    "the kernel takes longer without this cause");

@@ -21,7 +21,6 @@
 
 namespace clprobe::kernel {
 
-/// Texts about a cause.
 struct CauseRow {
   std::string_view name{};    ///< name of the finding: "main_memory"
   std::string_view title{};   ///< name in sentences: "main memory"
@@ -81,7 +80,6 @@ constexpr const FactorRow& row_of(Factor factor) {
 }
 constexpr Factor factor_at(std::size_t index) { return static_cast<Factor>(index); }
 
-/// Verdict on the removal of each factor of a kernel.
 using FactorVerdicts = std::array<prelude::Verdict, factor_count>;
 
 /// Returns the factors that can be removed, in the order of the bits of builds.
@@ -124,7 +122,6 @@ struct Folding {
 std::optional<Folding> find_folding(std::span<const FoldedTime> sweep,
                                     const FoldingOptions& options = {});
 
-/// Number of concurrent copies of a kernel.
 inline constexpr std::uint64_t copy_count = 8;
 
 /// Times of the kernel with all causes removed: by itself, next to copies, and next to a kernel
@@ -139,7 +136,6 @@ struct ConcurrentRuns {
   std::uint64_t units{1};
 };
 
-/// Times of the launches of one kernel.
 struct KernelTimes {
   Visits plain_ns{};     ///< time without instrumentation
   Visits identity_ns{};  ///< time with instrumentation that removes nothing
@@ -206,7 +202,6 @@ KernelCauses find_kernel_causes(const KernelTimes& times);
 /// Does nothing if the other causes are not believed.
 void add_chains(const ConcurrentRuns& runs, KernelCauses& causes);
 
-/// Returns the causes that were found, largest first.
 std::vector<KernelCause> ranked_causes(const KernelCauses& causes);
 
 /// Times of the whole kernel with unused local memory in each group.
@@ -216,7 +211,6 @@ struct ResidentTime {
   Visits visits_ns{};
 };
 
-/// Cost of fewer resident groups.
 struct Occupancy {
   std::uint64_t resident_groups{0};  ///< resident groups of the unchanged kernel
   std::uint64_t fewer_groups{0};     ///< number that is compared with; 0: none

@@ -43,7 +43,6 @@ Finding finding_of_cause(std::string_view name, const std::string& series, std::
   return finding;
 }
 
-/// Adds the bar: its causes, the remainder, and its time.
 void add_stack(const KernelCauses& causes, const std::string& series, Findings& found) {
   for (const KernelCause& each : causes.causes) {
     if (each.state != CauseState::found && each.state != CauseState::not_resolved) continue;

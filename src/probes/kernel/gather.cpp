@@ -24,7 +24,6 @@ struct Measured {
   Visits visits_ns{};
 };
 
-/// Returns the launches of the kernel with that label that have samples.
 std::vector<Measured> measured_launches(const DeviceInfo& device, std::span<const Point> points,
                                         const std::string& label) {
   std::vector<Measured> all;
@@ -90,7 +89,6 @@ std::optional<Setting> chosen_folding(const std::vector<Measured>& all, const Ke
   return fastest;
 }
 
-/// Returns the setting that removes the factors of these bits.
 Setting setting_without(const std::vector<Factor>& factors, std::uint32_t bits,
                         const Setting& folding) {
   Setting setting;

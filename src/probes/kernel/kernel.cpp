@@ -64,7 +64,6 @@ std::optional<PointProblem> find_problem_of(const Point& point) {
   return find_problem<Shape, Observation>(point);
 }
 
-/// Returns the plot with all series that have that suffix.
 CardPlot plot_of(const ProbeResult& result, std::string_view suffix, CardPlot plot) {
   for (const Point& point : result.points) {
     const bool is_new =
@@ -74,7 +73,6 @@ CardPlot plot_of(const ProbeResult& result, std::string_view suffix, CardPlot pl
   return plot;
 }
 
-/// Returns the working-set curves and the curves by resident groups.
 std::vector<CardPlot> plots_of(const ProbeResult& result) {
   std::vector<CardPlot> plots{
       plot_of(result, suffix_of(Variant::instrumented),

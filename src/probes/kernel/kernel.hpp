@@ -19,7 +19,6 @@
 
 namespace clprobe::kernel {
 
-/// Variants of a kernel's launch that are measured.
 enum class Variant {
   plain,          ///< the program's launch, after other data filled the caches
   warm,           ///< the program's launch, after an equal launch
@@ -59,7 +58,6 @@ constexpr bool is_concurrent(Variant variant) {
   return variant == Variant::copies || variant == Variant::next_to_loads;
 }
 
-/// True if distinct groups do the work of all groups.
 inline bool is_folded(const prelude::Setting& setting) {
   return setting.exponents != prelude::Setting{}.exponents;
 }
@@ -149,7 +147,6 @@ inline std::string absence_of(std::string_view factor) { return std::string(fact
 
 inline constexpr std::int64_t million = 1'000'000;
 
-/// Bounds of the facts in a document.
 struct Observation {
   std::int64_t number{0};
 
@@ -186,7 +183,6 @@ inline std::optional<double> share_in(const Parameters& facts, std::string_view 
   return static_cast<double>(parts) / static_cast<double>(million);
 }
 
-/// Returns the kernel's label in the name of a series.
 inline std::string_view label_of(std::string_view series) {
   return series.substr(0, series.find(", "));
 }

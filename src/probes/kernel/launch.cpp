@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -129,52 +130,32 @@ Work prepare(Replays& replays, const Point& point) {
   return work;
 }
 
-std::string log_of(const cl::Program& program, const cl::Device& device) {
-  std::string log;
-  program.getBuildInfo(device, CL_PROGRAM_BUILD_LOG, &log);
-  return log;
-}
-
-[[noreturn]] void fail(const cl::Program& program, const cl::Device& device,
-                       const cl::Error& error) {
-  throw DeviceError(fmt::format("the program does not build on this device: {}: {}",
-                                describe(error), first_error_line(log_of(program, device))));
-}
-
-cl::Program build_one(const Session& session, const std::string& text, const std::string& options) {
+/// Builds a text, or compiles it if the program has several. Throws DeviceError with the first line
+/// of the build log.
+cl::Program build_text(const Session& session, const std::string& text, const std::string& options,
+                       bool is_whole) {
   cl::Program program(session.context(), text);
   try {
-    program.build(session.device(), options.c_str());
+    if (is_whole) {
+      program.build(session.device(), options.c_str());
+    } else {
+      program.compile(options.c_str());
+    }
   } catch (const cl::Error& error) {
-    fail(program, session.device(), error);
+    std::string log;
+    program.getBuildInfo(session.device(), CL_PROGRAM_BUILD_LOG, &log);
+    throw DeviceError(fmt::format("the program does not build on this device: {}: {}",
+                                  describe(error), first_error_line(log)));
   }
   return program;
 }
 
-cl::Program compile_one(const Session& session, const std::string& text,
-                        const std::string& options) {
-  cl::Program program(session.context(), text);
-  try {
-    program.compile(options.c_str());
-  } catch (const cl::Error& error) {
-    fail(program, session.device(), error);
-  }
-  return program;
-}
-
-/// Returns the options without those that name files or folders.
+/// Returns the options without words that contain a path. Options of folders are already removed.
 std::string without_paths(const std::string& options) {
+  std::istringstream words(options);
   std::string kept;
-  bool is_folder = false;
-  for (std::size_t at = 0; at < options.size();) {
-    const std::size_t begin = options.find_first_not_of(' ', at);
-    if (begin == std::string::npos) break;
-    const std::size_t end = std::min(options.find(' ', begin), options.size());
-    const std::string word = options.substr(begin, end - begin);
-    at = end;
-    const bool has_path = word.find('/') != std::string::npos;
-    if (!has_path && !is_folder && word != "-I") kept += (kept.empty() ? "" : " ") + word;
-    is_folder = word == "-I";
+  for (std::string word; words >> word;) {
+    if (word.find('/') == std::string::npos) kept += (kept.empty() ? "" : " ") + word;
   }
   return kept;
 }
@@ -193,13 +174,13 @@ Preparer open(Session& session) {
 cl::Program build_program(const Session& session, const bundle::Bundle& bundle,
                           const std::string& preamble) {
   const bundle::Program& made = bundle.launch.program;
-  if (made.units.size() == 1 && made.link_options.empty()) {
-    return build_one(session, preamble + bundle.texts.front(), bundle.options.front());
-  }
+  const bool is_whole = made.units.size() == 1 && made.link_options.empty();
   std::vector<cl::Program> units;
+  units.reserve(made.units.size());
   for (std::size_t i = 0; i < made.units.size(); ++i) {
-    units.push_back(compile_one(session, preamble + bundle.texts[i], bundle.options[i]));
+    units.push_back(build_text(session, preamble + bundle.texts[i], bundle.options[i], is_whole));
   }
+  if (is_whole) return units.front();
   return cl::linkProgram(units, includes::without_folders(made.link_options).c_str());
 }
 

@@ -190,7 +190,7 @@ std::vector<float> floats_in(std::string_view bytes) {
 
 std::vector<prelude::Parameter> parameters_of_kernel(const bundle::Bundle& bundle) {
   for (const std::string& text : bundle.texts) {
-    for (const prelude::KernelPlace& each : prelude::find_kernels(text, bundle.launch.kernel)) {
+    for (const prelude::KernelPosition& each : prelude::find_kernels(text, bundle.launch.kernel)) {
       if (each.name == bundle.launch.kernel) return each.parameters;
     }
   }
@@ -199,7 +199,6 @@ std::vector<prelude::Parameter> parameters_of_kernel(const bundle::Bundle& bundl
 
 }  // namespace
 
-/// Makes the objects, and returns their data.
 std::vector<std::string> Replay::fill_objects(const bundle::Bundle& bundle) {
   std::vector<std::string> held;
   for (const bundle::Object& each : bundle.launch.objects) {

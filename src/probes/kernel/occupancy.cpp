@@ -81,7 +81,6 @@ KernelCause cost_of_last_wave(std::uint64_t groups, const Tail& tail, std::uint6
                       "groups of the last wave take less time than other groups");
 }
 
-/// Returns a share in whole percent.
 std::string percent(double share) { return fmt::format("{:.0f} %", 100.0 * share); }
 
 /// Returns ", 24 % of the program's device time".

@@ -41,7 +41,6 @@ Bytes last_cache_of(const DeviceInfo& device, Bytes measured) {
   return std::max(reported_cache(device), measured);
 }
 
-/// A kernel, and the causes that its launches can lack.
 class Planned {
  public:
   Planned(const DeviceInfo& device, const Request& request, const AskedLaunch& launch)
@@ -204,7 +203,6 @@ const Point* find_measured(const Point& wanted, std::span<const Point> points) {
   return point == points.end() || !point->failure.empty() ? nullptr : &*point;
 }
 
-/// Returns the launch of full waves if the last wave is partial.
 std::optional<Point> whole_waves(const Planned& kernel, std::span<const Point> points) {
   if (!kernel.has_entry()) return std::nullopt;
   const Point* const all = find_measured(kernel.resident(0), points);
@@ -216,7 +214,6 @@ std::optional<Point> whole_waves(const Planned& kernel, std::span<const Point> p
   return kernel.point({.variant = Variant::whole_waves, .distinct_groups = groups});
 }
 
-/// Adds the launches that depend on the fastest working-set reduction.
 void add_refined(const Planned& kernel, const DeviceInfo& device, Effort effort,
                  std::span<const Point> points, std::vector<Point>& more) {
   const Setting* fastest = nullptr;

@@ -356,8 +356,8 @@ LaunchTimes Replay::run_alone(const Shape& shape, bool is_warm) {
     flush();
   } else {
     launch(shape);
-    // Restoring before a warm launch would put other data into the caches. With a working-set
-    // reduction, no result is checked.
+    // The launch of a working-set reduction runs on the data of the launch before: restoring would
+    // put other data into the caches, and its result is not checked.
     if (!is_folded(shape.setting)) restore();
   }
   return launch(shape);
@@ -383,7 +383,7 @@ std::uint64_t Replay::count_resident(std::uint64_t padding_bytes) {
   // Groups launched per compute unit, more than any unit runs at once. A CPU's thread takes several
   // groups at a time.
   constexpr std::uint64_t groups_per_unit = 64;
-  std::array<cl_uint, prelude::entry_room_words> words{};
+  std::array<cl_uint, prelude::entry_counter_words> words{};
   const cl::Buffer counters(session_.context(), CL_MEM_READ_WRITE, sizeof(words));
   const EntryLaunch launch{.groups = units_of(session_.info()) * groups_per_unit,
                            .mode = prelude::EntryMode::count,
@@ -396,7 +396,7 @@ std::uint64_t Replay::count_resident(std::uint64_t padding_bytes) {
     session_.queue().enqueueWriteBuffer(counters, CL_TRUE, 0, sizeof(words), words.data());
     launch_with_entry(launch);
     session_.queue().enqueueReadBuffer(counters, CL_TRUE, 0, sizeof(words), words.data());
-    most = std::max<std::uint64_t>(most, words.at(prelude::entry_at_once_word));
+    most = std::max<std::uint64_t>(most, words.at(prelude::entry_resident_counter));
   }
   resident_groups_.emplace(padding_bytes, most);
   return most;

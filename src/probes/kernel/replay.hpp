@@ -35,7 +35,6 @@ class Copies {
   /// Function that enqueues the kernel once; the event may be null.
   using Launcher = std::function<void(const cl::CommandQueue&, cl::Event*)>;
 
-  /// Creates a queue for each of `count` copies.
   Copies(Session& session, std::uint64_t count, Launcher launch);
 
   /// Returns the median time of `launches` launches in one queue.
@@ -56,7 +55,6 @@ class LoadNoise {
 
   /// Launches `amount` loads, and returns once they run if the driver reports that.
   cl::Event start(std::uint32_t amount);
-  /// Waits until all launches have ended.
   void finish();
 
   /// Returns the time of `amount` loads by themselves.
@@ -109,7 +107,6 @@ struct Outcome {
   std::string wrong_buffers{};
 };
 
-/// Build of the program with clprobe's text before it.
 struct Rebuilt {
   std::optional<cl::Kernel> kernel{};  ///< kernel of the build; nothing until it is built
   std::string problem{};               ///< reason why the build is not used
@@ -143,7 +140,6 @@ class Replay {
   LaunchTimes run(const Shape& shape);
 
   [[nodiscard]] const Outcome& outcome() const { return outcome_; }
-  /// Returns the build of a prepared variant.
   [[nodiscard]] const KernelBuild& build(const Shape& shape) const;
   /// Returns the bytes that the replay's buffers take on the device.
   [[nodiscard]] std::uint64_t held_bytes() const;

@@ -21,7 +21,7 @@
 namespace clprobe::stalls {
 namespace {
 
-/// The ticks of a phase per iteration, one number for each sample.
+/// Returns the ticks of a phase per iteration, one number for each sample.
 std::vector<double> ticks_of(const Points& points, std::string_view phase) {
   std::vector<double> ticks;
   for (const Point* const point : points) {
@@ -34,14 +34,14 @@ std::vector<double> ticks_of(const Points& points, std::string_view phase) {
   return ticks;
 }
 
-/// A share of a whole, with its quartiles.
+/// Share of a whole, with its quartiles.
 struct Share {
   double value{0.0};
   Interval interval{};
 };
 
-/// The time after a part's end as a share of the span of all parts, in the mean or for the part
-/// that ended first. A share of 0 is a result.
+/// Returns a tail as a share of the span of all parts: the time from the end of a part to the last
+/// end. A share of 0 is a result.
 std::optional<Share> tail_of(const Points& points, std::string_view phase) {
   const std::vector<double> tail = ticks_of(points, phase);
   const std::vector<double> span = ticks_of(points, phase_span);
@@ -55,7 +55,7 @@ Finding part_of(std::string_view bar, std::string_view label, const Share& share
   part.label = label;
   part.value = share.value;
   part.low = share.interval.low;
-  // The slowest sample of a phase may be longer than the usual whole.
+  // The slowest sample of a phase may be longer than the median whole.
   part.high = std::min(share.interval.high, 1.0);
   return part;
 }
@@ -68,8 +68,8 @@ const Finding* find_in(std::span<const Finding> findings, std::string_view bar,
   return found == findings.end() ? nullptr : &*found;
 }
 
-/// The share of the time in which the busiest resource is free, by the low ends of intervals; 0 if
-/// that of one resource is unknown.
+/// Returns the share of the time in which the busiest resource is free, by the low ends of
+/// intervals; 0 if the share of any resource is unknown.
 double free_of_busiest(std::string_view bar, std::span<const Finding> findings) {
   double least = 1.0;
   std::size_t known = 0;
@@ -86,18 +86,20 @@ constexpr std::string_view issue_label = "no stall: issue";
 constexpr std::string_view not_resolved = "not resolved: within two sigma of 0";
 static_assert(not_resolved.starts_with(stack_not_resolved));
 
-/// Builds never differ by the cause alone: registers and the places of instructions differ as well.
-/// On GPUs, whose times scatter by a thousandth, that was up to 3.7 % of the time.
+/// Tolerance for differences between builds, which change registers and the addresses of
+/// instructions as well. On GPUs, whose times scatter by 0.1 %, such differences reached 3.7 % of
+/// the time.
 constexpr double builds_differ = 0.05;
 
-/// True if a share is within 0 to 100 %, or outside by no more than its sigma or the difference of
+/// True if a share is from 0 to 100 %, or outside by at most its sigma or the difference between
 /// builds.
 bool is_possible(const Cost& cost, double all_ns) {
   const double room = std::max(cost.sigma_ns, builds_differ * all_ns);
   return cost.ns >= -room && cost.ns <= all_ns + room;
 }
 
-/// Why a share is unknown: a build that takes longer without a cause has another cause.
+/// Returns why a share is unknown: removing the cause slowed the kernel, or saved more than its
+/// time.
 std::string impossible(std::string_view label, std::string_view verb, const Cost& cost,
                        double all_ns) {
   const double percent = 100.0 / all_ns;
@@ -106,7 +108,6 @@ std::string impossible(std::string_view label, std::string_view verb, const Cost
                      verb, cost.ns * percent, cost.sigma_ns * percent, what);
 }
 
-/// The finding with the cost as a share of `all_ns`, and its interval.
 Finding with_interval(Finding finding, std::string_view label, const Cost& cost, double all_ns) {
   finding.label = label;
   finding.value = cost.ns / all_ns;
@@ -116,7 +117,8 @@ Finding with_interval(Finding finding, std::string_view label, const Cost& cost,
   return finding;
 }
 
-/// The cost as a share of `all_ns`, or the whole if it exceeds that by no more than its error.
+/// Returns the finding with the cost as a share of `all_ns`, limited to the whole if the cost
+/// exceeds it within its error.
 Finding within_whole(Finding finding, std::string_view label, std::string_view verb,
                      const Cost& cost, double all_ns) {
   if (!is_possible(cost, all_ns)) {
@@ -149,14 +151,15 @@ std::vector<AblationBuild> builds_in(const Points& points, const DeviceInfo& dev
   return builds;
 }
 
-/// The kernel with all causes; null if it was not measured.
+/// Returns the kernel with all causes; null if it was not measured.
 const Point* whole_kernel(const Points& points) {
   const auto at = std::find_if(points.begin(), points.end(),
                                [](const Point* each) { return is_whole_kernel(*each); });
   return at == points.end() ? nullptr : *at;
 }
 
-/// The kernel's time. Two cores of a virtual machine may share one core for a whole visit.
+/// Returns the kernel's time. On a CPU, the best visits count, because two cores of a virtual
+/// machine may share one physical core for a whole visit.
 Finding time_of(std::string_view bar, const Points& points, const DeviceInfo& device,
                 const Ablation& ablation) {
   const Point* const whole = whole_kernel(points);
@@ -166,15 +169,15 @@ Finding time_of(std::string_view bar, const Points& points, const DeviceInfo& de
   return time_finding(bar, ablation.none.ns, ablation.none.interval, "median of the faster half");
 }
 
-/// The build without all causes.
 const AblationBuild& without_causes(const std::vector<AblationBuild>& builds) {
   return *std::max_element(
       builds.begin(), builds.end(),
       [](const AblationBuild& a, const AblationBuild& b) { return a.idealised < b.idealised; });
 }
 
-/// Divides the time without all causes. `all` of the result is the time of a group while others
-/// fill its gaps, and its only factor is the time of those gaps. Nothing if that was not measured.
+/// Divides the time that remains with all causes removed. The result's `all` is the time of a group
+/// while other groups fill its gaps, and its only factor is the time of these gaps. Returns nothing
+/// if that was not measured.
 std::optional<Ablation> split_rest(const AblationBuild& all, const Points& points,
                                    const DeviceInfo& device) {
   const auto point = std::find_if(points.begin(), points.end(),
@@ -188,7 +191,7 @@ std::optional<Ablation> split_rest(const AblationBuild& all, const Points& point
   return attribute_time(std::array{AblationBuild{0, all.visits_ns}, AblationBuild{1, visits}}, 1);
 }
 
-/// The kinds of noise with enough points.
+/// Returns the kinds of noise with enough points.
 std::vector<std::pair<std::string_view, NoiseKind>> noise_in(const Points& points,
                                                              const DeviceInfo& device) {
   std::vector<std::pair<std::string_view, NoiseKind>> kinds;
@@ -203,7 +206,7 @@ std::vector<std::pair<std::string_view, NoiseKind>> noise_in(const Points& point
     try {
       kinds.push_back({kind, {resource_of_noise(kind), find_absorption(amounts)}});
     } catch (const AblationError&) {
-      continue;  // cut short: what was not measured absorbs nothing and saturates nothing
+      continue;  // too few points: the run was cut short
     }
   }
   return kinds;
@@ -218,7 +221,7 @@ void add_noise(std::string_view bar, const Points& points, const DeviceInfo& dev
   for (const auto& [name, kind] : noise_in(points, device)) {
     kinds.push_back(kind);
     const Interval& interval = kind.absorption.share_interval;
-    // 95 % are 1.96 sigma on both sides.
+    // An interval of 95 % has 1.96 sigma on each side.
     const Cost free{.ns = kind.absorption.share,
                     .interval = interval,
                     .sigma_ns = (interval.high - interval.low) / 3.92,
@@ -226,7 +229,7 @@ void add_noise(std::string_view bar, const Points& points, const DeviceInfo& dev
     Finding absorbed = within_whole(finding_of(stack_absorbed_name, bar, "share", "noise"), name,
                                     "be free", free, 1.0);
     if (!absorbed.value) {
-      // Its reason says why it is not known.
+      // The finding has the reason for its unknown value.
     } else if (!kind.absorption.is_found) {
       absorbed.reason = "the kernel absorbed all the noise; the value is a lower bound";
     } else if (!kind.absorption.is_decisive &&
@@ -247,11 +250,11 @@ void add_interactions(std::string_view bar, const Ablation& ablation, std::span<
                       std::span<const std::uint32_t> needs, std::vector<Finding>& findings) {
   for (std::size_t i = 0; i < causes.size(); ++i) {
     for (std::size_t j = i + 1; j < causes.size(); ++j) {
-      // One that needs the other removed does not interact with it.
+      // A cause that needs another one removed does not interact with it.
       if ((needs[i] >> j & 1U) != 0 || (needs[j] >> i & 1U) != 0) continue;
       const Cost& cost = ablation.interactions[i][j];
       if (!cost.is_resolved) continue;
-      // A difference of shares may be negative.
+      // The interaction is a difference of shares, which may be negative.
       Finding both = with_interval(finding_of(stack_part_name, bar, "share", stack_view_shapley),
                                    fmt::format("{} + {}", label_of(causes[i]), label_of(causes[j])),
                                    cost, ablation.none.ns);
@@ -262,8 +265,9 @@ void add_interactions(std::string_view bar, const Ablation& ablation, std::span<
   }
 }
 
-/// "removing compute data costs 3.7 % of the time", for every cause whose cost is resolved.
-std::string costs_of_taking(const Ablation& ablation, std::span<const Cause> causes) {
+/// Returns "removing compute data costs 3.7 % of the time" for every cause whose cost is resolved
+/// and negative.
+std::string costs_of_removal(const Ablation& ablation, std::span<const Cause> causes) {
   std::string costs;
   for (std::size_t i = 0; i < causes.size(); ++i) {
     const Cost& cost = ablation.factors[i];
@@ -274,8 +278,8 @@ std::string costs_of_taking(const Ablation& ablation, std::span<const Cause> cau
   return costs;
 }
 
-/// Adds the largest cause as a share of all savings. As a share of the time that all causes save
-/// together it could exceed the whole, because the removal of some causes costs time.
+/// Adds the largest cause as a share of all savings. Relative to the time that all causes save
+/// together, the share could exceed the whole, because removing some causes costs time.
 void add_first(std::string_view bar, const Ablation& ablation, std::span<const Cause> causes,
                std::vector<Finding>& findings) {
   const auto largest = std::max_element(ablation.factors.begin(), ablation.factors.end(),
@@ -290,17 +294,17 @@ void add_first(std::string_view bar, const Ablation& ablation, std::span<const C
   } else if (largest->is_resolved && largest->ns > 0.0) {
     first.label = label_of(cause);
     first.value = largest->ns / saved_ns;
-    // The other savings are as uncertain as this one, so the share is limited to the whole.
+    // The other savings are as uncertain, so the share is limited to the whole.
     first.low = largest->interval.low / saved_ns;
     first.high = std::max(*first.value, std::min(1.0, largest->interval.high / saved_ns));
-    first.reason = costs_of_taking(ablation, causes);
+    first.reason = costs_of_removal(ablation, causes);
   } else {
     first.reason = "no cause differs from 0 by more than two sigma";
   }
   findings.push_back(std::move(first));
 }
 
-/// Adds what no cause accounts for: issue, if known, and the unattributed rest.
+/// Adds the time that no cause explains: issue, if known, and the unattributed rest.
 void add_rest(std::string_view bar, const Ablation& ablation, const std::optional<Ablation>& rest,
               std::vector<Finding>& findings) {
   if (rest) findings.push_back(share_of(bar, issue_label, rest->all, ablation.none.ns));
@@ -361,18 +365,18 @@ void add_clock_parts(std::string_view bar, std::span<const PhaseTime> times, dou
   const std::optional<Share> tail = tail_of(points, phase_tail);
   if (!(all_ns > 0.0) && !tail) return;
   const double before_tail = tail ? 1.0 - tail->value : 1.0;
-  double seen = 0.0;
+  double covered = 0.0;
   for (const PhaseTime& each : times) {
     const double scale = before_tail / all_ns;
     findings.push_back(
         part_of(bar, each.label,
                 {each.time.ns * scale,
                  {each.time.ns_interval.low * scale, each.time.ns_interval.high * scale}}));
-    seen += *findings.back().value;
+    covered += *findings.back().value;
   }
   if (tail) {
     findings.push_back(part_of(bar, "idle: tail", *tail));
-    seen += tail->value;
+    covered += tail->value;
   }
   if (const auto longest = tail_of(points, phase_longest_tail)) {
     findings.push_back(finding_of(longest_tail_name, bar, "share", stack_view_clock, longest->value,
@@ -380,7 +384,7 @@ void add_clock_parts(std::string_view bar, std::span<const PhaseTime> times, dou
   }
   Finding rest = finding_of(stack_part_name, bar, "share", stack_view_clock);
   rest.label = stack_remainder;
-  rest.value = 1.0 - seen;
+  rest.value = 1.0 - covered;
   if (std::abs(*rest.value) > 1e-6) findings.push_back(std::move(rest));
 }
 

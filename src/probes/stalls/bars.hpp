@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the points of a bar to its findings: by removing causes, by adding noise, and by clocks in
-// the kernel. Pure.
+// Makes the findings of a bar from its points: by removing causes, by adding noise, and by clocks
+// in the kernel. Pure.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,11 @@
 namespace clprobe::stalls {
 
 inline constexpr std::string_view all_noise[]{"arithmetic", "local memory", "cache", "memory"};
-/// The index of a word in all_noise. Throws std::out_of_range for another word.
-std::uint32_t place_of_noise(std::string_view word);
+/// Returns the index of a word in all_noise. Throws std::out_of_range for another word.
+std::uint32_t index_of_noise(std::string_view word);
 
-/// The parameters of a point with noise.
 struct NoiseShape {
-  std::string kind{};  ///< of all_noise
+  std::string kind{};  ///< word of all_noise
   std::uint32_t amount{0};
 
   template <class Visitor>
@@ -33,41 +32,41 @@ struct NoiseShape {
     fields.whole("noise_amount", amount, count_from_0);
   }
 };
-/// The noise of a point; nothing if it has none.
 std::optional<NoiseShape> noise_of(const Point& point);
 
-/// Points with noise of each kind next to the kernel of `usual`, in amounts from 0 up.
+/// Returns points with noise of each kind next to the kernel of `usual`, in amounts from 0 up.
 std::vector<Point> noise_points(const Point& usual, const DeviceInfo& device, Effort effort);
 
-/// Launches with an amount of noise: extra work per iteration that nothing depends on.
+/// Times of launches with an amount of noise: extra work per iteration that no other work depends
+/// on.
 struct NoisePoint {
   double injected{0.0};
   Visits visits_ns{};
 };
 
-/// The absorption of one kind of noise by a kernel. Time against noise is flat up to a bend and
-/// then rises along a line.
+/// Absorption of one kind of noise by a kernel. The kernel's time is constant up to a bend in the
+/// amount of noise, and then rises linearly.
 struct Absorption {
-  bool is_found{false};  ///< false: the kernel absorbed all noise
-  /// Share of the time in which the resource of the noise is free: how far the rising line,
-  /// extended to zero noise, lies below the time without noise. 1 if no bend was found.
+  bool is_found{false};  ///< true if a bend was found; false: the kernel absorbed all noise
+  /// Share of the time in which the resource of the noise is free: 1 - intercept of the rising line
+  /// / time without noise. 1 if no bend was found.
   double share{1.0};
   Interval share_interval{1.0, 1.0};
-  /// True if a small share proves that the resource is always in use: the noise at least doubled
-  /// the kernel's time, because up to all of its time can hide noise, and each amount cost about
-  /// as much per unit of noise, unlike a delay of the noise itself.
+  /// True if a small share proves that the resource is always in use. The noise must at least
+  /// double the kernel's time, since the whole time can hide noise. The cost per amount must be
+  /// about constant, unlike a delay of the noise itself.
   bool is_decisive{true};
 };
 
-/// A resource whose share is below this, by the end of its interval, is always in use, if the noise
-/// is decisive.
+/// Maximum free share of a resource that counts as always in use, by the high end of the interval.
+/// The noise must be decisive.
 inline constexpr double saturated_share = 0.1;
 
-/// Fits the bend by least squares over typical times, on a grid between the points. Needs three
-/// different amounts, 0 among them. Throws AblationError.
+/// Fits the bend by least squares to the typical times, on a grid between the points. Needs at
+/// least three different amounts, including 0. Throws AblationError.
 Absorption find_absorption(std::span<const NoisePoint> points, int resamples = 1000);
 
-/// The resource that a kind of noise loads. Throws std::out_of_range for another word.
+/// Returns the resource that a kind of noise loads. Throws std::out_of_range for another word.
 Resource resource_of_noise(std::string_view word);
 
 struct NoiseKind {
@@ -77,64 +76,64 @@ struct NoiseKind {
 
 enum class NoiseVerdict : std::uint8_t {
   agree,         ///< noise and the removal of causes do not contradict each other
-  inconclusive,  ///< they name different resources as the busiest
-  untested,      ///< nothing is resolved, or there is no noise to compare with
+  inconclusive,  ///< noise and the removal of causes indicate different busiest resources
+  untested,      ///< no cause is resolved, or no noise was measured
 };
 
 struct Agreement {
   NoiseVerdict verdict{NoiseVerdict::untested};
-  std::string reason{};  ///< one line, without a full stop
+  std::string reason{};  ///< reason of the verdict; one line, without a full stop
 };
 
-/// Compares the largest cause with the resource that absorbs least. If a resource is always in use,
-/// the cause must load that resource, or one that is not clearly less busy (overlapping intervals).
-/// If none is, the kernel waits for latencies, and noise contradicts no cause. `resources`: those
-/// of the ablation's factors.
+/// Compares the largest cause with the resource that absorbs the least noise. If a resource is
+/// always in use, the cause must load that resource, or one with an overlapping interval. Otherwise
+/// the kernel waits for latencies, and noise contradicts no cause. `resources`: the resource of
+/// each factor of the ablation.
 Agreement compare_with_noise(const Ablation& ablation, std::span<const Resource> resources,
                              std::span<const NoiseKind> noise);
 
-/// The phase whose clock a point's samples read. Empty for whole launches.
+/// Returns the phase whose clock a point's samples read; empty for whole launches.
 std::string phase_of(const Point& point);
 
-/// The parameter of a point without causes whose launch has several groups for each group of the
-/// kernel: their number.
+/// Parameter of a point with all causes removed: the number of groups launched for each group of
+/// the kernel.
 inline constexpr std::string_view crowd_name = "crowd";
-/// 0: a point has as many groups as the kernel.
+/// Returns the number of groups for each group of the kernel; 0 if the point has no such parameter.
 std::int64_t crowd_of(const Point& point);
 
-/// True if a point has all causes and no noise, and no part of it is timed alone.
+/// True if a point has all causes and no noise, and times whole launches.
 bool is_whole_kernel(const Point& point);
 
-/// The finding whose label says whether noise agrees with the first cause.
+/// Finding whose label shows whether noise agrees with the first cause.
 inline constexpr std::string_view noise_verdict_name = "noise";
 inline constexpr std::string_view noise_agrees = "agree";
 
-/// The time from the first end of a launch's parts to the last one, as a share of the time since
-/// the first beginning: how much the least and the most used units differ.
+/// Finding: the time from the first end of a launch's parts to the last end, as a share of the time
+/// since the first beginning. It shows how much the least and the most used units differ.
 inline constexpr std::string_view longest_tail_name = "longest_tail";
 
-/// The finding "time" of a bar.
 Finding time_finding(std::string_view bar, double ns, const Interval& interval,
                      std::string_view method);
 
-/// The finding "time" of a bar on a CPU: the time of a point's best visits, because processes that
-/// share the cores only add to it. Nothing on other devices, and for a point without samples.
+/// Returns the finding "time" of a bar on a CPU from the point's best visits, because processes
+/// that share the cores only add time. Returns nothing on other devices, and for a point without
+/// samples.
 std::optional<Finding> cpu_time_finding(std::string_view bar, const Point& point,
                                         const DeviceInfo& device);
 
-/// Adds the saving of each cause, the interactions of causes, and the absorption of noise. Adds a
-/// reason if points are missing, or come from another version.
+/// Adds the saving of each cause, the interactions of causes, and the absorption of noise. If
+/// points are missing or come from another version, adds the reason instead.
 void add_ablation(std::string_view bar, const Points& points, const DeviceInfo& device,
                   std::vector<Finding>& findings);
 
-/// The time of a phase by the group's own clock. Nothing if it was not measured.
+/// Returns the time of a phase by the group's own clock; nothing if it was not measured.
 std::optional<Estimate> phase_time(const Points& points, std::string_view phase,
                                    const DeviceInfo& device);
-/// The time of a phase with a pair of clock reads in every iteration, without their overhead.
+/// Returns the time of a phase that reads the clock twice in every iteration, without the clock's
+/// overhead.
 std::optional<Estimate> paired_phase_time(const Points& points, std::string_view phase,
                                           const DeviceInfo& device);
 
-/// A phase and the label of its part.
 struct PhaseLabel {
   std::string_view phase;
   std::string_view label;
@@ -143,21 +142,20 @@ struct PhaseTime {
   std::string_view label;
   Estimate time;
 };
-/// The times of the phases that were measured.
 std::vector<PhaseTime> phase_times(const Points& points, const DeviceInfo& device,
                                    std::span<const PhaseLabel> labels);
 
-/// Adds the phases as shares of `min_all_ns`, or of their sum if that is more: they come from
-/// different launches, some of which a busy host delays. Phases are parts of the time until a part
-/// of the launch ends; the tail follows it. The rest is the remainder.
+/// Adds the phases as shares of their sum, or of `min_all_ns` if that is larger. Phases come from
+/// different launches, some of which a busy host delays. They cover the time until a part of the
+/// launch ends; the tail follows. The remainder is the rest of the whole.
 void add_clock_parts(std::string_view bar, std::span<const PhaseTime> times, double min_all_ns,
                      const Points& points, std::vector<Finding>& findings);
 
-/// The sentence that a kernel is bound by latency: its first cause is memory data, noise agrees,
-/// and every resource is free for at least a fifth of the time, by the low end of its interval.
-/// `findings`: those of the bar, from the first on.
-/// Source: Chips and Cheese, GPU memory latency's impact, and updated test: a kernel that issues in
-/// less than 80 % of the cycles, and waits most for what it loads, is bound by latency.
+/// Returns the sentence that a kernel is bound by latency. Its first cause must be memory data, and
+/// noise must agree. Every resource must be free for at least a fifth of the time, by the low end
+/// of its interval. `findings`: the findings of the bar. Source: Chips and Cheese, GPU memory
+/// latency's impact, and updated test. A kernel that issues in less than 80 % of the cycles and
+/// mostly waits for loads is bound by latency.
 std::optional<Finding> find_latency_bound(std::string_view bar, std::span<const Finding> findings);
 
 }  // namespace clprobe::stalls

@@ -32,7 +32,7 @@ constexpr std::array cause_rows{
              Resource::local_memory},
     CauseRow{Cause::barrier, "barrier", "synchronization: barrier", Resource::waiting},
     CauseRow{Cause::chain, "chain", "compute data", Resource::waiting},
-    // Lanes that are off still take the issue slots of those that are on.
+    // Inactive lanes take as many issue slots as active ones.
     CauseRow{Cause::divergence, "divergence", "control", Resource::arithmetic},
     CauseRow{Cause::serial_requests, "serial-requests", "memory structural: serial requests",
              Resource::cache},
@@ -90,7 +90,7 @@ std::string joined(std::span<const Cause> causes) {
   return words;
 }
 
-bool Ablated::has_taken(Cause cause) const {
+bool Ablated::is_removed(Cause cause) const {
   const std::vector<Cause> causes = causes_in(factors);
   const auto found = std::find(causes.begin(), causes.end(), cause);
   return found != causes.end() && ((idealised >> (found - causes.begin())) & 1U) != 0;
@@ -125,8 +125,8 @@ std::vector<Point> with_all_sets(const Point& usual) {
 }
 
 WorkingSets WorkingSets::of(const DeviceInfo& device, const Options& requested) {
-  // A GPU's first-level cache holds up to 256 KiB, its second from 4 MiB on; a CPU's first 32 KiB
-  // and its second from 512 KiB on.
+  // Usual cache sizes: up to 256 KiB for a GPU's first level, and 4 MiB or more for the second; 32
+  // KiB for a CPU's first level, and 512 KiB or more for the second.
   const Bytes usual = is_gpu(device) ? mebibytes(512) : mebibytes(128);
   const Bytes near = is_gpu(device) ? mebibytes(2) : kibibytes(256);
   const Bytes largest_cache = is_gpu(device) ? mebibytes(64) : mebibytes(16);
@@ -138,7 +138,7 @@ WorkingSets WorkingSets::of(const DeviceInfo& device, const Options& requested) 
   sets.far_bytes = std::max(std::bit_floor(std::min(wish, most).count), min_far_bytes.count);
   sets.near_bytes = std::min(near.count, sets.far_bytes / 4);
   sets.first_bytes = std::min(kibibytes(8).count, sets.near_bytes / 2);
-  sets.is_lumped = sets.far_bytes < 2 * std::max(largest_cache, requested.last_cache).count;
+  sets.is_combined = sets.far_bytes < 2 * std::max(largest_cache, requested.last_cache).count;
   return sets;
 }
 
@@ -165,7 +165,7 @@ bool has_stamps(const Point& point) {
   return point.parameters.text_or("timer", "") == to_word(Timer::clock);
 }
 
-double ticks_of_middle(std::span<const Stamp> groups) {
+double median_group_ticks(std::span<const Stamp> groups) {
   std::vector<double> ticks;
   ticks.reserve(groups.size());
   for (const Stamp& each : groups) {
@@ -188,7 +188,7 @@ void add_tail(std::vector<Point>& points, const Point& usual, const DeviceInfo& 
   points.push_back(with_phase(usual, phase_span));
 }
 
-Stamp as_one(std::span<const Stamp> group) {
+Stamp merge_stamps(std::span<const Stamp> group) {
   Stamp one = group.front();
   std::uint64_t waited = 0;
   for (const Stamp& each : group) {
@@ -204,7 +204,7 @@ Stamp as_one(std::span<const Stamp> group) {
 
 double phase_ticks(std::string_view phase, std::span<const Stamp> stamps) {
   if (stamps.empty()) return 0.0;
-  const Stamp whole = as_one(stamps);
+  const Stamp whole = merge_stamps(stamps);
   if (phase == phase_span) return difference(whole.shared_ended, whole.shared_began);
   double sum = 0.0;
   double longest = 0.0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A case of --case: a kernel with its points, its launch and its findings (stalls.cpp lists them);
-// the causes that kernels wait for, and their clocks. Pure.
+// A case of --case is a kernel with its points, its launch and its findings (stalls.cpp lists the
+// cases). Also the causes that kernels wait for, and their clocks. Pure.
 #pragma once
 
 #include <algorithm>
@@ -22,30 +22,29 @@
 
 namespace clprobe::stalls {
 
-/// The resource that a cause or a kind of noise loads. `waiting`: a delay that keeps nothing busy,
+/// Resource that a cause or a kind of noise loads. `waiting`: a delay that keeps no resource busy,
 /// such as a barrier or a dependency chain.
 enum class Resource : std::uint8_t { waiting, arithmetic, local_memory, cache, memory };
 
-/// A cause that an argument of the kernel removes.
+/// Cause of waiting that an argument of the kernel removes.
 enum class Cause {
-  main_memory,    ///< loads from main memory hit what the caches hold
-  second_cache,   ///< loads that the caches hold hit the first-level cache
-  beyond_first,   ///< both of these, where the device's memory is too small to tell them apart
-  bank_conflict,  ///< lanes that meet in one bank
+  main_memory,    ///< loads from main memory; without it, the loads hit caches
+  second_cache,   ///< loads from the second-level cache; without it, the loads hit the first level
+  beyond_first,   ///< main_memory and second_cache, if the memory is too small to distinguish them
+  bank_conflict,  ///< lanes that access one bank
   barrier,        ///< waiting at a barrier
-  chain,          ///< operations that wait for each other
-  divergence,     ///< lanes that take turns
-  // Causes of a unit that takes nothing more:
-  serial_requests,  ///< lanes of one instruction that are lines apart
+  chain,          ///< operations that depend on each other
+  divergence,     ///< lanes of which only some are active at a time
+  // Causes in which a unit accepts no more requests:
+  serial_requests,  ///< lanes of one instruction that access different lines
   store_buffer,     ///< stores
-  release,          ///< a fence behind stores
+  release,          ///< a fence after stores
   function_unit,    ///< special functions
 };
 
-/// GSI's name: "memory data: main memory".
+/// Returns the cause's name in GSI: "memory data: main memory".
 std::string_view label_of(Cause cause);
 std::string_view to_word(Cause cause);
-/// The resource that the cause keeps busy.
 Resource resource_of(Cause cause);
 
 /// Returns the causes in a point's parameter `factors` ("main-memory,chain"). Throws
@@ -54,15 +53,15 @@ std::vector<Cause> causes_in(std::string_view words);
 /// Returns "main-memory,chain", as `causes_in` reads it.
 std::string joined(std::span<const Cause> causes);
 
-/// The causes that must be removed before each of these, as AblationOptions::needs: loads come from
-/// the second-level cache once they no longer come from main memory; stores have a cost of their
-/// own once their lanes are side by side and no fence waits for them.
+/// Returns for each cause the causes that must be removed before it, as AblationOptions::needs.
+/// Loads come from the second-level cache once they no longer come from main memory. Stores have a
+/// cost of their own once their lanes are adjacent and no fence waits for them.
 std::vector<std::uint32_t> needs_of(std::span<const Cause> causes);
 
-/// The causes of a kernel that a point is without.
+/// Causes of a kernel, and the causes that a point lacks.
 struct Ablated {
-  std::string factors{};       ///< as `joined` writes them
-  std::uint32_t idealised{0};  ///< bit i: the i-th of them is removed
+  std::string factors{};       ///< causes of the kernel, as `joined` writes them
+  std::uint32_t idealised{0};  ///< bit i: the i-th cause is removed
 
   template <class Visitor>
   void visit(Visitor& fields) {
@@ -70,44 +69,45 @@ struct Ablated {
     fields.whole("idealised", idealised, {.max = (1 << max_factors) - 1});
   }
 
-  /// Throws std::out_of_range where `factors` names no causes.
-  [[nodiscard]] bool has_taken(Cause cause) const;
+  /// True if the cause is removed. Throws std::out_of_range if `factors` has an unknown cause.
+  [[nodiscard]] bool is_removed(Cause cause) const;
 };
 
-/// The point without each set of its causes that can be removed. Throws std::out_of_range for a
-/// point without causes.
+/// Returns a point for each set of causes that can be removed. Throws std::out_of_range for a point
+/// without causes.
 std::vector<Point> with_all_sets(const Point& usual);
 
-/// The most iterations of a launch after `first` turns of other loops, with `turns` of the inner
-/// loops in each iteration. Only drivers that cut loops count inner loops (shared/launch_size.hpp).
-inline std::uint64_t fitting_turns(const DeviceInfo& device, std::uint64_t first,
-                                   std::uint64_t turns) {
+/// Returns the maximum number of iterations of a launch. `first`: loop iterations before. `inner`:
+/// inner loop iterations in each. Inner loops count only on drivers that cut loops
+/// (shared/launch_size.hpp).
+inline std::uint64_t max_fitting_iterations(const DeviceInfo& device, std::uint64_t first,
+                                            std::uint64_t inner) {
   if (!may_cut_loops(device)) return max_iterations;
   const std::uint64_t room = max_iterations - std::min(max_iterations, first);
-  return std::max<std::uint64_t>(1, room / turns);
+  return std::max<std::uint64_t>(1, room / inner);
 }
 
-/// The wanted time of a launch, and its possible numbers of iterations.
+/// Target time of a launch, and the limits of its iterations.
 struct Length {
   std::uint64_t target_ns{0};
   std::uint64_t few{1};
   std::uint64_t most{1};
-  bool begins_cold{false};  ///< the start of a launch takes long compared with a few iterations
+  bool begins_cold{false};  ///< true if starting a launch takes long compared with a few iterations
 };
 
-/// The iterations that take `target_ns`, if `count` iterations took the time of the sample.
+/// Returns the iterations that take `target_ns` if `count` iterations took the time of the sample.
 inline std::uint64_t iterations_for(std::uint64_t target_ns, std::uint64_t count,
                                     const Sample& sample) {
-  // A launch whose event reports a smaller share of the host's time has a wrong event.
+  // Minimum event time as a share of the host's time; an event with a smaller share is wrong.
   constexpr std::uint64_t min_share = 16;
   const std::uint64_t event_ns = sample.event_ns.value_or(0);
   const std::uint64_t taken_ns = event_ns > sample.host_ns / min_share ? event_ns : sample.host_ns;
   return taken_ns == 0 ? count : target_ns * count / taken_ns;
 }
 
-/// The iterations that make a launch as long as wanted. A few iterations may mostly take the start
-/// of the launch and loads into empty caches: on an H200, launches of a kernel with few waits were
-/// a fifth as long as wanted, which left 1.3 % of the time of the kernel unattributed.
+/// Returns the iterations whose launch takes the target time. A few iterations may mostly measure
+/// the start of the launch and loads into empty caches. On an H200, launches of a kernel with few
+/// waits were a fifth as long as intended, which left 1.3 % of the kernel's time unattributed.
 inline std::uint64_t fitting_iterations(const Length& length,
                                         const std::function<Sample(std::uint64_t)>& run) {
   const auto fitted_to = [&](std::uint64_t count) {
@@ -118,29 +118,29 @@ inline std::uint64_t fitting_iterations(const Length& length,
   return length.begins_cold && first > length.few ? fitted_to(first) : first;
 }
 
-// Constants of cl/stalls.cl, which must equal these.
+// Constants that cl/stalls.cl repeats.
 inline constexpr std::uint32_t line_words = 32;
 inline constexpr std::uint32_t tile_words = 1024;
-/// The factor and the bits of an operation, which are arguments so that no compiler knows them.
+/// Factor and bits of an operation. The kernels get them as arguments, so that no compiler knows
+/// them.
 inline constexpr std::uint32_t step_multiplier = 747796405;
 inline constexpr std::uint32_t step_addend = 0x9e3779b9;
 
-/// An operation of a kernel (STEP).
+/// Returns the result of an operation of a kernel (STEP).
 inline std::uint32_t step(std::uint32_t x, std::uint32_t addend = step_addend) {
   return (x * step_multiplier) ^ addend;
 }
-/// The generator of lines (NEXT).
+/// Returns the next state of the generator that chooses lines (NEXT).
 inline std::uint32_t next_state(std::uint32_t state) { return state * 1664525 + 1013904223; }
 
-struct Shared;  // launch.hpp; sees OpenCL
+struct Shared;  // defined in launch.hpp, which uses OpenCL
 
-/// The probe's options and limits.
 struct Options {
   std::vector<std::string> cases{};  ///< empty: all
   Effort effort{Effort::normal};
   Bytes last_cache{};
   Bytes max_memory{};  ///< 0: the probe's choice
-  Bytes max_data{};    ///< part of it for the array that is loaded; 0: the probe's choice
+  Bytes max_data{};    ///< limit of the array that is loaded; 0: the probe's choice
 
   explicit Options(const Request& request)
       : cases(request.own.words("case")),
@@ -149,14 +149,14 @@ struct Options {
         max_memory(request.max_memory),
         max_data(request.max_memory) {}
 
-  /// True if a case is to run; some run only on request.
+  /// True if a case is to run. Some cases run only on request.
   [[nodiscard]] bool wants(std::string_view name, bool is_on_request) const {
     if (cases.empty() && is_on_request) return effort == Effort::thorough;
     return is_wanted(cases, name);
   }
 };
 
-/// Bytes of the buffers that points share; `own` belongs to a point alone.
+/// Sizes of the buffers that points share, in bytes; `own` belongs to a single point.
 struct Memory {
   std::uint64_t data{0};
   std::uint64_t copies{0};
@@ -171,101 +171,98 @@ struct Memory {
     stamps = std::max(stamps, other.stamps);
     own = std::max(own, other.own);
   }
-  /// All but the arrays, whose sizes are a choice.
-  [[nodiscard]] std::uint64_t beside() const { return results + stamps + own; }
-  [[nodiscard]] std::uint64_t total() const { return data + copies + beside(); }
+  /// Returns the bytes of all buffers except the arrays, whose sizes can be chosen.
+  [[nodiscard]] std::uint64_t without_arrays() const { return results + stamps + own; }
+  [[nodiscard]] std::uint64_t total() const { return data + copies + without_arrays(); }
 };
 
-/// The points of one bar, which is one series.
+/// Points of a bar, which is a series.
 using Points = std::vector<const Point*>;
 
 struct Case {
-  std::string_view name{};    ///< for --case, and the points' parameter `case`
-  std::string_view what{};    ///< the work of its kernel, for the manual
+  std::string_view name{};    ///< word for --case and for the points' parameter `case`
+  std::string_view what{};    ///< work of the kernel, for the manual
   bool is_on_request{false};  ///< runs only if named, or with --thorough
   std::vector<Point> (*points)(const DeviceInfo&, const Options&){nullptr};
   Memory (*memory)(const Point&){nullptr};
-  /// The build options of the kernel.
   std::string (*options)(const DeviceInfo&, const Point&){nullptr};
-  /// Throws DeviceError, Unsupported and cl::Error.
+  /// Prepares a point. Throws DeviceError, Unsupported and cl::Error.
   Work (*prepare)(Shared&, const Point&){nullptr};
-  /// Adds the findings of a bar's points.
   void (*analyse)(std::string_view bar, const Points&, const DeviceInfo&,
                   std::vector<Finding>&){nullptr};
 };
 
-/// In the order in which they are planned.
+/// Returns all cases in the order of their plan.
 std::span<const Case> all_cases();
-/// Returns the case of that name; null when there is none.
 const Case* find_case(std::string_view name);
 
-/// Sizes of arrays whose loads hit main memory, the second-level cache and the first; powers of
-/// two.
+/// Sizes of arrays whose loads hit main memory, the second-level cache, and the first-level cache.
+/// All are powers of two.
 struct WorkingSets {
   std::uint64_t far_bytes{0};
   std::uint64_t near_bytes{0};
   std::uint64_t first_bytes{0};
-  bool is_lumped{false};  ///< memory is too small to exceed the caches
+  bool is_combined{false};  ///< memory is too small to exceed the caches
 
   [[nodiscard]] static WorkingSets of(const DeviceInfo& device, const Options& requested);
 };
 
-/// Smallest array that is to exceed all caches.
+/// Minimum size of the array that is to exceed all caches.
 inline constexpr Bytes min_far_bytes = kibibytes(16);
 
-/// The largest group of at most `at_most` work-items that is a power of two.
+/// Returns the size of the largest group that is a power of two and at most `at_most`.
 std::int64_t group_size(const DeviceInfo& device, std::int64_t at_most);
 
-/// Phases that stamps measure. `barrier`: the time that a sub-group waits at barriers, in the mean
-/// over sub-groups, and `all`: its whole time, by the clock of its compute unit. `tail`: the mean
-/// time from the end of a part of the launch to the end of the last one; `longest-tail`: that time
-/// of the part that ended first; `span`: the time from the first beginning to the last end.
+/// Phases that stamps measure. `barrier`: mean time that a sub-group waits at barriers. `all`: mean
+/// whole time of a sub-group by the clock of its compute unit. `tail`: mean time from the end of a
+/// part of the launch to the last end. `longest-tail`: the tail of the part that ended first.
+/// `span`: time from the first beginning to the last end.
 inline constexpr std::string_view phase_barrier = "barrier";
 inline constexpr std::string_view phase_all = "all";
 inline constexpr std::string_view phase_tail = "tail";
 inline constexpr std::string_view phase_longest_tail = "longest-tail";
 inline constexpr std::string_view phase_span = "span";
 
-/// The timer of kernels: on a GPU, launches. A CPU has a group on each core, and other processes
-/// delay single groups and with them the launch: on a virtual machine with 16 cores, two of which
-/// the host sometimes ran on one, launches took twice as long for seconds, and most groups did not.
-/// If its groups share a clock, that clock times each of them, and the median counts.
+/// Returns the timer of kernels. A GPU times launches. A CPU whose groups share a clock times each
+/// group with that clock, and the median group counts. A CPU runs a group on each core, and other
+/// processes delay some groups and thus the whole launch. For example, a host sometimes ran two of
+/// a virtual machine's 16 cores on one core. Launches then took twice as long for seconds, but most
+/// groups did not.
 Timer timer_of_kernels(const DeviceInfo& device);
 
-/// True if a clock in the kernel times a point: its phase or, without one, its median group.
+/// True if a clock in the kernel times a point: its phase or, without a phase, its median group.
 bool has_stamps(const Point& point);
 
-/// The point with the clock of one phase.
 Point with_phase(const Point& usual, std::string_view phase);
 
 /// Adds the phases `tail`, `longest-tail` and `span` if the device's groups share a clock.
 void add_tail(std::vector<Point>& points, const Point& usual, const DeviceInfo& device);
 
-/// The words that each part of a launch stores (cl/stalls_mixed.clh).
+/// Clock readings that each part of a launch stores (cl/stalls_mixed.clh).
 struct Stamp {
   std::uint64_t began{0};
   std::uint64_t ended{0};
   std::uint64_t waited{0};
-  std::uint64_t shared_began{0};  ///< by the clock that all groups share
+  std::uint64_t shared_began{0};  ///< beginning by the clock that all groups share
   std::uint64_t shared_ended{0};
 };
 
 /// True if cl/stamps.clh has a clock that all groups of this device share.
 bool has_shared_clock(const DeviceInfo& device);
 
-/// Ticks of the device's clock in one tick of the shared one, which counts nanoseconds on NVIDIA's
-/// devices.
+/// Returns the ticks of the device's clock in one tick of the shared clock, which counts
+/// nanoseconds on NVIDIA's devices.
 double ticks_of_shared(const DeviceInfo& device);
 
-/// The ticks of a phase of a launch; 0 for another word, or if a clock ran backwards. `tail`,
-/// `longest-tail` and `span` count ticks of the shared clock.
+/// Returns the ticks of a phase of a launch; 0 for another word, or if a clock ran backwards.
+/// `tail`, `longest-tail` and `span` count ticks of the shared clock.
 double phase_ticks(std::string_view phase, std::span<const Stamp> stamps);
 
-/// The median time of a group from beginning to end. `groups`: a stamp each.
-double ticks_of_middle(std::span<const Stamp> groups);
+/// Returns the median time of a group from beginning to end. `groups`: one stamp per group.
+double median_group_ticks(std::span<const Stamp> groups);
 
-/// The stamps of a group's parts as one, from the first beginning to the last end, for devices that
-/// run work-items one after another.
-Stamp as_one(std::span<const Stamp> group);
+/// Merges the stamps of a group's parts to one stamp, from the first beginning to the last end, for
+/// devices that run work-items one after another.
+Stamp merge_stamps(std::span<const Stamp> group);
 
 }  // namespace clprobe::stalls

@@ -11,7 +11,8 @@
 namespace clprobe::stalls {
 namespace {
 
-// Long compared with the start of a launch, and short enough for hundreds of points.
+// Target time of a launch on a GPU: long compared with the start of a launch, and short enough for
+// hundreds of points.
 constexpr std::uint64_t gpu_launch_ns = 300'000;
 
 }  // namespace
@@ -28,9 +29,9 @@ void require_group(const Session& session, const cl::Kernel& kernel, std::uint64
       fmt::format("the driver runs this kernel with at most {} work-items", max_items));
 }
 
-cl_uint word_at(const Session& session, const cl::Buffer& words, std::uint64_t place) {
+cl_uint word_at(const Session& session, const cl::Buffer& words, std::uint64_t index) {
   cl_uint word = 0;
-  session.queue().enqueueReadBuffer(words, CL_TRUE, place * sizeof word, sizeof word, &word);
+  session.queue().enqueueReadBuffer(words, CL_TRUE, index * sizeof word, sizeof word, &word);
   return word;
 }
 

@@ -19,16 +19,17 @@
 namespace clprobe::stalls {
 namespace {
 
-/// Bends tried between two points; noisy times show no finer ones.
+/// Number of bends tried between two points; noise hides a finer grid.
 constexpr int steps_between_points = 8;
-/// A smaller rise over the whole range, as a share of the time, is none: a slow clock looks the
-/// same.
+/// Minimum rise over the whole range, as a share of the time. A slow change of the device's clock
+/// causes smaller rises.
 constexpr double min_rise = 0.03;
 
-/// Noise can hide behind at most the kernel's whole time, so a bend shows before the kernel takes
-/// this many times as long.
+/// Minimum ratio of the time with most noise to the time without. At most the kernel's whole time
+/// hides noise, so a bend shows below this ratio.
 constexpr double enough_noise = 2.0;
-/// Costs per amount of noise are equal if the minimum is at least this share of the maximum.
+/// Minimum ratio of the lowest to the highest cost per amount of noise for which costs count as
+/// equal.
 constexpr double alike = 0.5;
 
 struct Hinge {
@@ -38,7 +39,7 @@ struct Hinge {
   double error{std::numeric_limits<double>::infinity()};
 };
 
-/// Least squares of level + slope * max(0, x - bend) for one bend.
+/// Fits level + slope * max(0, x - bend) by least squares for one bend.
 Hinge fit_at(std::span<const double> x, std::span<const double> y, double bend) {
   double mean_u = 0.0;
   double mean_y = 0.0;
@@ -66,8 +67,8 @@ Hinge fit_at(std::span<const double> x, std::span<const double> y, double bend) 
   return hinge;
 }
 
-/// The best of all bends before the last point. Of equally good ones the first, which claims the
-/// least absorption.
+/// Returns the best fit over all bends before the last point; of equal fits, the first, which
+/// implies the least absorption.
 Hinge fit_hinge(std::span<const double> x, std::span<const double> y) {
   Hinge best;
   for (std::size_t i = 0; i + 1 < x.size(); ++i) {
@@ -85,8 +86,9 @@ bool rises(const Hinge& hinge, double max_injected) {
   return hinge.slope * (max_injected - hinge.bend) > min_rise * hinge.level;
 }
 
-/// The share by which the line through the points after the bend, extended to zero noise, lies
-/// below the level. The bend jumps between places that fit equally well; the line hardly moves.
+/// Returns how far the line through the points after the bend, extended to zero noise, is below the
+/// level, as a share of the level. Unlike the bend, which jumps between equal fits, the line hardly
+/// moves.
 double share_of(const Hinge& hinge, std::span<const double> x, std::span<const double> y) {
   if (!(hinge.level > 0.0)) return 0.0;
   const auto behind = std::lower_bound(x.begin(), x.end(), hinge.bend) - x.begin();
@@ -95,7 +97,7 @@ double share_of(const Hinge& hinge, std::span<const double> x, std::span<const d
   return std::max(0.0, 1.0 - line.intercept / hinge.level);
 }
 
-/// Returns `Absorption::is_decisive`. `y`: the times of the amounts `x`, of which the first is 0.
+/// Returns `Absorption::is_decisive`. `y`: times for the amounts `x`, of which the first is 0.
 bool decides(std::span<const double> x, std::span<const double> y) {
   if (!(y.back() >= enough_noise * y.front())) return false;
   double least = std::numeric_limits<double>::infinity();
@@ -134,14 +136,14 @@ std::string_view name_of(Resource resource) {
   return names.at(static_cast<std::size_t>(resource));
 }
 
-/// The absorption of noise that loads `resource`; null if none was measured.
+/// Returns the absorption of noise that loads `resource`; null if none was measured.
 const Absorption* absorption_of(std::span<const NoiseKind> noise, Resource resource) {
   const auto found = std::find_if(noise.begin(), noise.end(),
                                   [&](const NoiseKind& each) { return each.resource == resource; });
   return found == noise.end() ? nullptr : &found->absorption;
 }
 
-/// The largest factor that is resolved and above 0.
+/// Returns the index of the largest factor whose cost is resolved and above 0.
 std::optional<std::size_t> first_factor(const Ablation& ablation) {
   std::optional<std::size_t> first;
   for (std::size_t i = 0; i < ablation.factors.size(); ++i) {
@@ -159,7 +161,7 @@ bool is_saturated(const Absorption& absorption) {
 
 }  // namespace
 
-std::uint32_t place_of_noise(std::string_view word) {
+std::uint32_t index_of_noise(std::string_view word) {
   const auto* const found = std::find(std::begin(all_noise), std::end(all_noise), word);
   if (found == std::end(all_noise)) throw std::out_of_range(fmt::format("noise of {}", word));
   return static_cast<std::uint32_t>(found - std::begin(all_noise));
@@ -168,7 +170,7 @@ std::uint32_t place_of_noise(std::string_view word) {
 Resource resource_of_noise(std::string_view word) {
   constexpr std::array resources{Resource::arithmetic, Resource::local_memory, Resource::cache,
                                  Resource::memory};
-  return resources.at(place_of_noise(word));
+  return resources.at(index_of_noise(word));
 }
 
 std::optional<NoiseShape> noise_of(const Point& point) {
@@ -177,7 +179,8 @@ std::optional<NoiseShape> noise_of(const Point& point) {
 }
 
 std::vector<Point> noise_points(const Point& usual, const DeviceInfo& device, Effort effort) {
-  // On a CPU noise is only more work, and all amounts would take most of the probe's time.
+  // Fewer amounts on a CPU, where noise is only additional work, and all amounts would take most of
+  // the probe's time.
   const bool has_few =
       effort == Effort::quick || (effort == Effort::normal && runs_items_in_turn(device));
   const std::vector<std::uint32_t> amounts =

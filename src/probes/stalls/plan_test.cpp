@@ -209,7 +209,7 @@ TEST_CASE("a tail is the mean wait for the last end, by the clock that its parts
   CHECK(phase_ticks("barrier", stamps) == 30.0);
   CHECK(phase_ticks("weather", stamps) == 0.0);
   CHECK(phase_ticks("span", {}) == 0.0);
-  const Stamp one = as_one(std::span(stamps).first(2));
+  const Stamp one = merge_stamps(std::span(stamps).first(2));
   CHECK(one.began == 10);
   CHECK(one.ended == 110);
   CHECK(one.waited == 10);
@@ -242,8 +242,8 @@ TEST_CASE("a kernel on a CPU takes as long as the middle one of its groups") {
                                   {.shared_began = 12, .shared_ended = 300},
                                   {.shared_began = 50, .shared_ended = 151},
                                   {.shared_began = 9, .shared_ended = 99}};
-  CHECK(ticks_of_middle(groups) == 100.0);
-  CHECK(ticks_of_middle({}) == 0.0);
+  CHECK(median_group_ticks(groups) == 100.0);
+  CHECK(median_group_ticks({}) == 0.0);
 }
 
 TEST_CASE("a CPU, whose noise is but more work, has fewer amounts of it unless time is given") {

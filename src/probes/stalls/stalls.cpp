@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of kernels' time on devices without counters: kernels of cl/stalls.cl without one cause
-// of waiting after another, and clocks for what cannot be removed. Method: docs/stalls.md.
+// Breakdown of kernels' time on devices without counters: kernels of cl/stalls.cl run without one
+// cause of waiting after another, and clocks time parts that cannot be removed. Method:
+// docs/stalls.md.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -73,7 +74,7 @@ constexpr auto case_words = [] {
   return words;
 }();
 
-/// "Kernels to run, as a comma list. `memory-bound`: independent loads ... Default: all."
+/// Returns the help text of --case with all kernels and the default.
 std::string case_details() {
   std::string text = "Comma-separated list of kernels to run.";
   std::string on_request;
@@ -110,13 +111,13 @@ constexpr FindingSpec finding_specs[]{
     {.name = stack_thesis_name, .role = Role::remark},
 };
 
-// There are few points, and each is a whole kernel.
+// Few visits, since there are few points, and each is a whole kernel.
 constexpr Budgets budgets{
     .quick = {.probe_time = std::chrono::seconds(20), .max_visits = 1},
     .normal = {.probe_time = std::chrono::seconds(60), .relative_interval = 0.02, .max_visits = 3},
     .thorough = {.probe_time = std::chrono::seconds(180), .max_visits = 6}};
 
-/// The smallest arrays: one to load from, and one of half its size to copy to.
+/// Minimum size of the arrays: one to load from, and one of half its size to copy to.
 constexpr std::uint64_t min_arrays = min_far_bytes.count * 3 / 2;
 
 Memory memory_of(const Case& each, const std::vector<Point>& points) {
@@ -125,8 +126,8 @@ Memory memory_of(const Case& each, const std::vector<Point>& points) {
   return memory;
 }
 
-/// The requested cases whose buffers fit, without the arrays. Sets `requested.max_data`, the memory
-/// for the arrays, and adds reasons for the other cases.
+/// Returns the requested cases whose buffers, except the arrays, fit. Sets `requested.max_data`,
+/// the memory for the arrays, and adds the reasons for other cases.
 std::vector<const Case*> choose_cases(const DeviceInfo& device, Options& requested,
                                       std::vector<Finding>& findings) {
   std::vector<const Case*> chosen;
@@ -136,19 +137,19 @@ std::vector<const Case*> choose_cases(const DeviceInfo& device, Options& request
     Memory with = all;
     with.include(memory_of(each, each.points(device, requested)));
     if (requested.max_memory.count != 0 &&
-        with.beside() + min_arrays > requested.max_memory.count) {
+        with.without_arrays() + min_arrays > requested.max_memory.count) {
       findings.push_back(
           not_measured(stack_part_name, each.name,
                        fmt::format("--max-memory: {} is too little; the kernels need at least {}",
                                    format_bytes(requested.max_memory),
-                                   format_bytes({with.beside() + min_arrays}))));
+                                   format_bytes({with.without_arrays() + min_arrays}))));
       continue;
     }
     all = with;
     chosen.push_back(&each);
   }
   if (requested.max_memory.count == 0) return chosen;
-  requested.max_data = requested.max_memory - Bytes{all.beside()};
+  requested.max_data = requested.max_memory - Bytes{all.without_arrays()};
   if (all.copies != 0) requested.max_data = requested.max_data * 2 / 3;
   return chosen;
 }
@@ -203,7 +204,7 @@ std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t /*seed
   return all;
 }
 
-/// The series with samples, in the order of the points.
+/// Returns the series with samples, in the order of the points.
 std::vector<std::string> bars_in(std::span<const Point> points) {
   std::vector<std::string> bars;
   for (const Point& point : points) {
@@ -234,7 +235,7 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   return found;
 }
 
-/// Parameters that no shape of a case has.
+/// Parameters of points that the cases' shapes lack.
 struct Others {
   std::optional<std::string> phase{};
   std::optional<std::string> noise{};
@@ -246,12 +247,12 @@ struct Others {
   }
 };
 
-/// Parameters that several cases have share their bounds.
+/// Checks a point; parameters of several cases have equal bounds.
 std::optional<PointProblem> find_problem_of(const Point& point) {
   return find_problem<wait_for_one::Shape, copy::Shape, search::Shape, NoiseShape, Others>(point);
 }
 
-/// The card has only titles: stacks of test kernels are no properties of the device.
+/// Returns a card with titles only, since stacks of test kernels are no properties of the device.
 Card card(const ProbeResult& result) {
   Card card;
   for (const Finding& each : result.findings) {

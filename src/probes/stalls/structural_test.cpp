@@ -39,7 +39,7 @@ std::multiset<std::uint32_t> places_of(const wait_for_one::Arguments& arguments)
   std::multiset<std::uint32_t> places;
   for (std::uint32_t lane = 0; lane < line_words; ++lane) {
     for (std::uint32_t turn = 0; turn < 4 * arguments.mix.stores; ++turn) {
-      places.insert(place_of(arguments, {.row = 3, .lane = lane, .iteration = 5, .turn = turn}));
+      places.insert(index_of(arguments, {.row = 3, .lane = lane, .iteration = 5, .turn = turn}));
     }
   }
   return places;
@@ -75,7 +75,7 @@ TEST_CASE("lanes that are a line apart and lanes side by side take the same word
   const auto lines_of = [](const wait_for_one::Arguments& arguments) {
     std::set<std::uint32_t> lines;
     for (std::uint32_t lane = 0; lane < line_words; ++lane) {
-      lines.insert(place_of(arguments, {.lane = lane, .turn = 7}) / line_words);
+      lines.insert(index_of(arguments, {.lane = lane, .turn = 7}) / line_words);
     }
     return lines.size();
   };
@@ -95,15 +95,15 @@ TEST_CASE("rows store into blocks of their own, of main memory or of what caches
     const std::uint32_t rows = shape_of<wait_for_one::Shape>(usual).rows();
     for (std::uint32_t row = 0; row < rows; ++row) {
       for (std::uint32_t i = 0; i < arguments.row_blocks; ++i) {
-        const std::uint32_t place = place_of(arguments, {.row = row, .iteration = i});
+        const std::uint32_t place = index_of(arguments, {.row = row, .iteration = i});
         CHECK(place < bytes / 4);
         places.insert(place);
       }
     }
     CHECK(places.size() == std::size_t{rows} * arguments.row_blocks);
     // The iteration behind the last block begins anew.
-    CHECK(place_of(arguments, {.row = 1, .iteration = arguments.row_blocks}) ==
-          place_of(arguments, {.row = 1}));
+    CHECK(index_of(arguments, {.row = 1, .iteration = arguments.row_blocks}) ==
+          index_of(arguments, {.row = 1}));
   };
   check(wait_for_one::store_bound, mebibytes(256).count, 31);
   check(wait_for_one::release, mebibytes(4).count, 1);

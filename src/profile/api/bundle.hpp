@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images and samplers that a kernel gets, as a bundle describes them. Enumerators have OpenCL's
-// numbers, which drivers take as they are.
+// Bundles: a launch of a user's kernel with everything that a replay needs. Enumerators of images
+// and samplers have OpenCL's numbers, which drivers accept directly.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,8 @@ namespace clprobe::bundle {
 
 using Sizes = std::array<std::uint64_t, 3>;
 
-/// A 1D image of a buffer has no memory of its own; a 2D image may have the buffer's as well.
+/// Kind of an image. A 1D image of a buffer has no memory of its own; a 2D image may use the memory
+/// of a buffer as well.
 enum class ImageKind {
   image_1d,
   image_1d_array,
@@ -30,7 +31,7 @@ enum class ImageKind {
   image_3d
 };
 
-/// CL_R to CL_ABGR, without what OpenGL alone has.
+/// CL_R to CL_ABGR, except orders that only OpenGL has.
 enum class ChannelOrder : std::uint32_t {
   r = 0x10b0,
   a,
@@ -53,7 +54,7 @@ enum class ChannelOrder : std::uint32_t {
   abgr
 };
 
-/// CL_SNORM_INT8 to CL_UNORM_INT_101010_2, without what OpenGL alone has.
+/// CL_SNORM_INT8 to CL_UNORM_INT_101010_2, except types that only OpenGL has.
 enum class ChannelType : std::uint32_t {
   snorm_int8 = 0x10d0,
   snorm_int16,
@@ -73,7 +74,7 @@ enum class ChannelType : std::uint32_t {
   unorm_int_101010_2 = 0x10e0
 };
 
-/// Access of kernels to an image: some devices offer a format for reading only.
+/// Access of kernels to an image. Some devices offer a format only for reading.
 enum class Access { read_write, read_only, write_only };
 
 struct Image {
@@ -82,7 +83,7 @@ struct Image {
   ChannelType type{ChannelType::float32};
   Access access{Access::read_write};
   Sizes pixels{};  ///< width, then height or layers, then depth or layers; unused ones are 0
-  std::uint64_t row_bytes{0};  ///< from row to row, of a 2D image of a buffer; else 0
+  std::uint64_t row_bytes{0};  ///< bytes from row to row of a 2D image of a buffer; otherwise 0
 
   friend bool operator==(const Image&, const Image&) = default;
 };
@@ -100,14 +101,14 @@ enum class Addressing : std::uint32_t {
 enum class Filter : std::uint32_t { nearest = 0x1140, linear };
 
 struct Sampler {
-  bool is_normalized{false};  ///< coordinates from 0 to 1
+  bool is_normalized{false};  ///< true if coordinates are from 0 to 1
   Addressing addressing{Addressing::none};
   Filter filter{Filter::nearest};
 
   friend bool operator==(const Sampler&, const Sampler&) = default;
 };
 
-/// The words of an enumeration: a row for each value, with what else is known of it.
+/// Table of an enumeration: a row for each value, with its word and its properties.
 template <typename Enum>
 inline constexpr auto rows_of = nullptr;
 
@@ -155,8 +156,8 @@ inline constexpr auto rows_of<ChannelOrder> =
 struct ChannelTypeRow {
   ChannelType value;
   std::string_view word;
-  std::uint64_t channel_bytes;    ///< 0 where channels share bytes
-  std::uint64_t pixel_bytes = 0;  ///< where they do
+  std::uint64_t channel_bytes;    ///< bytes of a channel; 0 if channels share bytes
+  std::uint64_t pixel_bytes = 0;  ///< bytes of a pixel if channels share bytes
 };
 template <>
 inline constexpr auto rows_of<ChannelType> =
@@ -195,8 +196,8 @@ concept HasRows = requires {
   rows_of<Enum>.size();
 };
 
-/// OpenCL's name in small letters: "2d_array", "rgba", "unorm_int8", "clamp_to_edge". Empty for a
-/// number that is no value of the enumeration.
+/// Returns OpenCL's name in lower case: "2d_array", "rgba", "unorm_int8", "clamp_to_edge". Empty
+/// for a number that is no value of the enumeration.
 template <HasRows Enum>
 std::string_view to_word(Enum value) {
   return word_in(rows_of<Enum>, value);
@@ -207,38 +208,38 @@ std::optional<Enum> from_word(std::string_view word) {
   return value_in(rows_of<Enum>, word);
 }
 
-/// The row of a value that is one of the enumeration.
+/// Returns the row of a value of the enumeration.
 template <HasRows Enum>
 const auto& row_of(Enum value) {
   return *std::find_if(rows_of<Enum>.begin(), rows_of<Enum>.end(),
                        [&](const auto& each) { return each.value == value; });
 }
 
-/// Number of sizes of an image of that kind.
+/// Returns the number of sizes of an image of that kind.
 std::uint32_t dimensions_of(ImageKind kind);
 
-/// Bytes of a pixel, by OpenCL's table of formats.
+/// Returns the bytes of a pixel, by OpenCL's table of formats.
 std::uint64_t pixel_bytes(const Image& image);
 
-/// The region of the whole image: sizes that its kind lacks are 1.
+/// Returns the region of the whole image, in which sizes that its kind lacks are 1.
 Sizes region_of(const Image& image);
 
-/// Bytes of the pixels without gaps between rows; nothing beyond 1 TiB, the limit of an object. No
-/// size may be 0.
+/// Returns the bytes of all pixels without gaps between rows; nothing above 1 TiB, the limit of an
+/// object. No size may be 0.
 std::optional<std::uint64_t> bytes_of_pixels(const Image& image);
 
-/// Bytes of the buffer from the first pixel to the last; nothing beyond 1 TiB.
+/// Returns the bytes of the buffer from the first pixel to the last; nothing above 1 TiB.
 std::optional<std::uint64_t> bytes_of_buffer(const Image& image);
 
-// One launch of a user's kernel with everything that a replay needs. The loader layer captures it
-// in a program, or a person describes it by hand; `clprobe profile` replays it. On disk it is a
-// bundle: a folder with launch.json, and a file for each text and each object, named by its hash.
+// The loader layer captures a launch in a program, or a person describes it; `clprobe profile`
+// replays it. On disk, a bundle is a folder with launch.json and a file for each text and each
+// object, named by its hash.
 
 inline constexpr std::string_view schema_name = "clprobe-launch";
 inline constexpr int schema_version = 1;
 inline constexpr std::string_view launch_file = "launch.json";
 
-// Limits of a bundle: writers keep to them, and readers refuse more.
+// Limits of a bundle: writers respect them, and readers refuse more.
 inline constexpr std::size_t max_json_bytes = std::size_t{4} << 20U;
 inline constexpr std::size_t max_text_bytes = std::size_t{16} << 20U;
 inline constexpr std::uint64_t max_object_bytes = std::uint64_t{1} << 40U;
@@ -251,39 +252,40 @@ inline constexpr std::size_t max_name_bytes = 1024;
 inline constexpr std::size_t max_value_bytes = 4096;
 inline constexpr std::size_t max_launches = 65'536;
 
-/// Sizes of a launch; those after the last dimension are 0.
+/// Sizes of a launch; sizes after the last dimension are 0.
 struct NdRange {
   std::uint32_t dimensions{1};
   Sizes offset{};
   Sizes global{};
-  Sizes local{};  ///< all 0: the driver chooses
+  Sizes local{};  ///< group size; all 0: the driver chooses
 
   friend bool operator==(const NdRange&, const NdRange&) = default;
 };
 
-/// A text in OpenCL C, and the options that it is built or compiled with.
+/// Text in OpenCL C, and its options for building or compiling.
 struct Unit {
-  std::string sha256{};  ///< of the text; empty: the text comes from a file of its own
+  std::string sha256{};  ///< hash of the text; empty: the text comes from a separate file
   std::string options{};
-  std::vector<includes::Include> includes{};  ///< of the program's headers, by their places
+  std::vector<includes::Include> includes{};  ///< included headers, by their indices in the program
 
   friend bool operator==(const Unit&, const Unit&) = default;
 };
 
-/// A file that a unit, or another header, includes.
+/// File that a unit or a header includes.
 struct Header {
-  std::string name{};  ///< without folders; only messages use it
+  std::string name{};  ///< file name without folders, for messages only
   std::string sha256{};
   std::vector<includes::Include> includes{};
 
   friend bool operator==(const Header&, const Header&) = default;
 };
 
-/// A program of one unit is built; several units are compiled with their own options, and linked.
+/// Program of one unit, which is built, or of several units, which are compiled with their own
+/// options and linked.
 struct Program {
   std::vector<Unit> units{};
   std::string link_options{};
-  std::vector<Header> headers{};  ///< all units share them
+  std::vector<Header> headers{};  ///< headers that all units share
 
   friend bool operator==(const Program&, const Program&) = default;
 };
@@ -293,7 +295,7 @@ enum class Fill { zero, iota, random, value };
 
 struct TypeRow {
   Type value;
-  std::string_view word;  ///< OpenCL C's: "uint"
+  std::string_view word;  ///< name in OpenCL C: "uint"
   std::uint64_t bytes;
 };
 template <>
@@ -310,23 +312,24 @@ inline constexpr auto rows_of<Fill> =
 
 inline std::uint64_t bytes_of(Type type) { return row_of(type).bytes; }
 
-/// The bytes of an object that a person describes.
+/// Contents of an object that a person describes.
 struct Contents {
   Type type{Type::float32};
   std::uint64_t count{0};
   Fill fill{Fill::zero};
-  double value{0.0};  ///< each element, for Fill::value
+  double value{0.0};  ///< value of each element, for Fill::value
 
   friend bool operator==(const Contents&, const Contents&) = default;
 };
 
-/// A buffer or an image, before the launch.
+/// Buffer or image before the launch.
 struct Object {
   std::string name{};
   std::uint64_t bytes{0};
-  std::string sha256{};                ///< of captured bytes; empty: `contents` describes the bytes
-  std::optional<Contents> contents{};  ///< nothing if the bytes were captured
-  std::optional<Image> image{};        ///< only for an image, whose pixels have `bytes`
+  std::string sha256{};  ///< hash of captured bytes; empty: `contents` describes the bytes
+  std::optional<Contents> contents{};  ///< description; nothing if the bytes were captured
+  /// Layout of an image, whose pixels take `bytes`; nothing for a buffer.
+  std::optional<Image> image{};
 
   friend bool operator==(const Object&, const Object&) = default;
 };
@@ -335,17 +338,17 @@ enum class ArgumentKind { buffer, local, value, null, image, sampler };
 
 struct Argument {
   ArgumentKind kind{ArgumentKind::value};
-  std::size_t object{0};         ///< place of a buffer or an image among the objects
-  std::uint64_t origin{0};       ///< where a part of a buffer begins in the object
-  std::uint64_t bytes{0};        ///< size of such a part (0: all of the object), or of local memory
-  std::string value{};           ///< bytes of a value
-  std::optional<Image> image{};  ///< layout of an image whose memory is that part of a buffer
-  std::optional<Sampler> sampler{};  ///< only for a sampler
+  std::size_t object{0};             ///< index of a buffer or an image among the objects
+  std::uint64_t origin{0};           ///< offset of a part of a buffer in the object
+  std::uint64_t bytes{0};            ///< size of the part (0: the whole object), or of local memory
+  std::string value{};               ///< bytes of a value
+  std::optional<Image> image{};      ///< layout of an image in that part of a buffer
+  std::optional<Sampler> sampler{};  ///< sampler; nothing for other kinds
 
   friend bool operator==(const Argument&, const Argument&) = default;
 };
 
-/// Contents of an object after the launch.
+/// Hash of an object's contents after the launch.
 struct Epilogue {
   std::size_t object{0};
   std::string sha256{};
@@ -361,36 +364,37 @@ struct Device {
   friend bool operator==(const Device&, const Device&) = default;
 };
 
-/// A survey's sums for the launches that are like this one.
+/// Sums of a survey for launches with the same signature.
 struct Surveyed {
   std::uint64_t launches{0};
-  double share{0.0};    ///< part of the program's device time, 0 to 1
+  double share{0.0};    ///< share of the program's device time, 0 to 1
   double mean_ns{0.0};  ///< mean time of a launch
 
   friend bool operator==(const Surveyed&, const Surveyed&) = default;
 };
 
 struct Launch {
-  std::string tool{};              ///< tool that captured it; empty: a person wrote it
+  std::string tool{};              ///< tool that captured the launch; empty: a person wrote it
   std::vector<std::string> app{};  ///< command line of the program, without folders
-  std::optional<Device> device{};  ///< on which the program launched it
-  std::uint64_t ordinal{0};        ///< number among the launches like it, from 1; 0: unknown
+  std::optional<Device> device{};  ///< device of the program's launch
+  std::uint64_t ordinal{0};  ///< number among launches with the same signature, from 1; 0: unknown
   std::optional<Surveyed> survey{};
   Program program{};
   std::string kernel{};
   NdRange range{};
   std::vector<Argument> arguments{};
   std::vector<Object> objects{};
-  std::vector<std::uint64_t> app_event_ns{};  ///< END - START in the program
-  std::vector<Epilogue> epilogue{};           ///< empty: not known
+  std::vector<std::uint64_t> app_event_ns{};  ///< event times (END - START) in the program
+  std::vector<Epilogue> epilogue{};           ///< contents after the launch; empty: unknown
 
   friend bool operator==(const Launch&, const Launch&) = default;
 };
 
-/// Bytes of all objects together.
+/// Returns the bytes of all objects together.
 std::uint64_t object_bytes(const Launch& launch);
 
-/// The text is no launch, or one that cannot be made. One line, with the place in the document.
+/// Error for text that is no launch, or an impossible one. One line, with the location in the
+/// document.
 class FormatError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -400,54 +404,54 @@ class FormatError : public std::runtime_error {
 /// UTF-8 become U+FFFD.
 std::string to_json(const Launch& launch);
 
-/// Reads launch.json as `to_json` or a person (docs/profile.md) writes it. Refuses unknown keys,
-/// and launches that cannot be made: arguments without objects, sizes of 0, sums beyond 64 bits.
-/// Throws FormatError.
+/// Reads launch.json as `to_json` or a person (docs/profile.md) writes it. Refuses unknown keys and
+/// impossible launches: arguments without objects, sizes of 0, sums beyond 64 bits. Throws
+/// FormatError.
 Launch launch_from_json(std::string_view text);
 
-/// The SHA-256 of some bytes, in 64 hexadecimal digits (FIPS 180-4).
+/// Returns the SHA-256 of bytes in 64 hexadecimal digits (FIPS 180-4).
 std::string sha256_of(std::string_view bytes);
 
-/// The names of a bundle's files: of a text of the program, and of an object's bytes.
+/// Returns the name of the file of a text or an object in a bundle.
 std::string text_file(std::string_view sha256);
 std::string object_file(std::string_view sha256);
 
 /// Returns the bytes of a described object. Throws std::bad_alloc.
 std::string make_contents(const Contents& contents, std::uint64_t seed);
 
-/// A launch with its texts. The objects stay in their files until `read_object` reads them.
+/// Launch with its texts. Objects stay in their files until `read_object` reads them.
 struct Bundle {
   Launch launch{};
-  std::vector<std::string> texts{};    ///< one for each unit, with its headers in it
-  std::vector<std::string> options{};  ///< one for each unit, without folders of headers
-  /// Missing headers, as the #include names them. An #error replaces each, which matters only in a
-  /// branch that the compiler takes.
+  std::vector<std::string> texts{};    ///< text of each unit, including its headers
+  std::vector<std::string> options{};  ///< options of each unit, without folders of headers
+  /// Missing headers, as the #include names them. In the text, an #error replaces each, which
+  /// matters only in a branch that the compiler reads.
   std::vector<std::string> missing{};
-  std::string folder{};              ///< where the objects' files are
-  std::vector<std::string> files{};  ///< all files that it is read from, with its objects
-  std::string id{};  ///< 16 digits; equal for equal kernels, texts, sizes, arguments and objects
+  std::string folder{};              ///< folder of the objects' files
+  std::vector<std::string> files{};  ///< all files of the bundle, including objects
+  /// Id of 16 digits, equal for equal kernels, texts, sizes, arguments and objects.
+  std::string id{};
 
   friend bool operator==(const Bundle&, const Bundle&) = default;
 };
 
-/// The source of a bundle: its folder, or a description (by a person, or captured with another
-/// text) and the file of the kernel's text.
+/// Source of a bundle: its folder, or a description (by a person, or captured with another text)
+/// and the file of the kernel's text.
 struct Source {
   std::string launch{};
   std::string kernel_file{};  ///< empty: `launch` is a folder
-  std::string headers{};      ///< a folder that the text may include files of; empty: none
+  std::string headers{};      ///< folder with headers for the text; empty: none
 
   friend bool operator==(const Source&, const Source&) = default;
 };
 
-/// Reads launch.json and the texts; objects must lie next to launch.json. Accepts only plain files
-/// with the sizes and hashes that launch.json gives, and no links. A text may include the bundle's
-/// headers and files below `headers` and below the folder of `kernel_file`, and nothing else.
-/// Throws FormatError.
+/// Reads launch.json and the texts. Objects must be next to launch.json. Accepts only plain files,
+/// no links, with the sizes and hashes in launch.json. A text may include only the bundle's
+/// headers, and files below `headers` and below the folder of `kernel_file`. Throws FormatError.
 Bundle read_source(const Source& source);
 
-/// The variable that names the sources to the process that replays, as JSON. Throws FormatError for
-/// a path that is not UTF-8.
+/// Environment variable with the sources as JSON, for the process that replays. Throws FormatError
+/// for a path that is not UTF-8.
 inline constexpr std::string_view sources_variable = "CLPROBE_BUNDLES";
 std::string to_environment(const std::vector<Source>& sources);
 std::vector<Source> sources_of_environment();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instrumentation that removes causes of waiting from users' kernels, without a compiler of our
-// own: a text in front of theirs (cl/prelude.clh) replaces functions of OpenCL C. Pure.
+// Instrumentation that removes causes of waiting from users' kernels without a compiler of its own:
+// a text before the program (cl/prelude.clh) replaces functions of OpenCL C. Pure.
 //
 // The offset of a launch in dimension 2 selects the setting at run time, so that all settings run
 // the same binary. Setting 0 is the unchanged kernel.
@@ -18,23 +18,24 @@
 
 namespace clprobe::includes {
 
-// The headers of programs in OpenCL C: finds the files that a text reaches with #include, and makes
-// one text with all of them in it, which builds on any machine. Pure. The loader layer runs it in
-// other people's processes, so it needs only the standard library.
+// Headers of programs in OpenCL C: finds the files that a text reaches with #include, and makes one
+// text of all of them. The result builds on any machine. Pure. The loader layer runs this code in
+// other processes, so it needs only the standard library.
 //
-// It evaluates no condition of #if, since only the driver's compiler knows its own definitions: it
-// puts in the headers of all branches, and keeps the conditions.
+// Conditions of #if stay unevaluated, since only the driver's compiler knows its own definitions:
+// the text contains the headers of all branches, and the conditions.
 
 // Limits of a program.
 inline constexpr std::size_t max_headers = 256;
-inline constexpr std::size_t max_includes = 1024;  ///< in one text
+inline constexpr std::size_t max_includes = 1024;  ///< maximum of a single text
 inline constexpr std::size_t max_written_bytes = 1024;
-inline constexpr std::size_t max_header_bytes = std::size_t{16} << 20U;  ///< all headers together
+/// Maximum of all headers together.
+inline constexpr std::size_t max_header_bytes = std::size_t{16} << 20U;
 inline constexpr std::size_t max_whole_bytes = std::size_t{16} << 20U;
-inline constexpr std::size_t max_depth = 200;  ///< nesting of headers, as in compilers
+inline constexpr std::size_t max_depth = 200;  ///< maximum nesting of headers, as in compilers
 
-/// The operand of an #include, without comments (`"a.h"`, `<a.h>`, `NAME(a.h)`), and the place of
-/// the header among the program's.
+/// Operand of an #include without comments (`"a.h"`, `<a.h>`, `NAME(a.h)`), and the index of the
+/// header in the program.
 struct Include {
   std::string written{};
   std::size_t header{0};
@@ -43,54 +44,55 @@ struct Include {
 };
 
 struct Header {
-  std::string name{};  ///< file name without folders; only messages use it
+  std::string name{};  ///< file name without folders, for messages only
   std::string text{};
   std::vector<Include> includes{};
 
   friend bool operator==(const Header&, const Header&) = default;
 };
 
-/// A text with the headers that it reaches.
+/// Headers that a text reaches.
 struct Gathered {
-  std::vector<Include> includes{};  ///< those in the text itself
+  std::vector<Include> includes{};  ///< includes of the text itself
   std::vector<Header> headers{};
 
   friend bool operator==(const Gathered&, const Gathered&) = default;
 };
 
-/// Access to the files among which headers are looked for.
+/// Access to files in the search for headers.
 struct Files {
   /// Returns a file's bytes; nothing if it cannot be read or has more than `max_bytes`.
   std::function<std::optional<std::string>(const std::string& path, std::size_t max_bytes)> read{};
-  /// Start of relative paths, those of options included.
+  /// Base of relative paths, including those of options.
   std::string working_folder{};
-  /// Folders in which a driver may put the text itself: headers in quotes are next to it.
+  /// Folders in which a driver may put the text itself, and in which it finds headers in quotes.
   std::vector<std::string> text_folders{};
 };
 
-/// Finds the headers that the text, built with these options, reaches: in quotes next to the file
-/// that includes them, then in the folders of -I in their order. Follows macros in an operand if
-/// the text and the options define each of them in one way. Leaves out headers that are not found,
-/// that differ between two of the text's folders, or that exceed the limits.
+/// Finds the headers that the text, built with these options, reaches. Searches for headers in
+/// quotes next to the including file, then in the folders of -I in their order. Replaces macros in
+/// an operand if the text and the options define each of them in a single way. Leaves out headers
+/// that are missing, that differ between two of the text's folders, or that exceed the limits.
 Gathered gather(std::string_view text, std::string_view options, const Files& files);
 
-/// A program's text and headers as one text.
+/// Text and headers of a program as one text.
 struct Whole {
   std::string text{};
-  std::vector<std::string> missing{};  ///< operands without a header, each once; #error in the text
-  std::string refusal{};  ///< why there is no text: "has more than 16 bytes"; else empty
+  /// Operands of missing headers, each once; #error in the text.
+  std::vector<std::string> missing{};
+  std::string refusal{};  ///< reason for a missing text: "has more than 16 bytes"; otherwise empty
 };
 
-/// Puts each header where it is included. A header with a guard or #pragma once is left out where
-/// it has certainly been read before. Lines keep the numbers of their own files. A text without
+/// Replaces each #include by its header. Leaves out a header with a guard or #pragma once where the
+/// compiler has certainly read it before. Lines keep the numbers of their own files. A text without
 /// #include is returned unchanged. The result includes no other file, on any driver. Refused if it
 /// would exceed `max_whole_bytes`.
 Whole whole_text(std::string_view text, std::string_view options, const Gathered& gathered);
 
-/// Returns the options of a build without those that may name files or folders.
+/// Returns the options of a build, except those that may name files or folders.
 std::string without_folders(std::string_view options);
 
-/// Returns a file's name as a bundle may have it: letters, digits, '.', '-' and '_', no folder.
+/// Returns the last part of a path with only letters, digits, '.', '-' and '_'.
 std::string safe_name(std::string_view path);
 bool is_safe_name(std::string_view name);
 
@@ -98,174 +100,175 @@ bool is_safe_name(std::string_view name);
 
 namespace clprobe::prelude {
 
-/// A launch as a program made it.
+/// Sizes of a launch in a program.
 struct NdRange {
   std::uint32_t dimensions{1};
   std::array<std::uint64_t, 3> offset{};
-  std::array<std::uint64_t, 3> global{1, 1, 1};  ///< 1 after the last dimension
-  /// 1 after the last dimension; all 0: the driver chooses.
+  /// Number of work-items; 1 after the last dimension.
+  std::array<std::uint64_t, 3> global{1, 1, 1};
+  /// Group size: 1 after the last dimension; all 0 if the driver chooses.
   std::array<std::uint64_t, 3> local{};
 
   friend bool operator==(const NdRange&, const NdRange&) = default;
 };
 
-/// A dimension with this exponent has no working-set reduction.
+/// Exponent of a dimension without working-set reduction.
 inline constexpr std::uint32_t no_folding = 31;
 
-/// The work of groups, and the causes removed from it. In each dimension, group g does the work of
-/// group g mod 2^exponent; the default changes nothing.
+/// Work of groups, and removed causes. In each dimension, group g does the work of group g mod
+/// 2^exponent. The default changes nothing.
 struct Setting {
   std::array<std::uint32_t, 3> exponents{no_folding, no_folding, no_folding};
   bool without_barriers{false};
-  bool without_atomics{false};  ///< leaves out updates
-  bool without_lanes{false};    ///< each work-item does the work of the first of its sub-group
+  bool without_atomics{false};  ///< skips updates
+  bool without_lanes{false};    ///< all lanes do the work of the first lane of their sub-group
   bool without_fences{false};
-  /// Replaces special functions by a multiplication: a property of the build (Switches), and not of
-  /// a launch.
+  /// True if a multiplication replaces special functions: a property of the build (Switches), not
+  /// of a launch.
   bool without_functions{false};
 
   friend bool operator==(const Setting&, const Setting&) = default;
 };
 
-/// The reason why a launch cannot have a setting. One line, without a full stop.
+/// Error for a setting that a launch cannot have. One line, without a full stop.
 class SettingError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Returns the launch with `setting`: three dimensions, with the packed setting as the offset in
-/// dimension 2. Other sizes and offsets are those of `launch`, and 1 and 0 after its last
-/// dimension. Throws SettingError if the setting needs something that the launch lacks (a known
-/// group size, groups that exist), or if the launch itself uses the offset.
+/// Returns the launch with `setting`: three dimensions, and the packed setting as the offset in
+/// dimension 2. Other sizes and offsets are those of `launch`, then 1 and 0. Throws SettingError if
+/// the launch lacks what the setting needs (a known group size, groups that exist), or uses the
+/// offset itself.
 NdRange encode(const NdRange& launch, const Setting& setting);
 
-/// Number of groups in each dimension, a smaller last one included. Throws SettingError if the
-/// driver chooses their size.
+/// Returns the number of groups in each dimension, including a smaller last one. Throws
+/// SettingError if the driver chooses their size.
 std::array<std::uint64_t, 3> count_groups(const NdRange& launch);
 
-/// Number of distinct groups whose work all groups do.
+/// Returns the number of distinct groups whose work all groups do.
 std::uint64_t count_distinct_groups(const NdRange& launch, const Setting& setting);
 
-/// Settings from all groups down to one, each with half as many distinct groups; the first one
-/// reduces nothing. Each step halves the dimension with most groups (the last such dimension), so
-/// that a square of groups remains and no stripe. Empty if the driver chooses the size of a group.
+/// Returns settings from all groups down to one, each with half as many distinct groups. The first
+/// setting reduces nothing. Each step halves the largest dimension (the last of equal ones), so
+/// that distinct groups form a square instead of a stripe. Empty if the driver chooses the group
+/// size.
 std::vector<Setting> fold_sweep(const NdRange& launch);
 
-/// Masks that turn a work-item's local id in each dimension into that of the first of its
+/// Masks that map a work-item's local id in each dimension to the id of the first lane of its
 /// sub-group.
 using LaneMasks = std::array<std::uint32_t, 3>;
 
 /// Returns the masks for sub-groups of that size, which fill dimension 0 first. Returns nothing if
-/// the size is no power of two, if the driver chooses the size of a group, or if a group larger
-/// than a sub-group does not consist of whole ones.
+/// the size is no power of two, or the driver chooses the group size. Also returns nothing if a
+/// larger group does not consist of whole sub-groups.
 std::optional<LaneMasks> lane_masks(const NdRange& launch, std::uint64_t sub_group);
 
-/// Causes that a build can leave out. Each costs a branch at every use: set it only for a kernel
-/// that has the cause and may lose it.
+/// Causes that a build can remove. Each costs a branch at every use: set a cause only if the kernel
+/// has it and it can be removed.
 struct Switches {
   bool barriers{false};
   bool atomics{false};
   bool fences{false};
-  bool assembly{false};  ///< with `fences`: the program's assembly consists of fences
-  /// No launch of such a build uses special functions.
+  bool assembly{false};  ///< the program's assembly consists of fences only; used with `fences`
+  /// True if no launch of the build uses special functions.
   bool without_functions{false};
   std::optional<LaneMasks> lanes{};
 };
 
-/// Returns the text to put before the first text of a program, or before each part that is compiled
-/// by itself. It ends with `#line 1`, so that compilers' messages name the program's own lines.
+/// Returns the text that precedes a program's text, or each of its separately compiled units. The
+/// text ends with `#line 1`, so that compilers' messages name the program's own lines.
 std::string prelude_text(const Switches& switches = {});
 
-/// Number of groups in all dimensions together. Throws SettingError as `count_groups`.
+/// Returns the number of groups in all dimensions together. Throws SettingError if the driver
+/// chooses their size.
 std::uint64_t count_all_groups(const NdRange& launch);
 
-/// Returns the text that replaces `prelude_text` before a text with an entry of ours
-/// (cl/entry.clh), for this launch only. Throws SettingError if the groups differ in size.
+/// Returns the text that precedes a program with entry code (cl/entry.clh) instead of
+/// `prelude_text`, for this launch only. Throws SettingError if the groups differ in size.
 std::string entry_text(const NdRange& launch);
 
-/// Returns the text with the entry in each kernel of that name, which gets `entry_arguments` more
-/// arguments; lines keep their numbers. Returns a text without such a kernel unchanged.
+/// Returns the text with entry code in each kernel of that name, which gets `entry_arguments` more
+/// arguments. Lines keep their numbers. Returns a text without such a kernel unchanged.
 std::string with_entry(std::string_view text, std::string_view kernel);
 
-/// Action of a group at the entry: it runs the kernel, helps to count how many groups run at once,
-/// or ends. cl/entry.clh has the numbers.
+/// Action of a group at the entry: run the kernel, count resident groups, or end. The numbers are
+/// those of cl/entry.clh.
 enum class EntryMode : std::uint32_t { none = 0, count = 1, end = 3 };
 
-/// The number of arguments that an entry adds: mode (uint), patience (uint: how often a group finds
-/// no new one before it ends the count), room (global uint*, `entry_room_words` for a count, 0
-/// before the launch), padding (local, unused).
+/// Number of arguments that an entry adds: mode (uint); patience (uint), the number of polls
+/// without a new group after which a group ends the count; counters (global uint*,
+/// `entry_counter_words`, 0 before the launch); padding (local, unused).
 inline constexpr std::uint32_t entry_arguments = 4;
-inline constexpr std::size_t entry_room_words = 3;
-inline constexpr std::size_t entry_at_once_word =
-    2;  ///< word of the room with the number of groups at once
+inline constexpr std::size_t entry_counter_words = 3;
+/// Index of the counter with the number of resident groups.
+inline constexpr std::size_t entry_resident_counter = 2;
 
-/// Returns a launch of the first `groups` groups of `launch`, with an entry. `groups` may exceed
-/// those of `launch` if none of them goes on into the kernel.
+/// Returns a launch of the first `groups` groups of `launch`, with entry code. `groups` may exceed
+/// those of `launch` if all groups end at the entry.
 NdRange range_of_groups(const NdRange& launch, std::uint64_t groups);
 
-/// Returns the text with an #error in place of each line that defines or undefines a work-item
-/// function that ours replaces: a branch that the compiler skips stays harmless, and another one
-/// does not build. A function of such a name does not build after our macro anyway.
+/// Returns the text with an #error instead of each line that defines or undefines a replaced
+/// work-item function. A branch that the compiler skips stays harmless; another branch fails to
+/// build. A function of such a name fails to build after clprobe's macro anyway.
 std::string without_redefinitions(std::string_view text);
 
-/// Answer to the question whether a cause can be removed from a kernel.
+/// Possibility of removing a cause from a kernel.
 enum class Possibility : std::uint8_t { usable, not_present, refused };
 
 struct Verdict {
   Possibility possibility{Possibility::usable};
-  std::string reason{};  ///< why it cannot; one line, without a full stop
+  std::string reason{};  ///< reason against the removal; one line, without a full stop
 
   friend bool operator==(const Verdict&, const Verdict&) = default;
 };
 
-/// A verdict for each cause of one kernel of a program. Text that the lexer does not understand
-/// leads to refusal.
+/// Verdicts on each cause of a kernel. Text that the lexer does not understand leads to refusal.
 struct Judgement {
-  Verdict renaming{};  ///< any instrumentation, even one that removes nothing
+  Verdict renaming{};  ///< any instrumentation, even if it removes nothing
   Verdict folding{};
   Verdict barriers{};
   Verdict atomics{};
   Verdict lanes{};
   Verdict fences{};
-  Verdict functions{};  ///< special functions
-  Verdict entry{};      ///< launches of some of the groups only
+  Verdict functions{};  ///< removal of special functions
+  Verdict entry{};      ///< entry code, for launches of only some groups
   bool has_fence_assembly{false};
-  /// Reachable call that a replay cannot serve: "it calls enqueue_kernel". Empty: none.
+  /// Reachable call that a replay does not support: "the kernel calls enqueue_kernel". Empty: none.
   std::string unknown_work{};
 };
 
-/// A program's texts, with their headers in them (clprobe/includes.hpp).
+/// Texts of a program, including their headers.
 struct Program {
   std::vector<std::string> sources{};
   std::string options{};  ///< build options, which may define macros
 };
 
-/// Judges `kernel` with all functions and macros that it reaches in any branch of #if. The compiler
-/// finds a work-item function that such a branch defines (`without_redefinitions`). Refuses all
-/// verdicts but `renaming` if the text has no such kernel, for instance because its name comes out
-/// of a macro.
+/// Judges `kernel` with all functions and macros that it reaches in any branch of #if. Work-item
+/// functions defined in a branch are left to the compiler (`without_redefinitions`). Refuses all
+/// verdicts except `renaming` if the text has no such kernel, for instance because a macro makes
+/// its name.
 Judgement judge(const Program& program, std::string_view kernel);
 
-/// A parameter of a kernel.
 struct Parameter {
-  std::string text{};  ///< its declaration, comments and line ends being a space
-  std::string name{};  ///< empty if the lexer finds none
+  std::string text{};  ///< declaration, with a space for each comment and line end
+  std::string name{};  ///< name; empty if the lexer finds none
 
   friend bool operator==(const Parameter&, const Parameter&) = default;
 };
 
-/// The place of a kernel in a text, in bytes.
-struct KernelPlace {
+/// Position of a kernel in a text, in bytes.
+struct KernelPosition {
   std::string name{};
   std::vector<Parameter> parameters{};
-  std::size_t parameters_begin{0};  ///< after the opening parenthesis
-  std::size_t parameters_end{0};    ///< the closing one
-  std::size_t body_begin{0};        ///< after the opening brace
-  std::size_t body_end{0};          ///< the closing one
+  std::size_t parameters_begin{0};  ///< position after the opening parenthesis
+  std::size_t parameters_end{0};    ///< position of the closing parenthesis
+  std::size_t body_begin{0};        ///< position after the opening brace
+  std::size_t body_end{0};          ///< position of the closing brace
 };
 
-/// Finds the kernels with a body in a text, in its order, and the functions called `kernel`, whose
-/// qualifier may be a macro. Does not find kernels whose name comes out of a macro.
-std::vector<KernelPlace> find_kernels(std::string_view text, std::string_view kernel = {});
+/// Finds the kernels with a body in a text, in order. Also finds functions called `kernel`, whose
+/// qualifier may be a macro. Misses kernels whose name a macro makes.
+std::vector<KernelPosition> find_kernels(std::string_view text, std::string_view kernel = {});
 
 }  // namespace clprobe::prelude

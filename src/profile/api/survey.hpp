@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels that an OpenCL program launched, and the device time that they took. The loader layer
-// counts them inside the program, and `clprobe profile` shows them. Pure.
+// Survey: the kernels that an OpenCL program launched, and their device time. The loader layer
+// counts launches inside the program, and `clprobe profile` shows them. Pure.
 #pragma once
 
 #include <array>
@@ -16,10 +16,10 @@
 
 namespace clprobe::survey {
 
-/// The form from which a program object was made.
+/// Form from which a program object was made.
 enum class ProgramKind { source, binary, intermediate, built_in, unknown };
 
-/// A program is identified by the hash of its text and build options, since handles are reused.
+/// Identity of a program: the hash of its text and build options, since handles are reused.
 struct Program {
   std::uint64_t hash{0};
   ProgramKind kind{ProgramKind::unknown};
@@ -29,19 +29,19 @@ struct Program {
 
 using Sizes = std::array<std::uint64_t, 3>;
 
-/// Launches with equal signatures are counted together.
+/// Signature of a launch. Launches with equal signatures are counted together.
 struct Signature {
   std::string kernel{};
   Program program{};
   std::string device{};
-  std::uint32_t dimensions{0};  ///< 0: various sizes, since there were too many for a row each
+  std::uint32_t dimensions{0};  ///< 0: various sizes, which were too many for a row each
   Sizes global{};               ///< work-items; 0 after the last dimension
-  Sizes local{};                ///< 0: the driver chose
+  Sizes local{};                ///< group size; 0: the driver chose
 
   friend auto operator<=>(const Signature&, const Signature&) = default;
 };
 
-/// Launches of one signature. Times are END - START of their events.
+/// Sums over launches of one signature. Times are END - START of their events.
 struct Sum {
   std::uint64_t launches{0};  ///< launches that the driver accepted
   std::uint64_t timed{0};     ///< launches whose time is known
@@ -53,12 +53,12 @@ struct Sum {
 
   void add_time(std::uint64_t ns);
   void add(const Sum& other);
-  /// Mean time of the timed and estimated launches; 0 without any.
+  /// Returns the mean time of timed and estimated launches; 0 without any.
   [[nodiscard]] double mean_ns() const {
     const auto count = static_cast<double>(timed) + static_cast<double>(estimated);
     return timed == 0 ? 0.0 : static_cast<double>(total_ns) / count;
   }
-  /// Part of the device time of `all`, 0 to 1.
+  /// Returns the share of the device time of `all`, 0 to 1.
   [[nodiscard]] double share_of(const Sum& all) const {
     if (all.total_ns == 0) return 0.0;
     return static_cast<double>(total_ns) / static_cast<double>(all.total_ns);
@@ -67,7 +67,7 @@ struct Sum {
 };
 
 struct TimedLaunch {
-  std::uint64_t ordinal{0};  ///< among launches of its signature in a process, from 1
+  std::uint64_t ordinal{0};  ///< number among launches of its signature in a process, from 1
   std::uint64_t ns{0};
 
   friend bool operator==(const TimedLaunch&, const TimedLaunch&) = default;
@@ -76,14 +76,14 @@ struct TimedLaunch {
 struct Row {
   Signature signature{};
   Sum sum{};
-  bool uses_svm{false};   ///< a pointer to shared virtual memory was an argument
-  TimedLaunch typical{};  ///< the launch to capture for the row; ordinal 0: unknown
+  bool uses_svm{false};   ///< true if an argument pointed to shared virtual memory
+  TimedLaunch typical{};  ///< launch to capture for the row; ordinal 0: unknown
 
   friend bool operator==(const Row&, const Row&) = default;
 };
 
-/// Why a device time is unknown. Gaps up to `too_many_waiting` are launches that the rows count;
-/// the others are not in the rows.
+/// Reason for an unknown device time. Rows count the launches of gaps up to `too_many_waiting`, but
+/// not of later gaps.
 enum class Gap {
   no_profiling,
   bad_times,
@@ -101,13 +101,13 @@ enum class Gap {
 
 struct GapRow {
   Gap gap;
-  std::string_view word;  ///< in files
+  std::string_view word;  ///< word in files
   std::string_view noun;  ///< name of the counted things: "launch"
   std::string_view plural;
-  std::string_view reason;  ///< follows the number and the noun
+  std::string_view reason;  ///< text after the number and the noun
 };
 
-/// In the order of the enumerators.
+/// Returns the rows in the order of the enumerators.
 std::span<const GapRow> all_gaps();
 constexpr bool is_of_launches(Gap gap) { return gap <= Gap::too_many_waiting; }
 
@@ -121,29 +121,29 @@ struct Process {
   friend bool operator==(const Process&, const Process&) = default;
 };
 
-/// Advance of a driver's event clock, and of the host's clock, between the enqueuing of two
-/// launches. All 0: unknown.
+/// Advance of a driver's event clock and of the host's clock between the enqueuing of two launches.
+/// All 0: unknown.
 struct ClockCheck {
-  std::uint64_t host_min_ns{0};  ///< from the end of the first call to the start of the last
-  std::uint64_t host_max_ns{0};  ///< from the start of the first call to the end of the last
+  std::uint64_t host_min_ns{0};  ///< time from the end of the first call to the start of the last
+  std::uint64_t host_max_ns{0};  ///< time from the start of the first call to the end of the last
   std::uint64_t event_ns{0};
 
   friend bool operator==(const ClockCheck&, const ClockCheck&) = default;
 };
 
 struct Survey {
-  std::vector<Process> processes{};  ///< all that loaded OpenCL
+  std::vector<Process> processes{};  ///< processes that loaded OpenCL
   std::vector<Row> rows{};
   std::map<Gap, std::uint64_t> gaps{};
-  ClockCheck clock{};  ///< the longest check of all processes
+  ClockCheck clock{};  ///< longest check of all processes
 
   [[nodiscard]] Sum total() const;
   friend bool operator==(const Survey&, const Survey&) = default;
 };
 
-/// Returns the longest of these launches if it takes most of their time, otherwise the first one
-/// within a quarter of their mean, otherwise the one nearest to the mean. Returns the very first
-/// launch, in which drivers compile, only if it is alone.
+/// Returns the longest launch if it takes most of the time. Otherwise returns the first launch
+/// within a quarter of the mean, or the launch nearest to the mean. Returns the first launch of the
+/// program, in which drivers compile, only if there is no other.
 TimedLaunch typical_launch(std::span<const TimedLaunch> launches);
 
 /// Adds up the surveys of several processes, with one row for each signature.
@@ -154,13 +154,13 @@ class Merged {
 
  private:
   Survey survey_{};
-  std::map<Signature, std::size_t> places_{};
+  std::map<Signature, std::size_t> indices_{};
 };
 
 /// Sorts the rows by device time, the longest first.
 void sort_by_time(Survey& survey);
 
-/// All launches of one kernel of one program on one device, of all sizes.
+/// Launches of one kernel of one program on one device, of all sizes.
 struct Kernel {
   std::vector<std::size_t> rows{};
   Sum sum{};
@@ -169,58 +169,60 @@ struct Kernel {
 /// Returns the kernels of rows that are sorted by time, the longest first.
 std::vector<Kernel> kernels_of(std::span<const Row> rows);
 
-/// Number of kernels, the longest first, that take 80 % of the device time together; at most three.
+/// Returns the number of kernels, longest first, that take 80 % of the device time together; at
+/// most three.
 std::size_t count_main_kernels(std::span<const Kernel> kernels);
 
 struct KernelShare {
-  double of_time{0.0};  ///< part of the device time of all rows, 0 to 1
+  double of_time{0.0};  ///< share of the device time of all rows, 0 to 1
   bool is_main{false};
 };
 
-/// Returns for each row the share of its kernel.
+/// Returns the share of its kernel for each row.
 std::vector<KernelShare> kernel_shares(std::span<const Row> rows);
 
-/// Returns the row to capture for a kernel of many sizes: one that takes most of the kernel's time,
-/// otherwise the one nearest to the mean size of a launch, which does not vary between runs.
+/// Returns the row to capture for a kernel of many sizes. It is a row that takes most of the
+/// kernel's time, otherwise the row nearest to the mean size of a launch. The mean size does not
+/// vary between runs.
 std::size_t typical_row(std::span<const Row> rows, const Kernel& kernel);
 
-/// Returns host time divided by event time: 42 if events report a 42nd of the time. Returns 1 if
-/// the clocks agree within 30 %, or if the check covers less than 5 ms.
+/// Returns host time / event time: 42 if events report a 42nd of the time. Returns 1 if the clocks
+/// agree within 30 %, or if the check covers less than 5 ms.
 double event_clock_factor(const ClockCheck& clock);
 
-/// True if all launches are shorter than a kernel can be, since the driver counts something else
-/// (rusticl of Mesa 22.3: 0, 1, 2, 3), or if its clock disagrees with the host's.
+/// True if all launches are shorter than any kernel, because the driver counts something else
+/// (rusticl of Mesa 22.3: 0, 1, 2, 3). Also true if the driver's clock disagrees with the host's.
 bool has_doubtful_times(const Survey& survey);
 
-/// A launch that is to be captured, and the survey's sums of those like it.
+/// Launch to capture, and the survey's sums of launches with its signature.
 struct Wanted {
   std::string kernel{};
-  std::optional<Signature> signature{};  ///< nothing: any program and sizes
-  std::uint64_t ordinal{1};              ///< among those launches in a process, from 1
+  std::optional<Signature> signature{};  ///< signature; nothing: any program and sizes
+  std::uint64_t ordinal{1};              ///< number among these launches in a process, from 1
   std::uint64_t launches{0};
-  double share{0.0};  ///< part of the program's device time, 0 to 1
+  double share{0.0};  ///< share of the program's device time, 0 to 1
   double mean_ns{0.0};
 
   friend bool operator==(const Wanted&, const Wanted&) = default;
 };
 
-/// The text is no survey, or cut short. One line.
+/// Error for text that is no survey, or is truncated. One line.
 class FormatError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The file of one process, as JSON on one line.
+/// Returns the file of a process: JSON on one line.
 std::string to_text(const Survey& survey);
-/// Throws FormatError for anything but a whole file.
+/// Reads the file of a process. Throws FormatError for anything except a complete file.
 Survey from_text(std::string_view text);
 
-/// The text as it comes back from such a file: bytes that are no UTF-8 become U+FFFD.
+/// Returns the text as read back from such a file: bytes that are not UTF-8 become U+FFFD.
 std::string to_utf8(std::string_view text);
 
-/// The launches that the layer is to capture, at most 100, as JSON.
+/// Returns the launches that the layer is to capture, at most 100, as JSON.
 std::string wanted_to_text(std::span<const Wanted> wanted);
-/// Throws FormatError.
+/// Reads the launches to capture. Throws FormatError.
 std::vector<Wanted> wanted_from_text(std::string_view text);
 
 }  // namespace clprobe::survey

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes launch.json, and names and measures the files of a bundle. Part of the loader layer as
-// well.
+// Writer of launch.json, hashes and file names of a bundle, and sizes of images. Part of the loader
+// layer as well.
 #include <nettle/base16.h>
 #include <nettle/sha2.h>
 #include <nlohmann/json.hpp>
@@ -22,7 +22,7 @@ std::string hexadecimal(std::string_view bytes) {
   return text;
 }
 
-/// `one` times `other`, as far as that is no more than an object may have.
+/// Returns the product; nothing if it exceeds the limit of an object.
 std::optional<std::uint64_t> product(std::uint64_t one, std::uint64_t other) {
   if (other != 0 && one > max_object_bytes / other) return std::nullopt;
   return one * other;
@@ -30,8 +30,8 @@ std::optional<std::uint64_t> product(std::uint64_t one, std::uint64_t other) {
 
 using Json = nlohmann::ordered_json;
 
-/// Returns the value on one line with spaces; nlohmann's forms have none, or a line for each
-/// number.
+/// Returns the value on one line with spaces. nlohmann writes a line without spaces, or a line for
+/// each number.
 std::string line_of(const Json& value) {
   if (!value.is_structured()) return value.dump(-1, ' ', true, Json::error_handler_t::replace);
   std::string text;
@@ -43,7 +43,7 @@ std::string line_of(const Json& value) {
   return value.is_object() ? '{' + text + '}' : '[' + text + ']';
 }
 
-/// Returns an array with a line for each element.
+/// Returns an array with one line for each element.
 std::string lines_of(const Json& values) {
   std::string text;
   for (const Json& each : values) text += (text.empty() ? "\n    " : ",\n    ") + line_of(each);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads launch.json, and makes the bytes of buffers that a person describes. Bundles come from
-// other people, so the reader checks everything.
+// Reader of launch.json, and contents of buffers that a person describes. Bundles come from other
+// people, so the reader checks everything.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -119,16 +119,16 @@ Enum known_word(const Cursor& cursor) {
 }
 
 Sizes read_pixels(const Cursor& cursor, ImageKind kind) {
-  // No device has images of that size: a row of so many pixels of 16 bytes has 64 GiB.
+  // Maximum size, which no device supports: a row of so many pixels of 16 bytes takes 64 GiB.
   constexpr std::uint64_t most = std::uint64_t{1} << 32U;
   const std::uint32_t dimensions = dimensions_of(kind);
   if (cursor.size_hint() != dimensions) {
     cursor.refuse(fmt::format("an array of {} sizes for {}", dimensions, to_word(kind)));
   }
   Sizes pixels{};
-  std::size_t place = 0;
+  std::size_t index = 0;
   cursor.for_each_element(
-      [&](const Cursor& each) { pixels.at(place++) = number_up_to(each, 1, most); });
+      [&](const Cursor& each) { pixels.at(index++) = number_up_to(each, 1, most); });
   return pixels;
 }
 
@@ -231,12 +231,12 @@ std::string bytes_in(const Cursor& hex) {
   return bytes;
 }
 
-/// Places of the objects by their names.
-using Places = std::map<std::string, std::size_t, std::less<>>;
+/// Indices of the objects by their names.
+using Indices = std::map<std::string, std::size_t, std::less<>>;
 
-std::size_t place_in(const Cursor& name, const Places& places) {
-  const auto found = places.find(name.text());
-  if (found == places.end()) name.refuse("the name of one of the objects");
+std::size_t index_in(const Cursor& name, const Indices& indices) {
+  const auto found = indices.find(name.text());
+  if (found == indices.end()) name.refuse("the name of one of the objects");
   return found->second;
 }
 
@@ -246,18 +246,19 @@ void read_part(const Cursor& origin, const Cursor& bytes, std::uint64_t whole, A
 }
 
 Argument read_buffer(const Cursor& buffer, const Cursor& origin, const Cursor& bytes,
-                     const Places& places, const std::vector<Object>& objects) {
-  Argument argument{.kind = ArgumentKind::buffer, .object = place_in(buffer, places)};
+                     const Indices& indices, const std::vector<Object>& objects) {
+  Argument argument{.kind = ArgumentKind::buffer, .object = index_in(buffer, indices)};
   if (objects[argument.object].image) buffer.refuse("a buffer (this object is an image)");
   if (origin.is_missing() && bytes.is_missing()) return argument;
   read_part(origin, bytes, objects[argument.object].bytes, argument);
   return argument;
 }
 
-/// Reads an argument that is an image: an object, or one whose memory is a part of a buffer.
+/// Reads an image argument: an object, or an image in a part of a buffer.
 Argument read_image(const Cursor& image, const Cursor& layout, const Cursor& origin,
-                    const Cursor& bytes, const Places& places, const std::vector<Object>& objects) {
-  Argument argument{.kind = ArgumentKind::image, .object = place_in(image, places)};
+                    const Cursor& bytes, const Indices& indices,
+                    const std::vector<Object>& objects) {
+  Argument argument{.kind = ArgumentKind::image, .object = index_in(image, indices)};
   const Object& object = objects[argument.object];
   if (object.image) {
     expect_none({&layout, &origin, &bytes}, "the object defines this value");
@@ -272,7 +273,7 @@ Argument read_image(const Cursor& image, const Cursor& layout, const Cursor& ori
   return argument;
 }
 
-Argument read_argument(const Cursor& cursor, const Places& places,
+Argument read_argument(const Cursor& cursor, const Indices& indices,
                        const std::vector<Object>& objects) {
   constexpr std::array<std::string_view, 11> keys{"buffer",      "image",   "layout", "origin",
                                                   "bytes",       "sampler", "hex",    "type",
@@ -292,8 +293,8 @@ Argument read_argument(const Cursor& cursor, const Places& places,
   }
   if (image.is_missing()) expect_none({&layout}, "only images have this key");
   if (value.is_missing()) expect_none({&type}, "only values have this key");
-  if (!buffer.is_missing()) return read_buffer(buffer, origin, bytes, places, objects);
-  if (!image.is_missing()) return read_image(image, layout, origin, bytes, places, objects);
+  if (!buffer.is_missing()) return read_buffer(buffer, origin, bytes, indices, objects);
+  if (!image.is_missing()) return read_image(image, layout, origin, bytes, indices, objects);
   if (!sampler.is_missing()) {
     return {.kind = ArgumentKind::sampler, .sampler = read_sampler(sampler)};
   }
@@ -385,7 +386,7 @@ NdRange read_range(const Cursor& offset, const Cursor& global, const Cursor& loc
   if (count < 1 || count > 3) global.refuse("an array of 1 to 3 sizes");
   range.dimensions = static_cast<std::uint32_t>(count);
   range.global = read_sizes(global, range.dimensions, 1);
-  // Drivers count all work-items in 64 bits, and some do not check for overflow.
+  // Limit of all work-items together: drivers count in 64 bits, and some do not check for overflow.
   std::uint64_t left = std::numeric_limits<std::int64_t>::max();
   for (std::uint32_t i = 0; i < range.dimensions; ++i) left /= range.global[i];
   if (left == 0) global.refuse("at most 2^63 - 1 work-items");
@@ -405,7 +406,7 @@ Surveyed read_survey(const Cursor& cursor) {
   return {launches.natural(), sane_number(share, 1.0), sane_number(mean, year_ns)};
 }
 
-/// Reads the includes of a text: each operand once, and only headers that exist.
+/// Reads the includes of a text. Refuses repeated operands and unknown headers.
 std::vector<includes::Include> read_includes(const Cursor& cursor, std::size_t headers) {
   if (cursor.is_missing()) return {};
   std::set<std::string> seen;
@@ -439,7 +440,7 @@ Header read_header(const Cursor& cursor, std::size_t header_count) {
   return header;
 }
 
-/// Reads the texts of a program; a missing description becomes one unit without a hash.
+/// Reads the texts of a program. A missing description gives one unit without a hash.
 Program read_program(const Cursor& cursor) {
   if (cursor.is_missing()) return {.units = {Unit{}}};
   const auto [units, link_options, headers] = members(cursor, "units", "link_options", "headers");
@@ -458,24 +459,24 @@ Program read_program(const Cursor& cursor) {
   return program;
 }
 
-std::vector<Object> read_objects(const Cursor& cursor, Places& places) {
+std::vector<Object> read_objects(const Cursor& cursor, Indices& indices) {
   std::vector<Object> objects = read_each(cursor, max_objects, read_object_entry);
-  std::size_t place = 0;
+  std::size_t index = 0;
   cursor.for_each_element([&](const Cursor& each) {
-    if (!places.emplace(objects[place].name, place).second) each.refuse("each name only once");
-    ++place;
+    if (!indices.emplace(objects[index].name, index).second) each.refuse("each name only once");
+    ++index;
   });
   return objects;
 }
 
-std::vector<Epilogue> read_epilogue(const Cursor& cursor, const Places& places,
+std::vector<Epilogue> read_epilogue(const Cursor& cursor, const Indices& indices,
                                     const std::vector<Object>& objects) {
   std::set<std::size_t> seen;
   return read_each(cursor, max_objects, [&](const Cursor& each) {
     const auto [buffer, image, hash] = members(each, "buffer", "image", "sha256");
     if (buffer.is_missing() == image.is_missing()) each.refuse("either buffer or image");
     const Cursor& name = image.is_missing() ? buffer : image;
-    Epilogue epilogue{place_in(name, places), hash_in(hash)};
+    Epilogue epilogue{index_in(name, indices), hash_in(hash)};
     if (objects[epilogue.object].image.has_value() == image.is_missing()) {
       name.refuse("an object of this kind");
     }
@@ -516,20 +517,20 @@ Launch read_launch(const Cursor& root) {
   launch.program = read_program(program);
   launch.kernel = identifier_in(kernel);
   launch.range = read_range(offset, global, local);
-  Places places;
-  if (!objects.is_missing()) launch.objects = read_objects(objects, places);
+  Indices indices;
+  if (!objects.is_missing()) launch.objects = read_objects(objects, indices);
   launch.arguments = read_each(arguments, max_arguments, [&](const Cursor& each) {
-    return read_argument(each, places, launch.objects);
+    return read_argument(each, indices, launch.objects);
   });
   if (!event_ns.is_missing()) {
     launch.app_event_ns =
         read_each(event_ns, max_launches, [](const Cursor& each) { return each.natural(); });
   }
-  if (!epilogue.is_missing()) launch.epilogue = read_epilogue(epilogue, places, launch.objects);
+  if (!epilogue.is_missing()) launch.epilogue = read_epilogue(epilogue, indices, launch.objects);
   return launch;
 }
 
-/// Repeats `pattern`, by doubling: a gigabyte is a few copies.
+/// Returns `bytes` of repeated `pattern`. Doubling needs few copies for a gigabyte.
 std::string repeated(const std::string& pattern, std::uint64_t bytes) {
   std::string all = pattern;
   all.reserve(bytes);
@@ -563,13 +564,13 @@ std::string make_contents(const Contents& contents, std::uint64_t seed) {
     return repeated(scalar_of(contents.type, contents.value), bytes);
   }
   const bool is_random = contents.fill == Fill::random;
-  constexpr double steps = 1U << 24U;  // a float represents all numbers of so many steps exactly
+  constexpr double steps = 1U << 24U;  // number of steps that a float represents exactly
   std::mt19937_64 random(seed);
   std::string all;
   all.reserve(bytes);
   for (std::uint64_t i = 0; i < contents.count; ++i) {
     const std::uint64_t bits = is_random ? random() : i;
-    // Random numbers are below 1: they do not overflow in a few sums and products.
+    // Random numbers are below 1, so that sums and products of a few do not overflow.
     const double number =
         is_random ? static_cast<double>(bits >> 40U) / steps : static_cast<double>(i);
     all += is_floating(contents.type) ? scalar_of(contents.type, number)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the files of a bundle.
+// Reader of the files of a bundle.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t id_digits = 16;
 
-/// Reads a file that is no link, pipe or device; the error names the file.
+/// Reads a file that is no link, pipe or device. Errors name the file.
 std::string read_plain(const std::string& path, std::size_t max_bytes) {
   try {
     return system::read_plain_file(path, max_bytes);
@@ -52,7 +52,7 @@ std::string path_in(const std::string& folder, const std::string& file) {
   return (fs::path(folder) / file).string();
 }
 
-/// Returns the path of a description, and of the files that it names by their hashes.
+/// Returns the paths of a description and of the files that it names by their hashes.
 std::vector<std::string> files_of(const Launch& launch, const std::string& path,
                                   const std::string& folder) {
   std::vector<std::string> files{path};
@@ -65,7 +65,7 @@ std::vector<std::string> files_of(const Launch& launch, const std::string& path,
   return files;
 }
 
-/// Throws if an object's file is missing or has another size, before a measurement begins.
+/// Throws before a measurement begins if an object's file is missing or has another size.
 void check_objects(const Launch& launch, const std::string& folder) {
   for (const Object& each : launch.objects) {
     if (each.contents) continue;
@@ -103,7 +103,7 @@ std::vector<std::string> read_headers(const Program& program, const std::string&
   return texts;
 }
 
-/// Returns the includes of a unit with the headers of the whole program.
+/// Returns the includes of a unit, with the headers of the whole program.
 includes::Gathered gathered_of(const Program& program, const Unit& unit,
                                const std::vector<std::string>& header_texts) {
   includes::Gathered gathered{.includes = unit.includes};
@@ -123,7 +123,6 @@ std::string read_text(const Unit& unit, const std::string& folder, const std::st
   return read_hashed(path_in(folder, text_file(unit.sha256)), unit.sha256, max_text_bytes);
 }
 
-/// Adds the text and options of a unit as they are built.
 void add_unit(const std::string& text, const std::string& options,
               const includes::Gathered& gathered, Bundle& bundle) {
   includes::Whole whole = includes::whole_text(text, options, gathered);
@@ -146,8 +145,8 @@ bool is_below(const std::string& path, const std::vector<std::string>& folders) 
   });
 }
 
-/// Reads a header below one of the folders. Texts may come from other people, and messages and
-/// documents quote their headers: they must not reach other files of the user.
+/// Reads a header below one of the folders. Texts from other people must not reach other files of
+/// the user, since messages and documents quote headers.
 std::optional<std::string> read_header_file(const std::string& path, std::size_t max_bytes,
                                             const std::vector<std::string>& folders) {
   std::error_code error;
@@ -159,8 +158,8 @@ std::optional<std::string> read_header_file(const std::string& path, std::size_t
   }
 }
 
-/// Adds headers from the folders, and from folders of options below them, after those of the
-/// bundle.
+/// Adds headers from the folders, and from folders of options below them. Headers of the bundle
+/// take precedence.
 includes::Gathered with_files(const std::vector<std::string>& folders, const std::string& text,
                               const std::string& options, includes::Gathered gathered,
                               std::vector<std::string>& read) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the files that a text can include, in all branches of #if.
+// Search for the files that a text can include, in all branches of #if.
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -20,10 +20,10 @@ bool is_header_name(std::string_view text) {
   return close != '\0' && text.find(close, 1) == text.size() - 1;
 }
 
-/// The macros of a text. A name with two definitions is unknown.
+/// Macros of a text. The meaning of a name with two definitions is unknown.
 class Definitions {
  public:
-  /// `text` as it follows #define.
+  /// Adds a macro. `text`: the text after #define.
   void define(std::string_view text) {
     const std::string_view name = first_word(text);
     if (name.empty()) return;
@@ -34,8 +34,8 @@ class Definitions {
 
   void undefine(std::string_view name) { meanings_[std::string(first_word(name))].reset(); }
 
-  /// Returns the file name, in its quotes, that an operand of #include stands for: `"a.h"`, NAME,
-  /// or MACRO(FOLDER/a.h). The argument of a macro, with its names replaced, counts as a path.
+  /// Returns the file name, in its quotes, for an operand of #include: `"a.h"`, NAME, or
+  /// MACRO(FOLDER/a.h). The argument of a macro, with its names replaced, counts as a path.
   [[nodiscard]] std::optional<std::string> header_name(std::string_view operand) const {
     for (int i = 0; i < max_replaced && !is_header_name(operand); ++i) {
       const std::string_view name = first_word(operand);
@@ -53,15 +53,15 @@ class Definitions {
   }
 
  private:
-  static constexpr int max_replaced = 100;  // names replaced in one operand
+  static constexpr int max_replaced = 100;  // maximum number of names replaced in one operand
 
   [[nodiscard]] const std::string* find(std::string_view name) const {
     const auto found = meanings_.find(name);
     return found == meanings_.end() || !found->second ? nullptr : &*found->second;
   }
 
-  /// Returns the text with each name replaced by its definition, at most `left` times: names may
-  /// stand for themselves.
+  /// Returns the text with each name replaced by its definition, at most `left` times, because
+  /// definitions may be circular.
   [[nodiscard]] std::string replaced(std::string_view text, int& left) const {
     std::string made;
     while (!text.empty() && made.size() <= max_written_bytes) {
@@ -86,7 +86,7 @@ class Gathering {
 
   Gathered run(std::string_view text) {
     read(0, text);
-    // Macros come last: a header may define the macros in the name of another one.
+    // Headers named by macros come last, since another header may define the macros.
     while (look_for(false) || look_for(true)) continue;
     return std::move(gathered_);
   }
@@ -111,12 +111,12 @@ class Gathering {
     }
   }
 
-  /// Looks for the headers with plain names, or with names from macros. Returns false if none is
-  /// new.
+  /// Searches for the headers with plain names, or with names from macros. Returns false if no
+  /// #include was resolved.
   bool look_for(bool with_macros) {
     bool is_any = false;
     for (std::size_t i = 0; i != wanted_.size(); ++i) {  // NOLINT(modernize-loop-convert)
-      const Wanted each = wanted_[i];                    // a header that is found adds others
+      const Wanted each = wanted_[i];                    // found headers add includes
       if (each.is_done || is_header_name(each.written) == with_macros) continue;
       const std::optional<std::string> name = definitions_.header_name(each.written);
       if (!name) continue;
@@ -135,7 +135,7 @@ class Gathering {
     return (fs::path(files_.working_folder) / path).lexically_normal();
   }
 
-  /// `name` with its quotes or brackets.
+  /// Returns the path of a header. `name`: the file name with its quotes or brackets.
   std::optional<fs::path> find(const std::string& name, std::size_t from) {
     const std::string path = name.substr(1, name.size() - 2);
     if (path.empty() || path.find('\0') != std::string::npos) return std::nullopt;
@@ -147,7 +147,7 @@ class Gathering {
     }
     std::optional<fs::path> in_options = first_in(options_.folders, path);
     if (!is_quoted || from > 0) return in_options;
-    // The text may be in one of several folders: all of them, and those of options, must agree.
+    // The text may be in any of several folders, so these and the folders of options must agree.
     std::optional<fs::path> chosen;
     for (const std::string& folder : files_.text_folders) {
       const std::optional<fs::path> here = first_in({folder}, path);
@@ -167,7 +167,7 @@ class Gathering {
     return std::nullopt;
   }
 
-  /// Returns the text of a file, which is read only once.
+  /// Returns the text of a file. Reads each file only once.
   const std::optional<std::string>& text_at(const fs::path& path) {
     const auto [known, is_new] = texts_.try_emplace(path.string());
     if (is_new) known->second = files_.read(path.string(), max_header_bytes - bytes_);
@@ -175,16 +175,16 @@ class Gathering {
     return known->second;
   }
 
-  /// Returns the place of an existing file among the headers; nothing if there are too many.
+  /// Returns the index of an existing file among the headers; nothing if there are too many.
   std::optional<std::size_t> add(const fs::path& path) {
     const auto known = std::find(paths_.begin(), paths_.end(), path);
-    const auto place = static_cast<std::size_t>(known - paths_.begin());
-    if (known != paths_.end()) return place;
-    if (place == max_headers) return std::nullopt;
+    const auto index = static_cast<std::size_t>(known - paths_.begin());
+    if (known != paths_.end()) return index;
+    if (index == max_headers) return std::nullopt;
     paths_.push_back(path);
     gathered_.headers.push_back({safe_name(path.string()), *text_at(path), {}});
-    read(place + 1, *text_at(path));
-    return place;
+    read(index + 1, *text_at(path));
+    return index;
   }
 
   Options options_;
@@ -192,7 +192,7 @@ class Gathering {
   Definitions definitions_{};
   std::vector<Wanted> wanted_{};
   Gathered gathered_{};
-  std::vector<fs::path> paths_{};  // paths of the headers
+  std::vector<fs::path> paths_{};  // paths of the headers, by index
   std::map<std::string, std::optional<std::string>, std::less<>> texts_{};
   std::size_t bytes_{0};
 };

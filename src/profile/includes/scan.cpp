@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the preprocessor's lines of a text, the build options that name files or macros, and file
+// Reader of a text's preprocessor lines, of build options that name files or macros, and of file
 // names.
 #include "profile/includes/scan.hpp"
 
@@ -11,11 +11,11 @@
 
 namespace clprobe::includes {
 
-std::size_t Spliced::original(std::size_t place) const {
+std::size_t Spliced::original(std::size_t position) const {
   const auto behind =
-      std::upper_bound(gaps.begin(), gaps.end(), place,
+      std::upper_bound(gaps.begin(), gaps.end(), position,
                        [](std::size_t at, const auto& gap) { return at < gap.first; });
-  return place + std::prev(behind)->second;
+  return position + std::prev(behind)->second;
 }
 
 Spliced splice(std::string_view text) {
@@ -56,8 +56,8 @@ std::size_t quoted_end(std::string_view text, std::size_t at) {
 
 namespace {
 
-/// Reads the directive whose # is at `at`, and moves `at` to the end of its line. Its places are
-/// those in the joined text.
+/// Reads the directive whose # is at `at`, and moves `at` to the end of its line. Positions refer
+/// to the joined text.
 Directive read_directive(std::string_view text, std::size_t& at) {
   Directive found{.begin = at};
   ++at;
@@ -84,15 +84,15 @@ bool ends_open(std::string_view text) {
          text.ends_with("\\\r");
 }
 
-/// Replaces places in `spliced` by places and lines of the original text.
-void restore_places(std::string_view text, const Spliced& spliced, Scanned& scanned) {
-  std::size_t place = 0;
+/// Replaces positions in `spliced` by positions and lines of the original text.
+void restore_positions(std::string_view text, const Spliced& spliced, Scanned& scanned) {
+  std::size_t position = 0;
   std::size_t line = 1;
   const auto go_to = [&](std::size_t next) {
-    line += static_cast<std::size_t>(std::count(text.begin() + static_cast<std::ptrdiff_t>(place),
-                                                text.begin() + static_cast<std::ptrdiff_t>(next),
-                                                '\n'));
-    place = next;
+    line += static_cast<std::size_t>(
+        std::count(text.begin() + static_cast<std::ptrdiff_t>(position),
+                   text.begin() + static_cast<std::ptrdiff_t>(next), '\n'));
+    position = next;
   };
   for (Directive& each : scanned.directives) {
     go_to(each.begin = spliced.original(each.begin));
@@ -102,7 +102,7 @@ void restore_places(std::string_view text, const Spliced& spliced, Scanned& scan
   }
 }
 
-/// A word of the options: as given, and without quotes and escaping backslashes.
+/// Word of the options, as given and without quotes and escaping backslashes.
 struct Word {
   std::string_view given{};
   std::string plain{};
@@ -134,11 +134,11 @@ std::vector<Word> words_in(std::string_view options) {
   return words;
 }
 
-/// An option, whose value may be the next word.
+/// Option, whose value may be the next word.
 struct Option {
-  std::string flag{};   ///< "-I", "-D", or empty for others
-  std::string value{};  ///< without the flag
-  std::string last{};   ///< the last word
+  std::string flag{};   ///< "-I", "-D", or empty for other options
+  std::string value{};  ///< value without the flag
+  std::string last{};   ///< last word of the option
   std::string given{};
 };
 
@@ -161,7 +161,7 @@ std::vector<Option> options_in(std::string_view options) {
   return found;
 }
 
-/// Returns the value of -D as it would follow #define.
+/// Returns the value of -D as the text after #define.
 std::string definition_of(std::string_view word) {
   const std::size_t equals = word.find('=');
   std::string text(word.substr(0, equals));
@@ -171,8 +171,8 @@ std::string definition_of(std::string_view word) {
   return text;
 }
 
-/// True if a compiler may read a file for the last word. Drivers split options differently, so the
-/// parts of words in quotes count as well.
+/// True if a compiler may read a file because of the option. Drivers split options differently, so
+/// the parts of words in quotes count as well.
 bool may_name_file(const Option& option) {
   constexpr std::array<std::string_view, 5> flags{"-I", "-i", "-X", "--", "@"};
   if (option.flag == "-I") return true;
@@ -216,7 +216,7 @@ Scanned scan(std::string_view text) {
     }
   }
   scanned.is_open = at > all.size() || ends_open(text);
-  restore_places(text, spliced, scanned);
+  restore_positions(text, spliced, scanned);
   return scanned;
 }
 

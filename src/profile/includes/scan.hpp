@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the preprocessor's lines of a text, and the options of a build that concern headers.
-// Accepts any bytes.
+// Reader of a text's preprocessor lines, and of build options that concern headers. Accepts any
+// bytes.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace clprobe::includes {
 
 inline bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
-// Bytes beyond ASCII count as letters: only compilers refuse names.
+// Bytes beyond ASCII count as letters, since only compilers refuse names.
 inline bool starts_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' ||
          static_cast<unsigned char>(c) >= 0x80;
@@ -34,49 +34,50 @@ inline std::string_view first_word(std::string_view text) {
   return text.substr(0, size);
 }
 
-/// A text with continued lines joined, and the original places of its parts.
+/// Text with continued lines joined, and the original positions of its parts.
 struct Spliced {
   std::string text{};
-  /// Pairs of a place in `text` and the number of bytes that are missing before it, in order.
+  /// Pairs of a position in `text` and the number of bytes missing before it, in order.
   std::vector<std::pair<std::size_t, std::size_t>> gaps{{0, 0}};
 
-  [[nodiscard]] std::size_t original(std::size_t place) const;
+  [[nodiscard]] std::size_t original(std::size_t position) const;
 };
 
 Spliced splice(std::string_view text);
 
-/// Returns the end of the comment at `at`; `at` if none begins there; beyond the text if it is
-/// open.
+/// Returns the end of the comment at `at`. Without a comment there, returns `at`; for an open
+/// comment, a position beyond the text.
 std::size_t comment_end(std::string_view text, std::size_t at);
 
-/// Returns the end of the quotation at `at`, which is the end of its line if nothing closes it.
+/// Returns the end of the quotation at `at`: the closing quote, otherwise the end of the line.
 std::size_t quoted_end(std::string_view text, std::size_t at);
 
-/// A line that begins with #, with the lines that continue it.
+/// Line that begins with #, including its continuation lines.
 struct Directive {
-  std::size_t begin{0};  ///< place of the #, in bytes
-  std::size_t end{0};    ///< place of the line end, or the size of the text
+  std::size_t begin{0};  ///< position of the #, in bytes
+  std::size_t end{0};    ///< position of the line end, or the size of the text
   std::size_t first_line{1};
   std::size_t last_line{1};
-  std::string name{};        ///< "include"
-  std::string rest{};        ///< text after the name: trimmed, each comment a space
-  bool follows_code{false};  ///< code stands between the previous directive and this one
+  std::string name{};        ///< name of the directive: "include"
+  std::string rest{};        ///< trimmed text after the name, with a space for each comment
+  bool follows_code{false};  ///< true if code is between the previous directive and this one
 };
 
 struct Scanned {
   std::vector<Directive> directives{};
-  bool ends_with_code{false};  ///< code follows the last directive
-  /// An open comment or a continued line at the end would swallow a following text.
+  bool ends_with_code{false};  ///< true if code follows the last directive
+  /// True if the text ends in an open comment or a continued line, which would include text that
+  /// follows.
   bool is_open{false};
 };
 
-/// Linear in the size of `text`.
+/// Finds the directives of a text, in time linear in its size.
 Scanned scan(std::string_view text);
 
-/// The options of a build that concern headers.
+/// Build options that concern headers.
 struct Options {
-  std::vector<std::string> folders{};      ///< values of -I, in their order
-  std::vector<std::string> definitions{};  ///< values of -D, as they would follow #define
+  std::vector<std::string> folders{};      ///< values of -I in their order
+  std::vector<std::string> definitions{};  ///< values of -D as text after #define
 };
 
 Options read_options(std::string_view options);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts the headers of a text into it.
+// Insertion of headers into a text.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -32,7 +32,7 @@ std::string unless_defined(const Directive& directive) {
   return first_word(condition) == condition ? condition : std::string();
 }
 
-/// True if the first condition ends at the last directive, and has one branch.
+/// True if the first condition ends at the last directive and has a single branch.
 bool is_around_all(const std::vector<Directive>& directives) {
   std::size_t depth = 0;
   for (const Directive& each : directives) {
@@ -43,7 +43,7 @@ bool is_around_all(const std::vector<Directive>& directives) {
   return false;
 }
 
-/// Returns the macro that guards a whole header; empty without a guard.
+/// Returns the macro of a guard around the whole header; empty without a guard.
 std::string guard_of(const Scanned& header) {
   const std::vector<Directive>& all = header.directives;
   if (all.size() < 3 || header.ends_with_code || all[0].follows_code || all[1].follows_code) {
@@ -54,7 +54,7 @@ std::string guard_of(const Scanned& header) {
   return is_defined_at_once && is_around_all(all) ? macro : std::string();
 }
 
-/// True if a header has #pragma once outside of all conditions.
+/// True if a header has #pragma once outside all conditions.
 bool is_once(const Scanned& header) {
   std::size_t depth = 0;
   for (const Directive& each : header.directives) {
@@ -67,14 +67,14 @@ bool is_once(const Scanned& header) {
 
 constexpr std::string_view trigraph_backslash = "\?\?/";
 
-/// Returns where the text goes on after line ends that a backslash, or its trigraph, removes.
+/// Returns the position after line ends that a backslash, or its trigraph, removes.
 std::size_t skip_splices(std::string_view text, std::size_t at) {
   while (at < text.size()) {
     std::size_t end = at;
     if (text[at] == '\\') end = at + 1;
     if (text.substr(at).starts_with(trigraph_backslash)) end = at + trigraph_backslash.size();
     if (end == at) break;
-    // Compilers allow spaces between backslash and line end.
+    // Compilers accept spaces between the backslash and the line end.
     while (end < text.size() && text[end] != '\n' && text[end] != '\r' && is_space(text[end])) {
       ++end;
     }
@@ -94,7 +94,7 @@ bool begins_with(std::string_view text, std::size_t at, std::string_view word) {
   return true;
 }
 
-/// Returns the text before `at` without the spaces and continued lines at its end.
+/// Returns the text before `at` without trailing spaces and continued lines.
 std::string_view before(std::string_view text, std::size_t at) {
   text = text.substr(0, at);
   while (!text.empty()) {
@@ -106,8 +106,8 @@ std::string_view before(std::string_view text, std::size_t at) {
   return text;
 }
 
-/// True if a directive's name may begin at `at`: after a # in any spelling, or after a comment,
-/// which may stand between the two.
+/// True if a directive's name may begin at `at`: after a # in any spelling, or after a comment that
+/// may follow a #.
 bool may_follow_hash(std::string_view text, std::size_t at) {
   const std::string_view rest = before(text, at);
   if (rest.ends_with('/')) return before(rest, rest.size() - 1).ends_with('*');
@@ -115,10 +115,10 @@ bool may_follow_hash(std::string_view text, std::size_t at) {
   return rest.ends_with('#') || rest.ends_with("\?\?=");
 }
 
-/// Misspells each directive that would include a file, and each operator that looks for one.
+/// Misspells each directive that would include a file, and each operator that searches for one.
 /// Compilers differ in comments, line ends and #: trigraphs, digraphs, lone carriage returns and
-/// byte order marks hide a directive from one reader and not from another. So this treats comments
-/// and strings as code. Linear in the size of `text`.
+/// byte order marks hide a directive from some readers. Therefore comments and strings are treated
+/// as code. Linear in the size of `text`.
 void disarm_includes(std::string& text) {
   constexpr std::array<std::string_view, 4> directives{"include", "import", "embed",
                                                        "__include_macros"};
@@ -133,18 +133,18 @@ void disarm_includes(std::string& text) {
   }
 }
 
-/// The branches of conditions around a place in the text, from the outermost one.
+/// Branches of conditions around a position in the text, outermost first.
 using Branches = std::vector<std::uint64_t>;
 
 bool is_within(const Branches& inner, const Branches& outer) {
   return inner.size() >= outer.size() && std::equal(outer.begin(), outer.end(), inner.begin());
 }
 
-// Limits of the places remembered for a header, far above those in real programs.
+// Limits of the insertions recorded for a header, far above those of real programs.
 constexpr std::size_t max_branches = 256;
 constexpr std::size_t max_places = 16;
 
-/// Thrown if the text would exceed `max_whole_bytes`.
+/// Error for a text that would exceed `max_whole_bytes`.
 struct TooLarge {};
 
 class Inlining {
@@ -162,13 +162,12 @@ class Inlining {
       count_mentions(header);
       headers_.push_back(std::move(header));
     }
-    // A guard that is defined or undefined elsewhere does not show that its header was read.
+    // A guard that is defined or undefined elsewhere does not prove that its header was read.
     for (Part& each : headers_) {
       if (mentions_[each.guard] != 1) each.guard.clear();
     }
   }
 
-  /// Throws TooLarge.
   Whole run() {
     append(text_, 0);
     disarm_includes(whole_.text);
@@ -180,10 +179,10 @@ class Inlining {
     std::string_view text{};
     const std::vector<Include>* includes{nullptr};
     Scanned scanned{};
-    std::string guard{};              // the macro of an include guard; empty: none
-    bool is_once{false};              // has #pragma once
-    std::vector<Branches> read_in{};  // places where it was put in before
-    bool is_put_in{false};            // is being put in
+    std::string guard{};              // macro of the include guard; empty: none
+    bool is_once{false};              // true if the header has #pragma once
+    std::vector<Branches> read_in{};  // branches around earlier insertions
+    bool is_put_in{false};            // true during the header's insertion
   };
 
   /// Counts the texts that define each macro, and each #undef.
@@ -205,7 +204,8 @@ class Inlining {
     std::size_t done = 0;
     const std::vector<Directive>& all = part.scanned.directives;
     for (const Directive& each : all) {
-      // The guard of a header is no condition: its inside is where the header is.
+      // A header's own guard is no condition, because the header is inserted only where the guard
+      // holds.
       const bool is_guard = !part.guard.empty() && (&each == &all.front() || &each == &all.back());
       if (!is_guard) follow_condition(each);
       const bool is_pragma_once = each.name == "pragma" && each.rest == "once";
@@ -217,7 +217,7 @@ class Inlining {
       if (is_include) {
         append_header(part, each, depth);
       } else {
-        // #pragma once is left out, since compilers warn of it in a main text.
+        // Compilers warn of #pragma once in a main text, so it is left out.
         add(std::string(each.last_line - each.first_line, '\n'));
       }
     }
@@ -234,7 +234,7 @@ class Inlining {
     }
   }
 
-  /// True if the header has certainly been read when a compiler reaches this place.
+  /// True if the compiler has certainly read the header before the current position.
   [[nodiscard]] bool is_read(const Part& header) const {
     return header.is_put_in ||
            std::any_of(header.read_in.begin(), header.read_in.end(),
@@ -252,8 +252,8 @@ class Inlining {
   }
 
   void append_header(const Part& part, const Directive& directive, std::size_t depth) {
-    const std::optional<std::size_t> place = find(part, directive);
-    Part* const header = place ? &headers_.at(*place) : nullptr;
+    const std::optional<std::size_t> index = find(part, directive);
+    Part* const header = index ? &headers_.at(*index) : nullptr;
     const bool is_guarded = header != nullptr && (header->is_once || !header->guard.empty());
     const bool is_left_out = is_guarded && is_read(*header);
     if (is_left_out || header == nullptr || header->is_put_in || header->scanned.is_open ||
@@ -267,8 +267,8 @@ class Inlining {
     }
     header->is_put_in = true;
     const Branches before = branches_;
-    // Only the compiler knows whether it read an earlier place in a condition.
-    const std::string macro = "CLPROBE_ONCE_" + std::to_string(*place);
+    // Only the compiler knows whether it read an earlier insertion in a condition.
+    const std::string macro = "CLPROBE_ONCE_" + std::to_string(*index);
     if (header->is_once) add("\n#ifndef " + macro + "\n#define " + macro);
     add("\n#line 1\n");
     append(*header, depth + 1);
@@ -281,7 +281,7 @@ class Inlining {
   void append_error(const Directive& directive) {
     std::string name = directive.rest;
     if (missing_.insert(name).second) whole_.missing.push_back(name);
-    // An #error must not contain an open quote.
+    // An open quote is invalid in an #error.
     for (char& c : name) {
       const bool is_plain = continues_word(c) && static_cast<unsigned char>(c) < 0x80;
       if (!is_plain && std::string_view("./-+<>() ").find(c) == std::string_view::npos) c = ' ';
@@ -291,7 +291,7 @@ class Inlining {
 
   Part text_;
   std::vector<Part> headers_{};
-  std::map<std::string, std::size_t, std::less<>> mentions_{};  // counts, by macro
+  std::map<std::string, std::size_t, std::less<>> mentions_{};  // counts for each macro
   Branches branches_{};
   std::uint64_t last_branch_{0};
   Whole whole_{};

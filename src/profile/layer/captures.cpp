@@ -24,18 +24,19 @@ namespace {
 using bundle::Argument;
 using bundle::ArgumentKind;
 
-/// The folder that CLPROBE_CAPTURE names; empty: nothing is captured.
+/// Returns the folder that CLPROBE_CAPTURE names; empty if nothing is captured.
 std::string capture_folder() {
   const char* const folder = std::getenv("CLPROBE_CAPTURE");
   return folder == nullptr ? "" : folder;
 }
 
-/// The files of a new bundle, in a folder that no other process writes to.
+/// Files of a new bundle, in a folder that no other process writes to.
 class BundleFiles {
  public:
   explicit BundleFiles(std::string folder) : folder_(std::move(folder)) {}
 
-  /// Returns the SHA-256. Throws Refusal if the text is too long or the file cannot be written.
+  /// Writes a text and returns its SHA-256. Throws Refusal if the text is too long or the file
+  /// cannot be written.
   [[nodiscard]] std::string add_text(std::string_view text) const {
     if (text.size() > bundle::max_text_bytes) throw Refusal("the program's text is too long");
     std::string hash = bundle::sha256_of(text);
@@ -43,8 +44,8 @@ class BundleFiles {
     return hash;
   }
 
-  /// Returns the SHA-256. Throws Refusal if all objects together are too large or the file cannot
-  /// be written.
+  /// Writes an object and returns its SHA-256. Throws Refusal if all objects together are too large
+  /// or the file cannot be written.
   std::string add_object(std::string_view bytes) {
     bytes_ += bytes.size();
     if (bytes_ > bundle::max_capture_bytes) throw Refusal("the kernel's buffers exceed 2 GiB");
@@ -55,7 +56,7 @@ class BundleFiles {
     return hash;
   }
 
-  /// Writes launch.json, as the last file: a folder without it is no bundle.
+  /// Writes launch.json last, because a folder without it is no bundle.
   void finish(const bundle::Launch& launch) const {
     write(std::string(bundle::launch_file), bundle::to_json(launch));
   }
@@ -64,7 +65,7 @@ class BundleFiles {
     try {
       static_cast<void>(write_file(folder_ + "/refused", reason));
     } catch (...) {
-      bytes_ = 0;  // no memory for a file name: the reason is lost
+      bytes_ = 0;  // no memory for a file name, so the reason is lost
     }
   }
 
@@ -89,8 +90,8 @@ std::optional<cl_kernel_arg_address_qualifier> address_of(cl_kernel kernel, cl_u
   return where;
 }
 
-/// True for a queue on the device, whose handle looks like a number. A driver that does not report
-/// the type leads to false; the replay then refuses the text.
+/// True for a queue on the device, whose handle looks like a number. False if the driver does not
+/// report the type; the replay then refuses the text.
 bool is_device_queue(cl_kernel kernel, cl_uint index) {
   std::array<char, 16> type{};
   const auto ask = State::below().clGetKernelArgInfo;
@@ -111,14 +112,15 @@ void* handle_in(const std::string& value) {
   return handle;
 }
 
-/// Returns the list with places that count from `first`, where the headers of other units end.
+/// Returns the list with indices counted from `first`, after the headers of other units.
 std::vector<includes::Include> counted_from(std::size_t first,
                                             std::vector<includes::Include> list) {
   for (includes::Include& each : list) each.header += first;
   return list;
 }
 
-/// Returns twice the program's whole device time plus two seconds, at most a minute.
+/// Returns the maximum wait: twice the program's whole device time plus two seconds, at most a
+/// minute.
 std::chrono::duration<double> longest_wait(const survey::Wanted& wanted) {
   constexpr double nanoseconds = 1e9;
   const double of_kernel_s = wanted.mean_ns * static_cast<double>(wanted.launches) / nanoseconds;
@@ -136,13 +138,13 @@ bool is_sampler(const void* handle) {
   throw Refusal("the kernel's argument " + std::to_string(index) + " is " + std::string(what));
 }
 
-/// Captures one launch into a bundle. Holds no lock while it calls drivers.
+/// Capture of one launch into a bundle. Calls drivers without a lock.
 class CaptureLaunch {
  public:
   CaptureLaunch(std::string folder, cl_command_queue queue)
       : files_(std::move(folder)), queue_(queue) {}
 
-  /// Before the launch: waits for all queues of its context, and captures the kernel's arguments.
+  /// Waits for all queues of the context before the launch, and captures the kernel's arguments.
   /// Throws Refusal.
   void begin(cl_kernel kernel, const bundle::NdRange& range, const survey::Wanted& wanted) {
     const cl_icd_dispatch& below = State::below();
@@ -167,8 +169,7 @@ class CaptureLaunch {
     take_arguments(kernel, *known);
   }
 
-  /// After the launch: waits for it, hashes the objects again, and finishes the bundle. Throws
-  /// Refusal.
+  /// Waits for the launch, hashes the objects again, and finishes the bundle. Throws Refusal.
   void end(cl_int error, cl_event event) {
     if (error != CL_SUCCESS) throw Refusal("the driver refused the kernel's launch");
     if (!finish(queue_)) throw Refusal("the kernel's launch failed");
@@ -185,8 +186,8 @@ class CaptureLaunch {
 
  private:
   /// Waits for all commands in the queue; returns false if one failed. Commands may wait for the
-  /// program (user events, flags in shared memory), which is held in this call: throws Refusal
-  /// after the longest wait.
+  /// program (user events, flags in shared memory), which is blocked in this call. Therefore throws
+  /// Refusal after the maximum wait.
   bool finish(cl_command_queue queue) const {
     const cl_icd_dispatch& below = State::below();
     cl_event marker = nullptr;
@@ -210,7 +211,7 @@ class CaptureLaunch {
                   " s: the earlier launches may wait for the program");
   }
 
-  /// Waits for all queues of the context: commands that still run may write what the kernel reads.
+  /// Waits for all queues of the context, since running commands may write what the kernel reads.
   void finish_queues() const {
     const auto let_go = [](const std::vector<cl_command_queue>* queues) {
       for (cl_command_queue each : *queues) State::below().clReleaseCommandQueue(each);
@@ -248,8 +249,8 @@ class CaptureLaunch {
     launch_.program.link_options = kernel.program->link_options;
   }
 
-  /// Returns the place among the objects; their number if it is not among them yet.
-  std::size_t place_of(cl_mem root) const {
+  /// Returns the index among the objects; their number for a new object.
+  std::size_t index_of(cl_mem root) const {
     const auto found = std::find(roots_.begin(), roots_.end(), root);
     return static_cast<std::size_t>(found - roots_.begin());
   }
@@ -263,11 +264,11 @@ class CaptureLaunch {
   }
 
   Argument take_buffer(const KnownMemory& memory) {
-    const std::size_t place = place_of(memory.root);
+    const std::size_t index = index_of(memory.root);
     const std::optional<KnownMemory> root = State::get().find(&Known::memories, memory.root);
     if (!root) throw Refusal("the parent of one of the kernel's sub-buffers no longer exists");
-    if (place == roots_.size()) add_object(memory.root, {.bytes = root->bytes});
-    Argument argument{.kind = ArgumentKind::buffer, .object = place};
+    if (index == roots_.size()) add_object(memory.root, {.bytes = root->bytes});
+    Argument argument{.kind = ArgumentKind::buffer, .object = index};
     const bool is_part = memory.bytes != root->bytes;
     if (is_part) argument.origin = memory.origin;
     if (is_part) argument.bytes = memory.bytes;
@@ -289,13 +290,13 @@ class CaptureLaunch {
       argument.image = what;
       return argument;
     }
-    const std::size_t place = place_of(image);
-    if (place == roots_.size()) {
-      // `read_image` refuses an image beyond the limit of an object.
+    const std::size_t index = index_of(image);
+    if (index == roots_.size()) {
+      // Images beyond the limit of an object are refused by `read_image`.
       const std::uint64_t bytes = bytes_of_pixels(what).value_or(bundle::max_object_bytes);
       add_object(image, {.bytes = bytes, .image = what});
     }
-    return {.kind = ArgumentKind::image, .object = place};
+    return {.kind = ArgumentKind::image, .object = index};
   }
 
   Argument take_argument(cl_kernel kernel, cl_uint index, const KnownArgument& known) {
@@ -338,7 +339,7 @@ class CaptureLaunch {
     return read_buffer(root, object.bytes);
   }
 
-  /// Reads a copy by the device if the host may not read the buffer.
+  /// Returns the contents of a buffer. Reads a copy if the host may not read the buffer.
   std::string read_buffer(cl_mem buffer, std::uint64_t bytes) const {
     if (bytes > bundle::max_capture_bytes) throw Refusal("one buffer is larger than 2 GiB");
     const cl_icd_dispatch& below = State::below();
@@ -369,33 +370,34 @@ class CaptureLaunch {
   cl_context context_{nullptr};
   std::chrono::duration<double> longest_wait_{0.0};
   bundle::Launch launch_{};
-  std::vector<cl_mem> roots_{};  // the launch's objects, in their order
+  std::vector<cl_mem> roots_{};  // memory objects of the launch, in order
 };
 
-/// True in the one process that captures the launch: only one can make the folder.
-bool claim(std::size_t place) {
-  return ::mkdir((capture_folder() + '/' + std::to_string(place)).c_str(), 0700) == 0;
+/// True in the process that captures the launch: only one process can create the folder.
+bool claim(std::size_t index) {
+  return ::mkdir((capture_folder() + '/' + std::to_string(index)).c_str(), 0700) == 0;
 }
 
-/// Returns the place in the list of a wanted launch that is this one, and copies it to `wanted`.
+/// Returns the index of the wanted launch that matches, and copies it to `wanted`; nothing if none
+/// matches.
 std::optional<std::size_t> choose(cl_command_queue queue, cl_kernel kernel,
                                   const bundle::NdRange& range, survey::Wanted& wanted) {
   const survey::Shape shape{range.dimensions, range.global, range.local};
   const std::optional<survey::Signature> signature =
       State::get().signature_of(queue, kernel, shape);
   if (!signature) return std::nullopt;
-  std::vector<std::pair<std::size_t, survey::Wanted>> turns;
+  std::vector<std::pair<std::size_t, survey::Wanted>> due;
   State::get().note([&](Known& known) {
     for (std::size_t i = 0; i < known.wanted.size(); ++i) {
       const survey::Wanted& each = known.wanted[i];
       const bool is_like =
           each.signature ? *each.signature == *signature : each.kernel == signature->kernel;
-      if (is_like && ++known.seen[i] == each.ordinal) turns.emplace_back(i, each);
+      if (is_like && ++known.matches[i] == each.ordinal) due.emplace_back(i, each);
     }
   });
   const auto chosen =
-      std::find_if(turns.begin(), turns.end(), [](const auto& each) { return claim(each.first); });
-  if (chosen == turns.end()) return std::nullopt;
+      std::find_if(due.begin(), due.end(), [](const auto& each) { return claim(each.first); });
+  if (chosen == due.end()) return std::nullopt;
   wanted = chosen->second;
   return chosen->first;
 }

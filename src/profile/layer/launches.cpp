@@ -10,7 +10,7 @@
 namespace clprobe::layer {
 namespace {
 
-/// After a launch: gives the application its event, and keeps a reference of our own.
+/// Gives the application the event of a launch, and keeps a reference for the layer.
 void finish_launch(cl_int error, cl_command_queue queue, cl_kernel kernel,
                    const survey::Shape& shape, std::chrono::steady_clock::time_point began,
                    cl_event own, cl_event* event) {
@@ -26,7 +26,7 @@ void finish_launch(cl_int error, cl_command_queue queue, cl_kernel kernel,
 }
 
 /// Counts a launch, and times it if the sampling selects it. `enqueue` launches with the event that
-/// it gets; for an untimed launch this is the application's own event, or none.
+/// it gets: for an untimed launch, the application's own event or none.
 template <typename Enqueue>
 cl_int count_launch(cl_command_queue queue, cl_kernel kernel, const survey::Shape& shape,
                     cl_event* event, const Enqueue& enqueue) {
@@ -46,7 +46,6 @@ cl_int count_launch(cl_command_queue queue, cl_kernel kernel, const survey::Shap
   return error;
 }
 
-/// Counts a launch, and captures it if it is wanted.
 template <typename Enqueue>
 cl_int launch(cl_command_queue queue, cl_kernel kernel, const bundle::NdRange& range,
               cl_event* event, const Enqueue& enqueue) {
@@ -83,16 +82,16 @@ cl_int CL_API_CALL enqueue_task(cl_command_queue queue, cl_kernel kernel, cl_uin
 
 cl_int CL_API_CALL enqueue_host_function(cl_command_queue queue, void(CL_CALLBACK* function)(void*),
                                          void* arguments, std::size_t size, cl_uint objects,
-                                         const cl_mem* list, const void** places, cl_uint waits,
+                                         const cl_mem* list, const void** locations, cl_uint waits,
                                          const cl_event* awaited, cl_event* event) {
   const cl_int error = State::below().clEnqueueNativeKernel(
-      queue, function, arguments, size, objects, list, places, waits, awaited, event);
+      queue, function, arguments, size, objects, list, locations, waits, awaited, event);
   if (error == CL_SUCCESS) note_gap(survey::Gap::host_function);
   return error;
 }
 
-/// Launches by functions of extensions bypass the loader. Counts each request for such a function,
-/// since its calls cannot be counted.
+/// Counts each request for an extension's launch function, whose calls bypass the loader and cannot
+/// be counted.
 void note_extension(const char* name, const void* found) {
   if (name == nullptr || found == nullptr) return;
   const std::string_view text(name);

@@ -14,7 +14,7 @@ void note_memory(cl_mem memory, KnownMemory what) {
 
 void note_buffer(cl_mem memory, std::size_t bytes, cl_mem_flags flags) {
   KnownMemory what{.bytes = bytes};
-  // Pointers in shared virtual memory are invalid in another process.
+  // Pointers into shared virtual memory are invalid in another process.
   if ((flags & CL_MEM_USE_HOST_PTR) != 0) {
     cl_bool is_svm = CL_FALSE;
     State::below().clGetMemObjectInfo(memory, CL_MEM_USES_SVM_POINTER, sizeof is_svm, &is_svm,
@@ -41,7 +41,7 @@ void note_image(cl_mem memory, const cl_image_desc& description, const char* pro
   note_memory(memory, {.is_image = true, .lies_in = description.mem_object, .problem = problem});
 }
 
-/// Forgets the object with its last reference: the handle may then become that of another object.
+/// Forgets the object with its last reference, since another object may then get its handle.
 cl_int CL_API_CALL release_memory(cl_mem memory) {
   cl_uint references = 0;
   State::below().clGetMemObjectInfo(memory, CL_MEM_REFERENCE_COUNT, sizeof references, &references,
@@ -50,7 +50,8 @@ cl_int CL_API_CALL release_memory(cl_mem memory) {
   return State::below().clReleaseMemObject(memory);
 }
 
-/// Forgets the sampler with its last reference: an argument's value may then equal the old handle.
+/// Forgets the sampler with its last reference, since an argument's value may then equal the old
+/// handle.
 cl_int CL_API_CALL release_sampler(cl_sampler sampler) {
   cl_uint references = 0;
   State::below().clGetSamplerInfo(sampler, CL_SAMPLER_REFERENCE_COUNT, sizeof references,
@@ -83,7 +84,7 @@ void wrap_objects(cl_icd_dispatch& table) {
   wrap_creation<&Table::clCreateImageWithProperties>(
       table, [](cl_mem memory, cl_context, const cl_mem_properties* properties, cl_mem_flags,
                 const cl_image_format*, const cl_image_desc* description, auto...) {
-        // Properties name memory from outside of OpenCL, such as a dma-buf.
+        // Properties name memory from outside OpenCL, such as a dma-buf.
         const bool is_from_elsewhere = properties != nullptr && *properties != 0;
         note_image(memory, *description, is_from_elsewhere ? "an image with external memory" : "");
       });

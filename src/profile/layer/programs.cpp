@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs, and the kernels made from them.
+// Wrappers of programs and their kernels.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,7 +33,7 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t other) {
   return hash_text(bytes_of(&other, sizeof(other)), hash);
 }
 
-/// Returns the bytes of a plain file, and nothing for other files: a pipe without a writer would
+/// Returns the bytes of a plain file; nothing for other files, since a pipe without a writer would
 /// block the application.
 std::optional<std::string> read_header(const std::string& path, std::size_t max_bytes) {
   const auto close = [](const int* descriptor) { ::close(*descriptor); };
@@ -58,7 +58,7 @@ std::string variable(const char* name) {
   return value == nullptr ? std::string() : value;
 }
 
-/// Returns the folder in which PoCL compiles a text, and keeps its builds.
+/// Returns the folder in which PoCL compiles a text and keeps its builds.
 std::string pocl_folder() {
   if (std::string folder = variable("POCL_CACHE_DIR"); !folder.empty()) return folder;
   if (const std::string caches = variable("XDG_CACHE_HOME"); !caches.empty()) {
@@ -67,8 +67,8 @@ std::string pocl_folder() {
   return variable("HOME") + "/.cache/pocl/kcache";
 }
 
-/// Reads the headers that the text reaches, since later the application may be in another folder.
-/// Returns none if they would make too long a text. Throws std::bad_alloc.
+/// Reads the headers that the text reaches, since the application may later change its folder.
+/// Returns none if they would make the text too long. Throws std::bad_alloc.
 includes::Gathered find_headers(const std::string& text, const std::string& options) {
   if (text.find("include") == std::string::npos) return {};
   std::error_code error;
@@ -90,11 +90,11 @@ KnownProgram find_program(cl_program program) {
   return found ? **found : KnownProgram{.problem = "an extension created the kernel's program"};
 }
 
-/// Returns one text of a program; without a length, or with 0, it is a C string.
-std::string_view source_at(const char** strings, const std::size_t* lengths, std::size_t place) {
-  const bool has_length = lengths != nullptr && lengths[place] != 0;
-  return has_length ? std::string_view(strings[place], lengths[place])
-                    : std::string_view(strings[place]);
+/// Returns one text of a program. A text without a length, or with length 0, is a C string.
+std::string_view source_at(const char** strings, const std::size_t* lengths, std::size_t index) {
+  const bool has_length = lengths != nullptr && lengths[index] != 0;
+  return has_length ? std::string_view(strings[index], lengths[index])
+                    : std::string_view(strings[index]);
 }
 
 void note_source(cl_program program, cl_uint count, const char** strings,
@@ -118,8 +118,8 @@ void note_binary(cl_program program, cl_uint count, const std::size_t* lengths,
                          .problem = "the kernel's program came as a binary, without source text"});
 }
 
-/// Adds build options, and headers in memory, to the identity of a program: with other ones a text
-/// makes other kernels.
+/// Adds build options, and headers in memory, to the identity of a program, since they determine
+/// its kernels.
 void note_options(cl_program program, const char* options, cl_uint headers = 0,
                   const cl_program* header_programs = nullptr) noexcept {
   try {
@@ -202,7 +202,8 @@ void note_clone(cl_kernel copy, cl_kernel kernel) {
 }
 
 void note_argument(cl_kernel kernel, cl_uint index, KnownArgument argument) {
-  // Kernels have some dozens of arguments, and a wild index must not take all memory.
+  // Limit of indices: kernels have some dozens of arguments, and an invalid index must not take all
+  // memory.
   constexpr cl_uint max_arguments = 1024;
   State::get().note([&](Known& known) {
     const auto found = known.kernels.find(kernel);

@@ -14,13 +14,13 @@ constexpr cl_command_queue_properties profiling = CL_QUEUE_PROFILING_ENABLE;
 cl_command_queue CL_API_CALL create_queue(cl_context context, cl_device_id device,
                                           cl_command_queue_properties properties, cl_int* result) {
   const auto create = State::below().clCreateCommandQueue;
-  Queue how{.asked_for_profiling = (properties & profiling) != 0,
+  Queue how{.requested_profiling = (properties & profiling) != 0,
             .has_profiling = true,
             .context = context,
             .references = 1};
   cl_int error = CL_SUCCESS;
   cl_command_queue queue = create(context, device, properties | profiling, &error);
-  if (queue == nullptr && !how.asked_for_profiling) {
+  if (queue == nullptr && !how.requested_profiling) {
     how.has_profiling = false;
     queue = create(context, device, properties, &error);
   }
@@ -31,9 +31,10 @@ cl_command_queue CL_API_CALL create_queue(cl_context context, cl_device_id devic
 
 using Words = std::vector<cl_queue_properties>;
 
-/// Returns a list of properties without the 0 at its end; nothing if it has no end.
+/// Returns a list of properties without the 0 at its end; nothing if the list has no end.
 std::optional<Words> read_list(const cl_queue_properties* list) {
-  constexpr std::size_t max_words = 128;  // OpenCL 3.0 knows two properties
+  // Limit for a list without an end; OpenCL 3.0 has two properties.
+  constexpr std::size_t max_words = 128;
   Words words;
   for (; list != nullptr && *list != 0; list += 2) {
     if (words.size() >= max_words) return std::nullopt;
@@ -65,18 +66,18 @@ Words with_profiling(Words words) {
 }
 
 /// Creates a queue unchanged, because it has profiling already or is on the device.
-cl_command_queue create_as_asked(cl_context context, cl_device_id device,
-                                 const cl_queue_properties* properties, cl_int* result,
-                                 cl_queue_properties flags) {
+cl_command_queue create_unchanged(cl_context context, cl_device_id device,
+                                  const cl_queue_properties* properties, cl_int* result,
+                                  cl_queue_properties flags) {
   cl_command_queue queue =
       State::below().clCreateCommandQueueWithProperties(context, device, properties, result);
   if (queue == nullptr) return queue;
-  const bool is_asked = (flags & profiling) != 0;
+  const bool is_requested = (flags & profiling) != 0;
   const bool is_on_device = (flags & CL_QUEUE_ON_DEVICE) != 0;
-  // Each creation of the default queue of a device returns the same queue.
+  // The default queue of a device may be created several times, but is always the same queue.
   State::get().note_queue(queue, device,
-                          {.asked_for_profiling = is_asked,
-                           .has_profiling = is_asked,
+                          {.requested_profiling = is_requested,
+                           .has_profiling = is_requested,
                            .context = is_on_device ? nullptr : context,
                            .references = is_on_device ? 0U : 1U});
   if (is_on_device) note_gap(survey::Gap::device_queue);
@@ -90,7 +91,7 @@ cl_command_queue create_with_list(cl_context context, cl_device_id device,
   if (!own) return create(context, device, properties, result);
   const cl_queue_properties flags = flags_in(*own);
   if ((flags & (profiling | CL_QUEUE_ON_DEVICE)) != 0) {
-    return create_as_asked(context, device, properties, result, flags);
+    return create_unchanged(context, device, properties, result, flags);
   }
   cl_int error = CL_SUCCESS;
   Queue how{.has_profiling = true, .context = context, .references = 1};
@@ -112,13 +113,13 @@ cl_command_queue CL_API_CALL create_queue_with_properties(cl_context context, cl
                                                           cl_int* result) {
   try {
     return create_with_list(context, device, properties, result);
-  } catch (const std::exception&) {  // no memory for a list
+  } catch (const std::exception&) {  // too little memory for a list
     return State::below().clCreateCommandQueueWithProperties(context, device, properties, result);
   }
 }
 
 cl_int CL_API_CALL release_queue(cl_command_queue queue) {
-  // Our events of ended launches are released first: they would keep the context alive.
+  // Events of ended launches are released first, because they would keep the context alive.
   State::get().harvest(false);
   const bool is_last = State::get().release_queue(queue);
   const cl_int error = State::below().clReleaseCommandQueue(queue);
@@ -137,7 +138,7 @@ cl_int CL_API_CALL release_context(cl_context context) {
   return State::below().clReleaseContext(context);
 }
 
-/// Answers CL_QUEUE_PROPERTIES_ARRAY with the application's list, if the driver knows the question.
+/// Answers CL_QUEUE_PROPERTIES_ARRAY with the application's list, if the driver supports the query.
 cl_int answer_list(cl_command_queue queue, const std::vector<cl_queue_properties>& list,
                    std::size_t size, void* value, std::size_t* needed) {
   const cl_int error =
@@ -154,24 +155,13 @@ cl_int CL_API_CALL get_queue_info(cl_command_queue queue, cl_command_queue_info 
   }
   const cl_int error = State::below().clGetCommandQueueInfo(queue, name, size, value, needed);
   if (error != CL_SUCCESS || value == nullptr) return error;
-  const bool is_ours = how.is_known && how.has_profiling && !how.asked_for_profiling;
+  const bool is_ours = how.is_known && how.has_profiling && !how.requested_profiling;
   if (name == CL_QUEUE_PROPERTIES && is_ours) {
     *static_cast<cl_command_queue_properties*>(value) &= ~profiling;
   }
   if (name == CL_QUEUE_REFERENCE_COUNT && how.references > 0) {
     *static_cast<cl_uint*>(value) = how.references;
   }
-  return error;
-}
-
-/// OpenCL 1.0's way to change a queue. If it ends profiling, later launches count as untimed.
-cl_int CL_API_CALL set_queue_property(cl_command_queue queue,
-                                      cl_command_queue_properties properties, cl_bool enable,
-                                      cl_command_queue_properties* former) {
-  const cl_int error = State::below().clSetCommandQueueProperty(queue, properties, enable, former);
-  if (error != CL_SUCCESS) return error;
-  const bool is_asked = State::get().change_profiling(queue, properties, enable == CL_TRUE);
-  if (former != nullptr && !is_asked) *former &= ~profiling;
   return error;
 }
 
@@ -183,7 +173,7 @@ cl_int CL_API_CALL get_event_times(cl_event event, cl_profiling_info name, std::
       State::below().clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof(void*), &queue, nullptr);
   if (error == CL_SUCCESS && queue != nullptr) {
     const Queue how = State::get().find_queue(queue);
-    if (how.is_known && !how.asked_for_profiling) return CL_PROFILING_INFO_NOT_AVAILABLE;
+    if (how.is_known && !how.requested_profiling) return CL_PROFILING_INFO_NOT_AVAILABLE;
   }
   return State::below().clGetEventProfilingInfo(event, name, size, value, needed);
 }
@@ -197,7 +187,6 @@ void wrap_queues(cl_icd_dispatch& table) {
   wrap<&cl_icd_dispatch::clReleaseCommandQueue>(table, release_queue);
   wrap<&cl_icd_dispatch::clReleaseContext>(table, release_context);
   wrap<&cl_icd_dispatch::clGetCommandQueueInfo>(table, get_queue_info);
-  wrap<&cl_icd_dispatch::clSetCommandQueueProperty>(table, set_queue_property);
   wrap<&cl_icd_dispatch::clGetEventProfilingInfo>(table, get_event_times);
 }
 

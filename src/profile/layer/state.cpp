@@ -19,27 +19,28 @@
 namespace clprobe::layer {
 namespace {
 
-// Limit of unfinished launches: an event costs some hundred bytes in a driver.
+// Maximum number of unfinished launches, since an event costs some hundred bytes in a driver.
 constexpr std::size_t max_waiting = 65'536;
-// Number of waiting launches for which the thread is woken.
-constexpr std::size_t portion = 2'048;
-// After so many unfinished launches in a row, nearly all others are unfinished, too.
+// Number of waiting launches at which the thread is woken.
+constexpr std::size_t wake_count = 2'048;
+// Number of consecutive unfinished launches after which nearly all others are unfinished as well.
 constexpr std::size_t max_unfinished_in_row = 256;
 
-// Maximum cost of timing a launch: on an H100, 18 us if launches take 5 us, and 6 us if they take
+// Maximum cost of timing a launch. On an H100: 18 us if launches take 5 us, and 6 us if they take
 // 20 us (bench/survey.py).
 constexpr std::chrono::microseconds cost_of_time{20};
-// Timing may take one part in so many of the time since the second launch (drivers compile in the
-// first one).
-constexpr int part_for_times = 100;
-// The first launches of each row are always timed: kernels with fewer launches are mostly long.
+// Inverse share of the time that timing may take, counted from the second launch, because drivers
+// compile in the first.
+constexpr int inverse_share = 100;
+// Number of first launches of each row that are always timed, since kernels with fewer launches are
+// mostly long.
 constexpr std::uint64_t always_timed = 4;
-// The first launches of all rows together are always timed: launches of one size may differ, and
+// Number of first launches of all rows that are always timed. Launches of one size may differ, and
 // most programs make fewer.
 constexpr std::uint64_t first_timed = 1'000;
 
-// Pauses between writes: a program that crashes or calls _exit loses at most a tenth of its time,
-// and at most a second.
+// Limits of the pause between writes: a program that crashes or calls _exit loses at most a tenth
+// of its time, and at most a second.
 constexpr std::chrono::milliseconds shortest_pause{10};
 constexpr std::chrono::milliseconds longest_pause{1000};
 
@@ -48,15 +49,15 @@ cl_icd_dispatch& table_below() {
   return table;
 }
 
-// The state of the process. A fork begins without one, and leaves the parent's alone: threads that
-// the child lacks may have been using it.
+// Returns the state of the process. A fork begins without one and leaves the parent's unchanged,
+// since threads that the child lacks may have been using it.
 std::atomic<State*>& current() {
   static std::atomic<State*> state{nullptr};
   return state;
 }
 
-/// Returns the time of an event, or why there is none; neither while it is unfinished.
-EventTime look_at(cl_event event) {
+/// Returns the time of an event, or the reason why it is unknown; neither for an unfinished event.
+EventTime query_time(cl_event event) {
   const cl_icd_dispatch& below = State::below();
   cl_int status = CL_QUEUED;
   const cl_int asked = below.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS,
@@ -66,7 +67,7 @@ EventTime look_at(cl_event event) {
   return time_of(event);
 }
 
-/// Returns when the driver enqueued the command, by its event clock; 0: unknown.
+/// Returns the time when the driver enqueued the command, by its event clock; 0 if unknown.
 std::uint64_t enqueued_at(cl_event event) {
   cl_ulong queued = 0;
   const cl_int error = State::below().clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_QUEUED,
@@ -84,7 +85,7 @@ bool write_all(int descriptor, std::string_view text) {
   return true;
 }
 
-/// Creates an empty file with a new name: after exec() the same process is another program.
+/// Creates an empty file with a new name, since after exec() the same process runs another program.
 std::string reserve_name(const std::string& folder) {
   constexpr int max_programs = 1000;
   for (int i = 0; i < max_programs; ++i) {
@@ -127,7 +128,7 @@ EventTime time_of(cl_event event) {
     error = ask(event, CL_PROFILING_COMMAND_END, sizeof(end), &end, nullptr);
   }
   if (error != CL_SUCCESS) return {.gap = survey::Gap::no_profiling};
-  // A time of a year means that the driver did not write one of the two.
+  // Limit of a plausible time: beyond, the driver did not write the start or the end.
   constexpr cl_ulong year_ns = 31'536'000'000'000'000;
   if (end < start || end - start > year_ns) return {.gap = survey::Gap::bad_times};
   return {.ns = end - start};
@@ -154,8 +155,8 @@ State& State::get() {
   std::atomic<State*>& state = current();
   State* found = state.load(std::memory_order_acquire);
   if (found != nullptr) return *found;
-  // The state is never freed: threads of drivers call applications, which call us, while static
-  // objects are destroyed.
+  // States are never freed, because threads of drivers call the application, which calls the layer,
+  // while static objects are destroyed.
   std::unique_ptr<State> made(new State());
   if (state.compare_exchange_strong(found, made.get())) return *made.release();
   return *found;
@@ -164,11 +165,12 @@ State& State::get() {
 State::State() {
   if (!is_capturing()) return;
   known_.wanted = read_wanted();
-  known_.seen.resize(known_.wanted.size());
+  known_.matches.resize(known_.wanted.size());
 }
 
 void State::begin() noexcept {
-  // Keeps the loader in memory: an application may close it while our thread still calls it.
+  // Keeps the loader in memory, since an application may close it while the layer's thread calls
+  // it.
   Dl_info loader{};
   if (::dladdr(reinterpret_cast<void*>(below().clGetEventInfo), &loader) != 0) {
     static_cast<void>(::dlopen(loader.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE));
@@ -236,8 +238,8 @@ std::vector<cl_command_queue> State::queues_of(cl_context context) {
 Queue State::find_queue(cl_command_queue queue) noexcept {
   Queue found;
   record([&](survey::Recorder&) {
-    const auto place = queues_.find(queue);
-    if (place != queues_.end()) found = place->second;
+    const auto entry = queues_.find(queue);
+    if (entry != queues_.end()) found = entry->second;
   });
   return found;
 }
@@ -246,24 +248,10 @@ std::optional<survey::Signature> State::signature_of(cl_command_queue queue, cl_
                                                      const survey::Shape& shape) noexcept {
   std::optional<survey::Signature> found;
   record([&](const survey::Recorder& recorder) {
-    const auto place = queues_.find(queue);
-    if (place != queues_.end()) found = recorder.signature_of(kernel, place->second.device, shape);
+    const auto entry = queues_.find(queue);
+    if (entry != queues_.end()) found = recorder.signature_of(kernel, entry->second.device, shape);
   });
   return found;
-}
-
-bool State::change_profiling(cl_command_queue queue, cl_command_queue_properties properties,
-                             bool is_enabled) noexcept {
-  bool is_asked = true;
-  record([&](survey::Recorder&) {
-    const auto found = queues_.find(queue);
-    if (found == queues_.end()) return;
-    const bool is_profiling = (properties & CL_QUEUE_PROFILING_ENABLE) != 0;
-    if (is_profiling) found->second.has_profiling = is_enabled;
-    if (is_profiling) found->second.asked_for_profiling = is_enabled;
-    is_asked = found->second.asked_for_profiling;
-  });
-  return is_asked;
 }
 
 void State::note_foreign(cl_command_queue queue, cl_kernel kernel) noexcept {
@@ -276,7 +264,7 @@ void State::note_foreign(cl_command_queue queue, cl_kernel kernel) noexcept {
   if (!knows_queue) {
     cl_device_id device = nullptr;
     below().clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof(void*), &device, nullptr);
-    note_queue(queue, device, {.asked_for_profiling = true});
+    note_queue(queue, device, {.requested_profiling = true});
   }
   if (!knows_kernel) {
     record(
@@ -284,9 +272,9 @@ void State::note_foreign(cl_command_queue queue, cl_kernel kernel) noexcept {
   }
 }
 
-double State::part_spent() const {
+double State::spent_share() const {
   const auto age = std::chrono::steady_clock::now() - *launched_;
-  const std::chrono::duration<double> needed = timed_ * cost_of_time * part_for_times;
+  const std::chrono::duration<double> needed = timed_ * cost_of_time * inverse_share;
   return needed / age;
 }
 
@@ -298,21 +286,21 @@ std::optional<std::size_t> State::count_untimed(cl_command_queue queue, cl_kerne
     if (is_over_ || found == queues_.end()) return;
     if (!launched_ && timed_ > 0) launched_ = std::chrono::steady_clock::now();
     if (timed_ < first_timed) return;
-    // Regular sampling could be in step with the application, so one launch in 16 is drawn by
-    // chance, unless all can be afforded. Other launches do not even read the clock, which takes at
-    // least as long as counting.
+    // Sampling is random, because regular sampling could be in step with the application: one
+    // launch in 16 is drawn, unless all can be afforded. Other launches do not read the clock,
+    // which takes at least as long as counting.
     chance_ = chance_ * 1664525U + 1013904223U;
     const bool is_drawn = can_afford_all_ || (chance_ >> 28U) == 0;
     if (launched_ && is_drawn) {
-      const double spent = part_spent();
+      const double spent = spent_share();
       can_afford_all_ = spent < 0.5;
       if (spent < 1.0) return;
     }
-    const std::size_t place =
+    const std::size_t taken =
         recorder.count_untimed(kernel, found->second.device, shape, always_timed);
-    if (place == survey::Recorder::no_row) return;
+    if (taken == survey::Recorder::no_row) return;
     ++changes_;
-    row = place;
+    row = taken;
   });
   return row;
 }
@@ -343,7 +331,7 @@ State::Taken State::take_launch(cl_command_queue queue, cl_kernel kernel,
   launch.device = found->second.device;
   waiting_.push_back(launch);
   ++timed_;
-  if (waiting_.size() % portion == 0) wake_.notify_one();
+  if (waiting_.size() % wake_count == 0) wake_.notify_one();
   return Taken::yes;
 }
 
@@ -384,7 +372,7 @@ void State::check_clock(const Waiting& launch) noexcept {
   });
 }
 
-void State::harvest(bool looks_at_all) noexcept {
+void State::harvest(bool checks_all) noexcept {
   if (is_harvesting_.exchange(true)) return;
   std::vector<Waiting> taken;
   std::vector<Waiting> left;
@@ -396,8 +384,8 @@ void State::harvest(bool looks_at_all) noexcept {
   });
   std::size_t unfinished = 0;
   for (const Waiting& each : taken) {
-    const bool is_looked_at = looks_at_all || unfinished < max_unfinished_in_row;
-    const EventTime look = is_looked_at ? look_at(each.event) : EventTime{};
+    const bool is_checked = checks_all || unfinished < max_unfinished_in_row;
+    const EventTime look = is_checked ? query_time(each.event) : EventTime{};
     if (!look.ns && !look.gap) {
       ++unfinished;
       left.push_back(each);
@@ -408,7 +396,8 @@ void State::harvest(bool looks_at_all) noexcept {
     ended.emplace_back(each, look);
     below().clReleaseEvent(each.event);
   }
-  // Records all at once: the application's next launch may wait for the lock.
+  // All results are recorded in one step, because the application's next launch may wait for the
+  // lock.
   record([&](survey::Recorder& recorder) {
     for (const auto& [launch, look] : ended) {
       if (look.ns) recorder.add_time(launch.row, {launch.ordinal, *look.ns});
@@ -427,7 +416,7 @@ survey::Survey State::survey() {
     now.clock = clock_;
     written_changes_ = changes_;
   });
-  // This may be the last file, so it counts the launches without a time as unfinished.
+  // Launches without a time count as unfinished, since this may be the last file.
   const survey::Sum total = now.total();
   std::uint64_t known = total.timed + total.estimated;
   for (const auto& [gap, count] : now.gaps) known += survey::is_of_launches(gap) ? count : 0;
@@ -447,8 +436,8 @@ void State::write() noexcept {
   }
 }
 
-/// Called at the first launch: drivers have registered their exit handlers by then, which therefore
-/// run after ours.
+/// Starts the thread at the first launch. Drivers have registered their exit handlers by then, so
+/// these run after the layer's.
 void State::start_thread() {
   if (has_thread_) return;
   has_thread_ = true;
@@ -456,12 +445,12 @@ void State::start_thread() {
   sigset_t all{};
   sigset_t former{};
   ::sigfillset(&all);
-  // Our thread must not receive the application's signals.
+  // The layer's thread must not receive the application's signals.
   ::pthread_sigmask(SIG_BLOCK, &all, &former);
   try {
     std::thread([this] { watch(); }).detach();
   } catch (...) {
-    has_thread_ = true;  // the file is then written only at the end
+    has_thread_ = true;  // without a thread, the file is written only at the end
   }
   ::pthread_sigmask(SIG_SETMASK, &former, nullptr);
 }
@@ -488,9 +477,9 @@ void State::watch() noexcept {
 
 void State::end() noexcept {
   if (is_over_.exchange(true)) return;
-  // Waits at most a second for a thread that harvests: a driver that hangs must not delay the end.
-  constexpr int max_looks = 1000;
-  for (int look = 0; look < max_looks && is_harvesting_; ++look) {
+  // Waits at most a second for a harvesting thread: a driver that hangs must not delay the end.
+  constexpr int max_waits = 1000;
+  for (int look = 0; look < max_waits && is_harvesting_; ++look) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   harvest(true);

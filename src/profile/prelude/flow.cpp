@@ -12,14 +12,15 @@
 namespace clprobe::prelude {
 namespace {
 
-/// vload4, async_work_group_copy, atomic_add, read_imagef.
+/// True for built-in functions that may access memory: vload4, async_work_group_copy, atomic_add,
+/// read_imagef.
 bool may_reach_memory(std::string_view name) {
   return name.starts_with("vload") || name.starts_with("vstore") || name.starts_with("async_") ||
          name.starts_with("read_") || name.starts_with("write_") || is_atomic(name);
 }
 
-/// Returns the parameters of a function and the names that it declares: `TYPE NAME`, where the name
-/// occurs first.
+/// Returns the parameters of a function and the names that it declares. A declaration is `TYPE
+/// NAME` at the first occurrence of the name.
 std::set<std::string_view> own_names(const Reach& reach, const Part& part) {
   std::set<std::string_view> own(part.parameters.begin(), part.parameters.end());
   std::set<std::string_view> met;
@@ -34,8 +35,8 @@ std::set<std::string_view> own_names(const Reach& reach, const Part& part) {
   return own;
 }
 
-/// True if all parameters have OpenCL's own types and none is a pointer: a type from typedef may be
-/// one, and a struct may hold one.
+/// True if all parameters have OpenCL's own types without pointers. A type from typedef may be a
+/// pointer, and a struct may contain one.
 bool takes_numbers(const Part& part) {
   const bool has_pointer = std::find(part.are_pointers.begin(), part.are_pointers.end(), true) !=
                            part.are_pointers.end();
@@ -47,10 +48,10 @@ bool takes_numbers(const Part& part) {
   });
 }
 
-/// True if the function is arithmetic as far as its own text shows. Adds the functions that must be
-/// arithmetic as well to `needed`.
+/// True if the function's own text is arithmetic. Adds the functions that must be arithmetic as
+/// well to `needed`.
 bool may_be_arithmetic(const Reach& reach, const Part& part, std::set<std::string_view>& needed) {
-  // The meaning of a macro depends on its place, unless it is a number.
+  // The meaning of a macro depends on where it is used, unless it is a number.
   if (part.is_macro) {
     return std::all_of(part.body.begin(), part.body.end(),
                        [](const Token& token) { return token.kind == TokenKind::number; });
@@ -77,17 +78,17 @@ bool may_be_arithmetic(const Reach& reach, const Part& part, std::set<std::strin
   return true;
 }
 
-/// Finds functions that neither load nor store nor loop: the result of a call depends on its own
-/// arguments, and not on those of other calls. Leaves out functions that it does not understand.
+/// Finds arithmetic functions, which neither load nor store nor loop. The result of a call depends
+/// only on its own arguments. Leaves out functions that the analysis does not understand.
 std::set<std::string_view> find_arithmetic(const Reach& reach) {
-  // A name may have several functions, in the branches of #if: all must be arithmetic.
+  // A name may have several functions, in branches of #if, all of which must be arithmetic.
   std::map<std::string_view, std::set<std::string_view>> candidates;
   std::set<std::string_view> others;
   for (const Part& part : reach.parts()) {
     if (!may_be_arithmetic(reach, part, candidates[part.name])) others.insert(part.name);
   }
   std::set<std::string_view> found;
-  // Each round finds the callers of functions found before; deeper calls are not followed.
+  // Limit of the passes, each of which finds the callers of functions found before.
   constexpr int max_rounds = 16;
   for (int round = 0; round < max_rounds; ++round) {
     const std::size_t before = found.size();
@@ -110,8 +111,8 @@ bool is_assignment(const Token& token) {
 
 bool ends_statement(const Token& token) { return token.is(";") || token.is("{") || token.is("}"); }
 
-/// True if the parentheses that close at `i` are a cast or a condition: a `*` after them is no
-/// product.
+/// True if the parentheses that close at `i` are a cast or a condition, so that a `*` after them is
+/// no product.
 bool is_cast_or_condition(const Reach& reach, Tokens tokens, std::size_t i) {
   const auto size = static_cast<std::size_t>(-tokens[i].to_partner);
   if (size == 0 || size > i) return true;
@@ -124,7 +125,7 @@ bool is_cast_or_condition(const Reach& reach, Tokens tokens, std::size_t i) {
   });
 }
 
-/// True if the `*` at `i` is a load or a store, and neither a product nor a declaration.
+/// True if the `*` at `i` is a load or a store, not a product or a declaration.
 bool is_dereference(const Reach& reach, Tokens tokens, std::size_t i) {
   if (!tokens[i].is("*")) return false;
   if (i == 0) return true;
@@ -134,14 +135,14 @@ bool is_dereference(const Reach& reach, Tokens tokens, std::size_t i) {
   return before.kind == TokenKind::sign && !before.is("]") && !before.is("*");
 }
 
-/// The left side of an assignment: its name, and whether it is memory or a variable.
+/// Left side of an assignment: its name, and true if it is memory.
 struct Target {
   std::string_view root{};
   bool is_memory{false};
 };
 
-/// Reads the target from the parentheses that close before `i`, as in *(p + i) = ... or
-/// MACRO(i) = ..., and returns where they begin.
+/// Reads the target from the parentheses that close before `i`, as in *(p + i) = ... or MACRO(i) =
+/// .... Returns their beginning.
 std::size_t skip_parentheses(Tokens tokens, std::size_t i, Target& target) {
   const auto size = static_cast<std::size_t>(-tokens[i - 1].to_partner);
   if (size == 0 || size > i - 1) return i;
@@ -179,7 +180,7 @@ Target find_target(const Reach& reach, Tokens tokens, std::size_t end) {
     target.is_memory = target.is_memory || tokens[i - 1].is("->");
     --i;
   }
-  // float *p = ... declares one, *p = ... stores.
+  // A declaration such as float *p = ... is no store, but *p = ... is.
   if (i > 0 && is_dereference(reach, tokens, i - 1)) target.is_memory = true;
   return target;
 }
@@ -195,12 +196,13 @@ class Flow {
         values_(functions_) {}
 
   std::optional<std::string> run() {
-    // Each round carries values one assignment further, against the order of the text.
+    // Limit of the passes, each of which carries values one assignment further against the order of
+    // the text.
     constexpr int max_rounds = 60;
     for (int round = 0; round < max_rounds; ++round) {
       const std::size_t before = memory_.size() + values_.size();
       for (const Part& part : reach_.parts()) {
-        // The arguments of each call determine the results of arithmetic functions.
+        // Each call of an arithmetic function is judged by its arguments instead.
         if (!arithmetic_.contains(part.name)) follow(part);
         if (!control_.empty()) return control_;
       }
@@ -227,7 +229,7 @@ class Flow {
     if (part.is_macro && find_value(body)) values_.insert(part.name);
   }
 
-  /// Adds arithmetic functions that call one of `functions`, since they return its values.
+  /// Returns `functions` and the arithmetic functions that call one of them and return its values.
   [[nodiscard]] std::set<std::string_view> with_callers(
       std::set<std::string_view> functions) const {
     const auto is_one = [&](const Token& token) {
@@ -243,7 +245,6 @@ class Flow {
     return functions;
   }
 
-  /// Returns the tokens between the bracket at `open` and its partner.
   static Tokens between(Tokens tokens, std::size_t open) {
     const std::size_t close = closing_bracket(tokens, open);
     return close == tokens.size() ? tokens.subspan(open + 1)
@@ -261,7 +262,7 @@ class Flow {
     return body.subspan(begin, end - begin);
   }
 
-  /// Returns a name in `tokens` whose value comes out of the memory.
+  /// Returns a name in `tokens` whose value comes from tainted memory.
   std::optional<std::string_view> find_value(Tokens tokens) const {
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       if (tokens[i].kind != TokenKind::word) continue;
@@ -276,7 +277,7 @@ class Flow {
   /// True if the memory named at `i` is loaded, and not only its address passed on.
   static bool is_loaded(Tokens tokens, std::size_t i) {
     if (i > 0 && tokens[i - 1].is("&")) {
-      // a & b is no address.
+      // The & of a & b is no address.
       return i > 1 && (tokens[i - 2].kind != TokenKind::sign || tokens[i - 2].is(")") ||
                        tokens[i - 2].is("]"));
     }
@@ -284,7 +285,7 @@ class Flow {
       if (tokens[i + 1].is("[") || tokens[i + 1].is("->") || tokens[i + 1].is(".")) return true;
     }
     if (i == 0) return false;
-    // An argument of a function may be loaded there.
+    // The function may load from an argument.
     const bool is_argument = tokens[i - 1].is(",") || (i > 1 && tokens[i - 1].is("(") &&
                                                        tokens[i - 2].kind == TokenKind::word &&
                                                        !is_keyword(tokens[i - 2].text));
@@ -392,7 +393,7 @@ class Flow {
     if (arithmetic_.contains(name)) return;
     const Part* const callee = reach_.reached(name);
     if (callee == nullptr && values_.contains(name) && !functions_.contains(name)) {
-      // A macro's parameter that stands for a macro, which may assign to its arguments.
+      // The name is a macro's parameter for another macro, which may assign to its arguments.
       for (const Tokens& argument : arguments) values_.insert(find_root(argument));
     }
     if (callee == nullptr) {
@@ -406,7 +407,7 @@ class Flow {
       if (find_value(arguments[i])) values_.insert(parameter);
       if (names_memory(arguments[i])) memory_.insert(parameter);
       if (!callee->are_pointers[i]) continue;
-      // The function may have stored such a value there.
+      // The function may have stored a tainted value through the pointer.
       const std::string_view root = find_root(arguments[i]);
       const bool is_written = memory_.contains(parameter) && !names_memory(arguments[i]);
       if (!root.empty() && (is_written || (callee->is_macro && values_.contains(parameter)))) {
@@ -416,8 +417,9 @@ class Flow {
     }
   }
 
-  /// Follows vload4(offset, pointer), vstore4(value, offset, pointer), read_imagef(image, where)
-  /// and write_imagef(image, where, value). Other functions store to arguments that are addresses.
+  /// Follows built-in functions: vload4(offset, pointer), vstore4(value, offset, pointer),
+  /// read_imagef(image, position) and write_imagef(image, position, value). Other functions store
+  /// to arguments that are addresses.
   void follow_built_in(std::string_view name, const std::vector<Tokens>& arguments) {
     if (name.starts_with("vload") && !arguments.empty()) {
       check(arguments[0], "an address");
@@ -426,7 +428,7 @@ class Flow {
     if (name.starts_with("vstore") && arguments.size() > 2) check(arguments[1], "an address");
     const bool draws = name.starts_with("write_image");
     if ((draws || name.starts_with("read_image")) && arguments.size() > 1) {
-      // A sampler may stand between; it holds no tainted value.
+      // A sampler may be between image and position; it has no tainted value.
       check(arguments[draws ? 1 : arguments.size() - 1], "an address");
     }
     const bool copies = name.starts_with("async_") || name.starts_with("vstore") || draws;
@@ -449,9 +451,9 @@ class Flow {
 
   const Reach& reach_;
   std::set<std::string_view> arithmetic_;
-  std::set<std::string_view> functions_;  ///< return tainted values
-  std::set<std::string_view> memory_;     ///< has tainted contents
-  std::set<std::string_view> values_;     ///< variables computed from them
+  std::set<std::string_view> functions_;  ///< functions that return tainted values
+  std::set<std::string_view> memory_;     ///< names of memory with tainted contents
+  std::set<std::string_view> values_;     ///< variables computed from tainted values
   std::string control_{};
 };
 
@@ -484,8 +486,7 @@ void add_declaration(Tokens declaration, MemoryNames& names) {
   }
 }
 
-/// Adds the declarations among the statements of a body, each of which ends at a brace or
-/// semicolon.
+/// Adds the declarations among the statements of a body. A statement ends at a brace or semicolon.
 void add_statements(Tokens body, MemoryNames& names) {
   std::size_t begin = 0;
   for (std::size_t i = 0; i <= body.size(); ++i) {
@@ -493,7 +494,8 @@ void add_statements(Tokens body, MemoryNames& names) {
     if (!ends) continue;
     const Tokens statement = body.subspan(begin, i - begin);
     begin = i + 1;
-    // Qualifiers stand first. After an opening parenthesis they belong to a cast or a loop.
+    // Qualifiers of a declaration come first. After an opening parenthesis they belong to a cast or
+    // a loop.
     const auto parenthesis =
         std::find_if(statement.begin(), statement.end(),
                      [](const Token& token) { return token.is("(") || token.is("="); });
@@ -511,7 +513,7 @@ bool is_dereferenced(Tokens body, std::size_t i) {
   return is_indexed || (i > 0 && body[i - 1].is("*"));
 }
 
-/// Returns the place after the call of an atomic that begins at `i`; `i` if there is none.
+/// Returns the position after the call of an atomic at `i`; `i` if there is no such call.
 std::size_t behind_atomic(Tokens body, std::size_t i) {
   if (!is_atomic(body[i].text) || i + 1 >= body.size() || !body[i + 1].is("(")) return i;
   const std::size_t close = closing_bracket(body, i + 1);

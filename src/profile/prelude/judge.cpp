@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the reasons in a text against removing a cause.
+// Reasons in a text against removing a cause.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,10 +19,11 @@ namespace clprobe::prelude {
 namespace {
 
 enum class AtomicKind : std::uint8_t {
-  update,  ///< add, inc, or ...: a load and a store, for which nothing waits
-  /// Updates of OpenCL 2.0 (fetch_add, fetch_or ...), whose types the instrumentation leaves alone.
+  update,  ///< add, inc, or ...: a load and a store whose result no other work needs
+  /// Updates of OpenCL 2.0 (fetch_add, fetch_or ...), which the instrumentation leaves unchanged
+  /// because of their types.
   typed_update,
-  exchange,  ///< xchg, cmpxchg, and loads and stores of OpenCL 2.0: parts of locks
+  exchange,  ///< xchg, cmpxchg, and loads and stores of OpenCL 2.0, which locks use
   fence,
   unknown,  ///< atomics of extensions
 };
@@ -30,18 +31,18 @@ enum class AtomicKind : std::uint8_t {
 struct AtomicCall {
   std::string_view name{};
   AtomicKind kind{AtomicKind::unknown};
-  std::string_view target{};  ///< the name of the memory; empty if unclear
-  /// True if a statement uses the result of this call; results in macros count as used.
+  std::string_view target{};  ///< name of the memory; empty if unclear
+  /// True if a statement uses the result of the call; always true in macros.
   bool is_result_used{true};
 };
 
 constexpr std::array<std::string_view, 9> updates{"add", "sub", "inc", "dec", "and",
                                                   "or",  "xor", "min", "max"};
 
-// Updates of OpenCL 2.0, without "atomic_" and "_explicit".
+// Updates of OpenCL 2.0 without "atomic_" and "_explicit".
 constexpr std::array<std::string_view, 7> typed_updates{
     "fetch_add", "fetch_sub", "fetch_and", "fetch_or", "fetch_xor", "fetch_min", "fetch_max"};
-// A flag that another group waits for is stored and loaded.
+// Operations that groups may use to wait for each other: a flag, for example, is stored and loaded.
 constexpr std::array<std::string_view, 10> exchanges{
     "xchg", "cmpxchg", "exchange", "compare_exchange_strong", "compare_exchange_weak",
     "load", "store",   "init",     "flag_test_and_set",       "flag_clear"};
@@ -69,7 +70,7 @@ bool is_statement(Tokens body, std::size_t name, std::size_t close) {
     return true;
   }
   if (!before.is(")") || before.to_partner == 0) return false;
-  // if (...), while (...), for (...), or (void).
+  // The parenthesis belongs to if (...), while (...), for (...), or (void).
   const std::size_t open = name - 1 - static_cast<std::size_t>(-before.to_partner);
   if (open >= name) return false;
   if (open + 3 == name && body[open + 1].is("void")) return true;
@@ -84,7 +85,7 @@ AtomicCall call_at(const Part& part, std::size_t i) {
   if (close == body.size()) return call;
   const std::vector<Tokens> arguments = split_arguments(body.subspan(i + 2, close - i - 2));
   if (!arguments.empty()) call.target = find_root(arguments[0]);
-  // At the very beginning of a function's body nothing stands before a statement.
+  // The first statement of a function's body has no token before it.
   const bool is_first = i == 0 && !part.is_macro;
   const bool ends = close + 1 < body.size() && body[close + 1].is(";");
   call.is_result_used = !(is_first && ends) && !is_statement(body, i, close);
@@ -101,7 +102,7 @@ std::vector<AtomicCall> find_atomics(const Reach& reach) {
       if (!is_atomic(token.text)) continue;
       const bool is_called = i + 1 < part.body.size() && part.body[i + 1].is("(");
       const bool is_built_in = kind_of(token.text) != AtomicKind::unknown;
-      // A function of the program's own is reached itself; atomic_int is a type.
+      // The program's own functions are judged by their bodies; atomic_int is a type.
       if (is_built_in || (is_called && !reach.defines(token.text))) {
         calls.push_back(call_at(part, i));
       }
@@ -113,10 +114,10 @@ std::vector<AtomicCall> find_atomics(const Reach& reach) {
 constexpr std::array<std::string_view, 4> fence_names{"mem_fence", "read_mem_fence",
                                                       "write_mem_fence", "atomic_work_item_fence"};
 constexpr std::array<std::string_view, 2> barrier_names{"barrier", "work_group_barrier"};
-// Work-item functions that a setting without lanes replaces in addition.
+// Work-item functions that the removal of lanes replaces in addition.
 constexpr std::array<std::string_view, 2> renamed_without_lanes{"get_local_id",
                                                                 "get_local_linear_id"};
-// Functions by which groups pass work to each other or to the device.
+// Functions through which groups pass work to each other or to the device.
 constexpr std::array<std::string_view, 7> handing{"enqueue_kernel",
                                                   "get_default_queue",
                                                   "read_pipe",
@@ -125,7 +126,7 @@ constexpr std::array<std::string_view, 7> handing{"enqueue_kernel",
                                                   "reserve_write_pipe",
                                                   "work_group_reserve_read_pipe"};
 
-/// True for a text, in its quotes, that is one fence: "membar.gl;".
+/// True for a text, in its quotes, that is a single fence: "membar.gl;".
 bool is_fence(std::string_view quoted) {
   if (quoted.size() < 2) return false;
   quoted = quoted.substr(1, quoted.size() - 2);
@@ -146,15 +147,14 @@ bool is_fence_at(Tokens body, std::size_t i) {
   std::size_t open = i + 1;
   while (open < body.size() && is_qualifier(body[open])) ++open;
   if (open + 2 >= body.size() || !body[open].is("(")) return false;
-  // Adjacent strings are one text.
+  // Adjacent strings form one text.
   return body[open + 1].kind == TokenKind::quoted && is_fence(body[open + 1].text) &&
          body[open + 2].kind != TokenKind::quoted;
 }
 
-/// Fences among the reached assembly statements.
 struct FencesInAssembly {
-  bool is_any{false};  ///< at least one statement is a fence of PTX and nothing else
-  bool are_all{true};  ///< all statements are such fences
+  bool is_any{false};  ///< true if at least one statement is only a fence of PTX
+  bool are_all{true};  ///< true if all statements are only fences of PTX
 };
 FencesInAssembly find_fences_in_assembly(const Reach& reach) {
   FencesInAssembly found;
@@ -173,7 +173,7 @@ FencesInAssembly find_fences_in_assembly(const Reach& reach) {
 
 Verdict refused(std::string reason) { return {Possibility::refused, std::move(reason)}; }
 
-/// Refuses if values that are wrong without the cause would decide on an address or a loop.
+/// Refuses if values that become wrong without the cause would determine an address or a loop.
 Verdict unless_decisive(std::string_view without, const std::optional<std::string>& control) {
   return control ? refused(fmt::format("{}, {}", without, *control)) : Verdict{};
 }
@@ -194,9 +194,9 @@ const Token* find_one_of(const Reach& reach, const Names& names) {
   return find_word(reach, [&](std::string_view word) { return is_among(names, word); });
 }
 
-/// Returns why a definition of one of the names is in the way. With `is_always`, only definitions
-/// outside of #if count: a text whose other definitions are compiled does not build with the
-/// instrumentation (without_redefinitions).
+/// Returns why a definition of one of the names prevents the replacement. With `is_always`, only
+/// definitions outside #if count, because a text whose other definitions are compiled does not
+/// build with the instrumentation (without_redefinitions).
 template <typename Names>
 std::optional<std::string> find_definition(const Reach& reach, const Names& names,
                                            bool is_always = false) {
@@ -254,7 +254,7 @@ bool has_assembly(const Reach& reach, std::initializer_list<std::string_view> na
   });
 }
 
-/// Returns why the kernel's work is unknown. Such a kernel may still be built with instrumentation
+/// Returns why the kernel's text is unknown. Such a kernel may still be built with instrumentation
 /// that changes nothing, and must then give equal results.
 std::optional<std::string> find_unseen(const Reach& reach, std::string_view kernel) {
   if (!reach.parts().empty()) return std::nullopt;
@@ -301,7 +301,7 @@ Verdict judge_folding(const Reach& reach, const MemoryNames& names) {
   return {};
 }
 
-/// An entry replaces ids and sizes, which a kernel must not define itself.
+/// Judges entry code, which replaces ids and sizes that a kernel must not define itself.
 Verdict judge_entry(const Reach& reach) {
   if (const auto again = find_definition(reach, renamed_by_entry, true)) return refused(*again);
   if (is_hidden_call(reach, renamed_by_entry)) {
@@ -321,7 +321,7 @@ Verdict judge_barriers(const Reach& reach, const MemoryNames& names) {
   }
   if (const auto again = find_definition(reach, barrier_names)) return refused(*again);
   std::set<std::string_view> racy = names.local;
-  // A barrier for global memory keeps what the kernel writes there in order as well.
+  // A barrier for global memory also orders the kernel's stores to it.
   const auto is_global_fence = [](std::string_view word) {
     return word == "CLK_GLOBAL_MEM_FENCE" || word == "CLK_IMAGE_MEM_FENCE";
   };
@@ -332,7 +332,8 @@ Verdict judge_barriers(const Reach& reach, const MemoryNames& names) {
   return unless_decisive("without barriers", find_control(reach, racy));
 }
 
-/// True if atom_ functions may operate on 64-bit words, since they share the names of 32-bit ones.
+/// True if atom_ functions may operate on 64-bit words, whose functions have the names of 32-bit
+/// ones.
 bool has_wide_atomics(const Reach& reach) {
   return std::any_of(reach.texts().begin(), reach.texts().end(), [](const Lexed& lexed) {
     return std::any_of(lexed.pragmas.begin(), lexed.pragmas.end(),
@@ -364,8 +365,8 @@ Verdict judge_atomics(const Reach& reach) {
   return unless_decisive("with lost updates", find_control(reach, racy));
 }
 
-/// Without lanes, the stores of all lanes but the first are missing, and all lanes store to one
-/// place.
+/// Judges the removal of lanes, without which only the stores of the first lane remain, by all
+/// lanes of a sub-group.
 Verdict judge_lanes(const Reach& reach, const MemoryNames& names) {
   if (const auto again = find_definition(reach, renamed_without_lanes)) return refused(*again);
   if (is_hidden_call(reach, renamed_without_lanes)) {
@@ -389,7 +390,7 @@ Verdict judge_lanes(const Reach& reach, const MemoryNames& names) {
   return unless_decisive("without the stores of other lanes", find_control(reach, left_out));
 }
 
-/// Without fences, other work-items may see the stores of a work-item late.
+/// Judges the removal of fences, without which other work-items may observe stores late.
 Verdict judge_fences(const Reach& reach, const MemoryNames& names,
                      const FencesInAssembly& assembly) {
   if (find_one_of(reach, fence_names) == nullptr && !assembly.is_any) {
@@ -402,7 +403,7 @@ Verdict judge_fences(const Reach& reach, const MemoryNames& names,
   return unless_decisive("without fences", find_control(reach, racy));
 }
 
-/// A replaced special function returns a wrong value.
+/// Judges the replacement of special functions, which then return wrong values.
 Verdict judge_functions(const Reach& reach) {
   if (find_one_of(reach, special_functions) == nullptr) {
     return {Possibility::not_present, "no special function in the text"};
@@ -413,7 +414,6 @@ Verdict judge_functions(const Reach& reach) {
       find_control(reach, {}, {special_functions.begin(), special_functions.end()}));
 }
 
-/// Returns the same verdict for all causes.
 Judgement all_judged(const Verdict& verdict) {
   return {.renaming = verdict,
           .folding = verdict,
@@ -443,7 +443,7 @@ Judgement judge(const Program& program, std::string_view kernel) {
   const MemoryNames names = find_memory_names(reach);
   const Verdict folding = judge_folding(reach, names);
   const FencesInAssembly assembly = find_fences_in_assembly(reach);
-  // Groups that depend on each other must neither lose lanes or fences nor run alone.
+  // Groups that depend on each other must not lose lanes or fences, or run without other groups.
   const bool is_folded = folding.possibility == Possibility::usable;
   return {.renaming = renaming,
           .folding = folding,

@@ -35,7 +35,8 @@ class Lexer {
   }
 
  private:
-  /// Moves to the next token; false at the end. Sets `began_line` if a line begins on the way.
+  /// Moves to the next token; returns false at the end. Sets `began_line` if a line begins on the
+  /// way.
   bool skip_space(bool& began_line) {
     while (at_ < text_.size()) {
       if (is_space(text_[at_])) {
@@ -54,7 +55,7 @@ class Lexer {
     return at_ != begin;
   }
 
-  /// Moves to the next token of this line; false at its end.
+  /// Moves to the next token of the line; returns false at its end.
   bool skip_space_in_line() {
     while (at_ < text_.size() && text_[at_] != '\n') {
       if (is_space(text_[at_])) {
@@ -94,7 +95,8 @@ class Lexer {
     return end - at_;
   }
 
-  // 0x1.8p+3f and 1e-5: a sign may stand behind an exponent's letter.
+  // Returns the size of a number, which may contain a sign after an exponent's letter: 0x1.8p+3f,
+  // 1e-5.
   [[nodiscard]] std::size_t number_size() const {
     std::size_t end = at_ + 1;
     while (end < text_.size()) {
@@ -109,7 +111,7 @@ class Lexer {
   }
 
   [[nodiscard]] std::size_t sign_size() const {
-    // Longer ones first.
+    // Signs of several characters, longer ones first.
     static constexpr std::array<std::string_view, 22> signs{
         "<<=", ">>=", "...", "->", "++", "--", "<<", ">>", "<=", ">=", "==",
         "!=",  "&&",  "||",  "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^="};
@@ -129,7 +131,7 @@ class Lexer {
     if (line[0].is("define")) {
       read_macro(line);
     } else if (line[0].is("pragma")) {
-      // Extensions are named there, which says what a program can do.
+      // Pragmas name extensions, which show what a program can do.
       lexed_.pragmas.insert(lexed_.pragmas.end(), line.begin() + 1, line.end());
     }
   }
@@ -169,7 +171,7 @@ void pair_brackets(std::vector<Token>& tokens) {
     if (sign == '(' || sign == '[' || sign == '{') {
       open.push_back(i);
     } else if (sign == ')' || sign == ']' || sign == '}') {
-      // After a mismatch no open bracket can be paired.
+      // After a mismatch, no open bracket has a partner.
       if (open.empty() || partner(tokens[open.back()].text.front()) != sign) {
         open.clear();
         continue;

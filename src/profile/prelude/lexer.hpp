@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Splits OpenCL C into tokens, and names the functions that the instrumentation replaces. Accepts
-// any bytes: other text gives meaningless tokens.
+// Tokens of OpenCL C, and the functions that the instrumentation replaces. Accepts any bytes: other
+// text gives meaningless tokens.
 #pragma once
 
 #include <array>
@@ -19,12 +19,12 @@ enum class TokenKind : std::uint8_t { word, number, quoted, sign };
 
 struct Token {
   TokenKind kind{TokenKind::sign};
-  std::string_view text{};  ///< without continued line ends
-  std::size_t begin{0};     ///< in the original text, in bytes
+  std::string_view text{};  ///< text without continued line ends
+  std::size_t begin{0};     ///< position in the original text, in bytes
   std::size_t end{0};
-  /// Distance in tokens to the partner of a bracket, negative to an opening one; else 0.
+  /// Distance in tokens to the partner of a bracket, negative to an opening bracket; otherwise 0.
   std::ptrdiff_t to_partner{0};
-  bool is_conditional{false};  ///< between an #if and its #endif
+  bool is_conditional{false};  ///< true between an #if and its #endif
 
   [[nodiscard]] bool is(std::string_view what) const {
     return kind != TokenKind::quoted && text == what;
@@ -36,24 +36,24 @@ using Tokens = std::span<const Token>;
 struct Macro {
   std::string_view name{};
   bool takes_arguments{false};
-  bool is_conditional{false};  ///< between an #if and its #endif
+  bool is_conditional{false};  ///< true between an #if and its #endif
   std::vector<std::string_view> parameters{};
   std::vector<Token> body{};
 };
 
 struct Lexed {
-  /// The text into which the tokens point.
+  /// Text that the tokens refer to.
   std::shared_ptr<const std::string> text{};
-  std::vector<Token> code{};  ///< all branches of #if, without preprocessor lines
+  std::vector<Token> code{};  ///< tokens of all branches of #if, without preprocessor lines
   std::vector<Macro> macros{};
   std::vector<Token> pragmas{};  ///< tokens after #pragma
 };
 
-/// Linear in the size of `text`.
+/// Splits a text into tokens, in time linear in its size.
 Lexed lex(std::string_view text);
 
-/// Returns the place of the bracket that closes the one at `open`; `tokens.size()` if these tokens
-/// have none. Brackets nested deeper than 200 have no partner; compilers accept 256.
+/// Returns the position of the closing bracket for `open`; `tokens.size()` if there is none.
+/// Brackets nested deeper than 200 have no partner; compilers accept 256.
 std::size_t closing_bracket(Tokens tokens, std::size_t open);
 
 /// Returns the options -D of a build as lines of #define.
@@ -81,7 +81,7 @@ inline constexpr std::array<std::string_view, 5> renamed{
 inline constexpr std::array<std::string_view, 2> renamed_by_entry{"get_num_groups",
                                                                   "get_global_size"};
 
-/// Special functions, which a unit of its own computes on GPUs; those of two arguments are last.
+/// Special functions, for which GPUs have a separate unit. Functions of two arguments are last.
 /// Division by `/` does not count.
 inline constexpr std::array<std::string_view, 41> special_functions{
     "sin",         "cos",          "tan",         "exp",           "exp2",         "exp10",

@@ -8,22 +8,22 @@
 namespace clprobe::prelude {
 namespace {
 
-/// Places in the tokens of the text.
+/// Function with its positions in the tokens of the text.
 struct Function {
   std::string_view name{};
   bool is_kernel{false};
-  bool may_be_kernel{false};       ///< it is one, or has a qualifier that may be a macro
-  std::size_t begin{0};            ///< start of the declaration, with attributes and qualifiers
-  std::size_t parameters_open{0};  ///< the parenthesis
+  bool may_be_kernel{false};  ///< true if it is a kernel, or has a qualifier that may be a macro
+  std::size_t begin{0};       ///< start of the declaration, with attributes and qualifiers
+  std::size_t parameters_open{0};  ///< opening parenthesis
   std::size_t parameters_close{0};
-  std::size_t body_open{0};  ///< the brace
+  std::size_t body_open{0};  ///< opening brace
   std::size_t body_close{0};
 };
 
-/// Returns `kernel` and macros that stand for it (hashcat's KERNEL_FQ).
+/// Returns `kernel` and the macros that expand to it (hashcat's KERNEL_FQ).
 std::set<std::string_view> kernel_qualifiers(const Lexed& lexed) {
   std::set<std::string_view> qualifiers{"kernel", "__kernel"};
-  // Each round finds macros that stand for those found before; four suffice in practice.
+  // Each pass finds macros that expand to those found before; four suffice in practice.
   for (int depth = 0; depth < 4; ++depth) {
     for (const Macro& macro : lexed.macros) {
       const bool is_one =
@@ -71,7 +71,7 @@ std::string name_of(Tokens parameter) {
   std::string name;
   for (const Token& token : parameter) {
     if (token.is("[") || token.is("__attribute__")) break;
-    if (token.is("(")) return "";  // a macro's arguments
+    if (token.is("(")) return "";  // arguments of a macro
     if (token.kind == TokenKind::word) name = token.text;
   }
   return parameter.size() > 1 ? name : "";
@@ -94,7 +94,7 @@ std::vector<Function> find_functions(const Lexed& lexed) {
   std::vector<Function> functions;
   std::size_t begin = 0;
   for (std::size_t i = 0; i < code.size(); ++i) {
-    // `extern "C" {` for C++, which no compiler of OpenCL C reads: what is between is not inside.
+    // The braces of `extern "C" {`, which only C++ compilers read, enclose no function.
     const bool is_linkage = i >= 2 && code[i].is("{") && code[i - 2].is("extern") &&
                             code[i - 1].kind == TokenKind::quoted;
     if (is_linkage || code[i].is(";") || code[i].is("}")) begin = i + 1;
@@ -149,7 +149,7 @@ Part part_of(const Macro& macro) {
           .is_conditional = macro.is_conditional,
           .body = macro.body,
           .parameters = macro.parameters,
-          // A macro's parameters are the arguments themselves.
+          // A macro can write through each parameter, since it contains the arguments themselves.
           .are_pointers = std::vector<bool>(macro.parameters.size(), true)};
 }
 
@@ -171,13 +171,14 @@ std::vector<Tokens> split_arguments(Tokens between) {
 }
 
 Reach::Reach(const Program& program, std::string_view kernel) {
-  add_text(definitions_in(program.options));
-  for (const std::string& text : program.sources) add_text(text);
+  texts_.reserve(1 + program.sources.size());
+  texts_.push_back(lex(definitions_in(program.options)));
+  for (const std::string& text : program.sources) texts_.push_back(lex(text));
   bool is_there = false;
   for (const Lexed& lexed : texts_) {
     add_type_names(lexed.code);
     for (const Function& function : find_functions(lexed)) {
-      // The launched function is a kernel, whatever its qualifier is called.
+      // The launched function is a kernel, even if its qualifier has an unknown name.
       is_there = is_there || (function.may_be_kernel && function.name == kernel);
       known_.emplace(function.name, part_of(lexed, function));
     }
@@ -186,13 +187,13 @@ Reach::Reach(const Program& program, std::string_view kernel) {
   if (!is_there) return;
   visit(kernel);
   bool reaches_all = false;
-  // Each visit may add parts.
+  // Visits may add parts.
   for (std::size_t i = 0; i != parts_.size(); ++i) {  // NOLINT(modernize-loop-convert)
     const Part part = parts_[i];
     for (const Tokens tokens : {part.signature, part.body}) {
       for (const Token& token : tokens) {
         if (token.kind == TokenKind::word) visit(token.text);
-        // ## can make any name, so the kernel may reach everything.
+        // An operator ## can make any name, so the kernel may reach everything.
         if (!token.is("##") || reaches_all) continue;
         reaches_all = true;
         for (const auto& each : known_) visit(each.first);
@@ -202,18 +203,16 @@ Reach::Reach(const Program& program, std::string_view kernel) {
 }
 
 const Part* Reach::reached(std::string_view name) const {
-  const auto found = places_.find(name);
-  return found == places_.end() ? nullptr : &parts_[found->second];
+  const auto found = indices_.find(name);
+  return found == indices_.end() ? nullptr : &parts_[found->second];
 }
-
-void Reach::add_text(std::string_view text) { texts_.push_back(lex(text)); }
 
 void Reach::add_type_names(Tokens code) {
   bool is_typedef = false;
   for (std::size_t i = 0; i < code.size(); ++i) {
     if (code[i].is("typedef")) is_typedef = true;
     if (!is_typedef || !code[i].is(";")) continue;
-    // Members of a struct are taken for types as well, which errs on the side of more casts.
+    // Members of a struct count as types as well, which finds too many casts rather than too few.
     if (code[i - 1].kind == TokenKind::word) type_names_.insert(code[i - 1].text);
     const bool is_end = i + 1 == code.size() || !code[i + 1].is("}");
     if (is_end && code[i - 1].kind == TokenKind::word) is_typedef = false;
@@ -231,14 +230,14 @@ bool Reach::defines_always(std::string_view name) const {
 
 void Reach::visit(std::string_view name) {
   const auto [begin, end] = known_.equal_range(name);
-  if (begin == end || !places_.emplace(name, parts_.size()).second) return;
+  if (begin == end || !indices_.emplace(name, parts_.size()).second) return;
   for (auto each = begin; each != end; ++each) parts_.push_back(each->second);
 }
 
-std::vector<KernelPlace> find_kernels(std::string_view text, std::string_view kernel) {
+std::vector<KernelPosition> find_kernels(std::string_view text, std::string_view kernel) {
   const Lexed lexed = lex(text);
   const Tokens code = lexed.code;
-  std::vector<KernelPlace> kernels;
+  std::vector<KernelPosition> kernels;
   for (const Function& function : find_functions(lexed)) {
     const bool is_launched = function.may_be_kernel && function.name == kernel;
     if (!function.is_kernel && !is_launched) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the functions and macros that a kernel can reach in a program's text.
+// Functions and macros that a kernel can reach in a program's text.
 #pragma once
 
 #include <map>
@@ -13,15 +13,16 @@
 
 namespace clprobe::prelude {
 
-/// A function or a macro.
+/// Function or macro.
 struct Part {
   std::string_view name{};
   bool is_macro{false};
-  bool is_conditional{false};  ///< stands between an #if and its #endif
-  Tokens signature{};          ///< between the parentheses of a function
-  Tokens body{};               ///< between its braces; a macro's replacement
+  bool is_conditional{false};  ///< true between an #if and its #endif
+  Tokens signature{};          ///< tokens between the parentheses of a function
+  Tokens body{};               ///< tokens between the braces; a macro's replacement
   std::vector<std::string_view> parameters{};
-  std::vector<bool> are_pointers{};  ///< true if the function can write through the parameter
+  /// True for each parameter through which the function can write.
+  std::vector<bool> are_pointers{};
 };
 
 /// Splits the tokens between two brackets at the commas.
@@ -31,20 +32,19 @@ class Reach {
  public:
   Reach(const Program& program, std::string_view kernel);
 
-  /// The kernel, first, and all that it can reach in any branch of #if. Empty without such a
-  /// kernel.
+  /// Returns the kernel, first, and all parts that it can reach in any branch of #if. Empty without
+  /// such a kernel.
   [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
   /// True if the program has a function or macro of this name, reached or not.
   [[nodiscard]] bool defines(std::string_view name) const { return known_.contains(name); }
-  /// True if a definition of this name is outside of all #if.
+  /// True if a definition of this name is outside all #if.
   [[nodiscard]] bool defines_always(std::string_view name) const;
-  /// True for names that in parentheses are a cast: keywords, macros and names from typedef.
+  /// True for names that form a cast in parentheses: keywords, macros and names from typedef.
   [[nodiscard]] bool is_type(std::string_view name) const;
   [[nodiscard]] const Part* reached(std::string_view name) const;
   [[nodiscard]] const std::vector<Lexed>& texts() const { return texts_; }
 
  private:
-  void add_text(std::string_view text);
   void add_type_names(Tokens code);
   void visit(std::string_view name);
 
@@ -52,7 +52,7 @@ class Reach {
   std::multimap<std::string_view, Part> known_{};
   std::set<std::string_view> type_names_{};
   std::vector<Part> parts_{};
-  std::map<std::string_view, std::size_t> places_{};  ///< first part of each name
+  std::map<std::string_view, std::size_t> indices_{};  ///< index of the first part of each name
 };
 
 }  // namespace clprobe::prelude

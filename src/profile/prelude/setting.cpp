@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packs a setting into a launch (cl/prelude.clh reads the same bits), chooses the working-set
-// reductions to measure, and adds clprobe's texts to a program.
+// Settings packed into a launch (cl/prelude.clh reads the bits), the working-set reductions to
+// measure, and clprobe's texts for a program.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,8 @@
 namespace clprobe::prelude {
 namespace {
 
-// NVIDIA's drivers keep offsets in 32 bits, of which some take the last one as a sign.
+// Bits of the packed setting. NVIDIA's drivers keep offsets in 32 bits, and some treat the last bit
+// as a sign.
 constexpr unsigned dimensions_bit = 0;
 constexpr std::array<unsigned, 3> folding_bits{2, 7, 12};
 constexpr unsigned barriers_bit = 27;
@@ -24,17 +25,14 @@ constexpr unsigned atomics_bit = 28;
 constexpr unsigned lanes_bit = 29;
 constexpr unsigned fences_bit = 30;
 
-// The masks of cl/prelude.clh have 31 bits.
+// Maximum number of groups, since the masks of cl/prelude.clh have 31 bits.
 constexpr std::uint64_t max_groups = (std::uint64_t{1} << no_folding) - 1;
 
 constexpr const char* driver_chooses = "the driver chooses the work-group size";
 
 std::uint64_t packed(unsigned bit, std::uint64_t value) { return value << bit; }
 
-bool chooses_driver(const NdRange& launch) {
-  return std::all_of(launch.local.begin(), launch.local.end(),
-                     [](std::uint64_t size) { return size == 0; });
-}
+bool chooses_driver(const NdRange& launch) { return launch.local == NdRange{}.local; }
 
 void check_offset(const NdRange& launch) {
   if (launch.offset[2] == 0) return;
@@ -56,16 +54,12 @@ void check_dimension(const NdRange& launch, const Setting& setting, std::size_t 
 
 void check_setting(const NdRange& launch, const Setting& setting) {
   for (std::size_t d = 0; d < 3; ++d) {
-    // If the driver chooses, groups may be as small as one work-item.
+    // Groups may be as small as one work-item if the driver chooses their size.
     if (launch.global.at(d) / std::max<std::uint64_t>(launch.local.at(d), 1) >= max_groups) {
       throw SettingError(fmt::format("too many groups in dimension {}", d));
     }
     check_dimension(launch, setting, d);
   }
-}
-
-std::uint64_t count_whole_groups(const NdRange& launch, std::size_t dimension) {
-  return launch.global.at(dimension) / launch.local.at(dimension);
 }
 
 std::uint32_t floor_log2(std::uint64_t number) {
@@ -153,14 +147,14 @@ std::vector<Setting> fold_sweep(const NdRange& launch) {
   Setting setting;
   for (std::size_t d = 0; d < 3; ++d) {
     if (launch.local.at(d) == 0) return sweep;
-    const std::uint64_t whole = count_whole_groups(launch, d);
-    // A launch of one smaller group cannot be reduced.
+    const std::uint64_t whole = launch.global.at(d) / launch.local.at(d);
+    // Launches of one smaller group cannot be reduced.
     if (whole > 0) setting.exponents.at(d) = std::min(no_folding - 1, floor_log2(whole));
   }
   sweep.emplace_back();
   std::uint64_t before = count_distinct_groups(launch, sweep.back());
   while (true) {
-    // If the number of groups is a power of two, the first reduction would be all groups again.
+    // The first reduction of a power of two would be all groups again, so it is skipped.
     const std::uint64_t distinct = count_distinct_groups(launch, setting);
     if (distinct < before) sweep.push_back(setting);
     before = distinct;
@@ -207,7 +201,7 @@ std::string entry_text(const NdRange& launch) {
     if (launch.global.at(d) % launch.local.at(d) == 0) continue;
     throw SettingError(fmt::format("the launch's last groups in dimension {} are smaller", d));
   }
-  // Each factor alone first: their product may be beyond 64 bits.
+  // Factors are compared one by one, because their product may exceed 64 bits.
   constexpr std::uint64_t max_groups = std::numeric_limits<std::int32_t>::max();
   if (groups[0] > max_groups || groups[1] > max_groups / groups[0] ||
       groups[2] > max_groups / (groups[0] * groups[1])) {
@@ -226,7 +220,7 @@ std::string with_entry(std::string_view text, std::string_view kernel) {
     entered += text.substr(begin, end - begin);
     begin = end;
   };
-  for (const KernelPlace& each : find_kernels(text, kernel)) {
+  for (const KernelPosition& each : find_kernels(text, kernel)) {
     if (each.name != kernel) continue;
     copy_up_to(each.parameters_end);
     entered += " CLP_PARAMETERS";

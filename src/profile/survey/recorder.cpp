@@ -66,15 +66,15 @@ std::optional<Signature> Recorder::signature_of(Handle kernel, std::uint32_t dev
 }
 
 std::size_t Recorder::row_of(const Key& key) {
-  const auto found = places_.find(key);
-  if (found != places_.end()) return found->second;
+  const auto found = indices_.find(key);
+  if (found != indices_.end()) return found->second;
   const bool is_various = key.shape.dimensions == 0;
-  if (!is_various && places_.size() >= limits_.shapes) {
+  if (!is_various && indices_.size() >= limits_.shapes) {
     return row_of({key.identity, key.device, {.dimensions = 0}});
   }
   rows_.push_back({.signature = signature_of(key)});
   untimed_.emplace_back();
-  places_.emplace(key, rows_.size() - 1);
+  indices_.emplace(key, rows_.size() - 1);
   return rows_.size() - 1;
 }
 
@@ -84,19 +84,19 @@ std::size_t Recorder::count_launch(Handle kernel, std::uint32_t device, const Sh
     add_gap(Gap::unnamed);
     return no_row;
   }
-  const std::size_t place = row_of({found->second.identity, device, shape});
-  Row& row = rows_[place];
+  const std::size_t index = row_of({found->second.identity, device, shape});
+  Row& row = rows_[index];
   ++row.sum.launches;
   row.uses_svm = row.uses_svm || found->second.uses_svm;
-  return place;
+  return index;
 }
 
 std::size_t Recorder::count_untimed(Handle kernel, std::uint32_t device, const Shape& shape,
                                     std::uint64_t enough) {
   const auto known = kernels_.find(kernel);
   if (known == kernels_.end() || known->second.uses_svm) return no_row;
-  const auto found = places_.find({known->second.identity, device, shape});
-  if (found == places_.end() || rows_[found->second].sum.launches < enough) return no_row;
+  const auto found = indices_.find({known->second.identity, device, shape});
+  if (found == indices_.end() || rows_[found->second].sum.launches < enough) return no_row;
   ++rows_[found->second].sum.launches;
   ++untimed_[found->second].launches;
   return found->second;

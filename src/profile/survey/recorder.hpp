@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts the launches of a program. Independent of OpenCL: handles are addresses. Not thread-safe;
+// Counter of a program's launches. Independent of OpenCL: handles are addresses. Not thread-safe;
 // the layer has a lock.
 #pragma once
 
@@ -18,10 +18,11 @@ namespace clprobe::survey {
 
 using Handle = const void*;
 
-/// FNV-1a (Fowler, Noll, Vo): fast, and sufficient for the programs of one run.
+/// Returns the hash FNV-1a (Fowler, Noll, Vo), which is fast and sufficient for the programs of one
+/// run.
 std::uint64_t hash_text(std::string_view text, std::uint64_t before = 0xcbf29ce484222325U);
 
-/// Sizes of a launch, as many as it has dimensions. `local` is all 0 if the driver chooses.
+/// Sizes of a launch, one for each dimension. `local` is all 0 if the driver chooses.
 struct Shape {
   std::uint32_t dimensions{1};
   Sizes global{};
@@ -31,45 +32,47 @@ struct Shape {
 };
 
 struct Limits {
-  std::size_t shapes{10'000};      ///< signatures; further ones are "various sizes" of their kernel
-  std::size_t kernels{10'000};     ///< launches of further ones are counted as unnamed
-  std::size_t name_bytes{1024};    ///< longest name of a kernel or a device
-  std::size_t kept_times{10'000};  ///< times from which typical launches are chosen
+  /// Maximum number of signatures; further launches count as "various sizes" of their kernel.
+  std::size_t shapes{10'000};
+  /// Maximum number of kernels; launches of further kernels count as unnamed.
+  std::size_t kernels{10'000};
+  std::size_t name_bytes{1024};  ///< maximum size of the name of a kernel or a device
+  /// Maximum number of times from which typical launches are chosen.
+  std::size_t kept_times{10'000};
 };
 
 class Recorder {
  public:
   explicit Recorder(Limits limits = {}) : limits_(limits) {}
 
-  /// Notes a kernel. A handle that was known before is another object from now on.
+  /// Notes a kernel. A handle that was known before denotes another object from then on.
   void note_kernel(Handle kernel, std::string_view name, Program program);
   [[nodiscard]] bool knows_kernel(Handle kernel) const { return kernels_.contains(kernel); }
-  /// Notes that `copy` is the same kernel of the same program.
+  /// Notes that `copy` is a copy of a kernel.
   void note_clone(Handle kernel, Handle copy);
   void note_svm(Handle kernel);
 
-  /// Returns a number for the device.
   std::uint32_t number_device(std::string_view name);
 
   static constexpr std::size_t no_row = static_cast<std::size_t>(-1);
   /// Counts a launch of a known kernel. Returns its row, or no_row for a kernel beyond the limit.
   std::size_t count_launch(Handle kernel, std::uint32_t device, const Shape& shape);
-  /// Returns the signature of such a launch; nothing for an unknown kernel.
+  /// Returns the signature of a launch; nothing for an unknown kernel.
   [[nodiscard]] std::optional<Signature> signature_of(Handle kernel, std::uint32_t device,
                                                       const Shape& shape) const;
-  /// Counts a launch that will not be timed if its row already has `enough` launches, and returns
-  /// the row. Otherwise returns no_row, and counts nothing.
+  /// Counts a launch that is not timed if its row already has `enough` launches, and returns the
+  /// row. Otherwise counts nothing and returns no_row.
   std::size_t count_untimed(Handle kernel, std::uint32_t device, const Shape& shape,
                             std::uint64_t enough);
-  /// Uncounts such a launch.
+  /// Uncounts a launch counted by `count_untimed`.
   void take_back(std::size_t row);
-  /// Returns the launches of a row so far, which is the ordinal of the last one.
+  /// Returns the number of launches of a row so far, which is the ordinal of the last launch.
   [[nodiscard]] std::uint64_t launches_of(std::size_t row) const { return rows_[row].sum.launches; }
   void add_time(std::size_t row, TimedLaunch launch);
   void add_gap(Gap gap, std::uint64_t count = 1) { gaps_[gap] += count; }
 
-  /// Returns the survey without processes. Launches that were not timed on purpose get the mean
-  /// time of their row, without the first launch, in which drivers compile.
+  /// Returns the survey without processes. Deliberately untimed launches get the mean time of their
+  /// row, without the first launch, in which drivers compile.
   [[nodiscard]] Survey survey() const;
 
  private:
@@ -98,13 +101,14 @@ class Recorder {
   std::vector<Identity> identities_{};
   std::map<std::pair<std::string, Program>, std::uint32_t> identity_numbers_{};
   std::vector<std::string> devices_{};
-  std::map<Key, std::size_t> places_{};
+  std::map<Key, std::size_t> indices_{};
   std::vector<Row> rows_{};
-  /// The launches of a row that are not timed on purpose, and its kept times.
+  /// Deliberately untimed launches of a row, and its recorded times.
   struct Untimed {
     std::uint64_t launches{0};
     std::uint64_t first_ns{0};
-    std::vector<TimedLaunch> times{};  ///< at most `kept_times` for all rows together
+    /// Recorded times, at most `kept_times` for all rows together.
+    std::vector<TimedLaunch> times{};
   };
   std::vector<Untimed> untimed_{};
   std::size_t times_{0};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums of launches, the choice of typical launches, and the JSON between the layer and clprobe: the
-// survey of a process, and the launches to capture. A survey is written in another program's
-// process, so the reader checks everything.
+// survey of a process, and the launches to capture. A survey comes from another program's process,
+// so the reader checks everything.
 #include "profile/api/survey.hpp"
 
 #include <nlohmann/json.hpp>
@@ -19,7 +19,7 @@ namespace clprobe::survey {
 
 using Json = nlohmann::json;
 
-// nlohmann finds these functions by the types' namespace.
+// Functions that nlohmann finds by the types' namespace.
 void to_json(Json& json, ProgramKind kind);
 void from_json(const Json& json, ProgramKind& kind);
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Process, id, name)
@@ -67,22 +67,22 @@ constexpr std::array kind_words{
     Word{ProgramKind::intermediate, "il"}, Word{ProgramKind::built_in, "built-in"},
     Word{ProgramKind::unknown, "unknown"}};
 
-/// Adds without overflow: a driver may report any number as a time.
+/// Returns the sum, or the maximum on overflow: a driver may report any number as a time.
 std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
   const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
   return b > most - a ? most : a + b;
 }
 
-// The layer writes at most 20,000 rows of a few kB each.
+// Limits above those of the layer, which writes at most 20,000 rows of a few kB each.
 constexpr std::size_t max_rows = 100'000;
 constexpr std::size_t max_wanted = 100;
 
-/// Returns the document on one line, in ASCII; bytes of names that are not UTF-8 become U+FFFD.
+/// Returns the document on one line, in ASCII. Bytes of names that are not UTF-8 become U+FFFD.
 std::string one_line(const Json& document) {
   return document.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
-/// Parses text and calls `read` with the document; turns errors of nlohmann into FormatError.
+/// Parses a text and calls `read` with the document. Errors of nlohmann become FormatError.
 template <typename Read>
 auto read_document(std::string_view text, const Json::parser_callback_t& check, const Read& read) {
   try {
@@ -94,7 +94,8 @@ auto read_document(std::string_view text, const Json::parser_callback_t& check, 
   }
 }
 
-/// Refuses negative and fractional numbers and those beyond 64 bits: nlohmann would convert them.
+/// Refuses negative and fractional numbers and numbers beyond 64 bits, which nlohmann would
+/// convert.
 bool expect_counts(int /*depth*/, Json::parse_event_t /*event*/, const Json& value) {
   if (value.is_number() && !value.is_number_unsigned()) {
     throw FormatError("a survey has a number that is not a count");
@@ -162,20 +163,21 @@ TimedLaunch typical_launch(std::span<const TimedLaunch> launches) {
     total_ns += static_cast<double>(each.ns);
     ++count;
   }
-  // The distance is `near` for all times within that factor of the mean.
+  // Distance from the mean: `near` for all times within that factor of the mean.
   const auto distance = [&](const TimedLaunch& launch) {
     const double ratio = std::max(1.0, static_cast<double>(launch.ns)) * count / total_ns;
     return std::max({ratio, 1.0 / ratio, near});
   };
   if (total_ns <= 0.0) return typical;
-  // One of two or three launches always takes most of the time.
+  // Two or three launches always include one that takes most of the time, so the longest must
+  // exceed twice the mean.
   const auto longest_ns = static_cast<double>(longest.ns);
   if (longest_ns > total_ns / 2.0 && longest_ns * count > 2.0 * total_ns) return longest;
   std::pair best{std::numeric_limits<double>::infinity(), std::uint64_t{0}};
   for (const TimedLaunch& each : launches) {
-    const std::pair place{distance(each), each.ordinal};
-    if ((each.ordinal == 1 && launches.size() > 1) || place >= best) continue;
-    best = place;
+    const std::pair rank{distance(each), each.ordinal};
+    if ((each.ordinal == 1 && launches.size() > 1) || rank >= best) continue;
+    best = rank;
     typical = each;
   }
   return typical;
@@ -186,7 +188,7 @@ void Merged::add(const Survey& other) {
   if (other.clock.host_min_ns > into.clock.host_min_ns) into.clock = other.clock;
   into.processes.insert(into.processes.end(), other.processes.begin(), other.processes.end());
   for (const Row& row : other.rows) {
-    const auto [found, is_new] = places_.emplace(row.signature, into.rows.size());
+    const auto [found, is_new] = indices_.emplace(row.signature, into.rows.size());
     if (is_new) into.rows.push_back({.signature = row.signature});
     Row& same = into.rows[found->second];
     if (row.sum.total_ns > same.sum.total_ns) same.typical = row.typical;
@@ -202,17 +204,17 @@ void sort_by_time(Survey& survey) {
   std::sort(survey.rows.begin(), survey.rows.end(), [](const Row& a, const Row& b) {
     if (a.sum.total_ns != b.sum.total_ns) return a.sum.total_ns > b.sum.total_ns;
     if (a.sum.launches != b.sum.launches) return a.sum.launches > b.sum.launches;
-    return a.signature < b.signature;  // the same run gives the same table
+    return a.signature < b.signature;  // equal runs give equal tables
   });
 }
 
 std::vector<Kernel> kernels_of(std::span<const Row> rows) {
-  std::map<std::tuple<std::string, Program, std::string>, std::size_t> places;
+  std::map<std::tuple<std::string, Program, std::string>, std::size_t> indices;
   std::vector<Kernel> kernels;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Signature& of = rows[i].signature;
     const auto [found, is_new] =
-        places.emplace(std::tuple{of.kernel, of.program, of.device}, kernels.size());
+        indices.emplace(std::tuple{of.kernel, of.program, of.device}, kernels.size());
     if (is_new) kernels.emplace_back();
     kernels[found->second].rows.push_back(i);
     kernels[found->second].sum.add(rows[i].sum);
@@ -258,15 +260,15 @@ std::size_t typical_row(std::span<const Row> rows, const Kernel& kernel) {
   };
   double items = 0.0;
   double launches = 0.0;
-  for (const std::size_t place : kernel.rows) {
-    const Row& row = rows[place];
+  for (const std::size_t index : kernel.rows) {
+    const Row& row = rows[index];
     if (row.signature.dimensions == 0) continue;
-    if (row.sum.total_ns > kernel.sum.total_ns / 2) return place;
+    if (row.sum.total_ns > kernel.sum.total_ns / 2) return index;
     items += items_of(row.signature) * static_cast<double>(row.sum.launches);
     launches += static_cast<double>(row.sum.launches);
   }
-  const auto order = [&](std::size_t place) {
-    const Signature& of = rows[place].signature;
+  const auto order = [&](std::size_t index) {
+    const Signature& of = rows[index].signature;
     return std::tuple{of.dimensions == 0, std::abs(items_of(of) - items / launches), of};
   };
   return *std::min_element(kernel.rows.begin(), kernel.rows.end(),
@@ -285,7 +287,7 @@ double event_clock_factor(const ClockCheck& clock) {
 }
 
 bool has_doubtful_times(const Survey& survey) {
-  // Starting a work-group takes longer on any device.
+  // Minimum time of a kernel: starting a work-group takes longer on any device.
   constexpr std::uint64_t shortest_kernel_ns = 10;
   const Sum total = survey.total();
   return total.timed > 0 &&

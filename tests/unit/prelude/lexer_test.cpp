@@ -75,13 +75,13 @@ TEST_CASE("kernels are found with their parameters and bodies") {
     kernel void declared(int a);
     kernel void second(void) __attribute__((vec_type_hint(int))) {
     })";
-  const std::vector<KernelPlace> kernels = find_kernels(text);
+  const std::vector<KernelPosition> kernels = find_kernels(text);
   REQUIRE(kernels.size() == 2);
   CHECK(kernels[0].name == "first");
   CHECK(kernels[0].parameters == std::vector<Parameter>{{"__global float* restrict out", "out"},
                                                         {"const t b[4]", "b"},
                                                         {"sampler_t s", "s"}});
-  const KernelPlace& first = kernels[0];
+  const KernelPosition& first = kernels[0];
   CHECK(text.substr(first.body_begin, first.body_end - first.body_begin) ==
         " if (s) { out[0] = 1; } ");
   CHECK(text.substr(first.parameters_begin, 8) == "__global");
@@ -104,7 +104,7 @@ TEST_CASE("kernels in extern C, for a compiler of C++, are those of the text") {
       "#ifdef __cplusplus\nextern \"C\" {\n#endif\nint f(void) { return 1; }\n"
       "kernel void k(global int* a) { *a = f(); }\n";
   for (const std::string end : {"", "#ifdef __cplusplus\n}\n#endif\n"}) {
-    const std::vector<KernelPlace> kernels = find_kernels(begins + end);
+    const std::vector<KernelPosition> kernels = find_kernels(begins + end);
     REQUIRE(kernels.size() == 1);
     CHECK(kernels[0].name == "k");
     CHECK(kernels[0].parameters == std::vector<Parameter>{{"global int* a", "a"}});
@@ -156,7 +156,7 @@ TEST_CASE("any text is taken, and places are within it") {
     const int size = random.whole_log_uniform(1, 120);
     for (int i = 0; i < size; ++i) text += random.one_of(pieces);
     if (random.chance(0.5)) text += " }";
-    for (const KernelPlace& kernel : find_kernels(text)) {
+    for (const KernelPosition& kernel : find_kernels(text)) {
       CHECK(kernel.parameters_begin <= kernel.parameters_end);
       CHECK(kernel.parameters_end < kernel.body_begin);
       CHECK(kernel.body_begin <= kernel.body_end);

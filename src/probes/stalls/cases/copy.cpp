@@ -22,17 +22,17 @@
 namespace clprobe::stalls::copy {
 namespace {
 
-// Operations on a word between load and store, divided by four.
+// Operations on a word between load and store, in units of four.
 constexpr std::uint32_t steps_of_word = 4;
-// Largest group: a work-item has at least four words.
+// Maximum size of a group, which leaves at least eight words per work-item.
 constexpr std::int64_t max_items = 128;
-// Groups of 8 KiB of local memory on a compute unit of a GPU.
+// Number of groups on a compute unit of a GPU; each uses 8 KiB of local memory.
 constexpr std::uint32_t groups_per_unit = 4;
 constexpr std::uint64_t word_bytes = sizeof(std::uint32_t);
 constexpr std::uint64_t cpu_launch_ns = 5'000'000;
 constexpr std::uint64_t few_iterations = 2;
 constexpr std::uint32_t checked_chunks = 3;
-// Words that a group leaves (cl/stalls_copy.clh): its phases, its beginning and its end.
+// Words that a group stores (cl/stalls_copy.clh): its phases, its beginning and its end.
 constexpr std::size_t ticks_of_group = std::size(all_phases) + 2;
 
 std::uint32_t chunks_in(std::uint64_t bytes) {
@@ -42,8 +42,8 @@ std::uint32_t chunks_in(std::uint64_t bytes) {
 Point usual_point(std::uint32_t way, const DeviceInfo& device, const Options& requested) {
   const WorkingSets sets = WorkingSets::of(device, requested);
   const std::vector<Cause> causes =
-      sets.is_lumped ? std::vector{Cause::beyond_first, Cause::chain}
-                     : std::vector{Cause::main_memory, Cause::second_cache, Cause::chain};
+      sets.is_combined ? std::vector{Cause::beyond_first, Cause::chain}
+                       : std::vector{Cause::main_memory, Cause::second_cache, Cause::chain};
   Shape shape;
   shape.timer = to_word(timer_of_kernels(device));
   shape.ablated.factors = joined(causes);
@@ -60,7 +60,6 @@ Point usual_point(std::uint32_t way, const DeviceInfo& device, const Options& re
   return point;
 }
 
-/// True if the kernel of that way has that phase.
 bool has_phase(std::uint32_t way, std::size_t phase) {
   if (way == way_direct) return false;
   return phase != 0 || way == way_async;
@@ -112,7 +111,7 @@ class Copies {
 
  private:
   [[nodiscard]] std::uint64_t ticks() const;
-  void prove(cl_uint first, cl_uint count, cl_uint addend, Measurement& measurement) const;
+  void check_results(cl_uint first, cl_uint count, cl_uint addend, Measurement& measurement) const;
 
   Shared& shared_;
   Arguments arguments_;
@@ -124,14 +123,15 @@ class Copies {
   cl_uint next_{0};
 };
 
-/// Checks some of the chunks that the launch stored, others each time. The addend is the launch's
-/// number, so that data of an earlier launch are wrong.
-void Copies::prove(cl_uint first, cl_uint count, cl_uint addend, Measurement& measurement) const {
+/// Checks some of the chunks that the launch stored, different ones each time. The addend depends
+/// on the launch, so that data of an earlier launch are wrong.
+void Copies::check_results(cl_uint first, cl_uint count, cl_uint addend,
+                           Measurement& measurement) const {
   std::vector<cl_uint> found(chunk_words);
   for (std::uint32_t k = 0; k < checked_chunks; ++k) {
-    const std::uint32_t turn = first + (k == 0 ? count - 1 : mixed(addend + k) % count);
+    const std::uint32_t iteration = first + (k == 0 ? count - 1 : mixed(addend + k) % count);
     const std::uint32_t group = mixed(addend * checked_chunks + k) % arguments_.shape.groups;
-    const std::uint32_t number = turn * arguments_.shape.groups + group;
+    const std::uint32_t number = iteration * arguments_.shape.groups + group;
     const std::uint64_t bytes = chunk_words * sizeof(cl_uint);
     shared_.session.queue().enqueueReadBuffer(to_, CL_TRUE, (number & arguments_.to_mask) * bytes,
                                               bytes, found.data());
@@ -143,28 +143,28 @@ void Copies::prove(cl_uint first, cl_uint count, cl_uint addend, Measurement& me
   }
 }
 
-/// The ticks of the phase, in the mean over groups, or of the median group.
+/// Returns the mean ticks of the phase over groups, or the ticks of the median group.
 std::uint64_t Copies::ticks() const {
   const auto words =
       read_values<cl_ulong>(shared_.session, ticks_, ticks_of_group * arguments_.shape.groups);
   std::vector<Stamp> stamps;
   std::uint64_t sum = 0;
-  const std::optional<std::size_t> place = place_of_phase(phase_);
+  const std::optional<std::size_t> index = index_of_phase(phase_);
   for (std::size_t group = 0; group < arguments_.shape.groups; ++group) {
     const cl_ulong* const own = &words[group * ticks_of_group];
-    if (place) sum += own[*place];
+    if (index) sum += own[*index];
     stamps.push_back({.shared_began = own[std::size(all_phases)],
                       .shared_ended = own[std::size(all_phases) + 1]});
   }
-  if (place) return sum / std::max<std::uint64_t>(arguments_.shape.groups, 1);
-  const double ticks = phase_.empty() ? ticks_of_middle(stamps) : phase_ticks(phase_, stamps);
+  if (index) return sum / std::max<std::uint64_t>(arguments_.shape.groups, 1);
+  const double ticks = phase_.empty() ? median_group_ticks(stamps) : phase_ticks(phase_, stamps);
   return static_cast<std::uint64_t>(std::llround(ticks_of_shared(shared_.session.info()) * ticks));
 }
 
 Measurement Copies::run(std::uint64_t iterations) {
   const cl_uint addend = step_addend + ++shared_.last_launch;
   const auto count = static_cast<cl_uint>(iterations);
-  // Goes on where the launch before ended, so that its data are in no cache.
+  // Continues where the previous launch ended, so that no cache contains the data.
   const cl_uint first = next_;
   next_ += count;
   set_arguments(kernel_, 2, first, count);
@@ -174,21 +174,20 @@ Measurement Copies::run(std::uint64_t iterations) {
       .group = arguments_.shape.work_items};
   Measurement measurement = measurement_of(launch_over(shared_.session, kernel_, size), iterations);
   if (has_stamps_) measurement.sample.ticks = ticks();
-  prove(first, count, addend, measurement);
+  check_results(first, count, addend, measurement);
   return measurement;
 }
 
-/// The most iterations of a launch.
 std::uint64_t most_iterations(const DeviceInfo& device, const Arguments& arguments) {
   const std::uint64_t items = std::max(arguments.shape.work_items, 1U);
   const std::uint64_t chunk = (chunk_words + items - 1) / items;
   const std::uint64_t fours = (chunk + 3) / 4;
-  return fitting_turns(device, chunk, 1 + 2 * chunk + fours * (1 + steps_of_word));
+  return max_fitting_iterations(device, chunk, 1 + 2 * chunk + fours * (1 + steps_of_word));
 }
 
 }  // namespace
 
-std::optional<std::size_t> place_of_phase(std::string_view phase) {
+std::optional<std::size_t> index_of_phase(std::string_view phase) {
   const auto* const found = std::find(std::begin(all_phases), std::end(all_phases), phase);
   if (found == std::end(all_phases)) return std::nullopt;
   return static_cast<std::size_t>(found - std::begin(all_phases));
@@ -196,19 +195,19 @@ std::optional<std::size_t> place_of_phase(std::string_view phase) {
 
 Arguments Arguments::of(const Point& point) {
   const auto shape = shape_of<Shape>(point);
-  const auto has_taken = [&](Cause cause) { return shape.ablated.has_taken(cause); };
+  const auto is_removed = [&](Cause cause) { return shape.ablated.is_removed(cause); };
   const std::uint32_t far = chunks_in(shape.far_bytes) - 1;
   const std::uint32_t near = chunks_in(shape.near_bytes) - 1;
   const std::uint32_t first = std::min(near, chunks_in(shape.first_bytes) - 1);
-  const bool is_beyond_taken = has_taken(Cause::beyond_first);
-  const bool is_memory_taken = has_taken(Cause::main_memory) || is_beyond_taken;
+  const bool is_beyond_taken = is_removed(Cause::beyond_first);
+  const bool is_memory_taken = is_removed(Cause::main_memory) || is_beyond_taken;
   Arguments arguments{.shape = shape};
   arguments.to_mask = is_memory_taken ? near : far;
   arguments.from_mask = arguments.to_mask;
-  if (is_memory_taken && (has_taken(Cause::second_cache) || is_beyond_taken)) {
+  if (is_memory_taken && (is_removed(Cause::second_cache) || is_beyond_taken)) {
     arguments.from_mask = first;
   }
-  arguments.is_chain = !has_taken(Cause::chain);
+  arguments.is_chain = !is_removed(Cause::chain);
   return arguments;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The case `implicit`: work on an array through local memory, which work-items or
-// async_work_group_copy fill, or in place. Pure but for `prepare`.
+// Case `implicit`: a kernel works on an array, through local memory (filled by loads and stores, or
+// by async_work_group_copy) or directly. Pure except `prepare`.
 #pragma once
 
 #include <cstddef>
@@ -15,23 +15,22 @@
 
 namespace clprobe::stalls::copy {
 
-/// Words of local memory that a group works on at a time.
+/// Words of a chunk, which a group has in local memory at a time.
 inline constexpr std::uint32_t chunk_words = 1024;
 
-/// The bar of each way to bring a chunk to local memory; the index is the kernel's WAY.
+/// Name of the bar of each way to copy a chunk to local memory. The index is the kernel's WAY.
 inline constexpr std::string_view all_ways[]{"implicit, local memory", "implicit, async copy",
                                              "implicit, direct"};
 inline constexpr std::uint32_t way_async = 1;
 inline constexpr std::uint32_t way_direct = 2;
 
-/// The phases of a group between two clock reads, in the kernel's order: starting a copy to local
-/// memory, waiting for it, working, and copying back.
+/// Phases of a group between two clock reads, in the kernel's order: start of a copy to local
+/// memory, wait for it, work, and copy back.
 inline constexpr std::string_view all_phases[]{"start", "copy", "work", "copy back"};
 
-/// The index of a phase in all_phases; nothing for another word.
-std::optional<std::size_t> place_of_phase(std::string_view phase);
+/// Returns the index of a phase in all_phases; nothing for another word.
+std::optional<std::size_t> index_of_phase(std::string_view phase);
 
-/// The parameters of a point.
 struct Shape {
   std::string name{"implicit"};
   std::string timer{};
@@ -39,7 +38,7 @@ struct Shape {
   std::uint32_t way{0};
   std::uint32_t groups{1};
   std::uint32_t work_items{1};
-  std::uint64_t far_bytes{0};  ///< of the array, and of the copy of it
+  std::uint64_t far_bytes{0};  ///< size of the array, and of its copy
   std::uint64_t near_bytes{0};
   std::uint64_t first_bytes{0};
 
@@ -57,10 +56,9 @@ struct Shape {
   }
 };
 
-/// The arguments of the kernel.
 struct Arguments {
   Shape shape{};
-  std::uint32_t from_mask{0};  ///< of a chunk's number
+  std::uint32_t from_mask{0};  ///< mask of the number of a source chunk
   std::uint32_t to_mask{0};
   bool is_chain{false};
 
@@ -68,22 +66,20 @@ struct Arguments {
   static Arguments of(const Point& point);
 };
 
-/// All sets of causes of each bar and, with a clock, its phases.
+/// Returns the points of all sets of causes of each bar and, with a clock, its phases.
 std::vector<Point> points(const DeviceInfo& device, const Options& requested);
 Memory memory_of(const Point& point);
-/// The words that a launch leaves in chunk `number` of its target.
+/// Returns the words that a launch stores in chunk `number` of its target.
 std::vector<std::uint32_t> copied_chunk(const Arguments& arguments, std::uint32_t number,
                                         std::uint32_t addend);
-/// Uses OpenCL.
 Work prepare(Shared& shared, const Point& point);
-/// The build options of a point's kernel.
 std::string options_of(const DeviceInfo& device, const Point& point);
-/// Adds what removing causes saves, and copies, work and tail by clocks. An asynchronous copy that
-/// is made while it is started leaves nothing pending.
+/// Adds the savings of removed causes, and copies, work and tail by clocks. An asynchronous copy
+/// that completes while it is started leaves nothing pending.
 void analyse(std::string_view bar, const Points& points, const DeviceInfo& device,
              std::vector<Finding>& findings);
 
-/// The finding whose label says whether an engine makes asynchronous copies.
+/// Finding whose label shows whether an engine performs asynchronous copies.
 inline constexpr std::string_view engine_name = "copy_engine";
 
 }  // namespace clprobe::stalls::copy

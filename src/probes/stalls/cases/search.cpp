@@ -24,18 +24,19 @@
 namespace clprobe::stalls::search {
 namespace {
 
-// Nodes of the thesis; fewer with --quick.
+// Number of nodes as in the thesis, and with --quick.
 constexpr std::uint32_t usual_nodes = 8192;
 constexpr std::uint32_t few_nodes = 1024;
-// Dependent operations on a node.
+// Number of dependent operations on a node.
 constexpr std::uint32_t steps_of_node = 64;
-// More groups than a device runs at once only wait, and each has its own queue.
+// Maximum number of groups. Groups beyond the resident ones only wait, and each has its own queue.
 constexpr std::int64_t max_groups = 256;
 constexpr std::uint32_t children_of_root = 64;
 constexpr std::uint32_t children_of_node = 8;
-// One node in so many has children, which is more than one child per node: the tree grows.
+// Inverse share of nodes with children. It gives more than one child per node on average, so the
+// tree grows.
 constexpr std::uint32_t one_in = 6;
-// Alsop 2016, section 6.1: UTSD takes 91 % less time than UTS under plain GPU coherence.
+// Time of UTSD / time of UTS under plain GPU coherence: Alsop 2016, section 6.1, states -91 %.
 constexpr double utsd_of_thesis = 0.09;
 
 constexpr PhaseLabel labels[]{
@@ -43,14 +44,14 @@ constexpr PhaseLabel labels[]{
     {"queues", "memory data: queue"},
     {"nodes", "no stall: node processing"},
     {"no work", "idle: no work"},
-    // Older versions counted waits in vain, and waits with another lock held, in other phases.
+    // Phases of older documents, which divide waits differently.
     {"lock", "synchronization: lock, of polls that found work"},
     {"queue", "memory data: queue, or waiting for the common lock"},
     {"nothing to do", "idle: no work, or waiting for locks"},
 };
 
-/// Adds how long groups hold the common lock, as a share of the time from the first group's
-/// beginning to the last one's end. Only one group holds it at a time.
+/// Adds the time in which groups hold the common lock, as a share of the time from the first
+/// group's beginning to the last group's end. Only one group holds the lock at a time.
 void add_lock_use(std::string_view bar, const Points& points, const DeviceInfo& device,
                   std::vector<Finding>& findings) {
   const auto held = phase_time(points, phase_holds, device);
@@ -64,16 +65,17 @@ void add_lock_use(std::string_view bar, const Points& points, const DeviceInfo& 
   findings.push_back(std::move(use));
 }
 
-// These must equal the constants in cl/stalls_search.clh.
+// Constants that cl/stalls_search.clh repeats.
 constexpr std::size_t first_of_ticks = 2;
 constexpr std::size_t first_of_stamps = 8;
 constexpr cl_uint empty = ~cl_uint{0};
-// Attempts to take a lock, each after a pause of up to 16 atomics: about a second.
+// Maximum number of attempts to take a lock, each after a pause of up to 16 atomics: about a
+// second.
 constexpr cl_uint budget = 1U << 16U;
-// Polls of a group without work before it leaves the rest to other groups.
+// Number of polls after which a group without work ends.
 constexpr cl_uint patience = 1U << 14U;
 constexpr std::uint32_t seed_of_tree = 1;
-// One search is too short for the host's clock.
+// Number of searches of a sample if only the host's clock times them.
 constexpr std::uint64_t searches_by_host = 8;
 constexpr std::uint64_t max_searches = 64;
 
@@ -81,8 +83,8 @@ struct Results {
   std::uint64_t nodes{0};
   cl_uint value{0};
   std::array<std::uint64_t, std::size(all_phases)> ticks{};
-  std::uint64_t unbooked{0};    ///< ticks of `all` that are in none of its phases, or in two
-  std::vector<Stamp> stamps{};  ///< of each group
+  std::uint64_t unbooked{0};    ///< ticks of `all` that its phases do not cover, or cover twice
+  std::vector<Stamp> stamps{};  ///< stamp of each group
 };
 
 class Search {
@@ -148,10 +150,10 @@ void Search::empty_slots() {
   session_.queue().finish();
 }
 
-/// Runs one search, which leaves all slots empty.
+/// Runs one search, after which all slots are empty.
 LaunchTimes Search::launch() {
   std::vector<cl_uint> control((shape_.groups + 2) * queue_words, 0);
-  control[queue_words + 2] = 1;  // the common queue holds one node, the root
+  control[queue_words + 2] = 1;  // tail of the common queue, whose only node is the root
   const cl_uint root = 0;
   const cl::CommandQueue& queue = session_.queue();
   queue.enqueueWriteBuffer(control_, CL_TRUE, 0, control.size() * sizeof(cl_uint), control.data());
@@ -192,7 +194,7 @@ Results Search::read_results() const {
   return results;
 }
 
-/// The ticks of the phase, in the mean over groups.
+/// Returns the mean ticks of the phase over groups.
 std::uint64_t Search::ticks_of(const Results& results) const {
   for (std::size_t k = 0; k < std::size(all_phases); ++k) {
     if (all_phases[k] == phase_) return results.ticks.at(k) / shape_.groups;
@@ -346,7 +348,7 @@ Work prepare(Queues queues, Shared& shared, const Point& point) {
   const bool is_by_host = shape_of<Shape>(point).timer == to_word(Timer::host);
   work.iterations = is_by_host ? searches_by_host : 1;
   work.max_iterations = is_by_host ? max_searches : 1;
-  // On a GPU a search takes ten times as long as a launch of the other cases.
+  // Limited because a search on a GPU takes ten times as long as a launch of another case.
   if (is_gpu(session.info())) work.max_samples = 2;
   work.build = session.build_of(kernel_file, options_of(session.info(), point));
   work.run = [search](std::uint64_t searches) { return search->run(searches); };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cases `uts` and `utsd`: unbalanced tree search with one queue, or with one for each group and
-// a common one. Pure but for `prepare`.
+// Cases `uts` and `utsd`: unbalanced tree search with one queue, or with a queue per group and a
+// common queue. Pure except `prepare`.
 #pragma once
 
 #include <cstdint>
@@ -20,19 +20,20 @@ constexpr std::string_view name_of(Queues queues) {
   return queues == Queues::one ? one_queue : queue_per_group;
 }
 
-/// The phases of a group's time by the clock of its first work-item, in the order of the kernel's
-/// results. Those before `all` add up to it. Documents of older versions have "lock", "queue" and
-/// "nothing to do" instead, which divide waits in another way.
-inline constexpr std::string_view phase_holds = "holds the common lock";  ///< in any phase
+/// Phases of a group's time by the clock of its first work-item, in the order of the kernel's
+/// results. The phases before `all` add up to `all`. Documents of older versions have "lock",
+/// "queue" and "nothing to do" instead, which divide waits differently.
+/// Overlaps the other phases.
+inline constexpr std::string_view phase_holds = "holds the common lock";
 inline constexpr std::string_view all_phases[]{"locks",   "queues",  "nodes",
                                                "no work", phase_all, phase_holds};
 inline constexpr std::size_t phases_of_all = 4;
-/// The share of a search's time in which some group holds the common lock.
+/// Finding: the share of a search's time in which a group holds the common lock.
 inline constexpr std::string_view lock_use_name = "lock_in_use";
 
-/// A tree whose nodes are numbers; the children of n are children[n] to children[n + 1] - 1. Each
-/// node but the root has one parent with a lower number. The root has at most 64 children, others
-/// at most 8.
+/// Tree whose nodes are numbers. The children of n are children[n] to children[n + 1] - 1. Each
+/// node except the root has one parent with a lower number. The root has at most 64 children, other
+/// nodes at most 8.
 struct Tree {
   std::vector<std::uint32_t> children{};
   [[nodiscard]] std::uint32_t nodes() const {
@@ -40,15 +41,14 @@ struct Tree {
   }
 };
 
-/// Makes a random tree of exactly so many nodes, at least 1.
+/// Makes a random tree of exactly `nodes` nodes, at least 1.
 Tree make_tree(std::uint32_t nodes, std::uint32_t seed);
 
-/// The sum of the work on all nodes.
+/// Returns the sum of the results of the work on all nodes.
 std::uint32_t search_result(const Tree& tree, std::uint32_t steps);
 
-/// The parameters of a point.
 struct Shape {
-  std::string name{};  ///< of the case
+  std::string name{};  ///< name of the case
   std::string timer{};
   std::uint32_t nodes{1};
   std::uint32_t groups{1};
@@ -64,28 +64,26 @@ struct Shape {
   }
 };
 
-// Constants of cl/stalls_search.clh: words of a queue's control and of a group's results, and the
-// work-items of a group.
+// Constants of cl/stalls_search.clh: words of a queue's control data, words of a group's results,
+// and work-items of a group.
 inline constexpr std::uint64_t queue_words = 32;
 inline constexpr std::uint64_t result_words = 10;
 inline constexpr std::uint64_t front = 32;
 
-/// The slots of each queue: a power of two that holds all nodes.
+/// Returns the slots of each queue: a power of two, at least the number of nodes.
 std::uint64_t slots_of_queue(std::uint32_t nodes);
 std::uint64_t queues_of(Queues queues, std::uint32_t groups);
 
-/// The whole search and, with a clock, its phases.
+/// Returns the points of the whole search and, with a clock, of its phases.
 std::vector<Point> points_of(Queues queues, const DeviceInfo& device, const Options& requested);
 Memory memory_of(Queues queues, const Point& point);
-/// The build options of the kernel.
 std::string options_of(const DeviceInfo& device, const Point& point);
-/// Uses OpenCL.
 Work prepare(Queues queues, Shared& shared, const Point& point);
-/// Adds the time of a search, its phases by clocks, the tail, and the share of the time in which
-/// the common lock is held.
+/// Adds the time of a search, its phases by clocks, the tail, and the share of the time in which a
+/// group holds the common lock.
 void analyse(std::string_view bar, const Points& points, const DeviceInfo& device,
              std::vector<Finding>& findings);
-/// Adds the speed-up of queues for each group, and that of the thesis, if both bars are there.
+/// Adds the speed-up of per-group queues and that of the thesis, if both bars were measured.
 void add_speed_up(std::vector<Finding>& findings);
 
 template <Queues queues>

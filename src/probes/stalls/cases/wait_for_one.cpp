@@ -19,22 +19,22 @@
 namespace clprobe::stalls::wait_for_one {
 namespace {
 
-// Lanes of a sub-group if the driver reports none, or a size that no hardware has.
+// Size of a sub-group if the driver reports none, or a size that no hardware has.
 constexpr std::int64_t usual_lanes = 32;
-// Divergent lanes take turns: one in so many works at a time.
-constexpr std::uint32_t turns_of_lanes = 8;
+// Inverse share of divergent lanes that are active at a time.
+constexpr std::uint32_t lanes_per_active_lane = 8;
 constexpr std::uint64_t word_bytes = sizeof(std::uint32_t);
-// Loads of a chase, one after another (cl/stalls_mixed.clh).
+// Number of dependent loads in a unit of a chase (cl/stalls_mixed.clh).
 constexpr int chased_loads = 4;
 
 constexpr std::uint64_t block_bytes = block_words * word_bytes;
 constexpr std::uint32_t all_ones = 0xffffffff;
 constexpr std::uint32_t function_chains = 4;
-// The bits of the float 8388608; a sum of it and a small whole number has that in its low bits.
+// Bits of the float 8388608. Adding a small whole number changes only its low bits.
 constexpr std::uint32_t whole_bits = 0x4b000000;
 
-/// NVIDIA's driver runs no more of a kernel that does not say how many it takes. A CPU does them
-/// one after another.
+/// Returns the maximum size of a group: on a GPU, the limit of NVIDIA's driver for kernels without
+/// a declared size. A CPU runs the work-items one after another.
 std::int64_t max_items(const DeviceInfo& device) { return is_gpu(device) ? 256 : 64; }
 
 std::uint32_t lanes_of(const DeviceInfo& device) {
@@ -43,11 +43,11 @@ std::uint32_t lanes_of(const DeviceInfo& device) {
   return static_cast<std::uint32_t>(is_usable ? said : usual_lanes);
 }
 
-std::vector<Cause> causes_of(const Mix& mix, bool is_lumped) {
+std::vector<Cause> causes_of(const Mix& mix, bool is_combined) {
   std::vector<Cause> causes;
-  if (mix.far_loads != 0 && !is_lumped) causes.push_back(Cause::main_memory);
+  if (mix.far_loads != 0 && !is_combined) causes.push_back(Cause::main_memory);
   if (mix.far_loads != 0 || mix.near_loads != 0) {
-    causes.push_back(mix.far_loads != 0 && is_lumped ? Cause::beyond_first : Cause::second_cache);
+    causes.push_back(mix.far_loads != 0 && is_combined ? Cause::beyond_first : Cause::second_cache);
   }
   if (mix.tile_loads != 0) causes.push_back(Cause::bank_conflict);
   if (mix.has_barrier) causes.push_back(Cause::barrier);
@@ -60,7 +60,8 @@ std::vector<Cause> causes_of(const Mix& mix, bool is_lumped) {
   return causes;
 }
 
-/// The groups of a launch: one per core on a CPU, which runs one group after another.
+/// Returns the number of groups of a launch; one per core on a CPU, which runs one group after
+/// another.
 std::uint32_t groups_of(const DeviceInfo& device, std::uint32_t per_unit) {
   const auto units = static_cast<std::uint32_t>(std::max<std::int64_t>(device.compute_units, 1));
   return is_gpu(device) ? units * per_unit : units;
@@ -68,12 +69,12 @@ std::uint32_t groups_of(const DeviceInfo& device, std::uint32_t per_unit) {
 
 Shape usual_shape(const Mix& mix, const DeviceInfo& device, const Options& requested) {
   const WorkingSets sets = WorkingSets::of(device, requested);
-  const bool is_lump = sets.is_lumped && mix.built_for == Cause::main_memory;
+  const bool is_combined_cause = sets.is_combined && mix.built_for == Cause::main_memory;
   Shape shape;
   shape.name = mix.name;
   shape.timer = to_word(timer_of_kernels(device));
-  shape.built_for = label_of(is_lump ? Cause::beyond_first : mix.built_for);
-  shape.ablated.factors = joined(causes_of(mix, sets.is_lumped));
+  shape.built_for = label_of(is_combined_cause ? Cause::beyond_first : mix.built_for);
+  shape.ablated.factors = joined(causes_of(mix, sets.is_combined));
   shape.lanes = lanes_of(device);
   shape.groups = groups_of(device, mix.groups_per_unit);
   shape.work_items = static_cast<std::uint32_t>(
@@ -92,9 +93,9 @@ Point point_of(const Mix& mix, const Shape& shape) {
   return point;
 }
 
-/// Adds the kernel without all causes, with enough groups to fill the remaining gaps: the time per
-/// group is then the time in which its instructions issue. A CPU's core runs one group after
-/// another, and has no such gaps.
+/// Adds the kernel with all causes removed and enough groups to fill the remaining gaps: the time
+/// per group is then the issue time of its instructions. A CPU's core runs one group after another
+/// and has no such gaps.
 void add_crowd(std::vector<Point>& points, const Mix& mix, Shape shape, const DeviceInfo& device) {
   if (!is_gpu(device)) return;
   shape.ablated.idealised = (1U << causes_in(shape.ablated.factors).size()) - 1;
@@ -103,8 +104,8 @@ void add_crowd(std::vector<Point>& points, const Mix& mix, Shape shape, const De
   points.push_back(point_of(mix, shape));
 }
 
-/// Adds clocks at the end of groups and, on a GPU, at barriers: a CPU's core runs the work-items of
-/// a group one after another, so none waits.
+/// Adds clocks at the end of groups and, on a GPU, at barriers. On a CPU, no work-item waits,
+/// because a core runs the work-items of a group one after another.
 void add_phases(std::vector<Point>& points, const Point& usual, const Mix& mix,
                 const DeviceInfo& device) {
   if (device.timer != Timer::clock) return;
@@ -115,8 +116,8 @@ void add_phases(std::vector<Point>& points, const Point& usual, const Mix& mix,
   add_tail(points, usual, device);
 }
 
-/// Points with noise by as many more work-items, in the same groups: the kernel's work-items go on
-/// waiting meanwhile, in whatever order the device takes sub-groups.
+/// Returns points in which half of each group's work-items make noise. The kernel's work-items wait
+/// meanwhile, regardless of the order of sub-groups.
 std::vector<Point> noisy_points(const Mix& mix, Shape shape, const DeviceInfo& device,
                                 const Options& requested) {
   const std::int64_t items =
@@ -137,32 +138,33 @@ std::uint32_t blocks_in(std::uint64_t bytes) {
       std::bit_floor(std::max(bytes / block_bytes, std::uint64_t{1})));
 }
 
-/// The addend of one unit of special functions to a work-item's sum.
+/// Returns the addend of one unit of special functions to a work-item's sum.
 std::uint32_t sum_of_functions(const Arguments& arguments, std::uint32_t near) {
-  // Bits 30, 29, 28 and 27 say which chains begin at 2^64.
+  // Bits 30, 29, 28 and 27 select the chains that begin at 2^64.
   const auto large = static_cast<std::uint32_t>(std::popcount((near >> 27U) & 0xfU));
-  // Six inverse roots make 2 of 2^64 and 1/2 of 2^-64; six halvings 2^58, and next to nothing.
+  // Six inverse roots map 2^64 to 2, and 2^-64 to 1/2. Six halvings map 2^64 to 2^58, and 2^-64 to
+  // nearly 0.
   return whole_bits + (arguments.is_special ? 4 * large + (function_chains - large) : 2 * large);
 }
 
 void set_structural(const Mix& mix, const Shape& shape, Arguments& arguments) {
-  const auto has_taken = [&](Cause cause) { return shape.ablated.has_taken(cause); };
-  // A block for each row, so that caches hold them; or the array as a whole.
+  const auto is_removed = [&](Cause cause) { return shape.ablated.is_removed(cause); };
+  // Stores go to one block for each row, which caches keep, or to the whole array.
   const std::uint32_t all = blocks_in(shape.far_bytes / 2);
   const std::uint32_t rows = std::max(shape.rows(), 1U);
   const std::uint32_t blocks = mix.stores_go_far ? all : std::min(all, std::bit_ceil(rows));
-  const bool is_scattered = mix.is_scattered && !has_taken(Cause::serial_requests);
+  const bool is_scattered = mix.is_scattered && !is_removed(Cause::serial_requests);
   arguments.load_mask = blocks_in(shape.first_bytes) - 1;
   arguments.lane_stride = is_scattered ? line_words : 1;
   arguments.turn_stride = is_scattered ? 1 : line_words;
   arguments.row_blocks = std::max(blocks / rows, 1U);
   arguments.store_mask = blocks - 1;
-  arguments.gate = has_taken(Cause::store_buffer) ? all_ones : 0;
-  arguments.mix.has_fence = mix.has_fence && !has_taken(Cause::release);
-  arguments.is_special = mix.functions != 0 && !has_taken(Cause::function_unit);
+  arguments.gate = is_removed(Cause::store_buffer) ? all_ones : 0;
+  arguments.mix.has_fence = mix.has_fence && !is_removed(Cause::release);
+  arguments.is_special = mix.functions != 0 && !is_removed(Cause::function_unit);
 }
 
-/// The sum of `count` loads of lines that the generator chooses.
+/// Returns the sum of `count` loads of lines that the generator chooses.
 std::uint32_t load_lines(std::uint32_t& state, std::uint32_t mask, int count) {
   std::uint32_t sum = 0;
   for (int k = 0; k < count; ++k) {
@@ -172,26 +174,22 @@ std::uint32_t load_lines(std::uint32_t& state, std::uint32_t mask, int count) {
   return sum;
 }
 
-/// The sum of four words of local memory.
-std::uint32_t load_tile(std::uint32_t place, std::uint32_t& turned) {
+std::uint32_t load_tile(std::uint32_t first, std::uint32_t& turned) {
   std::uint32_t sum = 0;
-  for (int k = 0; k < 4; ++k) sum += mixed(~((place + turned++) & (tile_words - 1)));
+  for (int k = 0; k < 4; ++k) sum += mixed(~((first + turned++) & (tile_words - 1)));
   return sum;
 }
 
-/// Does `count` operations on each of four values.
 void step_all(std::array<std::uint32_t, 4>& values, std::uint32_t count) {
   for (std::uint32_t k = 0; k < count; ++k) {
     for (std::uint32_t& each : values) each = step(each);
   }
 }
 
-/// Combines four values to one.
 std::uint32_t folded(const std::array<std::uint32_t, 4>& values) {
   return mixed(values[0] ^ mixed(values[1])) + mixed(values[2] ^ mixed(values[3]));
 }
 
-/// The variables of a work-item.
 struct Item {
   std::uint32_t near{0};
   std::uint32_t turned{0};
@@ -199,10 +197,10 @@ struct Item {
   std::array<std::uint32_t, 4> y{};
   std::uint32_t far{0};
   std::array<std::uint32_t, 4> x{};
-  std::array<std::uint32_t, 4> x_more{};  ///< x4 to x7
+  std::array<std::uint32_t, 4> x_more{};  ///< variables x4 to x7 of the kernel
 };
 
-/// An iteration of a work-item that makes noise (MAKE_NOISE in cl/stalls_noise.clh).
+/// Performs an iteration of a work-item that makes noise (MAKE_NOISE in cl/stalls_noise.clh).
 void make_noise(const Noise& noise, std::uint32_t lane, Item& item) {
   if (noise.kind == 0) {
     step_all(item.y, noise.amount);
@@ -214,7 +212,7 @@ void make_noise(const Noise& noise, std::uint32_t lane, Item& item) {
   }
 }
 
-/// An iteration of stalls_mixed in cl/stalls_mixed.clh.
+/// Performs an iteration of stalls_mixed (cl/stalls_mixed.clh).
 void work(const Arguments& arguments, std::uint32_t number, std::uint32_t i, Item& item) {
   const Mix& mix = arguments.mix;
   const std::uint32_t lane = number % line_words;
@@ -263,27 +261,28 @@ std::uint32_t Shape::rows() const { return (groups * work_items + line_words - 1
 
 Arguments Arguments::of(const Mix& mix, const Point& point) {
   const auto shape = shape_of<Shape>(point);
-  const auto has_taken = [&](Cause cause) { return shape.ablated.has_taken(cause); };
+  const auto is_removed = [&](Cause cause) { return shape.ablated.is_removed(cause); };
   const std::uint32_t first = mask_of(shape.first_bytes);
-  const std::uint32_t near = has_taken(Cause::second_cache) || has_taken(Cause::beyond_first)
+  const std::uint32_t near = is_removed(Cause::second_cache) || is_removed(Cause::beyond_first)
                                  ? first
                                  : mask_of(shape.near_bytes);
   const std::uint32_t far = mask_of(shape.far_bytes);
   const std::uint32_t lanes = std::max(shape.lanes, 1U);
-  const bool lanes_take_turns = mix.is_divergent && !has_taken(Cause::divergence);
+  const bool lanes_alternate = mix.is_divergent && !is_removed(Cause::divergence);
   Arguments arguments{.mix = mix, .shape = shape};
-  if (has_taken(Cause::bank_conflict)) arguments.mix.tile_stride = 1;
-  arguments.mix.has_barrier = mix.has_barrier && !has_taken(Cause::barrier);
-  arguments.far_mask = has_taken(Cause::main_memory) || has_taken(Cause::beyond_first) ? near : far;
+  if (is_removed(Cause::bank_conflict)) arguments.mix.tile_stride = 1;
+  arguments.mix.has_barrier = mix.has_barrier && !is_removed(Cause::barrier);
+  arguments.far_mask =
+      is_removed(Cause::main_memory) || is_removed(Cause::beyond_first) ? near : far;
   arguments.near_mask = near;
-  arguments.is_chain = !has_taken(Cause::chain);
-  arguments.turn_shift = lanes_take_turns ? 0 : static_cast<std::uint32_t>(std::countr_zero(lanes));
-  arguments.turn_mask = mix.is_divergent ? turns_of_lanes - 1
+  arguments.is_chain = !is_removed(Cause::chain);
+  arguments.turn_shift = lanes_alternate ? 0 : static_cast<std::uint32_t>(std::countr_zero(lanes));
+  arguments.turn_mask = mix.is_divergent ? lanes_per_active_lane - 1
                                          : std::bit_floor(std::max(shape.workers / lanes, 1U)) - 1;
   set_structural(mix, shape, arguments);
   const auto noise = noise_of(point);
   if (noise) {
-    arguments.noise.kind = place_of_noise(noise->kind);
+    arguments.noise.kind = index_of_noise(noise->kind);
     arguments.noise.amount = noise->amount * mix.noise_units.of(arguments.noise.kind);
   }
   arguments.noise.mask = noise && noise->kind == "memory" ? far : first;
@@ -311,7 +310,7 @@ std::uint32_t structural_work(const Arguments& arguments, std::uint32_t lane, st
   return sum;
 }
 
-std::uint32_t place_of(const Arguments& arguments, const Store& store) {
+std::uint32_t index_of(const Arguments& arguments, const Store& store) {
   const std::uint32_t block =
       (store.row * arguments.row_blocks + store.iteration % arguments.row_blocks) &
       arguments.store_mask;
@@ -319,9 +318,9 @@ std::uint32_t place_of(const Arguments& arguments, const Store& store) {
          store.turn * arguments.turn_stride;
 }
 
-std::uint32_t stored_word(std::uint32_t place, std::uint32_t launch) {
-  // The gate is all ones, so no word is.
-  return (place ^ mixed(launch)) & (all_ones >> 1U);
+std::uint32_t stored_word(std::uint32_t index, std::uint32_t launch) {
+  // The top bit is 0, so that no word equals the gate of all ones.
+  return (index ^ mixed(launch)) & (all_ones >> 1U);
 }
 
 std::string find_fence_problem(const DeviceInfo& device) {
@@ -335,11 +334,11 @@ std::string find_fence_problem(const DeviceInfo& device) {
 std::uint64_t most_iterations(const DeviceInfo& device, const Arguments& arguments) {
   const Mix& mix = arguments.mix;
   const std::uint64_t items = std::max(arguments.shape.work_items, 1U);
-  // Work-items that run together take the branches of all of them.
-  const std::uint64_t turns = std::uint64_t{1} + mix.far_loads + mix.near_loads + mix.tile_loads +
+  // Work-items that run together execute the branches of all of them.
+  const std::uint64_t inner = std::uint64_t{1} + mix.far_loads + mix.near_loads + mix.tile_loads +
                               mix.chain_steps + mix.turn_steps + mix.block_loads + mix.stores +
                               mix.functions + arguments.noise.amount;
-  return fitting_turns(device, (tile_words + items - 1) / items, turns);
+  return max_fitting_iterations(device, (tile_words + items - 1) / items, inner);
 }
 
 std::vector<Point> points_of(const Mix& mix, const DeviceInfo& device, const Options& requested) {

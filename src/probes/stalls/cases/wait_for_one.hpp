@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that mostly wait for one thing, with a little of other waits: their work, the causes that
-// can be removed from each, and what they must compute. Pure but for `prepare`.
+// Kernels that mostly wait for one cause, with small amounts of other waits: their work, the
+// removable causes, and their expected results. Pure except `prepare`.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace clprobe::stalls::wait_for_one {
 
-/// The amount 1 of each kind of noise per iteration, in units of four operations or loads.
+/// Work of noise amount 1 per iteration for each kind, in units of four operations or loads.
 struct NoiseUnits {
   std::uint32_t arithmetic{1};
   std::uint32_t local_memory{1};
@@ -27,23 +27,23 @@ struct NoiseUnits {
   }
 };
 
-/// The work of a work-item that makes noise (MAKE_NOISE in cl/stalls_noise.clh).
+/// Work of a work-item that makes noise (MAKE_NOISE in cl/stalls_noise.clh).
 struct Noise {
   std::uint32_t kind{0};    ///< index in all_noise
   std::uint32_t amount{0};  ///< units per iteration
-  std::uint32_t mask{0};    ///< of the numbers of loaded lines
+  std::uint32_t mask{0};    ///< mask of the numbers of loaded lines
 };
 
-/// The work of one iteration of a work-item, in units of four operations or loads
+/// Work of one iteration of a work-item, in units of four operations or loads
 /// (cl/stalls_mixed.clh), and the work-items that do it.
 struct Mix {
   std::string_view name{};
   Cause built_for{Cause::main_memory};
-  std::uint32_t groups_per_unit{1};        ///< of a GPU, which must hold them at once
-  std::uint32_t noisy_groups_per_unit{1};  ///< if half of a group's work-items make noise
-  std::uint32_t crowd{2};        ///< times as many groups leave no unit idle, and run at once
-  std::uint32_t work_items{32};  ///< largest group
-  std::uint32_t far_loads{0};    ///< in units of eight loads, or of four in a chase
+  std::uint32_t groups_per_unit{1};        ///< groups that run at once on a compute unit of a GPU
+  std::uint32_t noisy_groups_per_unit{1};  ///< groups if half of the work-items make noise
+  std::uint32_t crowd{2};        ///< factor of the number of groups that leaves no unit idle
+  std::uint32_t work_items{32};  ///< maximum size of a group
+  std::uint32_t far_loads{0};    ///< units of eight loads, or of four in a chase
   bool is_chase{false};
   std::uint32_t near_loads{0};
   std::uint32_t tile_loads{1};
@@ -51,14 +51,15 @@ struct Mix {
   std::uint32_t chain_steps{1};
   std::uint32_t turn_steps{0};
   bool has_barrier{false};
-  bool is_divergent{false};  ///< lanes take turns, not sub-groups
-  // Work that waits for a unit (cl/stalls_structural.clh). Only loads of L2 go with it.
-  std::uint32_t block_loads{0};  ///< in units of four loads of a block, at most eight
-  std::uint32_t stores{0};       ///< in units of four stores to a block, at most eight
-  bool is_scattered{false};      ///< lanes are a line apart
+  bool is_divergent{false};  ///< lanes, not sub-groups, are active one at a time
+  // Work that waits for a unit (cl/stalls_structural.clh). Such a kernel has no other work except
+  // loads from L2.
+  std::uint32_t block_loads{0};  ///< units of four loads of a block, at most eight
+  std::uint32_t stores{0};       ///< units of four stores to a block, at most eight
+  bool is_scattered{false};      ///< lanes access different lines
   bool stores_go_far{false};
   bool has_fence{false};
-  std::uint32_t functions{0};  ///< in units of four chains of six special functions
+  std::uint32_t functions{0};  ///< units of four chains of six special functions
   NoiseUnits noise_units{};
 
   [[nodiscard]] constexpr bool is_structural() const {
@@ -66,12 +67,12 @@ struct Mix {
   }
 };
 
-/// Words of a block: as many lines as a line has words. In 32 turns 32 lanes access all of its
-/// words, whether they access one line or 32 lines in a turn.
+/// Words of a block, which has as many lines as a line has words. In 32 accesses, 32 lanes cover
+/// all words of a block, whether each access covers one line or 32 lines.
 inline constexpr std::uint32_t block_words = line_words * line_words;
 
-// The numbers put the large cause at some times the rest on a GPU whose compute unit runs 4
-// sub-groups at once, loads from main memory in 700 cycles and from its second cache in 280.
+// Amounts that make the main cause several times the rest on this GPU: a compute unit runs 4
+// sub-groups at once; a load takes 700 cycles from main memory and 280 from the second-level cache.
 
 inline constexpr Mix memory_bound{
     .name = "memory-bound",
@@ -135,17 +136,16 @@ inline constexpr Mix divergence{
     .is_divergent = true,
     .noise_units = {.arithmetic = 64, .local_memory = 32, .cache = 32, .memory = 4}};
 
-/// The parameters of a point.
 struct Shape {
-  std::string name{};  ///< of the case
+  std::string name{};  ///< name of the case
   std::string timer{};
-  std::string built_for{};  ///< in GSI's words
+  std::string built_for{};  ///< main cause in GSI's words
   Ablated ablated{};
   std::uint32_t lanes{1};
   std::uint32_t groups{1};
-  std::uint32_t work_items{1};  ///< of a group, including those that only make noise
+  std::uint32_t work_items{1};  ///< size of a group, including work-items that only make noise
   std::uint32_t workers{1};
-  std::optional<std::uint32_t> crowd{};  ///< groups for each group of the kernel
+  std::optional<std::uint32_t> crowd{};  ///< number of groups for each group of the kernel
   std::uint64_t far_bytes{0};
   std::uint64_t near_bytes{0};
   std::uint64_t first_bytes{0};
@@ -166,26 +166,25 @@ struct Shape {
     fields.whole("first_bytes", first_bytes);
   }
 
-  /// Parts of a group that have a stamp each.
+  /// Returns the number of stamps of a group.
   [[nodiscard]] std::uint32_t parts_of_group() const;
-  /// Rows of 32 work-items in all groups together.
+  /// Returns the number of rows of 32 work-items in all groups.
   [[nodiscard]] std::uint32_t rows() const;
 };
 
-/// The arguments of the kernel.
 struct Arguments {
-  Mix mix{};  ///< the work, without bank conflicts, barriers and fences that the point lacks
+  Mix mix{};  ///< work without the bank conflicts, barriers and fences that the point lacks
   Shape shape{};
   std::uint32_t far_mask{0};
   std::uint32_t near_mask{0};
   bool is_chain{false};
   std::uint32_t turn_shift{0};
   std::uint32_t turn_mask{0};
-  std::uint32_t load_mask{0};     ///< of a block's number
+  std::uint32_t load_mask{0};     ///< mask of the number of a loaded block
   std::uint32_t lane_stride{1};   ///< words from lane to lane
   std::uint32_t turn_stride{32};  ///< words from one access of a lane to the next
   std::uint32_t row_blocks{1};    ///< blocks that 32 work-items store to, one after another
-  std::uint32_t store_mask{0};    ///< of a block's number
+  std::uint32_t store_mask{0};    ///< mask of the number of a stored block
   std::uint32_t gate{0};          ///< all ones if the kernel must not store
   bool is_special{false};
   Noise noise{};
@@ -193,46 +192,44 @@ struct Arguments {
   /// Throws std::out_of_range for a point without the parameters.
   static Arguments of(const Mix& mix, const Point& point);
 
-  /// Size of the buffer that is stored to; 0 without stores.
+  /// Returns the size of the buffer that stores go to; 0 without stores.
   [[nodiscard]] std::uint64_t stored_bytes() const;
-  /// The factor that turns 24 special functions, or operations in their place, into a small number.
+  /// Returns the factor that scales the result of 24 special functions, or of the multiplications
+  /// that replace them, to a small number.
   [[nodiscard]] float function_scale() const { return is_special ? 0x1p1F : 0x1p-57F; }
 };
 
-/// The multiplication in place of special functions.
+/// Factor of the multiplication that replaces a special function.
 inline constexpr float halving = 0.5F;
 
-/// A store of a launch.
 struct Store {
   std::uint32_t row{0};
   std::uint32_t lane{0};
   std::uint32_t iteration{0};
   std::uint32_t turn{0};
 };
-/// The place of a store, in words.
-std::uint32_t place_of(const Arguments& arguments, const Store& store);
-/// The word at a place, whichever work-item stores it.
-std::uint32_t stored_word(std::uint32_t place, std::uint32_t launch);
-/// The addend of work that waits for a unit to a work-item's sum. `near`: its generator.
+/// Returns the index of the word that a store writes.
+std::uint32_t index_of(const Arguments& arguments, const Store& store);
+/// Returns the word that a launch stores at an index, the same for all work-items.
+std::uint32_t stored_word(std::uint32_t index, std::uint32_t launch);
+/// Returns the addend that work that waits for a unit contributes to a work-item's sum. `near`: the
+/// work-item's generator.
 std::uint32_t structural_work(const Arguments& arguments, std::uint32_t lane, std::uint32_t& near);
 
-/// Why the device's version of OpenCL has no fence that makes stores visible to the whole device.
-/// Empty: it has one, or may have one.
+/// Returns why the device's version of OpenCL has no fence that makes stores visible to the whole
+/// device; empty if it has, or may have.
 std::string find_fence_problem(const DeviceInfo& device);
 
-/// All sets of causes, the crowd, phases by clocks, then noise of each kind.
+/// Returns the points of all sets of causes, of more groups, of phases by clocks, and of noise of
+/// each kind.
 std::vector<Point> points_of(const Mix& mix, const DeviceInfo& device, const Options& requested);
 Memory memory_of(const Mix& mix, const Point& point);
-/// The result that a work-item stores at its end.
 std::uint32_t result_of(const Arguments& arguments, std::uint32_t launch, std::uint32_t iterations,
                         std::uint32_t group, std::uint32_t item);
-/// The most iterations of a launch.
 std::uint64_t most_iterations(const DeviceInfo& device, const Arguments& arguments);
-/// The build options of a point's kernel.
 std::string options_of(const Mix& mix, const DeviceInfo& device, const Point& point);
-/// Uses OpenCL.
 Work prepare(const Mix& mix, Shared& shared, const Point& point);
-/// Adds what removing causes saves, and barriers and the tail by clocks.
+/// Adds the savings of removed causes, and barriers and the tail by clocks.
 void analyse(std::string_view bar, const Points& points, const DeviceInfo& device,
              std::vector<Finding>& findings);
 
@@ -251,9 +248,9 @@ constexpr Case case_of(std::string_view what) {
           .analyse = analyse};
 }
 
-// The numbers put the large cause at some times the rest on a GPU whose load/store unit takes a
-// line a cycle, which stores 16 bytes a cycle for each compute unit to main memory, acknowledges a
-// store in 700 cycles, and has 16 special functions a cycle where it has 128 multiplications.
+// Amounts that make the main cause several times the rest on this GPU: a load/store unit takes a
+// line per cycle; a compute unit stores 16 bytes per cycle to main memory; a store is acknowledged
+// in 700 cycles; 16 special functions or 128 multiplications take a cycle.
 
 inline constexpr Mix uncoalesced_loads{
     .name = "uncoalesced-loads",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs kernels that wait for one thing, and checks what they computed.
+// Runs kernels that wait for one cause, and checks their results.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::uint64_t cpu_launch_ns = 3'000'000;
 constexpr std::uint64_t few_iterations = 4;
-// Work-items whose results the host computes again, others in each launch: the host takes as long
-// for a few as the device for all of them.
+// Number of work-items per launch whose results the host recomputes, different ones each time: the
+// host takes as long for a few as the device for all.
 constexpr std::uint32_t checked_items = 2;
 
 class Mixed {
@@ -49,8 +49,8 @@ class Mixed {
   [[nodiscard]] const DeviceInfo& device() const { return shared_.session.info(); }
   [[nodiscard]] std::uint64_t ticks() const;
   void set_arguments();
-  void prove(cl_uint launch, cl_uint count, Measurement& measurement) const;
-  void prove_store(cl_uint launch, cl_uint count, Measurement& measurement) const;
+  void check_results(cl_uint launch, cl_uint count, Measurement& measurement) const;
+  void check_store(cl_uint launch, cl_uint count, Measurement& measurement) const;
 
   Shared& shared_;
   Arguments arguments_;
@@ -60,7 +60,7 @@ class Mixed {
   cl::Buffer data_{};
   cl::Buffer out_{};
   cl::Buffer stamps_{};
-  cl::Buffer stored_{};  ///< none if only results are stored
+  cl::Buffer stored_{};  ///< buffer that stores go to; null if only results are stored
 };
 
 void Mixed::set_arguments() {
@@ -82,26 +82,26 @@ void Mixed::set_arguments() {
   if (has_stamps_) clprobe::set_arguments(kernel_, index, never, stamps_);
 }
 
-/// The ticks of the phase, or of the median group. On a CPU a group is one part, because its
-/// work-items run one after another.
+/// Returns the ticks of the phase, or of the median group. On a CPU, a group counts as one part,
+/// because its work-items run one after another.
 std::uint64_t Mixed::ticks() const {
   const std::size_t groups = arguments_.shape.groups;
   const std::size_t parts = arguments_.shape.parts_of_group();
   auto stamps = read_values<Stamp>(shared_.session, stamps_, groups * parts);
   if (runs_items_in_turn(device())) {
     for (std::size_t group = 0; group < groups; ++group) {
-      stamps[group] = as_one(std::span(stamps).subspan(group * parts, parts));
+      stamps[group] = merge_stamps(std::span(stamps).subspan(group * parts, parts));
     }
     stamps.resize(groups);
   }
-  if (phase_.empty()) return static_cast<std::uint64_t>(std::llround(ticks_of_middle(stamps)));
+  if (phase_.empty()) return static_cast<std::uint64_t>(std::llround(median_group_ticks(stamps)));
   const bool is_shared = phase_ != phase_barrier && phase_ != phase_all;
   const double scale = is_shared ? ticks_of_shared(device()) : 1.0;
   return static_cast<std::uint64_t>(std::llround(scale * phase_ticks(phase_, stamps)));
 }
 
-/// Checks other work-items in each launch, as many that make noise as workers.
-void Mixed::prove(cl_uint launch, cl_uint count, Measurement& measurement) const {
+/// Checks different work-items in each launch, as many that make noise as workers.
+void Mixed::check_results(cl_uint launch, cl_uint count, Measurement& measurement) const {
   for (std::uint32_t k = 0; k < checked_items; ++k) {
     const std::uint32_t group = mixed(launch + k) % arguments_.shape.groups;
     std::uint32_t item = mixed(launch * checked_items + k) % arguments_.shape.work_items;
@@ -114,9 +114,9 @@ void Mixed::prove(cl_uint launch, cl_uint count, Measurement& measurement) const
   }
 }
 
-/// Checks one word of the launch's stores, another in each launch; without stores, that it is not
-/// there.
-void Mixed::prove_store(cl_uint launch, cl_uint count, Measurement& measurement) const {
+/// Checks one word of the launch's stores, a different one in each launch. For a kernel that must
+/// not store, checks that the word is absent.
+void Mixed::check_store(cl_uint launch, cl_uint count, Measurement& measurement) const {
   const std::uint32_t any = mixed(launch ^ step_addend);
   const std::uint32_t group = any % arguments_.shape.groups;
   const std::uint32_t item = (any >> 8U) % arguments_.shape.workers;
@@ -124,9 +124,9 @@ void Mixed::prove_store(cl_uint launch, cl_uint count, Measurement& measurement)
                     .lane = item % line_words,
                     .iteration = mixed(any) % count,
                     .turn = (any >> 16U) % (4 * arguments_.mix.stores)};
-  const std::uint32_t place = place_of(arguments_, store);
-  const std::uint32_t expected = stored_word(place, launch);
-  const std::uint32_t found = word_at(shared_.session, stored_, place);
+  const std::uint32_t index = index_of(arguments_, store);
+  const std::uint32_t expected = stored_word(index, launch);
+  const std::uint32_t found = word_at(shared_.session, stored_, index);
   const bool is_stored = arguments_.gate == 0;
   measurement.sample.witness = measurement.sample.witness * 31 +
                                (is_stored ? found : static_cast<cl_uint>(found == expected));
@@ -134,7 +134,7 @@ void Mixed::prove_store(cl_uint launch, cl_uint count, Measurement& measurement)
 }
 
 Measurement Mixed::run(std::uint64_t iterations) {
-  // Each launch loads other lines than the launches before, which caches may still hold.
+  // Each launch loads different lines than earlier launches, whose lines caches may contain.
   const cl_uint launch = ++shared_.last_launch;
   const auto count = static_cast<cl_uint>(iterations);
   clprobe::set_arguments(kernel_, 1, launch, count);
@@ -143,13 +143,13 @@ Measurement Mixed::run(std::uint64_t iterations) {
       .group = arguments_.shape.work_items};
   Measurement measurement = measurement_of(launch_over(shared_.session, kernel_, size), iterations);
   if (has_stamps_) measurement.sample.ticks = ticks();
-  prove(launch, count, measurement);
-  if (arguments_.mix.stores != 0) prove_store(launch, count, measurement);
+  check_results(launch, count, measurement);
+  if (arguments_.mix.stores != 0) check_store(launch, count, measurement);
   return measurement;
 }
 
 /// Throws Unsupported if the device has no fence that makes stores visible to the whole device, and
-/// cl::Error. OpenCL 3.0 need not have what 2.0 has.
+/// cl::Error. OpenCL 3.0 may lack fences of OpenCL 2.0.
 void require_fence(const Session& session) {
   const std::string problem = find_fence_problem(session.info());
   if (!problem.empty()) throw Unsupported(problem);
@@ -169,7 +169,8 @@ std::string options_of(const Mix& mix, const DeviceInfo& device, const Point& po
   if (has_clock) options += runs_items_in_turn(device) ? with_ends : with_stamps;
   if (!mix.is_structural()) return options;
   if (!mix.has_fence) return options + " -DSTRUCTURAL=1";
-  // The fence came with OpenCL C 2.0. NVIDIA's compiler has an instruction for it in any version.
+  // The fence needs OpenCL C 2.0, except on NVIDIA's compiler, which has an instruction for it in
+  // any version.
   if (device.isa != "nvptx" && find_fence_problem(device).empty()) {
     options += fmt::format(" -cl-std=CL{}.0", device.version.starts_with("OpenCL 3.") ? 3 : 2);
   }
