@@ -4,14 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
-#include <functional>
-#include <iterator>
 #include <memory>
-#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>

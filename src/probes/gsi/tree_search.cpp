@@ -16,7 +16,6 @@
 #include <deque>
 #include <memory>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "probes/gsi/cases.hpp"

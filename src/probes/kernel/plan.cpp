@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses the launches of a kernel to measure.
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <string>
 #include <utility>

@@ -51,12 +51,10 @@ std::optional<Share> tail_of(const Points& points, std::string_view phase) {
 }
 
 Finding part_of(std::string_view bar, std::string_view label, const Share& share) {
-  Finding part = finding_of(stack_part_name, bar, "share", stack_view_clock);
-  part.label = label;
-  part.value = share.value;
-  part.low = share.interval.low;
   // The slowest sample of a phase may be longer than the median whole.
-  part.high = std::min(share.interval.high, 1.0);
+  Finding part = finding_of(stack_part_name, bar, "share", stack_view_clock, share.value,
+                            share.interval.low, std::min(share.interval.high, 1.0));
+  part.label = label;
   return part;
 }
 
@@ -322,11 +320,8 @@ std::string phase_of(const Point& point) { return point.parameters.text_or("phas
 
 Finding time_finding(std::string_view bar, double ns, const Interval& interval,
                      std::string_view method) {
-  Finding time = finding_of(stack_time_name, bar, "seconds", method);
-  time.value = ns / ns_per_second;
-  time.low = interval.low / ns_per_second;
-  time.high = interval.high / ns_per_second;
-  return time;
+  return finding_of(stack_time_name, bar, "seconds", method, ns / ns_per_second,
+                    interval.low / ns_per_second, interval.high / ns_per_second);
 }
 
 std::optional<Finding> cpu_time_finding(std::string_view bar, const Point& point,

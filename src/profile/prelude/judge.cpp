@@ -207,6 +207,9 @@ std::optional<std::string> find_definition(const Reach& reach, const Names& name
   return std::nullopt;
 }
 
+constexpr const char* hidden_call =
+    "the kernel calls a work-item function in a form that macros cannot replace";
+
 /// True for a call such as (get_global_id)(0), in which the compiler ignores the macro.
 template <typename Names>
 bool is_hidden_call(const Reach& reach, const Names& names) {
@@ -272,9 +275,7 @@ std::string find_unknown_work(const Reach& reach) {
 Verdict judge_renaming(const Reach& reach) {
   if (const auto again = find_definition(reach, renamed, true)) return refused(*again);
   if (has_our_names(reach)) return refused("the program has names that begin with clp_");
-  if (is_hidden_call(reach, renamed)) {
-    return refused("the kernel calls a work-item function in a form that macros cannot replace");
-  }
+  if (is_hidden_call(reach, renamed)) return refused(hidden_call);
   if (const std::string work = find_unknown_work(reach); !work.empty()) return refused(work);
   return {};
 }
@@ -304,9 +305,7 @@ Verdict judge_folding(const Reach& reach, const MemoryNames& names) {
 /// Judges entry code, which replaces ids and sizes that a kernel must not define itself.
 Verdict judge_entry(const Reach& reach) {
   if (const auto again = find_definition(reach, renamed_by_entry, true)) return refused(*again);
-  if (is_hidden_call(reach, renamed_by_entry)) {
-    return refused("the kernel calls a work-item function in a form that macros cannot replace");
-  }
+  if (is_hidden_call(reach, renamed_by_entry)) return refused(hidden_call);
   if (reach.parts().front().parameters.empty() || reach.parts().front().parameters[0] == "void") {
     return refused("the kernel has no arguments");
   }
@@ -369,9 +368,7 @@ Verdict judge_atomics(const Reach& reach) {
 /// lanes of a sub-group.
 Verdict judge_lanes(const Reach& reach, const MemoryNames& names) {
   if (const auto again = find_definition(reach, renamed_without_lanes)) return refused(*again);
-  if (is_hidden_call(reach, renamed_without_lanes)) {
-    return refused("the kernel calls a work-item function in a form that macros cannot replace");
-  }
+  if (is_hidden_call(reach, renamed_without_lanes)) return refused(hidden_call);
   const auto is_of_lanes = [](std::string_view word) {
     return word.find("sub_group") != std::string_view::npos;
   };

@@ -58,11 +58,10 @@ void add_lock_use(std::string_view bar, const Points& points, const DeviceInfo& 
   const auto span = phase_time(points, phase_span, device);
   if (!held || !span || !(span->ns_interval.low > 0.0)) return;
   const double groups = shape_of<Shape>(*points.front()).groups;
-  Finding use = finding_of(lock_use_name, bar, "share", "in-kernel clock of the lock holders");
-  use.value = groups * held->ns / span->ns;
-  use.low = groups * held->ns_interval.low / span->ns_interval.high;
-  use.high = groups * held->ns_interval.high / span->ns_interval.low;
-  findings.push_back(std::move(use));
+  findings.push_back(finding_of(lock_use_name, bar, "share", "in-kernel clock of the lock holders",
+                                groups * held->ns / span->ns,
+                                groups * held->ns_interval.low / span->ns_interval.high,
+                                groups * held->ns_interval.high / span->ns_interval.low));
 }
 
 // Constants that cl/stalls_search.clh repeats.
@@ -325,14 +324,12 @@ void add_speed_up(std::vector<Finding>& findings) {
   const Finding* const each = time_in(queue_per_group);
   if (one == nullptr || each == nullptr || !(*one->low > 0.0)) return;
   constexpr std::string_view what = "utsd, time, against uts";
-  Finding here = finding_of(stack_ratio_name, what, "", "ratio of two bars");
-  here.value = *each->value / *one->value;
-  here.low = *each->low / *one->high;
-  here.high = *each->high / *one->low;
+  findings.push_back(finding_of(stack_ratio_name, what, "", "ratio of two bars",
+                                *each->value / *one->value, *each->low / *one->high,
+                                *each->high / *one->low));
   Finding thesis = finding_of(stack_thesis_name, what, "", "Alsop 2016, chapter 6");
   thesis.source = Source::reported;
   thesis.value = utsd_of_thesis;
-  findings.push_back(std::move(here));
   findings.push_back(std::move(thesis));
 }
 

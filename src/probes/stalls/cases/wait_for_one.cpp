@@ -8,7 +8,6 @@
 #include <bit>
 #include <iterator>
 #include <string>
-#include <utility>
 
 #include "clprobe/stacks.hpp"
 #include "probes/shared/fields.hpp"

@@ -2,11 +2,9 @@
 // Runs kernels that wait for one cause, and checks their results.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "probes/shared/fields.hpp"
 #include "probes/shared/mixed.hpp"
