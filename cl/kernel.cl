@@ -9,7 +9,7 @@ kernel void kernel_flush(global uint4* words) { words[get_global_id(0)] += (uint
 #endif
 
 // Keeps the path from the first cache to the next busy with 3 * amount loads per work-item. Each
-// work-item loads its own line of the first 2^exponent words of the room. Nothing is stored.
+// work-item loads its own line of the first 2^exponent words of `room`. Nothing is stored.
 // NOISE_WORDS: words of local memory that a group only occupies. On NVIDIA, a compute unit
 // repartitions its cache for a kernel that needs more local memory, and first waits for all other
 // kernels.

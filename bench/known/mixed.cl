@@ -69,12 +69,12 @@ inline uint mixed(uint x) {
 // clang-format on
 #define FOLLOW far = NEXT(far + data[LINE_OF(far, far_mask) * LINE_WORDS + lane]);
 
-// One iteration of a work-item performs 8 * far_loads independent loads of one stream (or 4 *
-// far_loads dependent ones), 4 * near_loads loads of another stream, 4 * tile_loads loads of local
-// memory, 4 * chain_steps operations, 4 * turn_steps operations by the active work-items, and a
-// barrier. Kernels that wait for a unit perform 4 * near_loads loads and the work of
-// stalls_structural.clh. Work-items from `workers` on only make noise: 4 * noise operations or
-// loads whose results nothing needs.
+// One iteration of a work-item performs, in units of four operations: 2 * far_loads independent
+// loads of one stream, or far_loads dependent ones; near_loads loads of another stream; tile_loads
+// loads of local memory; chain_steps operations; turn_steps operations by the active work-items. A
+// barrier follows. Kernels that wait for a unit perform near_loads loads and the work of
+// stalls_structural.clh. Work-items from `workers` on only make noise: operations or loads whose
+// results nothing needs.
 kernel void stalls_mixed(global const uint* restrict data, uint launch, uint iterations,
                          uint workers, uint far_loads, uint far_mask, uint is_chase,
                          uint near_loads, uint near_mask, uint tile_loads, uint tile_stride,

@@ -32,39 +32,9 @@ std::array<std::size_t, 3> size_of_all(const Image& image) {
   return {region[0], region[1], region[2]};
 }
 
-cl_mem_object_type type_of(ImageKind kind) {
-  switch (kind) {
-    case ImageKind::image_1d:
-      return CL_MEM_OBJECT_IMAGE1D;
-    case ImageKind::image_1d_array:
-      return CL_MEM_OBJECT_IMAGE1D_ARRAY;
-    case ImageKind::image_1d_buffer:
-      return CL_MEM_OBJECT_IMAGE1D_BUFFER;
-    case ImageKind::image_2d:
-      return CL_MEM_OBJECT_IMAGE2D;
-    case ImageKind::image_2d_array:
-      return CL_MEM_OBJECT_IMAGE2D_ARRAY;
-    case ImageKind::image_3d:
-      break;
-  }
-  return CL_MEM_OBJECT_IMAGE3D;
-}
-
-cl_mem_flags flags_of(bundle::Access access) {
-  switch (access) {
-    case bundle::Access::read_only:
-      return CL_MEM_READ_ONLY;
-    case bundle::Access::write_only:
-      return CL_MEM_WRITE_ONLY;
-    case bundle::Access::read_write:
-      break;
-  }
-  return CL_MEM_READ_WRITE;
-}
-
 cl_image_desc description_of(const Image& image, cl_mem buffer) {
   cl_image_desc description{};
-  description.image_type = type_of(image.kind);
+  description.image_type = static_cast<cl_mem_object_type>(image.kind);
   description.image_width = image.pixels[0];
   const bool is_line_array = image.kind == ImageKind::image_1d_array;
   if (is_line_array) description.image_array_size = image.pixels[1];
@@ -102,8 +72,8 @@ cl::Memory make_image(const Session& session, const Image& image, cl_mem buffer)
                                static_cast<cl_channel_type>(image.type)};
   const cl_image_desc description = description_of(image, buffer);
   cl_int error = CL_SUCCESS;
-  cl_mem made = clCreateImage(session.context()(), flags_of(image.access), &format, &description,
-                              nullptr, &error);
+  cl_mem made = clCreateImage(session.context()(), static_cast<cl_mem_flags>(image.access), &format,
+                              &description, nullptr, &error);
   const auto what = [&] {
     return fmt::format("{} image{} of {} pixels ({}, {}, {})", bundle::to_word(image.kind),
                        buffer == nullptr ? "" : " in a buffer", sizes_text(image),

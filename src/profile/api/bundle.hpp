@@ -20,15 +20,15 @@ namespace clprobe::bundle {
 
 using Sizes = std::array<std::uint64_t, 3>;
 
-/// Kind of an image. A 1D image of a buffer has no memory of its own; a 2D image may use the memory
-/// of a buffer as well.
-enum class ImageKind {
+/// CL_MEM_OBJECT_IMAGE2D to CL_MEM_OBJECT_IMAGE1D_BUFFER. A 1D image of a buffer has no memory of
+/// its own; a 2D image may use the memory of a buffer as well.
+enum class ImageKind : std::uint32_t {
+  image_2d = 0x10f1,
+  image_3d,
+  image_2d_array,
   image_1d,
   image_1d_array,
-  image_1d_buffer,
-  image_2d,
-  image_2d_array,
-  image_3d
+  image_1d_buffer
 };
 
 /// CL_R to CL_ABGR, except orders that only OpenGL has.
@@ -74,8 +74,9 @@ enum class ChannelType : std::uint32_t {
   unorm_int_101010_2 = 0x10e0
 };
 
-/// Access of kernels to an image. Some devices offer a format only for reading.
-enum class Access { read_write, read_only, write_only };
+/// CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY and CL_MEM_READ_ONLY: access of kernels to an image. Some
+/// devices offer a format only for reading.
+enum class Access : std::uint32_t { read_write = 1, write_only = 2, read_only = 4 };
 
 struct Image {
   ImageKind kind{ImageKind::image_2d};

@@ -14,6 +14,11 @@ using bundle::ImageKind;
 using Region = std::array<std::size_t, 3>;
 constexpr Region first{};
 
+static_assert(static_cast<cl_uint>(ImageKind::image_2d) == CL_MEM_OBJECT_IMAGE2D &&
+              static_cast<cl_uint>(ImageKind::image_1d_buffer) == CL_MEM_OBJECT_IMAGE1D_BUFFER);
+static_assert(static_cast<cl_mem_flags>(bundle::Access::read_write) == CL_MEM_READ_WRITE &&
+              static_cast<cl_mem_flags>(bundle::Access::write_only) == CL_MEM_WRITE_ONLY &&
+              static_cast<cl_mem_flags>(bundle::Access::read_only) == CL_MEM_READ_ONLY);
 static_assert(static_cast<cl_uint>(bundle::ChannelOrder::r) == CL_R &&
               static_cast<cl_uint>(bundle::ChannelOrder::depth) == CL_DEPTH &&
               static_cast<cl_uint>(bundle::ChannelOrder::srgb) == CL_sRGB &&
@@ -42,22 +47,9 @@ Value ask(cl_mem image, cl_image_info name) {
 ImageKind kind_of(cl_mem image) {
   cl_mem_object_type type = 0;
   State::below().clGetMemObjectInfo(image, CL_MEM_TYPE, sizeof type, &type, nullptr);
-  switch (type) {
-    case CL_MEM_OBJECT_IMAGE1D:
-      return ImageKind::image_1d;
-    case CL_MEM_OBJECT_IMAGE1D_ARRAY:
-      return ImageKind::image_1d_array;
-    case CL_MEM_OBJECT_IMAGE1D_BUFFER:
-      return ImageKind::image_1d_buffer;
-    case CL_MEM_OBJECT_IMAGE2D:
-      return ImageKind::image_2d;
-    case CL_MEM_OBJECT_IMAGE2D_ARRAY:
-      return ImageKind::image_2d_array;
-    case CL_MEM_OBJECT_IMAGE3D:
-      return ImageKind::image_3d;
-    default:
-      refuse_image("of an unknown kind");
-  }
+  const auto kind = static_cast<ImageKind>(type);
+  if (to_word(kind).empty()) refuse_image("of an unknown kind");
+  return kind;
 }
 
 bundle::Sizes pixels_of(cl_mem image, ImageKind kind) {
