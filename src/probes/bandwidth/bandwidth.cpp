@@ -13,11 +13,9 @@
 #include "clprobe/point_facts.hpp"
 #include "clprobe/probe.hpp"
 #include "probes/bandwidth/bandwidth.hpp"
-#include "probes/shared/card_parts.hpp"
 #include "probes/shared/finding.hpp"
 #include "probes/shared/launch_size.hpp"
-#include "probes/shared/wanted_series.hpp"
-#include "probes/shared/working_sets.hpp"
+#include "probes/shared/selection.hpp"
 
 namespace clprobe::bandwidth {
 

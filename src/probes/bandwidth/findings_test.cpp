@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "clprobe/probe.hpp"
-#include "probes/shared/card_parts.hpp"
+#include "probes/shared/finding.hpp"
 #include "unit/random.hpp"
 
 namespace clprobe::bandwidth {

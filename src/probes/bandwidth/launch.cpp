@@ -14,8 +14,7 @@
 #include "measure/api/device.hpp"
 #include "probes/bandwidth/bandwidth.hpp"
 #include "probes/shared/launch_size.hpp"
-#include "probes/shared/store.hpp"
-#include "probes/shared/timed_launch.hpp"
+#include "probes/shared/opencl.hpp"
 
 namespace clprobe::bandwidth {
 

@@ -10,7 +10,6 @@
 
 #include "probes/bandwidth/bandwidth.hpp"
 #include "probes/shared/launch_size.hpp"
-#include "probes/shared/work_group.hpp"
 
 namespace clprobe::bandwidth {
 

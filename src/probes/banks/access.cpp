@@ -10,7 +10,7 @@
 
 #include "probes/banks/transpose.hpp"
 #include "probes/shared/fields.hpp"
-#include "probes/shared/work_group.hpp"
+#include "probes/shared/launch_size.hpp"
 
 namespace clprobe::banks {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "clprobe/probe.hpp"
 #include "clprobe/words.hpp"
-#include "probes/shared/bounds.hpp"
-#include "probes/shared/wanted_series.hpp"
+#include "probes/shared/fields.hpp"
+#include "probes/shared/selection.hpp"
 
 namespace clprobe::banks {
 

@@ -14,10 +14,9 @@
 #include "probes/banks/access.hpp"
 #include "probes/banks/findings.hpp"
 #include "probes/banks/transpose.hpp"
-#include "probes/shared/asked_numbers.hpp"
-#include "probes/shared/card_parts.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
+#include "probes/shared/selection.hpp"
 
 namespace clprobe::banks {
 namespace {

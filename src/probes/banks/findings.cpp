@@ -16,7 +16,6 @@
 #include "clprobe/units.hpp"
 #include "probes/banks/access.hpp"
 #include "probes/banks/transpose.hpp"
-#include "probes/shared/card_parts.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
 

@@ -7,9 +7,8 @@
 
 #include "probes/banks/access.hpp"
 #include "probes/banks/findings.hpp"
-#include "probes/shared/asked_numbers.hpp"
-#include "probes/shared/choices.hpp"
 #include "probes/shared/fields.hpp"
+#include "probes/shared/selection.hpp"
 
 namespace clprobe::banks {
 namespace {

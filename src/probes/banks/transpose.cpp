@@ -10,8 +10,8 @@
 #include "probes/banks/findings.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
-#include "probes/shared/mixed.hpp"
-#include "probes/shared/work_group.hpp"
+#include "probes/shared/launch_size.hpp"
+#include "probes/shared/permutation.hpp"
 
 namespace clprobe::banks {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "clprobe/probe.hpp"
 #include "clprobe/words.hpp"
-#include "probes/shared/bounds.hpp"
+#include "probes/shared/fields.hpp"
 
 namespace clprobe {
 class Session;

@@ -21,7 +21,7 @@
 #include "probes/banks/findings.hpp"
 #include "probes/banks/runs_test.hpp"
 #include "probes/shared/fields.hpp"
-#include "probes/shared/work_group.hpp"
+#include "probes/shared/launch_size.hpp"
 #include "simulation/api/machine.hpp"
 #include "simulation/api/simulated.hpp"
 

@@ -15,12 +15,9 @@
 #include "analysis/api/statistics.hpp"
 #include "clprobe/probe.hpp"
 #include "probes/clock/clock.hpp"
-#include "probes/shared/card_parts.hpp"
 #include "probes/shared/finding.hpp"
 #include "probes/shared/launch_size.hpp"
-#include "probes/shared/wanted_series.hpp"
-#include "probes/shared/work_group.hpp"
-#include "probes/shared/working_sets.hpp"
+#include "probes/shared/selection.hpp"
 
 namespace clprobe::clock {
 namespace {

@@ -14,7 +14,7 @@
 #include "measure/api/device.hpp"
 #include "probes/clock/clock.hpp"
 #include "probes/shared/launch_size.hpp"
-#include "probes/shared/timed_launch.hpp"
+#include "probes/shared/opencl.hpp"
 #include "system/api/host.hpp"
 
 namespace clprobe::clock {

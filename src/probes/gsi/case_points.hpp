@@ -11,7 +11,7 @@
 
 #include "clprobe/probe.hpp"
 #include "probes/gsi/cases.hpp"
-#include "probes/shared/bounds.hpp"
+#include "probes/shared/fields.hpp"
 #include "simulation/api/machine.hpp"
 #include "simulation/api/simulator.hpp"
 

@@ -16,7 +16,7 @@
 #include "analysis/api/estimate.hpp"
 #include "probes/inflight/shape.hpp"
 #include "probes/shared/finding.hpp"
-#include "probes/shared/work_group.hpp"
+#include "probes/shared/launch_size.hpp"
 
 namespace clprobe::inflight {
 namespace {

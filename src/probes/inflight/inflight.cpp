@@ -19,9 +19,8 @@
 #include "clprobe/probe.hpp"
 #include "probes/inflight/loaded.hpp"
 #include "probes/inflight/shape.hpp"
-#include "probes/shared/asked_numbers.hpp"
-#include "probes/shared/card_parts.hpp"
 #include "probes/shared/finding.hpp"
+#include "probes/shared/selection.hpp"
 
 namespace clprobe::inflight {
 namespace {

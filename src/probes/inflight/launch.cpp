@@ -17,8 +17,7 @@
 #include "probes/inflight/loaded.hpp"
 #include "probes/inflight/shape.hpp"
 #include "probes/shared/launch_size.hpp"
-#include "probes/shared/store.hpp"
-#include "probes/shared/work_group.hpp"
+#include "probes/shared/opencl.hpp"
 
 namespace clprobe::inflight {
 namespace {

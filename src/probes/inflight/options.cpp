@@ -8,7 +8,7 @@
 
 #include "probes/inflight/loaded.hpp"
 #include "probes/inflight/shape.hpp"
-#include "probes/shared/wanted_series.hpp"
+#include "probes/shared/selection.hpp"
 
 namespace clprobe::inflight {
 namespace {

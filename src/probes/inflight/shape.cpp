@@ -8,7 +8,6 @@
 #include "probes/inflight/inflight.hpp"
 #include "probes/inflight/loaded.hpp"
 #include "probes/shared/launch_size.hpp"
-#include "probes/shared/work_group.hpp"
 
 namespace clprobe::inflight {
 namespace {

@@ -16,7 +16,6 @@
 #include "analysis/api/estimate.hpp"
 #include "clprobe/probe.hpp"
 #include "clprobe/stacks.hpp"
-#include "probes/shared/card_parts.hpp"
 #include "probes/shared/finding.hpp"
 
 namespace clprobe::kernel {

@@ -9,7 +9,7 @@
 #include "clprobe/probe.hpp"
 #include "clprobe/stacks.hpp"
 #include "probes/kernel/kernel.hpp"
-#include "probes/shared/card_parts.hpp"
+#include "probes/shared/finding.hpp"
 
 namespace clprobe::kernel {
 

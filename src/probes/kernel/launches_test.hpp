@@ -13,7 +13,7 @@
 #include "clprobe/probe.hpp"
 #include "clprobe/stacks.hpp"
 #include "probes/kernel/kernel.hpp"
-#include "probes/shared/card_parts.hpp"
+#include "probes/shared/finding.hpp"
 #include "unit/random.hpp"
 
 namespace clprobe::kernel {

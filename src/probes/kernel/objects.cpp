@@ -15,7 +15,7 @@
 
 #include "measure/api/device.hpp"
 #include "probes/kernel/kernel.hpp"
-#include "probes/shared/expect_success.hpp"
+#include "probes/shared/opencl.hpp"
 #include "profile/api/bundle.hpp"
 #include "profile/api/prelude.hpp"
 

@@ -12,7 +12,7 @@
 
 #include "analysis/api/estimate.hpp"
 #include "probes/latency/latency.hpp"
-#include "probes/shared/card_parts.hpp"
+#include "probes/shared/finding.hpp"
 
 namespace clprobe::latency {
 

@@ -12,7 +12,6 @@
 #include "analysis/api/estimate.hpp"
 #include "analysis/api/statistics.hpp"
 #include "probes/latency/latency.hpp"
-#include "probes/shared/card_parts.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
 #include "probes/shared/first_level.hpp"

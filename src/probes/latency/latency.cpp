@@ -11,11 +11,8 @@
 #include "analysis/api/estimate.hpp"
 #include "clprobe/probe.hpp"
 #include "probes/latency/latency.hpp"
-#include "probes/shared/card_parts.hpp"
-#include "probes/shared/choices.hpp"
 #include "probes/shared/finding.hpp"
-#include "probes/shared/wanted_series.hpp"
-#include "probes/shared/working_sets.hpp"
+#include "probes/shared/selection.hpp"
 
 namespace clprobe::latency {
 

@@ -10,9 +10,8 @@
 #include <utility>
 
 #include "probes/latency/latency.hpp"
+#include "probes/shared/opencl.hpp"
 #include "probes/shared/permutation.hpp"
-#include "probes/shared/store.hpp"
-#include "probes/shared/timed_launch.hpp"
 
 namespace clprobe::latency {
 namespace {

@@ -11,7 +11,6 @@
 #include "probes/shared/host_effects.hpp"
 #include "probes/shared/launch_size.hpp"
 #include "probes/shared/permutation.hpp"
-#include "probes/shared/work_group.hpp"
 
 namespace clprobe::latency {
 

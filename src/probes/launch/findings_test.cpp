@@ -10,7 +10,7 @@
 
 #include "analysis/api/estimate.hpp"
 #include "clprobe/probe.hpp"
-#include "probes/shared/card_parts.hpp"
+#include "probes/shared/finding.hpp"
 
 namespace clprobe::launch {
 

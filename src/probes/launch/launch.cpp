@@ -14,11 +14,10 @@
 #include "clprobe/probe.hpp"
 #include "clprobe/run.hpp"
 #include "probes/launch/launch.hpp"
-#include "probes/shared/card_parts.hpp"
 #include "probes/shared/finding.hpp"
 #include "probes/shared/host_effects.hpp"
 #include "probes/shared/relative_line.hpp"
-#include "probes/shared/wanted_series.hpp"
+#include "probes/shared/selection.hpp"
 
 namespace clprobe::launch {
 namespace {

@@ -22,8 +22,7 @@
 
 #include "analysis/api/statistics.hpp"
 #include "probes/launch/launch.hpp"
-#include "probes/shared/expect_success.hpp"
-#include "probes/shared/timed_launch.hpp"
+#include "probes/shared/opencl.hpp"
 #include "text/api/embedded.hpp"
 
 namespace clprobe::launch {

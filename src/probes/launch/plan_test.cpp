@@ -9,7 +9,7 @@
 
 #include "clprobe/probe.hpp"
 #include "probes/launch/launch.hpp"
-#include "probes/shared/card_parts.hpp"
+#include "probes/shared/finding.hpp"
 #include "probes/shared/plans_test.hpp"
 
 namespace clprobe::launch {

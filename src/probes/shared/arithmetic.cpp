@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chain of dependent arithmetic, which is a reference point of every run. It is the chain of
-// cl/ticks.cl with which the device's clock was tried, so that its program is there. The registry
-// has it in no list of probes: it has neither options nor findings.
+// A chain of dependent arithmetic, which is a reference point of every run. Its kernel is that of
+// the clock self-test (cl/ticks.cl), which is built already. The registry does not list it as a
+// probe: it has neither options nor findings.
 #include <memory>
 
 #include "clprobe/probe.hpp"
-#include "probes/shared/timed_launch.hpp"
+#include "probes/shared/opencl.hpp"
 
 namespace clprobe::arithmetic {
 
-extern const Probe probe;  // registry.cpp declares it, too
+extern const Probe probe;
 
 namespace {
 
@@ -17,8 +17,6 @@ constexpr cl_ulong first_value = 20160;
 // LINK_64 in cl/ticks.cl.
 constexpr std::uint64_t links_per_iteration = 64;
 constexpr std::uint64_t usual_iterations = 256;
-// llvmpipe ends all loops of a launch after 65,535 turns.
-constexpr std::uint64_t longest_chain = 60000;
 
 Plan plan(const DeviceInfo& /*device*/, const Request& /*request*/) {
   Plan made;
@@ -30,7 +28,8 @@ Plan plan(const DeviceInfo& /*device*/, const Request& /*request*/) {
   return made;
 }
 
-/// The end of the chain, computed once: consecutive samples have equally many iterations.
+/// Expected end of the chain, kept between samples: consecutive samples have equally many
+/// iterations.
 class ChainEnd {
  public:
   std::uint64_t after(std::uint64_t iterations) {
@@ -80,7 +79,7 @@ Preparer open(Session& session) {
     Work work;
     work.accesses_per_iteration = links_per_iteration;
     work.iterations = usual_iterations;
-    work.max_iterations = longest_chain;
+    work.max_iterations = max_iterations;
     work.build = session.build_of("ticks.cl", "");
     work.run = [chain](std::uint64_t iterations) { return chain->run(iterations); };
     chain->run(1);

@@ -11,7 +11,7 @@
 //     }
 //   };
 //
-// A field may decide which others follow: it is read before they are. Pure.
+// `visit` may skip fields depending on the value of an earlier field. Pure.
 #pragma once
 
 #include <fmt/format.h>
@@ -28,9 +28,19 @@
 #include "clprobe/probe.hpp"
 #include "clprobe/run.hpp"
 #include "clprobe/words.hpp"
-#include "probes/shared/bounds.hpp"
 
 namespace clprobe {
+
+/// Range of a whole number of a point, which a stored point may violate. The default maximum
+/// exceeds any device's memory in bytes.
+struct Bounds {
+  std::int64_t min{0};
+  std::int64_t max{std::int64_t{1} << 48U};
+};
+inline constexpr Bounds from_1{.min = 1};
+/// Ranges of counts, small enough that products of three fit 64 bits.
+inline constexpr Bounds count_from_0{.max = std::int64_t{1} << 20U};
+inline constexpr Bounds count_from_1{.min = 1, .max = std::int64_t{1} << 20U};
 
 /// Reads the fields of a point. Its problem is the first field of a wrong type or out of bounds,
 /// otherwise the first that is missing or an unknown word. Fields with a problem keep their value.
@@ -42,7 +52,7 @@ class FieldReader {
   void whole(std::string_view name, Number& number, const Bounds& bounds = {}) {
     if (const Value* const value = need(name)) take(name, *value, number, bounds);
   }
-  /// An optional field.
+  /// Reads an optional number; no value if the point lacks the field.
   template <std::integral Number>
   void whole(std::string_view name, std::optional<Number>& number, const Bounds& bounds = {}) {
     number.reset();
@@ -59,18 +69,19 @@ class FieldReader {
     if (value != nullptr) take(name, *value, text.emplace());
   }
 
-  /// An enumeration, by the words of its table (words.hpp).
+  /// Reads an enumeration by the words of its table (words.hpp).
   template <typename Enum, typename Table>
   void word(std::string_view name, Enum& field, const Table& table) {
     take_word(name, field, [&](std::string_view word) { return value_in(table, word); });
   }
-  /// An enumeration with the words of documents (run.hpp).
+  /// Reads an enumeration by its words in documents (run.hpp).
   template <typename Enum>
   void word(std::string_view name, Enum& field) {
     take_word(name, field, [](std::string_view word) { return from_word<Enum>(word); });
   }
 
-  /// A field that follows from the others, for readers of documents.
+  /// Checks the type of a field that the other fields determine. It exists for readers of
+  /// documents.
   template <std::integral Number>
   void derived(std::string_view name, Number /*number*/) {
     std::optional<std::int64_t> shown;
@@ -81,7 +92,7 @@ class FieldReader {
     text(name, shown);
   }
 
-  /// A fact, which keeps its value if the point does not have it.
+  /// Reads a fact. The number keeps its value if the point lacks the fact.
   template <std::integral Number>
   void fact(std::string_view name, Number& number, const Bounds& bounds = {}) {
     const Value* const value = point_.facts.find(name);

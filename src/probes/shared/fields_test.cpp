@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "probes/shared/choices.hpp"
 #include "probes/shared/finding.hpp"
+#include "probes/shared/selection.hpp"
 
 namespace clprobe {
 namespace {

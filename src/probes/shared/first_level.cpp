@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,10 +16,6 @@ namespace {
 
 double in_unit(const Finding& finding, double ns) {
   return finding.unit == "bytes_per_second" ? ns_per_second / ns : ns / ns_per_second;
-}
-
-std::string size_text(double bytes) {
-  return format_bytes({static_cast<std::uint64_t>(std::llround(bytes))});
 }
 
 }  // namespace

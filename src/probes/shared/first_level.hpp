@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ends of a curve's levels, and findings before the first level and after the last. Pure.
+// Findings at the ends of a curve: before its first level, at the end of a level, and after its
+// last level. Pure.
 #pragma once
 
 #include <optional>
@@ -13,20 +14,21 @@ namespace clprobe {
 /// Makes a finding of one level of a curve, without a value.
 Finding of_level(std::string_view name, std::string_view series, int level, std::string_view unit);
 
-/// Returns the number of the first visible level of a curve: 2 if a nearer one is lost.
+/// Returns the number of the first visible level of a curve: 2 if a faster level has no plateau.
 int number_of_first(std::span<const CurvePoint> curve, std::span<const Level> levels);
 
-/// Returns `first` as the finding of a lost level, with the value of the point that shows it as
-/// interval, and without a value; nothing if no level is lost.
+/// Returns `first` as the finding of a level without a plateau: no value, and the value of its
+/// fastest point as interval. Returns nothing if no level is lost.
 std::optional<Finding> lost_first_level(std::span<const CurvePoint> curve,
                                         std::span<const Level> levels, Finding first);
 
-/// Returns `made` with the bracket of the level's end, or with the largest set as lower bound.
+/// Returns `made` with the size at which the level ends, or with the largest working set as lower
+/// bound.
 Finding with_end(Finding made, const Level& level, std::span<const CurvePoint> curve);
 
-/// Returns `made` with the value of the largest set, and with the extremes after the last plateau,
-/// if the curve continues there without a plateau: translations no longer fit, or others use the
-/// cache. This is no level, but the only information about memory. The unit is as for
+/// Returns `made` with the value at the largest working set, and with the extremes after the last
+/// plateau as interval. Returns nothing if the curve ends in a plateau. A rise without a plateau
+/// has translations that no longer fit, or a cache that others use. The unit is as for
 /// `at_largest_size`.
 std::optional<Finding> beyond_last(Finding made, const Level& last,
                                    std::span<const CurvePoint> curve);

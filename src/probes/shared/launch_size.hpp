@@ -1,42 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many work-items and how many iterations a launch has. Pure.
+// Sizes of launches: work-items, work-groups and iterations, with the build options that follow
+// from them. Pure.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <string>
+#include <string_view>
 
 #include "clprobe/run.hpp"
 
 namespace clprobe {
 
-/// Compute units of a device; one where it does not say.
+/// Maximum work-group size without a build option: compilers assign registers for groups of this
+/// size.
+inline constexpr std::uint64_t usual_group = 256;
+
+/// Maximum iterations of all loops of a launch. llvmpipe silently ends loops after 65,535.
+inline constexpr std::uint64_t max_iterations = 60000;
+
+/// Returns the build option for a kernel that runs in groups of exactly `work_items`.
+inline std::string large_group(std::uint64_t work_items) {
+  return " -DGROUP=" + std::to_string(work_items);
+}
+
+/// Build option for groups of several work-items on a CPU (see cl/clock.clh).
+inline constexpr std::string_view clock_without_asm = " -DCLOCK_WITHOUT_ASM";
+
+/// Returns the number of compute units; 1 if the device does not report it.
 std::uint64_t units_of(const DeviceInfo& device);
 
-/// Work-items of a device's largest work-group; one where it does not say.
+/// Returns the maximum work-group size; 1 if the device does not report it.
 std::uint64_t max_group_of(const DeviceInfo& device);
 
-/// Work-items of a launch, and of each of its work-groups.
+/// Numbers of work-items of a launch and of each of its work-groups.
 struct LaunchSize {
   std::uint64_t items;
   std::uint64_t group;
 };
 
-/// A launch over the whole device, of at most as many work-items as there are places, each of which
-/// goes over at most max_iterations of them.
-LaunchSize spread_over(const DeviceInfo& device, std::uint64_t places);
-
-/// Returns the maximum number of places of a work-item.
-std::uint64_t turns_over(const LaunchSize& size, std::uint64_t places);
+/// Returns a launch over the whole device for a loop over `elements`: at most one work-item per
+/// element, each with at most max_iterations elements.
+LaunchSize spread_over(const DeviceInfo& device, std::uint64_t elements);
 
 /// Returns true if the driver may end loops longer than max_iterations, as drivers with SPIR
 /// compilers do (llvmpipe).
 bool may_cut_loops(const DeviceInfo& device);
 
 /// Returns the iterations, 1 to `most`, of a launch that takes about `wanted_ns`. `ns_of` launches
-/// a number of iterations and returns the time; the number grows until a launch takes a quarter of
-/// the wanted time. Two launches that agree count, or the minimum of three: a launch that was
-/// interrupted for milliseconds looks long enough with one iteration. The first launch may be slow
-/// for other reasons.
+/// a number of iterations and returns the time. The number grows until a launch takes a quarter of
+/// the wanted time. The time is that of two launches that agree, or the minimum of three: a launch
+/// that was interrupted for milliseconds looks long enough with one iteration.
 std::uint64_t iterations_for(double wanted_ns, std::uint64_t most,
                              const std::function<double(std::uint64_t iterations)>& ns_of);
 

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers below a power of two are mixed by steps that can each be undone: multiply by an odd
-// factor and add, without what is carried out, then fold the upper half of the bits into the lower.
-// Of any other number of nodes the largest power of two is mixed at the lower end, then as many at
-// the upper end: more than half each, so that together they reach every node. In between the nodes
-// are dealt as cards are, which spreads what either end holds evenly over all. Two rounds of this
-// still show in which half successive nodes lie, where there is one node less than a power of two;
-// three do not (permutation_test.cpp).
+// A random permutation of any number of nodes, in a constant number of steps.
 //
-// The usual way to other numbers than powers of two, mixing again until the result is small enough
-// (J. Black, P. Rogaway, Ciphers with arbitrary finite domains, 2002), has a loop of unknown length
-// for each node, and llvmpipe ends all loops of a work-item together after 65,535 turns.
+// Numbers below a power of two are mixed by invertible steps: multiply by an odd factor and add,
+// modulo the power of two, then fold the upper half of the bits into the lower half. For any other
+// number of nodes, the largest power of two is mixed among the lowest nodes, then among the highest
+// ones. Each half holds more than half of the nodes, so that every node is mixed. Between these
+// rounds the nodes are dealt like cards, which spreads either end over all positions. Two rounds
+// leave a visible pattern for one node less than a power of two; three do not
+// (permutation_test.cpp).
+//
+// Cycle walking (J. Black, P. Rogaway, Ciphers with arbitrary finite domains, 2002) would need a
+// loop of unknown length per node. llvmpipe ends all loops of a work-item after 65,535 iterations
+// in total.
 #include "probes/shared/permutation.hpp"
 
 #include <algorithm>
@@ -25,8 +27,8 @@ std::uint32_t step_of_mix(std::uint32_t x, std::uint32_t factor, std::uint32_t k
   return y ^ (y >> shift);
 }
 
-/// A congruential generator, of which the upper bits are the random ones: they are rotated to where
-/// a small mask leaves them.
+/// Advances a congruential generator. Its upper bits are the random ones, so that callers rotate
+/// the key before they apply a small mask.
 std::uint32_t next_key(std::uint32_t key, int times = 1) {
   for (int i = 0; i < times; ++i) key = key * 747796405U + 2891336453U;
   return key;
@@ -67,7 +69,7 @@ std::uint32_t Permutation::deal(std::uint32_t x) const {
 }
 
 std::uint32_t permutation_key(std::uint64_t seed) {
-  // A multiplication spreads seeds such as 1, 2, 3 over the upper half.
+  // A multiplication spreads small seeds, such as 1, 2, 3, over the upper half.
   seed = (seed ^ (seed >> 32U)) * 0x9e3779b97f4a7c15U;
   return std::max(in_order_key + 1, static_cast<std::uint32_t>(seed >> 32U));
 }

@@ -1,23 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of a ring's nodes, computed node by node. Pure.
+// Functions that the host and the kernels both compute: the hash of cl/mixed.clh, and the order of
+// cl/permutation.clh. Pure.
 #pragma once
 
 #include <cstdint>
 
 namespace clprobe {
 
-/// The key of the order that is none: each node is followed by the next one.
+/// Hashes a word: a bijection that maps 0 to 0, and of which every bit depends on all bits of `x`.
+/// Source: lowbias32 of C. Wellons, Prospecting for hash functions, 2018.
+constexpr std::uint32_t mixed(std::uint32_t x) {
+  x = (x ^ (x >> 16U)) * 0x7feb352d;
+  x = (x ^ (x >> 15U)) * 0x846ca68b;
+  return x ^ (x >> 16U);
+}
+
+/// Key of the ascending order: permuted(k) is k.
 inline constexpr std::uint32_t in_order_key = 0;
 
-/// A random order of the nodes 0 .. nodes - 1, of which any piece can be made alone, on the device
-/// as well: permuted() of cl/permutation.clh gives the same. A ring that leads from each node to
-/// the next one in this order, and from the last to the first, is one single cycle of all nodes.
+/// A random order of the nodes 0 .. nodes - 1, computed position by position. permuted() of
+/// cl/permutation.clh computes the same order. A ring that links each node to the next one in this
+/// order, and the last node to the first, is a single cycle of all nodes.
 class Permutation {
  public:
-  /// `nodes` >= 1. Throws std::out_of_range for none.
+  /// Throws std::out_of_range if `nodes` is 0.
   Permutation(std::uint32_t nodes, std::uint32_t key);
 
-  /// The node at position `k` < nodes.
+  /// Returns the node at position `k` < nodes.
   [[nodiscard]] std::uint32_t operator()(std::uint32_t k) const;
 
  private:
@@ -31,7 +40,7 @@ class Permutation {
   std::uint32_t mask_;
 };
 
-/// The key that a run's seed gives; never that of no order.
+/// Returns the key for a run's seed; never `in_order_key`.
 std::uint32_t permutation_key(std::uint64_t seed);
 
 }  // namespace clprobe

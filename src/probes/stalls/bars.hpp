@@ -13,7 +13,7 @@
 #include "analysis/api/ablation.hpp"
 #include "analysis/api/estimate.hpp"
 #include "analysis/api/statistics.hpp"
-#include "probes/shared/bounds.hpp"
+#include "probes/shared/fields.hpp"
 #include "probes/stalls/case.hpp"
 
 namespace clprobe::stalls {

@@ -15,10 +15,9 @@
 #include "analysis/api/ablation.hpp"
 #include "clprobe/probe.hpp"
 #include "clprobe/run.hpp"
-#include "probes/shared/bounds.hpp"
+#include "probes/shared/fields.hpp"
 #include "probes/shared/launch_size.hpp"
-#include "probes/shared/wanted_series.hpp"
-#include "probes/shared/work_group.hpp"
+#include "probes/shared/selection.hpp"
 
 namespace clprobe::stalls {
 

@@ -10,8 +10,8 @@
 
 #include "clprobe/probe.hpp"
 #include "measure/api/device.hpp"
-#include "probes/shared/store.hpp"
-#include "probes/shared/work_group.hpp"
+#include "probes/shared/launch_size.hpp"
+#include "probes/shared/opencl.hpp"
 #include "probes/stalls/case.hpp"
 
 namespace clprobe::stalls {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "probes/shared/fields.hpp"
-#include "probes/shared/mixed.hpp"
+#include "probes/shared/permutation.hpp"
 #include "probes/stalls/cases/wait_for_one.hpp"
 #include "probes/stalls/points_test.hpp"
 

@@ -10,8 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "probes/shared/store.hpp"
-#include "probes/shared/timed_launch.hpp"
+#include "probes/shared/opencl.hpp"
 #include "probes/stride/stride.hpp"
 
 namespace clprobe::stride {

@@ -10,7 +10,6 @@
 
 #include "probes/shared/fields.hpp"
 #include "probes/shared/launch_size.hpp"
-#include "probes/shared/work_group.hpp"
 #include "probes/stride/stride.hpp"
 
 namespace clprobe::stride {

@@ -12,11 +12,10 @@
 #include <vector>
 
 #include "clprobe/probe.hpp"
-#include "probes/shared/card_parts.hpp"
-#include "probes/shared/choices.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
 #include "probes/shared/launch_size.hpp"
+#include "probes/shared/selection.hpp"
 #include "probes/stride/stride.hpp"
 
 namespace clprobe::stride {

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "clprobe/probe.hpp"
-#include "probes/shared/card_parts.hpp"
 #include "probes/shared/finding.hpp"
 
 namespace clprobe::transfer {

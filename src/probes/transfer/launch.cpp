@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "measure/api/engine.hpp"
-#include "probes/shared/expect_success.hpp"
 #include "probes/shared/host_effects.hpp"
+#include "probes/shared/opencl.hpp"
 #include "probes/transfer/memories.hpp"
 #include "system/api/host.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies that are wrong, each in another way: none may have the sum of the right one.
-#include "probes/shared/mixed.hpp"
+#include "probes/shared/permutation.hpp"
 #include "probes/transfer/transfer.hpp"
 
 #include <doctest/doctest.h>

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "probes/shared/mixed.hpp"
+#include "probes/shared/permutation.hpp"
 
 namespace clprobe::transfer {
 namespace {

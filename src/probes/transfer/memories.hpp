@@ -7,8 +7,7 @@
 #include <optional>
 
 #include "measure/api/device.hpp"
-#include "probes/shared/store.hpp"
-#include "probes/shared/timed_launch.hpp"
+#include "probes/shared/opencl.hpp"
 #include "probes/transfer/transfer.hpp"
 
 namespace clprobe::transfer {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "clprobe/probe.hpp"
-#include "probes/shared/card_parts.hpp"
+#include "probes/shared/finding.hpp"
 #include "probes/shared/plans_test.hpp"
 #include "probes/transfer/transfer.hpp"
 

@@ -10,12 +10,10 @@
 #include <vector>
 
 #include "clprobe/probe.hpp"
-#include "probes/shared/card_parts.hpp"
 #include "probes/shared/finding.hpp"
 #include "probes/shared/host_effects.hpp"
-#include "probes/shared/mixed.hpp"
-#include "probes/shared/wanted_series.hpp"
-#include "probes/shared/working_sets.hpp"
+#include "probes/shared/permutation.hpp"
+#include "probes/shared/selection.hpp"
 #include "probes/transfer/transfer.hpp"
 
 namespace clprobe::transfer {

@@ -6,8 +6,7 @@
 
 #include <memory>
 
-#include "probes/shared/timed_launch.hpp"
-#include "probes/shared/work_group.hpp"
+#include "probes/shared/opencl.hpp"
 
 namespace clprobe::@ID@ {
 namespace {

@@ -8,7 +8,6 @@
 
 #include "analysis/api/estimate.hpp"
 #include "clprobe/probe.hpp"
-#include "probes/shared/card_parts.hpp"
 #include "probes/shared/finding.hpp"
 
 namespace clprobe::@ID@ {

@@ -16,7 +16,7 @@
 #include "measure/api/device.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
-#include "probes/shared/mixed.hpp"
+#include "probes/shared/permutation.hpp"
 #include "probes/stalls/bars.hpp"
 #include "probes/stalls/case.hpp"
 #include "probes/stalls/launch.hpp"

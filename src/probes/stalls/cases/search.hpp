@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "probes/shared/bounds.hpp"
+#include "probes/shared/fields.hpp"
 #include "probes/stalls/case.hpp"
 
 namespace clprobe::stalls::search {

@@ -11,7 +11,7 @@
 
 #include "clprobe/stacks.hpp"
 #include "probes/shared/fields.hpp"
-#include "probes/shared/mixed.hpp"
+#include "probes/shared/permutation.hpp"
 #include "probes/stalls/bars.hpp"
 #include "probes/stalls/case.hpp"
 

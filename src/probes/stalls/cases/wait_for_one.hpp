@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "probes/shared/bounds.hpp"
+#include "probes/shared/fields.hpp"
 #include "probes/stalls/bars.hpp"
 #include "probes/stalls/case.hpp"
 

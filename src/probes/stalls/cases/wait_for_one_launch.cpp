@@ -7,8 +7,8 @@
 #include <string>
 
 #include "probes/shared/fields.hpp"
-#include "probes/shared/mixed.hpp"
-#include "probes/shared/timed_launch.hpp"
+#include "probes/shared/opencl.hpp"
+#include "probes/shared/permutation.hpp"
 #include "probes/stalls/bars.hpp"
 #include "probes/stalls/case.hpp"
 #include "probes/stalls/cases/wait_for_one.hpp"

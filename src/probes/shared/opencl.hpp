@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Building, launching and timing the kernels of a probe, and reading their results. Uses OpenCL.
+// Buffers of a probe, and building, launching and timing its kernels. Uses OpenCL.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -15,13 +17,50 @@
 
 namespace clprobe {
 
-/// A build of a probe's kernel file. `kernel` finds its kernels by name.
+/// Throws cl::Error unless `status` is CL_SUCCESS, for calls that CL/opencl.hpp does not wrap. The
+/// name of the call must outlive the error.
+inline void expect_success(cl_int status, const char* call) {
+  if (status != CL_SUCCESS) throw cl::Error(status, call);
+}
+
+/// Memory for a probe's loads: a buffer that the driver allocates. On a CPU device it is a buffer
+/// over host pages, which are huge pages if the system provides them.
+struct Store {
+  std::unique_ptr<HostMemory> host{};  // declared before the buffer, so that it outlives the buffer
+  cl::Buffer buffer{};
+  Bytes size{};
+};
+
+/// Makes a store. `flags` are added to the flags of a buffer that the driver allocates. Throws
+/// cl::Error.
+Store make_store(Session& session, Bytes size, cl_mem_flags flags = 0);
+
+/// Allocates coarse-grained shared virtual memory, freed with the last pointer. Returns null if the
+/// driver refuses the size.
+std::shared_ptr<void> make_shared_virtual(const Session& session, Bytes size);
+
+/// Sets shared virtual memory as an argument of a kernel. Throws cl::Error.
+void bind_shared_virtual(cl::Kernel& kernel, cl_uint index, const void* begin);
+
+/// A small buffer that all points share, since drivers take long to allocate one. A larger request
+/// replaces the buffer and drops its contents.
+class KeptBuffer {
+ public:
+  /// Returns the buffer, with at least `bytes`. Throws cl::Error.
+  const cl::Buffer& at_least(Session& session, std::uint64_t bytes);
+
+ private:
+  cl::Buffer buffer_{};
+  Bytes size_{};
+};
+
+/// A kernel file of a probe with its build options.
 struct KernelSpec {
   std::string_view file{};
   std::string options{};
   std::string preamble{};
 
-  /// Builds the file on the first call. Throws DeviceError.
+  /// Returns a kernel by name. Builds the file on the first call. Throws DeviceError.
   cl::Kernel kernel(Session& session, const char* name) const {
     return session.kernel(file, name, options, preamble);
   }
@@ -37,12 +76,12 @@ cl_uint set_arguments(cl::Kernel& kernel, cl_uint index, const Arguments&... arg
   return index;
 }
 
-/// Launches a kernel over so many work-items, waits, and returns the times.
+/// Launches a kernel, waits, and returns the times.
 inline LaunchTimes launch_over(Session& session, const cl::Kernel& kernel, const LaunchSize& size) {
   return session.launch(kernel, cl::NDRange(size.items), cl::NDRange(size.group));
 }
 
-/// The first `count` values of a buffer.
+/// Reads the first `count` values of a buffer.
 template <typename Value>
 std::vector<Value> read_values(const Session& session, const cl::Buffer& from,
                                std::uint64_t count) {
@@ -51,7 +90,7 @@ std::vector<Value> read_values(const Session& session, const cl::Buffer& from,
   return values;
 }
 
-/// The measurement of a launch, without ticks and witness.
+/// Makes the measurement of a launch, without ticks and checksum.
 inline Measurement measurement_of(const LaunchTimes& times, std::uint64_t accesses) {
   Measurement measurement;
   measurement.sample.accesses = accesses;
@@ -60,12 +99,12 @@ inline Measurement measurement_of(const LaunchTimes& times, std::uint64_t access
   return measurement;
 }
 
-/// Launches a kernel that leaves in `out` its ticks and then `witnesses` numbers, whose sum is the
-/// witness. The caller knows what the witness has to be. Throws cl::Error.
+/// Launches a kernel that writes to `out` its ticks and then `witnesses` numbers. Their sum is the
+/// checksum of the sample; the caller sets the expected checksum. Throws cl::Error.
 inline Measurement timed_launch(Session& session, const cl::Kernel& kernel, const LaunchSize& size,
                                 const cl::Buffer& out, std::uint64_t accesses,
                                 std::uint64_t witnesses = 1) {
-  // A launch that stores nothing must not find the result of the launch before it.
+  // The buffer is reset, so that a launch that stores nothing fails the check.
   const std::vector<cl_ulong> nothing(1 + witnesses, never);
   session.queue().enqueueWriteBuffer(out, CL_TRUE, 0, nothing.size() * sizeof(cl_ulong),
                                      nothing.data());
@@ -76,7 +115,7 @@ inline Measurement timed_launch(Session& session, const cl::Kernel& kernel, cons
   return measurement;
 }
 
-/// Returns the time of an action on the host's steady clock, in nanoseconds.
+/// Times an action with the host's steady clock, in nanoseconds.
 template <typename Action>
 std::uint64_t host_ns_of(const Action& action) {
   const auto begin = std::chrono::steady_clock::now();

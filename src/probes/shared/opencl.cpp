@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/shared/store.hpp"
-
-#include "probes/shared/expect_success.hpp"
+#include "probes/shared/opencl.hpp"
 
 namespace clprobe {
 
-Store make_store(Session& session, Bytes size, cl_mem_flags place) {
+Store make_store(Session& session, Bytes size, cl_mem_flags flags) {
   Store store;
   store.size = size;
   if (runs_items_in_turn(session.info())) {
@@ -13,7 +11,7 @@ Store make_store(Session& session, Bytes size, cl_mem_flags place) {
     store.buffer = cl::Buffer(session.context(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
                               size.count, store.host->begin());
   } else {
-    store.buffer = cl::Buffer(session.context(), CL_MEM_READ_WRITE | place, size.count);
+    store.buffer = cl::Buffer(session.context(), CL_MEM_READ_WRITE | flags, size.count);
   }
   return store;
 }
@@ -30,11 +28,13 @@ void bind_shared_virtual(cl::Kernel& kernel, cl_uint index, const void* begin) {
 }
 
 const cl::Buffer& KeptBuffer::at_least(Session& session, std::uint64_t bytes) {
+  // Drivers allocate whole pages. A buffer of at least one page shares none with other buffers.
+  constexpr Bytes page = kibibytes(4);
   if (size_.count < bytes || size_.count == 0) {
-    // The old one first: both together may be more memory than is allowed.
+    // The old buffer is freed first: both together may exceed the allowed memory.
     buffer_ = cl::Buffer();
     size_ = Bytes{};
-    const Bytes size = size_for({bytes});
+    const Bytes size = std::max(Bytes{bytes}, page);
     buffer_ = cl::Buffer(session.context(), CL_MEM_READ_WRITE, size.count);
     size_ = size;
   }

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a probe selects from a request: series, words, numbers and sizes. Pure.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clprobe/device_info.hpp"
+#include "clprobe/probe.hpp"
+#include "clprobe/units.hpp"
+#include "clprobe/words.hpp"
+
+namespace clprobe {
+
+/// Names, summaries and titles of a table, for Probe::series.
+template <typename Spec, std::size_t Count>
+constexpr std::array<Series, Count> declare_series(const std::array<Spec, Count>& all) {
+  std::array<Series, Count> declared{};
+  for (std::size_t i = 0; i < Count; ++i) {
+    declared[i] = {all[i].name, all[i].summary};
+    if constexpr (requires { all[i].title; }) declared[i].title = all[i].title;
+  }
+  return declared;
+}
+
+/// Returns true if `name` is among `named`, or `named` is empty.
+inline bool is_wanted(std::span<const std::string> named, std::string_view name) {
+  return named.empty() || std::find(named.begin(), named.end(), name) != named.end();
+}
+
+inline bool wants(const Request& request, std::string_view series) {
+  return is_wanted(request.series, series);
+}
+
+/// Words of a table (clprobe/words.hpp) in its order, for a Choice or Choices.
+template <typename Table>
+constexpr auto words_of_table(const Table& table) {
+  std::array<std::string_view, sizeof(Table) / sizeof(table[0])> words{};
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = table[i].word;
+  return words;
+}
+
+/// Values of the requested words of a Choices. The command line refuses unknown words.
+template <typename Table>
+auto values_in(const Table& table, const std::vector<std::string>& words) {
+  std::vector<decltype(std::begin(table)->value)> values;
+  for (const std::string& word : words) {
+    if (const auto value = value_in(table, word)) values.push_back(*value);
+  }
+  return values;
+}
+
+/// Converts words that are numbers.
+inline std::vector<int> numbers_in(const std::vector<std::string>& words) {
+  std::vector<int> numbers;
+  numbers.reserve(words.size());
+  for (const std::string& word : words) numbers.push_back(std::stoi(word));
+  return numbers;
+}
+
+/// Returns the first of `numbers` above `most`; nothing if there is none.
+inline std::optional<int> find_beyond(const std::vector<int>& numbers, std::int64_t most) {
+  const auto found =
+      std::find_if(numbers.begin(), numbers.end(), [&](int each) { return each > most; });
+  return found == numbers.end() ? std::nullopt : std::optional(*found);
+}
+
+/// Returns an error message if --sizes exceeds `largest`, the largest measurable size; else empty.
+inline std::string beyond_room(const Request& request, Bytes largest) {
+  for (const SizeRange& range : request.own.sizes("sizes")) {
+    if (range.last <= largest) continue;
+    return fmt::format(
+        "--sizes: {} is more than {}; choose at most {}", format_bytes(range.last),
+        request.max_memory.count != 0 ? "--max-memory allows" : "the probe's buffers can hold",
+        format_bytes(largest));
+  }
+  return {};
+}
+
+/// Expands ranges into sizes up to `largest`, each range with its end. A range without its own
+/// ratio has `ratio_at(size)` between a size and the next.
+template <typename RatioAt>
+std::vector<Bytes> expand_ranges(const std::vector<SizeRange>& ranges, Bytes largest,
+                                 RatioAt ratio_at) {
+  std::vector<Bytes> sizes;
+  for (const SizeRange& range : ranges) {
+    const Bytes last = std::min(range.last, largest);
+    auto size = static_cast<double>(range.first.count);
+    while (size < static_cast<double>(last.count)) {
+      sizes.push_back({static_cast<std::uint64_t>(size)});
+      size *= range.ratio > 1.0 ? range.ratio : ratio_at(size);
+    }
+    if (range.first <= last) sizes.push_back(last);
+  }
+  return sizes;
+}
+
+/// Orders ascending sizes so that each next size halves a gap between earlier ones. A quick run
+/// that ends early has then measured evenly spread sizes.
+inline std::vector<Bytes> halving_gaps(const std::vector<Bytes>& sizes) {
+  if (sizes.size() < 2) return sizes;
+  std::vector<Bytes> order{sizes.front(), sizes.back()};
+  for (std::size_t gap = std::bit_ceil(sizes.size()); gap > 1; gap /= 2) {
+    for (std::size_t i = gap / 2; i + 1 < sizes.size(); i += gap) order.push_back(sizes[i]);
+  }
+  return order;
+}
+
+/// Minimum number of sizes of a curve with reference points. A shorter curve takes too little time
+/// to be disturbed.
+inline constexpr std::size_t min_followed_sizes = 8;
+
+/// Smallest working set that no cache holds. Some drivers report the first cache instead of the
+/// last one, and few last caches are larger than 128 MiB.
+inline Bytes beyond_caches(const DeviceInfo& device) {
+  return std::max(reported_cache(device) * 2, mebibytes(256));
+}
+
+}  // namespace clprobe
