@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bandwidth by working set. LANES neighbouring work-items walk together over a region of blocks,
-// from a start of their own and round and round. Of each block a work-item moves UNROLL vectors of
-// VECTOR words, and those of its neighbours lie beside them. Which walk has which region and start
-// is in `places` (the region's first block, and the start in it); many walks may share a region.
-// One build serves all sizes, and no address is known to the compiler. The host's side is
-// src/probes/bandwidth/launch.cpp.
-//   LANES   work-items side by side
-//   VECTOR  words of a vector: 4 or 16
-//   GROUP   work-items of the group, where there are more than compilers expect
-//   IMAGE   the walk over an image of 4 words a texel is there as well
+// Bandwidth by working set. LANES neighbouring work-items form a walk, which repeats over a region
+// of blocks. A work-item moves UNROLL vectors of VECTOR words per block, next to those of its
+// neighbours. `places` has each walk's region (its first block) and start in the region; several
+// walks may share a region. One build serves all sizes, and the compiler knows no address. The
+// launches are in src/probes/bandwidth/launch.cpp.
+//   LANES   work-items of a walk
+//   VECTOR  words per vector: 4 or 16
+//   GROUP   work-items of a work-group that is larger than compilers expect
+//   IMAGE   also builds the walk over an image with 4 words per texel
 #include "places.clh"
 
 #if VECTOR == 4
 typedef uint4 words;
 #define UNROLL 4
-// Other work-items fill the time in which an addition waits for the one before.
+// One sum suffices: other work-items fill the time in which an addition waits for the previous one.
 #define NO_SUMS words sum = (words)0;
 #define ADD(n) sum += loaded##n;
 #define SUM sum
@@ -22,8 +21,9 @@ typedef uint4 words;
 #define TOTAL_OF(each) (each.s0 + each.s1 + each.s2 + each.s3)
 #else
 typedef uint16 words;
-// A core has nothing else to do meanwhile: with one sum it reads half of what its cache gives, and
-// with four vectors a turn four fifths, as the next block is known three cycles after this one.
+// A CPU core runs one work-item at a time. With one sum it reads half of its cache's bandwidth,
+// with four vectors per iteration four fifths: the next address is known three cycles after this
+// one.
 #define UNROLL 8
 #define NO_SUMS                                                             \
   words sum0 = (words)0, sum1 = (words)0, sum2 = (words)0, sum3 = (words)0; \
@@ -50,13 +50,13 @@ typedef uint16 words;
 #define EACH(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
 #endif
 #define LOAD(n) const words loaded##n = data[at + n * LANES];
-// By one address a turn: NVIDIA's compiler makes each by itself of `at` cut down to 32 bits, and an H200
-// read 2 % less than by a native kernel.
+// One address per iteration. NVIDIA's compiler would compute each address from `at` in 32 bits, and an
+// H200 would read 2 % less than with a native kernel.
 #define LOCAL_HERE local const words* const here = set + at;
 #define LOAD_LOCAL(n) const words loaded##n = here[n * LANES];
 #define LOAD_TEXEL(n) const words loaded##n = read_imageui(data, (int)(at + n * LANES));
 
-// DO for each block, of which the work-item's first vector is number `at`, an INDEX.
+// Runs DO for each block; `at` is the index of the work-item's first vector, of type INDEX.
 #define WALK_BY(INDEX, DO)                                                            \
   const uint item = (uint)get_global_id(0);                                           \
   const uint2 place = places[item / LANES];                                           \
@@ -71,8 +71,8 @@ typedef uint16 words;
 #if VECTOR == 4
 #define WALK_TO_READ WALK(EACH(LOAD) EACH(ADD))
 #else
-// The same by a pointer: on x86 a load whose address has an index is one operation more, with which
-// a core of a Xeon read 303 GB/s from its first cache, and 344 without.
+// The walk with a pointer instead of an index: on x86 an indexed load takes one more operation. A core
+// of a Xeon read 303 GB/s from its first cache with indices, and 344 GB/s with a pointer.
 #define LOAD_HERE(n) const words loaded##n = here[n * LANES];
 #define WALK_TO_READ                                                                  \
   const uint item = (uint)get_global_id(0);                                           \
@@ -88,7 +88,7 @@ typedef uint16 words;
 #endif
 // clang-format on
 
-// Each work-item leaves the sum of all words that it loaded, and the launch's number.
+// Reads a region. Each work-item stores the sum of its loaded words plus the launch's number.
 IN_GROUP
 kernel void bandwidth_read(global const words* restrict data, global const uint2* restrict places,
                            uint blocks, uint turns, uint launch, global uint* restrict sums) {
@@ -98,7 +98,7 @@ kernel void bandwidth_read(global const words* restrict data, global const uint2
   sums[item] = TOTAL_OF(sum_of_all) + launch;
 }
 
-// The same over a region that the group has copied into local memory.
+// Reads a region that the work-group has copied to local memory.
 IN_GROUP
 kernel void bandwidth_local(global const words* restrict data, global const uint2* restrict places,
                             uint blocks, uint turns, uint launch, global uint* restrict sums,
@@ -113,7 +113,7 @@ kernel void bandwidth_local(global const words* restrict data, global const uint
 }
 
 #ifdef IMAGE
-// The same over a texel a vector: VECTOR is 4.
+// Reads a region of an image, one texel per vector: VECTOR is 4.
 IN_GROUP
 kernel void bandwidth_image(read_only image1d_buffer_t data, global const uint2* restrict places,
                             uint blocks, uint turns, uint launch, global uint* restrict sums) {
@@ -125,9 +125,8 @@ kernel void bandwidth_image(read_only image1d_buffer_t data, global const uint2*
 #endif
 
 // clang-format off
-// The launch's number, and more until the last time that the walk comes by: turns that were not made
-// leave words behind that say so. Whose walk comes last to a block that several share is the
-// driver's choice; each leaves the same there.
+// MARK is the launch's number, plus EARLIER until the walk visits the block for the last time:
+// missing iterations then leave wrong words. Walks that share a block store equal words there.
 #define EARLIER 0x80000000u
 #define MARK(earlier) const uint mark = launch + (turns - turn > blocks ? (earlier) : 0u);
 #define FIRST const words first = (words)((uint)at * VECTOR + mark) + LANES_OF_VECTOR;
@@ -136,14 +135,14 @@ kernel void bandwidth_image(read_only image1d_buffer_t data, global const uint2*
 #define UPDATE(n) data[at + n * LANES] = loaded##n + launch;
 // clang-format on
 
-// Word w becomes w and the launch's number. With the turn's number in the mark as well, an H200
-// wrote 4.61 TB/s to its L2, as a native kernel does, and 4.45 without.
+// Writes w plus the launch's number to word w. The mark also has the iteration's number: an H200
+// writes 4.61 TB/s to its L2 with it, as a native kernel does, and 4.45 TB/s without.
 IN_GROUP
 kernel void bandwidth_write(global words* restrict data, global const uint2* restrict places,
                             uint blocks, uint turns,
                             uint launch){WALK(MARK(EARLIER + turn) FIRST EACH(WRITE))}
 
-// Adds the launch's number: what an earlier launch left behind is then no copy.
+// Copies, and adds the launch's number: words of an earlier launch then fail the check.
 IN_GROUP kernel void bandwidth_copy(global const words* restrict data, global words* restrict to,
                                     global const uint2* restrict places, uint blocks, uint turns,
                                     uint launch){WALK(EACH(LOAD) MARK(EARLIER) EACH(COPY))}
@@ -154,17 +153,17 @@ IN_GROUP kernel
   WALK(EACH(LOAD) EACH(UPDATE))
 }
 
-// Word w of what is read. The host adds these up (src/probes/bandwidth/shape.cpp).
+// Returns word w of the source. The host computes the sums (src/probes/bandwidth/walks.cpp).
 inline uint word_at(uint w) { return (0x7f4a7c15u * w + 0x42ef9505u) * w; }
 
-// Outside of all timing.
+// Fills the source; not timed.
 kernel void bandwidth_fill(global uint* data, ulong words_in_all) {
   const ulong end = end_of_places(words_in_all);
   const ulong step = place_step();
   for (ulong w = first_place(words_in_all); w < end; w += step) data[w] = word_at((uint)w);
 }
 
-// Counts the words that are as they must be: w, or what `fill` made of it, and `added`.
+// Counts the right words: w or word_at(w), plus `added`.
 kernel void bandwidth_check(global const uint* data, ulong words_in_all, uint is_filled, uint added,
                             global uint* right) {
   const ulong end = end_of_places(words_in_all);

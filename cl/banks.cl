@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accesses to local memory at offsets that only the host knows: which lanes meet in which bank is
-// data, and one build serves every pattern. A work-item makes CHAINS * STEPS accesses of WORD bytes
-// in an iteration. clock.clh is put before this file. Parameters:
-//   WORD    bytes of an access: 4, 8 or 16
-//   STORE   1: stores, else loads
-//   CHAINS  accesses that do not wait for each other, 1 to 32
-//   STEPS   accesses of one chain in one iteration, 1 or 32
-//   ONCE    1: one iteration, without a loop, which would take as long as few accesses do
+// Accesses to local memory at offsets from the host: bank conflicts depend on data alone, and one
+// build serves all patterns. A work-item makes CHAINS * STEPS accesses of WORD bytes per iteration.
+// The host puts clock.clh before this file. Parameters:
+//   WORD    bytes per access: 4, 8 or 16
+//   STORE   1: stores, otherwise loads
+//   CHAINS  independent accesses, 1 to 32
+//   STEPS   accesses of a chain per iteration, 1 or 32
+//   ONCE    1: one iteration without a loop, which would take as long as a few accesses
 //   LOCAL_BYTES  bytes of local memory, at least the footprint and 16 more
 //   TRANSPOSE  1: the transposition of a tile instead (banks_transpose.clh)
-//   GROUP   work-items of the group, where there are more than compilers expect
+//   GROUP   work-items of a work-group that is larger than compilers expect
 //
-// A word of the footprint holds the offset of the word that is `hop` bytes further within its block
-// of 8 KiB. So the address of a load comes from the load before it in its chain, and no compiler
-// can merge, drop or move one; and since `hop` is a multiple of all banks together, a chain stays
-// in its bank. The parts of a word beside the first hold 0 and are added, so that a wide load
-// cannot become a narrow one. A store writes the offset where it goes, and goes on to another word
-// of its bank by one instruction: with more of them the stores would wait for arithmetic.
+// Each word of the footprint has the offset of the word `hop` bytes further in its block of 8 KiB.
+// A load's address is the result of the previous load in its chain, so that compilers cannot merge,
+// drop or move loads. `hop` is a multiple of the width of all banks, so that a chain stays in its
+// bank. The other components of a word are 0 and are added, so that compilers cannot narrow a wide
+// load. A store writes its own offset. One instruction computes the next offset in the bank: with
+// more the stores would wait for arithmetic.
 
 #include "banks_words.clh"
 #include "mixed.clh"
@@ -31,8 +31,8 @@
 
 #if STORE
 #if defined(__AMDGCN__) && WORD == 16 && defined(GROUP)
-// A work-item of so large a group has too few registers for 16 words of 16 bytes: each is made
-// when it is stored, which costs one instruction more.
+// In AMD's largest work-groups a work-item has too few registers for 16 words of 16 bytes. Each
+// word is computed when it is stored, which costs one more instruction.
 typedef uint chain;
 #define CHAIN_OF(offset) (offset)
 #define OFFSET_OF(c) (c)
@@ -48,7 +48,8 @@ typedef word chain;
     WORD_AT(OFFSET_OF(c)) = STORED(c); \
     OFFSET_OF(c) ^= flip;              \
   }
-// After hop twice hop, and hop again: back after four stores, which no compiler looks through.
+// Alternates between hop and 2 * hop: the offset repeats after four stores, which compilers do not
+// see.
 #define ADVANCE flip ^= 3 * hop;
 #else
 typedef uint chain;
@@ -88,8 +89,8 @@ typedef uint chain;
 #define BLOCK ALL_16 ALL_16
 #endif
 
-// What the clock must wait for. Local memory is served in order: behind the stores comes a load,
-// from a place that the compiler cannot know to be another one.
+// DONE is the value for which the clock read waits. Local memory serves accesses in order, so that
+// a load follows the stores, from an offset that the compiler cannot distinguish from theirs.
 #define OFFSETS (0u EACH(ADD))
 #if STORE
 #define DONE SUM(WORD_AT(footprint))
@@ -99,7 +100,7 @@ typedef uint chain;
 #define RESULT OFFSETS
 #endif
 
-// As in latency.cl: AMD's compiler would unroll further by itself.
+// AMD's compiler must not unroll further (see latency.cl).
 #ifdef __AMDGCN__
 #define LOOP_HINT _Pragma("nounroll")
 #else
@@ -116,11 +117,11 @@ typedef uint chain;
   }
 #endif
 
-// One work-group of whole sub-groups. `offsets` has a row of `lanes` for each chain. With `lead`
-// one access of each chain comes first; then `rounds` times a barrier and `iterations` between two
-// clock reads, of which the last round is told: its code is in the instruction cache. Nothing but
-// the clock stands behind a round's barrier, so that all start at once. out: at 2 * slot the ticks
-// from the first start to the last end of all work-items, then the witness.
+// One work-group of whole sub-groups. `offsets` has a row of `lanes` per chain. If `lead` is not 0,
+// each chain makes one untimed access. Each round has a barrier, and `iterations` between two clock
+// reads; only the last round counts, since its code is in the instruction cache. The clock read
+// immediately follows the barrier, so that all work-items start together. out: at 2 * slot the
+// ticks from the first start to the last end of all work-items, then the checksum.
 #ifdef GROUP
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 #endif
@@ -150,7 +151,8 @@ banks_access(global const uint* offsets, uint lanes, uint footprint, uint hop, u
   if (lead != 0) {
     ALL
   }
-  // By one item: where all of them waited here, they stayed apart (NVIDIA: a fifth of the time).
+  // Only one work-item waits here. If all waited, they would start at different times, which costs
+  // a fifth of the time on NVIDIA.
   if (item == 0) {
     base = clock_after(DONE, never);
     first = ~0u;

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many cycles a second the cores make while all units work.
+// The cores' clock while all compute units work.
 //
-// A work-item of clock_burn makes 8 operations for each of UNROLL steps of a turn of arithmetic,
-// and reads 16 bytes for each of a turn of streaming. How its cycles are counted:
-//   BY_CHAIN  of a CPU: each work-item counts, between blocks of work, the ticks (at a constant
-//   rate)
-//             of a chain of operations of one cycle each
-//   BY_EVENT  clock_chain does, beside the loads: it counts cycles, and events say how long it took
-//   neither   the first work-item reads two counters before and behind its work: that of its core's
-//             cycles and one that goes on at a constant rate
-// The host's side is src/probes/clock/launch.cpp.
+// A work-item of clock_burn makes 8 operations per step of arithmetic and reads 16 bytes per step
+// of streaming; an iteration of either has UNROLL steps. Parameters select how cycles are counted:
+//   BY_CHAIN  CPUs: each work-item measures the ticks (at a constant rate) of a chain of one-cycle
+//             operations, between blocks of work
+//   BY_EVENT  clock_chain counts the cycles of a chain in launches of its own, which events time
+//   neither   the first work-item reads two counters before and after its work: the core's
+//             cycles, and a counter with a constant rate
+// The launches are in src/probes/clock/launch.cpp.
 #include "places.clh"
 
 #pragma OPENCL FP_CONTRACT OFF
@@ -26,7 +25,7 @@ inline ulong steady_now(void) {
 #endif
 }
 
-// Word w of what is read.
+// Returns word w of the streamed data.
 inline uint word_at(uint w) { return (0x7f4a7c15u * w + 0x42ef9505u) * w; }
 
 kernel void clock_fill(global uint* data, ulong words_in_all) {
@@ -35,15 +34,15 @@ kernel void clock_fill(global uint* data, ulong words_in_all) {
   for (ulong w = first_place(words_in_all); w < end; w += step) data[w] = word_at((uint)w);
 }
 
-// x (1 - x) times nearly 4: a sequence that never settles, so that operands stay as random as those
-// of real data. A product and a fused one, rounded as the host rounds them.
+// One step of the logistic map x -> 3.9375 x (1 - x), which is chaotic: operands are as random as
+// real data. It has a product and a fused product, rounded as on the host.
 #define STEP(n)                                \
   {                                            \
     const float grown = 3.9375f * values[n];   \
     values[n] = fma(-grown, values[n], grown); \
   }
 
-// `turns` of four sequences. What each work-item begins with follows from its number.
+// Computes `turns` iterations of four sequences, which start from the work-item's number.
 inline uint arithmetic(uint item, uint turns) {
   float values[4];
   for (uint n = 0; n < 4; ++n) {
@@ -58,7 +57,7 @@ inline uint arithmetic(uint item, uint turns) {
   return as_uint(values[0]) + as_uint(values[1]) + as_uint(values[2]) + as_uint(values[3]);
 }
 
-// `turns` times UNROLL vectors, each `step` behind the one before, round and round.
+// Sums `turns` * UNROLL vectors at distances of `step`, wrapping at the buffer's end.
 inline uint stream(global const uint4* data, uint vectors, uint at, uint step, uint turns) {
   uint4 sum = (uint4)0;
   for (uint turn = 0; turn < turns; ++turn) {
@@ -78,7 +77,7 @@ inline uint stream(global const uint4* data, uint vectors, uint at, uint step, u
 #define LINKS_64 LINKS_16 LINKS_16 LINKS_16 LINKS_16
 
 #ifdef BY_EVENT
-// By one work-item. `times` gets the cycles of a chain of `links` times 64 links, and its end.
+// Runs by one work-item. `times` receives the cycles of a chain of links * 64 links, and its end.
 kernel void clock_chain(uint first, uint links, uint more, uint mask, ulong never,
                         global ulong* times) {
   uint value = first;
@@ -92,11 +91,12 @@ kernel void clock_chain(uint first, uint links, uint more, uint mask, ulong neve
 }
 #endif
 
-// Rounds of `numbers` turns of arithmetic and `loads` of streaming; where there are both, groups of
-// an odd number stream. The first work-item's first vector is `first`, the next one's lies `apart`
-// of it, and each is `step` behind the one before. `ends` gets what each work-item has reached.
-// `times` gets: of the first work-item the cycles and the constant time of its work; of BY_CHAIN
-// for each work-item the least ticks of a chain of `links` times 64 links, and its end.
+// Each round has `numbers` iterations of arithmetic and `loads` of streaming. With both,
+// work-groups with an odd number stream, and the others compute. The first vectors of the
+// work-items start at `first` with distance `apart`; each work-item's vectors have distance `step`.
+// `ends` receives each work-item's final number. `times` receives the first work-item's cycles and
+// constant-rate time; with BY_CHAIN, each work-item's minimum ticks of a chain of links * 64 links,
+// and the chain's end.
 kernel void clock_burn(global const uint4* data, uint vectors, uint first, uint apart, uint step,
                        uint rounds, uint numbers, uint loads, uint links, uint more, uint mask,
                        ulong never, global uint* ends, global ulong* times) {

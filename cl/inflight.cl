@@ -1,31 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many loads one work-group can have outstanding. clock.clh is put before this file.
-// inflight_block: each work-item makes LOADS independent loads of 4 bytes a round, (rounds + 1) x
-// LOADS in all; inflight_chains: CHAINS x hops dependent loads of 4 bytes a work-item;
-// inflight_loaded: one chase beside work-groups that stream vectors of 16 bytes.
+// Loads that one work-group can have outstanding. The host puts clock.clh before this file.
+//   inflight_block   each work-item makes LOADS independent loads of 4 bytes per round, in
+//                    rounds + 1 rounds
+//   inflight_chains  each work-item makes CHAINS * hops dependent loads of 4 bytes
+//   inflight_loaded  one pointer chase next to work-groups that stream vectors of 16 bytes
 // Parameters:
-//   LOADS    independent loads of a work-item in a round, 0 to 16
-//   CHAINS   chases of a work-item side by side, 1 to 32
-//   LINE_WORDS  words of 4 bytes in a line, a power of two. The compiler knows it, so that a hop of
-//               a chase is a load and a shift: a multiplication is 4 cycles more on an x86 CPU.
-//   GROUP    work-items of the group, where there are more than compilers expect
-//   OWN_TIMES  if it is defined, each sub-group's own begin and end are told as well
-// The first word of each line names another line, so that all lines are a single cycle.
+//   LOADS    independent loads per work-item and round, 0 to 16
+//   CHAINS   concurrent chains per work-item, 1 to 32
+//   LINE_WORDS  4-byte words per line, a power of two. As a constant it makes a hop a load and a
+//               shift: a multiplication takes 4 more cycles on an x86 CPU.
+//   GROUP    work-items of a work-group that is larger than compilers expect
+//   OWN_TIMES  if defined, each sub-group's begin and end are stored as well
+// The first word of each line has the number of the next line of a single cycle.
 
 #include "places.clh"
 
-// Reads of an x86 CPU's clock that are no assembly (clock.clh) wait for no load, and no load waits
-// for them. A group's barriers hide that, a work-item's own time does not.
+// An x86 CPU's clock read by a builtin function (clock.clh) is not ordered with loads. Barriers
+// order the reads of a work-group; the time of a single work-item needs a fence.
 #if CLOCK == CLOCK_CPU && defined(CLOCK_WITHOUT_ASM) && defined(__x86_64__)
 #define WAIT_FOR_LOADS __builtin_ia32_lfence()
 #else
 #define WAIT_FOR_LOADS
 #endif
 
-// A congruential generator of full period (Hull and Dobell 1962): lines are a power of two.
+// Returns the next line by a congruential generator of full period (Hull and Dobell 1962). The
+// number of lines is a power of two.
 inline uint next_line(uint line, uint mask) { return (line * 2891336453u + 1013904223u) & mask; }
 
-// Random contents: unwritten or compressible memory reads too fast. One store of 4 bytes a word.
+// Fills the buffer with random words and the cycle of lines: unwritten or compressible memory reads
+// too fast. One 4-byte store per word.
 kernel void inflight_fill(global uint* data, uint mask, uint line_words) {
   const ulong words = ((ulong)mask + 1) * line_words;
   const ulong end = end_of_places(words);
@@ -37,7 +40,7 @@ kernel void inflight_fill(global uint* data, uint mask, uint line_words) {
   }
 }
 
-// Reads a word of each line, so that caches hold what they can. One load a line.
+// Loads a word of each line, which fills the caches.
 kernel void inflight_touch(global const uint* data, uint mask, uint line_words,
                            global ulong* sink) {
   ulong sum = 0;
@@ -50,23 +53,22 @@ kernel void inflight_touch(global const uint* data, uint mask, uint line_words,
   if (sum == ~0ul) sink[0] = sum;
 }
 
-// The place of a work-item's line among those of a load: neighbours share lines, or the same lanes
-// of neighbouring sub-groups do.
+// Returns the index of a work-item's line among the lines of one load. `merger` neighbouring
+// work-items share a line, or equal lanes of `merger` neighbouring sub-groups.
 inline uint place_of(uint item, uint merger, uint is_across, uint sub_group) {
   const uint within = item / merger;
   const uint across = item / sub_group / merger * sub_group + item % sub_group;
   return is_across ? across : within;
 }
 
-// One work-group. Each round lies between two barriers and touches lines of its own: lines
-// first + round * LOADS * per_load + load * per_load + place. Round 0 is not timed: it fetches the
-// instructions. A large group has as many work-items as it was built for, of which those from
-// `items` on only meet the others at the barriers. out: ticks of the rounds, each from when the
-// first sub-group is behind the one barrier until the first is behind the other (or both as the
-// first work-item sees them, where sub-groups have clocks of their own), then what each work-item
-// has loaded, summed. With OWN_TIMES then come two numbers for each sub-group, sums of all rounds:
-// by how much it was behind the barrier later than the first one, and from there until its own
-// values were there.
+// One work-group. Each round lies between two barriers and loads new lines:
+// first + (round * LOADS + load) * per_load + place. Round 0 is not timed: it loads the code. A
+// kernel built for a larger work-group lets the work-items from `items` on only wait at the
+// barriers. out[0] has the ticks of all rounds. A round lasts from the first sub-group's exit of
+// one barrier to the first exit of the next one; if sub-groups have separate clocks, the first
+// work-item's times count. Then follow the sums of each work-item's loaded words. With OWN_TIMES
+// two numbers per sub-group follow, summed over the rounds: the delay of its begin after the first
+// sub-group's, and the time until its values arrived.
 #ifdef GROUP
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 #endif
@@ -101,7 +103,7 @@ inflight_block(global const uint* data, uint mask, uint line_words, uint first, 
       end = ~0u;
     }
 #if LOADS > 0
-    // Addresses are ready before the clock is read: what is timed are the loads alone.
+    // Addresses are computed before the clock read, so that only loads are timed.
     global const uint* at[LOADS];
     ulong ready = sum;
 #pragma unroll
@@ -126,7 +128,7 @@ inflight_block(global const uint* data, uint mask, uint line_words, uint first, 
       for (uint k = 0; k < LOADS; ++k) sum += loaded[k];
     }
 #endif
-    // A barrier does not wait for loads, but what may be stored before it does.
+    // A barrier does not wait for loads, but this conditional store does.
     if (sum == never) out[0] = sum;
 #ifdef OWN_TIMES
     WAIT_FOR_LOADS;
@@ -145,7 +147,7 @@ inflight_block(global const uint* data, uint mask, uint line_words, uint first, 
       late += (uint)(before - base) - begin;
       took += own_end - before;
     }
-    // The first work-item begins the next round by forgetting what this one's are read from.
+    // All work-items have read `base` and `begin` before the first one resets them.
     barrier(CLK_LOCAL_MEM_FENCE);
 #endif
   }
@@ -160,8 +162,8 @@ inflight_block(global const uint* data, uint mask, uint line_words, uint first, 
 #endif
 }
 
-// One work-group; chain c of work-item i starts at starts[i + c * work-items]. out: ticks of all
-// hops as the first work-item sees them, then the sum of the lines at which each work-item ended.
+// One work-group; chain c of work-item i starts at starts[i + c * work-items]. out: the first
+// work-item's ticks of all hops, then the sum of each work-item's last lines.
 #ifdef GROUP
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 #endif
@@ -196,11 +198,11 @@ inflight_chains(global const uint* data, global const uint* starts, uint hops, u
   out[1 + item] = sum;
 }
 
-// What the streaming work-groups read: word i holds stream_word(i) + 1, so that the difference of
-// each word loaded is 1, and sums of them are counts that no loop without loads can have.
+// Base of the streamed words: word i holds stream_word(i) + 1. The differences to the base count
+// the loaded words, so that a loop without loads has a wrong checksum.
 inline uint stream_word(uint index) { return index * 2654435761u; }
 
-// One store of 4 bytes a word.
+// Fills the streamed buffer, with one 4-byte store per word.
 kernel void inflight_fill_stream(global uint* words, uint mask) {
   const ulong count = (ulong)mask + 1;
   const ulong end = end_of_places(count);
@@ -216,7 +218,7 @@ inline uint count_of(uint4 found, uint vector) {
   return ones.x + ones.y + ones.z + ones.w;
 }
 
-// How many of `turns` x 4 vectors of 16 bytes were loaded by a work-item: 4 loads at a time.
+// Loads turns * 4 vectors of 16 bytes, 4 at a time, and returns the number of loaded words.
 inline uint stream_round(global const uint4* words, uint mask, uint first, uint items, uint item,
                          uint turns) {
   uint sum = 0;
@@ -234,23 +236,21 @@ inline uint stream_round(global const uint4* words, uint mask, uint first, uint 
   return sum;
 }
 
-// So many multiplications, each of which waits for the one before.
+// Waits for `delay` dependent multiplications.
 inline uint wait_for(uint value, uint delay) {
   for (uint i = 0; i < delay; ++i) value = value * 1664525u + 1013904223u;
   return value;
 }
 
-// Work-group 0 chases by one work-item: `lead` loads of 4 bytes again and again until the others
-// are seen to stream, `most_leads` times at most, and twice more; then `hops` loads, which are
-// timed. Every work-item of the others loads turns x 4 vectors of 16 bytes a round, with `delay`
-// between two rounds. Nobody waits for anybody without a bound, since work-groups may run one after
-// another: the chase has its hops, the others stop when they see that it has ended, after `rounds`,
-// or after `most_ticks`. progress[0] counts the rounds of all groups, progress[64] says that the
-// chase has ended: lines of their own. What was streamed beside the chase is the difference of the
-// former, in two halves: where one of them is nothing, the groups did not run side by side. out:
-// ticks of the hops, ticks from the first to the last reading of progress[0], the rounds of both
-// halves, the leads, the line at which the chase ended; then for each other group its rounds and
-// the words that it loaded.
+// Work-group 0 chases pointers by one work-item. It repeats `lead` untimed loads until the other
+// work-groups stream, at most `most_leads` times, and twice more; then it times `hops` loads. Each
+// work-item of the other work-groups loads turns * 4 vectors of 16 bytes per round, with `delay`
+// multiplications between rounds. All waits are bounded, since work-groups may run one after
+// another: streams end with the chase, after `rounds`, or after `most_ticks`. progress[0] counts
+// the rounds of all streams; progress[64], in another cache line, is set when the chase ends. The
+// rounds during each half of the chase show whether streams and chase overlapped. out: ticks of the
+// hops, ticks from the first to the last read of progress[0], the rounds in both halves, the leads,
+// and the last line of the chase; then each streaming work-group's rounds and loaded words.
 kernel void inflight_loaded(global const uint* data, uint start, uint lead, uint most_leads,
                             uint hops, global const uint4* words, uint mask, uint first, uint turns,
                             uint rounds, uint delay, ulong most_ticks, ulong never,

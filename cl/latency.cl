@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chase: each load gives the address of the next. One load of one word per hop; nodes lie `step`
-// bytes apart, so that a hop touches a line that no other hop does. They are linked in a random
-// order that permutation.clh computes, the last to the first: a single cycle, of which no table is
-// needed. clock.clh is put before this file. Parameters:
-//   SPACE    where nodes are: 0 global, 1 constant argument, 2 constant program, 3 local, 4 image
-//   ADDRESS  what a node holds: 0 a pointer, 1 the index of a 4-byte element, 2 a byte offset
+// Pointer chase: each load returns the address of the next one. A hop loads one word; nodes have a
+// distance of `step` bytes, so that each hop loads another line. permutation.clh computes the
+// random order in which nodes are linked to a single cycle, without a table. The host puts
+// clock.clh before this file. Parameters:
+//   SPACE    memory of the nodes: 0 global, 1 constant argument, 2 constant program, 3 local,
+//            4 image
+//   ADDRESS  content of a node: 0 a pointer, 1 the index of a 4-byte element, 2 a byte offset
 //   WIDE     1: indices and offsets have 64 bits
-//   SCALAR   1: the start is uniform and the nodes are read as constants, so that AMD's compilers
-//            use the scalar cache
-//   UNROLL   hops in one iteration, 1 to 127
-//   LOCAL_BYTES  SPACE 3: bytes of local memory, at least the working set
-// For SPACE 2 a definition of `table` is put between clock.clh and this file.
+//   SCALAR   1: the start is uniform and the nodes are constants, so that AMD's compilers use the
+//            scalar cache
+//   UNROLL   hops per iteration, 1 to 127
+//   LOCAL_BYTES  bytes of local memory for SPACE 3, at least the working set
+// For SPACE 2 the host puts a definition of `table` between clock.clh and this file.
 
 #include "permutation.clh"
 #include "places.clh"
@@ -38,7 +39,8 @@ typedef uint word;
 #define MEMORY constant
 #endif
 
-// `cursor` names a node; LOAD follows it; OFFSET_OF gives its byte offset, the witness.
+// `cursor` refers to a node; LOAD returns the next node; OFFSET_OF returns the node's byte offset,
+// which is the checksum.
 #if SPACE == SPACE_IMAGE
 typedef int cursor;
 #define LOAD(at) ((int)read_imageui(ring, at).x)
@@ -65,9 +67,8 @@ typedef word cursor;
 #define CURSOR_AT(offset) ((word)(offset))
 #endif
 
-// NVIDIA's compiler carries an offset from one iteration to the next in 64 bits, as its address
-// has, and widens it behind the last load: 17 cycles, in which nothing loads. Of what comes out of
-// assembly it knows 32 bits alone.
+// NVIDIA's compiler keeps an offset in 64 bits between iterations, and widens it after the last
+// load: 17 cycles without a load. Empty assembly with a 32-bit operand prevents that.
 #if defined(__NV_CL_C_VERSION) && ADDRESS != ADDRESS_POINTER && !WIDE
 #define FORGET(at) __asm__ volatile("" : "+r"(at));
 #else
@@ -82,22 +83,24 @@ typedef word cursor;
 #define HOPS_32 HOPS_16 HOPS_16
 #define HOPS_64 HOPS_32 HOPS_32
 
-// Nodes that are further apart than a line (one node per page) take lines of their pages by the
-// golden ratio: any run of pages spreads evenly over the sets of a cache. Lines at random fill some
-// sets twice while others are empty, and leave a first-level cache at half its size.
+// Returns the byte offset of a node. With one node per page the golden ratio selects the line in
+// each page, which spreads any run of pages evenly over the sets of a cache. Random lines would
+// fill some sets twice and leave others empty, so that a first-level cache would look half as
+// large.
 inline ulong node_offset(uint node, ulong step, ulong line) {
   return (ulong)node * step + mul_hi(node * 2654435761u, (uint)(step / line)) * line;
 }
 
-// AMD's compiler unrolls further by itself, which gains nothing and hides the loop from the tests.
-// Others are left to choose: told to keep the loop, NVIDIA's adds 0.4 cycles to each hop.
+// AMD's compiler must not unroll further, which gains nothing and hides the loop from the tests.
+// NVIDIA's compiler would add 0.4 cycles per hop with this pragma.
 #ifdef __AMDGCN__
 #define LOOP_HINT _Pragma("nounroll")
 #else
 #define LOOP_HINT
 #endif
 
-// Where the node at a position of the cycle lies. The position after the last one is the first.
+// Returns the byte offset of the node at a position of the cycle. Position `nodes` is the first
+// one.
 inline ulong offset_at(ulong position, uint nodes, uint key, ulong step, ulong line) {
   const uint k = position == nodes ? 0 : (uint)position;
   return node_offset(permuted(k, nodes, key), step, line);
@@ -105,8 +108,8 @@ inline ulong offset_at(ulong position, uint nodes, uint key, ulong step, ulong l
 
 #define CHAINS 16
 
-// Walks the nodes at positions begin .. end - 1 of the cycle, 16 chains of `hops` each, so that
-// every other node was last touched that much longer ago. Returns what only a walk can know.
+// Walks the nodes at positions begin .. end - 1 of the cycle in 16 chains of `hops` each, so that
+// all other nodes become the least recently used ones. Adds the last offsets to `sum`.
 #define WALK(begin, end, hops, sum)                                                             \
   {                                                                                             \
     cursor walker[CHAINS];                                                                      \
@@ -123,7 +126,8 @@ inline ulong offset_at(ulong position, uint nodes, uint key, ulong step, ulong l
   }
 
 #if SPACE == SPACE_GLOBAL && !SCALAR
-// Random contents first: unwritten or compressible memory reads too fast. One 8-byte store each.
+// Fills the buffer with random words: unwritten or compressible memory reads too fast. One 8-byte
+// store per word.
 kernel void latency_fill(global ulong* buffer, ulong count) {
   const ulong end = end_of_places(count);
   const ulong step = place_step();
@@ -133,14 +137,14 @@ kernel void latency_fill(global ulong* buffer, ulong count) {
   }
 }
 
-// Writes each node to lead to the next one of the order: one store each.
+// Links each node to the next one of the order, with one store per node.
 kernel void latency_layout(global uchar* ring, uint nodes, uint key, ulong step, ulong line) {
   const ulong begin = first_place(nodes);
   const ulong end = end_of_places(nodes);
   const ulong stride = place_step();
   ulong from = 0;
   for (ulong k = begin; k < end; k += stride) {
-    // In a range of its own an item has just computed it.
+    // With consecutive positions `from` is the previous `to`.
     if (stride != 1 || k == begin) from = offset_at(k, nodes, key, step, line);
     const ulong to = offset_at(k + 1, nodes, key, step, line);
 #if ADDRESS == ADDRESS_POINTER
@@ -152,7 +156,7 @@ kernel void latency_layout(global uchar* ring, uint nodes, uint key, ulong step,
   }
 }
 
-// Ages the caches before a chase; one work-group, which runs where the chase will.
+// Ages the caches before a chase, with one work-group.
 kernel void latency_sweep(global uchar* ring, uint nodes, uint key, ulong step, ulong line,
                           global ulong* sink, uint begin, uint end, uint hops) {
   const ulong first = begin + (ulong)get_global_id(0) * CHAINS * hops;
@@ -174,10 +178,10 @@ kernel void latency_sweep(global uchar* ring, uint nodes, uint key, ulong step, 
 #define RING_ARGUMENT MEMORY uchar *ring,
 #endif
 
-// The timed chase: `lead` single hops and `warm` iterations, then `iterations` between two clock
-// reads, from the node at position `start`. Where a launch may run on any core (CPUs) it also ages
-// the caches itself: nodes age_begin .. age_end - 1, 16 chains of age_hops. out: ticks, byte offset
-// of the last node, the sum of the walk.
+// The timed chase from the node at position `start`: `lead` single hops and `warm` iterations, then
+// `iterations` between two clock reads. On a CPU, where a launch may run on any core, it also ages
+// the caches: nodes age_begin .. age_end - 1 in 16 chains of age_hops. out: ticks, byte offset of
+// the last node, sum of the walk.
 kernel void latency_chase(RING_ARGUMENT uint nodes, uint key, ulong step, ulong line, uint start,
                           uint lead, uint warm, uint iterations, uint age_begin, uint age_end,
                           uint age_hops, ulong never, global ulong* restrict out) {
@@ -185,7 +189,7 @@ kernel void latency_chase(RING_ARGUMENT uint nodes, uint key, ulong step, ulong 
   constant uchar* ring = (constant uchar*)table;
 #endif
 #if SPACE == SPACE_LOCAL
-  // An array and not an argument: its address is then a constant, which costs no instruction.
+  // The array's address is a constant, which costs no instruction, unlike that of an argument.
   local uchar ring[LOCAL_BYTES] __attribute__((aligned(64)));
   ulong from = offset_at(0, nodes, key, step, line);
   for (uint k = 1; k <= nodes; ++k) {
@@ -202,7 +206,7 @@ kernel void latency_chase(RING_ARGUMENT uint nodes, uint key, ulong step, ulong 
 #if SCALAR
   const ulong first = start;
 #else
-  // It is 0: only AMD's compilers do not know, and so take the vector cache.
+  // The added id is 0. AMD's compilers do not know that, and use the vector cache.
   const ulong first = start + get_global_id(0);
 #endif
   cursor at = CURSOR_AT(offset_at(first, nodes, key, step, line));
@@ -219,7 +223,8 @@ kernel void latency_chase(RING_ARGUMENT uint nodes, uint key, ulong step, ulong 
   // clang-format on
   ulong walked = 0;
 #if SPACE != SPACE_LOCAL && SPACE != SPACE_CONSTANT_PROGRAM
-  // Where a ring can be larger than a cache. The mere code keeps NVIDIA's compiler from unrolling.
+  // A ring in these memories may exceed a cache. This code also keeps NVIDIA's compiler from
+  // unrolling.
   if (age_hops != 0) WALK(age_begin, age_end, age_hops, walked)
 #endif
   LOOP_HINT

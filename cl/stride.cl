@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bandwidth by the stride between the elements of a work-item. Each work-item moves batches x
-// UNROLL elements of VECTOR words; one that copies or updates moves them twice, one that reads also
-// stores a word where it is one of at most 4,096 samples. The host's side is
-// src/probes/stride/launch.cpp.
+// Bandwidth by the stride between the elements of a work-item. Each work-item moves batches *
+// UNROLL elements of VECTOR words; a copy or update moves them twice. A read also stores a word for
+// each of at most 4,096 sampled work-items. The launches are in src/probes/stride/launch.cpp.
 //
-// Which elements belong to which work-item is a matter of the arguments alone: of elements of
-// 2^log2_run a work-item, work-item `item` has
+// The arguments determine the elements of a work-item. With 2^log2_run elements per work-item,
+// work-item `item` has
 //     ((item & ~(stride - 1)) << log2_run | (item & (stride - 1))) + i * stride
-// (clmempatterns, E. Konstantinidis 2018), so that stride 1 gives each its own run and a stride of
-// the whole grid makes neighbours move neighbours.
+// (clmempatterns, E. Konstantinidis 2018). Stride 1 gives each work-item a contiguous run; a stride
+// of the whole grid makes neighbouring work-items move neighbouring elements.
 //
-// Elements are moved in their own type and added up as bits, since sums of floating point depend
-// on the order. Word w of the data is (square * w + line) * w + constant, wrapping: what a
-// work-item must find is then a square in the place of its first element, which it checks itself.
+// Elements are moved in their type and summed as integers, since floating-point sums depend on the
+// order. Word w of the data is (square * w + line) * w + constant, wrapping. The sum of a
+// work-item's words is then a quadratic function of its first word, which the work-item checks.
 
 #define TYPE_INT 0
 #define TYPE_FLOAT 1
@@ -46,7 +45,7 @@ typedef OF_WIDTH(int) element;
 #endif
 #endif
 
-// A place among the elements: 32 bits where they are enough, which GPUs add faster.
+// Index of an element, with 32 bits if these suffice: GPUs add them faster.
 #if WIDE
 typedef ulong position;
 #else
@@ -65,7 +64,8 @@ typedef uint position;
 #define LANES ((words)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
 #endif
 
-// A macro: a vector as an argument of a function warns on CPUs whose registers are smaller.
+// Sum of a vector's components. A function with a vector argument would cause warnings on CPUs with
+// smaller registers, so that this is a macro.
 #if VECTOR == 1
 #define TOTAL_OF(each) (each)
 #elif VECTOR == 2
@@ -82,7 +82,7 @@ typedef uint position;
 #endif
 #endif
 
-// Unrolled by macros, which every compiler obeys: all loads of a batch before the first use.
+// Unrolls a batch, with all loads before the first use. Every compiler obeys macros.
 #if UNROLL == 1
 #define EACH(DO) DO(0)
 #elif UNROLL == 2
@@ -99,7 +99,7 @@ typedef uint position;
 // clang-format on
 #endif
 
-// STRIDE as a constant is for tools/accuracy, which compares: the probe passes it as an argument.
+// tools/accuracy builds with a constant STRIDE for comparison; the probe passes an argument.
 #ifdef STRIDE
 #define STRIDE_OF(argument) ((position)STRIDE)
 #else
@@ -151,7 +151,7 @@ kernel void stride_write(global element* restrict data, position stride_argument
   }
 }
 
-// Adds the launch's number: what an earlier launch left behind is then no copy.
+// Copies, and adds the launch's number: words of an earlier launch then fail the check.
 kernel void stride_copy(global const element* restrict from, global element* restrict to,
                         position stride_argument, uint log2_run, position first, uint batches,
                         word launch) {
@@ -187,11 +187,11 @@ kernel void stride_update(global element* restrict data, position stride_argumen
   }
 }
 
-// Outside of all timing: the words that a launch moved, or all of a buffer's. They lie in blocks of
-// `block` words, the first at `first` and each `blocks_apart` behind the one before, which is
-// another way to say what the kernels above do. Work-item (x, y) has blocks_each blocks from
-// y * blocks_each on, and of each the words x * apart and then every step-th, `each` of them.
-// (Without a division, of which LLVM would make an instruction that Oclgrind does not know.)
+// Loop over the words that a launch moved, or over a whole buffer; not timed. The words form blocks
+// of `block` words from `first` on, at distances of `blocks_apart`. Work-item (x, y) visits
+// blocks_each blocks from y * blocks_each on, and in each block `each` words from x * apart on, at
+// distances of `step`. It avoids divisions: LLVM would make an instruction of them that Oclgrind
+// does not know.
 // clang-format off
 #define WALK(DO)                                                                      \
   for (ulong b = 0; b < blocks_each; ++b) {                                           \
@@ -207,14 +207,14 @@ kernel void stride_update(global element* restrict data, position stride_argumen
   }
 // clang-format on
 
-// One store of a word each.
+// Fills the words with the data.
 kernel void stride_fill(global word* data, ulong apart, ulong step, ulong each, ulong blocks_each,
                         ulong first, ulong block, ulong blocks_apart, word square, word line,
                         word constant_part) {
   WALK(data[at] = right_word;)
 }
 
-// One load of a word each; counts those that are right.
+// Counts the right words.
 kernel void stride_check(global const word* data, ulong apart, ulong step, ulong each,
                          ulong blocks_each, ulong first, ulong block, ulong blocks_apart,
                          word square, word line, word constant_part, global uint* right) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tries a clock: a chain of dependent arithmetic of known length between two reads.
-// One work-item; no loads, two stores. clock.clh is put before this file.
+// Self-test of a clock: a chain of dependent arithmetic of known length between two reads. One
+// work-item; no loads, two stores. The host puts clock.clh before this file.
 
-// The chain: no compiler can make fewer links of many. (Of additions it can: 64 times a product and
-// a sum are one product and one sum.)
+// One link of the chain. Compilers cannot combine links; they could combine products and sums.
 #define LINK value = (value * 6364136223846793005ul) ^ 1442695040888963407ul;
 #define LINK_8 LINK LINK LINK LINK LINK LINK LINK LINK
 #define LINK_64 LINK_8 LINK_8 LINK_8 LINK_8 LINK_8 LINK_8 LINK_8 LINK_8
@@ -20,8 +19,8 @@ kernel void ticks_chain(ulong seed, uint iterations, ulong never, global ulong* 
   out[1] = value;
 }
 
-// Steps between reads that follow each other: their least is the cost of a pair, their greatest
-// common divisor the quantum. `steps` receives `count` values.
+// Measures the differences of consecutive reads. Their minimum is the overhead of a pair of reads,
+// their greatest common divisor the resolution. `steps` receives `count` values.
 kernel void ticks_steps(uint count, global ulong* steps) {
   ulong last = clock_now();
   for (uint i = 0; i < count; ++i) {

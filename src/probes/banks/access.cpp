@@ -15,14 +15,14 @@
 namespace clprobe::banks {
 namespace {
 
-/// Lanes that are not congested go to the other banks, in turn, all on the first row. If there are
-/// more lanes than banks, they share words, which costs nothing.
-std::uint32_t beside(const Pattern& pattern, std::uint32_t lane, std::uint32_t word) {
+/// Returns the offset of a lane that is not congested: the first row of the other banks, one bank
+/// after another. With more lanes than banks, lanes share words, which costs nothing.
+std::uint32_t uncongested_offset(const Pattern& pattern, std::uint32_t lane, std::uint32_t word) {
   const std::uint32_t width = pattern.span_bytes / static_cast<std::uint32_t>(pattern.banks);
   const std::uint32_t step = std::max(width, word);
-  const std::uint32_t places = pattern.span_bytes / step;
-  if (places < 2) return 0;
-  return (1 + (lane - static_cast<std::uint32_t>(pattern.number)) % (places - 1)) * step;
+  const std::uint32_t words = pattern.span_bytes / step;
+  if (words < 2) return 0;
+  return (1 + (lane - static_cast<std::uint32_t>(pattern.number)) % (words - 1)) * step;
 }
 
 std::uint32_t offset_of(const Pattern& pattern, std::uint32_t lane, std::uint32_t word,
@@ -38,7 +38,7 @@ std::uint32_t offset_of(const Pattern& pattern, std::uint32_t lane, std::uint32_
     case PatternKind::blocks:
       return lane * number / lanes * pattern.span_bytes;
     case PatternKind::congestion:
-      return lane < number ? lane * pattern.span_bytes : beside(pattern, lane, word);
+      return lane < number ? lane * pattern.span_bytes : uncongested_offset(pattern, lane, word);
   }
   return 0;
 }
@@ -100,8 +100,8 @@ const AccessKind& kind_of(std::string_view series) {
   return *found;
 }
 
-std::uint64_t room_of(const DeviceInfo& device) {
-  constexpr std::uint64_t used = behind_footprint_bytes + beside_array_bytes;
+std::uint64_t pattern_memory(const DeviceInfo& device) {
+  constexpr std::uint64_t used = padding_bytes + other_local_bytes;
   return device.local_memory.count > used ? device.local_memory.count - used : 0;
 }
 
@@ -120,13 +120,15 @@ std::string build_options(const AccessKind& kind, const Shape& shape) {
 }
 
 Bytes memory_of(int lanes) {
+  constexpr Bytes page = kibibytes(4);  // minimum size of a KeptBuffer
   const auto rows = static_cast<std::uint64_t>(std::max(lanes, max_instructions));
-  return {static_cast<std::uint64_t>(lanes) * rows * sizeof(std::uint32_t) +
-          2 * launches_of_model * sizeof(std::uint64_t)};
+  const Bytes table{static_cast<std::uint64_t>(lanes) * rows * sizeof(std::uint32_t)};
+  const Bytes results{2 * launches_of_model * sizeof(std::uint64_t)};
+  return std::max(table, page) + std::max(results, page);
 }
 
 std::uint64_t turns_of_filling(std::uint64_t footprint, std::uint64_t items) {
-  const std::uint64_t words = (footprint + behind_footprint_bytes) / sizeof(std::uint32_t);
+  const std::uint64_t words = (footprint + padding_bytes) / sizeof(std::uint32_t);
   return (words + items - 1) / items;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accesses to local memory (cl/banks.cl): which lane accesses which word, which series there are,
-// and how they are built, launched and simulated. Pure, but for `open`.
+// Accesses to local memory (cl/banks.cl): their patterns, the series, and how they are built,
+// launched and simulated. Only `open` sees OpenCL.
 #pragma once
 
 #include <array>
@@ -18,10 +18,10 @@
 
 namespace clprobe::banks {
 
-/// Any candidate's banks together, side by side, divide this: places so far apart share a bank.
+/// Distance of words that share a bank for all candidates: a multiple of the width of all banks.
 inline constexpr std::uint32_t all_banks_bytes = 1024;
 
-/// Offsets move within blocks of so many bytes while they are measured (cl/banks.cl).
+/// Size of the blocks within which offsets move from access to access (cl/banks.cl).
 inline constexpr std::uint32_t pattern_block_bytes = 8192;
 
 enum class PatternKind {
@@ -29,7 +29,7 @@ enum class PatternKind {
   pairs,       ///< lanes 2i and 2i + 1 at word i
   rows,        ///< lane i at row i mod number of one bank
   blocks,      ///< lane i at row i * number / lanes of one bank
-  congestion,  ///< the first `number` lanes on rows of one bank, the others not on it
+  congestion,  ///< the first `number` lanes at rows of one bank, the others at other banks
 };
 
 inline constexpr Word<PatternKind> pattern_words[]{{PatternKind::stride, "stride"},
@@ -41,8 +41,8 @@ inline constexpr Word<PatternKind> pattern_words[]{{PatternKind::stride, "stride
 struct Pattern {
   PatternKind kind{PatternKind::stride};
   int number{1};
-  std::uint32_t span_bytes{all_banks_bytes};  ///< congestion: from one row of a bank to the next
-  int banks{32};                              ///< congestion: how many share the others
+  std::uint32_t span_bytes{all_banks_bytes};  ///< congestion: distance between rows of a bank
+  int banks{32};                              ///< congestion: number of banks
 
   template <typename Visitor>
   void visit(Visitor& f) {
@@ -68,60 +68,59 @@ struct Pattern {
   friend bool operator==(const Pattern&, const Pattern&) = default;
 };
 
-/// Byte offset of each lane's word, a multiple of `word_bytes`.
+/// Returns the byte offset of each lane's word, a multiple of `word_bytes`.
 std::vector<std::uint32_t> offsets_of(const Pattern& pattern, int word_bytes, int lanes);
 
-/// Bytes that hold all of its places wherever they move, a multiple of the block.
+/// Returns the bytes that the moving offsets of a pattern can reach, a multiple of the block.
 std::uint64_t footprint_of(const Pattern& pattern, int word_bytes, int lanes);
 
-/// Strides that distinguish the candidates: strides from 0 to 65 words (all, or those around powers
-/// of two).
+/// Returns the strides that distinguish the candidates: all from 0 to 65 words, or only those near
+/// powers of two.
 std::vector<int> survey_strides(bool is_whole);
 
-/// Patterns of the survey: the strides, controls, and rows and blocks in one bank. The time of the
-/// latter depends on how many lanes are served together.
+/// Returns the patterns of the survey: strides, pairs, and rows and blocks of one bank. The times
+/// of rows and blocks depend on the number of lanes that are served together.
 std::vector<Pattern> survey_patterns(const std::vector<int>& strides);
 
 /// Kind of accesses of a series.
 struct AccessKind {
-  std::string_view name;  ///< of the series
+  std::string_view name;  ///< name of the series
   bool is_store;
-  bool is_chain;   ///< each access waits for the one before
-  bool is_single;  ///< a few accesses between two clock reads, as the model E counts them
+  bool is_chain;   ///< each access waits for the previous one
+  bool is_single;  ///< a few accesses between two clock reads, for the conflict model
 };
 
-/// All kinds, in the order in which they are shown.
+/// Returns all kinds in the order in which they are shown.
 std::span<const AccessKind> all_kinds();
 
-/// Throws std::out_of_range when there is no series of that name.
+/// Returns the kind of a series. Throws std::out_of_range for an unknown name.
 const AccessKind& kind_of(std::string_view series);
 
-/// Accesses between two clock reads that do not wait for each other: the most that
-/// --instructions takes, and a register each.
+/// Maximum number of independent accesses of a work-item; each needs a register.
 inline constexpr int max_instructions = 32;
 
-/// A sample of the model is so many launches, of which the mean counts (as in its source: 100).
+/// Launches per sample of the conflict model, whose mean counts (100 in the model's source).
 inline constexpr std::uint64_t launches_of_model = 100;
 
-/// Accesses of a chain in one turn of its loop, so that the loop's own instructions are few.
+/// Accesses of a chain per loop iteration, which make the loop's own instructions negligible.
 inline constexpr int chain_steps = 32;
 
-/// Behind the footprint: a word from which a kernel that stores reads, to wait for its stores.
-inline constexpr std::uint64_t behind_footprint_bytes = 16;
-/// Local memory of a kernel besides that array.
-inline constexpr std::uint64_t beside_array_bytes = 48;
+/// Bytes after the footprint. A kernel that stores loads a word from there to wait for its stores.
+inline constexpr std::uint64_t padding_bytes = 16;
+/// Local memory of a kernel in addition to the array of words.
+inline constexpr std::uint64_t other_local_bytes = 48;
 
-/// Bytes of local memory for patterns.
-std::uint64_t room_of(const DeviceInfo& device);
+/// Returns the bytes of local memory for patterns.
+std::uint64_t pattern_memory(const DeviceInfo& device);
 
-/// A point of the series.
+/// A point of the series of accesses.
 struct Shape {
   int word_bytes{4};
   Pattern pattern{};
   std::uint32_t sub_groups{1};
   int lanes{32};
-  std::uint32_t instructions{1};  ///< of a work-item that do not wait for each other
-  std::uint64_t local_bytes{0};   ///< reserved
+  std::uint32_t instructions{1};  ///< independent accesses per work-item
+  std::uint64_t local_bytes{0};   ///< reserved local memory
 
   template <typename Visitor>
   void visit(Visitor& f) {
@@ -134,37 +133,34 @@ struct Shape {
   }
 };
 
-/// Reads a point, if its pattern is possible: a file need not hold what this version writes.
+/// Reads a point; nothing if it failed or if a stored point has an impossible pattern.
 std::optional<Shape> find_usable(const Point& point);
 
-/// The build options of cl/banks.cl.
+/// Returns the build options of cl/banks.cl.
 std::string build_options(const AccessKind& kind, const Shape& shape);
 
-/// Memory that points share: a table of offsets, for each chain or each word of a tile, and the
-/// results of a sample's launches.
+/// Returns the memory that the points share: a table of offsets (one per chain, or one per word of
+/// a tile), and the results of a sample's launches.
 Bytes memory_of(int lanes);
 
-/// Rounds of a launch of the model, of which the last counts: the first brings the code into
-/// caches.
+/// Rounds of a launch of the conflict model. Only the last round counts: the first one loads the
+/// code into caches.
 inline constexpr std::uint64_t rounds_of_model = 2;
 
-/// Turns in which so many work-items write the footprint before they begin.
+/// Returns the iterations of the loop in which `items` work-items fill the footprint.
 std::uint64_t turns_of_filling(std::uint64_t footprint, std::uint64_t items);
 
-/// Iterations of a launch, at most.
+/// Returns the maximum number of timed iterations of a launch.
 std::uint64_t max_timed(std::uint64_t footprint, std::uint64_t items);
 
-/// Prepares points of `Shape`. Throws DeviceError and cl::Error.
+// Functions of `Probe`. `open` throws DeviceError and cl::Error.
 Preparer open(Session& session);
-/// Builds that `open` uses for the kernels of a point, as Probe::builds.
 std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t seed, const Point& point);
-
-/// Accesses of a point for the simulator.
 SimulatedWork trace(const simulator::Machine& machine, const Point& point);
 
 inline constexpr std::array all_words{4, 8, 16};
 
-/// Options of the command line. The probe chooses what is empty.
+/// The requested options. The probe chooses values for those that are empty.
 struct Options {
   explicit Options(const Request& request);
 
@@ -180,29 +176,31 @@ struct Options {
   std::vector<int> instructions{};
 };
 
-/// Work-items of a sub-group.
+/// Returns the number of work-items in a sub-group.
 std::int64_t lanes_of(const DeviceInfo& device);
 
-/// Sub-groups of a work-group, at most as many as keep any local memory busy.
+/// Returns the number of sub-groups in a work-group, limited to a number that saturates any local
+/// memory. A CPU, which runs work-items one after another, has one.
 std::int64_t sub_groups_of(const DeviceInfo& device);
 
 std::vector<int> requested_or(const std::vector<int>& requested, const std::vector<int>& otherwise);
 
-/// Requested words, in bytes.
+/// Returns the requested word sizes in bytes.
 std::vector<int> words_of(const Options& requested);
-/// Words of a series, in bytes.
+/// Returns the word sizes of a series in bytes. Each word size takes a build, and a CPU's driver
+/// builds two kernels per second. Since a CPU shows no banks, only its chains get all word sizes.
 std::vector<int> words_of(const AccessKind& kind, const DeviceInfo& device,
                           const Options& requested);
 
-/// The patterns of a word that the local memory holds.
+/// Returns the patterns of a word size that fit local memory.
 std::vector<Pattern> patterns_for(const DeviceInfo& device, const Options& requested, int word);
 
-/// One array for all patterns of a word, so that one build serves them.
+/// Returns the local memory for all patterns of a word size, which share one build.
 std::uint64_t array_bytes(const DeviceInfo& device, const Options& requested, int word);
 
 Point point_of(const AccessKind& kind, const Shape& shape);
 
-/// Adds points with exactly k lanes on k rows of one bank, as Probe::refine.
+/// Adds the points of the conflict model once the banks are known.
 std::vector<Point> refine(const DeviceInfo& device, const Request& request,
                           std::span<const Point> points);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an access to local memory costs, by which lanes meet in which bank. Method: docs/banks.md.
+// Cost of accesses to local memory by the bank conflicts of their lanes. Method: docs/banks.md.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::string amount(const Finding& finding) {
                                    : format_number(*finding.value) + " cycles";
 }
 
-/// "load-latency" and "4 B" of "load-latency 4 B".
+/// Kind and word of a series: "load-latency" and "4 B" for "load-latency 4 B".
 struct Access {
   std::string kind{};
   std::string word{};
@@ -38,7 +38,7 @@ Access access_of(const std::string& series) {
   return {series.substr(0, space), series.substr(space + 1)};
 }
 
-/// "4 B, 8 B" with the unit once: "4, 8 B".
+/// Removes repeated units from a list: "4, 8 B" for "4 B, 8 B".
 std::string without_repeats(std::string text, std::string_view unit) {
   const std::string between = std::string(unit) + ",";
   for (std::size_t at = text.find(between); at != std::string::npos; at = text.find(between, at)) {
@@ -47,13 +47,8 @@ std::string without_repeats(std::string text, std::string_view unit) {
   return text;
 }
 
-/// "2.00" of "2.00 cycles", which stand before it.
-std::string without_unit(const std::string& cost) {
-  const std::size_t at = cost.find(" cycles");
-  return cost.substr(0, at);
-}
-
-/// "23.3, 31.5, 41.4 cycles at 4, 8, 16 B; 2.00 more per way": a row per kind of access.
+/// Parts of the row of a kind of access: "23.3, 31.5, 41.4 cycles at 4, 8, 16 B; 2.00 more per
+/// way".
 struct Kind {
   std::string name{};
   std::string times{};
@@ -80,7 +75,7 @@ std::vector<CardLine> rows_of(const ProbeResult& result) {
     std::string text = fmt::format("{} at {}", without_repeats(each.times, " cycles"),
                                    without_repeats(each.words, " B"));
     if (!each.cost.empty()) {
-      text += fmt::format("; {} more per way", without_unit(each.cost));
+      text += fmt::format("; {} more per way", each.cost.substr(0, each.cost.find(" cycles")));
     }
     rows.push_back({each.name, std::move(text)});
   }
@@ -159,7 +154,7 @@ constexpr FindingSpec findings[]{
     {.name = "advice", .role = Role::advice},
 };
 
-// Some hundreds of short points: one visit is enough where time is short.
+// The plan has some hundreds of short points. A quick run visits each once.
 constexpr Budgets budgets{
     .quick = {.probe_time = std::chrono::seconds(2), .min_visits = 1, .max_visits = 1},
     .normal = {.probe_time = std::chrono::milliseconds(2800), .max_visits = 3},
@@ -168,12 +163,13 @@ constexpr Budgets budgets{
                  .max_visits = 20,
                  .samples_per_visit = 5}};
 
-// Independent accesses of one work-item where only the rate counts. A CPU's compiler takes long
-// for many, and one core needs few.
+// Independent accesses per work-item in throughput series. A CPU core needs few, and its compiler
+// takes long for many.
 constexpr int default_instructions = 16;
 constexpr int cpu_instructions = 4;
 
-/// The model alone needs to know the banks as well.
+/// Returns true for requested kinds. If only the conflict model is requested, loads are measured,
+/// too: the model needs the banks.
 bool is_measured(const AccessKind& kind, const Options& requested) {
   if (requested.wants(kind.name)) return true;
   const auto is_any_wanted = [&](bool is_model) {
@@ -185,10 +181,10 @@ bool is_measured(const AccessKind& kind, const Options& requested) {
   return kind.name == "load-throughput" && !is_any_wanted(false) && is_any_wanted(true);
 }
 
-/// Reason why nothing can be measured; empty if something can.
+/// Returns the reason why nothing can be measured; empty if something can.
 std::string find_obstacle(const DeviceInfo& device, const Options& requested) {
   if (lanes_of(device) < 2) return "the device's work-groups hold only one work-item";
-  if (room_of(device) < pattern_block_bytes) {
+  if (pattern_memory(device) < pattern_block_bytes) {
     return "the device has less than 8 KiB of local memory";
   }
   const Bytes needed = memory_of(static_cast<int>(lanes_of(device)));
@@ -199,7 +195,7 @@ std::string find_obstacle(const DeviceInfo& device, const Options& requested) {
   return {};
 }
 
-/// Every pattern of a series that is not the model.
+/// Adds all patterns of a series, except those of the conflict model.
 void add_survey(const DeviceInfo& device, const Options& requested, const AccessKind& kind,
                 std::vector<Point>& points) {
   const auto last = [](const std::vector<int>& numbers, std::int64_t otherwise) {
@@ -241,17 +237,17 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   }
   if (requested.wants(transpose_series)) {
     add_transpositions(static_cast<int>(lanes_of(device)), device.max_work_group_size,
-                       words_of(requested).front(), room_of(device), result);
+                       words_of(requested).front(), pattern_memory(device), result);
   }
   if (!result.points.empty()) result.memory = memory_of(static_cast<int>(lanes_of(device)));
   return result;
 }
 
-/// The largest stride for which the local memory holds a sub-group's words.
+/// Returns the largest stride for which the words of a sub-group fit local memory.
 int max_stride(const DeviceInfo& device, int word) {
   const auto lanes = static_cast<int>(lanes_of(device));
   int largest = 0;
-  while (footprint_of({PatternKind::stride, largest + 1}, word, lanes) <= room_of(device)) {
+  while (footprint_of({PatternKind::stride, largest + 1}, word, lanes) <= pattern_memory(device)) {
     ++largest;
   }
   return largest;
@@ -270,7 +266,7 @@ std::string check(const DeviceInfo& device, const Request& request) {
         "1 to {}",
         *w, lanes, device.max_work_group_size, groups);
   }
-  if (room_of(device) < pattern_block_bytes || requested.strides.empty()) return {};
+  if (pattern_memory(device) < pattern_block_bytes || requested.strides.empty()) return {};
   for (const int word : words_of(requested)) {
     const int max = max_stride(device, word);
     if (const auto stride = find_beyond(requested.strides, max)) {
@@ -290,15 +286,15 @@ Card card(const ProbeResult& result) {
   card.titles.emplace(of_memory, of_memory);
   const Finding* const banks = find_value(result.findings, "banks");
   if (banks == nullptr) {
-    // Nobody has looked for them where only tiles were transposed.
-    const bool is_asked = std::any_of(
+    // The card mentions missing banks only if they were measured, not for transposed tiles alone.
+    const bool is_measured = std::any_of(
         result.findings.begin(), result.findings.end(),
         [](const Finding& each) { return each.name == "banks" || each.name == "conflict_free"; });
     const Finding* const why = find_finding(result.findings, "banks");
     std::string reason =
         why == nullptr ? "" : why->reason.substr(0, why->reason.find_first_of(":;"));
     if (!reason.empty()) reason = fmt::format(" ({})", reason);
-    if (is_asked) card.unseen.push_back("banks of local memory" + reason);
+    if (is_measured) card.unseen.push_back("banks of local memory" + reason);
     return card;
   }
   std::string text = fmt::format("{:.0f} banks", *banks->value);

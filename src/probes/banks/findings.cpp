@@ -22,16 +22,17 @@
 namespace clprobe::banks {
 namespace {
 
-/// Measurements of one series of the model.
+/// Measurements of one series of the conflict model.
 struct Measured {
   std::vector<CongestionPoint> points{};
-  std::vector<Interval> intervals{};  ///< of their times
+  std::vector<Interval> intervals{};  ///< intervals of the times
   std::vector<std::string> names{};   ///< "2 sub-groups, 8 accesses, 1 way"
   int word_bytes{0};
 };
 
-/// Numbers of sub-groups (which may be fewer than planned), accesses and wavefronts of a point.
-struct WantedAccesses {
+/// Numbers of sub-groups (the driver may run fewer than planned), accesses and wavefronts of a
+/// point.
+struct AccessCounts {
   std::int64_t sub_groups{0};
   std::int64_t instructions{0};
   int wavefronts{0};
@@ -42,7 +43,7 @@ struct WantedAccesses {
   [[nodiscard]] double product() const { return count() * wavefronts; }
 };
 
-WantedAccesses accesses_of(const Point& point, const Shape& shape, const Model& model) {
+AccessCounts accesses_of(const Point& point, const Shape& shape, const Model& model) {
   return {point.facts.integer_or("sub_groups", shape.sub_groups), shape.instructions,
           wavefronts_of(offsets_of(shape.pattern, shape.word_bytes, shape.lanes), shape.word_bytes,
                         model)};
@@ -56,9 +57,9 @@ Measured read_points(const DeviceInfo& device, std::span<const Point> points,
     const std::optional<Shape> shape = find_usable(point);
     const std::optional<Estimate> time = estimate(point, device);
     if (!shape || !time) continue;
-    const WantedAccesses accesses = accesses_of(point, *shape, model);
+    const AccessCounts accesses = accesses_of(point, *shape, model);
     if (!(accesses.count() > 0.0)) continue;
-    // The sample's accesses are w * l for each launch, so that this is the time of one launch.
+    // A launch has w * l accesses, so that the product is the time of one launch.
     const auto of_launch = [&](double ns) { return in_unit(ns, device) * accesses.count(); };
     found.points.push_back({accesses.product(), of_launch(time->ns)});
     found.intervals.push_back(
@@ -72,8 +73,8 @@ Measured read_points(const DeviceInfo& device, std::span<const Point> points,
   return found;
 }
 
-/// Measured times of loads over the bound of a discrete memory machine: the median, and both
-/// extremes. Nothing measures the latency of a store.
+/// Adds the ratio of measured times of loads to the bound of a discrete memory machine: the median,
+/// with the extremes as interval.
 void add_bound(Findings& found, const Measured& measured, std::string_view series) {
   const auto value_of = [&](std::string_view name, std::string_view of) {
     return find_value(found.findings, name, fmt::format("{} {} B", of, measured.word_bytes));
@@ -132,7 +133,7 @@ void add_model(Findings& found, const DeviceInfo& device, const Measured& measur
   found.findings.push_back(std::move(where));
 }
 
-/// Points that are few enough to be read one by one.
+/// Adds a finding per point.
 void add_rows(Findings& found, const DeviceInfo& device, const Measured& measured,
               std::string_view series) {
   for (std::size_t i = 0; i < measured.points.size(); ++i) {
@@ -143,7 +144,7 @@ void add_rows(Findings& found, const DeviceInfo& device, const Measured& measure
   }
 }
 
-/// Model of a point: by the findings, or else as it was planned. A document may claim any number.
+/// Returns the model of a point: by plausible findings, otherwise as the point was planned.
 Model model_for(const ProbeResult& result, const Shape& shape) {
   const auto number = [&](std::string_view name, int otherwise) {
     constexpr double max_number = 1024.0;
@@ -157,12 +158,12 @@ Model model_for(const ProbeResult& result, const Shape& shape) {
           number("lanes_together", shape.lanes)};
 }
 
-/// The curve of one series and word, with what its points were.
+/// The curve of one series and word size, with intervals and visits of its points.
 struct SeriesCurve {
   const AccessKind* kind{nullptr};
   Curve curve{};
-  std::vector<Interval> intervals{};          ///< of its times, in the same unit
-  std::vector<std::vector<double>> visits{};  ///< what each visit said of them
+  std::vector<Interval> intervals{};          ///< intervals of the times, in the same unit
+  std::vector<std::vector<double>> visits{};  ///< estimates of each visit, by point
 };
 
 std::vector<SeriesCurve> read_curves(const DeviceInfo& device, std::span<const Point> points) {
@@ -191,8 +192,8 @@ std::vector<SeriesCurve> read_curves(const DeviceInfo& device, std::span<const P
   return curves;
 }
 
-/// The curves that the banks are inferred from. Words of 16 bytes are left out where there are
-/// others: some devices serve their lanes in an order of its own.
+/// Returns the curves for the inference of banks. Words of 16 bytes are used only if no others were
+/// measured: some devices serve their lanes in another order.
 std::vector<Curve> curves_for_inference(const std::vector<SeriesCurve>& all) {
   const std::array<bool (*)(const SeriesCurve&), 3> choices{
       [](const SeriesCurve& each) { return !each.kind->is_store && each.curve.word_bytes < 16; },
@@ -220,7 +221,8 @@ std::string text_of(const Model& model) {
   return fmt::format("{} x {} B, {} lanes", model.banks, model.width_bytes, model.lanes_together);
 }
 
-/// A number of the best candidate, unless another that is as good has another.
+/// Makes a finding of a number of the best candidate; without a value if equally good candidates
+/// have other numbers.
 Finding ranked_finding(std::string_view name, const Verdict& verdict, std::string_view unit,
                        int Model::*number) {
   Finding finding = finding_of(name, of_memory, unit, by_bic);
@@ -260,7 +262,7 @@ void add_banks(Findings& found, const DeviceInfo& device, const Verdict& verdict
   found.findings.push_back(std::move(margin));
 }
 
-/// Bytes that a compute unit moves when neighbouring lanes access neighbouring words.
+/// Adds the bandwidth of a compute unit whose neighbouring lanes access neighbouring words.
 void add_bandwidth(Findings& found, const DeviceInfo& device, const SeriesCurve& each,
                    const std::string& name) {
   for (std::size_t i = 0; i < each.curve.times.size(); ++i) {
@@ -279,31 +281,32 @@ void add_bandwidth(Findings& found, const DeviceInfo& device, const SeriesCurve&
   }
 }
 
-/// Lanes that share wide words may be served sooner than the model says (seen on an H200: a
-/// broadcast of 8 bytes goes in one wavefront), so that only strides show what a way of them costs.
+/// Returns true if a pattern shows the cost of a way. For wide words only strides do: lanes that
+/// share a wide word may be served faster than by the model. On an H200 a broadcast of 8 bytes
+/// takes one wavefront.
 bool shows_cost(const Pattern& pattern, int word_bytes) {
   const bool is_stride = pattern.kind == PatternKind::stride && pattern.number > 0;
   return word_bytes <= 4 || is_stride;
 }
 
-/// Patterns with their wavefronts by a model; without one each counts as one.
+/// Patterns of a curve with their wavefronts by the best model; 1 for each without a visible model.
 struct Wavefronts {
   std::vector<double> fronts{};
   std::vector<double> times{};
-  std::vector<std::size_t> places{};  ///< in the curve
+  std::vector<std::size_t> indices{};  ///< indices of the patterns in the curve
 
-  /// The places of those with the fewest.
-  [[nodiscard]] std::vector<std::size_t> free_places() const {
+  /// Returns the indices of the patterns with the fewest wavefronts.
+  [[nodiscard]] std::vector<std::size_t> conflict_free() const {
     const double min = *std::min_element(fronts.begin(), fronts.end());
     std::vector<std::size_t> found;
     for (std::size_t i = 0; i < fronts.size(); ++i) {
-      if (fronts[i] == min) found.push_back(places[i]);
+      if (fronts[i] == min) found.push_back(indices[i]);
     }
     return found;
   }
 };
 
-/// Wavefronts of the patterns that show what a way costs; of all, if none does.
+/// Returns the wavefronts of the patterns that show the cost of a way, or of all if none does.
 Wavefronts wavefronts_for_cost(const SeriesCurve& each, const Verdict& verdict) {
   const std::vector<Pattern>& patterns = each.curve.patterns;
   const int bytes = each.curve.word_bytes;
@@ -319,25 +322,25 @@ Wavefronts wavefronts_for_cost(const SeriesCurve& each, const Verdict& verdict) 
     }
     rows.fronts.push_back(count);
     rows.times.push_back(each.curve.times[i]);
-    rows.places.push_back(i);
+    rows.indices.push_back(i);
   }
   return rows;
 }
 
-/// The median of patterns. All were visited in the same few passes, and what disturbed a pass
-/// disturbed all of them: the interval holds that of what these say by themselves, or, where the
-/// intervals of the times hold it, those of the middle one of them.
-Finding median_of_patterns(const SeriesCurve& each, std::span<const std::size_t> places,
+/// Sets the median time of several patterns. A disturbed pass affects all patterns at once, so that
+/// the interval includes the scatter of the passes' medians. If the intervals of the times include
+/// that scatter already, the interval has the medians of their ends.
+Finding median_of_patterns(const SeriesCurve& each, std::span<const std::size_t> indices,
                            Finding finding) {
   std::vector<double> times;
   std::vector<double> lows;
   std::vector<double> highs;
   std::vector<std::vector<double>> by_pass;
-  for (const std::size_t place : places) {
-    times.push_back(each.curve.times[place]);
-    lows.push_back(each.intervals[place].low);
-    highs.push_back(each.intervals[place].high);
-    const std::vector<double>& visits = each.visits[place];
+  for (const std::size_t i : indices) {
+    times.push_back(each.curve.times[i]);
+    lows.push_back(each.intervals[i].low);
+    highs.push_back(each.intervals[i].high);
+    const std::vector<double>& visits = each.visits[i];
     if (by_pass.size() < visits.size()) by_pass.resize(visits.size());
     for (std::size_t pass = 0; pass < visits.size(); ++pass) by_pass[pass].push_back(visits[pass]);
   }
@@ -361,12 +364,11 @@ void add_costs(Findings& found, const DeviceInfo& device, const SeriesCurve& eac
   const std::string name = fmt::format("{} {} B", each.kind->name, each.curve.word_bytes);
   const Wavefronts rows = wavefronts_for_cost(each, verdict);
   found.findings.push_back(median_of_patterns(
-      each, rows.free_places(),
+      each, rows.conflict_free(),
       finding_of("conflict_free", name, time_unit(device), "median of patterns")));
   if (verdict.is_visible) {
     Finding cost = finding_of("cost_per_way", name, time_unit(device), "least squares");
-    constexpr std::size_t min_patterns =
-        3;  // a line through two points leaves nothing to doubt it by
+    constexpr std::size_t min_patterns = 3;  // two points fit any line
     const std::set<double> different(rows.fronts.begin(), rows.fronts.end());
     if (rows.times.size() < min_patterns || different.size() < 2) {
       cost.reason = fmt::format(
@@ -396,7 +398,7 @@ double discrete_memory_machine_time(double wavefronts, double latency, double wa
 
 void add_congestion(Findings& found, const DeviceInfo& device, std::span<const Point> points,
                     const Model& model) {
-  constexpr std::size_t min_products = 3;  // a line through two leaves nothing to doubt it by
+  constexpr std::size_t min_products = 3;  // two points fit any line
   constexpr std::size_t max_rows = 8;
   for (const AccessKind& kind : all_kinds()) {
     if (!kind.is_single) continue;
@@ -439,7 +441,7 @@ std::vector<CardPlot> model_plots(const ProbeResult& result) {
       const std::optional<Shape> shape =
           point.series == kind.name ? find_usable(point) : std::nullopt;
       if (!shape) continue;
-      const WantedAccesses accesses = accesses_of(point, *shape, model_for(result, *shape));
+      const AccessCounts accesses = accesses_of(point, *shape, model_for(result, *shape));
       plot.points.push_back({i, accesses.product(), accesses.count()});
     }
     plot.trends.push_back({std::string(kind.name), *c1->value, *c2->value, "model: c1·w·l·k + c2"});

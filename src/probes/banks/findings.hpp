@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the points of the probe `banks` say of banks and conflicts, and of the model
-// E = c1 * w * l * k + c2. Pure.
+// Inference of banks and conflict costs from the points of the probe `banks`, and the conflict
+// model E = c1 * w * l * k + c2. Pure.
 #pragma once
 
 #include <algorithm>
@@ -21,22 +21,23 @@
 
 namespace clprobe::banks {
 
-/// Words in turn over `banks` banks of `width_bytes`; at most so many lanes' accesses go together,
-/// and no more than all banks deliver at once (half as many for words of twice the size).
+/// A candidate for the structure of local memory: words alternate over `banks` banks of
+/// `width_bytes`. Lanes are served in groups that the banks can deliver at once: words of twice the
+/// size halve the group.
 struct Model {
   int banks{32};
   int width_bytes{4};
-  int lanes_together{32};
+  int lanes_together{32};  ///< maximum lanes of a group
 
   friend bool operator==(const Model&, const Model&) = default;
 };
 
-/// Counts the passes through the banks until all lanes are served: for each group of lanes that go
-/// together, the most different rows that they want of one bank (at least 1), and the sum of those.
-/// Lanes that want the same row share it. Source: the k-congestion of Okamoto and others 2014.
+/// Counts the passes through the banks until all lanes are served. A group of lanes takes as many
+/// as the maximum number of different rows in one bank; lanes with equal rows share a pass. Source:
+/// the k-congestion of Okamoto et al. 2014.
 int wavefronts_of(std::span<const std::uint32_t> offsets, int word_bytes, const Model& model);
 
-/// The times of one series: what an access of each pattern takes, in any unit.
+/// Times of one series: the time of an access for each pattern, in any unit.
 struct Curve {
   int word_bytes{4};
   int lanes{32};
@@ -44,26 +45,28 @@ struct Curve {
   std::vector<double> times{};
 };
 
-/// Wavefronts of every pattern of the curves by every candidate; they depend on no time.
+/// The candidates, with the wavefronts of every pattern of the curves.
 struct Candidates {
   std::vector<Model> models{};
   /// Indexed by model, curve, pattern.
   std::vector<std::vector<std::vector<double>>> wavefronts{};
 };
 
-/// 8 to 128 banks of 4 and 8 bytes, 8 to 64 lanes together as far as the curves have them.
+/// Returns the candidates with 8 to 128 banks of 4 and 8 bytes, and 8 to 64 lanes together, limited
+/// to the lanes of the curves.
 Candidates tabulate_candidates(std::span<const Curve> curves);
 
-/// time = base + cost * wavefronts, by least squares of relative deviations, with 95 % intervals.
+/// The line time = base + cost * wavefronts, by least squares of relative errors with 95 %
+/// intervals.
 struct ConflictLine {
-  double base{0.0};  ///< time without any wavefront; the time of a conflict-free access is more
+  double base{0.0};  ///< time at 0 wavefronts
   double cost{0.0};
   Interval cost_interval{};
   double r_squared{0.0};
-  double relative_squares{0.0};  ///< sum of squares of the relative deviations
+  double relative_squares{0.0};  ///< sum of squares of the relative errors
 };
 
-/// Least two points with different wavefronts, else a line of cost 0.
+/// Fits the line. If all wavefronts are equal, the cost is 0.
 ConflictLine fit_conflicts(std::span<const double> wavefronts, std::span<const double> times);
 
 /// A candidate and its BIC.
@@ -72,48 +75,48 @@ struct RankedModel {
   double bic{0.0};
 };
 
-/// Verdict of all curves together.
+/// Verdict on all curves together.
 struct Verdict {
   bool is_visible{false};
-  std::string reason{};                ///< why nothing is visible, or no candidate describes it
+  std::string reason{};                ///< reason why no banks are visible
   std::vector<RankedModel> ranking{};  ///< best first
-  double bic_of_none{0.0};             ///< of curves that are flat
-  std::vector<ConflictLine> lines{};   ///< of the best, one a curve
-  double largest_share{0.0};  ///< the most that conflicts add, as a share of a conflict-free access
+  double bic_of_none{0.0};             ///< BIC without conflicts
+  std::vector<ConflictLine> lines{};   ///< lines of the best candidate, one per curve
+  double largest_share{0.0};  ///< maximum cost of conflicts, relative to a conflict-free access
 };
 
-/// Candidates whose BIC is nearer than this to the best cannot be told from it (Kass and Raftery
-/// 1995: 6 to 10 is strong evidence).
+/// Minimum difference of BIC that distinguishes candidates (Kass and Raftery 1995: 6 to 10 is
+/// strong evidence).
 inline constexpr double undecided_bic = 6.0;
 
-/// Compares the candidates by BIC, each with a line of its own for every curve. Nothing is visible
-/// where conflicts add less than 2 %, or where a candidate is no better than flat curves; and
-/// nothing is claimed where the best explains less than 90 % of what is seen.
+/// Compares the candidates by BIC, with one line per curve. No banks are visible if conflicts add
+/// less than 2 %, if the best candidate is not clearly better than flat curves, or if it explains
+/// less than 90 % of the variance.
 Verdict judge(std::span<const Curve> curves, const Candidates& candidates);
 
-/// One measured point of the model E = c1 * w * l * k + c2.
+/// One measured point of the conflict model E = c1 * w * l * k + c2.
 struct CongestionPoint {
   double product{0.0};  ///< w * l * wavefronts
   double time{0.0};     ///< E
 };
 
-/// The model, fitted by least squares as in its source.
+/// The conflict model, fitted by least squares as in its source.
 struct CongestionModel {
   double c1{0.0};
   double c2{0.0};
   Interval c1_interval{};
   Interval c2_interval{};
   double r_squared{0.0};
-  double largest_deviation{0.0};        ///< |E - measured|
-  std::size_t deviates_most{0};         ///< the point that has it
-  double largest_deviation_share{0.0};  ///< of what was measured
+  double largest_deviation{0.0};        ///< maximum of |E - measured|
+  std::size_t deviates_most{0};         ///< index of the point with the largest deviation
+  double largest_deviation_share{0.0};  ///< maximum of |E - measured| / measured
 
   [[nodiscard]] double time_of(double product) const { return c1 * product + c2; }
 };
 
-/// Throws std::invalid_argument without two different products.
-/// Source: S. Okamoto, Y. Ito, K. Nakano, J. Bordim, Thorough Evaluation of GPU Shared Memory Load
-/// and Store Instructions, 2014.
+/// Fits the conflict model. Throws std::invalid_argument without two different products. Source:
+/// S. Okamoto, Y. Ito, K. Nakano, J. Bordim, Thorough Evaluation of GPU Shared Memory Load and
+/// Store Instructions, 2014.
 CongestionModel fit_congestion(std::span<const CongestionPoint> points);
 
 inline bool in_cycles(const DeviceInfo& device) {
@@ -124,7 +127,7 @@ inline std::string_view time_unit(const DeviceInfo& device) {
   return in_cycles(device) ? "cycles" : "seconds";
 }
 
-/// A time in the unit of the findings.
+/// Converts a time to the unit of the findings.
 inline double in_unit(double ns, const DeviceInfo& device) {
   return in_cycles(device) ? ns * device.clock.ticks_per_ns : ns / ns_per_second;
 }
@@ -133,46 +136,44 @@ inline Interval in_unit(const Interval& ns, const DeviceInfo& device) {
   return {in_unit(ns.low, device), in_unit(ns.high, device)};
 }
 
-/// Estimates of the visits, if the estimate of all does not hold how far they are apart.
+/// Returns the estimates of the visits; empty if the interval of `time` contains their scatter.
 inline std::vector<double> visits_beside(const Estimate& time, const Point& point,
                                          const DeviceInfo& device) {
   return time.holds_visits ? std::vector<double>{} : visit_estimates_ns(point, device);
 }
 
-/// Joins the interval of an estimate with that of the visits' median.
+/// Extends the interval of an estimate by the interval of the visits' median.
 inline Interval with_visits(const Interval& estimated, std::span<const double> visits) {
   if (visits.empty()) return estimated;
-  const Interval usual = median_interval(visits);
-  return {std::min(estimated.low, usual.low), std::max(estimated.high, usual.high)};
+  const Interval of_visits = median_interval(visits);
+  return {std::min(estimated.low, of_visits.low), std::max(estimated.high, of_visits.high)};
 }
 
-/// The series of findings about the memory as a whole.
+/// Series of findings about local memory as a whole.
 inline constexpr std::string_view of_memory = "local memory";
 
-/// Judges the banks by loads of 4 and 8 bytes, or else by whatever was measured; nothing without a
-/// measured pattern.
+/// Judges the banks by loads of 4 and 8 bytes, or by all accesses if those were not measured.
+/// Returns nothing without a measured pattern.
 std::optional<Verdict> find_verdict(const DeviceInfo& device, std::span<const Point> points);
 
-/// The `analyse` of the probe. Method: docs/banks.md.
+/// Returns the findings of the probe. Method: docs/banks.md.
 Findings analyse(const DeviceInfo& device, std::span<const Point> points);
 
-/// Minimum time of independent accesses with so many wavefronts together on a discrete memory
-/// machine: its memory takes one wavefront every `way_time` and answers an
-/// access `latency` after it began, all others while it waits. In any unit.
-/// Source: K. Nakano, Simple memory machine models for GPUs, 2014.
+/// Returns the minimum time of independent accesses on a discrete memory machine, in any unit. The
+/// machine accepts one wavefront every `way_time` and answers after `latency`. Source: K. Nakano,
+/// Simple memory machine models for GPUs, 2014.
 double discrete_memory_machine_time(double wavefronts, double latency, double way_time);
 
-/// Adds the line of loads and of stores, where it is off, and up to 8 points one by one. The ratio
-/// to the bound needs the findings of load-latency and load-throughput for the same words, which
-/// are in `found` already.
+/// Adds the conflict model of loads and of stores, its largest deviation, and up to 8 single
+/// points. `found` must have the findings of load-latency and load-throughput, from which the bound
+/// of the discrete memory machine follows.
 void add_congestion(Findings& found, const DeviceInfo& device, std::span<const Point> points,
                     const Model& model);
 
-/// Charts of what the model's points took over the product of their three numbers, the mean of
-/// those with one product, with the line that was found.
+/// Returns charts of the conflict model: times by w * l * k, with the fitted line.
 std::vector<CardPlot> model_plots(const ProbeResult& result);
 
-/// Findings on the card of a device. Pure.
+/// Returns the findings on the card of a device.
 Card card(const ProbeResult& result);
 
 }  // namespace clprobe::banks

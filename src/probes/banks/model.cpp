@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/banks/findings.hpp"
-
+// Fits of the bank candidates and of the conflict model.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +8,9 @@
 #include <set>
 #include <utility>
 
+#include "probes/banks/findings.hpp"
+#include "probes/shared/relative_line.hpp"
+
 namespace clprobe::banks {
 namespace {
 
@@ -16,16 +18,13 @@ constexpr std::array candidate_banks{8, 16, 32, 64, 128};
 constexpr std::array candidate_widths{4, 8};
 constexpr std::array candidate_lanes{8, 16, 32, 64};
 
-// The 97.5 % quantile of the normal distribution; curves have enough points for it.
-constexpr double z_95 = 1.959963985;
-
-/// Buffers for counting rows, kept from group to group: a run has a hundred thousand.
+/// Buffers for counting rows, reused between groups of lanes: a run counts a hundred thousand.
 struct RowCounts {
   std::vector<std::uint32_t> rows{};
-  std::vector<int> wanted{};
+  std::vector<int> by_bank{};
 };
 
-/// Rows that a group of lanes wants, by the bank that has them: the most of one bank.
+/// Returns the maximum number of different rows in one bank that a group of lanes accesses.
 int rows_of_group(std::span<const std::uint32_t> offsets, std::uint32_t word, const Model& model,
                   RowCounts& counts) {
   const auto width = static_cast<std::uint32_t>(model.width_bytes);
@@ -39,47 +38,22 @@ int rows_of_group(std::span<const std::uint32_t> offsets, std::uint32_t word, co
   }
   if (!std::is_sorted(rows.begin(), rows.end())) std::sort(rows.begin(), rows.end());
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-  counts.wanted.assign(banks, 0);
-  int max_wanted = 0;
-  for (const std::uint32_t row : rows) {
-    max_wanted = std::max(max_wanted, ++counts.wanted[row % banks]);
-  }
-  return max_wanted;
+  counts.by_bank.assign(banks, 0);
+  int most = 0;
+  for (const std::uint32_t row : rows) most = std::max(most, ++counts.by_bank[row % banks]);
+  return most;
 }
 
-std::vector<int> rows_by_group(std::span<const std::uint32_t> offsets, int word_bytes,
-                               const Model& model) {
-  const int delivered = model.banks * model.width_bytes / word_bytes;
-  const auto together =
-      static_cast<std::size_t>(std::clamp(delivered, 1, std::max(model.lanes_together, 1)));
-  std::vector<int> groups;
-  RowCounts counts;
-  for (std::size_t first = 0; first < offsets.size(); first += together) {
-    groups.push_back(
-        rows_of_group(offsets.subspan(first, std::min(together, offsets.size() - first)),
-                      static_cast<std::uint32_t>(word_bytes), model, counts));
+/// Returns the constant with the least squares of relative errors.
+double relative_mean(std::span<const double> times) {
+  double weights = 0.0;
+  double sum = 0.0;
+  for (const double time : times) {
+    weights += 1.0 / (time * time);
+    sum += 1.0 / time;
   }
-  return groups;
+  return sum / weights;
 }
-
-/// Sums of a weighted regression; the weights make all deviations relative.
-struct Sums {
-  double w{0.0};
-  double x{0.0};
-  double y{0.0};
-  double xx{0.0};
-  double xy{0.0};
-
-  void add(double weight, double at, double value) {
-    w += weight;
-    x += weight * at;
-    y += weight * value;
-    xx += weight * at * at;
-    xy += weight * at * value;
-  }
-};
-
-double weight_of(double time) { return 1.0 / (time * time); }
 
 double relative_squares(std::span<const double> wavefronts, std::span<const double> times,
                         double base, double cost) {
@@ -92,14 +66,14 @@ double relative_squares(std::span<const double> wavefronts, std::span<const doub
 }
 
 double bic_of(double relative_squares, std::size_t points, std::size_t parameters) {
-  // A clock and a host's noise leave at least this residual: a smaller one proves nothing.
+  // The clock and the host's noise leave at least this mean square.
   constexpr double min_mean_square = 1e-6;
   const auto n = static_cast<double>(points);
   return n * std::log(std::max(relative_squares / n, min_mean_square)) +
          static_cast<double>(parameters) * std::log(n);
 }
 
-/// All curves fitted under one model.
+/// The fit of all curves by one model.
 struct Fit {
   std::vector<ConflictLine> lines{};
   double relative_squares{0.0};
@@ -121,15 +95,16 @@ Fit fit_model(std::span<const Curve> curves, std::span<const std::vector<double>
   return fit;
 }
 
-/// Wavefronts of one pattern by every candidate.
+/// Wavefronts of one pattern for every candidate.
 struct PatternCounts {
   int word_bytes{4};
   int lanes{32};
   Pattern pattern{};
-  std::vector<double> wavefronts{};  // by model
+  std::vector<double> wavefronts{};  ///< indexed by model
 };
 
-/// Counted once: chains and independent accesses, loads and stores mostly have the same patterns.
+/// Returns the wavefronts of a pattern. They are counted once, since the curves share most
+/// patterns.
 const PatternCounts& counts_of(const Pattern& pattern, const Curve& curve,
                                std::span<const Model> models, std::vector<PatternCounts>& known) {
   const auto same = std::find_if(known.begin(), known.end(), [&](const PatternCounts& each) {
@@ -152,8 +127,15 @@ std::string no_banks(const char* why, double share) {
 }  // namespace
 
 int wavefronts_of(std::span<const std::uint32_t> offsets, int word_bytes, const Model& model) {
+  const int delivered = model.banks * model.width_bytes / word_bytes;
+  const auto together =
+      static_cast<std::size_t>(std::clamp(delivered, 1, std::max(model.lanes_together, 1)));
   int sum = 0;
-  for (const int rows : rows_by_group(offsets, word_bytes, model)) sum += rows;
+  RowCounts counts;
+  for (std::size_t first = 0; first < offsets.size(); first += together) {
+    sum += rows_of_group(offsets.subspan(first, std::min(together, offsets.size() - first)),
+                         static_cast<std::uint32_t>(word_bytes), model, counts);
+  }
   return sum;
 }
 
@@ -162,11 +144,11 @@ Candidates tabulate_candidates(std::span<const Curve> curves) {
   for (const Curve& curve : curves) max_lanes = std::max(max_lanes, curve.lanes);
   Candidates candidates;
   for (const int lanes : candidate_lanes) {
-    // More lanes together than there are is the same as all of them.
+    // More lanes together than the device has would be an equal candidate.
     if (lanes > max_lanes && lanes != candidate_lanes.front()) continue;
     for (const int banks : candidate_banks) {
       for (const int width : candidate_widths) {
-        // And more than the banks deliver, in words of 4 bytes, as many as they do.
+        // The banks must deliver a word of 4 bytes to each lane.
         if (lanes * 4 <= banks * width) candidates.models.push_back({banks, width, lanes});
       }
     }
@@ -186,24 +168,22 @@ Candidates tabulate_candidates(std::span<const Curve> curves) {
 }
 
 ConflictLine fit_conflicts(std::span<const double> wavefronts, std::span<const double> times) {
-  Sums sums;
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    sums.add(weight_of(times[i]), wavefronts[i], times[i]);
-  }
   ConflictLine line;
-  const double spread = sums.xx - sums.x * sums.x / sums.w;
-  constexpr double rounding = 1e-12;
-  if (spread > rounding * sums.xx) line.cost = (sums.xy - sums.x * sums.y / sums.w) / spread;
-  line.base = (sums.y - line.cost * sums.x) / sums.w;
-  line.relative_squares = relative_squares(wavefronts, times, line.base, line.cost);
-  const double flat = relative_squares(wavefronts, times, sums.y / sums.w, 0.0);
-  line.r_squared = flat > 0.0 ? 1.0 - line.relative_squares / flat : 1.0;
-  line.cost_interval = {line.cost, line.cost};
-  if (times.size() > 2 && line.cost != 0.0) {
-    const double variance = line.relative_squares / static_cast<double>(times.size() - 2);
-    const double half = z_95 * std::sqrt(variance / spread);
+  line.base = relative_mean(times);
+  const double flat = relative_squares(wavefronts, times, line.base, 0.0);
+  const auto [min, max] = std::ranges::minmax(wavefronts);
+  if (min < max) {
+    const Line fitted = fit_relative_line(wavefronts, times);
+    // Curves have enough points for the normal distribution.
+    const double to_normal =
+        times.size() > 2 ? student_t(normal_degrees) / student_t(times.size() - 2) : 1.0;
+    const double half = to_normal * (fitted.slope_interval.high - fitted.slope);
+    line.base = fitted.intercept;
+    line.cost = fitted.slope;
     line.cost_interval = {line.cost - half, line.cost + half};
   }
+  line.relative_squares = relative_squares(wavefronts, times, line.base, line.cost);
+  line.r_squared = flat > 0.0 ? 1.0 - line.relative_squares / flat : 1.0;
   return line;
 }
 
@@ -225,7 +205,7 @@ Verdict judge(std::span<const Curve> curves, const Candidates& candidates) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < candidates.models.size(); ++i) {
     fits.push_back(fit_model(curves, candidates.wavefronts[i]));
-    // Lanes together, banks and width are parameters, too, but all candidates have them.
+    // Each curve has two parameters, and the candidate three: banks, width and lanes together.
     const double bic = bic_of(fits[i].relative_squares, points, 2 * curves.size() + 3);
     verdict.ranking.push_back({candidates.models[i], bic});
     order.push_back(i);
@@ -239,8 +219,8 @@ Verdict judge(std::span<const Curve> curves, const Candidates& candidates) {
   verdict.lines = best.lines;
   verdict.largest_share = best.largest_share;
   constexpr double min_share = 0.02;
-  // The best of some tens of candidates fits noise a little, so that more is asked of it than of
-  // one that was named before.
+  // The best of some tens of candidates fits noise a little, so that the threshold is higher than
+  // for a single hypothesis.
   constexpr double decisive_bic = 20.0;
   constexpr double min_r_squared = 0.9;
   const bool has_negative = std::any_of(best.lines.begin(), best.lines.end(),

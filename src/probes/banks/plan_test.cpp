@@ -179,8 +179,8 @@ TEST_CASE("points name their parameters in this order, and are read back as they
 
 TEST_CASE("--max-memory holds for the tables of offsets and the results") {
   Request request;
-  CHECK(banks_probe().plan(gpu(), request).memory == Bytes{32 * 32 * 4 + 2 * 100 * 8});
-  request.max_memory = {32 * 32 * 4 + 2 * 100 * 8};
+  CHECK(banks_probe().plan(gpu(), request).memory == kibibytes(8));
+  request.max_memory = kibibytes(8);
   CHECK_FALSE(banks_probe().plan(gpu(), request).points.empty());
   request.max_memory = request.max_memory - Bytes{1};
   const Plan plan = banks_probe().plan(gpu(), request);

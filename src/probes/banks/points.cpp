@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-
+// The planned points of the probe `banks`.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace {
 // Sub-group size if the driver does not report one.
 constexpr std::int64_t default_lanes = 32;
 constexpr std::int64_t max_lanes = 128;
-// Enough to keep any local memory busy, and what the model's source goes to.
+// Enough sub-groups to saturate any local memory; also the maximum in the model's source.
 constexpr std::int64_t max_sub_groups = 32;
 
 std::vector<int> powers_of_two(std::int64_t last) {
@@ -25,14 +25,14 @@ std::vector<int> powers_of_two(std::int64_t last) {
   return numbers;
 }
 
-/// True if the reserved local memory holds all rows of the pattern.
+/// Returns true if the pattern fits the reserved local memory.
 bool fits(const Shape& shape) {
-  return footprint_of(shape.pattern, shape.word_bytes, shape.lanes) + behind_footprint_bytes <=
+  return footprint_of(shape.pattern, shape.word_bytes, shape.lanes) + padding_bytes <=
          shape.local_bytes;
 }
 
-/// The model is a line through products of three numbers: some of each, and the largest, say as
-/// much as all.
+/// Thins out the numbers of a conflict model, but keeps the first and the last: a line needs only
+/// some of the products.
 std::vector<int> thinned_for(Effort effort, std::vector<int> numbers) {
   const std::size_t step = effort == Effort::quick ? 3 : 2;
   if (effort == Effort::thorough || numbers.size() <= step) return numbers;
@@ -43,8 +43,8 @@ std::vector<int> thinned_for(Effort effort, std::vector<int> numbers) {
   return some;
 }
 
-/// A word as wide as a bank is served whole in one pass: what is wider takes several, and of what
-/// is narrower two words share a place.
+/// Returns the word size of the conflict model: the width of a bank. Wider words take several
+/// passes, and narrower ones share a row.
 int word_of_model(const Options& requested, const Model& model) {
   const bool is_a_word =
       std::find(all_words.begin(), all_words.end(), model.width_bytes) != all_words.end();
@@ -64,12 +64,11 @@ Options::Options(const Request& request)
       instructions(request.own.numbers("instructions")) {}
 
 std::int64_t lanes_of(const DeviceInfo& device) {
-  const std::int64_t said = device.sub_group_size;
-  const std::int64_t lanes = said >= 2 && said <= max_lanes ? said : default_lanes;
+  const std::int64_t reported = device.sub_group_size;
+  const std::int64_t lanes = reported >= 2 && reported <= max_lanes ? reported : default_lanes;
   return std::clamp<std::int64_t>(lanes, 1, std::max<std::int64_t>(device.max_work_group_size, 1));
 }
 
-/// A CPU runs the work-items of a group one after another: one sub-group is all there is.
 std::int64_t sub_groups_of(const DeviceInfo& device) {
   if (runs_items_in_turn(device)) return 1;
   return std::clamp<std::int64_t>(device.max_work_group_size / lanes_of(device), 1, max_sub_groups);
@@ -84,8 +83,6 @@ std::vector<int> words_of(const Options& requested) {
   return requested_or(requested.words, {all_words.begin(), all_words.end()});
 }
 
-/// Each word is a build, of which a CPU's driver makes two a second; where no banks are to be
-/// expected, chains show all words.
 std::vector<int> words_of(const AccessKind& kind, const DeviceInfo& device,
                           const Options& requested) {
   if (runs_items_in_turn(device) && !kind.is_chain) {
@@ -100,7 +97,7 @@ std::vector<Pattern> patterns_for(const DeviceInfo& device, const Options& reque
       survey_patterns(requested_or(requested.strides, survey_strides(is_whole)));
   const int lanes = static_cast<int>(lanes_of(device));
   std::erase_if(patterns, [&](const Pattern& pattern) {
-    return footprint_of(pattern, word, lanes) > room_of(device);
+    return footprint_of(pattern, word, lanes) > pattern_memory(device);
   });
   return patterns;
 }
@@ -111,7 +108,7 @@ std::uint64_t array_bytes(const DeviceInfo& device, const Options& requested, in
     footprint =
         std::max(footprint, footprint_of(pattern, word, static_cast<int>(lanes_of(device))));
   }
-  return footprint + behind_footprint_bytes;
+  return footprint + padding_bytes;
 }
 
 Point point_of(const AccessKind& kind, const Shape& shape) {
@@ -127,7 +124,7 @@ std::vector<Point> refine(const DeviceInfo& device, const Request& request,
   std::vector<Point> more;
   const std::optional<Verdict> verdict = find_verdict(device, points);
   if (!verdict || device.timer != Timer::clock) return more;
-  // If no banks are visible and --ways was given: rows that any candidate has in one bank.
+  // Without visible banks, requested ways use rows that share a bank in all candidates.
   if (!verdict->is_visible && requested.ways.empty()) return more;
   const Model model = verdict->is_visible ? verdict->ranking.front().model : Model{128, 8, 1};
   const int word = word_of_model(requested, model);

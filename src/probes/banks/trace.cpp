@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The accesses of cl/banks.cl and the transposition of cl/banks_transpose.clh as warp instructions.
-// Pure.
+// Simulation of cl/banks.cl and cl/banks_transpose.clh by warp instructions. Pure.
 #include <cstdint>
 #include <vector>
 
@@ -19,12 +18,12 @@ using simulator::Program;
 using simulator::Register;
 using simulator::Trace;
 
-// The barriers weigh alike in every turn.
+// All iterations of a transposition take equally long, so that few show the time.
 constexpr std::uint64_t max_turns = 8;
 
-/// Places where the lanes of each sub-group write their row `j`, and where they read that column.
+/// Adds tables of the offsets at which each sub-group writes its row `j` and reads its column `j`.
 void add_tables(const Tile& tile, int j, Trace& trace) {
-  const std::vector<std::uint32_t> places = places_of(tile);
+  const std::vector<std::uint32_t> offsets = offsets_of(tile);
   const auto side = static_cast<std::size_t>(tile.side);
   std::vector<std::uint64_t> into;
   std::vector<std::uint64_t> from;
@@ -32,8 +31,8 @@ void add_tables(const Tile& tile, int j, Trace& trace) {
     const auto row = static_cast<std::size_t>(sub_group) +
                      static_cast<std::size_t>(j) * static_cast<std::size_t>(tile.sub_groups);
     for (std::size_t lane = 0; lane < side; ++lane) {
-      into.push_back(places[row * side + lane]);
-      from.push_back(places[lane * side + row]);
+      into.push_back(offsets[row * side + lane]);
+      from.push_back(offsets[lane * side + row]);
     }
   }
   trace.tables.push_back(std::move(into));
@@ -49,8 +48,7 @@ Lanes lanes_by(const Tile& tile, std::uint32_t table) {
   return lanes;
 }
 
-/// The program: `count` transpositions between two clock reads, of which the second waits for the
-/// last values.
+/// Makes `count` transpositions between two clock reads; the second read waits for the last values.
 Program transpositions(const Tile& tile, std::uint64_t count) {
   Program program{simulator::barrier(), simulator::read_clock(0)};
   const auto body = static_cast<std::uint32_t>(program.size());
@@ -71,15 +69,15 @@ Program transpositions(const Tile& tile, std::uint64_t count) {
   return program;
 }
 
-// Enough turns to make the start and the end of a chain, or of a busy local memory, small.
+// Enough iterations to make start and end of a chain, or of a saturated local memory, negligible.
 constexpr std::uint64_t turns_of_chain = 64;
 constexpr std::uint64_t turns = 16;
-// An offset is where it began after so many accesses.
+// Number of accesses after which an offset repeats.
 constexpr std::uint32_t period = pattern_block_bytes / all_banks_bytes;
-// A register after those of the chains.
+// The chains use the registers below this one.
 constexpr Register last_load = 62;
 
-/// The offsets of the lanes, row by row for each access of a chain.
+/// Returns the offsets of the lanes, one row per access of a chain.
 std::vector<std::uint64_t> offsets_of_chain(const Shape& shape, std::uint32_t chain) {
   constexpr std::uint32_t within = pattern_block_bytes - 1;
   const auto pattern = offsets_of(shape.pattern, shape.word_bytes, shape.lanes);
@@ -93,8 +91,7 @@ std::vector<std::uint64_t> offsets_of_chain(const Shape& shape, std::uint32_t ch
   return table;
 }
 
-/// The program: `count` accesses of each chain between two clock reads, of which the second waits
-/// for all of them.
+/// Makes `count` accesses of each chain between two clock reads; the second read waits for all.
 Program accesses_of(const AccessKind& kind, const Shape& shape, std::uint32_t chains,
                     std::uint64_t count) {
   Program program{simulator::barrier(), simulator::read_clock(0)};
@@ -112,7 +109,7 @@ Program accesses_of(const AccessKind& kind, const Shape& shape, std::uint32_t ch
   if (count > 1) program.push_back(simulator::repeat(body, count));
   Instruction end = simulator::read_clock(1);
   if (kind.is_store) {
-    // Local memory is served in order: a load follows the stores.
+    // Local memory serves accesses in order, so that a load waits for all stores.
     Lanes one;
     one.active = 1;
     program.push_back(simulator::local_load(last_load, one));

@@ -16,8 +16,8 @@
 namespace clprobe::banks {
 namespace {
 
-/// In words from the row's beginning.
-std::uint32_t place_in_row(const Tile& tile, std::uint32_t row, std::uint32_t column) {
+/// Returns the position of a word in its row.
+std::uint32_t position_in_row(const Tile& tile, std::uint32_t row, std::uint32_t column) {
   const auto side = static_cast<std::uint32_t>(tile.side);
   switch (tile.layout) {
     case Layout::rows:
@@ -26,14 +26,14 @@ std::uint32_t place_in_row(const Tile& tile, std::uint32_t row, std::uint32_t co
     case Layout::diagonal:
       return (column + row) % side;
     case Layout::shifted:
-      // Every run has the same shifts, as one sample of random ones.
+      // All runs have equal shifts: the hash gives one sample of random shifts.
       return (column + mixed(row + 1)) % side;
   }
   return column;
 }
 
-/// Sub-groups that share a tile's rows evenly. Four rows each leave the loads something to overlap,
-/// and a group of the usual size does.
+/// Returns a number of sub-groups that divides the rows of a tile. Four rows per sub-group let
+/// loads overlap in a work-group of the usual size.
 int sub_groups_for(int side, std::int64_t max_sub_groups) {
   constexpr std::int64_t usual_rows = 4;
   const auto max = std::max<std::int64_t>(max_sub_groups, 1);
@@ -72,7 +72,7 @@ std::string amount(const DeviceInfo& device, double time) {
   return in_cycles(device) ? format_number(time) + " cycles" : format_seconds(time);
 }
 
-/// Smallest gain that is worth advice; noise could make a smaller one.
+/// Minimum gain for advice, above noise.
 constexpr double min_gain = 1.1;
 
 std::optional<Finding> advise(const DeviceInfo& device, std::span<const TileTime> times) {
@@ -97,18 +97,18 @@ std::optional<Finding> advise(const DeviceInfo& device, std::span<const TileTime
 
 bool is_transposition(const Point& point) { return point.series == transpose_series; }
 
-std::vector<std::uint32_t> places_of(const Tile& tile) {
+std::vector<std::uint32_t> offsets_of(const Tile& tile) {
   const auto side = static_cast<std::uint32_t>(tile.side);
   const std::uint32_t row_words = side + (tile.layout == Layout::padded ? 1 : 0);
-  std::vector<std::uint32_t> places;
-  places.reserve(std::size_t{side} * side);
+  std::vector<std::uint32_t> offsets;
+  offsets.reserve(std::size_t{side} * side);
   for (std::uint32_t row = 0; row < side; ++row) {
     for (std::uint32_t column = 0; column < side; ++column) {
-      const std::uint32_t at = row * row_words + place_in_row(tile, row, column);
-      places.push_back(at * static_cast<std::uint32_t>(tile.word_bytes));
+      const std::uint32_t word = row * row_words + position_in_row(tile, row, column);
+      offsets.push_back(word * static_cast<std::uint32_t>(tile.word_bytes));
     }
   }
-  return places;
+  return offsets;
 }
 
 std::uint64_t bytes_of(const Tile& tile) {
@@ -116,14 +116,14 @@ std::uint64_t bytes_of(const Tile& tile) {
   return side * (side + 1) * static_cast<std::uint64_t>(tile.word_bytes);
 }
 
-void add_transpositions(int lanes, std::int64_t max_work_group, int word_bytes, std::uint64_t room,
-                        Plan& plan) {
+void add_transpositions(int lanes, std::int64_t max_work_group, int word_bytes,
+                        std::uint64_t local_bytes, Plan& plan) {
   Tile tile;
   tile.word_bytes = word_bytes;
   tile.side = lanes;
   tile.sub_groups = sub_groups_for(lanes, max_work_group / lanes);
   std::string obstacle;
-  if (bytes_of(tile) > room) {
+  if (bytes_of(tile) > local_bytes) {
     obstacle =
         fmt::format("a tile of {0} x {0} words needs {1} of local memory, more than is available",
                     lanes, format_bytes({bytes_of(tile)}));
@@ -153,7 +153,7 @@ std::uint64_t lead_of_transpositions(std::uint64_t iterations) {
   return iterations % 2 == 0 ? 1 : 2;
 }
 
-// Behind those before the timed ones, and the two rounds that they are made in.
+// The launch also has up to two untimed transpositions, in a loop of two rounds.
 std::uint64_t max_transpositions() { return max_iterations - 4; }
 
 std::vector<Finding> transpose_findings(const DeviceInfo& device, std::span<const Point> points) {

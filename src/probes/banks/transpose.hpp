@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A square tile that is written by rows and read by columns, in layouts that make the columns meet
-// in banks or not: how padding and its like pay where it matters.
+// Transposition of a square tile: written by rows and read by columns, in layouts with and without
+// bank conflicts.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +22,13 @@ namespace clprobe::banks {
 
 inline constexpr std::string_view transpose_series = "transpose";
 
-/// Place of a word in its row. Source of the last: K. Nakano, S. Matsumae, Y. Ito, The random
-/// address shift to reduce the memory access congestion on the discrete memory machine, 2013.
+/// Layout of a tile. Source of `shifted`: K. Nakano, S. Matsumae, Y. Ito, The random address shift
+/// to reduce the memory access congestion on the discrete memory machine, 2013.
 enum class Layout {
-  rows,      ///< word c of row r behind word c - 1, rows behind each other
-  padded,    ///< the same with a word that nobody uses behind each row
-  diagonal,  ///< row r begins at its word r, and goes on around
-  shifted,   ///< row r begins at a random word, and goes on around
+  rows,      ///< row by row
+  padded,    ///< row by row, with an unused word after each row
+  diagonal,  ///< row r is rotated by r words
+  shifted,   ///< each row is rotated by a random number of words
 };
 
 inline constexpr Word<Layout> layout_words[]{{Layout::rows, "rows"},
@@ -40,7 +40,7 @@ inline constexpr Word<Layout> layout_words[]{{Layout::rows, "rows"},
 struct Tile {
   Layout layout{Layout::rows};
   int word_bytes{4};
-  int side{32};  ///< words of a row, and rows
+  int side{32};  ///< number of rows and of words per row
   int sub_groups{8};
 
   [[nodiscard]] int rows_per_sub_group() const { return side / sub_groups; }
@@ -55,29 +55,29 @@ struct Tile {
   }
 };
 
-/// Rows of a sub-group at most: each takes three registers and more.
+/// Maximum rows per sub-group: each row needs at least three registers.
 inline constexpr int max_rows_per_sub_group = 16;
 
 bool is_transposition(const Point& point);
 
-/// Byte offset of the word in each row and column, row by row.
-std::vector<std::uint32_t> places_of(const Tile& tile);
-/// Bytes that hold them all.
+/// Returns the byte offsets of all words, row by row.
+std::vector<std::uint32_t> offsets_of(const Tile& tile);
+/// Returns the local memory that any layout of the tile needs.
 std::uint64_t bytes_of(const Tile& tile);
 
-/// Adds a point for each layout of a tile as wide as a sub-group; `room`: bytes of local memory for
-/// it. Where it does not fit, why.
-void add_transpositions(int lanes, std::int64_t max_work_group, int word_bytes, std::uint64_t room,
-                        Plan& plan);
+/// Adds a point for each layout of a tile as wide as a sub-group, or the reason why the tile does
+/// not fit `local_bytes` of local memory or the work-group.
+void add_transpositions(int lanes, std::int64_t max_work_group, int word_bytes,
+                        std::uint64_t local_bytes, Plan& plan);
 
 std::string transpose_options(const Tile& tile);
 
-/// Transpositions before those that are timed: at least one, and so many that all are odd.
+/// Returns the number of untimed transpositions: at least one, so that the total is odd.
 std::uint64_t lead_of_transpositions(std::uint64_t iterations);
 
 std::uint64_t max_transpositions();
 
-/// The time of an access by layout, and what to do about it. Method: docs/banks.md.
+/// Returns the time per access of each layout, and advice. Method: docs/banks.md.
 std::vector<Finding> transpose_findings(const DeviceInfo& device, std::span<const Point> points);
 
 SimulatedWork trace_transposition(const simulator::Machine& machine, const Point& point);

@@ -46,7 +46,7 @@ constexpr std::array all_layouts{Layout::rows, Layout::padded, Layout::diagonal,
 
 /// The most ways that a row, or a column, of the tile takes.
 int max_ways(const Tile& tile, const Model& model, bool is_column) {
-  const std::vector<std::uint32_t> places = places_of(tile);
+  const std::vector<std::uint32_t> places = offsets_of(tile);
   const auto side = static_cast<std::size_t>(tile.side);
   int max = 0;
   for (std::size_t a = 0; a < side; ++a) {
@@ -92,7 +92,7 @@ TEST_CASE("every layout keeps all words apart, within the local memory that is r
   for (const Layout layout : all_layouts) {
     for (const int word : {4, 8, 16}) {
       const Tile tile = tile_of(layout, word);
-      const std::vector<std::uint32_t> places = places_of(tile);
+      const std::vector<std::uint32_t> places = offsets_of(tile);
       CHECK(std::set<std::uint32_t>(places.begin(), places.end()).size() == 32 * 32);
       CHECK(*std::max_element(places.begin(), places.end()) + static_cast<unsigned>(word) <=
             bytes_of(tile));

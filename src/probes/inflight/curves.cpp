@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which points the probe `inflight` plans of Thread-Latency curves and of sub-groups' own times.
-// Pure.
+// The planned points of Thread-Latency curves and of single sub-groups. Pure.
 #include "probes/inflight/inflight.hpp"
 
 #include <fmt/format.h>
@@ -22,27 +21,25 @@ namespace clprobe::inflight {
 namespace {
 
 constexpr std::array usual_loads{1, 2, 3, 4, 8};
-// Mergers that distinguish a pool of requests from a table of instructions, once there is a spike.
-constexpr std::array telling_mergers{2, 4, 8};
-constexpr std::array telling_loads{1, 2};
+// After a spike, these mergers and loads distinguish a pool of requests from a table of
+// instructions.
+constexpr std::array kind_mergers{2, 4, 8};
+constexpr std::array kind_loads{1, 2};
+// More sub-groups per line than any merge list holds: a full list makes a spike as well.
 constexpr int list_merger = 16;
 constexpr std::array list_loads{2, 3, 4};
 
-std::vector<int> chosen(const std::vector<int>& requested, std::span<const int> usual) {
-  return requested.empty() ? std::vector<int>(usual.begin(), usual.end()) : requested;
-}
-
-/// A first look ends where groups take another build (work_group.hpp), one for each power of two.
+/// Returns the largest planned work-group. Beyond `usual_group` each power of two needs a build of
+/// its own, for which a quick run has no time.
 std::int64_t largest_items(const DeviceInfo& device, const Options& requested) {
-  const bool is_first_look = requested.effort == Effort::quick && !is_simulated(device);
-  if (!is_first_look) return max_items(device);
+  const bool is_brief = requested.effort == Effort::quick && !is_simulated(device);
+  if (!is_brief) return max_items(device);
   return std::min(max_items(device), static_cast<std::int64_t>(usual_group));
 }
 
-/// Every second number of work-items of the first two sub-groups, where caches and barriers have
-/// their steps; then fewer, until a jump is seen. Of a device's large groups one in four
-/// sub-groups: their steps are coarse beside their scatter, and more loads of a work-item ask for
-/// as much.
+/// Returns the numbers of work-items: every second one in the first two sub-groups, where caches
+/// and barriers make steps, then every eighth. Beyond `usual_group` a device gets one number per
+/// four sub-groups: its scatter hides finer steps, and more loads per work-item request as much.
 std::vector<int> work_items_of(const DeviceInfo& device, const Options& requested) {
   if (!requested.work_items.empty()) return requested.work_items;
   const auto max = static_cast<int>(largest_items(device, requested));
@@ -50,12 +47,12 @@ std::vector<int> work_items_of(const DeviceInfo& device, const Options& requeste
   const int coarse = requested.effort == Effort::thorough ? 2 : 4 * fine;
   const auto sub_group = static_cast<int>(sub_group_of(device));
   const bool is_even = is_simulated(device) || requested.effort == Effort::thorough;
-  const auto step_behind = [&](int n) {
+  const auto step_after = [&](int n) {
     if (n < 2 * sub_group) return fine;
     return is_even || n < static_cast<int>(usual_group) ? coarse : std::max(coarse, 4 * sub_group);
   };
   std::vector<int> items;
-  for (int n = fine; n <= max; n += step_behind(n)) items.push_back(n);
+  for (int n = fine; n <= max; n += step_after(n)) items.push_back(n);
   return items;
 }
 
@@ -72,23 +69,20 @@ Point block_of(Shape shape, const LoadPattern& pattern, int work_items) {
   return point;
 }
 
-/// True if its lines fit twice: an untimed round comes first.
-bool fits(const Point& point) {
-  const Shape shape = Shape::of(point);
-  return shape.lines_per_round() * 2 <= shape.lines();
-}
+/// Returns true if the buffer holds the lines of two rounds: an untimed one and a timed one.
+bool fits(const Shape& shape) { return shape.lines_per_round() * 2 <= shape.lines(); }
 
 void add_curve(const DeviceInfo& device, const Options& requested, const LoadPattern& pattern,
                const std::vector<int>& work_items, std::vector<Point>& points) {
   const Shape shape = shape_for(device, requested, pattern.target);
   for (const int items : work_items) {
     Point point = block_of(shape, pattern, items);
-    if (fits(point)) points.push_back(std::move(point));
+    if (fits(Shape::of(point))) points.push_back(std::move(point));
   }
 }
 
-std::vector<LoadPattern> patterns_of(const std::string& target, const std::vector<int>& all_loads,
-                                     const std::vector<int>& mergers) {
+std::vector<LoadPattern> patterns_of(const std::string& target, std::span<const int> all_loads,
+                                     std::span<const int> mergers) {
   std::vector<LoadPattern> patterns;
   for (const int loads : all_loads) {
     for (const int merger : mergers) {
@@ -99,13 +93,12 @@ std::vector<LoadPattern> patterns_of(const std::string& target, const std::vecto
   return patterns;
 }
 
-/// Adds the numbers of loads between one that takes a latency and one that takes two, for a single
-/// sub-group.
+/// Adds curves of a single sub-group with more numbers of loads: those between one that takes one
+/// latency and one that takes two.
 void add_loads_between(const DeviceInfo& device, const Options& requested,
                        const std::string& target, std::span<const CurveFinding> curves,
                        std::vector<Point>& points) {
   const SubGroupLoads limit = find_sub_group_loads(curves);
-  // Curves with mergers, which are yet to come, show if it is the sub-group's own limit.
   if (!limit.open) return;
   std::vector<int> items = work_items_of(device, requested);
   std::erase_if(items, [&](int each) { return each > sub_group_of(device); });
@@ -115,8 +108,7 @@ void add_loads_between(const DeviceInfo& device, const Options& requested,
   }
 }
 
-/// A CPU's group is as large as its driver likes, and each of its work-items takes as long as the
-/// first one.
+/// Maximum work-group size on a CPU, whose work-items all take equally long.
 constexpr std::uint64_t max_items_of_cpu = 8;
 
 std::vector<std::uint64_t> groups_of(const DeviceInfo& device, const Options& requested) {
@@ -128,9 +120,9 @@ std::vector<std::uint64_t> groups_of(const DeviceInfo& device, const Options& re
   return {runs_items_in_turn(device) ? std::min(most, max_items_of_cpu) : most};
 }
 
-/// Adds the points of one group, if its lines fit twice: an untimed round comes first.
+/// Adds a point for each sub-group of a work-group.
 void add_group(const Shape& shape, std::vector<Point>& points) {
-  if (shape.lines_per_round() * 2 > shape.lines()) return;
+  if (!fits(shape)) return;
   for (std::uint64_t number = 0; number < shape.sub_groups(); ++number) {
     Shape one = shape;
     one.last_item = std::min((number + 1) * shape.sub_group, shape.work_items);
@@ -159,10 +151,13 @@ std::vector<Point> plan_curves(const DeviceInfo& device, const Options& requeste
   const std::set<int> few{items.front(), items[items.size() / 2], items.back()};
   add_curve(device, requested, {0, 1, MergerMode::within, requested.targets.front()},
             {few.begin(), few.end()}, points);
-  const std::vector<int> loads = chosen(requested.loads, usual_loads);
+  constexpr std::array no_mergers{1};
+  const std::span<const int> loads =
+      requested.loads.empty() ? std::span<const int>(usual_loads) : requested.loads;
+  const std::span<const int> mergers =
+      requested.mergers.empty() ? std::span<const int>(no_mergers) : requested.mergers;
   for (const std::string& target : requested.targets) {
-    for (const LoadPattern& each :
-         patterns_of(target, loads, chosen(requested.mergers, std::array{1}))) {
+    for (const LoadPattern& each : patterns_of(target, loads, mergers)) {
       add_curve(device, requested, each, items, points);
     }
   }
@@ -192,17 +187,13 @@ std::vector<Point> refine_curves(const DeviceInfo& device, const Options& reques
   if (!requested.mergers.empty() || !requested.loads.empty()) return more;
   for (const auto& [target, each] : of_target) {
     add_loads_between(device, requested, target, each, more);
-    // Jumps that are no limit's need no telling of its kind.
     const OutstandingLimit limit = infer_limit(each, static_cast<int>(sub_group_of(device)));
     if (limit.kind == OutstandingKind::unobservable) continue;
-    // More sub-groups than any list of an entry takes: where lists are full, it jumps as well.
     for (const int loads : list_loads) {
       add_curve(device, requested, {loads, list_merger, MergerMode::across, target},
                 work_items_of(device, requested), more);
     }
-    const std::vector<int> loads_that_tell(telling_loads.begin(), telling_loads.end());
-    const std::vector<int> mergers_that_tell(telling_mergers.begin(), telling_mergers.end());
-    for (const LoadPattern& pattern : patterns_of(target, loads_that_tell, mergers_that_tell)) {
+    for (const LoadPattern& pattern : patterns_of(target, kind_loads, kind_mergers)) {
       add_curve(device, requested, pattern, work_items_of(device, requested), more);
     }
   }

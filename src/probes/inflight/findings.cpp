@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the points of the probe `inflight` to findings. Pure.
+// Findings of the probe `inflight` from its points. Pure.
 #include "probes/inflight/inflight.hpp"
 
 #include <fmt/format.h>
@@ -24,35 +24,34 @@
 namespace clprobe::inflight {
 namespace {
 
-std::optional<Gap> find_shelf(const ThreadLatencyPlot& plot, int sub_group, double rise) {
+/// Finds the end of the plateau after the first sub-group, in which the time rises by `rise`.
+std::optional<Gap> find_plateau(const ThreadLatencyPlot& plot, int sub_group, double rise) {
   constexpr double max_share = 0.25;
   std::optional<double> begin;
-  Gap shelf;
+  Gap end;
   for (std::size_t i = 0; i < plot.work_items.size(); ++i) {
     const int items = plot.work_items[i];
     if (items <= sub_group) {
       begin = plot.robust[i];
-      shelf.before = items;
-      continue;
-    }
-    if (!begin) return std::nullopt;
-    if (plot.robust[i] - *begin > max_share * rise) {
-      shelf.after = items;
+    } else if (!begin) {
+      return std::nullopt;
+    } else if (plot.robust[i] - *begin > max_share * rise) {
+      end.after = items;
       break;
     }
-    shelf.before = items;
+    end.before = items;
   }
-  const bool ends = shelf.after > shelf.before;
-  return ends && shelf.before >= 2 * sub_group ? std::optional(shelf) : std::nullopt;
+  const bool ends = end.after > end.before;
+  return ends && end.before >= 2 * sub_group ? std::optional(end) : std::nullopt;
 }
 
-/// A rate in bytes per nanosecond.
+/// A bandwidth in bytes per nanosecond.
 struct Rate {
   double value{0.0};
   Interval interval{};
 };
 
-/// Largest rate of a work-group's round.
+/// Returns the maximum bandwidth of one work-group's rounds.
 Rate rate_of_unit(const DeviceInfo& device, std::span<const Point> points) {
   Rate best;
   for (const Point& point : points) {
@@ -67,7 +66,7 @@ Rate rate_of_unit(const DeviceInfo& device, std::span<const Point> points) {
   return best;
 }
 
-/// Largest rate of the streams next to the loaded chase, in bytes per nanosecond.
+/// Returns the maximum bandwidth of the streams next to the chase, in bytes per nanosecond.
 double rate_of_device(const DeviceInfo& device, std::span<const Point> points) {
   double most = 0.0;
   for (const Point& point : points) {
@@ -80,7 +79,7 @@ double rate_of_device(const DeviceInfo& device, std::span<const Point> points) {
   return most;
 }
 
-/// Removes the fact, since a document may claim any.
+/// Removes `variance_fact`, which a document may contain with any value.
 void remove_variance(Point& point) {
   if (point.facts.find(variance_fact) == nullptr) return;
   Parameters kept;
@@ -90,7 +89,7 @@ void remove_variance(Point& point) {
   point.facts = std::move(kept);
 }
 
-/// Variances by series and work-items; the two ends of a curve have one neighbour each and none.
+/// Returns variances by series and work-items, without the two ends of each curve.
 std::map<std::pair<std::string, std::int64_t>, double> variances_of(
     const std::vector<Point>& points) {
   std::vector<std::string> series;
@@ -99,8 +98,7 @@ std::map<std::pair<std::string, std::int64_t>, double> variances_of(
   for (std::size_t number = 0; number < curves.size(); ++number) {
     const ThreadLatencyPlot plot = plot_of(curves[number]);
     for (std::size_t i = 1; i + 1 < plot.work_items.size(); ++i) {
-      // Equal times leave nothing but rounding.
-      constexpr double rounding = 1e-12;
+      constexpr double rounding = 1e-12;  // equal times differ by rounding alone
       const double mean = plot.harmonic_mean[i];
       const double variance = plot.variance[i] < rounding * mean * mean ? 0.0 : plot.variance[i];
       if (is_sane(variance)) variances[{series[number], plot.work_items[i]}] = variance;
@@ -119,8 +117,7 @@ Finding in_unit(std::string_view unit, std::string_view name, std::string_view s
   return finding_of(name, series, unit, method, value, interval.low, interval.high);
 }
 
-/// A lower bound of a number of loads, whole as these are, and its own interval; what is bounded
-/// may be more.
+/// Makes a finding with a lower bound, rounded down to whole loads, and the bound's own interval.
 Finding bounded(std::string_view name, std::string_view series, std::string_view method,
                 const Interval& interval) {
   const double least = std::floor(interval.low);
@@ -132,7 +129,7 @@ Finding uncounted(std::string_view name, std::string_view series, std::string_vi
   return without_value(name, series, method, reason, "count");
 }
 
-/// The ticks of a round in each sample.
+/// Returns the ticks per round of each sample.
 std::vector<double> rounds_of(const Point& point) {
   std::vector<double> rounds;
   if (!point.failure.empty()) return rounds;
@@ -143,7 +140,7 @@ std::vector<double> rounds_of(const Point& point) {
   return rounds;
 }
 
-/// The least of each visit.
+/// Returns the minimum ticks per round of each visit.
 std::vector<double> min_of_visits(const Point& point) {
   std::map<std::uint64_t, double> least;
   for (const Sample& sample : point.samples) {
@@ -158,7 +155,7 @@ std::vector<double> min_of_visits(const Point& point) {
   return rounds;
 }
 
-/// Minimum time of a round without loads, by work-items.
+/// Returns the minimum time of a round without loads, by work-items.
 std::map<std::int64_t, double> overheads_in(std::span<const Point> points) {
   std::map<std::int64_t, double> least;
   for (const Point& point : points) {
@@ -170,14 +167,15 @@ std::map<std::int64_t, double> overheads_in(std::span<const Point> points) {
   return least;
 }
 
-/// Overhead of the smallest work-group: what grows with the group belongs to the curve.
+/// Returns the overhead of the smallest work-group. Overhead that grows with the work-group belongs
+/// to the curve.
 double overhead_of(std::span<const Point> points) {
   const std::map<std::int64_t, double> least = overheads_in(points);
   return least.empty() ? 0.0 : least.begin()->second;
 }
 
-/// A round without loads, which is a barrier, in the smallest work-group and in the largest. They
-/// are of no series of points: one with findings is drawn, and this is no curve of loads.
+/// Adds the time of a round without loads, which is a barrier, in the smallest and in the largest
+/// work-group. The findings have their own series, since series of points with findings are drawn.
 void add_barrier(Findings& found, std::span<const Point> points) {
   const std::map<std::int64_t, double> least = overheads_in(points);
   if (least.size() < 2) return;
@@ -197,9 +195,9 @@ void add_serialization(Findings& found, const std::string& series, const ThreadL
   constexpr const char* method = "thread-latency";
   found.findings.push_back(in_unit("cycles", "cycles_per_lane", series, method,
                                    serial->cycles_per_lane, serial->interval));
-  if (!serial->shelf) return;
-  found.findings.push_back(counted("parallel_items", series, method, serial->shelf->before,
-                                   serial->shelf->before, serial->shelf->after));
+  if (!serial->plateau) return;
+  found.findings.push_back(counted("parallel_items", series, method, serial->plateau->before,
+                                   serial->plateau->before, serial->plateau->after));
 }
 
 void add_curve(Findings& found, const std::string& series, const CurveFinding& curve) {
@@ -209,7 +207,7 @@ void add_curve(Findings& found, const std::string& series, const CurveFinding& c
                                      curve.spike->before, curve.spike->after));
   } else {
     Finding none = uncounted("spike", series, method, curve.reason);
-    // It was looked for: there is none, or none that can be used.
+    // The label shows that the curve was measured.
     if (curve.latency_cycles > 0.0) none.label = "none";
     found.findings.push_back(std::move(none));
   }
@@ -264,8 +262,8 @@ void add_sub_group_loads(Findings& found, const SubGroupLoads& limit) {
       bounded("loads_per_sub_group_at_least", unit_series, "thread-latency", {least, least}));
 }
 
-/// The time of a load among chains. Of a GPU's `memory` the middle of the samples: a launch that
-/// finds its lines in a cache is faster than any that goes to memory.
+/// Returns the time of a load among chains. For a GPU's memory it is the median of the samples: a
+/// launch whose lines are still in a cache is faster than memory.
 std::optional<Estimate> time_of_chains(const DeviceInfo& device, const Point& point) {
   if (runs_items_in_turn(device) || point.parameters.text_or("target", "") != "memory") {
     return estimate(point, device);
@@ -275,7 +273,7 @@ std::optional<Estimate> time_of_chains(const DeviceInfo& device, const Point& po
   return Estimate{median(times), {quantile(times, 0.25), quantile(times, 0.75)}, {}};
 }
 
-/// Loads in a nanosecond by how many were asked for at once, for one target.
+/// Fits the loads per nanosecond of one target by the number of concurrent loads.
 std::optional<Saturation> saturation_of(const DeviceInfo& device, std::span<const Point> points,
                                         std::string_view series) {
   ThroughputCurve curve;
@@ -342,7 +340,7 @@ void add_chains(Findings& found, const DeviceInfo& device, std::span<const Point
   }
   const auto near = fits.find("cache-chains");
   const auto far = fits.find("memory-chains");
-  // Chains of one work-item on a CPU: what its core has outstanding.
+  // On a CPU the chains of one work-item show the outstanding misses of a core.
   if (runs_items_in_turn(device) && far != fits.end()) {
     const Saturation& fit = far->second;
     constexpr const char* method = "saturation";
@@ -357,7 +355,7 @@ void add_chains(Findings& found, const DeviceInfo& device, std::span<const Point
   }
 }
 
-/// The minimum and maximum of each series of sub-groups' own times, in cycles.
+/// Adds the minimum and maximum of the sub-groups' times in each series, in cycles.
 void add_own_times(const DeviceInfo& device, std::span<const Point> points, Findings& found) {
   std::map<std::string, std::pair<Estimate, Estimate>> extremes;
   for (const Point& point : points) {
@@ -399,10 +397,10 @@ std::optional<Serialization> find_serialization(const ThreadLatencyCurve& curve,
   found.cycles_per_lane = line.slope;
   found.interval = line.slope_interval;
   const double rise = line.slope * static_cast<double>(sub_group);
-  // If lines have latencies of their own, the curve scatters as much as a shelf is flat.
+  // If the latencies of lines differ, the scatter of the curve could hide the end of a plateau.
   constexpr double max_doubt = 0.1;
   const bool is_clear = line.slope - line.slope_interval.low < max_doubt * line.slope;
-  if (line.slope > 0.0 && is_clear) found.shelf = find_shelf(plot, sub_group, rise);
+  if (line.slope > 0.0 && is_clear) found.plateau = find_plateau(plot, sub_group, rise);
   return found;
 }
 
@@ -444,19 +442,18 @@ std::vector<ThreadLatencyCurve> thread_latency_curves(std::span<const Point> poi
     const std::vector<double> rounds = rounds_of(point);
     if (rounds.empty() || !is_of_curve(point)) continue;
     const Shape shape = Shape::of(point);
-    const auto place = std::find(series.begin(), series.end(), point.series) - series.begin();
-    if (place == static_cast<std::ptrdiff_t>(series.size())) {
+    const auto index = static_cast<std::size_t>(
+        std::find(series.begin(), series.end(), point.series) - series.begin());
+    if (index == series.size()) {
       series.push_back(point.series);
       curves.push_back({shape.pattern, overhead, {}});
     }
-    curves[static_cast<std::size_t>(place)].points.push_back(
+    curves[index].points.push_back(
         {static_cast<int>(shape.work_items), rounds, min_of_visits(point)});
   }
   return curves;
 }
 
-/// If latencies differ from line to line, a round takes the longest of its loads' and Little's
-/// law needs their mean, which a single chase gives.
 std::vector<CurveFinding> find_curves(const DeviceInfo& device, std::span<const Point> points,
                                       std::span<const ThreadLatencyCurve> curves) {
   std::vector<CurveFinding> found = find_spikes(curves, static_cast<int>(sub_group_of(device)));
@@ -482,12 +479,12 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   Findings found;
   std::vector<std::string> series;
   const auto curves = thread_latency_curves(points, series);
-  // A CPU runs the work-items one after another, so that its curves say nothing of a limit.
+  // A CPU runs work-items one after another, so that its curves show no limit.
   if (!curves.empty() && !runs_items_in_turn(device)) {
     const auto sub_group = static_cast<int>(sub_group_of(device));
     std::vector<CurveFinding> each = find_curves(device, points, curves);
     const OutstandingLimit limit = infer_limit(each, sub_group);
-    // A jump that belongs to no limit is a scatter's, and divides no curve.
+    // Jumps that show no limit are scatter, so that the slope is that of the whole curve.
     if (limit.kind == OutstandingKind::unobservable) {
       for (CurveFinding& curve : each) {
         curve.cycles_per_request = curve.whole_cycles_per_request;

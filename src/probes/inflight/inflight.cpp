@@ -25,21 +25,21 @@
 namespace clprobe::inflight {
 namespace {
 
-/// Capacity of requests or, for a table, of load instructions; null if it was not seen.
+/// Returns the capacity in requests or, for a table, in load instructions; null if there is none.
 const Finding* find_limit(const ProbeResult& result) {
   const Finding* const requests = find_value(result.findings, "requests", unit_series);
   return requests != nullptr ? requests : find_value(result.findings, "instructions", unit_series);
 }
 
 std::string limit_text(const ProbeResult& result) {
-  if (const Finding* const most = find_limit(result)) {
-    std::string text = fmt::format("{:.0f} {} per compute unit", *most->value,
-                                   most->name == "requests" ? "requests" : "load instructions");
+  if (const Finding* const capacity = find_limit(result)) {
+    std::string text = fmt::format("{:.0f} {} per compute unit", *capacity->value,
+                                   capacity->name == "requests" ? "requests" : "load instructions");
     const Finding* const limit = find_finding(result.findings, "limit", unit_series);
     if (limit != nullptr && !limit->label.empty()) text += fmt::format(" ({})", limit->label);
     return text;
   }
-  // All bounds are true, so the largest says most.
+  // The largest of the lower bounds is the tightest.
   double most = 0.0;
   for (const std::string_view name : {"requests_at_least", "in_flight_at_least"}) {
     const Finding* const bound = find_value(result.findings, name, unit_series);
@@ -49,11 +49,10 @@ std::string limit_text(const ProbeResult& result) {
   return fmt::format("at least {:.0f} loads per compute unit", std::floor(most));
 }
 
-/// Bytes in flight of all compute units under streams.
+/// Describes the bytes in flight of all compute units under streams.
 std::string device_text(const ProbeResult& result) {
-  if (const Finding* const seen = find_value(result.findings, "bytes_in_flight", device_series)) {
-    return fmt::format("{} (streams)", size_text(*seen->value));
-  }
+  const Finding* const bytes = find_value(result.findings, "bytes_in_flight", device_series);
+  if (bytes != nullptr) return fmt::format("{} (streams)", size_text(*bytes->value));
   const Finding* const bound =
       find_value(result.findings, "bytes_in_flight_at_least", device_series);
   if (bound == nullptr) return {};
@@ -83,7 +82,7 @@ std::string chains_text(const ProbeResult& result) {
   return text;
 }
 
-/// Bytes of a line that the loaded points moved; 0 without such points.
+/// Returns the line size of the streams; 0 without points that stream.
 double streamed_line(const ProbeResult& result) {
   for (const Point& point : result.points) {
     if (point.series != loaded_traffic_series) continue;
@@ -177,9 +176,9 @@ constexpr FindingSpec finding_specs[]{
     {.name = "advice", .role = Role::advice},
 };
 
-// Thousands of short points: two visits of each are enough where they agree; where lines lie in two
-// halves of a cache, a visit in three is a slow one, and a few more find the fast one. A GPU needs
-// less time than is given, a CPU's builds do not.
+// The plan has thousands of short points, so that two visits suffice if they agree. In a cache of
+// two halves one visit in three is slow, and further visits find the fast half. A GPU ends before
+// the time limit, and a CPU's builds take longer.
 constexpr Budgets budgets{
     .quick = {.probe_time = std::chrono::seconds(2), .min_visits = 1, .max_visits = 1},
     .normal = {.probe_time = std::chrono::seconds(8), .max_visits = 4},
@@ -204,7 +203,7 @@ std::string why_no_curves(const DeviceInfo& device) {
 
 void add_curves(const DeviceInfo& device, const Options& requested, Plan& plan) {
   std::string reason = why_no_curves(device);
-  // Named curves are timed all the same: the kernel proves itself.
+  // Explicitly requested curves are timed anyway.
   if (reason.empty() || requested.is_narrowed()) {
     append_points(plan_curves(device, requested), plan.points);
   }
@@ -212,10 +211,10 @@ void add_curves(const DeviceInfo& device, const Options& requested, Plan& plan) 
   plan.findings.push_back(not_measured("limit", unit_series, reason));
 }
 
-/// Chases side by side: first of more work-items, then of more chains each. A CPU runs work-items
-/// one after another, so that there they are all of one.
+/// Returns the numbers of work-items and of chains per work-item: more work-items first, then more
+/// chains. A CPU runs work-items one after another, so that it gets chains of one work-item.
 std::vector<std::pair<std::int64_t, int>> items_and_chains(const DeviceInfo& device) {
-  // A build each, of which a CPU's driver makes two a second.
+  // Each number takes a build, and a CPU's driver builds two kernels per second.
   constexpr std::array of_cpu{1, 2, 4, 8, 12, 16, 24, 32};
   std::vector<std::pair<std::int64_t, int>> all;
   if (runs_items_in_turn(device)) {
@@ -229,22 +228,21 @@ std::vector<std::pair<std::int64_t, int>> items_and_chains(const DeviceInfo& dev
 }
 
 void add_chains(const DeviceInfo& device, const Options& requested, Plan& plan) {
-  // A curve is eight points, of which the first is the latency.
-  constexpr std::int64_t times_on_cpu = 2;
+  // A CPU's curve has only eight points, so that each is visited twice as often.
+  constexpr std::int64_t visits_on_cpu = 2;
   for (const std::string& target : requested.targets) {
     Shape shape = shape_for(device, requested, target);
     shape.kind = Kind::chains;
     for (const auto& [items, chains] : items_and_chains(device)) {
       shape.work_items = static_cast<std::uint64_t>(items);
       shape.chains = static_cast<std::uint64_t>(chains);
-      // Each chain needs a few lines of its own.
-      constexpr std::uint64_t min_hops = 2;
+      constexpr std::uint64_t min_hops = 2;  // lines per chain
       if (shape.work_items * shape.chains * min_hops > shape.lines()) continue;
       Point point;
       point.series = target + "-chains";
       write_shape(shape, point);
       if (runs_items_in_turn(device) && requested.effort != Effort::quick) {
-        point.facts.set(visited_often, times_on_cpu);
+        point.facts.set(visited_often, visits_on_cpu);
       }
       plan.points.push_back(std::move(point));
     }
@@ -252,13 +250,9 @@ void add_chains(const DeviceInfo& device, const Options& requested, Plan& plan) 
 }
 
 void add_loaded(const DeviceInfo& device, const Options& requested, Plan& plan) {
-  if (!requested.has_target("memory") || requested.is_narrowed()) return;
-  std::string reason;
-  if (is_simulated(device)) {
-    reason = "the simulator runs a single compute unit";
-  } else if (device.timer != Timer::clock) {
-    reason = "timing a chase next to other work-groups needs an in-kernel clock";
-  } else {
+  if (!wants_loaded(requested)) return;
+  std::string reason = why_no_loaded(device);
+  if (reason.empty()) {
     std::vector<Point> points = loaded_points(device, shape_for(device, requested, "memory"));
     if (points.empty()) reason = "too little memory is available for the streams";
     append_points(std::move(points), plan.points);
@@ -272,7 +266,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   Plan result;
   if (requested.wants("thread-latency")) add_curves(device, requested, result);
   if (requested.wants("chains")) add_chains(device, requested, result);
-  if (requested.wants("loaded")) add_loaded(device, requested, result);
+  add_loaded(device, requested, result);
   if (requested.names("sub-groups")) {
     append_points(plan_own_times(device, requested), result.points);
   }

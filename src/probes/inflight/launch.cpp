@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launches of the probe `inflight` through OpenCL.
+// Launching cl/inflight.cl. Sees OpenCL.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "measure/api/device.hpp"
 #include "probes/inflight/inflight.hpp"
 #include "probes/inflight/loaded.hpp"
 #include "probes/inflight/shape.hpp"
@@ -22,14 +21,15 @@
 namespace clprobe::inflight {
 namespace {
 
-/// Memory that the loads go to, filled once, and how far they have got in it.
+constexpr std::string_view file = "inflight.cl";
+
+/// A filled buffer, and the position in it at which the next launch starts.
 struct Lines {
   Store store{};
   std::uint64_t position{0};
 };
 
-/// State that the points of an opened probe share: each launch goes on where the one before ended,
-/// whatever its point.
+/// State that all points share. Each launch continues in a buffer where the previous one ended.
 struct Shared {
   Session& session;
   std::map<std::string, Lines> lines{};  ///< by target
@@ -43,61 +43,65 @@ struct Shared {
 
 cl_uint as_uint(std::uint64_t value) { return static_cast<cl_uint>(value); }
 
-/// Launches a kernel that takes the buffer, the mask and the words of a line, over so many places:
-/// the words of all lines, or the lines.
-void run_over(std::uint64_t places, Session& session, cl::Kernel kernel, const Lines& lines,
+/// Launches a kernel over `elements`, with the arguments buffer, mask and words per line.
+void run_over(std::uint64_t elements, Session& session, cl::Kernel kernel, const Lines& lines,
               const Shape& shape) {
-  kernel.setArg(0, lines.store.buffer);
-  kernel.setArg(1, as_uint(shape.lines() - 1));
-  kernel.setArg(2, as_uint(shape.line_bytes / sizeof(cl_uint)));
-  const LaunchSize size = spread_over(session.info(), places);
-  session.launch(kernel, cl::NDRange(size.items), cl::NDRange(size.group));
+  set_arguments(kernel, 0, lines.store.buffer, as_uint(shape.lines() - 1),
+                as_uint(shape.line_bytes / sizeof(cl_uint)));
+  launch_over(session, kernel, spread_over(session.info(), elements));
 }
 
-/// The filled lines of a shape's target, made anew where they are of another size.
+/// Throws Unsupported if the driver runs a kernel with fewer than `items` work-items.
+void check_group(const Session& session, const cl::Kernel& kernel, std::uint64_t items) {
+  const auto max = kernel.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session.device());
+  if (items <= max) return;
+  throw Unsupported(
+      fmt::format("the driver runs this kernel with at most {} work-items, not {}", max, items));
+}
+
+/// Returns the filled buffer of a shape's target. A buffer of another size is replaced.
 Lines& lines_for(Shared& shared, const Shape& shape) {
   const std::string& target = shape.pattern.target;
   const auto found = shared.lines.find(target);
   if (found != shared.lines.end()) {
     if (found->second.store.size.count == shape.buffer_bytes) return found->second;
-    shared.lines.erase(found);  // first: both together may be more memory than is allowed
+    shared.lines.erase(found);  // first, since both together may exceed the allowed memory
   }
-  const cl_mem_flags place = target == "host" ? CL_MEM_ALLOC_HOST_PTR : 0;
-  Lines lines{make_store(shared.session, {shape.buffer_bytes}, place)};
+  const cl_mem_flags flags = target == "host" ? CL_MEM_ALLOC_HOST_PTR : 0;
+  Lines lines{make_store(shared.session, {shape.buffer_bytes}, flags)};
   run_over(shape.words(), shared.session,
-           shared.session.kernel("inflight.cl", "inflight_fill", shape.options()), lines, shape);
+           shared.session.kernel(file, "inflight_fill", shape.options()), lines, shape);
   return shared.lines.emplace(target, std::move(lines)).first->second;
 }
 
-// Hops that are not timed: the streams get going meanwhile. On CPUs other threads must wake
-// up first: 10 ms at most of hops of 150 ns.
+// Untimed hops of the chase, in which the streams start. A CPU's threads must wake up first: at
+// most 10 ms of hops of 150 ns.
 constexpr std::uint64_t lead = 64;
 constexpr std::uint64_t max_leads = 16;
 constexpr std::uint64_t max_leads_of_cpu = 1024;
-// Hops of a timed chase: long against the rounds of streams with the longest delay.
+// Hops of a timed chase, which takes long compared with a round of the slowest streams.
 constexpr std::uint64_t usual_loaded_hops = 512;
 constexpr std::uint64_t usual_loaded_hops_of_cpu = 4096;
-// No stream goes on for longer, whatever becomes of the chase: work-groups may run one after
-// another, the streams first.
+// Time limit of a stream: work-groups may run one after another, with the streams first.
 constexpr double max_stream_ns = 20e6;
-// progress[0] and progress[64] of the kernel, in lines of their own.
+// progress[0] and progress[64] of the kernel lie in different cache lines.
 constexpr std::size_t progress_words = 65;
-// Streams that begin late or end early are tried again so often; more often on CPUs, whose
-// other threads others may use.
+// Maximum number of launches until streams and chase overlap. On CPUs other processes may use the
+// other threads.
 constexpr int max_attempts = 4;
 constexpr int max_attempts_of_cpu = 10;
-// Each half of the chase must have at least this share of the streams' rounds.
+// Minimum share of the streams' rounds in each half of the chase.
 constexpr double min_half = 0.2;
 
 /// Results of a launch.
 struct LaunchResult {
   std::uint64_t chase_ticks{0};
   std::uint64_t all_ticks{0};
-  std::uint64_t first_half{0};
-  std::uint64_t second_half{0};
+  std::uint64_t first_half{0};   ///< rounds of the streams in the first half of the chase
+  std::uint64_t second_half{0};  ///< rounds of the streams in the second half
   std::uint64_t leads{0};
   std::uint64_t end{0};
-  std::uint64_t wrong_groups{0};  ///< whose words are not those of their rounds
+  std::uint64_t wrong_groups{0};  ///< streaming work-groups with a wrong checksum
   LaunchTimes times{};
 
   [[nodiscard]] std::uint64_t rounds() const { return first_half + second_half; }
@@ -107,6 +111,7 @@ struct LaunchResult {
   }
 };
 
+/// A prepared chase next to streams.
 class Loaded {
  public:
   Loaded(std::shared_ptr<Shared> shared, const Point& point)
@@ -118,9 +123,8 @@ class Loaded {
         progress_(shared_->progress.at_least(session_, progress_words * sizeof(cl_uint))),
         out_(shared_->out.at_least(session_,
                                    (words_of_chase + 2 * shape_.groups) * sizeof(cl_ulong))),
-        kernel_(session_.kernel("inflight.cl", "inflight_loaded", shape_.chase.options())) {
-    check_group();
-    bind();
+        kernel_(session_.kernel(file, "inflight_loaded", shape_.chase.options())) {
+    check_group(session_, kernel_, shape_.items);
   }
 
   Measurement run(std::uint64_t hops);
@@ -128,8 +132,7 @@ class Loaded {
 
  private:
   Lines& stream();
-  void check_group();
-  void bind();
+  LaunchTimes start(std::uint64_t hops);
   LaunchResult launch(std::uint64_t hops);
 
   std::shared_ptr<Shared> shared_;
@@ -143,63 +146,46 @@ class Loaded {
   std::uint64_t expected_end_{0};
 };
 
-/// Buffer that is streamed: not the lines of the chase, which would find them in a cache.
+/// Returns the streamed buffer, which is not the buffer of the chase: otherwise the streams would
+/// bring the lines of the chase into a cache.
 Lines& Loaded::stream() {
   const Bytes size{shape_.chase.buffer_bytes};
   std::optional<Lines>& stream = shared_->stream;
   if (stream && stream->store.size == size) return *stream;
-  stream.reset();  // first: both together may be more memory than is allowed
+  stream.reset();  // first, since both together may exceed the allowed memory
   Lines lines{make_store(session_, size)};
   const std::uint64_t words = size.count / sizeof(cl_uint);
-  cl::Kernel fill = session_.kernel("inflight.cl", "inflight_fill_stream", shape_.chase.options());
-  fill.setArg(0, lines.store.buffer);
-  fill.setArg(1, as_uint(words - 1));
-  const LaunchSize launch = spread_over(session_.info(), words);
-  session_.launch(fill, cl::NDRange(launch.items), cl::NDRange(launch.group));
+  cl::Kernel fill = session_.kernel(file, "inflight_fill_stream", shape_.chase.options());
+  set_arguments(fill, 0, lines.store.buffer, as_uint(words - 1));
+  launch_over(session_, fill, spread_over(session_.info(), words));
   return stream.emplace(std::move(lines));
 }
 
-void Loaded::check_group() {
-  const auto max = kernel_.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session_.device());
-  if (shape_.items <= max) return;
-  throw Unsupported(fmt::format("the driver runs this kernel with at most {} work-items, not {}",
-                                max, shape_.items));
-}
-
-void Loaded::bind() {
-  const double ticks = max_stream_ns * session_.info().clock.ticks_per_ns;
-  kernel_.setArg(0, lines_.store.buffer);
-  kernel_.setArg(2, as_uint(lead));
-  const bool is_cpu = runs_items_in_turn(session_.info());
-  // Nobody comes to the chase that is alone.
-  const std::uint64_t leads = is_cpu ? max_leads_of_cpu : max_leads;
-  kernel_.setArg(3, as_uint(shape_.groups == 0 ? 2 : leads));
-  kernel_.setArg(5, streamed_.store.buffer);
-  kernel_.setArg(6, as_uint(shape_.vectors() - 1));
-  kernel_.setArg(8, as_uint(shape_.turns));
-  kernel_.setArg(9, as_uint(max_iterations));
-  kernel_.setArg(10, as_uint(shape_.delay));
-  kernel_.setArg(11, static_cast<cl_ulong>(ticks));
-  kernel_.setArg(12, never);
-  kernel_.setArg(13, progress_);
-  kernel_.setArg(14, out_);
+/// Resets the results and launches.
+LaunchTimes Loaded::start(std::uint64_t hops) {
+  const std::vector<cl_uint> zero(progress_words, 0);
+  session_.queue().enqueueWriteBuffer(progress_, CL_TRUE, 0, zero.size() * sizeof(cl_uint),
+                                      zero.data());
+  const std::vector<cl_ulong> nothing(words_of_chase + 2 * shape_.groups, never);
+  session_.queue().enqueueWriteBuffer(out_, CL_TRUE, 0, nothing.size() * sizeof(cl_ulong),
+                                      nothing.data());
+  const std::uint64_t usual_leads =
+      runs_items_in_turn(session_.info()) ? max_leads_of_cpu : max_leads;
+  const std::uint64_t leads = shape_.groups == 0 ? 2 : usual_leads;
+  const double max_ticks = max_stream_ns * session_.info().clock.ticks_per_ns;
+  set_arguments(kernel_, 0, lines_.store.buffer,
+                shape_.chase.cycle().at(lines_.position % shape_.chase.lines()), as_uint(lead),
+                as_uint(leads), as_uint(hops), streamed_.store.buffer,
+                as_uint(shape_.vectors() - 1), as_uint(streamed_.position & (shape_.vectors() - 1)),
+                as_uint(shape_.turns), as_uint(max_iterations), as_uint(shape_.delay),
+                static_cast<cl_ulong>(max_ticks), never, progress_, out_);
+  return launch_over(session_, kernel_, {(shape_.groups + 1) * shape_.items, shape_.items});
 }
 
 LaunchResult Loaded::launch(std::uint64_t hops) {
-  const std::uint64_t begin = lines_.position;
-  kernel_.setArg(1, shape_.chase.cycle().at(begin % shape_.chase.lines()));
-  kernel_.setArg(4, as_uint(hops));
-  kernel_.setArg(7, as_uint(streamed_.position & (shape_.vectors() - 1)));
-  const std::vector<cl_uint> zero(progress_words, 0);
-  session_.queue().enqueueWriteBuffer(progress_, CL_FALSE, 0, zero.size() * sizeof(cl_uint),
-                                      zero.data());
-  std::vector<cl_ulong> out(words_of_chase + 2 * shape_.groups, never);
-  const std::uint64_t bytes = out.size() * sizeof(cl_ulong);
-  session_.queue().enqueueWriteBuffer(out_, CL_FALSE, 0, bytes, out.data());
   LaunchResult result;
-  result.times = session_.launch(kernel_, cl::NDRange((shape_.groups + 1) * shape_.items),
-                                 cl::NDRange(shape_.items));
-  session_.queue().enqueueReadBuffer(out_, CL_TRUE, 0, bytes, out.data());
+  result.times = start(hops);
+  const auto out = read_values<cl_ulong>(session_, out_, words_of_chase + 2 * shape_.groups);
   result.chase_ticks = out[0];
   result.all_ticks = out[1];
   result.first_half = out[2];
@@ -215,7 +201,7 @@ LaunchResult Loaded::launch(std::uint64_t hops) {
     if (as_uint(rounds * shape_.words_per_round()) != words) ++result.wrong_groups;
     max_rounds = std::max(max_rounds, rounds);
   }
-  // The next launch goes on behind this one, so that no cache has what it reads.
+  // The next launch continues after the last vector, so that no cache holds its data.
   streamed_.position += max_rounds * shape_.groups * shape_.vectors_per_round();
   return result;
 }
@@ -231,13 +217,9 @@ Measurement Loaded::run(std::uint64_t hops) {
     }
     result = launch(hops);
   }
-  Measurement measurement;
-  measurement.sample.event_ns = result.times.event_ns;
-  measurement.sample.host_ns = result.times.host_ns;
+  const std::uint64_t lines = result.rounds() * shape_.bytes_per_round() / shape_.chase.line_bytes;
+  Measurement measurement = measurement_of(result.times, shape_.counts_traffic ? lines : hops);
   measurement.sample.ticks = shape_.counts_traffic ? result.all_ticks : result.chase_ticks;
-  measurement.sample.accesses =
-      shape_.counts_traffic ? result.rounds() * shape_.bytes_per_round() / shape_.chase.line_bytes
-                            : hops;
   measurement.sample.witness = result.end + result.wrong_groups;
   measurement.expected_witness = expected_end_;
   return measurement;
@@ -251,26 +233,26 @@ Work prepare_loaded(const std::shared_ptr<Shared>& shared, const Point& point) {
   work.iterations =
       runs_items_in_turn(session.info()) ? usual_loaded_hops_of_cpu : usual_loaded_hops;
   work.max_iterations = work.iterations;
-  work.build = session.build_of("inflight.cl", prepared->shape().chase.options());
+  work.build = session.build_of(file, prepared->shape().chase.options());
   work.run = [prepared](std::uint64_t hops) { return prepared->run(hops); };
-  // Drivers compile at the first launch, and the first launch of all finds cold translations.
+  // This launch is not timed: some drivers compile only now, and address translations are cold.
   static_cast<void>(work.run(work.iterations));
   return work;
 }
 
-/// Work-items of a group that the kernel is built for, where these are many; 0: the usual build.
-/// Powers of two alone, since each size takes a build of its own.
+/// Returns the work-group size for which a kernel of large groups is built: a power of two, since
+/// each size needs a build. Returns 0 for the usual build.
 std::uint64_t large_group_for(const DeviceInfo& device, const Shape& shape) {
   const bool is_large = shape.work_items > usual_group && !runs_items_in_turn(device);
   return is_large ? std::bit_ceil(shape.work_items) : 0;
 }
 
 std::string usual_options(const DeviceInfo& device, const Shape& shape) {
-  const bool has_loop = runs_items_in_turn(device) && shape.work_items > 1;
-  return shape.options() + std::string(has_loop ? clock_without_asm : "");
+  const bool is_in_loop = runs_items_in_turn(device) && shape.work_items > 1;
+  return shape.options() + std::string(is_in_loop ? clock_without_asm : "");
 }
 
-/// A prepared point.
+/// A prepared point without streams.
 class InFlight {
  public:
   InFlight(std::shared_ptr<Shared> shared, const Point& point)
@@ -278,7 +260,8 @@ class InFlight {
         session_(shared_->session),
         shape_(Shape::of(point)),
         lines_(lines_for(*shared_, shape_)),
-        out_(shared_->out.at_least(session_, out_words() * sizeof(cl_ulong))) {
+        out_(shared_->out.at_least(session_,
+                                   (first_own() + 2 * shape_.sub_groups()) * sizeof(cl_ulong))) {
     if (shape_.pattern.target == "cache") touch();
     build();
   }
@@ -289,20 +272,15 @@ class InFlight {
   [[nodiscard]] const std::string& options() const { return options_; }
 
  private:
-  /// The ticks, what each work-item has loaded, and two numbers for each sub-group's own time.
-  [[nodiscard]] std::uint64_t out_words() const {
-    return first_own() + (shape_.kind == Kind::sub_group ? 2 * shape_.sub_groups() : 0);
-  }
+  /// Index of the sub-groups' own times, two words each. The ticks and a checksum per work-item
+  /// precede them.
   [[nodiscard]] std::uint64_t first_own() const { return 1 + shape_.work_items; }
   void touch();
-  void take_own_time(const std::vector<cl_ulong>& out, std::uint64_t rounds,
-                     Measurement& measurement) const;
+  void set_own_time(std::uint64_t rounds, Measurement& measurement) const;
   void build();
   void build_with(const std::string& options, std::uint64_t group);
-  void bind_block();
-  void bind_chains();
-  std::uint64_t aim_block(std::uint64_t rounds);
-  std::uint64_t aim_chains(std::uint64_t hops);
+  std::uint64_t set_block(std::uint64_t rounds);
+  std::uint64_t set_chains(std::uint64_t hops);
 
   std::shared_ptr<Shared> shared_;
   Session& session_;
@@ -310,22 +288,19 @@ class InFlight {
   Lines& lines_;
   cl::Buffer out_;
   std::string options_{};
-  std::uint64_t group_{1};  ///< work-items that are launched
+  std::uint64_t group_{1};  ///< launched work-items
   cl::Kernel kernel_{};
-  cl::Buffer starts_{};
 };
 
 void InFlight::build_with(const std::string& options, std::uint64_t group) {
   options_ = options;
   group_ = group;
-  kernel_ =
-      session_.kernel("inflight.cl", is_block() ? "inflight_block" : "inflight_chains", options_);
-  is_block() ? bind_block() : bind_chains();
+  kernel_ = session_.kernel(file, is_block() ? "inflight_block" : "inflight_chains", options_);
 }
 
-/// And launches once: drivers compile then, and the first launch of all finds cold translations. A
-/// large group is built as such and tried, whatever the driver says of it: NVIDIA's says 256 of
-/// what it runs with 1024.
+/// Builds the kernel and launches it once, untimed: some drivers compile only now, and address
+/// translations are cold. A large work-group is launched even if the driver reports a smaller
+/// maximum: NVIDIA's driver reports 256 for kernels that it runs with 1024 work-items.
 void InFlight::build() {
   if (const std::uint64_t group = large_group_for(session_.info(), shape_); group != 0) {
     try {
@@ -333,78 +308,57 @@ void InFlight::build() {
       static_cast<void>(run(1));
       return;
     } catch (const cl::Error&) {
-      // Then the usual kernel, if the driver says that it takes so many.
+      // The usual kernel remains, if the driver's maximum allows the work-group.
     }
   }
   build_with(usual_options(session_.info(), shape_), shape_.work_items);
-  const auto max = kernel_.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session_.device());
-  if (shape_.work_items > max) {
-    throw Unsupported(fmt::format("the driver runs this kernel with at most {} work-items, not {}",
-                                  max, shape_.work_items));
-  }
+  check_group(session_, kernel_, shape_.work_items);
   static_cast<void>(run(1));
 }
 
-/// Brings the target back to caches, which other launches have used since.
+/// Loads the buffer into the caches again: other launches have used them.
 void InFlight::touch() {
-  cl::Kernel kernel = session_.kernel("inflight.cl", "inflight_touch", shape_.options());
+  cl::Kernel kernel = session_.kernel(file, "inflight_touch", shape_.options());
   kernel.setArg(3, out_);
   run_over(shape_.lines(), session_, kernel, lines_, shape_);
 }
 
-void InFlight::bind_block() {
-  kernel_.setArg(0, lines_.store.buffer);
-  kernel_.setArg(1, as_uint(shape_.lines() - 1));
-  kernel_.setArg(2, as_uint(shape_.line_bytes / sizeof(cl_uint)));
-  kernel_.setArg(4, as_uint(shape_.lines_per_load()));
-  kernel_.setArg(6, as_uint(static_cast<std::uint64_t>(shape_.pattern.merger)));
-  kernel_.setArg(7, cl_uint{shape_.pattern.mode == MergerMode::across ? 1U : 0U});
-  kernel_.setArg(8, as_uint(shape_.sub_group));
-  kernel_.setArg(9, never);
-  kernel_.setArg(10, as_uint(shape_.work_items));
-  kernel_.setArg(11, out_);
-}
-
-void InFlight::bind_chains() {
-  const std::uint64_t bytes = shape_.work_items * shape_.chains * sizeof(cl_uint);
-  starts_ = shared_->starts.at_least(session_, bytes);
-  kernel_.setArg(0, lines_.store.buffer);
-  kernel_.setArg(1, starts_);
-  kernel_.setArg(3, never);
-  kernel_.setArg(4, out_);
-}
-
-/// Rounds go on through the buffer, so that no launch finds what the one before has loaded. Returns
-/// what all work-items must have loaded.
-std::uint64_t InFlight::aim_block(std::uint64_t rounds) {
+/// Sets the arguments of the block kernel. The rounds continue through the buffer, so that no
+/// launch loads lines of the previous launch. Returns the expected checksum.
+std::uint64_t InFlight::set_block(std::uint64_t rounds) {
   const std::uint64_t first = lines_.position & (shape_.lines() - 1);
   lines_.position += (rounds + 1) * shape_.lines_per_round();
-  kernel_.setArg(3, as_uint(first));
-  kernel_.setArg(5, as_uint(rounds));
-  return shape_.block_witness(first, rounds);
+  set_arguments(kernel_, 0, lines_.store.buffer, as_uint(shape_.lines() - 1),
+                as_uint(shape_.line_bytes / sizeof(cl_uint)), as_uint(first),
+                as_uint(shape_.lines_per_load()), as_uint(rounds),
+                static_cast<cl_uint>(shape_.pattern.merger),
+                cl_uint{shape_.pattern.mode == MergerMode::across ? 1U : 0U},
+                as_uint(shape_.sub_group), never, as_uint(shape_.work_items), out_);
+  return shape_.block_checksum(first, rounds);
 }
 
-/// Chains go on where those before them ended, however many these were: else they would meet lines
-/// that were just read, and be as fast as the cache.
-std::uint64_t InFlight::aim_chains(std::uint64_t hops) {
+/// Sets the arguments of the chains. They continue where the chains of the previous launch ended:
+/// otherwise they would load lines that are still in a cache. Returns the expected checksum.
+std::uint64_t InFlight::set_chains(std::uint64_t hops) {
   const std::uint64_t begin = lines_.position;
   const std::uint64_t distance = shape_.chain_distance(hops);
   lines_.position += shape_.chain_positions(hops);
   const std::vector<std::uint32_t> starts = shape_.chain_lines(begin, distance);
-  session_.queue().enqueueWriteBuffer(starts_, CL_TRUE, 0, starts.size() * sizeof(cl_uint),
-                                      starts.data());
-  kernel_.setArg(2, as_uint(hops));
+  const std::uint64_t bytes = starts.size() * sizeof(cl_uint);
+  const cl::Buffer& buffer = shared_->starts.at_least(session_, bytes);
+  session_.queue().enqueueWriteBuffer(buffer, CL_TRUE, 0, bytes, starts.data());
+  set_arguments(kernel_, 0, lines_.store.buffer, buffer, as_uint(hops), never, out_);
   const std::vector<std::uint32_t> ends = shape_.chain_lines(begin + hops, distance);
   return std::accumulate(ends.begin(), ends.end(), std::uint64_t{0});
 }
 
-/// In place of the group's ticks those of one sub-group. When it began and had all, behind the
-/// first one's begin, are facts where all sub-groups have one clock.
-void InFlight::take_own_time(const std::vector<cl_ulong>& out, std::uint64_t rounds,
-                             Measurement& measurement) const {
+/// Sets the ticks to those of the timed sub-group. If all sub-groups read one clock, begin and end
+/// relative to the first sub-group's begin become facts.
+void InFlight::set_own_time(std::uint64_t rounds, Measurement& measurement) const {
   const ClockKind clock = session_.info().clock.kind;
   if (clock == ClockKind::none) return;
   const std::uint64_t own = first_own() + 2 * shape_.number();
+  const auto out = read_values<cl_ulong>(session_, out_, own + 2);
   const std::uint64_t late = out[own];
   const std::uint64_t took = out[own + 1];
   measurement.sample.ticks = took;
@@ -417,27 +371,17 @@ void InFlight::take_own_time(const std::vector<cl_ulong>& out, std::uint64_t rou
 }
 
 Measurement InFlight::run(std::uint64_t iterations) {
-  Measurement measurement;
-  measurement.expected_witness = is_block() ? aim_block(iterations) : aim_chains(iterations);
-  std::vector<cl_ulong> out(out_words(), never);
-  const std::uint64_t bytes = out.size() * sizeof(cl_ulong);
-  // A launch that stores nothing must not find the result of the one before.
-  session_.queue().enqueueWriteBuffer(out_, CL_FALSE, 0, bytes, out.data());
-  const LaunchTimes times = session_.launch(kernel_, cl::NDRange(group_), cl::NDRange(group_));
-  session_.queue().enqueueReadBuffer(out_, CL_TRUE, 0, bytes, out.data());
-  const std::uint64_t each = is_block() ? 1 : shape_.work_items * shape_.chains;
-  measurement.sample.accesses = iterations * each;
-  if (session_.info().clock.kind != ClockKind::none) measurement.sample.ticks = out[0];
-  measurement.sample.event_ns = times.event_ns;
-  measurement.sample.host_ns = times.host_ns;
-  const auto end = out.begin() + static_cast<std::ptrdiff_t>(first_own());
-  measurement.sample.witness = std::accumulate(out.begin() + 1, end, std::uint64_t{0});
-  if (shape_.kind == Kind::sub_group) take_own_time(out, iterations, measurement);
+  const std::uint64_t expected = is_block() ? set_block(iterations) : set_chains(iterations);
+  const std::uint64_t chains = is_block() ? 1 : shape_.work_items * shape_.chains;
+  Measurement measurement = timed_launch(session_, kernel_, {group_, group_}, out_,
+                                         iterations * chains, shape_.work_items);
+  measurement.expected_witness = expected;
+  if (shape_.kind == Kind::sub_group) set_own_time(iterations, measurement);
   return measurement;
 }
 
-// Rounds of a launch: enough to be a mean, few enough to stay in a cache. Of few lines more: how
-// long such a round takes depends on where in the cache they lie.
+// Rounds of a launch: enough for a mean, and few enough to stay in a cache. The time of a round
+// with few lines depends on their location in the cache, so that it gets more rounds.
 constexpr std::uint64_t usual_rounds = 3;
 constexpr std::uint64_t lines_for_mean = 96;
 constexpr std::uint64_t usual_hops = 128;
@@ -457,7 +401,7 @@ Work prepare(const std::shared_ptr<Shared>& shared, const Point& point) {
     work.iterations = runs_items_in_turn(session.info()) ? usual_hops_of_cpu : usual_hops;
     work.max_iterations = max_iterations;
   }
-  work.build = session.build_of("inflight.cl", prepared->options());
+  work.build = session.build_of(file, prepared->options());
   work.run = [prepared](std::uint64_t iterations) { return prepared->run(iterations); };
   return work;
 }
@@ -469,7 +413,7 @@ std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t /*seed
   if (is_loaded(point)) return {{LoadedShape::of(point).chase.options(), ""}};
   const Shape shape = Shape::of(point);
   const std::uint64_t group = large_group_for(device, shape);
-  // The lines are laid out, and touched, by the plain kernels.
+  // The first build has the kernels that fill and touch the buffers.
   return {{shape.options(), ""},
           {group != 0 ? shape.options() + large_group(group) : usual_options(device, shape), ""}};
 }

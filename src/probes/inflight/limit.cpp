@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the spikes of all curves to what limits the loads outstanding.
+// Inference of the limit on outstanding loads from the spikes of all curves.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace {
 
 using Curves = std::vector<const CurveFinding*>;
 
-/// A kind of limit: what it counts, and its words in reasons.
+/// A kind of limit: the quantity that it counts, and its words in reasons.
 struct LimitKind {
   std::int64_t (*count)(int, const LoadPattern&, int){nullptr};
   std::int64_t CurveFinding::*in_flight{nullptr};  ///< lower bound of a curve
@@ -36,26 +36,28 @@ constexpr LimitKind pool_kind{unique_requests, &CurveFinding::min_requests, "poo
 constexpr LimitKind table_kind{load_instructions, &CurveFinding::min_instructions, "table",
                                "load instructions"};
 
-/// One kind of limit, weighed by the curves.
+/// One kind of limit, with the curves that support and contradict it.
 struct Hypothesis {
   LimitKind kind{};
   std::optional<CountRange> range{};  ///< capacities that most spikes share
   Curves supporters{};
-  Curves against{};
-  Curves silent{};          ///< should have a spike, and do not
+  Curves against{};         ///< curves with a spike elsewhere
+  Curves silent{};          ///< curves that should have a spike, but have none
   std::size_t patterns{0};  ///< different numbers of loads and mergers among the supporters
   std::int64_t in_flight{0};
 
-  /// False if, by Little's law, more were in flight.
+  /// Returns false if more were in flight, by Little's law.
   [[nodiscard]] bool is_possible() const { return range && range->high >= in_flight; }
-  /// At least two patterns agree, with at most one spike elsewhere for four here: noise makes some.
+  /// Returns true if at least two patterns agree. Noise may add one spike elsewhere per four
+  /// supporters.
   [[nodiscard]] bool holds() const {
     return is_possible() && patterns >= 2 && 4 * against.size() <= supporters.size() &&
            silent.size() <= supporters.size();
   }
 };
 
-/// The counts c in [count(before), count(after)); nothing if the count does not rise in the spike.
+/// Returns the capacities c with count(before) <= c < count(after); nothing if the count does not
+/// rise at the spike.
 std::optional<CountRange> range_of(const CurveFinding& curve, int sub_group,
                                    const LimitKind& kind) {
   if (!curve.spike) return std::nullopt;
@@ -64,8 +66,8 @@ std::optional<CountRange> range_of(const CurveFinding& curve, int sub_group,
   return after > before ? std::optional(CountRange{before, after - 1}) : std::nullopt;
 }
 
-/// True if a full limit would show in the curve: the work-group requests more than it holds, before
-/// half a latency has passed, so that half a latency is left for the jump.
+/// Returns true if a limit of this capacity would show in the curve: the work-group exceeds the
+/// capacity within half a latency, so that the jump is at least the other half.
 bool should_jump(const CurveFinding& curve, int sub_group, const LimitKind& kind,
                  std::int64_t capacity) {
   if (curve.waits) return false;
@@ -78,7 +80,7 @@ bool should_jump(const CurveFinding& curve, int sub_group, const LimitKind& kind
          requests * curve.cycles_per_request < 0.5 * curve.latency_cycles;
 }
 
-/// Lets the spikes vote: the capacity that most ranges hold, and what its holders share.
+/// Finds the capacity that most spikes allow, and the range that these spikes share.
 Hypothesis weigh(const Curves& curves, int sub_group, const LimitKind& kind) {
   Hypothesis best{.kind = kind};
   for (const CurveFinding* const candidate : curves) {
@@ -111,19 +113,15 @@ Hypothesis weigh(const Curves& curves, int sub_group, const LimitKind& kind) {
   return best;
 }
 
-/// Both kinds of limit, weighed by the same curves.
+/// Both kinds of limit, by the same curves.
 struct WeighedLimits {
   Hypothesis pool{};
   Hypothesis table{};
   std::size_t spikes{0};
   OutstandingKind kind{OutstandingKind::unobservable};
-
-  [[nodiscard]] bool is_decided() const {
-    return kind == OutstandingKind::request_pool || kind == OutstandingKind::request_table;
-  }
 };
 
-/// If both hold, the kind with fewer exceptions.
+/// Decides for the only kind that holds, or for the one with fewer exceptions.
 OutstandingKind decide(const Hypothesis& pool, const Hypothesis& table, std::size_t spikes) {
   const std::size_t pool_against = pool.against.size();
   const std::size_t table_against = table.against.size();
@@ -139,7 +137,7 @@ OutstandingKind decide(const Hypothesis& pool, const Hypothesis& table, std::siz
     return hypothesis.is_possible() && !is_denied ? hypothesis.patterns : 0;
   };
   const std::size_t patterns = std::max(agreeing(pool), agreeing(table));
-  // A limit shows in every curve that reaches it: spikes of which no two agree are scatter.
+  // A limit shows in every curve that reaches it. If no two spikes agree, they are scatter.
   if (patterns >= 2) return OutstandingKind::neither;
   return patterns == 1 && spikes == 1 ? OutstandingKind::ambiguous : OutstandingKind::unobservable;
 }
@@ -154,25 +152,10 @@ WeighedLimits judge(const Curves& curves, int sub_group) {
   return judged;
 }
 
-/// Judges all curves, or else the curves of the one target that decides: where answers come soon,
-/// and some later than others, curves rise as by a small jump here and there.
-WeighedLimits judge_targets(const Curves& curves, int sub_group) {
-  WeighedLimits all = judge(curves, sub_group);
-  if (all.is_decided()) return all;
-  std::map<std::string_view, Curves> by_target;
-  for (const CurveFinding* const each : curves) by_target[each->pattern.target].push_back(each);
-  std::vector<WeighedLimits> deciding;
-  for (const auto& [target, of_target] : by_target) {
-    WeighedLimits judged = judge(of_target, sub_group);
-    if (judged.is_decided()) deciding.push_back(std::move(judged));
-  }
-  return deciding.size() == 1 ? deciding.front() : all;
-}
-
-/// Finds how many loads of a line a pool's entry holds. Where sub-groups share lines, a full merge
-/// list makes a spike before the pool is full, behind as many sub-groups whatever the number of
-/// loads. If loads that find no room in a list took entries of the pool, more loads would fill it
-/// after fewer sub-groups: so curves of two numbers of loads must agree, and most of all.
+/// Finds how many loads of one line an entry of the pool merges. If sub-groups share lines, a full
+/// merge list makes a spike before the pool is full, after the same number of sub-groups for any
+/// number of loads. A full pool would make it after fewer sub-groups with more loads. Curves of at
+/// least two numbers of loads, and most of all curves, must therefore agree.
 std::optional<int> find_mergers(std::span<const CurveFinding> curves, int sub_group,
                                 const CountRange& pool) {
   std::map<int, std::set<int>> loads_by_length;
@@ -243,7 +226,7 @@ std::string first_reason(const WeighedLimits& judged) {
   return {};
 }
 
-/// All reasons, the deciding ones first.
+/// Returns all reasons, the decisive ones first.
 std::vector<std::string> reasons_of(const OutstandingLimit& limit, const WeighedLimits& judged) {
   std::vector<std::string> reasons;
   if (std::string reason = first_reason(judged); !reason.empty()) {
@@ -263,26 +246,18 @@ std::vector<std::string> reasons_of(const OutstandingLimit& limit, const Weighed
 
 }  // namespace
 
-std::optional<CountRange> request_range(const CurveFinding& curve, int sub_group) {
-  return range_of(curve, sub_group, pool_kind);
-}
-
-std::optional<CountRange> instruction_range(const CurveFinding& curve, int sub_group) {
-  return range_of(curve, sub_group, table_kind);
-}
-
 OutstandingLimit infer_limit(std::span<const CurveFinding> curves, int sub_group) {
   if (sub_group < 1) throw std::invalid_argument("a sub-group has at least one work-item");
   OutstandingLimit limit;
-  Curves witnesses;
+  Curves used;
   for (const CurveFinding& curve : curves) {
     limit.min_requests = std::max(limit.min_requests, curve.min_requests);
     limit.min_instructions = std::max(limit.min_instructions, curve.min_instructions);
     limit.fastest_requests = std::max(limit.fastest_requests, curve.fastest_requests);
-    // Full merge lists have spikes of their own.
-    if (!is_across(curve.pattern)) witnesses.push_back(&curve);
+    // Full merge lists make spikes as well.
+    if (!is_across(curve.pattern)) used.push_back(&curve);
   }
-  const WeighedLimits judged = judge_targets(witnesses, sub_group);
+  const WeighedLimits judged = judge(used, sub_group);
   limit.kind = judged.kind;
   const bool is_open = limit.kind == OutstandingKind::ambiguous;
   if ((is_open || limit.kind == OutstandingKind::request_pool) && judged.pool.is_possible()) {

@@ -21,21 +21,21 @@
 namespace clprobe::inflight {
 namespace {
 
-// From what leaves the latency as it is to all that can be had, on GPUs and CPUs.
+// The longest delay leaves the latency at its idle value, the shortest gives the full bandwidth.
 constexpr std::array<std::uint64_t, 6> usual_delays{0, 16, 64, 256, 1024, 4096};
-// Between two of those.
+// Delays that are added between two measured ones, as shares of their distance.
 constexpr std::array finer_shares{0.25, 0.5, 0.75};
 constexpr double knee_latencies = 2.0;
-// Enough to fill a compute unit of a GPU twice over, by Little's law and what is known of Hopper.
+// Twice the work-items that saturate a compute unit of a Hopper GPU, by Little's law.
 constexpr std::int64_t items_of_unit = 1024;
-// A work-item of a CPU streams 4 KiB between two looks at the flag.
+// A work-item of a CPU streams 4 KiB between two reads of the flag that ends the streams.
 constexpr std::uint64_t turns_of_cpu = 64;
 
 bool is_cpu(const DeviceInfo& device) { return runs_items_in_turn(device); }
 
 /// Work-items of each work-group that streams.
 std::int64_t stream_items(const DeviceInfo& device) {
-  constexpr std::int64_t max_items = 256;  // drivers take as many without being told
+  constexpr std::int64_t max_items = 256;  // drivers allow this size without a build option
   return is_cpu(device) ? 1 : std::clamp<std::int64_t>(device.max_work_group_size, 1, max_items);
 }
 
@@ -52,7 +52,7 @@ void add_delay(LoadedShape shape, std::uint64_t delay, std::vector<Point>& point
   points.push_back(point_of(shape, loaded_traffic_series));
 }
 
-/// The middle of a point's samples, between their quartiles.
+/// The median of a point's samples, with their quartiles as interval.
 struct Middle {
   double ns{0.0};
   Interval interval{};
@@ -67,8 +67,8 @@ struct LoadedTime {
   Middle line{};
 };
 
-/// Times by delay, without delays that lack one of both. The median of the samples: the least time
-/// of a line would be the most that was ever streamed, and not what was streamed beside the chase.
+/// Returns the medians of both series by delay, for delays that have both. The minimum time of a
+/// line would show the peak of the streams, not their bandwidth during the chase.
 std::map<std::int64_t, LoadedTime> times_by_delay(const DeviceInfo& device,
                                                   std::span<const Point> points) {
   std::map<std::int64_t, LoadedTime> all;
@@ -97,7 +97,7 @@ std::optional<Middle> idle_time(const DeviceInfo& device, std::span<const Point>
 
 constexpr std::string_view method = "loaded latency";
 
-/// A number in flight, or at least so many; and the bytes that these are.
+/// Adds the requests in flight and their bytes, or lower bounds of both.
 void add_parallelism(std::string_view series, double requests, const Interval& interval,
                      const Parallelism& of, double line_bytes, Findings& found) {
   struct Row {
@@ -119,7 +119,7 @@ void add_parallelism(std::string_view series, double requests, const Interval& i
       finding.low = interval.low * row.factor;
       finding.high = interval.high * row.factor;
     } else {
-      // The least that the idle latency gives: none of the requests took less.
+      // No request takes less than the idle latency, which gives the lower bound.
       finding.value = interval.low * row.factor;
       finding.low = finding.value;
       finding.high = requests * row.factor;
@@ -128,7 +128,7 @@ void add_parallelism(std::string_view series, double requests, const Interval& i
   }
 }
 
-/// Advice for kernels that are to reach this parallelism.
+/// Advises how many sub-groups and loads a kernel needs for this parallelism.
 Finding parallelism_advice(const Parallelism& of, double line_bytes) {
   constexpr double few = 8.0;
   constexpr double many = 32.0;
@@ -183,8 +183,8 @@ std::uint64_t LoadedShape::vectors() const {
 
 std::int64_t stream_groups(const DeviceInfo& device) {
   const std::int64_t units = std::max<std::int64_t>(1, device.compute_units);
-  // A CPU has a thread for each group, and the chase needs one of them. With a single one there is
-  // a group to find out with that they do not run side by side.
+  // A CPU has one thread per work-group, and the chase needs one thread. With a single thread, one
+  // streaming work-group remains, and the launch shows that both do not run at the same time.
   if (is_cpu(device)) return std::max<std::int64_t>(1, units - 1);
   return units * (items_of_unit / stream_items(device));
 }
@@ -197,7 +197,7 @@ std::vector<Point> loaded_points(const DeviceInfo& device, const Shape& base) {
   shape.turns = is_cpu(device) ? turns_of_cpu : 1;
   std::vector<Point> points{point_of(shape, loaded_latency_series)};
   shape.groups = static_cast<std::uint64_t>(stream_groups(device));
-  // Streams that come back to what they have just read find it in a cache.
+  // Streams that repeat a small buffer would find their data in a cache.
   if (shape.vectors() < 2 * shape.groups * shape.vectors_per_round()) return {};
   for (const std::uint64_t delay : usual_delays) add_delay(shape, delay, points);
   return points;
@@ -211,7 +211,7 @@ std::vector<Point> refine_loaded(const DeviceInfo& device, std::span<const Point
     return is_loaded(point) && LoadedShape::of(point).groups != 0;
   });
   if (!idle || any == points.end()) return more;
-  // The longest delay that still doubles the latency, and the next, which does not.
+  // The delays are added between the longest one that doubles the latency and the next longer one.
   for (auto slow = times.rbegin(); slow != times.rend(); ++slow) {
     if (slow->second.latency.ns < knee_latencies * idle->ns) continue;
     if (slow == times.rbegin()) return more;
@@ -250,7 +250,7 @@ void add_loaded_findings(const DeviceInfo& device, std::span<const Point> points
                                             line_bytes, static_cast<int>(units));
   if (!parallelism) return;
   if (idle) add_latencies(*idle, times, *parallelism, found);
-  // Chains side by side say more about a CPU's core.
+  // On a CPU the chains measure the parallelism of a core.
   if (!is_cpu(device)) {
     add_parallelism(unit_series, parallelism->per_compute_unit,
                     parallelism->per_compute_unit_interval, *parallelism, line_bytes, found);

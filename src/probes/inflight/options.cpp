@@ -17,31 +17,35 @@ bool contains(const std::vector<std::string>& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// More than the nearest caches hold, so that a launch does not find what the one before left.
+// Larger than the first caches, so that a launch finds none of the previous launch's lines there.
 constexpr Bytes usual_cache = mebibytes(4);
 constexpr Bytes min_cache = kibibytes(256);
-// On a CPU what stays near one core, wherever the launches before have run.
+// Small enough for the caches of one CPU core.
 constexpr Bytes usual_cache_of_cpu = kibibytes(256);
 constexpr Bytes usual_memory = mebibytes(256);
 constexpr Bytes max_memory = mebibytes(512);
-// Drivers give whole pages.
+// Drivers allocate whole pages.
 constexpr Bytes page = kibibytes(4);
 
-Bytes cache_wanted(const DeviceInfo& device, Bytes known_cache) {
-  const Bytes said = reported_cache(device);
+/// Returns the size of the buffer for the last cache: at most half of the cache if its size is
+/// known.
+Bytes cache_buffer(const DeviceInfo& device, Bytes known_cache) {
+  const Bytes reported = reported_cache(device);
   Bytes size = runs_items_in_turn(device) ? usual_cache_of_cpu : usual_cache;
-  // A GPU's driver may mean a nearer cache.
-  const bool is_sure = !is_gpu(device) && said.count != 0;
-  if (is_sure || known_cache.count != 0) size = std::min(size, std::max(known_cache, said) / 2);
+  // A GPU's driver may report the first cache.
+  const bool is_certain = !is_gpu(device) && reported.count != 0;
+  if (is_certain || known_cache.count != 0) {
+    size = std::min(size, std::max(known_cache, reported) / 2);
+  }
   return std::max(size, min_cache);
 }
 
-Bytes memory_wanted(const DeviceInfo& device, Bytes known_cache) {
+Bytes memory_buffer(const DeviceInfo& device, Bytes known_cache) {
   const Bytes last_cache = std::max(known_cache, reported_cache(device));
   return std::clamp(last_cache * 4, usual_memory, max_memory);
 }
 
-/// Results, starts of chains, progress of streams: what they take at most, whatever is planned.
+/// Returns the maximum memory of results, starts of chains and progress of streams.
 Bytes small_buffers(const DeviceInfo& device) {
   const auto items = static_cast<std::uint64_t>(max_items(device));
   const auto groups = static_cast<std::uint64_t>(stream_groups(device));
@@ -82,25 +86,30 @@ std::int64_t max_items(const DeviceInfo& device) {
   return std::max<std::int64_t>(1, device.max_work_group_size);
 }
 
-bool plans_loaded(const DeviceInfo& device, const Options& requested) {
-  return requested.wants("loaded") && requested.has_target("memory") && !requested.is_narrowed() &&
-         !is_simulated(device) && device.timer == Timer::clock;
+std::string why_no_loaded(const DeviceInfo& device) {
+  if (is_simulated(device)) return "the simulator runs a single compute unit";
+  if (device.timer == Timer::clock) return {};
+  return "timing a chase next to other work-groups needs an in-kernel clock";
+}
+
+bool wants_loaded(const Options& requested) {
+  return requested.wants("loaded") && requested.has_target("memory") && !requested.is_narrowed();
 }
 
 Buffers choose_buffers(const DeviceInfo& device, const Options& requested) {
   const Bytes most = std::min(device.max_allocation, device.global_memory / 4);
-  Bytes cache = std::min(cache_wanted(device, requested.last_cache), most);
-  Bytes memory = std::min(memory_wanted(device, requested.last_cache), most);
+  Bytes cache = std::min(cache_buffer(device, requested.last_cache), most);
+  Bytes memory = std::min(memory_buffer(device, requested.last_cache), most);
   const auto floor = [&](Bytes size) {
     return Bytes{std::bit_floor(std::max(size, line_of(device)).count)};
   };
   if (requested.max_memory.count == 0) return {floor(cache), floor(memory)};
   const Bytes rest = requested.max_memory - std::min(requested.max_memory, small_buffers(device));
-  const std::uint64_t near = requested.has_target("cache") ? 1 : 0;
-  const std::uint64_t far =
-      requested.targets.size() - near + (plans_loaded(device, requested) ? 1 : 0);
-  cache = floor(std::min(cache, rest / (near + far)));
-  if (far > 0) memory = std::min(memory, (rest - std::min(rest, cache * near)) / far);
+  const bool has_streams = wants_loaded(requested) && why_no_loaded(device).empty();
+  const std::uint64_t caches = requested.has_target("cache") ? 1 : 0;
+  const std::uint64_t memories = requested.targets.size() - caches + (has_streams ? 1 : 0);
+  cache = floor(std::min(cache, rest / (caches + memories)));
+  if (memories > 0) memory = std::min(memory, (rest - std::min(rest, cache * caches)) / memories);
   return {cache, floor(memory)};
 }
 

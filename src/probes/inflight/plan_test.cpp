@@ -253,13 +253,13 @@ TEST_CASE("chains meet no line that a launch of more or fewer chains has read be
 
 TEST_CASE("mergers share lines within a sub-group or across") {
   const Shape within = Shape::of(block(1, 4, MergerMode::within, 64));
-  CHECK(within.place_of(0) == within.place_of(3));
-  CHECK(within.place_of(3) != within.place_of(4));
+  CHECK(within.line_index_of(0) == within.line_index_of(3));
+  CHECK(within.line_index_of(3) != within.line_index_of(4));
   CHECK(within.lines_per_load() == 16);
   const Shape across = Shape::of(block(1, 2, MergerMode::across, 128));
-  CHECK(across.place_of(5) == across.place_of(37));
-  CHECK(across.place_of(5) != across.place_of(6));
-  CHECK(across.place_of(5) != across.place_of(69));
+  CHECK(across.line_index_of(5) == across.line_index_of(37));
+  CHECK(across.line_index_of(5) != across.line_index_of(6));
+  CHECK(across.line_index_of(5) != across.line_index_of(69));
   CHECK(across.lines_per_load() == 64);
 }
 
@@ -269,8 +269,8 @@ TEST_CASE("the witness counts every load of every round") {
   // Rounds 0 and 1 of two work-items, from line 6.
   const std::uint64_t expected =
       std::uint64_t{cycle.after(6)} + cycle.after(7) + cycle.after(8) + cycle.after(9);
-  CHECK(one.block_witness(6, 1) == expected);
-  CHECK(one.block_witness(6, 2) > expected);
+  CHECK(one.block_checksum(6, 1) == expected);
+  CHECK(one.block_checksum(6, 2) > expected);
 }
 
 }  // namespace

@@ -13,23 +13,23 @@ namespace clprobe::inflight {
 namespace {
 
 constexpr std::array<double, 9> exponents{1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0};
-// Throughputs are not better known than this, however well a curve fits.
+// Minimum relative error of a rate, however well a curve fits.
 constexpr double min_sigma = 0.005;
-// Lower than the peak before it by more than this is a fall, and not noise.
+// A rate below this share of the earlier peak is a fall, not noise.
 constexpr double min_of_peak = 0.93;
-// Beyond the knee by this much the rate no longer depends on what is asked for.
+// Beyond this multiple of the knee the rate no longer depends on the number of concurrent loads.
 constexpr double knee_margin = 1.5;
-// Knees and rates are equal up to this, in logarithms: 16 %. Two latencies that differ by 1.5
-// (0.41) cannot make both equal.
+// Maximum difference of equal knees or rates, in logarithms (16 %). If latencies differ by a factor
+// of 1.5 (0.41), knees and rates cannot both be equal.
 constexpr double equal_within = 0.15;
 constexpr double min_latency_ratio = 1.5;
 
 struct Curve {
   double latency{0.0};
   Interval latency_interval{};
-  std::vector<double> asked{};
+  std::vector<double> requested{};
   std::vector<double> ln_rate{};
-  Interval last_rate{};  ///< of the point that asks for most
+  Interval last_rate{};  ///< rate of the point with the most concurrent loads
 };
 
 Interval rate_interval_of(const ThroughputPoint& point) {
@@ -41,16 +41,16 @@ Interval rate_interval_of(const ThroughputPoint& point) {
 Curve usable(const ThroughputCurve& given) {
   std::vector<ThroughputPoint> points;
   std::ranges::copy_if(given.points, std::back_inserter(points), [](const ThroughputPoint& point) {
-    return point.asked > 0.0 && point.rate > 0.0 && std::isfinite(point.rate);
+    return point.requested > 0.0 && point.rate > 0.0 && std::isfinite(point.rate);
   });
-  std::ranges::sort(points, {}, &ThroughputPoint::asked);
+  std::ranges::sort(points, {}, &ThroughputPoint::requested);
   Curve curve;
   double most = 0.0;
   for (const ThroughputPoint& point : points) {
-    // Whoever asks for more could ask for less: a fall (thrashing, registers) is no lower capacity.
+    // A fall (thrashing, registers) does not lower the capacity: a kernel could request less.
     most = std::max(most, point.rate);
     if (point.rate < min_of_peak * most) continue;
-    curve.asked.push_back(point.asked);
+    curve.requested.push_back(point.requested);
     curve.ln_rate.push_back(std::log(point.rate));
     curve.last_rate = rate_interval_of(point);
   }
@@ -58,24 +58,24 @@ Curve usable(const ThroughputCurve& given) {
   const ThroughputPoint& first = points.front();
   const Interval rate = rate_interval_of(first);
   const bool is_given = given.latency > 0.0;
-  curve.latency = is_given ? given.latency : first.asked / first.rate;
+  curve.latency = is_given ? given.latency : first.requested / first.rate;
   curve.latency_interval = is_given || !(rate.low > 0.0)
                                ? Interval{curve.latency, curve.latency}
-                               : Interval{first.asked / rate.high, first.asked / rate.low};
+                               : Interval{first.requested / rate.high, first.requested / rate.low};
   return curve;
 }
 
 double squares(const Curve& curve, double max_rate, double p) {
   double sum = 0.0;
-  for (std::size_t i = 0; i < curve.asked.size(); ++i) {
-    const double free = max_rate * curve.latency / curve.asked[i];
+  for (std::size_t i = 0; i < curve.requested.size(); ++i) {
+    const double free = max_rate * curve.latency / curve.requested[i];
     const double ln_rate = std::log(max_rate) - std::log1p(std::pow(free, p)) / p;
     sum += (curve.ln_rate[i] - ln_rate) * (curve.ln_rate[i] - ln_rate);
   }
   return sum;
 }
 
-/// Golden-section search for ln(max_rate) in [low, high]: squares has one minimum there.
+/// Finds the best ln(max_rate) in [low, high] by golden-section search: `squares` has one minimum.
 double best_rate(const Curve& curve, double p, double low, double high) {
   const double ratio = (std::sqrt(5.0) - 1.0) / 2.0;
   while (high - low > 1e-7) {
@@ -96,7 +96,7 @@ struct Fit {
   double squares{std::numeric_limits<double>::infinity()};
 };
 
-/// The rates that the points allow, for any exponent: profile of the squares, t = 2.
+/// Returns the interval of ln(max_rate) for all exponents, where `squares` stays below `limit`.
 Interval profile(const Curve& curve, const Fit& fit, double limit, double low, double high) {
   Interval interval{fit.ln_rate, fit.ln_rate};
   for (const double p : exponents) {
@@ -122,11 +122,11 @@ bool are_equal(double a, const Interval& of_a, double b, const Interval& of_b) {
   return distance <= equal_within || (overlap && distance <= 2.0 * equal_within);
 }
 
-/// Bandwidth at which the latency of sorted points first reaches a limit, and the points around it.
+/// The interpolated point at which the latency first reaches a limit, and its neighbours.
 struct Knee {
   LoadedPoint at{};
   LoadedPoint before{};
-  LoadedPoint behind{};
+  LoadedPoint after{};
 };
 
 std::optional<Knee> find_knee(std::span<const LoadedPoint> points, double latency_s) {
@@ -146,17 +146,17 @@ std::optional<Knee> find_knee(std::span<const LoadedPoint> points, double latenc
 
 std::optional<Saturation> fit_saturation(const ThroughputCurve& curve) {
   const Curve used = usable(curve);
-  if (used.asked.size() < 3) return std::nullopt;
-  const double seen = used.ln_rate.back();
-  const double low = seen - std::log(2.0);
-  const double high = seen + std::log(100.0);
+  if (used.requested.size() < 3) return std::nullopt;
+  const double last_ln_rate = used.ln_rate.back();
+  const double low = last_ln_rate - std::log(2.0);
+  const double high = last_ln_rate + std::log(100.0);
   Fit fit;
   for (const double p : exponents) {
     const double ln_rate = best_rate(used, p, low, high);
     const double sum = squares(used, std::exp(ln_rate), p);
     if (sum < fit.squares) fit = {ln_rate, p, sum};
   }
-  const auto freedom = static_cast<double>(used.asked.size() - 2);
+  const auto freedom = static_cast<double>(used.requested.size() - 2);
   const double variance = std::max(min_sigma * min_sigma, fit.squares / freedom);
   const Interval ln = profile(used, fit, fit.squares + 4.0 * variance, low, high);
   Saturation found;
@@ -168,13 +168,13 @@ std::optional<Saturation> fit_saturation(const ThroughputCurve& curve) {
   found.knee = found.max_rate * used.latency;
   found.knee_interval = {found.max_rate_interval.low * used.latency_interval.low,
                          found.max_rate_interval.high * used.latency_interval.high};
-  found.is_reached = used.asked.back() >= knee_margin * found.knee;
+  found.is_reached = used.requested.back() >= knee_margin * found.knee;
   if (!found.is_reached) {
-    // Little's law with the unloaded latency; never more than was requested.
-    const double asked = used.asked.back();
-    found.knee = std::min(std::exp(seen) * used.latency, asked);
-    found.knee_interval = {std::min(used.last_rate.low * used.latency_interval.low, asked),
-                           std::min(used.last_rate.high * used.latency_interval.high, asked)};
+    // The bound is Little's law with the unloaded latency, and at most the concurrent loads.
+    const double most = used.requested.back();
+    found.knee = std::min(std::exp(last_ln_rate) * used.latency, most);
+    found.knee_interval = {std::min(used.last_rate.low * used.latency_interval.low, most),
+                           std::min(used.last_rate.high * used.latency_interval.high, most)};
     found.reason = "the rate still rises as more loads are requested";
   }
   return found;
@@ -234,14 +234,14 @@ std::optional<Parallelism> find_parallelism(std::span<const LoadedPoint> points,
   const auto knee = find_knee(sorted, 2.0 * idle);
   found.is_knee_reached = knee.has_value();
   const LoadedPoint at = knee ? knee->at : sorted.back();
-  const LoadedPoint behind = knee ? knee->behind : sorted.back();
+  const LoadedPoint after = knee ? knee->after : sorted.back();
   found.knee_bytes_per_second = at.bytes_per_second;
   found.knee_interval = {knee ? knee->before.bytes_per_second : at.bytes_per_second,
-                         behind.bytes_per_second};
+                         after.bytes_per_second};
   found.requests = in_flight(at.bytes_per_second, at.latency_s);
   found.requests_interval.low = in_flight(at.bytes_per_second, std::min(idle, at.latency_s));
   found.requests_interval.high =
-      std::max(found.requests, in_flight(behind.bytes_per_second, behind.latency_s));
+      std::max(found.requests, in_flight(after.bytes_per_second, after.latency_s));
   if (!knee) found.reason = "the latency never doubled, so more loads in flight may be possible";
   found.per_compute_unit = found.requests / compute_units;
   found.per_compute_unit_interval = {found.requests_interval.low / compute_units,

@@ -32,17 +32,17 @@ TEST_CASE("what a further work-item of the first sub-group adds, and where the s
   const auto found = find_serialization(curve_of(figure), 32);
   REQUIRE(found);
   CHECK(found->cycles_per_lane == doctest::Approx(2.0));
-  REQUIRE(found->shelf);
+  REQUIRE(found->plateau);
   // Some cycles are no end yet: of the 64 of the first sub-group a quarter is.
-  CHECK(found->shelf->before == 104);
-  CHECK(found->shelf->after == 112);
+  CHECK(found->plateau->before == 104);
+  CHECK(found->plateau->after == 112);
 }
 
 TEST_CASE("there is no shelf where all rises, where none rises, and where nothing ends it") {
   const auto shelf_of = [](const std::function<double(int)>& cycles) {
     const auto found = find_serialization(curve_of(cycles), 32);
     REQUIRE(found);
-    return found->shelf.has_value();
+    return found->plateau.has_value();
   };
   CHECK_FALSE(shelf_of([](int items) { return 370.0 + items; }));
   CHECK_FALSE(shelf_of([](int) { return 370.0; }));

@@ -16,7 +16,9 @@ namespace {
 constexpr std::uint32_t factor = 2891336453U;
 constexpr std::uint32_t increment = 1013904223U;
 
-std::uint64_t parts(std::uint64_t count, std::uint64_t size) { return (count + size - 1) / size; }
+std::uint64_t divide_up(std::uint64_t count, std::uint64_t size) {
+  return (count + size - 1) / size;
+}
 
 }  // namespace
 
@@ -50,36 +52,36 @@ Shape Shape::of(const Point& point) {
 
 std::uint64_t Shape::lines_per_load() const {
   const auto merger = static_cast<std::uint64_t>(pattern.merger);
-  if (pattern.mode == MergerMode::within) return parts(work_items, merger);
-  return parts(parts(work_items, sub_group), merger) * sub_group;
+  if (pattern.mode == MergerMode::within) return divide_up(work_items, merger);
+  return divide_up(sub_groups(), merger) * sub_group;
 }
 
 std::uint64_t Shape::lines_per_round() const {
   return lines_per_load() * static_cast<std::uint64_t>(pattern.loads);
 }
 
-std::uint64_t Shape::place_of(std::uint64_t item) const {
+std::uint64_t Shape::line_index_of(std::uint64_t item) const {
   const auto merger = static_cast<std::uint64_t>(pattern.merger);
   if (pattern.mode == MergerMode::within) return item / merger;
   return item / sub_group / merger * sub_group + item % sub_group;
 }
 
-std::uint64_t Shape::block_witness(std::uint64_t first, std::uint64_t rounds) const {
-  const LineCycle lines_of = cycle();
+std::uint64_t Shape::block_checksum(std::uint64_t first, std::uint64_t rounds) const {
+  const LineCycle order = cycle();
   const auto loads = static_cast<std::uint64_t>(pattern.loads);
   std::uint64_t sum = 0;
   for (std::uint64_t item = 0; item < work_items; ++item) {
-    const std::uint64_t place = first + place_of(item);
+    const std::uint64_t begin = first + line_index_of(item);
     for (std::uint64_t load = 0; load < (rounds + 1) * loads; ++load) {
-      const auto line = static_cast<std::uint32_t>(place + load * lines_per_load());
-      sum += lines_of.after(line & lines_of.mask);
+      const auto line = static_cast<std::uint32_t>(begin + load * lines_per_load());
+      sum += order.after(line & order.mask);
     }
   }
   return sum;
 }
 
 std::uint64_t Shape::chain_distance(std::uint64_t hops) const {
-  // Odd: lines whose positions differ by a power of two are equal in their low bits.
+  // The distance is odd, since lines whose positions differ by a power of two have equal low bits.
   return std::min(hops | 1U, lines() / (work_items * chains));
 }
 
@@ -90,11 +92,11 @@ std::uint64_t Shape::chain_positions(std::uint64_t hops) const {
 
 std::vector<std::uint32_t> Shape::chain_lines(std::uint64_t position,
                                               std::uint64_t distance) const {
-  std::vector<std::uint32_t> lines_of;
-  for (std::uint64_t c = 0; c < work_items * chains; ++c) {
-    lines_of.push_back(cycle().at((c * distance + position) % lines()));
+  std::vector<std::uint32_t> heads(work_items * chains);
+  for (std::uint64_t c = 0; c < heads.size(); ++c) {
+    heads[c] = cycle().at((c * distance + position) % lines());
   }
-  return lines_of;
+  return heads;
 }
 
 std::string Shape::options() const {
@@ -105,8 +107,8 @@ std::string Shape::options() const {
 
 std::uint64_t max_rounds(const Shape& shape) {
   const std::uint64_t round = std::max<std::uint64_t>(1, shape.lines_per_round());
-  const std::uint64_t room = std::max<std::uint64_t>(2, shape.lines() / round) - 1;
-  return std::min(room, max_iterations);
+  const std::uint64_t timed = std::max<std::uint64_t>(2, shape.lines() / round) - 1;
+  return std::min(timed, max_iterations);
 }
 
 }  // namespace clprobe::inflight

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A point of the probe `inflight`: the lines that a work-group requests. Pure.
+// The fields of a point of the probe `inflight`, and the lines that its work-group loads. Pure.
 #pragma once
 
 #include <array>
@@ -14,28 +14,33 @@
 
 namespace clprobe::inflight {
 
-/// Rounds of independent loads, timed as a whole or of one sub-group alone; chases side by side; or
-/// a single chase beside streams.
-enum class Kind { block, sub_group, chains, chase };
+/// Kind of a point.
+enum class Kind {
+  block,      ///< rounds of independent loads, timed for the whole work-group
+  sub_group,  ///< rounds of independent loads, timed for one sub-group
+  chains,     ///< concurrent pointer chases
+  chase,      ///< one pointer chase next to streams
+};
 
 inline constexpr std::array merger_modes{Word{MergerMode::within, "within"},
                                          Word{MergerMode::across, "across"}};
 
-/// Lines are a power of two of them, and the first word of each names the next of a single cycle.
+/// Single cycle of a buffer's lines, as next_line() in cl/inflight.cl. The number of lines is a
+/// power of two, and the first word of each line holds the number of the next one.
 struct LineCycle {
-  std::uint32_t mask{0};
+  std::uint32_t mask{0};  ///< number of lines less 1
 
   [[nodiscard]] std::uint32_t after(std::uint32_t line) const;
-  /// So many lines after line 0, in logarithmic time.
+  /// Returns the line at a position of the cycle, which starts at line 0. Takes logarithmic time.
   [[nodiscard]] std::uint32_t at(std::uint64_t position) const;
 };
 
 struct Shape {
   Kind kind{Kind::block};
-  LoadPattern pattern{};  ///< with 0 loads: the same work-group without them
+  LoadPattern pattern{};  ///< 0 loads: a work-group without loads
   std::uint64_t work_items{1};
-  std::uint64_t last_item{1};  ///< of the sub-group that is timed, counted from 1
-  std::uint64_t chains{1};     ///< of each work-item
+  std::uint64_t last_item{1};  ///< number of the timed sub-group's last work-item, from 1
+  std::uint64_t chains{1};     ///< chains per work-item
   std::uint64_t sub_group{1};
   std::uint64_t line_bytes{64};
   std::uint64_t buffer_bytes{64};  ///< a power of two
@@ -65,11 +70,11 @@ struct Shape {
     fields.fact("buffer_bytes", buffer_bytes, from_1);
   }
 
-  /// Reads a point that is not loaded. Throws std::out_of_range where a parameter is missing.
+  /// Reads a point without streams. Throws PointError for a missing or wrong parameter.
   static Shape of(const Point& point);
 
   [[nodiscard]] bool is_block() const { return kind == Kind::block || kind == Kind::sub_group; }
-  /// Number of the sub-group that is timed, from 0.
+  /// Returns the number of the timed sub-group, from 0.
   [[nodiscard]] std::uint64_t number() const { return (last_item - 1) / sub_group; }
   [[nodiscard]] std::uint64_t sub_groups() const {
     return (work_items + sub_group - 1) / sub_group;
@@ -77,26 +82,27 @@ struct Shape {
   [[nodiscard]] std::uint64_t lines() const { return buffer_bytes / line_bytes; }
   [[nodiscard]] std::uint64_t words() const { return buffer_bytes / sizeof(std::uint32_t); }
   [[nodiscard]] LineCycle cycle() const { return {static_cast<std::uint32_t>(lines() - 1)}; }
-  /// Lines from one load of the work-group to its next.
+  /// Returns the number of lines that one load of all work-items touches.
   [[nodiscard]] std::uint64_t lines_per_load() const;
   [[nodiscard]] std::uint64_t lines_per_round() const;
-  /// The place of a work-item's line among those of a load.
-  [[nodiscard]] std::uint64_t place_of(std::uint64_t item) const;
-  /// The sum of what all work-items load in rounds 0 to `rounds`, from line `first` on.
-  [[nodiscard]] std::uint64_t block_witness(std::uint64_t first, std::uint64_t rounds) const;
-  /// Chains of so many hops lie so many positions of the cycle apart: side by side, where all of
-  /// them have lines of their own.
+  /// Returns the index of a work-item's line among the lines of one load.
+  [[nodiscard]] std::uint64_t line_index_of(std::uint64_t item) const;
+  /// Returns the sum of all words that the work-items load in rounds 0 to `rounds`, where round 0
+  /// starts at line `first`.
+  [[nodiscard]] std::uint64_t block_checksum(std::uint64_t first, std::uint64_t rounds) const;
+  /// Returns the distance between the starts of neighbouring chains, in positions of the cycle. The
+  /// chains are disjoint if the buffer has enough lines.
   [[nodiscard]] std::uint64_t chain_distance(std::uint64_t hops) const;
-  /// Positions that they go through all together. The next launch begins behind these.
+  /// Returns the number of positions that all chains together cover.
   [[nodiscard]] std::uint64_t chain_positions(std::uint64_t hops) const;
-  /// The lines of all chains when the first of them is at `position`.
+  /// Returns the lines of all chains when the first chain is at `position`.
   [[nodiscard]] std::vector<std::uint32_t> chain_lines(std::uint64_t position,
                                                        std::uint64_t distance) const;
-  /// The build options of cl/inflight.cl.
+  /// Returns the build options of cl/inflight.cl.
   [[nodiscard]] std::string options() const;
 };
 
-/// The fields of a point are read by its kind, where that is no block.
+/// A shape of a known kind, for reading a point: the kind determines the fields.
 template <Kind kind>
 struct OfKind {
   Shape shape{.kind = kind};
@@ -109,12 +115,12 @@ struct OfKind {
 using Chains = OfKind<Kind::chains>;
 using OwnTime = OfKind<Kind::sub_group>;
 
-/// True if a point has chases side by side.
+/// Returns true for points with concurrent chains.
 bool is_chain(const Point& point);
-/// True if a point is the time of one sub-group.
+/// Returns true for points that time one sub-group.
 bool is_own_time(const Point& point);
 
-/// Chains of a work-item in a group of several.
+/// Numbers of chains per work-item in the largest work-group.
 inline constexpr std::array chains_of_item{2, 4, 8};
 inline constexpr std::uint64_t max_chains = 8;
 

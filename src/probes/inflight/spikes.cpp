@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the spike of a Thread-Latency curve that may be a limit's, and what was outstanding at
-// least by Little's law.
+// The first spike of a Thread-Latency curve that may show a limit, and lower bounds of the loads in
+// flight by Little's law.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,36 +20,37 @@
 namespace clprobe::inflight {
 namespace {
 
-/// Smallest jump, as a share of the latency; caches, banks and schedulers make smaller ones.
+/// Minimum height of a jump as a share of the latency. Caches, banks and schedulers make smaller
+/// jumps.
 constexpr double min_jump = 0.15;
 /// Standard deviation of a counter of whole cycles.
 constexpr double clock_sigma = 0.5;
-// A sweep has some hundred gaps: 6 standard deviations of a difference exclude scatter.
+// A sweep has some hundred gaps, so that 6 standard deviations of a difference exclude scatter.
 constexpr double min_score = 6.0 * 1.4142;
-// If scatter is not Gaussian, its falls show it. Among 60 Gaussian gaps the largest rise is 1.5
-// times the largest fall in 4 of 100 curves.
+// Scatter that is not Gaussian makes large falls, too. Among 60 Gaussian gaps the largest rise is
+// 1.5 times the largest fall in 4 of 100 curves.
 constexpr double min_over_falls = 1.5;
-// Where the latencies of lines differ, the time of a few loads jumps whenever a line comes later
-// than all before. The jump of a full pool is most of a latency and towers above those.
+// If the latencies of lines differ, the time of a few loads jumps with each slower line. The jump
+// of a full pool is most of a latency, and clearly higher.
 constexpr double min_over_rises = 2.0;
-// Jumps nearer to each other cannot be told from a slope.
+// Jumps with a smaller distance look like a slope.
 constexpr std::size_t min_spacing_points = 4;
 
 /// A curve without overhead.
 struct Sweep {
-  std::vector<int> n{};
+  std::vector<int> n{};            ///< work-items
   std::vector<double> y{};         ///< robust times
-  std::vector<double> requests{};  ///< unique
-  std::vector<double> rise{};      ///< of each gap to the next point, without the regular slope
-  std::vector<double> noise{};     ///< standard deviation of y around each point, as a share
+  std::vector<double> requests{};  ///< unique lines
+  std::vector<double> rise{};      ///< rise from each point to the next, beyond the regular slope
+  std::vector<double> noise{};     ///< relative standard deviation of y around each point
   double latency{0.0};
 
   [[nodiscard]] double sigma(std::size_t i) const { return std::max(clock_sigma, noise[i] * y[i]); }
   [[nodiscard]] double threshold() const { return min_jump * latency; }
 };
 
-/// Distance of each inner point to the line through its neighbours, as a share of the point and in
-/// standard deviations of one point.
+/// Returns the relative distance of each inner point to the line through its neighbours, scaled to
+/// the standard deviation of one point.
 std::vector<double> residuals_of(std::span<const int> n, std::span<const double> y) {
   std::vector<double> residuals;
   for (std::size_t i = 1; i + 1 < y.size(); ++i) {
@@ -61,13 +62,14 @@ std::vector<double> residuals_of(std::span<const int> n, std::span<const double>
   return residuals;
 }
 
-/// Standard deviation of residuals. The median survives jumps, which touch two points each.
+/// Returns the standard deviation of residuals by their median. Jumps, which affect two points
+/// each, do not move the median.
 double noise_of(std::span<const double> residuals) {
   return residuals.empty() ? 0.0 : 1.4826 * median(residuals);
 }
 
-/// The noise around each of `points` points, and at least that of all: few loads of a memory whose
-/// latency scatters do so more than many, of which the slowest decides.
+/// Returns the noise around each of `points` points, at least that of the whole curve. If latencies
+/// scatter, a few loads scatter more than many, whose time is that of the slowest.
 std::vector<double> noise_around(std::span<const double> residuals, std::size_t points) {
   constexpr std::size_t window = 25;  // wide enough for a median
   const double all = noise_of(residuals);
@@ -85,16 +87,9 @@ double median_or_zero(const std::vector<double>& values) {
   return values.empty() ? 0.0 : std::max(0.0, median(values));
 }
 
-/// True if sub-groups that share lines with those before are followed by ones that do not. What
-/// that costs is no limit, and a full merge list shows in between.
-bool begins_group(const LoadPattern& pattern, int sub_group, int before, int after) {
-  const int group = sub_group * pattern.merger;
-  return is_across(pattern) && (before - 1) / group != (after - 1) / group;
-}
-
-/// Takes the median time of a further request, or of a further work-item that requests no line, out
-/// of each gap.
-void find_rises(const LoadPattern& pattern, int sub_group, Sweep& sweep) {
+/// Sets the rise of each gap: the difference of the times, less the median time of an additional
+/// request, or of an additional work-item where no line is added.
+void find_rises(Sweep& sweep) {
   std::vector<double> by_request;
   std::vector<double> by_item;
   const auto added = [&](std::size_t i) { return sweep.requests[i + 1] - sweep.requests[i]; };
@@ -112,18 +107,17 @@ void find_rises(const LoadPattern& pattern, int sub_group, Sweep& sweep) {
   sweep.rise.clear();
   for (std::size_t i = 0; i + 1 < sweep.y.size(); ++i) {
     const double regular = added(i) > 0.0 ? of_request * added(i) : of_item * items(i);
-    const bool is_regular = begins_group(pattern, sub_group, sweep.n[i], sweep.n[i + 1]);
-    sweep.rise.push_back(is_regular ? 0.0 : sweep.y[i + 1] - sweep.y[i] - regular);
+    sweep.rise.push_back(sweep.y[i + 1] - sweep.y[i] - regular);
   }
 }
 
-/// Replaces points that stand out of both neighbours, which agree: they are disturbed.
+/// Replaces disturbed points: those that differ from both neighbours, where the neighbours agree.
 void replace_outliers(Sweep& sweep) {
   for (std::size_t i = 1; i + 1 < sweep.y.size(); ++i) {
     const double limit = 5.0 * sweep.sigma(i);
     const double left = sweep.rise[i - 1];
     const double right = -sweep.rise[i];
-    // The last point before a jump stands below both where the regular slope is too steep.
+    // The last point before a jump may lie below both neighbours if the regular slope is too steep.
     if (std::abs(left - right) > std::min(std::abs(left), std::abs(right))) continue;
     if (std::min(left, right) > limit || std::max(left, right) < -limit) {
       sweep.y[i] = (sweep.y[i - 1] + sweep.y[i + 1]) / 2.0;
@@ -132,7 +126,7 @@ void replace_outliers(Sweep& sweep) {
   }
 }
 
-/// Prepares a curve; nothing with fewer than 8 usable points.
+/// Prepares a curve. Returns nothing with fewer than 8 usable points.
 std::optional<Sweep> sweep_of(const ThreadLatencyCurve& curve, int sub_group) {
   const ThreadLatencyPlot plot = plot_of(curve);
   Sweep sweep;
@@ -146,9 +140,9 @@ std::optional<Sweep> sweep_of(const ThreadLatencyCurve& curve, int sub_group) {
   }
   if (sweep.n.size() < 8) return std::nullopt;
   sweep.noise = noise_around(residuals_of(sweep.n, sweep.y), sweep.n.size());
-  find_rises(curve.pattern, sub_group, sweep);
+  find_rises(sweep);
   replace_outliers(sweep);
-  find_rises(curve.pattern, sub_group, sweep);
+  find_rises(sweep);
   sweep.latency = *std::min_element(sweep.y.begin(), sweep.y.end());
   return sweep;
 }
@@ -158,7 +152,7 @@ struct Slope {
   Interval interval{};
 };
 
-/// Cycles per request up to point `last`, at least 0.
+/// Fits the cycles per request up to point `last`, at least 0.
 Slope slope_to(const Sweep& sweep, std::size_t last) {
   if (last < 2 || sweep.requests[last] <= sweep.requests[0]) return {};
   const Line line = fit_least_squares(std::span(sweep.requests).first(last + 1),
@@ -167,14 +161,14 @@ Slope slope_to(const Sweep& sweep, std::size_t last) {
           {std::max(0.0, line.slope_interval.low), std::max(0.0, line.slope_interval.high)}};
 }
 
-/// Gaps `first` to `last` rise, and together by `height`.
+/// A jump over the gaps `first` to `last`, by `height` cycles.
 struct Jump {
   std::size_t first{0};
   std::size_t last{0};
   double height{0.0};
 };
 
-/// The largest fall of the curve, as if it were at point `i`: scatter grows with the time.
+/// Returns the largest fall of the curve, scaled to the time at point `i`: scatter grows with time.
 double largest_fall(const Sweep& sweep, std::size_t i) {
   double most = 0.0;
   for (std::size_t j = 0; j < sweep.rise.size(); ++j) {
@@ -183,7 +177,7 @@ double largest_fall(const Sweep& sweep, std::size_t i) {
   return most;
 }
 
-/// The next jump from gap `from` on that is no scatter. Points between its ends may share it.
+/// Finds the next jump from gap `from` on that exceeds the scatter. A jump may span several gaps.
 std::optional<Jump> next_jump(const Sweep& sweep, std::size_t from) {
   constexpr double min_share = 0.25;
   for (std::size_t i = from; i < sweep.rise.size(); ++i) {
@@ -203,27 +197,27 @@ std::optional<Jump> next_jump(const Sweep& sweep, std::size_t from) {
   return std::nullopt;
 }
 
-/// The time behind a jump, in latencies.
-double latencies_behind(const Sweep& sweep, const Jump& jump) {
+/// Returns the time after a jump, in latencies.
+double latencies_after(const Sweep& sweep, const Jump& jump) {
   const std::size_t points = std::min<std::size_t>(3, sweep.rise.size() - jump.last);
   return median(std::span(sweep.y).subspan(jump.last + 1, points)) / sweep.latency;
 }
 
-/// The first request that found no room waits for the first answer, and then takes a latency
-/// itself: behind the first jump the time is 2 latencies. Returns why the jump cannot be a limit's
-/// first one.
+/// Returns the reason why a jump cannot be the first jump of a limit; empty if it can. The first
+/// request beyond the limit waits for the first answer and then takes a latency itself. The time
+/// after the first jump is therefore 2 latencies.
 std::string why_no_limit(const LoadPattern& pattern, const Sweep& sweep, const Jump& jump) {
-  constexpr double max_jump = 1.5;       // noise and queues add to the one latency
+  constexpr double max_jump = 1.5;       // noise and queues add to one latency
   constexpr double max_latencies = 2.5;  // nearer to 2 than to 3
-  constexpr double min_alike = 0.5;  // behind the first, answers that come one by one lower jumps
+  constexpr double min_alike = 0.5;      // later jumps are lower, since answers arrive one by one
   const auto next = next_jump(sweep, jump.last + 1);
   if (next && next->height >= min_alike * jump.height &&
       next->first - jump.last < min_spacing_points) {
     return "the jumps are too close together to be distinguished";
   }
   if (jump.height > max_jump * sweep.latency) return "several jumps coincide";
-  // If merge lists are full, each load waits in turn.
-  if (!is_across(pattern) && latencies_behind(sweep, jump) > max_latencies) {
+  // If merge lists are full, loads wait one after another.
+  if (!is_across(pattern) && latencies_after(sweep, jump) > max_latencies) {
     return "earlier jumps are hidden among the first sub-group's points";
   }
   const auto before = std::span(sweep.rise).first(jump.first);
@@ -233,7 +227,7 @@ std::string why_no_limit(const LoadPattern& pattern, const Sweep& sweep, const J
   return {};
 }
 
-/// The first jump of one curve, without the lower bounds, which need all curves of a target.
+/// Finds the first jump of one curve, without lower bounds, which need all curves of a target.
 CurveFinding find_spike(const ThreadLatencyCurve& curve, int sub_group) {
   CurveFinding found;
   found.pattern = curve.pattern;
@@ -246,14 +240,14 @@ CurveFinding find_spike(const ThreadLatencyCurve& curve, int sub_group) {
   found.min_work_items = sweep->n.front();
   found.max_work_items = sweep->n.back();
   const double above = high_end_of_least(curve) - curve.overhead_cycles - sweep->latency;
-  // Another run, whose lines lie elsewhere, meets a least as far below this one, and scatters by
-  // what the first points of the curve do.
-  const double either_way = std::max(above, 2.0 * sweep->sigma(0));
-  found.latency_interval = {std::max(0.0, sweep->latency - either_way),
-                            sweep->latency + either_way};
-  constexpr double min_latencies = 1.7;  // noise and queues leave as much of 2
+  // Another run uses other lines. Its minimum may be as far below this one, and differs at least by
+  // the noise of the curve's first points.
+  const double half_width = std::max(above, 2.0 * sweep->sigma(0));
+  found.latency_interval = {std::max(0.0, sweep->latency - half_width),
+                            sweep->latency + half_width};
+  constexpr double min_latencies = 1.7;  // 2 latencies, less noise and queues
   auto jump = next_jump(*sweep, 0);
-  while (jump && latencies_behind(*sweep, *jump) < min_latencies) {
+  while (jump && latencies_after(*sweep, *jump) < min_latencies) {
     found.reason = "the jump ends below 2 latencies, too low for a full pool or table";
     jump = next_jump(*sweep, jump->last + 1);
   }
@@ -272,7 +266,7 @@ CurveFinding find_spike(const ThreadLatencyCurve& curve, int sub_group) {
   return found;
 }
 
-/// Median time of a further request, over a target's curves.
+/// Returns the median time of an additional request over a target's curves.
 double typical_interval(std::span<const CurveFinding> findings, const std::string& target) {
   std::vector<double> intervals;
   for (const CurveFinding& finding : findings) {
@@ -281,8 +275,8 @@ double typical_interval(std::span<const CurveFinding> findings, const std::strin
   return intervals.empty() ? 0.0 : median(intervals);
 }
 
-/// Returns the minimum time of a target's curves, less what its other requests take to issue. Only
-/// by noise did a request take less, which makes the bound smaller still.
+/// Returns the minimum latency of a target: the minimum time of its curves, less the time to issue
+/// the other requests. Noise can only lower it, and with it the bounds.
 double min_latency(std::span<const ThreadLatencyCurve> curves, double interval,
                    const std::string& target, int sub_group) {
   const auto requests_of = [&](const ThreadLatencyCurve& curve, const ThreadLatencyPoint& point) {
@@ -299,7 +293,7 @@ double min_latency(std::span<const ThreadLatencyCurve> curves, double interval,
     if (curve.pattern.target != target) continue;
     for (const ThreadLatencyPoint& point : curve.points) {
       const std::int64_t requests = requests_of(curve, point);
-      if (requests > few) continue;  // the interval is not known well enough, nor is it needed
+      if (requests > few) continue;  // the time to issue more requests is not known well enough
       for (const double cycles : point.runs_cycles) {
         const double latency = cycles - curve.overhead_cycles;
         if (!(latency > 0.0)) continue;
@@ -311,8 +305,8 @@ double min_latency(std::span<const ThreadLatencyCurve> curves, double interval,
   return std::isfinite(least) ? least : 0.0;
 }
 
-/// Little's law with the slowest run of each point: every error makes the bound smaller. The
-/// fastest runs give the other end of the bound's interval.
+/// Sets the lower bounds by Little's law. The slowest run of each point gives the bound, so that
+/// errors lower it; the fastest run gives the upper end of the bound's interval.
 void bound(const ThreadLatencyCurve& curve, double latency, int sub_group, CurveFinding& found) {
   const auto in_flight = [latency](std::int64_t count, double cycles) {
     return saturated(std::floor(static_cast<double>(count) * std::min(1.0, latency / cycles)));
@@ -326,16 +320,16 @@ void bound(const ThreadLatencyCurve& curve, double latency, int sub_group, Curve
     const std::int64_t requests = unique_requests(point.work_items, curve.pattern, sub_group);
     found.fastest_requests = std::max(found.fastest_requests, in_flight(requests, fastest));
     found.min_requests = std::max(found.min_requests, in_flight(requests, slowest));
-    // Instructions whose lines other sub-groups have fetched may not need an entry.
+    // An instruction whose lines other sub-groups have fetched may not need an entry.
     if (is_across(curve.pattern)) continue;
     const std::int64_t instructions = load_instructions(point.work_items, curve.pattern, sub_group);
     found.min_instructions = std::max(found.min_instructions, in_flight(instructions, slowest));
   }
 }
 
-/// Takes the spikes of curves whose smallest work-group takes far longer than one load of the
-/// target: its own loads wait for one another, for registers or for a scoreboard, and so may what
-/// looks like a full table.
+/// Removes the spikes of curves whose smallest work-group takes far longer than one load of the
+/// target. Its loads wait for each other, for registers or for a scoreboard, and a spike may have
+/// that cause as well.
 void drop_waiting(std::map<std::string, double>& latency, std::vector<CurveFinding>& found) {
   constexpr double max_latencies = 1.5;
   for (CurveFinding& each : found) {

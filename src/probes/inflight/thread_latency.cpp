@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Thread-Latency plot, and how many loads a sub-group can have.
+// The Thread-Latency plot, and the number of loads that a sub-group can have outstanding.
 #include "probes/inflight/thread_latency.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@
 namespace clprobe::inflight {
 namespace {
 
-/// The usable runs by work-items.
+/// Returns the usable runs by work-items.
 std::map<int, std::vector<double>> runs_of(const ThreadLatencyCurve& curve) {
   std::map<int, std::vector<double>> runs;
   for (const ThreadLatencyPoint& point : curve.points) {
@@ -32,11 +32,11 @@ std::map<int, std::vector<double>> runs_of(const ThreadLatencyCurve& curve) {
   return runs;
 }
 
-/// Quantile that the robust curve takes of so many runs: the minimum, or the lower quartile.
+/// Returns the quantile of the robust curve: the minimum of a few runs, else the lower quartile.
 double robust_quantile(std::size_t runs) { return runs < 9 ? 0.0 : 0.25; }
 
-/// Probability that the robust time of as many runs, drawn from these with replacement, is beyond
-/// `end`: fewer of them than its rank are up to there.
+/// Returns the probability that the robust time of a bootstrap sample of `runs` exceeds `end`:
+/// fewer draws than its rank are at most `end`.
 double beyond_share(std::span<const double> runs, double end) {
   const auto count = static_cast<double>(runs.size());
   const auto within = static_cast<double>(
@@ -53,34 +53,29 @@ double beyond_share(std::span<const double> runs, double end) {
   return sum;
 }
 
-// Loads that are under way together take a latency, and a little for each to be issued; those that
-// wait take two. Where issuing takes the time, 4 loads that take up to 1.25 latencies have 8 of
-// them take up to 1.6.
+// Loads that are in flight together take one latency and a little to issue each; loads that wait
+// take two. If issuing dominates, and 4 loads take 1.25 latencies, 8 loads take up to 1.6.
 constexpr double max_together = 1.25;
 constexpr double min_waiting = 1.7;
 
-/// The time of the fewest work-items by their loads.
-using TimesByLoads = std::map<int, const CurveFinding*>;
+/// Curves of one target, by loads per work-item.
+using CurvesByLoads = std::map<int, const CurveFinding*>;
 
 /// Loads of a sub-group by the curves of one target.
-struct OfTarget {
+struct TargetLoads {
   int at_least{0};
   std::optional<CountRange> range{};
-  std::int64_t requests{0};  ///< of the fewest work-items whose loads wait
+  std::int64_t requests{0};  ///< requests of the smallest work-group whose loads wait
 };
 
-double latencies_of(const TimesByLoads& times, int loads) {
-  return times.at(loads)->latency_cycles / times.at(1)->latency_cycles;
-}
-
-OfTarget weigh_target(const TimesByLoads& times) {
-  OfTarget found;
-  if (!times.contains(1)) return found;
+TargetLoads loads_of_target(const CurvesByLoads& curves) {
+  TargetLoads found;
+  if (!curves.contains(1)) return found;
   int last_together = 1;
   std::optional<int> first_waiting;
   bool is_one_step = true;
-  for (const auto& [loads, curve] : times) {
-    const double latencies = latencies_of(times, loads);
+  for (const auto& [loads, curve] : curves) {
+    const double latencies = curve->latency_cycles / curves.at(1)->latency_cycles;
     if (!first_waiting && latencies <= max_together) last_together = loads;
     if (first_waiting && latencies < min_waiting) is_one_step = false;
     if (!first_waiting && latencies >= min_waiting) first_waiting = loads;
@@ -89,13 +84,13 @@ OfTarget weigh_target(const TimesByLoads& times) {
   found.at_least = last_together;
   if (!first_waiting) return found;
   found.range = CountRange{last_together, *first_waiting - 1};
-  found.requests = std::int64_t{*first_waiting} * times.at(*first_waiting)->min_work_items;
+  found.requests = std::int64_t{*first_waiting} * curves.at(*first_waiting)->min_work_items;
   return found;
 }
 
-/// True if the compute unit had more under way than the loads that waited: they did not wait for
-/// its pool or table.
-bool is_own_limit(std::span<const CurveFinding> curves, const OfTarget& found) {
+/// Returns true if the compute unit had more in flight than the loads that waited, so that these
+/// did not wait for its pool or table.
+bool is_own_limit(std::span<const CurveFinding> curves, const TargetLoads& found) {
   return std::any_of(
              curves.begin(), curves.end(),
              [&](const CurveFinding& each) { return each.min_requests >= found.requests; }) &&
@@ -104,13 +99,13 @@ bool is_own_limit(std::span<const CurveFinding> curves, const OfTarget& found) {
          });
 }
 
-std::map<std::string, TimesByLoads> times_by_target(std::span<const CurveFinding> curves) {
-  std::map<std::string, TimesByLoads> times;
+std::map<std::string, CurvesByLoads> curves_by_target(std::span<const CurveFinding> curves) {
+  std::map<std::string, CurvesByLoads> targets;
   for (const CurveFinding& each : curves) {
     if (each.pattern.merger != 1 || !(each.latency_cycles > 0.0)) continue;
-    times[each.pattern.target][each.pattern.loads] = &each;
+    targets[each.pattern.target][each.pattern.loads] = &each;
   }
-  return times;
+  return targets;
 }
 
 }  // namespace
@@ -140,7 +135,7 @@ std::vector<double> three_point_variance(std::span<const double> values) {
 
 double high_end_of_least(ThreadLatencyCurve curve) {
   constexpr double confidence = 0.95;
-  // The runs of a visit are no draws of their own.
+  // Runs of one visit are not independent, so that its minimum counts.
   for (ThreadLatencyPoint& point : curve.points) {
     if (!point.visits_cycles.empty()) point.runs_cycles = point.visits_cycles;
   }
@@ -148,13 +143,12 @@ double high_end_of_least(ThreadLatencyCurve curve) {
   std::vector<double> all;
   for (const auto& [items, cycles] : runs) all.insert(all.end(), cycles.begin(), cycles.end());
   std::sort(all.begin(), all.end());
-  // The further the end, the fewer are beyond: the first that is far enough is sought by halves.
-  const auto is_too_near = [&](double end) {
+  const auto is_too_low = [&](double end) {
     double beyond = 1.0;
     for (const auto& [items, cycles] : runs) beyond *= beyond_share(cycles, end);
     return beyond > 1.0 - confidence;
   };
-  const auto found = std::partition_point(all.begin(), all.end(), is_too_near);
+  const auto found = std::partition_point(all.begin(), all.end(), is_too_low);
   if (found != all.end()) return *found;
   return all.empty() ? 0.0 : all.back();
 }
@@ -179,7 +173,7 @@ std::int64_t unique_requests(int work_items, const LoadPattern& pattern, int sub
   const std::int64_t warp = sub_group;
   const std::int64_t m = pattern.merger;
   if (!is_across(pattern)) {
-    // Neighbours of another sub-group are coalesced apart.
+    // Each sub-group is coalesced separately.
     const std::int64_t of_warp = (warp + m - 1) / m;
     return pattern.loads * (n / warp * of_warp + (n % warp + m - 1) / m);
   }
@@ -194,8 +188,8 @@ std::int64_t load_instructions(int work_items, const LoadPattern& pattern, int s
 SubGroupLoads find_sub_group_loads(std::span<const CurveFinding> curves) {
   SubGroupLoads all;
   std::optional<CountRange> range;
-  for (const auto& [target, times] : times_by_target(curves)) {
-    const OfTarget found = weigh_target(times);
+  for (const auto& [target, by_loads] : curves_by_target(curves)) {
+    const TargetLoads found = loads_of_target(by_loads);
     all.at_least = std::max(all.at_least, found.at_least);
     if (!found.range) continue;
     all.open = found.range;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launches of cl/inflight.cl as warp instructions. Pure.
+// Simulation of cl/inflight.cl by warp instructions. Pure.
 #include <algorithm>
 
 #include "probes/inflight/inflight.hpp"
@@ -17,7 +17,7 @@ using simulator::Program;
 using simulator::Register;
 using simulator::Trace;
 
-// Only the places of lines vary from hop to hop.
+// Simulated hops differ only by their lines, so that a few show the latency.
 constexpr std::uint64_t hops = 32;
 
 Trace one_group(const Machine& machine, std::uint64_t work_items, Program program) {
@@ -32,7 +32,7 @@ void make_resident(Trace& trace, const Shape& shape, std::uint64_t lines) {
   trace.resident = {{.base = 0, .bytes = lines * shape.line_bytes}};
 }
 
-/// The loads of a round, which `end` is made to wait for.
+/// Adds the loads of a round; the instruction `end` waits for all of them.
 void add_loads(const Machine& machine, const Shape& shape, Program& program, Instruction& end) {
   const auto line = static_cast<std::int64_t>(shape.line_bytes);
   const auto merger = static_cast<std::uint32_t>(shape.pattern.merger);
@@ -45,7 +45,7 @@ void add_loads(const Machine& machine, const Shape& shape, Program& program, Ins
     lanes.warp_step = width * line / (is_across ? 1 : static_cast<std::int64_t>(merger));
     lanes.lane_group = is_across ? 1 : merger;
     lanes.warp_group = is_across ? merger : 1;
-    // More work-items than a warp share a line: then warps do.
+    // If more work-items than a warp share a line, whole warps share it.
     if (!is_across && merger > machine.core.warp_width) {
       lanes.warp_step = line;
       lanes.warp_group = merger / static_cast<std::uint32_t>(machine.core.warp_width);
@@ -55,7 +55,7 @@ void add_loads(const Machine& machine, const Shape& shape, Program& program, Ins
   }
 }
 
-/// One round: a barrier, a clock, the loads, a barrier that waits for all values, a clock.
+/// Makes one round: barrier, clock read, loads, a barrier that waits for all values, clock read.
 Trace block_of(const Machine& machine, const Shape& shape) {
   Program program{simulator::barrier(), simulator::read_clock(0)};
   Instruction end = simulator::barrier();
@@ -67,8 +67,8 @@ Trace block_of(const Machine& machine, const Shape& shape) {
   return trace;
 }
 
-/// A barrier, a clock, the loads, a clock that waits for all values, a barrier. All sub-groups read
-/// their clocks, and the readings of one are those that count.
+/// Makes one round of a timed sub-group: barrier, clock read, loads, a clock read that waits for
+/// all values, barrier. All sub-groups read clocks; only those of the timed one count.
 Trace own_time_of(const Machine& machine, const Shape& shape) {
   const auto program_with = [&](std::uint32_t first_clock) {
     Program program{simulator::barrier(), simulator::read_clock(first_clock)};
@@ -86,7 +86,7 @@ Trace own_time_of(const Machine& machine, const Shape& shape) {
   return trace;
 }
 
-/// Every hop of every chain goes to a line of its own.
+/// Makes concurrent chains, in which every hop loads another line.
 Trace chains_of(const Machine& machine, const Shape& shape, std::uint64_t iterations) {
   const std::uint64_t all = shape.work_items * shape.chains;
   const auto line = static_cast<std::int64_t>(shape.line_bytes);
