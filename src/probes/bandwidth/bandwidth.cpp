@@ -202,7 +202,7 @@ Bytes largest_set(const DeviceInfo& device, const Request& request) {
   const Bytes size = std::max(least, cache * caches);
   Bytes most = device.global_memory.count == 0 ? size : device.global_memory / 4;
   if (request.max_memory.count != 0) {
-    // An eighth is left for results, places and sums of blocks.
+    // An eighth of the memory remains for results and the starts of walks.
     most = request.max_memory - request.max_memory / 8;
   }
   most = most / std::max<std::uint64_t>(1, count_buffers(request));

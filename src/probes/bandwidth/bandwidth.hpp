@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The probe `bandwidth`: its series, and what one point is: who walks over which memory, and what
-// that must add up to. Pure.
+// The probe `bandwidth`: its series, the walks of a point over memory, and their expected sums.
+// Pure.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ bool writes(Operation operation);
 
 /// Returns the vectors of a block that one work-item moves, as in cl/bandwidth.cl.
 constexpr std::uint64_t unroll_of(std::uint64_t vector_words) { return vector_words == 16 ? 8 : 4; }
-/// Words of a texel: an image's element is a vector of four.
+/// Number of words in a texel, which is a vector of four.
 inline constexpr std::uint64_t texel_words = 4;
 inline constexpr std::uint64_t texel_bytes = texel_words * sizeof(std::uint32_t);
 
@@ -69,37 +69,38 @@ struct Shape {
     return std::max<std::uint64_t>(1, walks / regions);
   }
   [[nodiscard]] std::uint64_t region_bytes() const { return blocks * block_bytes(); }
-  /// Touched bytes of the buffer, or of each of two buffers.
+  /// Returns the bytes that walks visit in the buffer, or in each of two buffers.
   [[nodiscard]] std::uint64_t touched_bytes() const { return regions * region_bytes(); }
-  /// Blocks of a walk in one iteration, in which the walks together go once over each region.
+  /// Returns the blocks of a walk in one iteration, in which the walks of a region together visit
+  /// it once.
   [[nodiscard]] std::uint64_t step() const { return (blocks + sharers() - 1) / sharers(); }
-  /// Bytes that all walks move in one iteration.
+  /// Returns the bytes that all walks move in one iteration.
   [[nodiscard]] std::uint64_t bytes_per_iteration() const;
 };
 
-/// A walk: the first block of its region, and its first block in there.
+/// Start of a walk.
 struct Place {
-  std::uint32_t region{0};
-  std::uint32_t start{0};
+  std::uint32_t region{0};  ///< first block of the region
+  std::uint32_t start{0};   ///< first visited block, relative to the region
 
   friend bool operator==(const Place&, const Place&) = default;
 };
 
-/// Returns the places of all walks. Walks of one region start at even distances, consecutive walks
-/// far apart, so that the walks of a compute unit do not find each other's data in its caches.
+/// Returns the starts of all walks. Walks of one region start at even distances, and consecutive
+/// walks far from each other, so that the walks of a compute unit do not share data in its caches.
 std::vector<Place> places_of(const Shape& shape);
 
-/// The sum of the first `words` words that `fill` makes, wrapping. At most 2^32 of them.
+/// Returns the wrapping sum of the first `words` filled words, at most 2^32 of them.
 std::uint32_t sum_before(std::uint64_t words);
 
-/// Returns the sum of all walks over `count` blocks each, wrapping.
+/// Returns the wrapping sum of all walks over `count` blocks each.
 std::uint32_t expected_sum(const Shape& shape, std::span<const Place> places, std::uint64_t count);
 
-/// The walks that share a region.
+/// Number of regions.
 enum class Sharing {
   all,   ///< one region for all walks
-  unit,  ///< one for each compute unit
-  walk,  ///< one for each walk
+  unit,  ///< one region per compute unit
+  walk,  ///< one region per walk
 };
 
 struct SeriesSpec {
@@ -109,7 +110,7 @@ struct SeriesSpec {
   Operation operation{Operation::read};
   Sharing sharing{Sharing::all};
   bool is_one_unit{false};   ///< only one work-group runs
-  std::string_view alone{};  ///< series in which one unit does this alone
+  std::string_view alone{};  ///< series with this operation by only one compute unit
 };
 
 inline constexpr std::string_view read_series = "read";
@@ -146,7 +147,6 @@ inline constexpr std::array all_series{
                "{} read as an image", Operation::image, Sharing::all},
 };
 
-/// The spec of a series; null where there is none of that name.
 const SeriesSpec* series_named(std::string_view name);
 
 /// Returns the reason why the device cannot have such a series; empty if it can.
@@ -156,10 +156,10 @@ std::string missing_in(const SeriesSpec& series, const DeviceInfo& device);
 /// divide; nothing if that is less than a block.
 std::optional<Shape> shape_for(const SeriesSpec& series, const DeviceInfo& device, Bytes wanted);
 
-/// The smallest working set in which every unit has work.
+/// Returns the smallest working set in which every compute unit has work.
 Bytes smallest_set(const SeriesSpec& series, const DeviceInfo& device);
 
-/// Words of the finding `limit`.
+// Labels of the finding `limit`.
 inline constexpr std::string_view limited_by_units = "units";
 inline constexpr std::string_view limited_by_level = "level";
 
@@ -172,7 +172,6 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points);
 /// Returns the maximum iterations of a launch that the kernel's counter and the driver allow.
 std::uint64_t max_iterations_of(const DeviceInfo& device, const Shape& shape);
 
-/// The build options of cl/bandwidth.cl for the launches of a point.
 std::string build_options(const Shape& shape);
 
 // Functions of `Probe`. Only `open` (launch.cpp) sees OpenCL.

@@ -89,9 +89,9 @@ void add_levels(Findings& found, const SeriesSpec& series, const DeviceInfo& dev
   }
 }
 
-/// Returns true for a shelf: part of a slightly too large set is still in the cache. H100 and H200
-/// have one from 250 to 352 KiB at 88 % of the first level, in one run of four.
-bool is_shelf_behind(const Level& before, const Level& level) {
+/// Returns true for a plateau that is no level: the cache still holds part of a slightly too large
+/// set. In one run of four H100 and H200 have one from 250 to 352 KiB at 88 % of the first level.
+bool is_partly_cached(const Level& before, const Level& level) {
   constexpr double hardly_larger = 2.0;
   constexpr double hardly_slower = 1.25;
   return before.capacity && level.capacity &&
@@ -99,34 +99,28 @@ bool is_shelf_behind(const Level& before, const Level& level) {
          level.latency < hardly_slower * before.latency;
 }
 
-std::vector<Level> without_shelves(std::vector<Level> levels) {
+/// Removes the plateaus that are no levels.
+std::vector<Level> true_levels(std::vector<Level> levels) {
   for (std::size_t i = levels.size(); i-- > 1;) {
-    if (!is_shelf_behind(levels[i - 1], levels[i])) continue;
+    if (!is_partly_cached(levels[i - 1], levels[i])) continue;
     levels.erase(levels.begin() + static_cast<std::ptrdiff_t>(i));
   }
   return levels;
 }
 
-/// Makes each set as fast as the fastest of the larger ones. With small sets a unit has few walks
-/// that write, and few stores in flight: an H100 wrote 1 MiB at 3.4 TB/s, 66 MiB at 4.0 and memory
-/// at 3.2, whose level came and went behind the slope. An outlier that is clearly faster than both
-/// neighbours does not count.
+/// Makes each set as fast as the fastest larger one. With small sets a unit has few walks that
+/// write, and few stores in flight: an H100 wrote 1 MiB at 3.4 TB/s, 66 MiB at 4.0 and memory
+/// at 3.2. Some runs lost the level of memory after this slope.
 std::vector<CurvePoint> without_slow_starts(std::span<const CurvePoint> curve) {
-  constexpr double surely_faster = 1.25;
   std::vector<CurvePoint> found(curve.begin(), curve.end());
-  for (std::size_t i = 1; i < found.size() && found.size() > 2; ++i) {
-    const std::size_t other = i + 1 < found.size() ? i + 1 : i - 2;
-    const double nearest = std::min(curve[i - 1].latency, curve[other].latency);
-    if (surely_faster * curve[i].latency < nearest) found[i].latency = nearest;
-  }
   for (std::size_t i = found.size(); i-- > 1;) {
     found[i - 1].latency = std::min(found[i - 1].latency, found[i].latency);
   }
   return found;
 }
 
-/// Gives levels the measured times of the sets within them. Times in L2 depend on the places of
-/// buffers: seven runs of an H200 copied 8.5 to 8.76 TB/s.
+/// Gives levels the measured times of the sets within them. Times in L2 depend on the addresses of
+/// the buffers: seven runs of an H200 copied 8.5 to 8.76 TB/s.
 std::vector<Level> as_measured(std::vector<Level> levels, std::span<const CurvePoint> curve) {
   constexpr double margin = 1.01;
   constexpr double between_runs = 1.03;
@@ -145,23 +139,16 @@ std::vector<Level> as_measured(std::vector<Level> levels, std::span<const CurveP
   return levels;
 }
 
-/// Finds the levels of writes, by the curve as it is or without slow starts, whichever shows more
-/// levels: noise may look like a slow start and turn a plateau into stairs.
-std::vector<Level> levels_of_writes(std::span<const CurvePoint> curve) {
-  std::vector<Level> found = without_shelves(find_rate_levels(curve));
-  std::vector<Level> by_fastest = without_shelves(find_rate_levels(without_slow_starts(curve)));
-  if (by_fastest.size() < found.size()) return found;
-  return as_measured(std::move(by_fastest), curve);
-}
-
 /// Finds the levels of a series. A single size is a level without an end.
 std::vector<Level> levels_of(const SeriesSpec& series, const DeviceInfo& device,
                              std::span<const CurvePoint> curve) {
   // A CPU has equally many walks for each set, and other processes use its cores.
   const bool may_start_slowly =
       series.sharing == Sharing::walk && !series.is_one_unit && device.type != DeviceType::cpu;
-  if (may_start_slowly) return levels_of_writes(curve);
-  if (series.operation != Operation::local) return without_shelves(find_rate_levels(curve));
+  if (may_start_slowly) {
+    return as_measured(true_levels(find_rate_levels(without_slow_starts(curve))), curve);
+  }
+  if (series.operation != Operation::local) return true_levels(find_rate_levels(curve));
   const auto best = std::min_element(
       curve.begin(), curve.end(),
       [](const CurvePoint& a, const CurvePoint& b) { return a.latency < b.latency; });
@@ -210,7 +197,7 @@ Finding limit_finding(const Finding& scaling) {
   return limit;
 }
 
-/// The levels of all units, and the number of the first.
+/// The levels of all units, and the number of the first level.
 struct LevelsOfAll {
   std::vector<Level> levels{};
   int first{1};
@@ -291,7 +278,7 @@ void add_warnings(Findings& found, const DeviceInfo& device) {
 
 Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   Findings found;
-  std::map<std::string_view, LevelsOfAll> of_all;  // by the series of one unit
+  std::map<std::string_view, LevelsOfAll> of_all;  // keys: series of one unit
   for (const SeriesSpec& series : all_series) {
     const std::vector<CurvePoint> curve = latency_curve(points, series.name, device);
     if (curve.empty()) continue;

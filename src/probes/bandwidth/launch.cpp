@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Launching cl/bandwidth.cl. Sees OpenCL.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,13 +26,13 @@ constexpr std::uint64_t word_bytes = sizeof(cl_uint);
 /// Share of a store on huge pages. The query takes the time of a sample, so that it is repeated
 /// only for points that reach further than all before.
 struct HugePages {
-  std::uint64_t asked_bytes{0};
+  std::uint64_t known_bytes{0};
   int percent{0};
 
   int of(const HostMemory& memory, std::uint64_t touched_bytes) {
-    if (touched_bytes > asked_bytes) {
+    if (touched_bytes > known_bytes) {
       percent = memory.huge_page_percent();
-      asked_bytes = touched_bytes;
+      known_bytes = touched_bytes;
     }
     return percent;
   }
@@ -49,7 +50,7 @@ struct State {
   explicit State(Session& used) : session(used) {}
 
   Session& session;
-  Store source{};  // holds what `fill` makes, always
+  Store source{};  ///< always holds the words of `fill`
   Store target{};
   HugePages source_pages{};
   HugePages target_pages{};
@@ -74,9 +75,9 @@ struct State {
     if (store.size >= size) return;
     const bool is_source = &store == &source;
     (is_source ? source_pages : target_pages) = {};
-    store = Store{};  // first, so that its memory is free
+    store = Store{};  // frees the memory before the new allocation
     store = make_store(session, size);
-    // Unwritten pages are no memory yet.
+    // The operating system allocates memory only for written pages.
     if (is_source || !runs_items_in_turn(session.info())) fill(store, size.count, spec);
   }
 };
@@ -91,7 +92,6 @@ cl::Image1DBuffer image_of(const Session& session, const cl::Buffer& buffer, std
   }
 }
 
-/// A prepared point, and its launches.
 class Walks {
  public:
   Walks(std::shared_ptr<State> state, const Point& point);
@@ -162,8 +162,7 @@ void Walks::bind() {
     kernel_.setArg(index++, state_->target.buffer);
   }
   count_argument_ = set_arguments(kernel_, index, places, static_cast<cl_uint>(shape_.blocks));
-  index = count_argument_;  // then the launch's number
-  index += 2;
+  index = count_argument_ + 2;  // the number of blocks, and the launch's number
   if (writes(shape_.operation)) return;
   kernel_.setArg(index++, state_->results.at_least(session, shape_.items() * word_bytes));
   if (shape_.operation == Operation::local) {
@@ -208,7 +207,7 @@ void Walks::prove_sums(std::uint64_t count, Measurement& measurement) {
   measurement.expected_witness = expected_sum(shape_, places_, count);
 }
 
-/// Counts the words that are right after the launch.
+/// Checks the written words: the checksum is the number of right words.
 void Walks::prove_contents(std::uint64_t iterations, Measurement& measurement) {
   Session& session = state_->session;
   cl::Kernel check = spec_.kernel(session, "bandwidth_check");

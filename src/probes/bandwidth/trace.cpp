@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The walks of cl/bandwidth.cl as warp instructions: what one compute unit has of them. Pure.
+// Simulation of cl/bandwidth.cl by warp instructions: the walks of one compute unit. Pure.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -18,19 +18,20 @@ using simulator::Register;
 using simulator::Resident;
 using simulator::Trace;
 
-// The walk takes so many latencies that the wait for the first bytes is a two hundredth of the
-// time; near the units, the wait for the last warp, which walks alone.
+// Length of a simulated walk in latencies. Far from the units, the wait for the first bytes is then
+// 0.5 % of the time; near the units, the wait for the last warp is small.
 constexpr std::uint64_t latencies_far = 200;
 constexpr std::uint64_t latencies_near = 2000;
-// Each line costs the host as much as a miss of its own.
+// Maximum bytes of a simulated walk: each line costs the host about a cache miss.
 constexpr std::uint64_t max_bytes = std::uint64_t{16} << 20U;
-// A walk over twice as much finds nothing again, even in the emptiest sets of a cache.
+// After a walk over twice its capacity a cache holds none of the first lines, even in its emptiest
+// sets.
 constexpr std::uint64_t forgotten_capacities = 2;
 
-/// The walks of local memory are parts of one group.
+/// Returns the number of walks in a work-group; several only in local memory.
 std::uint64_t walks_of_group(const Shape& shape) { return shape.group / shape.lanes; }
 
-/// The number of blocks of a walk that are simulated: all are alike.
+/// Returns the number of simulated blocks of a walk; all blocks take equally long.
 std::uint64_t turns_of(const Machine& machine, const Shape& shape) {
   constexpr std::uint64_t min_turns = 4;
   const bool is_near = shape.operation == Operation::local ||
@@ -47,7 +48,7 @@ std::uint64_t turns_of(const Machine& machine, const Shape& shape) {
   return std::max(min_turns, std::min(max_bytes, bytes) / bytes_of_turn);
 }
 
-/// The walk's blocks in their order, as byte offsets.
+/// Returns the byte offsets of the walk's blocks.
 std::vector<std::uint64_t> offsets_of(const Shape& shape, std::uint64_t turns) {
   std::vector<std::uint64_t> offsets;
   const std::uint64_t count = std::min(shape.blocks, turns);
@@ -60,7 +61,7 @@ std::vector<std::uint64_t> offsets_of(const Shape& shape, std::uint64_t turns) {
 Program walk_of(const Shape& shape, std::uint64_t width, std::uint64_t turns) {
   const std::uint64_t vector_bytes = shape.vector * sizeof(std::uint32_t);
   const bool is_local = shape.operation == Operation::local;
-  const auto sum = static_cast<Register>(shape.unroll());  // behind the values of a block
+  const auto sum = static_cast<Register>(shape.unroll());  // the values use the registers below
   Program program;
   for (std::uint64_t k = 0; k < shape.unroll(); ++k) {
     Lanes lanes{.base = k * shape.lanes * vector_bytes, .table = 0, .table_turn = 1};
@@ -78,13 +79,13 @@ Program walk_of(const Shape& shape, std::uint64_t width, std::uint64_t turns) {
   return program;
 }
 
-/// Adds the contents of a cache of `bytes` after the walk before.
+/// Adds the contents of a cache of `bytes` after an earlier walk over the region.
 void add_walked(Trace& trace, Resident::Home home, std::uint64_t bytes, std::uint64_t region) {
   if (region > forgotten_capacities * bytes) return;
   trace.resident.push_back({.home = home, .base = 0, .bytes = region});
 }
 
-/// The machine with one unit's part of the shared cache, where each unit has a set of its own.
+/// Returns the machine with one unit's part of the shared cache, if each unit has its own set.
 Machine share_of(Machine machine, const Shape& shape) {
   if (shape.regions == 1 || machine.l2.bytes == 0) return machine;
   const std::uint64_t set = machine.l2.ways * machine.l1.line_bytes;
@@ -116,7 +117,7 @@ SimulatedWork trace(const Machine& machine, const Point& point) {
   const bool is_one = series != nullptr && series->is_one_unit;
   SimulatedWork work;
   work.machine = here;
-  // All units do the same as this one.
+  // All units do equal work.
   work.accesses_per_iteration =
       turns * shape.block_bytes() * walks_of_group(shape) *
       (is_one ? 1 : std::max<std::uint64_t>(1, machine.core.compute_units));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks: how working sets are divided among them, their sums, and the lengths of their loops.
+// The division of working sets into walks, the sums of walks, and the lengths of their loops.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -164,9 +164,9 @@ Bytes smallest_set(const SeriesSpec& series, const DeviceInfo& device) {
 
 namespace {
 
-/// Returns a step through `count` places that visits all of them, and near ones late: the number
-/// next to the golden section that has no common divisor with `count`.
-std::uint64_t spread_over_places(std::uint64_t count) {
+/// Returns a step that visits all of `count` positions, and neighbouring ones late: the number next
+/// to the golden section without a common divisor with `count`.
+std::uint64_t golden_step(std::uint64_t count) {
   constexpr double golden = 0.6180339887498949;
   auto step = static_cast<std::uint64_t>(static_cast<double>(count) * golden);
   while (std::gcd(step, count) != 1) ++step;
@@ -188,7 +188,7 @@ std::uint64_t Shape::bytes_per_iteration() const {
 
 std::vector<Place> places_of(const Shape& shape) {
   const std::uint64_t sharers = shape.sharers();
-  const std::uint64_t spread = spread_over_places(sharers);
+  const std::uint64_t spread = golden_step(sharers);
   std::vector<Place> places;
   places.reserve(shape.walks);
   for (std::uint64_t walk = 0; walk < shape.walks; ++walk) {
@@ -200,7 +200,7 @@ std::vector<Place> places_of(const Shape& shape) {
   return places;
 }
 
-// Word w is (square w + line) w, so that the sum of those before n is
+// Word w is (square w + line) w. The sum of the words below n is therefore
 // square n (n - 1) (2 n - 1) / 6 + line n (n - 1) / 2.
 std::uint32_t sum_before(std::uint64_t words) {
   constexpr std::uint32_t square = 0x7f4a7c15;
@@ -214,7 +214,7 @@ std::uint32_t sum_before(std::uint64_t words) {
 }
 
 std::uint32_t expected_sum(const Shape& shape, std::span<const Place> places, std::uint64_t count) {
-  const auto rounds = static_cast<std::uint32_t>(count / shape.blocks);
+  const auto laps = static_cast<std::uint32_t>(count / shape.blocks);
   const std::uint64_t rest = count % shape.blocks;
   const std::uint64_t words_of_block = shape.block_bytes() / sizeof(std::uint32_t);
   std::uint32_t sum = 0;
@@ -224,7 +224,7 @@ std::uint32_t expected_sum(const Shape& shape, std::span<const Place> places, st
     };
     const std::uint32_t all = before(shape.blocks) - before(0);
     const std::uint64_t end = place.start + rest;
-    sum += rounds * all;
+    sum += laps * all;
     if (end <= shape.blocks) {
       sum += before(end) - before(place.start);
     } else {

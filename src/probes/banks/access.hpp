@@ -82,7 +82,6 @@ std::vector<int> survey_strides(bool is_whole);
 /// of rows and blocks depend on the number of lanes that are served together.
 std::vector<Pattern> survey_patterns(const std::vector<int>& strides);
 
-/// Kind of accesses of a series.
 struct AccessKind {
   std::string_view name;  ///< name of the series
   bool is_store;
@@ -113,7 +112,6 @@ inline constexpr std::uint64_t other_local_bytes = 48;
 /// Returns the bytes of local memory for patterns.
 std::uint64_t pattern_memory(const DeviceInfo& device);
 
-/// A point of the series of accesses.
 struct Shape {
   int word_bytes{4};
   Pattern pattern{};
@@ -136,7 +134,6 @@ struct Shape {
 /// Reads a point; nothing if it failed or if a stored point has an impossible pattern.
 std::optional<Shape> find_usable(const Point& point);
 
-/// Returns the build options of cl/banks.cl.
 std::string build_options(const AccessKind& kind, const Shape& shape);
 
 /// Returns the memory that the points share: a table of offsets (one per chain, or one per word of
@@ -150,58 +147,11 @@ inline constexpr std::uint64_t rounds_of_model = 2;
 /// Returns the iterations of the loop in which `items` work-items fill the footprint.
 std::uint64_t turns_of_filling(std::uint64_t footprint, std::uint64_t items);
 
-/// Returns the maximum number of timed iterations of a launch.
 std::uint64_t max_timed(std::uint64_t footprint, std::uint64_t items);
 
 // Functions of `Probe`. `open` throws DeviceError and cl::Error.
 Preparer open(Session& session);
 std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t seed, const Point& point);
 SimulatedWork trace(const simulator::Machine& machine, const Point& point);
-
-inline constexpr std::array all_words{4, 8, 16};
-
-/// The requested options. The probe chooses values for those that are empty.
-struct Options {
-  explicit Options(const Request& request);
-
-  [[nodiscard]] bool wants(std::string_view name) const { return is_wanted(series, name); }
-
-  Effort effort{};
-  Bytes max_memory{};
-  std::vector<std::string> series{};
-  std::vector<int> words{};
-  std::vector<int> strides{};
-  std::vector<int> ways{};
-  std::vector<int> sub_groups{};
-  std::vector<int> instructions{};
-};
-
-/// Returns the number of work-items in a sub-group.
-std::int64_t lanes_of(const DeviceInfo& device);
-
-/// Returns the number of sub-groups in a work-group, limited to a number that saturates any local
-/// memory. A CPU, which runs work-items one after another, has one.
-std::int64_t sub_groups_of(const DeviceInfo& device);
-
-std::vector<int> requested_or(const std::vector<int>& requested, const std::vector<int>& otherwise);
-
-/// Returns the requested word sizes in bytes.
-std::vector<int> words_of(const Options& requested);
-/// Returns the word sizes of a series in bytes. Each word size takes a build, and a CPU's driver
-/// builds two kernels per second. Since a CPU shows no banks, only its chains get all word sizes.
-std::vector<int> words_of(const AccessKind& kind, const DeviceInfo& device,
-                          const Options& requested);
-
-/// Returns the patterns of a word size that fit local memory.
-std::vector<Pattern> patterns_for(const DeviceInfo& device, const Options& requested, int word);
-
-/// Returns the local memory for all patterns of a word size, which share one build.
-std::uint64_t array_bytes(const DeviceInfo& device, const Options& requested, int word);
-
-Point point_of(const AccessKind& kind, const Shape& shape);
-
-/// Adds the points of the conflict model once the banks are known.
-std::vector<Point> refine(const DeviceInfo& device, const Request& request,
-                          std::span<const Point> points);
 
 }  // namespace clprobe::banks

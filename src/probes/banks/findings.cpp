@@ -133,7 +133,6 @@ void add_model(Findings& found, const DeviceInfo& device, const Measured& measur
   found.findings.push_back(std::move(where));
 }
 
-/// Adds a finding per point.
 void add_rows(Findings& found, const DeviceInfo& device, const Measured& measured,
               std::string_view series) {
   for (std::size_t i = 0; i < measured.points.size(); ++i) {

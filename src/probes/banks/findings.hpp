@@ -69,13 +69,11 @@ struct ConflictLine {
 /// Fits the line. If all wavefronts are equal, the cost is 0.
 ConflictLine fit_conflicts(std::span<const double> wavefronts, std::span<const double> times);
 
-/// A candidate and its BIC.
 struct RankedModel {
   Model model{};
   double bic{0.0};
 };
 
-/// Verdict on all curves together.
 struct Verdict {
   bool is_visible{false};
   std::string reason{};                ///< reason why no banks are visible
@@ -173,7 +171,6 @@ void add_congestion(Findings& found, const DeviceInfo& device, std::span<const P
 /// Returns charts of the conflict model: times by w * l * k, with the fitted line.
 std::vector<CardPlot> model_plots(const ProbeResult& result);
 
-/// Returns the findings on the card of a device.
 Card card(const ProbeResult& result);
 
 }  // namespace clprobe::banks

@@ -69,7 +69,6 @@ std::string transpose_options_for(const DeviceInfo& device, const Tile& tile) {
          (runs_items_in_turn(device) ? std::string(clock_without_asm) : std::string());
 }
 
-/// A prepared transposition.
 class Transposition {
  public:
   Transposition(std::shared_ptr<Buffers> buffers, const Point& point);
@@ -190,7 +189,6 @@ std::string options_for(const DeviceInfo& device, const Launch& launch) {
 /// kernel that does nothing must not have the right checksum.
 std::uint64_t lead_for(std::uint64_t accesses) { return accesses % 2 == 0 ? 1 : 0; }
 
-/// Prepared accesses of a work-group.
 class Accesses {
  public:
   Accesses(std::shared_ptr<Buffers> buffers, const Point& point);

@@ -73,7 +73,6 @@ double bic_of(double relative_squares, std::size_t points, std::size_t parameter
          static_cast<double>(parameters) * std::log(n);
 }
 
-/// The fit of all curves by one model.
 struct Fit {
   std::vector<ConflictLine> lines{};
   double relative_squares{0.0};

@@ -14,10 +14,6 @@
 #include "clprobe/words.hpp"
 #include "probes/shared/fields.hpp"
 
-namespace clprobe {
-class Session;
-}
-
 namespace clprobe::banks {
 
 inline constexpr std::string_view transpose_series = "transpose";

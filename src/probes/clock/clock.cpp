@@ -155,7 +155,7 @@ struct Moment {
   std::optional<double> watts{};
 };
 
-// Fewer moments show only chance.
+// Minimum number of moments for settling time, throttling and spread.
 constexpr std::size_t fewest_of_course = 6;
 
 constexpr std::string_view last_third = "median of the last third";
@@ -423,7 +423,7 @@ constexpr Budgets budgets{.quick = once, .normal = once, .thorough = once};
 std::uint64_t load_ms(const Request& request, std::uint64_t loads) {
   constexpr std::uint64_t quick = 1000;
   constexpr std::uint64_t usual = 5000;
-  constexpr std::uint64_t thorough = 60000;  // of each load
+  constexpr std::uint64_t thorough = 60000;  // per load
   const std::uint64_t own = request.effort == Effort::quick      ? quick
                             : request.effort == Effort::thorough ? thorough * loads
                                                                  : usual;
@@ -457,7 +457,7 @@ Bytes buffer_size(const DeviceInfo& device, const Request& request) {
   return {std::max(granule, size.count / granule * granule)};
 }
 
-/// Results of each work-item.
+/// Returns the size of the results of all work-items.
 Bytes results_size(const DeviceInfo& device) {
   constexpr std::uint64_t items_of_unit = 2048;
   constexpr std::uint64_t bytes_of_item = 20;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The probe `clock`: a point is a moment while a load goes on. Pure.
+// The probe `clock`: a point is a moment under a load. Pure.
 #pragma once
 
 #include <array>
@@ -90,30 +90,32 @@ struct Burn {
   std::uint32_t apart{1};    ///< distance between the first vectors of consecutive work-items
   std::uint32_t step{1};     ///< distance between a work-item's vectors
   std::uint32_t rounds{1};
-  std::uint32_t numbers{0};  ///< turns of arithmetic
-  std::uint32_t loads{0};    ///< turns of streaming
-  std::uint32_t links{0};    ///< turns of a chain after each round
+  std::uint32_t numbers{0};  ///< iterations of arithmetic
+  std::uint32_t loads{0};    ///< iterations of streaming
+  std::uint32_t links{0};    ///< iterations of a chain after each round
 
   friend bool operator==(const Burn&, const Burn&) = default;
 };
 
-/// Returns the launch of a device, without turns.
+/// Returns the launch of a device, without iterations.
 Burn launch_shape(const DeviceInfo& device, Bytes size);
-/// Returns the maximum turns of each part of a round, below the limit at which drivers end loops.
+/// Returns the maximum iterations of each part of a round, below the limit at which drivers end
+/// loops.
 std::uint32_t max_turns(const DeviceInfo& device);
 
-/// Steps of a turn, as in cl/clock.cl.
+/// Steps per iteration, as in cl/clock.cl.
 inline constexpr std::uint32_t unroll = 8;
-/// Operations of a step: a product and a fused product of each of four sequences.
+/// Operations per step: a product and a fused product of each of four sequences.
 inline constexpr std::uint32_t operations_of_step = 8;
-/// Links of a chain's turn.
+/// Links of a chain per iteration.
 inline constexpr std::uint32_t links_of_turn = 64;
-/// Cycles of a link of a CPU: an addition, and an exclusive or that waits for it.
+/// Cycles per link on a CPU: an addition, and a dependent exclusive or.
 inline constexpr std::uint32_t cycles_of_link = 2;
 
-/// Operations and bytes of all work-items of a launch. With arithmetic and streaming, half of the
-/// groups do each.
+/// Returns the operations of a launch. With arithmetic and streaming, half of the work-groups
+/// compute.
 std::uint64_t operations_of(const Burn& burn);
+/// Returns the bytes that a launch reads. With both loads, half of the work-groups stream.
 std::uint64_t moved_bytes_of(const Burn& burn);
 
 /// Returns the final number of a work-item, wrapping.
@@ -125,7 +127,7 @@ std::uint32_t expected_chain(std::uint32_t item, std::uint64_t links, std::uint3
 
 extern const Probe probe;
 
-/// The findings of the probe: docs/clock.md.
+/// Returns the findings of the probe. Method: docs/clock.md.
 Findings analyse(const DeviceInfo& device, std::span<const Point> points);
 
 // Functions of `Probe` (launch.cpp).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launching cl/clock.cl.
+// Launching cl/clock.cl. Sees OpenCL.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -69,17 +69,17 @@ class Burner {
 
   Session& session_;
   Counting counting_;
-  Burn shape_of_all_;  // without turns
+  Burn shape_of_all_;  ///< the launch without iterations
   cl::Buffer data_;
   cl::Kernel kernel_;
   cl::Kernel chain_{};
   cl::Buffer ends_;
   cl::Buffer times_;
-  std::array<std::uint32_t, 2> turns_{};  // of arithmetic and of streaming, once they are known
-  std::uint64_t streamed_{0};             // vectors of each work-item, by all launches until now
+  std::array<std::uint32_t, 2> turns_{};  ///< iterations of arithmetic and of streaming; 0: unknown
+  std::uint64_t streamed_{0};             ///< vectors per work-item of all earlier launches
   system::PowerMeter meter_;
   system::PowerSpans power_{meter_.read};
-  std::optional<Load> powered_{};  // since when the power is that of this load
+  std::optional<Load> powered_{};  ///< load whose power is being read
   bool is_reason_stored_{false};
 };
 
@@ -130,7 +130,7 @@ void Burner::read_times(const Burn& burn, Totals& totals) {
   totals.chain_end = static_cast<std::uint32_t>(times.back());
 }
 
-/// Cycles and time of a chain by one work-item.
+/// Returns the cycles and the time of a chain by one work-item.
 std::pair<std::uint64_t, std::uint64_t> Burner::chain_of(cl_uint links) {
   const cl_uint first = 1;
   set_arguments(chain_, 0, first, links, more, mask, never, times_);
@@ -231,7 +231,7 @@ Measurement Burner::run(const Shape& shape) {
   }
   Totals totals;
   do {
-    // The launch goes on through the buffer, so that no cache has the next data.
+    // Each launch continues through the buffer, so that no cache holds its data.
     burn.first = static_cast<std::uint32_t>(streamed_ % burn.vectors);
     launch(burn, totals);
     streamed_ += std::uint64_t{burn.rounds} * burn.loads * unroll * burn.step;

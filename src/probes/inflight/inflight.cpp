@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many loads a compute unit can have outstanding. Method: docs/inflight.md.
+// Loads that a compute unit can have outstanding: plan and card. Method: docs/inflight.md.
 #include "probes/inflight/inflight.hpp"
 
 #include <fmt/format.h>

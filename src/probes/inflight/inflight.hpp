@@ -39,28 +39,12 @@ struct Options {
   [[nodiscard]] bool is_narrowed() const;
 };
 
-/// Returns the distance between lines, a power of two.
-Bytes line_of(const DeviceInfo& device);
-
-/// Returns the maximum work-group size.
 std::int64_t max_items(const DeviceInfo& device);
 
 /// Returns the reason why the loaded latency cannot be measured on a device; empty if it can.
 std::string why_no_loaded(const DeviceInfo& device);
 /// Returns true if the request includes the loaded latency.
 bool wants_loaded(const Options& requested);
-
-/// Buffer sizes, powers of two. All buffers of a plan together fit the allowed memory.
-struct Buffers {
-  Bytes cache;   ///< size that certainly stays in the last cache
-  Bytes memory;  ///< size beyond the last cache; also that of host memory and of the streams
-
-  [[nodiscard]] Bytes of(std::string_view target) const {
-    return target == "cache" ? cache : memory;
-  }
-};
-
-Buffers choose_buffers(const DeviceInfo& device, const Options& requested);
 
 /// Returns the memory that the planned points need at once.
 Bytes memory_for(const DeviceInfo& device, std::span<const Point> points);
@@ -140,7 +124,6 @@ std::optional<Serialization> find_serialization(const ThreadLatencyCurve& curve,
 /// limited by the compute unit and not by shared resources.
 std::optional<Finding> find_unit_share(const DeviceInfo& device, std::span<const Point> points);
 
-/// Returns the findings on the card of a device.
 Card card(const ProbeResult& result);
 
 }  // namespace clprobe::inflight

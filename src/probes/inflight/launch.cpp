@@ -32,7 +32,7 @@ struct Lines {
 /// State that all points share. Each launch continues in a buffer where the previous one ended.
 struct Shared {
   Session& session;
-  std::map<std::string, Lines> lines{};  ///< by target
+  std::map<std::string, Lines> lines{};  ///< keys: target
   std::optional<Lines> stream{};
   KeptBuffer out{};
   KeptBuffer starts{};
@@ -93,7 +93,6 @@ constexpr int max_attempts_of_cpu = 10;
 // Minimum share of the streams' rounds in each half of the chase.
 constexpr double min_half = 0.2;
 
-/// Results of a launch.
 struct LaunchResult {
   std::uint64_t chase_ticks{0};
   std::uint64_t all_ticks{0};
@@ -225,7 +224,6 @@ Measurement Loaded::run(std::uint64_t hops) {
   return measurement;
 }
 
-/// Prepares a point with streams.
 Work prepare_loaded(const std::shared_ptr<Shared>& shared, const Point& point) {
   auto prepared = std::make_shared<Loaded>(shared, point);
   Session& session = shared->session;
@@ -252,7 +250,6 @@ std::string usual_options(const DeviceInfo& device, const Shape& shape) {
   return shape.options() + std::string(is_in_loop ? clock_without_asm : "");
 }
 
-/// A prepared point without streams.
 class InFlight {
  public:
   InFlight(std::shared_ptr<Shared> shared, const Point& point)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inference of the limit on outstanding loads from the spikes of all curves.
+// Inference of the limit on outstanding loads from the spikes of all curves, and of the loads that
+// a sub-group can have.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -113,7 +114,7 @@ Hypothesis weigh(const Curves& curves, int sub_group, const LimitKind& kind) {
   return best;
 }
 
-/// Both kinds of limit, by the same curves.
+/// Hypotheses of a pool and of a table for some curves, and the verdict.
 struct WeighedLimits {
   Hypothesis pool{};
   Hypothesis table{};
@@ -277,6 +278,98 @@ std::string_view to_word(OutstandingKind kind) {
   constexpr std::array<std::string_view, 5> kinds{"MSHR", "PRT", "ambiguous", "neither",
                                                   "unobservable"};
   return kinds.at(static_cast<std::size_t>(kind));
+}
+
+namespace {
+
+// Loads that are in flight together take one latency and a little to issue each; loads that wait
+// take two. If issuing dominates, and 4 loads take 1.25 latencies, 8 loads take up to 1.6.
+constexpr double max_together = 1.25;
+constexpr double min_waiting = 1.7;
+
+/// Curves of one target, by loads per work-item.
+using CurvesByLoads = std::map<int, const CurveFinding*>;
+
+/// Loads of a sub-group by the curves of one target.
+struct TargetLoads {
+  int at_least{0};
+  std::optional<CountRange> range{};
+  std::int64_t requests{0};  ///< requests of the smallest work-group whose loads wait
+};
+
+TargetLoads loads_of_target(const CurvesByLoads& curves) {
+  TargetLoads found;
+  if (!curves.contains(1)) return found;
+  int last_together = 1;
+  std::optional<int> first_waiting;
+  bool is_one_step = true;
+  for (const auto& [loads, curve] : curves) {
+    const double latencies = curve->latency_cycles / curves.at(1)->latency_cycles;
+    if (!first_waiting && latencies <= max_together) last_together = loads;
+    if (first_waiting && latencies < min_waiting) is_one_step = false;
+    if (!first_waiting && latencies >= min_waiting) first_waiting = loads;
+  }
+  if (!is_one_step) return found;
+  found.at_least = last_together;
+  if (!first_waiting) return found;
+  found.range = CountRange{last_together, *first_waiting - 1};
+  found.requests = std::int64_t{*first_waiting} * curves.at(*first_waiting)->min_work_items;
+  return found;
+}
+
+/// Returns true if the compute unit had more in flight than the loads that waited, so that these
+/// did not wait for its pool or table.
+bool is_own_limit(std::span<const CurveFinding> curves, const TargetLoads& found) {
+  return std::any_of(
+             curves.begin(), curves.end(),
+             [&](const CurveFinding& each) { return each.min_requests >= found.requests; }) &&
+         std::any_of(curves.begin(), curves.end(), [&](const CurveFinding& each) {
+           return each.min_instructions > found.range->high;
+         });
+}
+
+std::map<std::string, CurvesByLoads> curves_by_target(std::span<const CurveFinding> curves) {
+  std::map<std::string, CurvesByLoads> targets;
+  for (const CurveFinding& each : curves) {
+    if (each.pattern.merger != 1 || !(each.latency_cycles > 0.0)) continue;
+    targets[each.pattern.target][each.pattern.loads] = &each;
+  }
+  return targets;
+}
+
+}  // namespace
+
+SubGroupLoads find_sub_group_loads(std::span<const CurveFinding> curves) {
+  SubGroupLoads all;
+  std::optional<CountRange> range;
+  for (const auto& [target, by_loads] : curves_by_target(curves)) {
+    const TargetLoads found = loads_of_target(by_loads);
+    all.at_least = std::max(all.at_least, found.at_least);
+    if (!found.range) continue;
+    all.open = found.range;
+    if (!is_own_limit(curves, found)) {
+      all.reason = fmt::format(
+          "{} loads of a few work-items wait for each other, but the compute unit never had more "
+          "loads in flight, so the limit may be the compute unit's",
+          found.range->high + 1);
+      continue;
+    }
+    if (!range) range = found.range;
+    range->low = std::max(range->low, found.range->low);
+    range->high = std::min(range->high, found.range->high);
+  }
+  if (range) range->low = std::max<std::int64_t>(range->low, all.at_least);
+  if (range && range->low > range->high) {
+    all.reason =
+        "the memories disagree: loads that one memory serves at once wait for each other in "
+        "another memory";
+    all.at_least = 0;
+  } else if (range) {
+    all.loads = range;
+  } else if (all.reason.empty() && all.at_least == 0) {
+    all.reason = "additional loads do not take longer, or no curve has a single load";
+  }
+  return all;
 }
 
 }  // namespace clprobe::inflight

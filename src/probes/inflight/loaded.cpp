@@ -33,7 +33,6 @@ constexpr std::uint64_t turns_of_cpu = 64;
 
 bool is_cpu(const DeviceInfo& device) { return runs_items_in_turn(device); }
 
-/// Work-items of each work-group that streams.
 std::int64_t stream_items(const DeviceInfo& device) {
   constexpr std::int64_t max_items = 256;  // drivers allow this size without a build option
   return is_cpu(device) ? 1 : std::clamp<std::int64_t>(device.max_work_group_size, 1, max_items);

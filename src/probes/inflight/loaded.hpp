@@ -22,7 +22,6 @@ inline constexpr std::string_view device_series = "device";
 
 bool is_loaded(const Point& point);
 
-/// A point of the loaded latency.
 struct LoadedShape {
   Shape chase{.kind = Kind::chase};
   std::uint64_t groups{0};  ///< streaming work-groups; 0: the idle latency
@@ -51,7 +50,6 @@ struct LoadedShape {
   [[nodiscard]] std::uint64_t bytes_per_round() const { return vectors_per_round() * 16; }
 };
 
-/// Returns the number of streaming work-groups.
 std::int64_t stream_groups(const DeviceInfo& device);
 
 /// Number of 8-byte words that the kernel returns for the chase. Two words per streaming work-group

@@ -14,7 +14,6 @@
 
 namespace clprobe::inflight {
 
-/// Kind of a point.
 enum class Kind {
   block,      ///< rounds of independent loads, timed for the whole work-group
   sub_group,  ///< rounds of independent loads, timed for one sub-group
@@ -98,7 +97,6 @@ struct Shape {
   /// Returns the lines of all chains when the first chain is at `position`.
   [[nodiscard]] std::vector<std::uint32_t> chain_lines(std::uint64_t position,
                                                        std::uint64_t distance) const;
-  /// Returns the build options of cl/inflight.cl.
   [[nodiscard]] std::string options() const;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first spike of a Thread-Latency curve that may show a limit, and lower bounds of the loads in
-// flight by Little's law.
+// The Thread-Latency plot, the first spike of a curve that may show a limit, and lower bounds of
+// the loads in flight by Little's law.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,6 +18,120 @@
 #include "probes/inflight/thread_latency.hpp"
 
 namespace clprobe::inflight {
+namespace {
+
+std::map<int, std::vector<double>> runs_of(const ThreadLatencyCurve& curve) {
+  std::map<int, std::vector<double>> runs;
+  for (const ThreadLatencyPoint& point : curve.points) {
+    const bool usable =
+        point.work_items > 0 && !point.runs_cycles.empty() &&
+        std::all_of(point.runs_cycles.begin(), point.runs_cycles.end(),
+                    [](double cycles) { return cycles > 0.0 && std::isfinite(cycles); });
+    if (!usable) continue;
+    std::vector<double>& all = runs[point.work_items];
+    all.insert(all.end(), point.runs_cycles.begin(), point.runs_cycles.end());
+  }
+  return runs;
+}
+
+/// Returns the quantile of the robust curve: the minimum of a few runs, else the lower quartile.
+double robust_quantile(std::size_t runs) { return runs < 9 ? 0.0 : 0.25; }
+
+/// Returns the probability that the robust time of a bootstrap sample of `runs` exceeds `end`:
+/// fewer draws than its rank are at most `end`.
+double beyond_share(std::span<const double> runs, double end) {
+  const auto count = static_cast<double>(runs.size());
+  const auto within = static_cast<double>(
+      std::count_if(runs.begin(), runs.end(), [&](double cycles) { return cycles <= end; }));
+  const double share = within / count;
+  if (share >= 1.0) return 0.0;
+  const auto rank = static_cast<int>(robust_quantile(runs.size()) * (count - 1.0)) + 1;
+  double sum = 0.0;
+  double term = std::pow(1.0 - share, count);
+  for (int drawn = 0; drawn < rank; ++drawn) {
+    sum += term;
+    term *= (count - drawn) / (drawn + 1.0) * share / (1.0 - share);
+  }
+  return sum;
+}
+
+}  // namespace
+
+double harmonic_mean(std::span<const double> values) {
+  if (values.empty()) throw std::invalid_argument("harmonic mean of nothing");
+  double sum = 0.0;
+  for (const double value : values) {
+    if (!(value > 0.0)) {
+      throw std::invalid_argument("harmonic mean of a value that is not positive");
+    }
+    sum += 1.0 / value;
+  }
+  return static_cast<double>(values.size()) / sum;
+}
+
+std::vector<double> three_point_variance(std::span<const double> values) {
+  std::vector<double> variance(values.size(), 0.0);
+  for (std::size_t i = 1; i + 1 < values.size(); ++i) {
+    const double mu = (values[i - 1] + values[i] + values[i + 1]) / 3.0;
+    for (std::size_t j = i - 1; j <= i + 1; ++j) {
+      variance[i] += (values[j] - mu) * (values[j] - mu) / 2.0;
+    }
+  }
+  return variance;
+}
+
+double high_end_of_least(ThreadLatencyCurve curve) {
+  constexpr double confidence = 0.95;
+  // Runs of one visit are not independent, so that its minimum counts.
+  for (ThreadLatencyPoint& point : curve.points) {
+    if (!point.visits_cycles.empty()) point.runs_cycles = point.visits_cycles;
+  }
+  const auto runs = runs_of(curve);
+  std::vector<double> all;
+  for (const auto& [items, cycles] : runs) all.insert(all.end(), cycles.begin(), cycles.end());
+  std::sort(all.begin(), all.end());
+  const auto is_too_low = [&](double end) {
+    double beyond = 1.0;
+    for (const auto& [items, cycles] : runs) beyond *= beyond_share(cycles, end);
+    return beyond > 1.0 - confidence;
+  };
+  const auto found = std::partition_point(all.begin(), all.end(), is_too_low);
+  if (found != all.end()) return *found;
+  return all.empty() ? 0.0 : all.back();
+}
+
+ThreadLatencyPlot plot_of(const ThreadLatencyCurve& curve) {
+  ThreadLatencyPlot plot;
+  for (const auto& [items, cycles] : runs_of(curve)) {
+    plot.work_items.push_back(items);
+    plot.harmonic_mean.push_back(harmonic_mean(cycles));
+    plot.robust.push_back(quantile(cycles, robust_quantile(cycles.size())));
+  }
+  plot.variance = three_point_variance(plot.harmonic_mean);
+  return plot;
+}
+
+bool is_across(const LoadPattern& pattern) {
+  return pattern.mode == MergerMode::across && pattern.merger > 1;
+}
+
+std::int64_t unique_requests(int work_items, const LoadPattern& pattern, int sub_group) {
+  const std::int64_t n = work_items;
+  const std::int64_t warp = sub_group;
+  const std::int64_t m = pattern.merger;
+  if (!is_across(pattern)) {
+    // Each sub-group is coalesced separately.
+    const std::int64_t of_warp = (warp + m - 1) / m;
+    return pattern.loads * (n / warp * of_warp + (n % warp + m - 1) / m);
+  }
+  const std::int64_t group = warp * m;
+  return pattern.loads * (n / group * warp + std::min(n % group, warp));
+}
+
+std::int64_t load_instructions(int work_items, const LoadPattern& pattern, int sub_group) {
+  return static_cast<std::int64_t>(pattern.loads) * ((work_items + sub_group - 1) / sub_group);
+}
+
 namespace {
 
 /// Minimum height of a jump as a share of the latency. Caches, banks and schedulers make smaller

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hierarchy: a level per row, of global and of local memory. The other memories have a line
-// each.
+// The card of the probe `latency`: a row per level of global and local memory, and a line for each
+// other memory.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,9 +26,9 @@ std::vector<CardLevel> levels_of(const ProbeResult& result, std::string_view ser
   std::vector<int> numbers;
   for (const Finding& finding : result.findings) {
     if (finding.series != series || !finding.level) continue;
-    const auto place = std::find(numbers.begin(), numbers.end(), *finding.level);
-    const auto i = static_cast<std::size_t>(place - numbers.begin());
-    if (place == numbers.end()) {
+    const auto known = std::find(numbers.begin(), numbers.end(), *finding.level);
+    const auto i = static_cast<std::size_t>(known - numbers.begin());
+    if (known == numbers.end()) {
       numbers.push_back(*finding.level);
       levels.push_back({.name = fmt::format("{} {}", series, *finding.level)});
     }
@@ -76,7 +76,7 @@ void name_levels(std::vector<CardLevel>& levels) {
   for (std::size_t i = 0; i < levels.size(); ++i) {
     CardLevel& level = levels[i];
     const std::string step = std::exchange(level.what, {});
-    if ((has_memory && i + 1 == levels.size()) || step == "memory") {  // as other tools know
+    if ((has_memory && i + 1 == levels.size()) || step == "memory") {  // imported label
       level.name = "memory";
     } else if (step == to_word(StepKind::translation)) {
       level.name = fmt::format("level {}", i + 1);

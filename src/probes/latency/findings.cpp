@@ -167,7 +167,7 @@ void add_link_latency(Findings& found) {
   found.findings.push_back(std::move(link));
 }
 
-/// Adds the place of the host buffer. If the driver keeps it on the device, loads take as long as
+/// Adds where the host buffer is. If the driver keeps it on the device, its loads take as long as
 /// loads of equally large global memory.
 void add_host_memory(Findings& found, std::span<const CurvePoint> host,
                      std::span<const CurvePoint> global) {
@@ -307,7 +307,7 @@ std::vector<CurvePoint> translation_curve(std::span<const Point> points, const D
   const double nearest_level = lines.front().latency;
   // The ring translates a page once, whatever part of the page it uses.
   constexpr double ratio = 1.41421356;
-  constexpr std::size_t parts = 13;  // down to a sixty-fourth
+  constexpr std::size_t parts = 13;  // the smallest is 1/64 of a page
   std::vector<CurvePoint> within_page;
   within_page.reserve(parts);
   auto size = static_cast<double>(step_bytes);

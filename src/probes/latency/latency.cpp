@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long one dependent load takes, by working set and memory. Method: docs/latency.md.
+// Latency of dependent loads by working set and memory. Method: docs/latency.md.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -185,8 +185,8 @@ PlannedReference reference_at(ReferenceKind kind, std::span<const Point> points,
 
 /// Returns the smallest working set of global memory, one that caches hold, and the smallest that
 /// no cache holds. On CPUs the second one lies between first-level caches (up to 128 KiB) and
-/// second-level ones (from 256 KiB): at the end of a cache it would depend on the places of its
-/// pages.
+/// second-level ones (from 256 KiB): at the end of a cache its time would depend on physical
+/// addresses.
 std::vector<PlannedReference> choose_references(const DeviceInfo& device,
                                                 std::span<const Point> points) {
   std::vector<std::pair<std::uint64_t, std::size_t>> sizes;
@@ -214,8 +214,8 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   const Options asked(request);
   const std::vector<SeriesPlan> all = plan_series(device, asked);
   std::vector<std::vector<Bytes>> sizes;
-  Bytes store{};  // one for all series, so that they share its pages
-  Bytes host{};   // but for those in the host's memory
+  Bytes store{};  // one store for all series on the device, so that they share its pages
+  Bytes host{};   // the store in host memory
   for (const SeriesPlan& series : all) {
     sizes.push_back(working_sets(series, asked));
     if (sizes.back().empty()) continue;
@@ -289,9 +289,9 @@ std::vector<Point> refine(const DeviceInfo& device, const Request& request,
   return more;
 }
 
-/// Stores the capacities that are not the reach of a TLB. An unclear one without a plateau behind
-/// it does not count as the last cache: on a virtual machine's CPU a reach of 425 MiB made buffers
-/// so large that two thirds of `stride` were not measured.
+/// Stores the capacities that are not the reach of a TLB. An unclear capacity without a later
+/// plateau does not count as the last cache: on a virtual machine's CPU a reach of 425 MiB made
+/// buffers so large that two thirds of `stride` were not measured.
 void learn(const ProbeResult& result, Known& known) {
   known.levels.clear();
   const bool ends_rising = find_finding(result.findings, "beyond", global_series) != nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The probe `latency`: a point, and the table of series, from which options, plan, launches and
-// findings follow. Pure.
+// The probe `latency`: a point, and the table of series that determines options, plan, launches and
+// findings. Pure.
 #pragma once
 
 #include <algorithm>
@@ -55,7 +55,8 @@ struct RingShape {
 
   /// Byte offset of a node, as node_offset() in cl/latency.cl.
   [[nodiscard]] std::uint64_t offset_of(std::uint32_t node) const {
-    const std::uint64_t share = static_cast<std::uint32_t>(node * 2654435761U);  // of 2^32
+    const std::uint64_t share =
+        static_cast<std::uint32_t>(node * 2654435761U);  // in units of 2^-32
     const std::uint64_t lines = step_bytes / line_bytes;
     return node * step_bytes + ((share * lines) >> 32U) * line_bytes;
   }
@@ -119,7 +120,7 @@ struct SeriesSpec {
   bool is_by_page{false};
   bool is_in_order{false};  ///< nodes follow each other in address order instead of a random one
   bool is_looped{false};    ///< one load per iteration, whatever --unroll says
-  bool is_on_host{false};   ///< in host memory that the driver allocates
+  bool is_on_host{false};   ///< rings are in host memory of the driver
   Spacing spacing{Spacing::sparse};
   Bytes first{kibibytes(1)};  ///< smallest working set; two steps at least
   bool is_refined{false};     ///< gets more sizes around its knees
@@ -202,7 +203,7 @@ inline constexpr std::array all_series{
                .is_special = true},
 };
 
-/// Throws std::out_of_range when there is no series of that name.
+/// Returns the spec of a series. Throws std::out_of_range for an unknown name.
 const SeriesSpec& series_named(std::string_view name);
 
 /// The plan of a series on a device, or the reason why there is none.
@@ -227,7 +228,6 @@ struct SeriesPlan {
 /// line.
 Bytes line_of(const DeviceInfo& device, const Options& asked);
 
-/// Plans of the requested series.
 std::vector<SeriesPlan> plan_series(const DeviceInfo& device, const Options& asked);
 
 // Ratio of the sizes that are added around knees.
@@ -235,7 +235,7 @@ inline constexpr double knee_ratio = 1.04;
 // Ratio of sizes where every size costs a build, or where one plateau is expected.
 inline constexpr double sparse_ratio = 1.42;
 
-/// The memory that the probe holds for rings from a store of this size.
+/// Returns the memory that the probe needs for rings in a store of this size.
 Bytes memory_for(Bytes store);
 
 /// Returns an error message for the option that leaves every series without a working set of two
@@ -244,19 +244,19 @@ std::string mistake_in(const std::vector<SeriesPlan>& all, const Options& asked)
 
 std::string build_options(const SeriesSpec& series, const RingShape& shape);
 
-/// The build options of the kernels that fill the store, lay rings out and age them. These kernels
-/// know global memory alone.
+/// Returns the build options of the kernels that fill the store, lay out rings and age them, in
+/// global memory.
 std::string layout_options(const RingShape& shape);
 
-/// A table for a chase through program constants that every compiler should accept.
+/// Source of a small table of program constants, which every compiler should accept.
 inline constexpr std::string_view smallest_table = "constant uint table[4] = {0};";
 
-/// The table of SPACE 2 as program text. `key` selects the order of the nodes.
+/// Returns the source of the table for SPACE 2. `key` selects the order of the nodes.
 std::string table_text(const RingShape& shape, std::uint32_t key);
 
 inline constexpr std::uint64_t chains_per_item = 16;  // CHAINS in cl/latency.cl
 
-// A ring with this many times the nodes that are not aged is measured as if all were.
+// A ring with this many times the nodes that are not aged counts as completely aged.
 inline constexpr std::uint64_t long_ring = 32;
 
 /// Returns the hops of a chase: more lines than the caches of one core or compute unit hold, so
@@ -267,7 +267,6 @@ std::uint64_t usual_hops(const DeviceInfo& device);
 /// their first caches between launches. Sweeps age large rings.
 std::uint64_t warm_iterations(const DeviceInfo& device, const RingShape& shape);
 
-/// The maximum number of timed iterations of a launch.
 std::uint64_t max_timed(const DeviceInfo& device, const SeriesSpec& series, const RingShape& shape);
 
 /// Returns the work-items of a sweep, unless the driver allows fewer.
@@ -283,16 +282,16 @@ bool is_native_cpu(const DeviceInfo& device);
 /// need no walk first.
 bool is_aged_by_layout(const DeviceInfo& device, const RingShape& shape, std::uint64_t hops);
 
-// Labels of the finding `host_memory`: the place of mappable memory.
+// Labels of the finding `host_memory`, which reports where mappable memory is.
 inline constexpr std::string_view kept_on_host = "host";
 inline constexpr std::string_view kept_on_device = "device";
 
-/// Label of the finding `beside_global` if the whole curve is that of global memory.
+/// Label of the finding `beside_global` for a curve equal to that of global memory.
 inline constexpr std::string_view alike_global = "as global";
 
 extern const Probe probe;
 
-/// The findings of the probe. Method: docs/latency.md and docs/method.md.
+/// Returns the findings of the probe. Method: docs/latency.md and docs/method.md.
 Findings analyse(const DeviceInfo& device, std::span<const Point> points);
 std::optional<PointProblem> find_problem_of(const Point& point);
 Card card(const ProbeResult& result);
@@ -300,8 +299,8 @@ Card card(const ProbeResult& result);
 /// Prepares rings that share one store and their small buffers.
 Preparer open(Session& session);
 
-/// The chase for the simulator: the ring was walked once before, then `iterations` of `unroll`
-/// hops. Throws Unsupported for memories that no machine has.
+/// Simulates the chase: `iterations` of `unroll` hops on a ring that was walked once before. Throws
+/// Unsupported for memories that the simulator lacks.
 SimulatedWork trace(const simulator::Machine& machine, const Point& point);
 
 // Functions of `Probe`.

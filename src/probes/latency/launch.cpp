@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launching cl/latency.cl: rings of nodes in each of the memories, and the timed chases on them.
-// Uses OpenCL.
+// Launching cl/latency.cl: rings of nodes in each memory, and timed chases on them. Uses OpenCL.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -80,20 +79,20 @@ class Chase {
   Session& session_;
   RingShape shape_;
   const SeriesSpec& series_;
-  std::uint32_t key_;  // of the order of the nodes
+  std::uint32_t key_;  ///< key of the nodes' order
   Permutation order_;
   KernelSpec spec_;
-  std::uint64_t warm_;  // iterations in front of the clock
-  cl::Buffer out_;      // ticks, then where the chase ended
-  cl::Buffer sink_;     // what sweeps return
+  std::uint64_t warm_;  ///< untimed iterations
+  cl::Buffer out_;      ///< ticks, offset of the last node, sum of the walk
+  cl::Buffer sink_;     ///< results of sweeps
   cl::Buffer memory_{};
   cl::Image1DBuffer image_{};
   cl::Kernel chase_{};
   cl::Kernel sweep_{};
   Walk walk_{};
-  bool is_fresh_{true};          // no chase since the layout
-  std::uint64_t position_{0};    // where the next chase starts
-  std::uint64_t aged_until_{0};  // positions before this one were touched a lap ago
+  bool is_fresh_{true};          ///< no chase since the layout
+  std::uint64_t position_{0};    ///< start of the next chase
+  std::uint64_t aged_until_{0};  ///< end of the nodes that were last visited a lap ago
 };
 
 // Small buffers precede the store: they reuse numbers of released buffers, whose records Oclgrind
@@ -200,7 +199,7 @@ void Chase::launch_once() {
 /// Walks the nodes from `begin` to `end` before the next chase, on the core that will run it:
 /// otherwise caches that only some units share would see only part of the walk.
 void Chase::walk(std::uint64_t begin, std::uint64_t end) {
-  // Only a clock in the kernel can leave the walk out of the time.
+  // The chase kernel can walk only with an in-kernel clock, which excludes the walk from the time.
   if (is_native_cpu(session_.info()) && session_.info().timer == Timer::clock) {
     walk_ = {begin, end, sweep_hops(end - begin, 1)};
     return;
@@ -236,8 +235,8 @@ void Chase::age(std::uint64_t hops) {
 
 Measurement Chase::run(std::uint64_t iterations) {
   const std::uint64_t all = (warm_ + iterations) * shape_.unroll;
-  // An extra hop keeps the chase from ending at its start, where a kernel that does nothing would
-  // have the right witness.
+  // An extra hop keeps the chase from ending at its start: a kernel that does nothing would then
+  // have the right checksum.
   const std::uint64_t lead = all % shape_.nodes() == 0 ? 1 : 0;
   const std::uint64_t hops = lead + all;
   age(hops);

@@ -83,7 +83,7 @@ AddressForm address_of(Space space, const DeviceInfo& device, AddressForm asked)
   return AddressForm::offset;
 }
 
-/// The largest working set of a series.
+/// Returns the largest working set of a series.
 Bytes largest_set(const SeriesSpec& series, const Basis& basis) {
   const Bytes constants = std::min(basis.device.constant_buffer, basis.store);
   switch (series.space) {
@@ -99,7 +99,7 @@ Bytes largest_set(const SeriesSpec& series, const Basis& basis) {
     case Space::global:
       break;
   }
-  // A loop shows most in the nearest level.
+  // The cost of a loop is most visible in the first level.
   if (series.is_looped) return std::min(basis.store, kibibytes(8));
   return series.is_on_host ? basis.host : basis.store;
 }
@@ -242,7 +242,7 @@ std::vector<SeriesPlan> plan_series(const DeviceInfo& device, const Options& ask
 Bytes memory_for(Bytes store) { return store + small_buffers; }
 
 std::string mistake_in(const std::vector<SeriesPlan>& all, const Options& asked) {
-  Bytes most{};   // what any of the memories holds
+  Bytes most{};   // largest working set of any memory
   Bytes least{};  // two of the smallest steps
   for (const SeriesPlan& series : all) {
     if (!series.missing.empty()) continue;
@@ -304,8 +304,7 @@ std::vector<KernelVariant> builds(const DeviceInfo& /*device*/, std::uint64_t se
 
 namespace {
 
-/// Returns the turns of the loops before the timed one and its lead: the launch lays out local
-/// memory.
+/// Returns the iterations of the loop that lays out local memory in each launch.
 std::uint64_t turns_before(const SeriesSpec& series, const RingShape& shape) {
   return series.space == Space::local ? shape.nodes() : 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The chase of cl/latency.cl as warp instructions. Pure.
+// Simulation of cl/latency.cl by warp instructions. Pure.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -17,19 +17,20 @@ using simulator::Machine;
 using simulator::Resident;
 using simulator::Trace;
 
-// Only the places of lines vary from hop to hop, so that few hops show what many would.
+// Simulated hops differ only by their lines, so that a few show the latency.
 constexpr std::uint64_t hops = 1024;
-// The nodes that were touched before these have left even the fullest sets of a cache.
+// Nodes that fill the caches twice displace all earlier ones, even in the fullest sets.
 constexpr std::uint64_t aged_capacities = 2;
 
-/// A single cycle over `nodes` nodes of which any piece can be made alone, in the order of
-/// addresses or at random: then by a congruential generator of full period (Hull and Dobell 1962),
-/// numbers beyond the nodes left out. Large rings need no more of it than the simulation sees.
+/// A single cycle of nodes that is computed node by node, in address order or in a random order.
+/// The random order is a congruential generator of full period (Hull and Dobell 1962) without the
+/// numbers beyond the nodes.
 class PartialCycle {
  public:
   PartialCycle(std::uint64_t nodes, bool is_in_order)
       : nodes_(nodes), is_in_order_(is_in_order), mask_(std::bit_ceil(nodes) - 1) {
-    // Newton's iteration doubles the bits that are right; an odd number is its own inverse in 3.
+    // Newton's iteration doubles the number of right bits; it starts with 3, since an odd number is
+    // its own inverse modulo 8.
     for (int i = 0; i < 6; ++i) inverse_ *= 2 - factor * inverse_;
   }
   [[nodiscard]] std::uint64_t after(std::uint64_t node) const {
@@ -48,7 +49,7 @@ class PartialCycle {
   }
 
  private:
-  static constexpr std::uint64_t factor = 6364136223846793005;  // Knuth's, 1 of 4 remains
+  static constexpr std::uint64_t factor = 6364136223846793005;  // by Knuth; 1 modulo 4
   static constexpr std::uint64_t increment = 1442695040888963407;
   std::uint64_t nodes_;
   bool is_in_order_;
@@ -56,15 +57,15 @@ class PartialCycle {
   std::uint64_t inverse_{factor};
 };
 
-/// Byte offsets of nodes in the order of the chase: its first `ahead`, then its last `behind`; all
-/// of them where there are no more.
-std::vector<std::uint64_t> offsets_of(const RingShape& shape, bool is_in_order, std::uint64_t ahead,
-                                      std::uint64_t behind) {
+/// Returns the byte offsets of the first `head` and the last `tail` nodes of the chase, or of all
+/// nodes if there are no more.
+std::vector<std::uint64_t> offsets_of(const RingShape& shape, bool is_in_order, std::uint64_t head,
+                                      std::uint64_t tail) {
   const std::uint64_t nodes = shape.nodes();
   const PartialCycle cycle(nodes, is_in_order);
-  const bool is_whole = nodes <= ahead + behind;
-  const std::uint64_t first = is_whole ? nodes : ahead;
-  std::vector<std::uint64_t> offsets(is_whole ? nodes : ahead + behind);
+  const bool is_whole = nodes <= head + tail;
+  const std::uint64_t first = is_whole ? nodes : head;
+  std::vector<std::uint64_t> offsets(is_whole ? nodes : head + tail);
   const auto offset_of = [&](std::uint64_t node) {
     return shape.offset_of(static_cast<std::uint32_t>(node));
   };
@@ -85,7 +86,7 @@ std::uint64_t aged_lines(std::uint64_t bytes, std::uint64_t line_bytes) {
   return std::max<std::uint64_t>(1, aged_capacities * bytes / line_bytes);
 }
 
-/// The contents of a cache of `bytes` after the walk before: the last nodes of the ring.
+/// Returns the contents of a cache of `bytes` after a walk over the ring: its last nodes.
 Resident walked(Resident::Home home, std::uint64_t bytes, std::uint64_t line_bytes,
                 std::uint64_t nodes) {
   const std::uint64_t count = std::min(nodes, aged_lines(bytes, line_bytes));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a launch costs. Method: docs/launch.md.
+// Cost of kernel launches. Method: docs/launch.md.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -89,12 +89,12 @@ constexpr std::string_view difference_method = "difference from queued";
 struct Cost {
   Shape shape{};
   Estimate each{};
-  Interval sure{};  // where the median may be, by its samples
+  Interval sure{};  ///< interval of the median by its samples
   double least{0.0};
   bool is_imported{false};
 };
 
-/// The costs of one series, by the number of launches.
+/// Returns the costs of one series, ordered by the number of launches.
 std::vector<Cost> costs_in(std::string_view series, const DeviceInfo& device,
                            std::span<const Point> points) {
   std::vector<Cost> all;
@@ -120,7 +120,7 @@ Finding seconds_of(std::string_view name, std::string_view series, std::string_v
 
 Finding median_of(std::string_view name, std::string_view series, const Cost& cost) {
   Finding finding = seconds_of(name, series, median_method, cost.each.ns, cost.each.ns_interval);
-  if (cost.is_imported) {  // one number of another tool is not exact because it is one
+  if (cost.is_imported) {  // a single number of another tool has no interval, but is not exact
     finding.low.reset();
     finding.high.reset();
   }
@@ -163,7 +163,7 @@ Line line_through(const std::vector<Cost>& all) {
   return fit_relative_line(launches, times);
 }
 
-constexpr std::size_t fewest = 3;  // of which the line leaves something over
+constexpr std::size_t fewest = 3;  // two points fit any line
 
 /// Returns the relative distance of plain launches from their line, as half a 95 % interval. A
 /// driver may be in one of two states during a visit, so that samples agree with each other and not
@@ -172,7 +172,7 @@ constexpr std::size_t fewest = 3;  // of which the line leaves something over
 double share_off_line(const std::vector<Cost>& plain) {
   constexpr double at_least = 0.12;
   if (plain.size() <= fewest) return at_least;
-  constexpr std::uint64_t many = 16;  // of fewer the wait is most
+  constexpr std::uint64_t many = 16;  // the wait dominates the time of fewer launches
   const Line line = line_through(plain);
   double squares = 0.0;
   double count = 0.0;
@@ -305,7 +305,7 @@ std::string sure_cost(const Finding& cost) {
                      format_seconds(*cost.value));
 }
 
-/// Joins parts: "30.1 µs, after idling 78.2 µs".
+/// Joins texts with commas: "30.1 µs, after idling 78.2 µs".
 std::string joined(std::initializer_list<std::string> parts) {
   std::string text;
   for (const std::string& part : parts) append(text, ", ", part);
@@ -366,7 +366,7 @@ constexpr FindingSpec finding_specs[]{
     {.name = "slow_round_trip", .unit = "seconds", .role = Role::passing},
     {.name = "cold_round_trip", .unit = "seconds", .role = Role::passing},
     {.name = "launch_time", .unit = "seconds", .role = Role::headline},
-    // Gap and period: parts of the launch time on the device.
+    // Gap and period are parts of the launch time on the device.
     {.name = "gap", .unit = "seconds"},
     {.name = "period", .unit = "seconds"},
     {.name = "extra_cost", .unit = "seconds", .role = Role::passing, .part_of = "launch_time"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The probe `launch`: what is launched, and how. Pure.
+// The probe `launch`: its series and the manners of launches. Pure.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ enum class Manner {
   start_to_start,    ///< long kernels: from start to start
   after_idling,      ///< a launch after an idle period
   new_local_size,    ///< a launch with a work-group size that its kernel never had
-  build,             ///< a program that the driver has never seen
+  build,             ///< a program that the driver has never built
   build_again        ///< a program that the driver has built before
 };
 inline constexpr Word<Manner> manner_words[]{{Manner::plain, "plain"},
@@ -103,7 +103,7 @@ inline constexpr std::array all_series{
 /// Returns true if many launches share one wait.
 constexpr bool is_of_many(Manner manner) { return manner <= Manner::command_buffer; }
 
-/// Returns true if the device's events time it, and not the host.
+/// Returns true if device events time the manner, instead of the host.
 constexpr bool is_on_device(Manner manner) {
   return manner == Manner::back_to_back || manner == Manner::start_to_start;
 }
@@ -129,7 +129,7 @@ struct Shape {
     f.word("manner", manner, manner_words);
     f.whole("arguments", arguments, {.max = 64});
     f.whole("idle_queues", idle_queues, {.max = 64});
-    // Only plain launches form a curve over their number.
+    // The curve by the number of launches has plain launches only.
     if (is_plain()) f.whole("launches", launches, count_from_1);
     if (is_extra()) f.whole("launches_together", launches, count_from_1);
     f.whole("idle_ms", idle_ms, {.max = 60000});
@@ -142,7 +142,7 @@ inline constexpr std::string_view slow_ns = "slow_ns";
 inline constexpr std::string_view slow_low_ns = "slow_low_ns";
 inline constexpr std::string_view slow_high_ns = "slow_high_ns";
 
-/// The facts above, as a document may have them.
+/// The facts about slow round trips.
 struct Observation {
   std::uint64_t slow{0};
   std::uint64_t slow_low{0};
@@ -156,15 +156,15 @@ struct Observation {
   }
 };
 
-/// The middle half of several times: their number and their sum.
+/// Number and sum of the middle half of several times.
 struct Middle {
   std::uint64_t count{0};
   std::uint64_t ns{0};
 };
 
-/// Returns the middle half: without a quarter of the times on either side, and without one on
-/// either side of three. The scheduler delays a few by milliseconds, and a median would show the
-/// steps of some devices' clocks.
+/// Returns the middle half: it drops a quarter of the times at each end, and one at each end of
+/// three. The scheduler delays a few launches by milliseconds. A median instead would show the
+/// resolution of coarse clocks.
 Middle middle_half(std::span<const std::uint64_t> times_ns);
 
 /// Returns the 95 % interval of the median by ranks of the binomial distribution; the whole range
@@ -181,10 +181,10 @@ Slow slow_one_in_100(std::span<const std::uint64_t> times_ns);
 
 extern const Probe probe;
 
-/// The findings of the probe: docs/launch.md.
+/// Returns the findings of the probe. Method: docs/launch.md.
 Findings analyse(const DeviceInfo& device, std::span<const Point> points);
 
-/// Turns of a kernel that takes some microseconds on a GPU.
+/// Iterations of a kernel that takes some microseconds on a GPU.
 inline constexpr std::uint64_t spin_turns = 2000;
 
 // Functions of `Probe` (launches.cpp).

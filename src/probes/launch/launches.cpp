@@ -55,9 +55,9 @@ cl::CommandQueue queue_for_command_buffers(const Session& session) {
   return {session.context(), session.device(), wanted};
 }
 
-/// Launches that are recorded once and then launched together (cl_khr_command_buffer). The
-/// functions that are called have had the same arguments from revision 0.9.0 on, which Debian 12's
-/// headers and PoCL 3.1 speak, to 1.0.
+/// Launches that are recorded once and then submitted together (cl_khr_command_buffer). The called
+/// functions have equal arguments in all revisions from 0.9.0 (Debian 12's headers, PoCL 3.1)
+/// to 1.0.
 class CommandBuffer {
  public:
   /// Records consecutive launches of the kernel with its present arguments, of one work-item each.
@@ -145,7 +145,7 @@ class NewPrograms {
       if (session_.info().max_work_group_size >= two) {
         times_[Manner::new_local_size].push_back(host_ns_of([&] { launch(kernel, two); }));
       }
-    }  // The driver must not find the program where it still is.
+    }  // The program is released here: the rebuild must not find it in memory.
     times_[Manner::build_again].push_back(host_ns_of([&] { launch(build(number), one); }));
   }
 
@@ -189,7 +189,7 @@ struct State {
   }
 
   Session& session;
-  cl::CommandQueue queue;  // in order, and without profiling, which some drivers pay for
+  cl::CommandQueue queue;  ///< in order, without profiling, which costs time in some drivers
   cl::Buffer counter;
   NewPrograms programs;
 };
@@ -222,10 +222,10 @@ class Launches {
   Shape shape_;
   cl::CommandQueue queue_;
   std::vector<cl::CommandQueue> idle_queues_{};
-  std::vector<cl::Kernel> kernels_{};  // one, or two that take turns
+  std::vector<cl::Kernel> kernels_{};  ///< one kernel, or two that alternate
   std::vector<cl::Event> last_{};
   std::optional<CommandBuffer> recorded_{};
-  cl_uint launched_{0};  // what they have added to the counter
+  cl_uint launched_{0};  ///< amount that the launches have added to the counter
 };
 
 cl::Kernel Launches::counting(int program) const {
@@ -245,7 +245,7 @@ cl::Kernel Launches::counting(int program) const {
 
 cl::CommandQueue Launches::make_queue() const {
   const Session& session = state_->session;
-  if (is_on_device(shape_.manner)) return session.queue();  // with profiling
+  if (is_on_device(shape_.manner)) return session.queue();  // has profiling
   if (shape_.manner == Manner::command_buffer) return queue_for_command_buffers(session);
   if (shape_.manner == Manner::out_of_order) {
     return {session.context(), session.device(), CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE};
@@ -265,7 +265,7 @@ Launches::Launches(std::shared_ptr<State> state, const Point& point)
     enqueue(idle_queues_.back(), kernels_[0]);
     idle_queues_.back().finish();
   }
-  // These launches are not timed: some drivers compile only now.
+  // Some drivers compile at the first launch, so that these launches are not timed.
   for (const cl::Kernel& kernel : kernels_) enqueue(queue_, kernel);
   queue_.finish();
   if (shape_.manner == Manner::command_buffer) {
@@ -386,7 +386,7 @@ Measurement Launches::run(std::uint64_t iterations) {
 
 /// Returns the number of waits of a sample: about a thousand launches together, so that a sample
 /// takes at least a millisecond, and at least three waits, so that a delay by the scheduler does
-/// not move the middle. It is a small part of a wait for thousands.
+/// not move the middle half. A wait for thousands of launches is long compared with a delay.
 std::uint64_t waits_of(const Shape& shape) {
   constexpr std::uint64_t usual_launches = 1024;
   constexpr std::uint64_t thousands = 2048;

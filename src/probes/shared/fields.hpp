@@ -176,7 +176,6 @@ class FieldReader {
   std::optional<PointProblem> unknown_{};
 };
 
-/// Writes fields into a point, in the order of the list.
 class FieldWriter {
  public:
   explicit FieldWriter(Point& point) : point_(point) {}
@@ -253,7 +252,6 @@ std::optional<PointProblem> find_problem(const Point& point) {
   return problem;
 }
 
-/// Sets the parameters and facts of a point.
 template <typename Shape>
 void write_shape(Shape shape, Point& point) {
   FieldWriter writer(point);

@@ -28,7 +28,6 @@ inline Finding finding_of(std::string_view name, std::string_view series, std::s
   return finding;
 }
 
-/// Sets the value and its interval.
 inline Finding with_value(Finding finding, double value, double low, double high) {
   finding.value = value;
   finding.low = low;

@@ -76,12 +76,10 @@ cl_uint set_arguments(cl::Kernel& kernel, cl_uint index, const Arguments&... arg
   return index;
 }
 
-/// Launches a kernel, waits, and returns the times.
 inline LaunchTimes launch_over(Session& session, const cl::Kernel& kernel, const LaunchSize& size) {
   return session.launch(kernel, cl::NDRange(size.items), cl::NDRange(size.group));
 }
 
-/// Reads the first `count` values of a buffer.
 template <typename Value>
 std::vector<Value> read_values(const Session& session, const cl::Buffer& from,
                                std::uint64_t count) {

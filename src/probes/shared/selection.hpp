@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a probe selects from a request: series, words, numbers and sizes. Pure.
+// Selection of series, words, numbers and sizes by a request. Pure.
 #pragma once
 
 #include <fmt/format.h>
@@ -61,7 +61,6 @@ auto values_in(const Table& table, const std::vector<std::string>& words) {
   return values;
 }
 
-/// Converts words that are numbers.
 inline std::vector<int> numbers_in(const std::vector<std::string>& words) {
   std::vector<int> numbers;
   numbers.reserve(words.size());

@@ -37,14 +37,14 @@ constexpr double grows_along = 0.85;
 // A small growth after a leap is no doubling either: the leap would count for later strides.
 constexpr double grows_still = 1.45;
 constexpr double grows_clearly = 1.15;
-// A knee further beyond the width of a sub-group has another cause.
-constexpr double max_octaves_behind = 6.0;
+// Maximum octaves from the width of a sub-group to its knee; a later knee has another cause.
+constexpr double max_octaves_after = 6.0;
 // The burst of HBM2, GDDR6 and LPDDR4; no memory of a GPU or CPU is fetched in smaller pieces.
 constexpr double min_sector_bytes = 32.0;
 
 bool is_slower(const CurvePoint& a, const CurvePoint& b) { return a.bandwidth < b.bandwidth; }
 
-/// The bandwidths of a curve by their places.
+/// The bandwidths of a curve, by index.
 class Curve {
  public:
   explicit Curve(std::span<const CurvePoint> points) : points_(points) {}
@@ -76,7 +76,7 @@ class Curve {
   }
 
   /// Returns the bandwidth at i, or the median with its neighbours if that is higher: this removes
-  /// a single slow stride, and keeps a step in place.
+  /// a single slow stride, and does not move a step.
   [[nodiscard]] double without_dip(std::size_t i) const {
     if (i == 0) return at(0);
     std::array<double, 3> three{at(i - 1), at(i), at(i + 1)};
@@ -128,7 +128,7 @@ void classify(const Curve& curve, double sub_group, CurveVerdict& verdict) {
   const double octaves_of_sub_group = std::log2(std::max(1.0, sub_group));
   if (start < slow_start && verdict.knee) {
     const double octaves = std::log2(curve.point(*verdict.knee).stride_bytes / lane_bytes);
-    if (octaves <= octaves_of_sub_group + max_octaves_behind) {
+    if (octaves <= octaves_of_sub_group + max_octaves_after) {
       verdict.kind = CurveClass::gpu_coalescing;
     } else {
       verdict.unclear_reason =
@@ -184,17 +184,8 @@ void find_sector(const Curve& curve, CurveVerdict& verdict) {
   verdict.sector = end;
 }
 
-/// Drops a sector that neither reaches nearly the best bandwidth nor precedes a visible sub-group.
-/// The growth fades before a sector's end if caches serve other work-items from the rest of it.
-void doubt_sector(const Curve& curve, CurveVerdict& verdict) {
-  if (!verdict.sector || verdict.sub_group) return;
-  if (curve.at(*verdict.sector) >= reaches_most * verdict.best) return;
-  verdict.sector.reset();
-  verdict.no_sector_reason = growth_fades;
-}
-
 void find_sub_group(const Curve& curve, CurveVerdict& verdict) {
-  // Growth up to a sector's size fills sectors, even if none is visible.
+  // Growth up to the minimum size of a sector fills sectors, even if no sector is visible.
   std::size_t from = verdict.sector.value_or(0) + 1;
   while (from < curve.last() && curve.point(from).stride_bytes <= min_sector_bytes) ++from;
   std::optional<std::size_t> steepest;
@@ -254,7 +245,6 @@ CurveVerdict judge_curve(std::span<const CurvePoint> points, double sub_group) {
   if (verdict.kind == CurveClass::gpu_coalescing) {
     find_sector(curve, verdict);
     find_sub_group(curve, verdict);
-    doubt_sector(curve, verdict);
   }
   verdict.last_share = curve.at(curve.last()) / verdict.best;
   const double noise = verdict.knee ? curve.noise_at(verdict.best, *verdict.knee) : 0.0;
@@ -375,7 +365,7 @@ std::string write_advice(const SeriesCurve& curve, const CurveVerdict& verdict) 
 
 /// Returns the share by which two strides must differ, however little their samples scatter. On a
 /// CPU visits differ by more.
-double told_apart(const DeviceInfo& device) { return runs_items_in_turn(device) ? 0.1 : 0.01; }
+double min_difference(const DeviceInfo& device) { return runs_items_in_turn(device) ? 0.1 : 0.01; }
 
 void add_bandwidth(Findings& found, const DeviceInfo& device, const SeriesCurve& curve,
                    const CurveVerdict& verdict) {
@@ -393,7 +383,7 @@ void add_bandwidth(Findings& found, const DeviceInfo& device, const SeriesCurve&
   stride.value = best.stride_bytes;
   // Every stride that is not clearly slower might be the best in another run.
   for (const CurvePoint& point : curve.points) {
-    if (point.high < best.low * (1.0 - told_apart(device))) continue;
+    if (point.high < best.low * (1.0 - min_difference(device))) continue;
     stride.low = std::min(stride.low.value_or(*stride.value), point.stride_bytes);
     stride.high = std::max(stride.high.value_or(*stride.value), point.stride_bytes);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launching cl/stride.cl: buffers, data, launches and their proof. Uses OpenCL.
+// Launching cl/stride.cl: buffers, data, launches and checks of their results. Uses OpenCL.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 /// Memory of some kind, an argument of kernels.
 struct Memory {
-  std::unique_ptr<HostMemory> host{};  // before the buffer that uses it, so that it outlives it
+  std::unique_ptr<HostMemory> host{};  // declared before the buffer, so that it outlives the buffer
   cl::Buffer buffer{};
   std::shared_ptr<void> shared{};  ///< shared virtual memory; replaces the buffer
   std::uint64_t bytes{0};
@@ -74,7 +74,7 @@ struct State {
     const std::uint64_t bytes = std::max(shape.buffer_bytes(), shape.shared_buffer_bytes);
     std::shared_ptr<Memory>& kept = memories[shape.buffer];
     if (kept == nullptr || kept->bytes < bytes) {
-      kept = nullptr;  // first, so that its memory is free
+      kept = nullptr;  // frees the memory before the new allocation
       kept = make_memory(session, shape.buffer, {bytes});
     }
     return kept;
@@ -88,8 +88,8 @@ struct State {
   }
 };
 
-/// Returns true for kernels with 64-bit places. CPUs always have them: they add 64 bits as fast as
-/// 32, and need no instruction to widen a place to an address.
+/// Returns true for kernels with 64-bit indices. CPUs always use them: they add 64 bits as fast as
+/// 32, and need no instruction to widen an index to an address.
 bool is_built_wide(const DeviceInfo& device, const Shape& shape) {
   return needs_wide(shape) || runs_items_in_turn(device);
 }
@@ -103,7 +103,6 @@ void set_number(cl::Kernel& kernel, cl_uint index, std::uint64_t value, std::uin
   }
 }
 
-/// A prepared point, and its launches.
 class Stream {
  public:
   Stream(std::shared_ptr<State> state, const Point& point);
@@ -149,7 +148,7 @@ Stream::Stream(std::shared_ptr<State> state, const Point& point)
   }
   if (writes_target(shape_.operation)) {
     target_ = state_->memory_for(state_->targets, shape_);
-    // Unwritten pages are no memory yet.
+    // The operating system allocates memory only for written pages.
     if (target_->filled_word_bytes == 0) fill(*target_, whole(target_->bytes, shape_.word_bytes()));
   } else {
     state_->need_sums();
@@ -233,7 +232,7 @@ void Stream::prove_sums(std::uint64_t first, std::uint64_t count, Measurement& m
   std::uint64_t witness = 0;
   std::uint64_t expected = 0;
   for (std::uint64_t k = 0; k < samples_; ++k) {
-    // The place counts, so that sums in wrong places do not pass.
+    // The checksum depends on the order, so that swapped sums fail.
     witness = witness * 31 + (found[k] ^ number);
     expected = expected * 31 + (rule.at(shape_.first_of(k * items_apart)) & mask);
   }
@@ -243,7 +242,7 @@ void Stream::prove_sums(std::uint64_t first, std::uint64_t count, Measurement& m
   measurement.expected_witness = expected;
 }
 
-/// Counts the words that are right after the launch.
+/// Checks the written words: the checksum is the number of right words.
 void Stream::prove_contents(std::uint64_t first, std::uint64_t count, Measurement& measurement) {
   WordRule rule = data_rule;
   if (shape_.operation == Operation::write) rule = {0, 1, 0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sums that launches must find, the walks that fill and check buffers, and the lengths of all
-// loops of cl/stride.cl.
+// Expected sums of launches, the walks that fill and check buffers, and the lengths of all loops of
+// cl/stride.cl.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -87,15 +87,15 @@ WordRule sum_rule(const Shape& shape, std::uint64_t first, std::uint64_t count) 
   const Sums steps{until.first - before.first, until.second - before.second};
   const Sums lanes = sums_below(shape.vector);
   const std::uint64_t words = count * shape.vector;
-  // A word lies `aside` = i * step + lane behind the first word of the work-item's element 0.
+  // `distances` sums the distances i * step + lane of the words from the first word of element 0.
   const std::uint64_t step = shape.stride * shape.vector;
-  const std::uint64_t aside = step * shape.vector * steps.first + count * lanes.first;
-  const std::uint64_t aside_squared = step * step * shape.vector * steps.second +
-                                      2 * step * steps.first * lanes.first + count * lanes.second;
+  const std::uint64_t distances = step * shape.vector * steps.first + count * lanes.first;
+  const std::uint64_t squares = step * step * shape.vector * steps.second +
+                                2 * step * steps.first * lanes.first + count * lanes.second;
   const WordRule& data = data_rule;
   return {data.square * shape.vector * shape.vector * words,
-          (2 * data.square * aside + data.line * words) * shape.vector,
-          data.square * aside_squared + data.line * aside + data.constant * words};
+          (2 * data.square * distances + data.line * words) * shape.vector,
+          data.square * squares + data.line * distances + data.constant * words};
 }
 
 std::uint64_t max_walkers(std::uint64_t words, bool is_cpu) {

@@ -141,7 +141,8 @@ struct Options {
   bool is_whole{false};  ///< each launch moves the whole buffer
 };
 
-// Launches of 200 us and more on the fastest memory there is; smaller GPUs have slower memory.
+// On the fastest memory a launch takes at least 200 us with this buffer. Smaller GPUs have slower
+// memory.
 constexpr Bytes large_gpu_buffer = gibibytes(1);
 constexpr Bytes small_gpu_buffer = mebibytes(256);
 constexpr Bytes large_gpu_memory = gibibytes(16);
@@ -152,9 +153,9 @@ constexpr std::uint64_t caches = 4;
 constexpr std::uint64_t gpu_items_per_unit = std::uint64_t{2} * 2048;
 // A CPU runs the items of a group in turn. Many groups let its threads end together.
 constexpr std::uint64_t cpu_items_per_unit = 2048;
-// Items have 16 elements as wide as a line: larger strides then make 16 streams, of which
-// neighbouring items read neighbouring lines. On a Xeon they had 1.5 times the bandwidth of one
-// stream. Narrower elements would cost less than the driver's work for an item.
+// Work-items have 16 elements as wide as a cache line. Larger strides then make 16 streams, in
+// which neighbouring work-items read neighbouring lines: on a Xeon 1.5 times the bandwidth of one
+// stream. Narrower elements would cost less than the driver's work per work-item.
 constexpr std::uint64_t cpu_line_bytes = 64;
 constexpr std::uint64_t cpu_streams = 16;
 
@@ -305,7 +306,6 @@ std::string find_missing(const DeviceInfo& device, const Shape& kind) {
   return {};
 }
 
-/// Returns the reason why a series cannot be measured; empty if it can.
 std::string find_obstacle(const DeviceInfo& device, const Options& asked, const Shape& shape,
                           Bytes largest) {
   if (shape.timer == Timer::event && device.launch_timer != Timer::event) {

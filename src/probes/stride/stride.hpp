@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The probe `stride`: which elements a point moves, whose they are, what a launch must find, and
-// what a curve over strides says. Pure.
+// The probe `stride`: the elements of a point and their work-items, the expected results of a
+// launch, and the verdict on a curve. Pure.
 #pragma once
 
 #include <array>
@@ -17,7 +17,8 @@
 
 namespace clprobe::stride {
 
-enum class ElementType { int32, float32, float64 };  // as TYPE in cl/stride.cl
+/// Type of an element's words; the numbers are TYPE in cl/stride.cl.
+enum class ElementType { int32, float32, float64 };
 inline constexpr Word<ElementType> type_words[]{
     {ElementType::int32, "int"}, {ElementType::float32, "float"}, {ElementType::float64, "double"}};
 
@@ -33,7 +34,7 @@ inline constexpr Word<BufferKind> buffer_words[]{
 
 inline constexpr std::array vector_widths{1, 2, 4, 8, 16};
 
-/// Bytes of one value of an element.
+/// Returns the size of one word of an element.
 std::uint64_t word_bytes_of(ElementType type);
 
 bool reads_source(Operation operation);
@@ -46,10 +47,10 @@ std::uint64_t directions_of(Operation operation);
 
 /// A point: the elements of a launch, and their distribution to work-items.
 struct Shape {
-  std::uint64_t elements{1};  ///< all numbers are powers of two
+  std::uint64_t elements{1};  ///< elements, grid, work_group, stride and vector are powers of two
   std::uint64_t grid{1};
   std::uint64_t work_group{1};
-  std::uint64_t stride{1};  ///< in elements, at most `grid`
+  std::uint64_t stride{1};  ///< distance in elements, at most `grid`
   std::uint64_t vector{1};
   ElementType type{ElementType::int32};
   Operation operation{Operation::read};
@@ -86,54 +87,54 @@ struct Shape {
   [[nodiscard]] std::uint64_t element_bytes() const { return word_bytes() * vector; }
   [[nodiscard]] std::uint64_t buffer_bytes() const { return elements * element_bytes(); }
   [[nodiscard]] std::uint64_t words() const { return elements * vector; }
-  /// Elements of one work-item.
+  /// Returns the number of elements per work-item.
   [[nodiscard]] std::uint64_t run() const { return elements / grid; }
-  /// Independent loads of one work-item in a batch: 64 bytes of them, but at least 2 loads.
+  /// Returns the number of independent loads in a batch of one work-item: 64 bytes, at least 2
+  /// loads.
   [[nodiscard]] std::uint64_t unroll() const;
-  /// Batches of one work-item that move all of its elements.
+  /// Returns the number of batches that move all elements of a work-item.
   [[nodiscard]] std::uint64_t batches() const { return run() / unroll(); }
-  /// The place of a work-item's first element.
+  /// Returns the index of a work-item's first element.
   [[nodiscard]] std::uint64_t first_of(std::uint64_t item) const;
 };
 
-/// log2 of a power of two.
 std::uint32_t log2_of(std::uint64_t power);
 
-/// Word w of the data is (square * w + line) * w + constant, wrapping in its width.
+/// A rule for data: word w is (square * w + line) * w + constant, wrapping in the word's width.
 struct WordRule {
   std::uint64_t square{0};
   std::uint64_t line{0};
   std::uint64_t constant{0};
 
-  [[nodiscard]] std::uint64_t at(std::uint64_t place) const {
-    return (square * place + line) * place + constant;
+  [[nodiscard]] std::uint64_t at(std::uint64_t index) const {
+    return (square * index + line) * index + constant;
   }
 };
 
-/// The rule of the data that is read. Odd numbers make all bits of the words differ between places.
+/// The rule of the source data. Odd numbers make all bits of the words differ between indices.
 inline constexpr WordRule data_rule{0x9e3779b97f4a7c15U, 0xd1342543de82ef95U, 0};
 
-/// The sum of a work-item's elements first .. first + count - 1 of data by `data_rule`, as a rule
-/// in the place of its element 0 (first_of). It wraps in 64 bits, and its lower bits are right for
-/// narrower words.
+/// Returns the sum of a work-item's elements first .. first + count - 1 of data by `data_rule`, as
+/// a rule for the index of its element 0 (first_of). It wraps in 64 bits; the lower bits are right
+/// for narrower words.
 WordRule sum_rule(const Shape& shape, std::uint64_t first, std::uint64_t count);
 
-/// Maximum number of work-items whose sums the host checks after a launch that reads. The others
-/// check their own.
+/// Maximum number of work-items whose sums the host checks after a read. All others check their
+/// own.
 inline constexpr std::uint64_t max_samples = 4096;
 /// Size of the buffer for these sums and for a word that marks a wrong sum of another work-item.
 inline constexpr std::uint64_t sums_bytes = (max_samples + 1) * sizeof(std::uint64_t);
 
-/// The maximum number of work-items that walk over so many words to fill or check them.
+/// Returns the maximum number of work-items that fill or check `words`.
 std::uint64_t max_walkers(std::uint64_t words, bool is_cpu);
 
-/// The build options of cl/stride.cl. `is_wide`: places have 64 bits.
+/// Returns the build options of cl/stride.cl. `is_wide`: indices have 64 bits.
 std::string build_options(const Shape& shape, bool is_wide);
 
-/// Returns true if places need 64 bits.
+/// Returns true if indices need 64 bits.
 bool needs_wide(const Shape& shape);
 
-/// Words of a buffer in blocks, whose beginnings are `blocks_apart` words apart.
+/// Words of a buffer, in blocks at distances of `blocks_apart` words.
 struct Region {
   std::uint64_t words;
   std::uint64_t first;
@@ -141,19 +142,18 @@ struct Region {
   std::uint64_t blocks_apart;
 };
 
-/// A region that is all of a buffer.
 Region whole(std::uint64_t bytes, std::uint64_t word_bytes);
 
 /// Returns the region of a launch whose work-items move their elements first .. first + count - 1:
 /// a block per piece of the grid as long as the stride.
 Region moved(const Shape& shape, std::uint64_t first, std::uint64_t count);
 
-/// Work-items that walk over a region: `x` side by side in a block, `y` over the blocks; a CPU's
-/// walk through pieces, a GPU's side by side.
+/// Work-items that walk over a region. A CPU's work-item visits a contiguous piece of a block;
+/// neighbouring work-items of a GPU visit neighbouring words.
 struct Walk {
-  std::uint64_t x{1};
-  std::uint64_t y{1};
-  // Arguments of the kernels.
+  std::uint64_t x{1};  ///< work-items per block
+  std::uint64_t y{1};  ///< work-items over the blocks
+  // Arguments of the kernels (see cl/stride.cl).
   std::uint64_t apart{1};
   std::uint64_t step{1};
   std::uint64_t each{1};
@@ -164,10 +164,9 @@ struct Walk {
   [[nodiscard]] std::uint64_t turns() const { return blocks_each * (1 + each); }
 };
 
-/// The maximum number of batches of a launch.
 std::uint64_t max_batches(const DeviceInfo& device, const Shape& shape);
 
-/// The unit in which lanes access memory side by side.
+/// Bytes per lane of a coalesced access.
 inline constexpr double lane_bytes = 4.0;
 
 /// The bandwidth of one stride: the median of its launches between their quartiles.

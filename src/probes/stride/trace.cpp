@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launches of cl/stride.cl as warp instructions: what one compute unit has of them. Pure.
+// Simulation of cl/stride.cl by warp instructions: the part of one compute unit. Pure.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -17,15 +17,15 @@ using simulator::Program;
 using simulator::Register;
 using simulator::Trace;
 
-// Limit of simulated batches of a work-item: all are alike, and the first and the last overlap with
-// nothing.
+// Maximum number of simulated batches per work-item: all batches take equally long, except that the
+// first and the last overlap less.
 constexpr std::uint64_t max_simulated_batches = 4;
-constexpr Register sum = 32;  // behind the values of a batch
+constexpr Register sum = 32;  // the values of a batch use the registers below
 
-/// The share of one compute unit, which is a share of the launch: the same for all.
+/// The part of a launch that one compute unit runs; all compute units run equal parts.
 struct Share {
   std::uint64_t groups{1};
-  std::uint64_t items{1};  ///< of a group
+  std::uint64_t items{1};  ///< work-items per work-group
   std::uint64_t batches{1};
 };
 
@@ -41,8 +41,8 @@ Share share_of(const Machine& machine, const Shape& shape) {
           std::min(shape.batches(), max_simulated_batches)};
 }
 
-/// Byte offsets of the first elements of the share's work-items: groups are dealt to compute units
-/// in turn.
+/// Returns the byte offsets of the first elements of a share's work-items. Work-groups are dealt to
+/// the compute units one after another.
 std::vector<std::uint64_t> first_elements(const Machine& machine, const Shape& shape,
                                           const Share& share) {
   const std::uint64_t width = machine.core.warp_width;
@@ -59,13 +59,13 @@ std::vector<std::uint64_t> first_elements(const Machine& machine, const Shape& s
   return offsets;
 }
 
-/// A batch: all of its loads, then what is stored.
+/// Makes the batches: all loads of a batch, then its stores.
 Program batches_of(const Machine& machine, const Shape& shape, const Share& share) {
   const bool loads = shape.operation != Operation::write;
   const bool stores = shape.operation != Operation::read;
   const std::uint64_t step = shape.stride * shape.element_bytes();
   // A second buffer follows the first.
-  const std::uint64_t aside = uses_two_buffers(shape.operation) ? shape.buffer_bytes() : 0;
+  const std::uint64_t target = uses_two_buffers(shape.operation) ? shape.buffer_bytes() : 0;
   Program program;
   const auto lanes_of = [&](std::uint64_t element, std::uint64_t base) {
     Lanes lanes{.base = base + element * step, .table = 0};
@@ -82,7 +82,7 @@ Program batches_of(const Machine& machine, const Shape& shape, const Share& shar
     const auto value = static_cast<Register>(k);
     if (loads) program.push_back(simulator::alu(sum, {value, sum}));
     if (!stores) continue;
-    const Lanes to = lanes_of(k, aside);
+    const Lanes to = lanes_of(k, target);
     program.push_back(loads ? simulator::store(to, {value}) : simulator::store(to));
   }
   if (share.batches > 1) program.push_back(simulator::repeat(0, share.batches));

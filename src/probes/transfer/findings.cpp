@@ -110,7 +110,7 @@ bool is_copied_by_host(Way way) {
 
 /// Returns the interval that holds in any run for shared or placed rates. Two directions share the
 /// link and the host's memory differently each time: in seven runs of an H200 they had 95 to 103
-/// GB/s together. Copies on the device depend on the places of their buffers: in ten runs of an
+/// GB/s together. Copies on the device depend on their buffers' addresses: in ten runs of an
 /// H200 they had 1.97 to 2.17 TB/s.
 Interval shared_rate(const Law& law) {
   constexpr double share = 0.06;
@@ -230,7 +230,7 @@ void add_zero_copy(Findings& found, const DeviceInfo& device, std::span<const Po
       best_moved(device, points, mapping.bytes), is_zero_copy, is_no_zero_copy));
 }
 
-/// Finds the place of the driver's host memory from a series of kernels.
+/// Finds out where the driver's host memory is, from a series of kernels.
 std::optional<Finding> find_host_memory(std::string_view series, const DeviceInfo& device,
                                         std::span<const Point> points) {
   if (shares_memory_with_host(device)) return std::nullopt;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transfers through OpenCL: the routes that bytes take, and the launches of cl/transfer.cl that
-// show that they have arrived.
+// Transfers through OpenCL: their routes, and the launches of cl/transfer.cl that check the arrival
+// of the bytes. Sees OpenCL.
 #include <algorithm>
 #include <cstring>
 #include <functional>
@@ -21,7 +21,7 @@ namespace {
 
 using Action = std::function<void()>;
 
-/// A way to move bytes.
+/// A transfer: its ends, and the action that moves the bytes.
 struct Route {
   struct Part {
     End from;
@@ -31,14 +31,13 @@ struct Route {
   std::vector<Part> parts;  ///< one part, or one per direction
   Action move;              ///< moves the bytes; returns when they have arrived
   Action end{};             ///< waits for work that is not timed; may be null
-  /// True if new marks precede each move: a driver that has moved the bytes once may skip the next
-  /// move.
+  /// True if each move needs new marks: the driver may skip a move of unchanged bytes.
   bool is_marked_anew{false};
 
   void mark(const Marks& marks) const {
     for (const Part& each : parts) each.from.mark(marks);
   }
-  /// The sum of the marks that have arrived, over all parts.
+  /// Returns the checksum of the arrived marks over all parts.
   [[nodiscard]] std::uint64_t sum(const Marks& marks) const {
     std::uint64_t all = 0;
     for (const Part& each : parts) all += each.to.sum(marks);
@@ -92,7 +91,7 @@ Route one_way(Memories& memories, const Shape& shape) {
         End::mapped(memories), End::of_buffer(memories, device),
         copy_by_kernel(memories, is_there ? host : device, is_there ? device : host, bytes));
   }
-  // Both directions use the same pinned memory.
+  // Pinned copies of either direction use one buffer.
   void* const host = shape.way == Way::pinned ? memories.pinned_source() : memories.ordinary();
   const End at_host = End::on_host(memories, host);
   if (shape.way == Way::map) {
@@ -302,7 +301,7 @@ Work prepare(const std::shared_ptr<State>& state, const Point& point) {
     work.facts.set(mapping_ns,
                    static_cast<std::int64_t>(mapping_time(state->memories_for(size), shape)));
   }
-  // The place of the thread that moves the bytes or requests it: a host may have several nodes.
+  // The core and node of the thread that requests the transfer: a host may have several nodes.
   if (const auto place = system::place_of_thread()) {
     work.facts.set("host_core", std::int64_t{place->core});
     work.facts.set("host_node", std::int64_t{place->node});

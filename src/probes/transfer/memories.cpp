@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t word_bytes = Shape::word_bytes;
 
 void fill_on_host(void* begin, Bytes size) {
-  // The rest are copies of the first part: no link searches this far for repetitions.
+  // The rest repeats the first part: no link's compression finds repetitions at this distance.
   constexpr std::uint64_t part = mebibytes(1).count;
   auto* const bytes = static_cast<std::byte*>(begin);
   auto* const words = static_cast<std::uint32_t*>(begin);
@@ -30,7 +30,7 @@ void fill_on_host(void* begin, Bytes size) {
   }
 }
 
-/// Launches a kernel, whose argument 0 is set, over so many words.
+/// Launches a kernel, whose argument 0 is set, over `words`.
 void launch_over_words(Session& session, cl::Kernel& kernel, std::uint64_t words) {
   kernel.setArg(1, cl_ulong{words});
   launch_over(session, kernel, spread_over(session.info(), words));
@@ -145,7 +145,8 @@ cl::Kernel End::kernel(const char* name) const {
   return kernel;
 }
 
-/// A work-item for each mark, in more than one group, so that a CPU's driver may use all cores.
+/// Launches one work-item per mark, in at least two work-groups, so that a CPU's driver may use all
+/// cores.
 void End::launch_for(const Marks& marks, cl::Kernel& kernel) const {
   constexpr std::uint64_t mark_group = 64;
   Session& session = memories_->session();
@@ -206,7 +207,7 @@ PeerMemories::PeerMemories(const Session& session, const FoundDevice& peer,
 
 void PeerMemories::hold(Bytes size) {
   if (here_memories_ && here_memories_->size() == size) return;
-  here_memories_.reset();  // first, so that their memory is free
+  here_memories_.reset();  // frees the memory before the new allocation
   there_memories_.reset();
   here_memories_.emplace(here_, size);
   there_memories_.emplace(there_, size);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memories between which the probe `transfer` moves bytes. Uses OpenCL.
+// Source and target memories of the probe `transfer`. Uses OpenCL.
 #pragma once
 
 #include <cstdint>
@@ -15,28 +15,28 @@ namespace clprobe::transfer {
 inline const KernelSpec spec{"transfer.cl"};
 
 /// The memories of the probe on one device. Each is created when it is first needed, and filled
-/// with incompressible words: unwritten pages are no memory yet.
+/// with incompressible words: the operating system allocates memory only for written pages.
 class Memories {
  public:
   Memories(Session& session, Bytes size);
 
   [[nodiscard]] Session& session() const { return session_; }
   [[nodiscard]] Bytes size() const { return size_; }
-  /// An in-order queue without profiling, which costs time in some drivers. The second queue is for
-  /// the way back.
+  /// Returns the in-order queue, without profiling, which costs time in some drivers. The second
+  /// queue is for the opposite direction.
   [[nodiscard]] const cl::CommandQueue& queue() const { return queue_; }
   [[nodiscard]] const cl::CommandQueue& second_queue() const { return second_queue_; }
 
   const cl::Buffer& device() { return filled(device_, 0); }
   const cl::Buffer& other() { return filled(other_, 0); }  ///< a second buffer on the device
-  /// Memory of the driver that the host can map.
+  /// Returns memory of the driver that the host can map.
   const cl::Buffer& mappable() { return filled(mappable_, CL_MEM_ALLOC_HOST_PTR); }
   void* ordinary();
   void* pinned_source() { return filled_pinned(pinned_source_); }
   void* pinned_target() { return filled_pinned(pinned_target_); }
   void* shared_virtual();
 
-  /// Room for the results of a kernel.
+  /// Returns a buffer for the results of a kernel.
   const cl::Buffer& results(std::uint64_t bytes) { return results_.at_least(session_, bytes); }
 
  private:
@@ -57,19 +57,20 @@ class Memories {
   std::shared_ptr<void> shared_virtual_{};
 };
 
-/// One end of a transfer: a memory with access to its words in place.
+/// One end of a transfer: a memory whose marks can be written and read without a transfer.
 class End {
  public:
-  /// Memory that the host reads and writes.
+  /// Returns memory that the host reads and writes.
   static End on_host(Memories& memories, void* begin);
-  /// Memory that kernels read and write.
+  /// Returns memory that kernels read and write.
   static End of_buffer(Memories& memories, const cl::Buffer& buffer);
   static End of_shared_virtual(Memories& memories);
-  /// The mappable memory, whose marks the host reads and writes through a mapping.
+  /// Returns the mappable memory, whose marks the host accesses through a mapping.
   static End mapped(Memories& memories);
 
-  /// Writes the marks of a sample. `sum` adds up the words in their places.
+  /// Writes the marks of a sample.
   void mark(const Marks& marks) const;
+  /// Returns the checksum of the words at the marks.
   [[nodiscard]] std::uint64_t sum(const Marks& marks) const;
 
  private:
@@ -86,11 +87,11 @@ class End {
   bool is_mapped_{false};
 };
 
-/// The memories of this device and of another one of its platform, in a context of their own: a
+/// The memories of this device and of another device of its platform, in a common context. A
 /// context of all devices would cost time in runs without copies between them.
 class PeerMemories {
  public:
-  /// Throws Unsupported if the other device is gone or the driver has no context for both.
+  /// Throws Unsupported if the other device does not respond or the driver has no context for both.
   PeerMemories(const Session& session, std::uint64_t peer);
 
   /// Makes buffers of exactly this size: a driver may move a whole buffer for a part.

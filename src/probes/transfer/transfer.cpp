@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast bytes go between host and device. Method: docs/transfer.md.
+// Speed of transfers between host and device. Method: docs/transfer.md.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -276,9 +276,9 @@ constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(1),
                                      .samples_per_visit = 2},
                           .thorough = {.probe_time = std::chrono::seconds(60), .max_visits = 20}};
 
-// A vector of the kernel that copies.
+// Size of a vector of the copy kernel, of which sizes are multiples.
 constexpr std::uint64_t granule = 16;
-// Small enough to consist of start-up on every device.
+// Smallest transfer, whose time is the start-up on every device.
 constexpr Bytes smallest{64};
 
 std::vector<SeriesSpec> wanted_series(const Request& request) {
@@ -320,7 +320,7 @@ Bytes largest_transfer(const DeviceInfo& device, const Request& request, std::ui
   return cut_to_memory(max, device, request, buffers);
 }
 
-/// Small transfers, of which a start-up needs three.
+/// Maximum size of small transfers. The start-up needs three of them.
 constexpr Bytes small = kibibytes(1);
 
 /// The ratio of neighbouring sizes: among small sizes, and beyond them.

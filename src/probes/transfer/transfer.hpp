@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The probe `transfer`: its series (which way, and by which of OpenCL's ways), what one point is,
-// and what shows that the bytes have arrived. Pure.
+// The probe `transfer`: its series (direction and OpenCL call), a point, and the marks that show
+// the arrival of the bytes. Pure.
 #pragma once
 
 #include <array>
@@ -27,8 +27,8 @@ inline constexpr Word<Direction> direction_words[]{
 /// The call that moves the bytes, and the kind of host memory.
 enum class Way {
   pageable,  ///< clEnqueueWriteBuffer or clEnqueueReadBuffer with ordinary memory
-  pinned,    ///< these calls with mapped memory of the driver
-  duplex,    ///< pinned copies while more bytes go the other way
+  pinned,    ///< clEnqueueWriteBuffer or clEnqueueReadBuffer with mapped memory of the driver
+  duplex,    ///< pinned copies while bytes move in the opposite direction
   map,       ///< a mapping of the driver's memory, a copy by the host, and the unmapping
   svm,       ///< clEnqueueSVMMemcpy between ordinary and shared virtual memory
   kernel,    ///< a kernel that reads or writes the driver's host memory
@@ -93,10 +93,10 @@ constexpr bool surely_moves(const SeriesSpec& series) {
          (series.way == Way::pageable || series.way == Way::pinned || series.way == Way::svm);
 }
 
-/// The numbers of the other devices of its platform, as the driver reports them.
+/// Returns the numbers of the platform's other devices.
 std::vector<std::uint64_t> peers_of(const DeviceInfo& device);
 
-/// The name of the series with one of these devices: "to-peer-1".
+/// Returns the name of a series with another device: "to-peer-1".
 std::string series_with_peer(const SeriesSpec& series, std::uint64_t peer);
 
 /// Returns the reason why the device cannot have such a series; empty if it can.
@@ -131,14 +131,14 @@ struct Shape {
   }
 };
 
-/// Fact of points by mapping: the time of a mapping without a copy, in nanoseconds.
+/// Fact of points with a mapping: the time of a mapping without a copy, in nanoseconds.
 inline constexpr std::string_view mapping_ns = "mapping_ns";
 // Facts of points between devices: the name of the other device, and whether its memory is the
 // host's (0 or 1).
 inline constexpr std::string_view peer_name = "peer_name";
 inline constexpr std::string_view peer_shares_memory = "peer_shares_memory";
 
-/// The facts that are numbers, as a document may have them.
+/// The numeric facts of a point.
 struct Observation {
   std::uint64_t mapping{0};
   std::uint64_t shares{0};
@@ -150,12 +150,12 @@ struct Observation {
   }
 };
 
-/// The number of buffers of the largest transfer's size that these series need together, on either
-/// side.
+/// Returns the number of buffers of the largest transfer's size that these series need on host and
+/// device.
 std::uint64_t count_buffers(const std::vector<SeriesSpec>& series, const DeviceInfo& device);
 
-/// The witness of a transfer: words throughout the moved bytes, which differ between samples. As in
-/// cl/transfer.cl.
+/// Marks of a transfer, as in cl/transfer.cl: words throughout the moved bytes, with values that
+/// differ between samples.
 class Marks {
  public:
   static constexpr std::uint64_t max_count = 512;
@@ -166,12 +166,12 @@ class Marks {
   [[nodiscard]] std::uint64_t words() const { return words_; }
   [[nodiscard]] std::uint32_t launch() const { return launch_; }
   [[nodiscard]] std::uint32_t count() const { return count_; }
-  /// The first mark is the first word, the last one the last.
+  /// Returns the index of a mark's word. The first and the last word are marks.
   [[nodiscard]] std::uint64_t place(std::uint32_t mark) const;
   [[nodiscard]] std::uint32_t value(std::uint32_t mark) const;
 
   void write_to(std::span<std::uint32_t> words) const;
-  /// The sum of the words in the places, each weighted by its place.
+  /// Returns the checksum of the words at the marks, weighted by the mark's number.
   [[nodiscard]] std::uint64_t sum_in(std::span<const std::uint32_t> words) const;
   [[nodiscard]] std::uint64_t expected_sum() const;
 
@@ -181,10 +181,10 @@ class Marks {
   std::uint32_t count_;
 };
 
-/// The sum of the words that were found in the places, in order.
+/// Returns the checksum of the words that a kernel read at the marks, in order.
 std::uint64_t sum_of_marks(std::span<const std::uint32_t> found);
 
-/// Large transfers have at least this part of the largest size.
+/// Transfers of at least the largest size divided by this number count as large.
 inline constexpr std::uint64_t large_part = 4;
 
 struct Timed {
@@ -196,31 +196,30 @@ struct Timed {
 struct Law {
   double bytes_per_ns{0.0};          ///< rate of the largest transfers, without the start-up
   Interval bytes_per_ns_interval{};  ///< includes the intervals of all largest transfers
-  /// Nothing if no transfer is small enough for the start-up to dominate.
+  /// Start-up; unknown if no transfer is small enough for the start-up to dominate.
   std::optional<double> start_ns{};
   Interval start_interval{};
 };
 
-/// Fits the time of a transfer by its size: a start-up, then bytes at a rate (R. W. Hockney, The
-/// science of computer benchmarking, 1996). The rate is that of the largest transfers, the start-up
-/// that of the smallest: caches and buffers of the driver make other rates in between. Returns
-/// nothing without transfers.
+/// Fits start-up and rate to the times of transfers (R. W. Hockney, The science of computer
+/// benchmarking, 1996). The largest transfers give the rate and the smallest the start-up: caches
+/// and driver buffers make other rates in between. Returns nothing without transfers.
 std::optional<Law> fit_law(std::vector<Timed> transfers);
 
 // Labels of the finding `zero_copy`.
 inline constexpr std::string_view is_zero_copy = "yes";
 inline constexpr std::string_view is_no_zero_copy = "no";
-// Labels of the finding `host_memory`: the place of mappable memory.
+// Labels of the finding `host_memory`, which reports where mappable memory is.
 inline constexpr std::string_view kept_on_host = "host";
 inline constexpr std::string_view kept_on_device = "device";
-// Labels of the finding `peer_path`: the way of bytes to another device.
+// Labels of the finding `peer_path`: the path of bytes to another device.
 inline constexpr std::string_view path_direct = "direct";
 inline constexpr std::string_view path_by_host = "through the host";
 inline constexpr std::string_view path_in_memory = "in one memory";
 
 extern const Probe probe;
 
-/// The findings of the probe: docs/transfer.md.
+/// Returns the findings of the probe. Method: docs/transfer.md.
 Findings analyse(const DeviceInfo& device, std::span<const Point> points);
 
 // Functions of `Probe` (launch.cpp).
