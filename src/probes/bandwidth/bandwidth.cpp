@@ -198,7 +198,7 @@ Bytes largest_set(const DeviceInfo& device, const Request& request) {
   // A GPU's last cache keeps part of a set, whatever the order of the walk.
   const bool is_large = device.global_memory >= gibibytes(16);
   const Bytes least = is_cpu ? mebibytes(64) : is_large ? gibibytes(1) : mebibytes(256);
-  const bool is_asked = !request.own.sizes("sizes").empty();
+  const bool is_requested = !request.own.sizes("sizes").empty();
   const Bytes size = std::max(least, cache * caches);
   Bytes most = device.global_memory.count == 0 ? size : device.global_memory / 4;
   if (request.max_memory.count != 0) {
@@ -208,7 +208,7 @@ Bytes largest_set(const DeviceInfo& device, const Request& request) {
   most = most / std::max<std::uint64_t>(1, count_buffers(request));
   if (device.max_allocation.count != 0) most = std::min(most, device.max_allocation);
   // Requested sizes are measured if the buffers can hold them.
-  if (is_asked) return most;
+  if (is_requested) return most;
   // A first look has no time to fill gigabytes.
   if (request.effort == Effort::quick) most = std::min(most, mebibytes(is_cpu ? 128 : 512));
   return std::min(size, most);
@@ -415,7 +415,7 @@ std::vector<Point> refine(const DeviceInfo& device, const Request& request,
 }
 
 /// Returns the largest set of the requested series.
-Bytes largest_asked(const DeviceInfo& device, const Request& request) {
+Bytes largest_requested(const DeviceInfo& device, const Request& request) {
   Bytes largest;
   for (const SeriesSpec& series : all_series) {
     // The device determines the size of this series.
@@ -435,7 +435,7 @@ std::string check(const DeviceInfo& device, const Request& request) {
                        [&](Bytes set) { return shape_for(series, device, set).has_value(); });
   });
   if (request.own.sizes("sizes").empty()) return {};
-  if (is_any) return beyond_room(request, largest_asked(device, request));
+  if (is_any) return beyond_room(request, largest_requested(device, request));
   return fmt::format(
       "--sizes: the compute units cannot divide any of these sizes among themselves; choose sizes "
       "between {} and {}",

@@ -90,6 +90,15 @@ Shape walks_of(const SeriesSpec& series, const DeviceInfo& device, Bytes wanted)
   return shape;
 }
 
+/// Returns a step that visits all of `count` positions, and neighbouring ones late: the number next
+/// to the golden section without a common divisor with `count`.
+std::uint64_t golden_step(std::uint64_t count) {
+  constexpr double golden = 0.6180339887498949;
+  auto step = static_cast<std::uint64_t>(static_cast<double>(count) * golden);
+  while (std::gcd(step, count) != 1) ++step;
+  return step;
+}
+
 }  // namespace
 
 const SeriesSpec* series_named(std::string_view name) {
@@ -161,19 +170,6 @@ Bytes smallest_set(const SeriesSpec& series, const DeviceInfo& device) {
   if (is_of_all_on_gpu && series.sharing == Sharing::walk) bytes *= min_writing_walks;
   return is_like_cpu(device) ? std::max(Bytes{bytes}, min_cpu) : Bytes{bytes};
 }
-
-namespace {
-
-/// Returns a step that visits all of `count` positions, and neighbouring ones late: the number next
-/// to the golden section without a common divisor with `count`.
-std::uint64_t golden_step(std::uint64_t count) {
-  constexpr double golden = 0.6180339887498949;
-  auto step = static_cast<std::uint64_t>(static_cast<double>(count) * golden);
-  while (std::gcd(step, count) != 1) ++step;
-  return step;
-}
-
-}  // namespace
 
 bool writes(Operation operation) {
   return operation == Operation::write || operation == Operation::copy ||

@@ -151,7 +151,7 @@ namespace {
 struct Moment {
   double end_s{0.0};
   double hertz{0.0};
-  Observation seen{};
+  Observation observed{};
   std::optional<double> watts{};
 };
 
@@ -283,13 +283,13 @@ void add_median(Findings& found, std::string_view name, const SeriesSpec& series
 }
 
 double operations_at(const Moment& moment) {
-  return static_cast<double>(moment.seen.operations) /
-         static_cast<double>(moment.seen.launched_ns) * ns_per_second;
+  return static_cast<double>(moment.observed.operations) /
+         static_cast<double>(moment.observed.launched_ns) * ns_per_second;
 }
 
 double bandwidth_at(const Moment& moment) {
-  return static_cast<double>(moment.seen.moved_bytes) /
-         static_cast<double>(moment.seen.launched_ns) * ns_per_second;
+  return static_cast<double>(moment.observed.moved_bytes) /
+         static_cast<double>(moment.observed.launched_ns) * ns_per_second;
 }
 
 /// Adds the throughput of the load, which separates a slow clock from slow memory. With both loads

@@ -100,12 +100,12 @@ constexpr Budgets budgets = [] {
 }();
 
 /// Returns the working sets of a series: distinct multiples of the step, with at least two nodes.
-std::vector<Bytes> working_sets(const SeriesPlan& series, const Options& asked) {
+std::vector<Bytes> working_sets(const SeriesPlan& series, const Options& requested) {
   if (!series.missing.empty()) return {};
   const Bytes smallest = series.step * 2;
-  std::vector<SizeRange> ranges = asked.sizes;
+  std::vector<SizeRange> ranges = requested.sizes;
   if (ranges.empty()) ranges.push_back({std::max(series.first, smallest), series.last, 0.0});
-  const bool is_requested = !asked.sizes.empty();
+  const bool is_requested = !requested.sizes.empty();
   std::vector<Bytes> sizes = expand_ranges(ranges, series.last, [&](double size) {
     const bool is_sparse = !is_requested && series.is_sparse_at(size);
     return is_sparse ? std::max(sparse_ratio, series.ratio) : series.ratio;
@@ -142,17 +142,17 @@ void order_by_weight(const DeviceInfo& device, Plan& plan) {
 }
 
 std::string check(const DeviceInfo& device, const Request& request) {
-  const Options asked(request);
-  if (asked.is_in_order && !asked.wants(in_order_series)) {
+  const Options requested(request);
+  if (requested.is_in_order && !requested.wants(in_order_series)) {
     return fmt::format(
         "--order {0}: this needs the series {1}, which --series leaves out; add {1} to --series",
         fixed_order, in_order_series);
   }
-  const std::vector<SeriesPlan> all = plan_series(device, asked);
+  const std::vector<SeriesPlan> all = plan_series(device, requested);
   const bool is_usable = std::any_of(all.begin(), all.end(), [&](const SeriesPlan& series) {
-    return !working_sets(series, asked).empty();
+    return !working_sets(series, requested).empty();
   });
-  if (!is_usable) return mistake_in(all, asked);
+  if (!is_usable) return mistake_in(all, requested);
   // A size that is too large for the memory of one series may fit that of another.
   Bytes largest;
   for (const SeriesPlan& series : all) {
@@ -211,13 +211,13 @@ std::vector<PlannedReference> choose_references(const DeviceInfo& device,
 }
 
 Plan plan(const DeviceInfo& device, const Request& request) {
-  const Options asked(request);
-  const std::vector<SeriesPlan> all = plan_series(device, asked);
+  const Options requested(request);
+  const std::vector<SeriesPlan> all = plan_series(device, requested);
   std::vector<std::vector<Bytes>> sizes;
   Bytes store{};  // one store for all series on the device, so that they share its pages
   Bytes host{};   // the store in host memory
   for (const SeriesPlan& series : all) {
-    sizes.push_back(working_sets(series, asked));
+    sizes.push_back(working_sets(series, requested));
     if (sizes.back().empty()) continue;
     if (is_cut_from_store(*series.spec)) store = std::max(store, sizes.back().back());
     if (series.spec->is_on_host) host = sizes.back().back();
@@ -226,16 +226,16 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     const SeriesPlan& series = all[i];
     if (sizes[i].empty()) result.findings.push_back(why_nothing(series));
-    const bool is_quick = asked.effort == Effort::quick;
+    const bool is_quick = requested.effort == Effort::quick;
     for (const Bytes size : is_quick ? halving_gaps(sizes[i]) : sizes[i]) {
       const Bytes buffer = is_cut_from_store(*series.spec) ? store : sizes[i].back();
       Point point;
       point.series = series.spec->name;
       write_shape(RingShape{.working_set_bytes = size.count,
                             .step_bytes = series.step.count,
-                            .line_bytes = line_of(device, asked).count,
+                            .line_bytes = line_of(device, requested).count,
                             .address = series.address,
-                            .unroll = series.spec->is_looped ? 1 : asked.unroll,
+                            .unroll = series.spec->is_looped ? 1 : requested.unroll,
                             .buffer_bytes = buffer.count},
                   point);
       result.points.push_back(std::move(point));
@@ -243,10 +243,11 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   }
   if (!result.points.empty()) result.memory = memory_for(store + host);
   // Requested sizes are measured in their order.
-  result.is_ordered = asked.effort == Effort::quick && asked.sizes.empty();
+  result.is_ordered = requested.effort == Effort::quick && requested.sizes.empty();
   if (result.is_ordered) order_by_weight(device, result);
   // A first look has no time for more than the device's speed.
-  if (asked.effort != Effort::quick) result.references = choose_references(device, result.points);
+  if (requested.effort != Effort::quick)
+    result.references = choose_references(device, result.points);
   return result;
 }
 
@@ -276,10 +277,10 @@ void add_sizes(const SeriesPlan& series, std::span<const Point> points, const Po
 std::vector<Point> refine(const DeviceInfo& device, const Request& request,
                           std::span<const Point> points) {
   std::vector<Point> more;
-  const Options asked(request);
+  const Options requested(request);
   // Requested sizes are the only sizes. A thorough plan has the sizes around knees already.
-  if (!asked.sizes.empty() || asked.effort != Effort::normal) return more;
-  for (const SeriesPlan& series : plan_series(device, asked)) {
+  if (!requested.sizes.empty() || requested.effort != Effort::normal) return more;
+  for (const SeriesPlan& series : plan_series(device, requested)) {
     const auto model = std::find_if(points.begin(), points.end(), [&](const Point& point) {
       return point.series == series.spec->name;
     });

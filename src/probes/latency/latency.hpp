@@ -226,9 +226,9 @@ struct SeriesPlan {
 
 /// Returns the distance between nodes, except in series by page: the requested step, or a cache
 /// line.
-Bytes line_of(const DeviceInfo& device, const Options& asked);
+Bytes line_of(const DeviceInfo& device, const Options& requested);
 
-std::vector<SeriesPlan> plan_series(const DeviceInfo& device, const Options& asked);
+std::vector<SeriesPlan> plan_series(const DeviceInfo& device, const Options& requested);
 
 // Ratio of the sizes that are added around knees.
 inline constexpr double knee_ratio = 1.04;
@@ -240,7 +240,7 @@ Bytes memory_for(Bytes store);
 
 /// Returns an error message for the option that leaves every series without a working set of two
 /// steps; empty if there is none.
-std::string mistake_in(const std::vector<SeriesPlan>& all, const Options& asked);
+std::string mistake_in(const std::vector<SeriesPlan>& all, const Options& requested);
 
 std::string build_options(const SeriesSpec& series, const RingShape& shape);
 

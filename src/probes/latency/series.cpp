@@ -63,9 +63,9 @@ std::span<const AddressForm> forms_in(Space space) {
   return forms;
 }
 
-AddressForm address_of(Space space, const DeviceInfo& device, AddressForm asked) {
+AddressForm address_of(Space space, const DeviceInfo& device, AddressForm requested) {
   const std::span<const AddressForm> forms = forms_in(space);
-  if (std::find(forms.begin(), forms.end(), asked) != forms.end()) return asked;
+  if (std::find(forms.begin(), forms.end(), requested) != forms.end()) return requested;
   switch (space) {
     case Space::global:
       return device.pointers_stay_valid ? AddressForm::pointer : AddressForm::index;
@@ -174,28 +174,28 @@ Bytes sparse_from(const DeviceInfo& device, Effort effort) {
 }
 
 /// Returns the largest store that the device can hold and the memory limit allows.
-Bytes largest_store(const DeviceInfo& device, const Options& asked) {
-  if (asked.max_memory.count != 0) {
-    const Bytes rest = asked.max_memory - std::min(asked.max_memory, small_buffers);
+Bytes largest_store(const DeviceInfo& device, const Options& requested) {
+  if (requested.max_memory.count != 0) {
+    const Bytes rest = requested.max_memory - std::min(requested.max_memory, small_buffers);
     return std::min(rest, device.max_allocation);
   }
   // Requested sizes are measured if a buffer can hold them.
-  if (!asked.sizes.empty()) return device.max_allocation;
-  const Bytes top = asked.effort == Effort::quick ? largest_quick(device)
-                    : is_simulated(device)        ? largest_simulated
-                                                  : largest;
+  if (!requested.sizes.empty()) return device.max_allocation;
+  const Bytes top = requested.effort == Effort::quick ? largest_quick(device)
+                    : is_simulated(device)            ? largest_simulated
+                                                      : largest;
   const Bytes most = std::min({top, device.max_allocation, device.global_memory / 4});
   // Whole MiB, so that series of different steps end at the same size.
   return most > mebibytes(1) ? mebibytes(1) * (most / mebibytes(1)) : most;
 }
 
 /// Returns the memory for rings on the host: a small part of the limit, since they need less.
-Bytes host_store(const DeviceInfo& device, const Options& asked) {
+Bytes host_store(const DeviceInfo& device, const Options& requested) {
   constexpr std::uint64_t part = 8;
-  if (!asked.wants(host_series) || !missing_link(device).empty()) return {};
+  if (!requested.wants(host_series) || !missing_link(device).empty()) return {};
   const Bytes most = std::min({largest_host, device.max_allocation, device.global_memory / part});
-  if (asked.max_memory.count == 0) return most;
-  const Bytes allowed = asked.max_memory / part;
+  if (requested.max_memory.count == 0) return most;
+  const Bytes allowed = requested.max_memory / part;
   return allowed < small_buffers ? Bytes{} : std::min(most, allowed);
 }
 
@@ -209,31 +209,32 @@ const SeriesSpec& series_named(std::string_view name) {
   return *found;
 }
 
-Bytes line_of(const DeviceInfo& device, const Options& asked) {
-  if (asked.step.count != 0) return asked.step;
+Bytes line_of(const DeviceInfo& device, const Options& requested) {
+  if (requested.step.count != 0) return requested.step;
   return std::max(Bytes{64}, device.cache_line);
 }
 
-std::vector<SeriesPlan> plan_series(const DeviceInfo& device, const Options& asked) {
-  const Bytes line = line_of(device, asked);
-  const Bytes host = host_store(device, asked);
-  Options without_host = asked;
-  if (asked.max_memory.count != 0) without_host.max_memory = asked.max_memory - host;
+std::vector<SeriesPlan> plan_series(const DeviceInfo& device, const Options& requested) {
+  const Bytes line = line_of(device, requested);
+  const Bytes host = host_store(device, requested);
+  Options without_host = requested;
+  if (requested.max_memory.count != 0) without_host.max_memory = requested.max_memory - host;
   const Basis basis{device, largest_store(device, without_host), host};
   std::vector<SeriesPlan> plans;
   for (const SeriesSpec& spec : all_series) {
-    if (!asked.wants(spec.name)) continue;
+    if (!requested.wants(spec.name)) continue;
     const std::string_view missing = missing_in(spec, device, line);
-    const bool is_close = spec.is_in_order && asked.is_in_order;
+    const bool is_close = spec.is_in_order && requested.is_in_order;
     const SeriesSpec& sizes = is_close ? series_named(global_series) : spec;
     // A first look has no time for series about fetching, and a simulated device does not prefetch.
-    const bool is_brief = asked.effort == Effort::quick || is_simulated(device);
+    const bool is_brief = requested.effort == Effort::quick || is_simulated(device);
     const bool is_extra = !missing.empty() || (spec.is_in_order && is_brief) ||
-                          (spec.is_on_request && asked.effort != Effort::thorough);
-    if (is_extra && spec.is_special && !is_close && !asked.names(spec.name)) continue;
+                          (spec.is_on_request && requested.effort != Effort::thorough);
+    if (is_extra && spec.is_special && !is_close && !requested.names(spec.name)) continue;
     plans.push_back({&spec, spec.is_by_page ? page_step(device) : line, largest_set(spec, basis),
-                     ratio_of(sizes.spacing, asked.effort), sparse_from(device, asked.effort),
-                     address_of(spec.space, device, asked.address), std::string(missing),
+                     ratio_of(sizes.spacing, requested.effort),
+                     sparse_from(device, requested.effort),
+                     address_of(spec.space, device, requested.address), std::string(missing),
                      sizes.first, sizes.is_refined});
   }
   return plans;
@@ -241,7 +242,7 @@ std::vector<SeriesPlan> plan_series(const DeviceInfo& device, const Options& ask
 
 Bytes memory_for(Bytes store) { return store + small_buffers; }
 
-std::string mistake_in(const std::vector<SeriesPlan>& all, const Options& asked) {
+std::string mistake_in(const std::vector<SeriesPlan>& all, const Options& requested) {
   Bytes most{};   // largest working set of any memory
   Bytes least{};  // two of the smallest steps
   for (const SeriesPlan& series : all) {
@@ -249,17 +250,18 @@ std::string mistake_in(const std::vector<SeriesPlan>& all, const Options& asked)
     most = std::max(most, series.last);
     least = least.count == 0 ? series.step * 2 : std::min(least, series.step * 2);
   }
-  if (asked.step.count != 0 && most < asked.step * 2 && most.count >= 16) {
+  if (requested.step.count != 0 && most < requested.step * 2 && most.count >= 16) {
     const Bytes choice = Bytes{8} * (most / Bytes{16});
     return fmt::format("--step: no memory holds two steps of {}; choose at most {}",
-                       format_bytes(asked.step), format_bytes(choice));
+                       format_bytes(requested.step), format_bytes(choice));
   }
-  Bytes largest_asked{};
-  for (const SizeRange& range : asked.sizes) largest_asked = std::max(largest_asked, range.last);
-  if (largest_asked.count == 0 || largest_asked >= least) return {};
+  Bytes largest_requested{};
+  for (const SizeRange& range : requested.sizes)
+    largest_requested = std::max(largest_requested, range.last);
+  if (largest_requested.count == 0 || largest_requested >= least) return {};
   return fmt::format("--sizes: {} is less than two steps of {}; choose at least {}{}",
-                     format_bytes(largest_asked), format_bytes(least / 2), format_bytes(least),
-                     asked.step.count == 0 ? "" : ", or a smaller --step");
+                     format_bytes(largest_requested), format_bytes(least / 2), format_bytes(least),
+                     requested.step.count == 0 ? "" : ", or a smaller --step");
 }
 
 std::string build_options(const SeriesSpec& series, const RingShape& shape) {
@@ -302,15 +304,6 @@ std::vector<KernelVariant> builds(const DeviceInfo& /*device*/, std::uint64_t se
   return all;
 }
 
-namespace {
-
-/// Returns the iterations of the loop that lays out local memory in each launch.
-std::uint64_t turns_before(const SeriesSpec& series, const RingShape& shape) {
-  return series.space == Space::local ? shape.nodes() : 0;
-}
-
-}  // namespace
-
 std::uint64_t usual_hops(const DeviceInfo& device) {
   return runs_items_in_turn(device) ? 16384 : 4096;
 }
@@ -324,7 +317,9 @@ std::uint64_t warm_iterations(const DeviceInfo& device, const RingShape& shape) 
 
 std::uint64_t max_timed(const DeviceInfo& device, const SeriesSpec& series,
                         const RingShape& shape) {
-  const std::uint64_t before = warm_iterations(device, shape) + turns_before(series, shape);
+  // Each launch lays out local memory in a loop over the nodes.
+  const std::uint64_t layout = series.space == Space::local ? shape.nodes() : 0;
+  const std::uint64_t before = warm_iterations(device, shape) + layout;
   return std::max(max_iterations, before + 1) - before;
 }
 

@@ -160,25 +160,25 @@ constexpr std::uint64_t cpu_line_bytes = 64;
 constexpr std::uint64_t cpu_streams = 16;
 
 template <typename Value>
-std::vector<Value> asked_or(const std::vector<Value>& asked, Value otherwise) {
-  return asked.empty() ? std::vector<Value>{otherwise} : asked;
+std::vector<Value> requested_or(const std::vector<Value>& requested, Value otherwise) {
+  return requested.empty() ? std::vector<Value>{otherwise} : requested;
 }
 
 /// Returns the last cache as measured, or as a CPU's driver reports it if that is larger: on a busy
 /// CPU the last cache may look like memory. A GPU's driver reports the first cache.
-Bytes last_cache(const DeviceInfo& device, const Options& asked) {
-  if (!runs_items_in_turn(device)) return asked.last_cache;
-  return std::max(asked.last_cache, reported_cache(device));
+Bytes last_cache(const DeviceInfo& device, const Options& requested) {
+  if (!runs_items_in_turn(device)) return requested.last_cache;
+  return std::max(requested.last_cache, reported_cache(device));
 }
 
 /// The size of a buffer, unless elements were requested.
-Bytes default_buffer(const DeviceInfo& device, const Options& asked) {
+Bytes default_buffer(const DeviceInfo& device, const Options& requested) {
   Bytes min = min_cpu_buffer;
   if (!runs_items_in_turn(device)) {
     const bool is_large = device.global_memory >= large_gpu_memory;
-    min = is_large && asked.effort != Effort::quick ? large_gpu_buffer : small_gpu_buffer;
+    min = is_large && requested.effort != Effort::quick ? large_gpu_buffer : small_gpu_buffer;
   }
-  return {std::bit_ceil(std::max(min, last_cache(device, asked) * caches).count)};
+  return {std::bit_ceil(std::max(min, last_cache(device, requested) * caches).count)};
 }
 
 std::uint64_t default_grid(const DeviceInfo& device, const Shape& shape) {
@@ -193,22 +193,22 @@ std::uint64_t default_grid(const DeviceInfo& device, const Shape& shape) {
 }
 
 /// Returns the operation, elements and buffer of each series, without sizes.
-std::vector<Shape> choose_kinds(const DeviceInfo& device, const Options& asked) {
+std::vector<Shape> choose_kinds(const DeviceInfo& device, const Options& requested) {
   // The default is an overview: single values and vectors are read, vectors are copied, and on a
   // CPU lines are read.
-  const bool is_overview = asked.types.empty() && asked.vectors.empty() &&
-                           asked.operations.empty() && asked.buffers.empty();
+  const bool is_overview = requested.types.empty() && requested.vectors.empty() &&
+                           requested.operations.empty() && requested.buffers.empty();
   std::vector<Shape> kinds;
-  if (is_overview && asked.effort != Effort::quick) {
+  if (is_overview && requested.effort != Effort::quick) {
     kinds = {{.vector = 1}, {.vector = 4}, {.vector = 4, .operation = Operation::copy}};
     // Requested elements are vectors up to int4: this number of lines may not fit.
-    if (runs_items_in_turn(device) && asked.elements == 0) kinds.push_back({.vector = 16});
+    if (runs_items_in_turn(device) && requested.elements == 0) kinds.push_back({.vector = 16});
     return kinds;
   }
-  for (const BufferKind buffer : asked_or(asked.buffers, BufferKind::device)) {
-    for (const Operation operation : asked_or(asked.operations, Operation::read)) {
-      for (const ElementType type : asked_or(asked.types, ElementType::int32)) {
-        for (const int vector : asked_or(asked.vectors, 1)) {
+  for (const BufferKind buffer : requested_or(requested.buffers, BufferKind::device)) {
+    for (const Operation operation : requested_or(requested.operations, Operation::read)) {
+      for (const ElementType type : requested_or(requested.types, ElementType::int32)) {
+        for (const int vector : requested_or(requested.vectors, 1)) {
           kinds.push_back({.vector = static_cast<std::uint64_t>(vector),
                            .type = type,
                            .operation = operation,
@@ -253,11 +253,12 @@ Bytes memory_of_checks(const DeviceInfo& device, const std::vector<Shape>& kinds
 
 /// Returns the largest buffer that all kinds can have. Requested elements may use the whole memory,
 /// others a quarter of it.
-Bytes max_buffer(const DeviceInfo& device, const Options& asked, const std::vector<Shape>& kinds) {
-  Bytes all = asked.elements != 0 ? device.global_memory : device.global_memory / 4;
-  if (asked.max_memory.count != 0) {
-    const Bytes checks = memory_of_checks(device, kinds, asked.max_memory);
-    all = asked.max_memory > checks ? asked.max_memory - checks : Bytes{};
+Bytes max_buffer(const DeviceInfo& device, const Options& requested,
+                 const std::vector<Shape>& kinds) {
+  Bytes all = requested.elements != 0 ? device.global_memory : device.global_memory / 4;
+  if (requested.max_memory.count != 0) {
+    const Bytes checks = memory_of_checks(device, kinds, requested.max_memory);
+    all = requested.max_memory > checks ? requested.max_memory - checks : Bytes{};
   }
   return std::min(all / count_buffers(kinds), device.max_allocation);
 }
@@ -269,21 +270,22 @@ std::uint64_t max_work_group(const DeviceInfo& device) {
 
 /// Returns the kind with the requested numbers of elements, work-items and work-items per group, or
 /// with those that suit the device.
-Shape with_sizes(const DeviceInfo& device, const Options& asked, const std::vector<Shape>& kinds,
-                 Shape shape) {
-  const Bytes max = max_buffer(device, asked, kinds);
-  const Bytes buffer = std::min(default_buffer(device, asked), {std::bit_floor(max.count)});
-  shape.elements = asked.elements != 0
-                       ? asked.elements
+Shape with_sizes(const DeviceInfo& device, const Options& requested,
+                 const std::vector<Shape>& kinds, Shape shape) {
+  const Bytes max = max_buffer(device, requested, kinds);
+  const Bytes buffer = std::min(default_buffer(device, requested), {std::bit_floor(max.count)});
+  shape.elements = requested.elements != 0
+                       ? requested.elements
                        : std::max<std::uint64_t>(1, buffer.count / shape.element_bytes());
   // Each work-item has at least a batch, unless --grid is given.
   constexpr std::uint64_t min_run = 16;
-  shape.grid = asked.grid != 0 ? asked.grid
-                               : std::min(default_grid(device, shape),
-                                          std::max<std::uint64_t>(1, shape.elements / min_run));
+  shape.grid = requested.grid != 0 ? requested.grid
+                                   : std::min(default_grid(device, shape),
+                                              std::max<std::uint64_t>(1, shape.elements / min_run));
   const std::uint64_t default_group = std::min<std::uint64_t>(256, max_work_group(device));
-  shape.work_group = asked.work_group != 0 ? asked.work_group : std::min(default_group, shape.grid);
-  shape.grid = std::max(shape.grid, asked.grid != 0 ? 1 : shape.work_group);
+  shape.work_group =
+      requested.work_group != 0 ? requested.work_group : std::min(default_group, shape.grid);
+  shape.grid = std::max(shape.grid, requested.grid != 0 ? 1 : shape.work_group);
   return shape;
 }
 
@@ -306,13 +308,13 @@ std::string find_missing(const DeviceInfo& device, const Shape& kind) {
   return {};
 }
 
-std::string find_obstacle(const DeviceInfo& device, const Options& asked, const Shape& shape,
+std::string find_obstacle(const DeviceInfo& device, const Options& requested, const Shape& shape,
                           Bytes largest) {
   if (shape.timer == Timer::event && device.launch_timer != Timer::event) {
     return "the device's event times are unreliable; choose --timer host";
   }
   if (std::string missing = find_missing(device, shape); !missing.empty()) return missing;
-  if (asked.is_whole && shape.timer != Timer::event) {
+  if (requested.is_whole && shape.timer != Timer::event) {
     return "the host's clock needs launches of two lengths; omit --per-launch";
   }
   if (shape.elements <= largest / Bytes{shape.element_bytes()}) return {};
@@ -334,17 +336,17 @@ PointAlone alone(Shape shape) {
 }
 
 Plan plan(const DeviceInfo& device, const Request& request) {
-  const Options asked(request);
+  const Options requested(request);
   Plan result;
-  const std::vector<Shape> kinds = choose_kinds(device, asked);
-  const Bytes largest = max_buffer(device, asked, kinds);
+  const std::vector<Shape> kinds = choose_kinds(device, requested);
+  const Bytes largest = max_buffer(device, requested, kinds);
   std::vector<Shape> measured;
   std::uint64_t buffer_bytes = 0;
   for (const Shape& kind : kinds) {
-    Shape shape = with_sizes(device, asked, kinds, kind);
-    shape.timer = asked.timer.value_or(device.launch_timer);
-    if (asked.is_whole) shape.per_launch = "whole";
-    const std::string obstacle = find_obstacle(device, asked, shape, largest);
+    Shape shape = with_sizes(device, requested, kinds, kind);
+    shape.timer = requested.timer.value_or(device.launch_timer);
+    if (requested.is_whole) shape.per_launch = "whole";
+    const std::string obstacle = find_obstacle(device, requested, shape, largest);
     if (!obstacle.empty()) {
       result.findings.push_back(not_measured("bandwidth", kind.name(), obstacle));
       continue;
@@ -357,7 +359,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     for (shape.stride = 1; shape.stride <= shape.grid; shape.stride *= 2) {
       // The reference reads contiguous runs, which all devices stream best.
       const bool is_first_read = shape.stride == 1 && shape.operation == Operation::read &&
-                                 result.references.empty() && asked.effort != Effort::quick;
+                                 result.references.empty() && requested.effort != Effort::quick;
       if (is_first_read) {
         result.references = {{ReferenceKind::memory, result.points.size(), alone(shape)}};
       }
@@ -383,20 +385,20 @@ std::string check_kinds(const DeviceInfo& device, const std::vector<Shape>& kind
 }
 
 /// Checks --work-group, whose valid powers of two depend on the device.
-std::string check_work_group(const DeviceInfo& device, const Options& asked) {
+std::string check_work_group(const DeviceInfo& device, const Options& requested) {
   const std::uint64_t most = max_work_group(device);
-  if (asked.work_group > most) {
+  if (requested.work_group > most) {
     return fmt::format("--work-group: {} exceeds the device's maximum; choose at most {}",
-                       asked.work_group, most);
+                       requested.work_group, most);
   }
-  if (asked.work_group == 0 || std::has_single_bit(asked.work_group)) return {};
-  const std::uint64_t below = std::bit_floor(asked.work_group);
-  return fmt::format("--work-group: {} is not a power of two; choose {}{}", asked.work_group, below,
-                     2 * below > most ? "" : fmt::format(" or {}", 2 * below));
+  if (requested.work_group == 0 || std::has_single_bit(requested.work_group)) return {};
+  const std::uint64_t below = std::bit_floor(requested.work_group);
+  return fmt::format("--work-group: {} is not a power of two; choose {}{}", requested.work_group,
+                     below, 2 * below > most ? "" : fmt::format(" or {}", 2 * below));
 }
 
-std::string check_sizes_of(const Options& asked, const Shape& size) {
-  if (size.grid > size.elements && asked.grid == 0) {
+std::string check_sizes_of(const Options& requested, const Shape& size) {
+  if (size.grid > size.elements && requested.grid == 0) {
     return fmt::format(
         "--elements: {} is less than the number of work-items in a work-group; choose at least {}",
         size.elements, size.grid);
@@ -412,32 +414,32 @@ std::string check_sizes_of(const Options& asked, const Shape& size) {
   return {};
 }
 
-std::string check_sizes(const DeviceInfo& device, const Options& asked,
+std::string check_sizes(const DeviceInfo& device, const Options& requested,
                         const std::vector<Shape>& kinds) {
   std::uint64_t widest = 1;
   for (const Shape& each : kinds) widest = std::max(widest, each.element_bytes());
-  const Bytes largest = max_buffer(device, asked, kinds);
+  const Bytes largest = max_buffer(device, requested, kinds);
   const bool is_known = device.max_allocation.count != 0 && largest.count != 0;
   const std::uint64_t max_elements =
       std::bit_floor(std::max<std::uint64_t>(1, largest.count / widest));
-  if (is_known && asked.elements > max_elements) {
+  if (is_known && requested.elements > max_elements) {
     return fmt::format(
         "--elements: {} elements of {} bytes in {} exceed the available memory; choose at most {}",
-        asked.elements, widest, format_count(count_buffers(kinds), "buffer"), max_elements);
+        requested.elements, widest, format_count(count_buffers(kinds), "buffer"), max_elements);
   }
   for (const Shape& kind : kinds) {
-    std::string problem = check_sizes_of(asked, with_sizes(device, asked, kinds, kind));
+    std::string problem = check_sizes_of(requested, with_sizes(device, requested, kinds, kind));
     if (!problem.empty()) return problem;
   }
   return {};
 }
 
 std::string check(const DeviceInfo& device, const Request& request) {
-  const Options asked(request);
-  if (std::string problem = check_work_group(device, asked); !problem.empty()) return problem;
-  const std::vector<Shape> kinds = choose_kinds(device, asked);
+  const Options requested(request);
+  if (std::string problem = check_work_group(device, requested); !problem.empty()) return problem;
+  const std::vector<Shape> kinds = choose_kinds(device, requested);
   const std::string problem = check_kinds(device, kinds);
-  return problem.empty() ? check_sizes(device, asked, kinds) : problem;
+  return problem.empty() ? check_sizes(device, requested, kinds) : problem;
 }
 
 /// Returns the pattern for the class of a curve; empty if no rule fits.

@@ -303,8 +303,8 @@ Bytes cut_to_memory(Bytes max, const DeviceInfo& device, const Request& request,
                     std::uint64_t buffers) {
   // Drivers may keep host buffers on the device, too. Half of the memory is left to others, unless
   // sizes are requested.
-  const bool is_asked = !request.own.sizes("sizes").empty();
-  const std::uint64_t parts = is_asked ? buffers + 1 : 2 * buffers;
+  const bool is_requested = !request.own.sizes("sizes").empty();
+  const std::uint64_t parts = is_requested ? buffers + 1 : 2 * buffers;
   if (device.global_memory.count != 0) max = std::min(max, device.global_memory / parts);
   if (device.max_allocation.count != 0) max = std::min(max, device.max_allocation);
   if (request.max_memory.count != 0) max = std::min(max, request.max_memory / (buffers + 1));
@@ -312,11 +312,11 @@ Bytes cut_to_memory(Bytes max, const DeviceInfo& device, const Request& request,
 }
 
 Bytes largest_transfer(const DeviceInfo& device, const Request& request, std::uint64_t buffers) {
-  const bool is_asked = !request.own.sizes("sizes").empty();
+  const bool is_requested = !request.own.sizes("sizes").empty();
   const bool is_thorough = request.effort == Effort::thorough;
   Bytes max = has_large_link(device) && is_thorough ? max_of_link : max_of_all;
   // Requested sizes are measured if the buffers can hold them.
-  if (is_asked) max = gibibytes(64);
+  if (is_requested) max = gibibytes(64);
   return cut_to_memory(max, device, request, buffers);
 }
 
@@ -340,8 +340,8 @@ constexpr Spacing spacing_of(Effort effort) {
 /// NVIDIA's driver takes 80 us for the smallest copy, lays out a buffer for each size, and moves 2
 /// GB/s.
 Spacing peer_spacing(const Request& request, std::size_t peers) {
-  const bool is_asked = !request.own.sizes("sizes").empty();
-  if (is_asked || (request.effort == Effort::thorough && peers == 1)) {
+  const bool is_requested = !request.own.sizes("sizes").empty();
+  if (is_requested || (request.effort == Effort::thorough && peers == 1)) {
     return spacing_of(request.effort);
   }
   return {4.0, 256.0};
