@@ -233,7 +233,8 @@ double ratio_of(const SeriesSpec& series, const DeviceInfo& device, Effort effor
 /// Returns the one set in local memory: half of it, which any group can have.
 std::vector<Bytes> local_sets(const DeviceInfo& device) { return {device.local_memory / 2}; }
 
-/// A CPU's driver computes each texel's address, and is not faster near the cores.
+/// Returns the largest image. A CPU's driver computes the address of each texel, so that near
+/// caches make it no faster.
 Bytes largest_image(const DeviceInfo& device) {
   const Bytes most = Bytes{texel_bytes} * static_cast<std::uint64_t>(device.image_buffer_pixels);
   return runs_items_in_turn(device) ? std::min(most, mebibytes(4)) : most;

@@ -83,7 +83,7 @@ std::vector<int> survey_strides(bool is_whole);
 std::vector<Pattern> survey_patterns(const std::vector<int>& strides);
 
 struct AccessKind {
-  std::string_view name;  ///< name of the series
+  std::string_view name;
   bool is_store;
   bool is_chain;   ///< each access waits for the previous one
   bool is_single;  ///< a few accesses between two clock reads, for the conflict model

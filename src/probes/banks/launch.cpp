@@ -25,7 +25,6 @@ constexpr std::string_view file = "banks.cl";
 struct Buffers {
   explicit Buffers(Session& of) : session(of) {}
 
-  /// Returns the buffer of offsets with these contents.
   const cl::Buffer& filled_offsets(const std::vector<cl_uint>& contents) {
     const std::uint64_t bytes = contents.size() * sizeof(cl_uint);
     const cl::Buffer& buffer = offsets.at_least(session, bytes);

@@ -16,7 +16,6 @@
 namespace clprobe::banks {
 namespace {
 
-/// Returns the position of a word in its row.
 std::uint32_t position_in_row(const Tile& tile, std::uint32_t row, std::uint32_t column) {
   const auto side = static_cast<std::uint32_t>(tile.side);
   switch (tile.layout) {

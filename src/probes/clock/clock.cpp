@@ -419,7 +419,6 @@ constexpr Budget once{.probe_time = std::chrono::hours(24),
                       .samples_per_visit = 1};
 constexpr Budgets budgets{.quick = once, .normal = once, .thorough = once};
 
-/// Returns the length of each load.
 std::uint64_t load_ms(const Request& request, std::uint64_t loads) {
   constexpr std::uint64_t quick = 1000;
   constexpr std::uint64_t usual = 5000;

@@ -36,7 +36,7 @@ inline constexpr std::array all_series{
 /// Method of counting a device's cycles, and the clock that times them.
 enum class Counting {
   none,
-  chain,   ///< CPUs: operations of one cycle each, timed by a clock of a constant rate
+  chain,   ///< CPUs: operations of one cycle each, timed by a constant-rate clock
   steady,  ///< a counter of cycles and one of a constant rate, both read in the kernel
   event,   ///< a counter of cycles, timed by the launches
 };

@@ -100,7 +100,7 @@ struct Shape {
   [[nodiscard]] std::string options() const;
 };
 
-/// A shape of a known kind, for reading a point: the kind determines the fields.
+/// A shape of a known kind, for reading a point.
 template <Kind kind>
 struct OfKind {
   Shape shape{.kind = kind};

@@ -97,7 +97,6 @@ struct Gap {
   friend bool operator==(const Gap&, const Gap&) = default;
 };
 
-/// Findings of one curve.
 struct CurveFinding {
   LoadPattern pattern{};
   double latency_cycles{0.0};  ///< minimum time less overhead

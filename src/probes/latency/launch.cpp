@@ -22,8 +22,8 @@ struct Shared {
   Session& session;
   std::uint32_t key;  ///< key of the nodes' order
   std::optional<Store> store{};
-  std::optional<Store> host_store{};  ///< store in host memory
-  int huge_page_percent{0};           ///< huge pages of the store
+  std::optional<Store> host_store{};
+  int huge_page_percent{0};  ///< huge pages of the store
   KeptBuffer out{};
   KeptBuffer sink{};
 
@@ -167,7 +167,6 @@ void Chase::cut_memory() {
   }
 }
 
-/// Sets all arguments of the chase.
 void Chase::set_chase(std::uint64_t start, std::uint64_t lead, std::uint64_t iterations) {
   cl_uint index = 0;
   if (series_.space == Space::image) {

@@ -83,7 +83,6 @@ AddressForm address_of(Space space, const DeviceInfo& device, AddressForm reques
   return AddressForm::offset;
 }
 
-/// Returns the largest working set of a series.
 Bytes largest_set(const SeriesSpec& series, const Basis& basis) {
   const Bytes constants = std::min(basis.device.constant_buffer, basis.store);
   switch (series.space) {

@@ -50,9 +50,9 @@ struct SeriesSpec {
   std::string_view name{};
   std::string_view summary{};
   Manner manner{Manner::plain};
-  std::string_view finding{"extra_cost"};  ///< finding of the series
-  std::uint64_t arguments{0};              ///< additional arguments of the kernel
-  std::uint64_t idle_queues{0};            ///< additional queues without launches
+  std::string_view finding{"extra_cost"};
+  std::uint64_t arguments{0};    ///< additional arguments of the kernel
+  std::uint64_t idle_queues{0};  ///< additional queues without launches
 };
 
 inline constexpr std::string_view queued_series = "queued";

@@ -200,7 +200,6 @@ void enqueue(const cl::CommandQueue& queue, const cl::Kernel& kernel,
                              event);
 }
 
-/// The launches of a point.
 class Launches {
  public:
   Launches(std::shared_ptr<State> state, const Point& point);

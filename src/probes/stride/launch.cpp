@@ -23,7 +23,7 @@ struct Memory {
   std::shared_ptr<void> shared{};  ///< shared virtual memory; replaces the buffer
   std::uint64_t bytes{0};
   std::uint64_t filled_word_bytes{0};  ///< 0: no data in it yet
-  int huge_page_percent{-1};           ///< -1: unknown
+  int huge_page_percent{-1};           ///< share of huge pages; -1: unknown
 
   void bind(cl::Kernel& kernel, cl_uint index) const {
     if (shared == nullptr) {

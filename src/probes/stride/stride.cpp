@@ -201,7 +201,7 @@ std::vector<Shape> choose_kinds(const DeviceInfo& device, const Options& request
   std::vector<Shape> kinds;
   if (is_overview && requested.effort != Effort::quick) {
     kinds = {{.vector = 1}, {.vector = 4}, {.vector = 4, .operation = Operation::copy}};
-    // Requested elements are vectors up to int4: this number of lines may not fit.
+    // With requested elements, lines are omitted: that many may exceed the memory.
     if (runs_items_in_turn(device) && requested.elements == 0) kinds.push_back({.vector = 16});
     return kinds;
   }

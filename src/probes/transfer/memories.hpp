@@ -36,7 +36,6 @@ class Memories {
   void* pinned_target() { return filled_pinned(pinned_target_); }
   void* shared_virtual();
 
-  /// Returns a buffer for the results of a kernel.
   const cl::Buffer& results(std::uint64_t bytes) { return results_.at_least(session_, bytes); }
 
  private:

@@ -125,7 +125,7 @@ struct Shape {
   static constexpr std::int64_t word_bytes = 4;
 
   [[nodiscard]] std::uint64_t words() const { return transfer_bytes / word_bytes; }
-  /// Bytes that one iteration moves.
+  /// Returns the bytes per iteration; both directions count.
   [[nodiscard]] std::uint64_t moved_bytes() const {
     return transfer_bytes * (direction == Direction::both ? 2 : 1);
   }
