@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What several probes of a run find of the same memory, each in its own way, held against each
-// other. Pure.
+// Comparison of the findings that several probes of a run make about the same memory. Pure.
 #pragma once
 
 #include <span>
@@ -10,16 +9,16 @@
 
 namespace clprobe {
 
-/// What more than one probe may find of a memory. Two are not found but made, of a bandwidth beside
-/// the latency that another probe finds there: `implied_bytes_in_flight`, by Little's law, and
-/// `latency_end`, where the latency ends a level and the bandwidth does not.
+/// Quantities that more than one probe may find of a memory. Two are derived from a bandwidth and
+/// from the latency that another probe measured: `implied_bytes_in_flight` by Little's law, and
+/// `latency_end`, the end of a latency level inside a bandwidth level.
 enum class Quantity { capacity, latency, bandwidth, implied_bytes_in_flight, latency_end };
 
-/// Says of a probe's findings of one name and series that they are such a quantity, of all levels.
+/// Declares a probe's findings of one name and series, at all levels, as a quantity of a memory.
 struct SharedQuantity {
   Quantity quantity{Quantity::capacity};
-  std::string_view memory{};   ///< of the whole device: "global", "local", "image"
-  std::string_view finding{};  ///< its name
+  std::string_view memory{};   ///< memory of the whole device: "global", "local", "image"
+  std::string_view finding{};  ///< name of the findings
   std::string_view series{};
 };
 
@@ -28,17 +27,17 @@ struct ProbeQuantities {
   std::span<const SharedQuantity> quantities{};
 };
 
-/// Warnings of a level of bandwidth that ends where no level of latency does.
+/// Codes of the warnings that a bandwidth level ends where no latency level ends.
 inline constexpr std::string_view end_warning = "end_not_shared";
 inline constexpr std::string_view lone_end_warning = "end_of_one_level";
 
-/// The methods of findings that are made of those of two probes.
+/// Methods of the findings that are derived from findings of two probes.
 inline constexpr std::string_view little_method = "Little's law";
 inline constexpr std::string_view latency_end_method = "beside latency";
 
-/// Adds to each bandwidth what it implies and what it does not show, level by level, and writes or
-/// takes back the warnings. A run that was disturbed (`tell_disturbance` comes first) has neither
-/// warnings nor ends of latency: its curves differ by that already.
+/// Adds the derived findings to each level of bandwidth, and replaces the warnings. A disturbed run
+/// gets neither warnings nor ends of latency, since disturbances make curves differ anyway. Call
+/// `tell_disturbance` first.
 void tell_agreement(Run& run, std::span<const ProbeQuantities> all);
 
 }  // namespace clprobe

@@ -19,15 +19,18 @@ struct EnumWords<Effort> {
 
 struct Budget {
   std::chrono::duration<double> probe_time{11.0};
-  /// The user requested that time. Otherwise a simulated device has no limit: the load of the host
-  /// must not decide which of its points are measured.
+  /// True if the user chose the time. Otherwise a simulated device has no time limit, so that the
+  /// host's load does not decide which points are measured.
   bool is_asked_for{false};
-  /// Additional time for the first visit, which prepares what all points use (buffers, cycles). An
-  /// unordered plan has no such limit, since any point might be lost.
+  /// Additional time for the first visit, which prepares the buffers and cycles that all points
+  /// share. Unordered plans have no such limit, since any point might be lost.
   std::chrono::duration<double> first_visit_time{std::chrono::hours(1)};
-  double relative_interval{0.01};               ///< a point is done when its interval is narrower
-  std::chrono::duration<double> min_time{0.0};  ///< a probe of few points is repeated until then
-  int min_visits{2};                            ///< of a point, spread over the run
+  /// The point is done when its relative interval is narrower.
+  double relative_interval{0.01};
+  /// Minimum time of a probe, reached by repeating its points.
+  std::chrono::duration<double> min_time{0.0};
+  /// Minimum number of visits of a point, spread over the run.
+  int min_visits{2};
   int max_visits{5};
   int samples_per_visit{3};
   std::uint64_t seed{42};
@@ -45,12 +48,12 @@ struct Budgets {
   }
 };
 
-/// Rules by which probes share the time of a run.
+/// Rules for sharing the time of a run among probes.
 struct SchedulePolicy {
-  /// The probes belong to one run: references of each show what disturbs the others, and cheap
-  /// probes are visited again while expensive ones are measured.
+  /// True if the probes belong to one run. References then show disturbances of all probes, and
+  /// cheap probes are visited again while expensive ones are measured.
   bool shares_run{true};
-  /// A quick run has no time to alternate: a probe makes all its passes at once.
+  /// True for quick runs, in which each probe makes all its passes at once instead of alternating.
   bool is_quick{false};
 };
 

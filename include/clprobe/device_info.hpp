@@ -11,7 +11,7 @@
 
 namespace clprobe {
 
-/// Type of a device. Callers use the questions below and list no types.
+/// Type of a device. Callers use the functions at the end of this file instead of listing types.
 enum class DeviceType { gpu, cpu, accelerator, other, simulated };
 template <>
 struct EnumWords<DeviceType> {
@@ -35,7 +35,8 @@ struct EnumWords<ClockKind> {
                                     Word{ClockKind::simulated, "simulated-cycles"}};
 };
 
-/// Meaning of a tick: a cycle of the core (follows its frequency) or of a constant-rate counter.
+/// Meaning of a clock tick: a cycle of the core, whose frequency varies, or of a constant-rate
+/// counter.
 enum class ClockRate { unknown, core_cycles, constant_rate };
 template <>
 struct EnumWords<ClockRate> {
@@ -48,8 +49,8 @@ struct Clock {
   ClockKind kind{ClockKind::none};
   ClockRate rate{ClockRate::unknown};
   std::uint64_t overhead_ticks{0};  ///< minimum difference of two consecutive reads
-  std::uint64_t quantum_ticks{1};   ///< ticks come in multiples of this
-  double ticks_per_ns{0.0};         ///< rate against the timer; 0 if not calibrated
+  std::uint64_t quantum_ticks{1};   ///< ticks are multiples of this number
+  double ticks_per_ns{0.0};         ///< rate against the timer; 0 without calibration
   double ticks_per_ns_low{0.0};
   double ticks_per_ns_high{0.0};
   double r_squared{0.0};
@@ -57,9 +58,9 @@ struct Clock {
   friend bool operator==(const Clock&, const Clock&) = default;
 };
 
-/// Timer of a sample, best first. `event` and `host` time whole launches, so that only the slope
-/// between two amounts of work counts. `wait` times what the host waits for, including start and
-/// end of the launch. `imported` stands for another tool, which gives results alone.
+/// Timer of a sample, the most accurate first. `event` and `host` time whole launches, so that only
+/// the slope between two amounts of work counts. `wait` is the host's waiting time, including the
+/// start and end of the launch. `imported` marks results of other tools.
 enum class Timer { clock, event, host, wait, imported };
 template <>
 struct EnumWords<Timer> {
@@ -68,7 +69,7 @@ struct EnumWords<Timer> {
                                     Word{Timer::imported, "imported"}};
 };
 
-/// One OpenCL device: the driver's report, and the results of trials before measuring.
+/// One OpenCL device: the driver's report, and the results of tests before measuring.
 struct DeviceInfo {
   int index{0};                  ///< flat index over all platforms, as in `clprobe list`
   std::string platform_index{};  ///< "platform:device"
@@ -80,7 +81,7 @@ struct DeviceInfo {
   std::string version{};  ///< CL_DEVICE_VERSION
   std::string uuid{};     ///< hexadecimal; empty if the driver has none
   std::string pci{};      ///< "0000:01:00.0"; empty if the driver has none
-  std::string isa{};      ///< by the compiler's macros: "nvptx", "amdgcn", "x86", "spir", ...
+  std::string isa{};      ///< from the compiler's macros: "nvptx", "amdgcn", "x86", "spir", ...
 
   std::int64_t compute_units{0};
   std::int64_t sub_group_size{1};
@@ -91,26 +92,28 @@ struct DeviceInfo {
   Bytes constant_buffer{};
   Bytes cache_line{};                   ///< as reported; may be 0
   std::int64_t image_buffer_pixels{0};  ///< 0 when the device has no images
-  bool pointers_stay_valid{false};      ///< pointers stored by one kernel work in the next (tried)
+  /// True if pointers that a kernel stores are valid in later kernels (tested).
+  bool pointers_stay_valid{false};
 
   Clock clock{};
-  Timer timer{Timer::host};         ///< best timer of accesses
+  Timer timer{Timer::host};         ///< most accurate timer of accesses
   Timer launch_timer{Timer::host};  ///< timer of whole launches: event if event times are reliable
   Parameters reported{};            ///< every attribute as the driver reported it
 
   friend bool operator==(const DeviceInfo&, const DeviceInfo&) = default;
 };
 
-/// Returns true if one thread runs the work-items of a group in turn, with the caches of a core.
+/// Returns true for devices on which one thread executes the work-items of a group in turn, using
+/// the caches of a core.
 inline bool runs_items_in_turn(const DeviceInfo& device) { return device.type == DeviceType::cpu; }
-/// Returns true for a model of a compute unit, on which nothing is measured.
+/// Returns true for a simulated compute unit, which executes nothing.
 inline bool is_simulated(const DeviceInfo& device) { return device.type == DeviceType::simulated; }
 inline bool is_gpu(const DeviceInfo& device) { return device.type == DeviceType::gpu; }
-/// Returns the cache of global memory that the driver reports, which may be the nearest or the last
-/// one; 0 if it reports none.
+/// Returns the size of the global memory cache that the driver reports, which may be the first or
+/// the last level; 0 without a report.
 Bytes reported_cache(const DeviceInfo& device);
 /// Returns true if the core's clock runs at the maximum rate that the driver reports. Returns false
-/// for a constant-rate clock and if the driver reports no maximum.
+/// for constant-rate clocks and without a reported maximum.
 bool runs_at_full_clock(const DeviceInfo& device, double ticks_per_ns);
 
 }  // namespace clprobe

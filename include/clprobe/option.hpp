@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of a probe as data, and their values. The command line, help, man page and completion are
-// made from the table; only the probe reads the values.
+// Options of probes as data, and their values. The command line, help, man page and completion use
+// the same table. Only the probe interprets the values.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,18 @@
 
 namespace clprobe {
 
-/// Working sets from `first` to `last`, each `ratio` times the one before.
+/// Working sets from `first` to `last`, in steps of a factor of `ratio`.
 struct SizeRange {
   Bytes first{};
   Bytes last{};
-  double ratio{0.0};  ///< 0: the probe's own
+  double ratio{0.0};  ///< 0: the probe's default
 
   friend bool operator==(const SizeRange&, const SizeRange&) = default;
 };
 
 /// "1KiB-1GiB*1.2,64KiB": a vector of SizeRange.
 struct Sizes {};
-/// "128" or "64KiB": Bytes, a multiple of `multiple_of`.
+/// "128" or "64KiB": a number of bytes that is a multiple of `multiple_of`.
 struct Size {
   std::uint64_t multiple_of{1};
 };
@@ -36,12 +36,12 @@ struct Number {
   std::uint64_t min{0};
   std::uint64_t max{0};
 };
-/// "5s", "500ms" or "500": a time, in whole milliseconds.
+/// "5s", "500ms" or "500": a time in whole milliseconds.
 struct Milliseconds {
   std::uint64_t min{0};
   std::uint64_t max{0};
 };
-/// "1-4,8": whole numbers and ranges, a vector of int, each once.
+/// "1-4,8": whole numbers and ranges without repetition, as a vector of int.
 struct Numbers {
   std::uint64_t min{0};
   std::uint64_t max{0};
@@ -54,30 +54,31 @@ struct Count {
 struct Choice {
   std::span<const std::string_view> words{};
 };
-/// A comma list of `words`, each once; without `words`, of any words, which the probe checks.
+/// A comma list of `words` without repetition. Without `words`, any words are accepted, and the
+/// probe checks them.
 struct Choices {
   std::span<const std::string_view> words{};
 };
-/// The path of a trace (docs/trace.md), which is read before the probe is asked for a plan.
+/// The path of a trace (docs/trace.md), which is read before the probe makes its plan.
 struct TracePath {};
 using ValueSpec =
     std::variant<Sizes, Size, Number, Milliseconds, Numbers, Count, Choice, Choices, TracePath>;
 
-/// One option of one probe. It always takes a value.
+/// One option of one probe. Every option takes a value.
 struct Option {
   std::string_view name{};        ///< without the dashes
   std::string_view value_name{};  ///< "LIST"
-  std::string_view summary{};     ///< for --help: no capital, no full stop
-  std::string_view details{};     ///< for the man page: sentences, `code` in backquotes
+  std::string_view summary{};     ///< text for --help: no capital, no full stop
+  std::string_view details{};     ///< text for the man page: sentences, `code` in backquotes
   ValueSpec value{};
 };
 
-/// Value of Sizes; of Size; of Number, Milliseconds and Count; of Numbers; of Choice, TracePath
-/// (one word) and Choices.
+/// Value of an option. Number, Milliseconds and Count have a number. Choice, TracePath (one word)
+/// and Choices have words.
 using OptionValue = std::variant<std::vector<SizeRange>, Bytes, std::uint64_t, std::vector<int>,
                                  std::vector<std::string>>;
 
-/// Values of a probe's options by name; empty for options that were not typed. Readers throw
+/// Values of a probe's options by name. Options that were not given are absent. Readers throw
 /// std::bad_variant_access for an option of another kind.
 class OptionValues {
  public:
@@ -101,7 +102,7 @@ class OptionValues {
   [[nodiscard]] std::vector<std::string> words(std::string_view name) const {
     return read<std::vector<std::string>>(name).value_or(std::vector<std::string>{});
   }
-  /// The value of a Choice or a TracePath.
+  /// Returns the value of a Choice or a TracePath.
   [[nodiscard]] std::string word(std::string_view name) const {
     const std::vector<std::string> all = words(name);
     return all.empty() ? std::string() : all.front();

@@ -20,20 +20,20 @@ class Parameters {
   Parameters() = default;
   Parameters(std::initializer_list<std::pair<std::string, Value>> entries) : entries_(entries) {}
 
-  /// Names must differ.
+  /// The names must differ from each other.
   explicit Parameters(std::vector<std::pair<std::string, Value>> entries)
       : entries_(std::move(entries)) {}
 
-  /// Replaces the value of `name` or appends it.
+  /// Replaces the value of `name`, or appends a new value.
   void set(std::string_view name, Value value);
   [[nodiscard]] const Value* find(std::string_view name) const;
-  /// The integer called `name`. Throws std::out_of_range when it is absent or no integer.
+  /// Returns the integer called `name`. Throws std::out_of_range without such an integer.
   [[nodiscard]] std::int64_t integer(std::string_view name) const;
-  /// The integer called `name`; `fallback` when it is absent or no integer.
+  /// Returns the integer called `name`, or `fallback` without such an integer.
   [[nodiscard]] std::int64_t integer_or(std::string_view name, std::int64_t fallback) const;
-  /// The text called `name`. Throws std::out_of_range when it is absent or no text.
+  /// Returns the text called `name`. Throws std::out_of_range without such a text.
   [[nodiscard]] const std::string& text(std::string_view name) const;
-  /// The text called `name`; `fallback` when it is absent or no text.
+  /// Returns the text called `name`, or `fallback` without such a text.
   [[nodiscard]] std::string text_or(std::string_view name, std::string_view fallback) const;
 
   [[nodiscard]] auto begin() const { return entries_.begin(); }

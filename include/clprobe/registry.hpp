@@ -9,17 +9,17 @@
 
 namespace clprobe {
 
-/// Returns the probes of devices: all but the one that replays launches.
+/// Returns all probes except the one that replays launches.
 std::span<const Probe* const> all_probes();
 
 /// Returns the probe that replays launches; null in a build without `profile`.
 const Probe* replay_probe();
 
-/// Returns a chain of arithmetic, which is in no list of probes. Its reference point shows what
-/// disturbs a core or changes its clock, independently of memory.
+/// Returns a probe that measures a chain of arithmetic and is in no list of probes. Its reference
+/// point shows disturbances of a core and changes of its clock, independently of memory.
 const Probe& arithmetic_probe();
 
-/// Returns the probe of that id; null if there is none. The arithmetic has no id here.
+/// Returns the probe with this id; null for an unknown id. The arithmetic probe has no id.
 const Probe* find_probe(std::string_view id);
 
 }  // namespace clprobe

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The run document: everything that one run on one device measured and concluded.
+// The run document: all measurements and conclusions of one run on one device.
 //
-// Samples are facts, stored as measured. Findings are opinions: `analyse` can make them anew from
-// the samples. Names carry their unit; values are SI base units, bytes or integers.
+// Samples are stored as measured. Findings are conclusions, which `analyse` can derive again from
+// the samples. Units are part of the names. Values are SI base units, bytes or integers.
 #pragma once
 
 #include <cstddef>
@@ -41,8 +41,8 @@ struct EnumWords<Status> {
       Word{Status::interrupted, "interrupted"}};
 };
 
-/// Unit of a point's value and of most findings: the time of one access, or a rate per second. A
-/// sample of a rate counts bytes, operations or cycles as its accesses.
+/// Unit of a point's value and of most findings: the time of one access, or a rate per second. For
+/// rates, the accesses of a sample are bytes, operations or cycles.
 enum class Unit { seconds, bytes_per_second, operations_per_second, hertz };
 template <>
 struct EnumWords<Unit> {
@@ -60,8 +60,8 @@ struct EnumWords<ViewKind> {
                                     Word{ViewKind::stacks, "stacks"}};
 };
 
-/// Scale of a curve's axes. A linear scale shows small differences between similar values, such as
-/// a clock over time.
+/// Scale of a curve's axes. A linear scale shows small differences of similar values, such as a
+/// clock over time.
 enum class Scale { logarithmic, linear };
 template <>
 struct EnumWords<Scale> {
@@ -77,10 +77,10 @@ struct EnumWords<Better> {
                                     Word{Better::more, "more"}};
 };
 
-/// Purpose of a finding. `lower_bound`: the device may well do more. `passing`: its cause changes
-/// from run to run (a driver's state, the place of a buffer), so that only several runs per side
-/// show a change. `remark`: it describes this run and not the device (how well a model fits), so
-/// that runs are not compared by it. `advice`: a sentence for programmers.
+/// Purpose of a finding. `lower_bound`: the device may reach more. `passing`: the cause varies from
+/// run to run (a driver's state, the address of a buffer), so that only several runs per side show
+/// a change. `remark`: describes the run instead of the device (such as the fit of a model), and is
+/// not compared. `advice`: a sentence for programmers.
 enum class Role { fact, headline, lower_bound, passing, remark, advice };
 template <>
 struct EnumWords<Role> {
@@ -101,7 +101,7 @@ struct EnumWords<ReferenceKind> {
       Word{ReferenceKind::memory, "memory"}, Word{ReferenceKind::arithmetic, "arithmetic"}};
 };
 
-/// Origin of a warning: the engine's record of what happened, or the analysis, which can be
+/// Origin of a warning: the engine, which records events of the run, or the analysis, which can be
 /// repeated.
 enum class WarningSource { engine, analysis };
 template <>
@@ -110,30 +110,31 @@ struct EnumWords<WarningSource> {
                                     Word{WarningSource::analysis, "analysis"}};
 };
 
-/// One timed launch. `accesses` were timed between two clock reads (`ticks`), and the launch as a
-/// whole by the driver's events (`event_ns`) and the host's steady clock (`host_ns`).
+/// One timed launch. Two clock reads (`ticks`) enclose `accesses`. The driver's events (`event_ns`)
+/// and the host's steady clock (`host_ns`) time the whole launch.
 struct Sample {
   std::uint64_t accesses{0};
-  std::optional<std::uint64_t> ticks{};  ///< device clock, the empty clock pair not yet subtracted
+  /// Ticks of the device clock, including the overhead of reading it.
+  std::optional<std::uint64_t> ticks{};
   std::optional<std::uint64_t> event_ns{};  ///< START to END of the launch
-  std::uint64_t host_ns{0};                 ///< enqueue to finish, as the host saw it
-  std::uint64_t witness{0};                 ///< checksum by the kernel; checked by the engine
-  std::uint64_t visit{0};                   ///< number of the visit of the point: 0, 1, 2, ...
+  std::uint64_t host_ns{0};                 ///< host time from enqueueing to the end
+  std::uint64_t witness{0};                 ///< checksum of the kernel, which the engine verifies
+  std::uint64_t visit{0};                   ///< number of the visit, from 0
 
   friend bool operator==(const Sample&, const Sample&) = default;
 };
 
-/// Fact of points whose series is measured only if another series calls for it.
+/// Marks points whose series is measured only if another series requires it.
 inline constexpr std::string_view follow_up = "follow_up";
 
-/// One combination of parameters that is measured. Parameters identify the point. Facts are further
-/// properties, planned along with it or found while preparing and measuring.
+/// One measured combination of parameters. Parameters identify the point. Facts are further
+/// properties, from the plan or from the measurement.
 struct Point {
   std::string series{};     ///< "global", "constant-argument", ...
   Parameters parameters{};  ///< "working_set_bytes", "step_bytes", ...
   Parameters facts{};       ///< "huge_page_percent", "buffer_bytes", ...
   std::vector<Sample> samples{};
-  std::string failure{};  ///< reason why it could not be measured; empty if it was
+  std::string failure{};  ///< reason why the measurement failed; empty for success
 
   friend bool operator==(const Point&, const Point&) = default;
 };
@@ -141,22 +142,22 @@ struct Point {
 /// One conclusion. A finding without a value has a `reason`.
 struct Finding {
   std::string name{};          ///< "latency", "capacity", "step"
-  std::string series{};        ///< the series that the finding describes
-  std::optional<int> level{};  ///< 1 is the nearest level
+  std::string series{};        ///< series that the finding describes
+  std::optional<int> level{};  ///< number of the level, nearest first, from 1
   std::optional<double> value{};
   std::optional<double> low{};  ///< lower end of the interval or bracket
   std::optional<double> high{};
   std::string unit{};   ///< "seconds", "cycles", "bytes", or empty
-  std::string label{};  ///< a word where the conclusion is one: "cache", "tlb", "memory"
+  std::string label{};  ///< conclusion in a word: "cache", "tlb", "memory"
   Source source{Source::derived};
   std::string method{};  ///< method of the analysis: "segmentation", "slope", ...
-  std::string reason{};  ///< reason why there is no value
+  std::string reason{};  ///< reason for a missing value
   Role role{Role::fact};
   Better better{Better::unknown};
-  /// Name of the finding, of any series, of which a change of this one is judged as a share; empty:
-  /// of itself. A difference that may be 0 has no ratio of its own.
+  /// Name of a larger finding, of any series. Changes are judged as a share of that finding. Empty:
+  /// as a share of this value, which must not be 0.
   std::string part_of{};
-  bool holds_scatter{false};  ///< true if the interval includes the scatter between visits
+  bool holds_scatter{false};  ///< true if the interval includes the variation between visits
   /// Half-width of the 95 % interval for disturbances during the run, which this interval includes:
   /// the logarithm of a ratio, or a difference if the finding is a share.
   double disturbance{0.0};
@@ -164,10 +165,11 @@ struct Finding {
   friend bool operator==(const Finding&, const Finding&) = default;
 };
 
-/// Memory of a level on a card. Columns and notes of other probes match levels by it.
+/// Memory of a level on a card. Columns and notes of other probes match levels by this value.
 enum class CardMemory { other, global, local };
 
-/// A level of a memory hierarchy on a device's card. Parts without a value or a unit are unknown.
+/// A level of a memory hierarchy on a device's card. Findings without a value or a unit are
+/// unknown.
 struct CardLevel {
   std::string name{};  ///< "global 2"
   Finding latency{};
@@ -184,47 +186,47 @@ struct CardLine {
   std::string text{};
 };
 
-/// A value that holds for all working sets of more than `from` and up to `to` bytes.
+/// A value for working sets of more than `from` and up to `to` bytes.
 struct CardPlateau {
   double from{0.0};
   double to{0.0};
-  bool is_open{false};  ///< true if `to` is the largest measured set, and not the plateau's end
+  bool is_open{false};  ///< true if `to` is the largest measured set instead of the plateau's end
   std::string text{};   ///< "9.11 TB/s"
 };
 
-/// A column of the table of levels, with another probe's values for the same working sets.
+/// A column of the table of levels: another probe's values for the same working sets.
 struct CardColumn {
   CardMemory memory{CardMemory::global};
   std::string title{};
-  std::vector<CardPlateau> plateaus{};  ///< the nearest first
-  CardLine alone{};                     ///< replaces the column on a card without such levels
+  std::vector<CardPlateau> plateaus{};  ///< nearest first
+  CardLine alone{};                     ///< replaces the column on cards without such levels
 };
 
-/// Another probe's remark on a memory, shown with its first level.
+/// Another probe's remark on a memory, shown at its first level.
 struct CardNote {
   CardMemory memory{CardMemory::local};
   std::string text{};
-  CardLine alone{};  ///< replaces the note on a card without such a level
+  CardLine alone{};  ///< replaces the note on cards without such a level
 };
 
-/// A named range of a plot along x, such as the working sets that a cache holds.
+/// A named range of a plot along x, such as the working sets that fit a cache.
 struct CardMark {
   std::string series{};
   double from{0.0};
   double to{0.0};
-  bool is_open{false};  ///< true if the curve ends at `to`, and the range does not
+  bool is_open{false};  ///< true if the curve ends at `to` while the range continues
   std::string text{};   ///< "global 1"
 };
 
-/// A point of a plot with its own position along x.
+/// A point of a plot with its own x position.
 struct CardPlotPoint {
   std::size_t point{0};  ///< index of the result's point
   double x{0.0};
-  double accesses{1.0};  ///< number of accesses whose total time is drawn
+  double accesses{1.0};  ///< the drawn time is the total of this number of accesses
 };
 
-/// A straight line through the points of a plot's series: y = slope * x + offset, in the plot's
-/// unit.
+/// A straight line through the points of a plot's series: y = slope * x + offset, in the unit of
+/// the plot.
 struct CardTrend {
   std::string series{};
   double slope{0.0};
@@ -232,8 +234,8 @@ struct CardTrend {
   std::string text{};  ///< "1.05 w l k + 338"
 };
 
-/// An additional chart: the times of some series over a parameter, or over the bandwidths of
-/// another series at the same value of that parameter, or the times of `points`.
+/// An additional chart: the times of some series, or of `points`. The x axis is a parameter, or the
+/// bandwidth of another series at the same value of that parameter.
 struct CardPlot {
   std::string title{};                ///< "latency beside streams"
   std::vector<std::string> series{};  ///< series whose times are drawn
@@ -242,32 +244,33 @@ struct CardPlot {
   std::string across{};               ///< series on the x axis; empty: the parameter
   double across_bytes{0.0};           ///< bytes per access of the series on the x axis
   std::vector<CardMark> marks{};      ///< named ranges, if the parameter is on the x axis
-  /// The points to draw; empty: all points of the series. Points of a series at one x show their
-  /// mean.
+  /// The points to draw; empty: all points of the series. Points of a series with equal x are
+  /// averaged.
   std::vector<CardPlotPoint> points{};
   std::vector<CardTrend> trends{};
   std::string value_title{"time of an access"};
   std::string unit{"seconds"};  ///< "seconds", or "cycles" of the clock that timed the values
 };
 
-/// A probe's part of the device's card. The probe makes it from findings with their final
-/// intervals. Documents do not store it.
+/// A probe's section of the device's card, made from findings with their final intervals. Documents
+/// do not store cards.
 struct Card {
   std::vector<CardLevel> levels{};
   std::vector<CardColumn> columns{};
   std::vector<CardNote> notes{};
-  std::vector<CardLine> lines{};      ///< answers, the most important first
-  std::vector<CardLine> rows{};       ///< findings in short, if there is no room for a table
-  std::vector<std::string> unseen{};  ///< quantities that could not be seen, a few words each
+  std::vector<CardLine> lines{};  ///< answers, most important first
+  /// Findings in short form, for cards without room for a table.
+  std::vector<CardLine> rows{};
+  std::vector<std::string> unseen{};  ///< quantities that could not be observed, a few words each
   std::vector<CardPlot> plots{};      ///< charts of pages
   /// Titles of series (Series::title) by name.
   std::map<std::string, std::string, std::less<>> titles{};
 
-  // Equal findings make equal cards.
+  // Cards with equal findings are equal.
   friend bool operator==(const Card&, const Card&) { return true; }
 };
 
-/// A code with its facts. Reports turn it into prose with advice.
+/// A code with its facts. Reports add the prose and the advice.
 struct Warning {
   std::string code{};
   Parameters facts{};
@@ -284,14 +287,16 @@ struct Moment {
   friend bool operator==(const Moment&, const Moment&) = default;
 };
 
-/// A point that is measured repeatedly during the run: its changes are no property of the device,
-/// and disturb everything that is measured meanwhile.
+/// A point that is measured repeatedly during the run. Changes of its time are not a property of
+/// the device, and disturb all measurements made meanwhile.
 struct Reference {
   ReferenceKind kind{ReferenceKind::core};
   std::string series{};
   Parameters parameters{};
   std::vector<Moment> moments{};
-  bool is_rate{false};        ///< true if a result of times has it for the work of all units
+  /// True for a reference that measures a rate although the result's unit is seconds: all compute
+  /// units work on the point.
+  bool is_rate{false};
   double spent_seconds{0.0};  ///< total time of all moments
 
   friend bool operator==(const Reference&, const Reference&) = default;
@@ -305,11 +310,12 @@ struct KernelBuild {
   friend bool operator==(const KernelBuild&, const KernelBuild&) = default;
 };
 
-/// The chart of a result's points. An empty `x` stands for the parameter that varies most.
+/// The chart of a result's points. With an empty `x`, the parameter that varies most is on the
+/// axis.
 struct View {
   ViewKind kind{ViewKind::curve};
-  std::string x{};                  ///< the parameter across: "working_set_bytes"
-  std::string y{};                  ///< the parameter down, of a heat map
+  std::string x{};                  ///< parameter on the horizontal axis: "working_set_bytes"
+  std::string y{};                  ///< parameter on the vertical axis of a heat map
   std::string value_title{};        ///< "time of an access", "bandwidth"
   Scale scale{Scale::logarithmic};  ///< scale of both axes
   std::string beside{};             ///< fact of the points on a second axis
@@ -325,7 +331,8 @@ struct ProbeResult {
   Status status{Status::ok};
   std::string reason{};  ///< reason for a status other than ok
   double elapsed_seconds{0.0};
-  double others_share{0.0};  ///< share of a CPU's time that others used while the probe measured
+  /// Share of a CPU's time that other processes used while the probe measured.
+  double others_share{0.0};
   std::vector<KernelBuild> kernels{};
   std::vector<Point> points{};
   std::vector<Finding> findings{};
@@ -336,12 +343,12 @@ struct ProbeResult {
   friend bool operator==(const ProbeResult&, const ProbeResult&) = default;
 };
 
-/// Disturbance of a run, as one reference point shows it.
+/// Disturbance of a run, according to one reference point.
 struct Disturbance {
   std::string probe{};
   std::string series{};
   ReferenceKind kind{ReferenceKind::core};
-  double seconds{0.0};     ///< median time of one access or byte over its moments
+  double seconds{0.0};     ///< median time of one access or byte over all moments
   bool is_rate{false};     ///< true if its probe measures bytes per second
   double half_width{0.0};  ///< half-width of a 95 % interval, as the logarithm of a ratio
 
@@ -366,8 +373,8 @@ struct HostInfo {
   friend bool operator==(const HostInfo&, const HostInfo&) = default;
 };
 
-/// Source of an imported run: the results of another tool, without samples. Its points have the
-/// fact `imported_ns` or `imported_bytes_per_second` (estimate.hpp).
+/// Source of an imported run: results of another tool without samples. The points have the fact
+/// `imported_ns` or `imported_bytes_per_second` (estimate.hpp).
 struct ImportInfo {
   std::string tool{};    ///< name and, if known, version: "clpeak 2.1.2"
   std::string format{};  ///< "clpeak-xml", "mt4g-json", "size-latency", ...
@@ -376,8 +383,8 @@ struct ImportInfo {
   friend bool operator==(const ImportInfo&, const ImportInfo&) = default;
 };
 
-/// Magnitudes of sane numbers other than 0. Powers and quotients of such numbers stay finite in the
-/// analyses.
+/// Magnitude range of valid numbers other than 0. Powers and quotients of such numbers stay finite
+/// in the analyses.
 inline constexpr double min_magnitude = 1e-30;
 inline constexpr double max_magnitude = 1e30;
 bool is_sane(double number);
@@ -397,7 +404,7 @@ struct Run {
   HostInfo host{};
   DeviceInfo device{};
   std::vector<ProbeResult> results{};
-  std::vector<Warning> warnings{};  ///< warnings about the device as a whole
+  std::vector<Warning> warnings{};  ///< warnings about the whole device
   /// Reference points that belong to no probe.
   std::vector<Reference> references{};
   std::vector<Disturbance> disturbances{};
@@ -405,28 +412,25 @@ struct Run {
   friend bool operator==(const Run&, const Run&) = default;
 };
 
-/// Returns the usual direction of a unit's quantities: less time and fewer cycles are better, as
-/// are higher rates per second or cycle.
+/// Returns the usual direction of improvement for a unit: less time and fewer cycles, or higher
+/// rates.
 Better usual_direction(std::string_view unit);
 
-/// A run file could not be read: "results[0].points[3].samples[1].host_ns: expected an integer".
+/// Error of an unreadable run file: "results[0].points[3].samples[1].host_ns: expected an integer".
 class RunFormatError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
 /// Writes one run as a JSON document (schema: tools/schema), several runs as an array. The text is
-/// ASCII and ends with a newline. Bytes of a driver's string that are no UTF-8 become U+FFFD.
-/// Throws std::invalid_argument when a number is not finite.
+/// ASCII and ends with a newline. Invalid UTF-8 of a driver's string becomes U+FFFD. Throws
+/// std::invalid_argument for a number that is not finite.
 std::string to_json(std::span<const Run> runs);
-/// Writes runs as a JSON array, a single run too.
+/// Writes runs as a JSON array, even a single run.
 std::string to_json_array(std::span<const Run> runs);
 
 /// Reads the documents of `to_json`. Throws RunFormatError for anything unknown, with the JSON path
 /// and the expected value on one line without control characters.
 std::vector<Run> runs_from_json(std::string_view text);
-
-/// Returns the JSON Schema (draft 7) of the documents of `to_json`, as in tools/schema.
-std::string run_schema();
 
 }  // namespace clprobe

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words of enumerations: one table per enumeration, next to it, serves both directions.
+// Words of enumerations. One table per enumeration, next to it, serves both directions.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct Word {
 template <typename Enum>
 Word(Enum, const char*) -> Word<Enum>;
 
-/// The word of `value`; empty where the table has none.
+/// Returns the word of `value`; empty without a word.
 template <typename Table, typename Enum>
 constexpr std::string_view word_in(const Table& table, Enum value) {
   for (const auto& each : table) {
@@ -29,7 +29,7 @@ constexpr std::string_view word_in(const Table& table, Enum value) {
   return {};
 }
 
-/// The value of `word`; nothing where the table has none.
+/// Returns the value of `word`; nothing for an unknown word.
 template <typename Table>
 auto value_in(const Table& table, std::string_view word)
     -> std::optional<decltype(std::begin(table)->value)> {
@@ -39,7 +39,7 @@ auto value_in(const Table& table, std::string_view word)
   return found->value;
 }
 
-/// The words of an enumeration in documents and reports: specialisations have an array `table`.
+/// The words of an enumeration in documents and reports. Specialisations have an array `table`.
 template <typename Enum>
 struct EnumWords;
 
@@ -60,7 +60,7 @@ std::optional<Enum> from_word(std::string_view word) {
   return value_in(EnumWords<Enum>::table, word);
 }
 
-/// Returns every word of an enumeration, for messages that list what is valid.
+/// Returns all words of an enumeration, for messages that list the valid ones.
 template <HasWords Enum>
 std::vector<std::string_view> all_words() {
   std::vector<std::string_view> words;

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <random>
@@ -14,7 +13,7 @@
 namespace clprobe {
 namespace {
 
-/// The visits of each build, in the order of the sets.
+/// Returns the visits of each build by set; null for an unreachable set.
 std::vector<const Visits*> visits_by_set(std::span<const AblationBuild> builds, std::size_t factors,
                                          const AblationOptions& options) {
   if (factors == 0 || factors > max_factors) {
@@ -50,12 +49,13 @@ std::vector<const Visits*> visits_by_set(std::span<const AblationBuild> builds, 
   return visits;
 }
 
-/// The factors that must be removed before factor i.
+/// Returns the set of factors that must be removed before factor i.
 std::size_t needed_by(std::size_t i, std::span<const std::uint32_t> needs) {
   return needs.empty() ? 0 : needs[i];
 }
 
-/// The interaction cost(ij) - cost(i) - cost(j), without the factors that the two need removed.
+/// Returns the interaction cost(ij) - cost(i) - cost(j), with the factors that both require
+/// removed.
 double interaction_of(std::span<const double> times, std::span<const std::uint32_t> needs,
                       std::size_t i, std::size_t j) {
   const std::size_t a = std::size_t{1} << i;
@@ -65,8 +65,8 @@ double interaction_of(std::span<const double> times, std::span<const std::uint32
   return times[gone | a] + times[gone | b] - times[gone | a | b] - times[gone];
 }
 
-/// All results of one set of times in one row, so that the bootstrap has one loop: T(none), T(all),
-/// Shapley values, interactions of all pairs.
+/// Returns all results for one set of times in one row, so that one loop makes the bootstrap:
+/// T(none), T(all), Shapley values, interactions of all pairs.
 std::vector<double> quantities_of(std::span<const double> times,
                                   std::span<const std::uint32_t> needs) {
   const auto factors = static_cast<std::size_t>(std::countr_zero(times.size()));
@@ -96,17 +96,13 @@ void bootstrap(std::span<const Visits* const> visits, std::span<const double> ty
   }
 }
 
-Interval interval_of(std::span<const double> values, double confidence) {
-  const double tail = (1.0 - confidence) / 2.0;
-  return {quantile(values, tail), quantile(values, 1.0 - tail)};
-}
-
-Cost cost_of(double ns, std::span<const double> resampled, double confidence) {
+Cost cost_of(double ns, std::span<const double> resampled) {
+  constexpr double tail = (1.0 - 0.95) / 2.0;
   Cost cost;
   cost.ns = ns;
   cost.interval = {ns, ns};
   if (!resampled.empty()) {
-    cost.interval = interval_of(resampled, confidence);
+    cost.interval = {quantile(resampled, tail), quantile(resampled, 1.0 - tail)};
     cost.sigma_ns = standard_deviation(resampled);
   }
   cost.is_resolved = std::abs(ns) > 2.0 * cost.sigma_ns;
@@ -131,7 +127,7 @@ std::vector<double> shapley_values(std::span<const double> times,
     const std::size_t bit = std::size_t{1} << i;
     return (set & bit) == 0 && is_reachable(static_cast<std::uint32_t>(set | bit), needs);
   };
-  // The number of orders of the factors of a set before the others, and of the others after them.
+  // The number of orders of the factors in a set, and of the factors outside the set.
   std::vector<double> before(sets, 0.0);
   std::vector<double> after(sets, 0.0);
   before.front() = 1.0;
@@ -174,7 +170,7 @@ Ablation attribute_time(std::span<const AblationBuild> builds, std::size_t facto
   });
   std::size_t at = 0;
   const auto next = [&] {
-    const Cost cost = cost_of(row[at], resampled[at], options.confidence);
+    const Cost cost = cost_of(row[at], resampled[at]);
     ++at;
     return cost;
   };

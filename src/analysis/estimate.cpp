@@ -46,12 +46,12 @@ std::vector<Launch> launches(const Point& point, Timer timer) {
 std::vector<double> times_by_slope(std::span<const Launch> all) {
   std::vector<double> times;
   if (all.empty()) return times;
-  // The fastest of the shortest: the launch itself, at its least.
+  // The fastest of the shortest samples, which approximates the launch overhead.
   const Launch base = *std::ranges::min_element(all, [](const Launch& a, const Launch& b) {
     return a.accesses != b.accesses ? a.accesses < b.accesses : a.ns < b.ns;
   });
   const auto most = std::ranges::max_element(all, {}, &Launch::accesses);
-  // A short lever multiplies the noise of both ends.
+  // Small differences in length would amplify the noise of both ends.
   const std::uint64_t enough =
       most->accesses / 2 >= base.accesses ? 2 * base.accesses : base.accesses + 1;
   for (const Launch& launch : all) {
@@ -72,8 +72,7 @@ std::vector<double> times_of_launches(std::span<const Launch> all) {
 }  // namespace
 
 std::optional<double> number_in(const Parameters& parameters, std::string_view name) {
-  const Value* value = parameters.find(name);
-  if (value == nullptr) return std::nullopt;
+  const Value* const value = parameters.find(name);
   if (const auto* whole = std::get_if<std::int64_t>(value)) return static_cast<double>(*whole);
   if (const auto* real = std::get_if<double>(value)) return *real;
   return std::nullopt;
@@ -94,7 +93,7 @@ std::vector<double> access_times_ns(const Point& point, const DeviceInfo& device
   if (timer == Timer::clock) return times_by_clock(point, device.clock);
   if (timer == Timer::imported) {
     const std::optional<double> rate = number_in(point.facts, imported_bytes_per_second);
-    if (rate && *rate > 0.0) return {ns_per_second / *rate};  // of one byte
+    if (rate && *rate > 0.0) return {ns_per_second / *rate};  // time of one byte
     const std::optional<double> time = number_in(point.facts, imported_ns);
     return time && *time > 0.0 ? std::vector{*time} : std::vector<double>{};
   }
@@ -111,7 +110,7 @@ bool counts_core_cycles(const DeviceInfo& device) {
 
 namespace {
 
-/// The visits of a point, each a point of its own, in their order.
+/// Returns the visits of a point as points of their own, in order.
 std::vector<Point> visits_of(const Point& point) {
   std::map<std::uint64_t, Point> visits;
   for (const Sample& sample : point.samples) {
@@ -128,16 +127,18 @@ std::vector<Point> visits_of(const Point& point) {
   return in_order;
 }
 
-/// Second smallest of at least two times: one lucky clock read does not decide.
+/// Returns the second smallest of at least two times, so that one faulty clock read does not
+/// decide.
 double second_least(std::vector<double> times) {
   const auto second = times.begin() + 1;
   std::nth_element(times.begin(), second, times.end());
   return *second;
 }
 
-/// Half a 95 % interval, as a logarithm, of how far another run's best visit is from this one's:
-/// six times what the next best is, or twice what the third is, or what the fourth is, whichever is
-/// least. A host may be busy in all visits but a few. Nothing of a single visit.
+/// Returns half a 95 % interval, as a logarithm, for the distance of another run's best visit from
+/// this one's: six times the distance of the second best visit, twice that of the third, or that of
+/// the fourth, whichever is smallest. A host may be busy in all visits but a few. Returns nothing
+/// for a single visit.
 std::optional<double> half_width_of_best(const Point& point, const DeviceInfo& device) {
   constexpr std::array factors{6.0, 2.0, 1.0};
   std::vector<double> best;
@@ -158,10 +159,10 @@ Estimate up_to_median(double ns, const std::vector<double>& times) {
   return {.ns = ns, .ns_interval = {ns, median(times)}};
 }
 
-// The minimum of so few samples is taken, on any device.
+// Maximum number of samples whose minimum is the estimate, on any device.
 constexpr std::size_t few_samples = 8;
 
-/// Estimate where noise only adds.
+/// Returns the estimate for times that noise only increases.
 Estimate best_of_visits(const std::vector<double>& times, const Point& point,
                         const DeviceInfo& device) {
   if (times.size() <= few_samples) {
@@ -187,15 +188,15 @@ std::optional<Estimate> estimate(const Point& point, const DeviceInfo& device) {
   const std::vector<double> times = access_times_ns(point, device);
   if (times.empty()) return std::nullopt;
   if (is_of_launches(point)) {
-    // Many units share a launch, and none of its times is free of the others.
+    // Many units share a launch, so that each of its times includes effects of other units.
     return Estimate{median(times), {quantile(times, 0.25), quantile(times, 0.75)}, {}};
   }
   Estimate result;
   if (times.size() <= few_samples || device.type == DeviceType::cpu) {
     result = best_of_visits(times, point, device);
   } else {
-    // A GPU's visits differ for reasons of its own, too: of ten chases through 34 MiB of an H200
-    // two found all in the near half of its cache.
+    // Visits on a GPU also differ by themselves: two of ten chases through 34 MiB of an H200 hit
+    // only the near half of its cache.
     result = up_to_median(quantile(times, 0.25), times);
   }
   if (counts_core_cycles(device)) {
@@ -225,7 +226,7 @@ std::vector<CurvePoint> latency_curve(std::span<const Point> points, std::string
                                       const DeviceInfo& device) {
   std::vector<CurvePoint> curve;
   for (const Point& point : points) {
-    // Samples from before a failure are kept in the document, and trusted no more.
+    // Samples from before a failure stay in the document but are not used.
     if (point.series != series || !point.failure.empty()) continue;
     const std::optional<double> working_set = number_of(point, "working_set_bytes");
     const std::optional<Estimate> time = estimate(point, device);
@@ -246,7 +247,7 @@ std::vector<double> faster_half(std::vector<double> times) {
   return times;
 }
 
-/// Draws as many of `all` as there are, with replacement.
+/// Draws as many elements as `all` has, with replacement.
 template <typename T>
 std::vector<T> draw(const std::vector<T>& all, std::mt19937_64& generator) {
   std::vector<T> drawn;

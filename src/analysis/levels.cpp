@@ -19,19 +19,20 @@ using analysis::Segment;
 using analysis::SegmentKind;
 using analysis::SlowRise;
 
-// Noise is called a spike from here: 5 sigma, and never below 5 %.
+// Minimum height of a spike: 5 sigma, and at least 5 %.
 constexpr double spike_sigmas = 5.0;
 constexpr double min_spike = 0.05;
 
-// Whatever the next level costs: here the curve has left a level, and may not have from below.
+// Rise above which the curve has surely left a level, and below which it may still belong to it,
+// for any latency of the next level.
 constexpr double max_stay = 0.182;     // ln 1.2
 constexpr double surely_left = 0.223;  // ln 1.25
 constexpr double knee_span = 1.1;      // ln 3
 constexpr double sparse_step = 0.41;   // ln 1.5
 constexpr double twice = 0.693;        // ln 2
 
-/// The last member that is plateau and not the foot of the knee: short members at the end that
-/// already stand out by more than 5 % of the step belong to the rise.
+/// Returns the last segment of the plateau that is not the foot of the knee. Short segments at the
+/// end that rise by more than 5 % of the step belong to the knee.
 const Segment& last_true_member(const LogCurve& curve, const Plateau& plateau, double next_y) {
   std::size_t i = plateau.members.size() - 1;
   while (i > 0) {
@@ -48,20 +49,21 @@ double median_of_range(const LogCurve& curve, std::size_t first, std::size_t las
   return median(std::span(curve.y).subspan(first, last - first + 1));
 }
 
-/// ln latency of a hit where the plateau ends. Of a creeping one the line, but not at its very end,
-/// which the foot of the knee lifts.
+/// Returns ln latency of a hit at the end of the plateau. For a creeping plateau this is the line
+/// at 75 % of its length, since the foot of the knee raises its end.
 double hit_height(const LogCurve& curve, const Segment& core) {
   if (core.kind == SegmentKind::flat) return median_of_range(curve, core.first, core.last);
   return core.y_first + 0.75 * (core.y_last - core.y_first);
 }
 
-/// Returns where the level ends, if a miss costs `next_y`. `rising` is the curve made monotone:
-/// in it a threshold is crossed once, and noise is averaged where it matters.
+/// Returns the end of the level, if a miss costs `next_y`. `rising` is the monotone curve, which
+/// crosses each threshold once.
 Capacity find_capacity(const LogCurve& curve, const LogCurve& rising, const Plateau& plateau,
                        double next_y, double sigma) {
   const Segment& core = last_true_member(curve, plateau, next_y);
   const double hit = std::exp(hit_height(curve, core));
-  // If the next level begins with a bump or a creep, the step can all but vanish at its foot.
+  // A next level that begins with a bump or a creep can make the step almost vanish, hence the
+  // minimum.
   const double cost = std::max(std::exp(next_y) - hit, 0.05 * hit);
   const auto misses = [&](std::size_t i) { return (std::exp(rising.y[i]) - hit) / cost; };
 
@@ -75,20 +77,20 @@ Capacity find_capacity(const LogCurve& curve, const LogCurve& rising, const Plat
     const double share = rise > 0.0 ? std::clamp((0.05 - misses(below)) / rise, 0.0, 1.0) : 0.0;
     x += share * (curve.x[below + 1] - curve.x[below]);
   }
-  // Noise moves the crossing by itself / the steepness of the foot, which is about a third of the
-  // knee's. Two standard deviations of that, averaged over a few points, are left below.
+  // Noise moves the crossing by its ratio to the steepness of the foot, about a third of the
+  // knee's. The margin is two standard deviations of the mean of a few points.
   const double steepness = 0.45 / std::max(curve.x[high] - x, 1e-9);
   const double margin = 3.0 * sigma * hit / cost / steepness;
   std::size_t low = below;
   while (low > core.first && curve.x[low] > x - margin) --low;
-  // A level in between may have been lost, so that a miss costs less than `next_y` says. The curve
-  // itself then tells how far the level reaches at most.
+  // A level between the two may be missing, so that a miss costs less than `next_y`. The heights of
+  // the curve then limit the capacity.
   const double base = std::min(hit_height(curve, core), height(curve, plateau));
   while (low > plateau.first() && rising.y[low] > base + max_stay - sigma) --low;
   std::size_t left = core.first;
   while (left + 1 < curve.x.size() && rising.y[left] <= base + surely_left) ++left;
   while (high > left && curve.x[high] > curve.x[left] + knee_span) --high;
-  // If sizes are far apart, the first one that is twice as slow is no part of the level at all.
+  // With coarse sizes, the first size that takes twice as long is beyond the level.
   const bool is_beyond = left > low && curve.x[left] - curve.x[left - 1] > sparse_step &&
                          rising.y[left] > base + twice;
   if (is_beyond) high = std::min(high, left--);
@@ -102,8 +104,9 @@ double first_height(const LogCurve& curve, const Plateau& plateau) {
   return median_of_range(curve, member.first, std::min(member.last, member.first + near - 1));
 }
 
-/// Interval of another run of the same memory: its points scatter by themselves, and
-/// where they rise with the working set it is chance which of them the level has.
+/// Returns the interval of the latency that another run of the same memory may have. Points
+/// scatter, and if they rise with the working set, the number of points in the level varies by
+/// chance.
 Interval interval_of(std::span<const double> values) {
   const std::size_t half = (values.size() + 1) / 2;
   const Interval sampling = median_interval(values);
@@ -134,7 +137,7 @@ CleanCurve clean(std::span<const CurvePoint> points, SlowRise slow) {
   const double raw_sigma = analysis::noise_of(raw);
   CleanCurve result;
   const double min_height = std::max(min_spike, spike_sigmas * raw_sigma);
-  // Latencies of disturbed hosts scatter so much that what looks like a dip is the level.
+  // Latencies on disturbed hosts scatter so much that an apparent dip is the level.
   result.curve = slow == SlowRise::no_level ? analysis::without_dips(raw, min_height) : raw;
   result.curve = analysis::without_spikes(result.curve, min_height);
   result.sigma = std::max(min_sigma, analysis::noise_of(result.curve));
@@ -149,13 +152,13 @@ std::vector<Level> levels_of(std::span<const CurvePoint> points, SlowRise slow) 
   const std::vector<Plateau> plateaus = analysis::find_plateaus(curve, segments, sigma, slow);
   std::vector<Level> levels;
   for (std::size_t k = 0; k < plateaus.size(); ++k) {
-    if (plateaus[k].is_slope) continue;  // what a miss of the level before costs
+    if (plateaus[k].is_slope) continue;  // its height is the cost of a miss of the previous level
     Level level = to_level(curve, plateaus[k]);
     if (k + 1 < plateaus.size()) {
       level.capacity =
           find_capacity(curve, rising, plateaus[k], first_height(curve, plateaus[k + 1]), sigma);
     } else if (curve.y.back() - plateaus[k].members.back().y_last > min_ratio) {
-      // The next level was not reached: what a miss costs is at least the last point's latency.
+      // The next level was not reached, so that a miss costs at least the last point's latency.
       level.capacity = find_capacity(curve, rising, plateaus[k], curve.y.back(), sigma);
     }
     levels.push_back(level);
@@ -182,7 +185,8 @@ std::optional<CurvePoint> faster_than_first(std::span<const CurvePoint> points,
   const auto is_faster = [&values = curve.y, bound](std::size_t i) {
     return i < values.size() && values[i] < bound;
   };
-  // A nearer level holds the smallest set. Where a smaller set is slower, one point is an outlier.
+  // A nearer level contains the smallest set. If a smaller set is slower, a single faster point is
+  // an outlier.
   for (std::size_t i = 0; i < curve.x.size(); ++i) {
     if (!is_faster(i) || (i > 0 && !is_faster(i + 1))) continue;
     return CurvePoint{std::exp(curve.x[i]), std::exp(curve.y[i])};
@@ -198,7 +202,8 @@ std::vector<double> sizes_around_knees(std::span<const CurvePoint> points, doubl
   std::vector<bool> is_knee(intervals, false);
   for (std::size_t i = 0; i < intervals; ++i) {
     if (std::abs(curve.y[i + 1] - curve.y[i]) < min_rise) continue;
-    // The neighbours as well: the foot and the shoulder of a knee are what its capacity rests on.
+    // Includes the neighbouring intervals, since the foot and the shoulder of a knee determine its
+    // capacity.
     const std::size_t begin = i == 0 ? 0 : i - 1;
     const std::size_t end = std::min(intervals, i + 2);
     for (std::size_t j = begin; j < end; ++j) is_knee[j] = true;
@@ -207,7 +212,7 @@ std::vector<double> sizes_around_knees(std::span<const CurvePoint> points, doubl
   for (std::size_t i = 0; i < intervals; ++i) {
     if (!is_knee[i]) continue;
     const double gap = curve.x[i + 1] - curve.x[i];
-    // The tolerance keeps a gap of exactly `ratio` from being halved by rounding.
+    // The tolerance prevents rounding from splitting a gap of exactly `ratio`.
     const auto parts = static_cast<int>(std::ceil(gap / std::log(ratio) - 1e-6));
     for (int part = 1; part < parts; ++part) {
       sizes.push_back(std::exp(curve.x[i] + gap * part / parts));
@@ -218,7 +223,7 @@ std::vector<double> sizes_around_knees(std::span<const CurvePoint> points, doubl
 
 StepKind classify_step(double step_bytes, double before, double after,
                        std::span<const CurvePoint> one_node_per_page) {
-  // Near enough to mean this step, far enough to be beyond the knee itself.
+  // Near enough to belong to this step, and far enough to be beyond the knee.
   constexpr double nearest = 1.4;
   constexpr double farthest = 4.0;
   std::vector<double> below;
@@ -235,11 +240,10 @@ StepKind classify_step(double step_bytes, double before, double after,
 }
 
 bool may_be_halves(const Level& here, const Level& next, double largest_bytes) {
-  // The way to the far half costs about as much as the near one: 1.8 to 2 times the latency on
-  // NVIDIA's A100 to H200.
+  // The latency of the far half is 1.8 to 2 times that of the near half on NVIDIA's A100 to H200.
   constexpr double max_ratio = 3.0;
   if (!here.capacity || next.latency > max_ratio * here.latency) return false;
-  // Not measured far enough to see the whole end.
+  // Returns true if the sizes do not reach the end of the whole cache.
   if (!next.capacity) return largest_bytes < 2.0 * here.capacity->high;
   return next.capacity->low <= 2.0 * here.capacity->high &&
          next.capacity->high >= 2.0 * here.capacity->low;

@@ -14,16 +14,16 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// Two equal points say nothing unless they are far apart: an octave with less than this rise.
+// Two equal points are a segment only if they are far apart: an octave with less than this rise.
 constexpr double octave_rise = 0.03;
 constexpr double nearly_octave = 0.6;
 
-/// Sums of x, y and their products up to each point, so that any segment's fit costs O(1).
+/// Sums of x, y and their products up to each point, so that the fit of any segment costs O(1).
 class PrefixSums {
  public:
   explicit PrefixSums(const LogCurve& curve) : sums_(curve.x.size() + 1) {
     for (std::size_t i = 0; i < curve.x.size(); ++i) {
-      // Centred on the first point: the sums of squares keep their digits.
+      // Relative to the first point, so that the sums of squares keep their precision.
       const double x = curve.x[i] - curve.x.front();
       const double y = curve.y[i] - curve.y.front();
       const Sums& s = sums_[i];
@@ -88,8 +88,8 @@ Segment make_segment(const LogCurve& curve, const PrefixSums& sums, SegmentKind 
   return {kind, first, last, slope, line(first), line(last)};
 }
 
-/// A partition's time grows with the square of the points. Far more than any run measures are put
-/// together with their neighbours, by the medians of equal groups.
+/// Combines neighbouring points of a curve with far more points than runs measure, by the medians
+/// of equal groups, since the time of a partition grows with the square of the points.
 LogCurve without_crowds(LogCurve curve) {
   constexpr std::size_t max_points = 2048;
   const std::size_t n = curve.x.size();
@@ -141,8 +141,8 @@ double noise_of(const LogCurve& curve) {
     const double residual = curve.y[i] - left * curve.y[i - 1] - right * curve.y[i + 1];
     residuals.push_back(std::abs(residual) / std::sqrt(1.0 + left * left + right * right));
   }
-  // The lower 30 % instead of the median: on a coarse curve most points are next to a knee. A
-  // normal deviate is within 0.3853 with probability 0.3.
+  // The 30 % quantile instead of the median, since most points of a coarse curve are next to a
+  // knee. A normal deviate is within 0.3853 with probability 0.3.
   return quantile(residuals, 0.3) / 0.3853;
 }
 
@@ -220,7 +220,7 @@ std::vector<Segment> partition(const LogCurve& curve, double sigma) {
   const PrefixSums sums(curve);
   const double price = std::log(static_cast<double>(n));
   const double weight = 1.0 / (sigma * sigma);
-  std::vector<Step> best{{.cost = 0.0}};  // of no points at all
+  std::vector<Step> best{{.cost = 0.0}};  // for no points
   for (std::size_t end = 1; end <= n; ++end) {
     Step step;
     for (std::size_t first = 0; first < end; ++first) {
@@ -244,10 +244,10 @@ std::vector<Segment> partition(const LogCurve& curve, double sigma) {
 
 namespace {
 
-constexpr double min_span = 0.15;  // a plateau is at least 16 % wide in size
-// A mean of points that scatter more is no level; slices and noise modes stay below it.
+constexpr double min_span = 0.15;  // minimum width: 16 % in size
+// Maximum scatter of a level. Slices and noise modes stay below it.
 constexpr double max_scatter = 0.2;
-constexpr double gentle_slope = 0.06;       // a ramp that may be a plateau
+constexpr double gentle_slope = 0.06;       // maximum slope of a plateau
 constexpr double long_gentle_slope = 0.13;  // 35 % over a decade: translation (TLB) creep
 constexpr double long_span = 0.8;
 // If a knee approaches a level with this slope, less than 10 % of the rise is left.
@@ -258,7 +258,8 @@ constexpr double shelf_contrast = 2.0;
 constexpr double min_shelf_rise = 0.223;  // ln 1.25; less is the foot of the next knee
 constexpr double creep_slope = 0.2;
 
-/// Root mean square distance of a segment's points from a line that has the height `y_first` there.
+/// Returns the root mean square distance of a segment's points from a line that starts at
+/// `y_first`.
 double scatter_around(const LogCurve& curve, const Segment& segment, double y_first, double slope) {
   double sum = 0.0;
   for (std::size_t i = segment.first; i <= segment.last; ++i) {
@@ -268,7 +269,7 @@ double scatter_around(const LogCurve& curve, const Segment& segment, double y_fi
   return std::sqrt(sum / static_cast<double>(segment.count()));
 }
 
-/// The line through the measured points of a segment.
+/// Returns the line through the measured points of a segment.
 Line line_of(const LogCurve& curve, const Segment& segment) {
   return fit_least_squares(std::span(curve.x).subspan(segment.first, segment.count()),
                            std::span(curve.y).subspan(segment.first, segment.count()));
@@ -289,16 +290,16 @@ Slope slope_of(const LogCurve& curve, const Segment& segment, double sigma) {
   return {line_of(curve, segment).slope, sigma / std::sqrt(xx)};
 }
 
-/// The noise of a segment's points around their line, and never more than `sigma`, the curve's: a
-/// host that others disturb may have three times as much in its memory as in its caches. Of few
-/// points nobody knows it.
+/// Returns the noise of a segment's points around their line, at most `sigma`, that of the curve. A
+/// disturbed host may have three times as much noise in memory as in caches. For fewer than six
+/// points, `sigma` is used.
 double noise_of(const LogCurve& curve, const Segment& segment, double sigma) {
   constexpr std::size_t enough_points = 6;
   if (segment.count() < enough_points) return sigma;
   const Line line = line_of(curve, segment);
   const double y_first = line.intercept + line.slope * curve.x[segment.first];
-  // A line takes two points; four or more are left to tell it, of which Student's distribution has
-  // 1.3 times the error.
+  // With six points and two parameters of the line, Student's distribution has 1.3 times the error
+  // of the normal distribution.
   constexpr double few_points = 1.3;
   const auto count = static_cast<double>(segment.count());
   const double own = few_points * scatter_around(curve, segment, y_first, line.slope) *
@@ -306,8 +307,8 @@ double noise_of(const LogCurve& curve, const Segment& segment, double sigma) {
   return std::clamp(own, min_sigma, sigma);
 }
 
-/// Shoulders and feet of soft knees look like plateaus of a few points where there is noise, so a
-/// plateau must be seen to be flat: 95 % sure that its slope is below `max_slope`.
+/// Returns true if the slope is below `max_slope` with 95 % confidence. Noise makes shoulders and
+/// feet of soft knees look like plateaus of a few points.
 bool is_surely_flat(const LogCurve& curve, const Segment& segment, double sigma) {
   const Slope slope = slope_of(curve, segment, noise_of(curve, segment, sigma));
   return std::max(0.0, slope.value) + 1.645 * slope.error <= max_slope;
@@ -326,8 +327,8 @@ bool is_plateau(const LogCurve& curve, const Segment& segment, double sigma) {
 
 enum class Towards { smaller, larger };
 
-/// The rise per unit of ln size on the way from a segment to the next one, that one's own slope
-/// included; of steps that are small, of as many as it takes to come to another level.
+/// Returns the rise per unit of ln size from a segment to the next one, or the slope of that one if
+/// larger. Small steps are combined until they reach another level.
 double steepness_beside(const LogCurve& curve, std::span<const Segment> segments, std::size_t i,
                         Towards towards) {
   const bool is_before = towards == Towards::smaller;
@@ -355,7 +356,8 @@ double steepness_beside(const LogCurve& curve, std::span<const Segment> segments
 bool is_shelf(const LogCurve& curve, std::span<const Segment> segments, std::size_t i) {
   const Segment& segment = segments[i];
   if (i == 0 || i + 1 == segments.size() || segment.count() < 3) return false;
-  if (segment.kind == SegmentKind::flat) return false;  // too short to be sure of
+  // Flat segments here are too short to be plateaus.
+  if (segment.kind == SegmentKind::flat) return false;
   if (segment.slope < 0.0 || segment.slope > shelf_slope) return false;
   if (span_of(curve, segment) < shelf_span) return false;
   const double before = steepness_beside(curve, segments, i, Towards::smaller);
@@ -363,7 +365,7 @@ bool is_shelf(const LogCurve& curve, std::span<const Segment> segments, std::siz
   return std::min(before, after) >= shelf_contrast * std::max(segment.slope, gentle_slope);
 }
 
-/// The points of a plateau as a line: its slope, and its heights where it begins and ends.
+/// A line through the points of a plateau: its slope, and its heights at both ends.
 struct Side {
   Slope slope{};
   double y_first{0.0};
@@ -376,8 +378,9 @@ Side side_of(const LogCurve& curve, const Segment& whole, double sigma) {
           line.intercept + line.slope * curve.x[whole.last]};
 }
 
-/// A slow step, as from an AMD GPU's cache to its memory, and no creep: on both sides the curve is
-/// flat over a factor of 2.7, and surely much flatter than in between.
+/// Returns true for a slow step between two levels, as from an AMD GPU's cache to its memory,
+/// instead of creep: on both sides the curve is flat over a factor of 2.7, and surely much flatter
+/// than in between.
 bool is_slow_step(const LogCurve& curve, const Plateau& a, const Plateau& b, double sigma) {
   constexpr double min_span_of_side = 1.0;
   constexpr double min_contrast = 4.0;
@@ -392,14 +395,14 @@ bool is_slow_step(const LogCurve& curve, const Plateau& a, const Plateau& b, dou
   const auto is_flat = [&](const Side& side) {
     return min_contrast * (std::abs(side.slope.value) + 1.645 * side.slope.error) <= steepness;
   };
-  // The end of a fitted line is known to twice the error of its mean.
+  // The error of a fitted line at its end is twice that of its mean.
   const auto points = [](const Segment& side) { return static_cast<double>(side.count()); };
   const double error = 2.0 * sigma * std::sqrt(1.0 / points(near) + 1.0 / points(far));
   return rise > min_ratio + 1.645 * error && is_flat(before) && is_flat(after);
 }
 
-/// The steepest slope from a plateau to the next one, over a factor of 2 in size or more, by the
-/// lines through the segments. Between neighbouring sizes farther apart the rise may be a step.
+/// Returns the steepest slope from a plateau to the next one, over a factor of 2 in size or more,
+/// by the lines through the segments. Between sizes that are farther apart, the rise may be a step.
 double steepest_between(const LogCurve& curve, std::span<const Segment> segments, const Plateau& a,
                         const Plateau& b) {
   constexpr double window = 0.68;
@@ -422,10 +425,10 @@ double steepest_between(const LogCurve& curve, std::span<const Segment> segments
   return steepest;
 }
 
-/// True if a cache ends after plateau `a`: it is flat over a factor of 2.7, or a knee follows.
-/// If units share a cache and each has one of its own, a part of every larger set hits the own
-/// one: on H200s reads fall from 15 to 9.1 TB/s between 480 KiB and 8 MiB, with a slope of 0.1 at
-/// first and of at most 0.3. Where the L2 ends it is 0.54 or more.
+/// Returns true if a cache ends after plateau `a`: the plateau is flat over a factor of 2.7, or a
+/// knee follows. If units have a cache each in addition to a shared one, a part of every larger set
+/// hits the own cache. On H200s, reads fall from 15 to 9.1 TB/s between 480 KiB and 8 MiB, with
+/// slopes from 0.1 to 0.3. At the end of the L2 the slope is at least 0.54.
 bool ends_before(const LogCurve& curve, std::span<const Segment> segments, const Plateau& a,
                  const Plateau& b) {
   constexpr double min_knee = 0.4;
@@ -439,7 +442,7 @@ bool ends_before(const LogCurve& curve, std::span<const Segment> segments, const
 bool are_one_level(const LogCurve& curve, const Plateau& a, const Plateau& b, double sigma,
                    SlowRise slow) {
   const double min_step = min_ratio + sigma;
-  // A level is never faster than a nearer one: a fall is a disturbance within one level.
+  // A level is never faster than a nearer one, so that a fall is a disturbance within one level.
   if (height(curve, b) - height(curve, a) <= min_step) return true;
   if (a.is_shelf || b.is_shelf) return false;
   if (is_slow_step(curve, a, b, sigma)) return false;
@@ -449,7 +452,7 @@ bool are_one_level(const LogCurve& curve, const Plateau& a, const Plateau& b, do
   return slow == SlowRise::one_level && rise <= creep_slope * distance;
 }
 
-/// A ramp that is gentle enough to be a level, but is the slow step between two others.
+/// Returns true for the slow step between two levels, a ramp gentle enough to be a level itself.
 bool is_between(const LogCurve& curve, std::span<const Segment> segments, std::size_t i,
                 double sigma) {
   if (i == 0 || i + 1 == segments.size() || segments[i].kind != SegmentKind::ramp) return false;

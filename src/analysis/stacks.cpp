@@ -13,13 +13,13 @@ namespace {
 constexpr std::array views{stack_view_gsi, stack_view_all_causes, stack_view_shapley,
                            stack_view_clock};
 
-// The kernel's own work comes first, then the causes in the order of GSI's figures.
+// Labels of the kernel's own work come first, then the causes in the order of GSI's figures.
 constexpr std::array<std::string_view, 8> categories{
     "no stall",    "compute structural", "compute data", "memory structural",
     "memory data", "synchronization",    "control",      "idle"};
 
 template <std::size_t size>
-std::size_t place_in(const std::array<std::string_view, size>& words, std::string_view word) {
+std::size_t index_in(const std::array<std::string_view, size>& words, std::string_view word) {
   return static_cast<std::size_t>(std::ranges::find(words, word) - words.begin());
 }
 
@@ -123,7 +123,7 @@ std::vector<Stack> stacks_in(std::span<const Finding> findings) {
     stack.time_unit = time->unit;
   }
   std::ranges::stable_sort(stacks, [](const Stack& a, const Stack& b) {
-    return place_in(views, a.view) < place_in(views, b.view);
+    return index_in(views, a.view) < index_in(views, b.view);
   });
   return stacks;
 }
@@ -139,7 +139,7 @@ std::vector<std::string> stack_labels(std::span<const Stack> stacks) {
     }
   }
   std::ranges::stable_sort(labels, [](const auto& a, const auto& b) {
-    return place_in(categories, stack_category(a)) < place_in(categories, stack_category(b));
+    return index_in(categories, stack_category(a)) < index_in(categories, stack_category(b));
   });
   return labels;
 }

@@ -25,24 +25,16 @@ std::vector<double> sorted_and_checked(std::span<const double> values) {
   return sorted;
 }
 
-double quantile_of_sorted(std::span<const double> sorted, double q) {
-  const double position = q * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(position);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  const double share = position - static_cast<double>(below);
-  return sorted[below] + share * (sorted[above] - sorted[below]);
-}
-
-/// Number of smallest and of largest of `count` values to leave out, so that the median lies
-/// between the next ones with 95 %; 0 for fewer than six values.
+/// Returns the number of smallest and of largest values outside the 95 % interval of the median; 0
+/// for fewer than six values.
 std::size_t outside_median(std::size_t count) {
   constexpr double tail = 0.025;
-  constexpr std::size_t many = 500;  // then the binomial distribution is a normal one
+  constexpr std::size_t many = 500;  // approximates the binomial distribution by a normal one
   const auto all = static_cast<double>(count);
   if (count > many) {
     return static_cast<std::size_t>((all - 1.0 - student_t(normal_degrees) * std::sqrt(all)) / 2.0);
   }
-  double probability = std::exp2(-all);  // of i smaller ones
+  double probability = std::exp2(-all);  // probability of i smaller values
   double sum = 0.0;
   for (std::size_t i = 0; i < count; ++i) {
     sum += probability;
@@ -61,20 +53,6 @@ void check_pairs(std::span<const double> x, std::span<const double> y) {
   }
 }
 
-/// The share of the variation of y that `line` explains.
-double r_squared_of(const Line& line, std::span<const double> x, std::span<const double> y) {
-  const double mean_y = mean(y);
-  double residual = 0.0;
-  double total = 0.0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const double error = y[i] - line.intercept - line.slope * x[i];
-    residual += error * error;
-    total += (y[i] - mean_y) * (y[i] - mean_y);
-  }
-  // A constant leaves nothing to explain.
-  return total > 0.0 ? 1.0 - residual / total : 1.0;
-}
-
 }  // namespace
 
 std::int64_t saturated(double whole) {
@@ -82,7 +60,8 @@ std::int64_t saturated(double whole) {
   return std::isnan(whole) ? 0 : static_cast<std::int64_t>(std::clamp(whole, -limit, limit));
 }
 
-// A table where the expansion is poor (Cornish-Fisher, Abramowitz and Stegun 26.7.5).
+// Cornish-Fisher expansion (Abramowitz and Stegun 26.7.5), and a table where the expansion is
+// inaccurate.
 double student_t(std::size_t degrees) {
   constexpr std::array<double, 4> table{12.7062047, 4.3026527, 3.1824463, 2.7764451};
   constexpr double z = 1.959963985;
@@ -96,7 +75,7 @@ double student_t(std::size_t degrees) {
          (3.0 * z7 + 19.0 * z5 + 17.0 * z3 - 15.0 * z) / (384.0 * v * v * v);
 }
 
-// Abramowitz and Stegun 26.7.3 and 26.7.4: finite sums, since the degrees are whole.
+// Abramowitz and Stegun 26.7.3 and 26.7.4: finite sums, since the degrees are whole numbers.
 double two_sided_p(double t, std::size_t degrees) {
   const double distance = std::fabs(t);
   if (degrees == normal_degrees) return std::erfc(distance / std::sqrt(2.0));
@@ -129,7 +108,12 @@ Interval median_interval(std::span<const double> values) {
 
 double quantile(std::span<const double> values, double q) {
   if (!(q >= 0.0 && q <= 1.0)) throw std::invalid_argument("a quantile is in [0, 1]");
-  return quantile_of_sorted(sorted_and_checked(values), q);
+  const std::vector<double> sorted = sorted_and_checked(values);
+  const double position = q * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(position);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  const double share = position - static_cast<double>(below);
+  return sorted[below] + share * (sorted[above] - sorted[below]);
 }
 
 double mean(std::span<const double> values) {
@@ -165,22 +149,22 @@ Line fit_least_squares(std::span<const double> x, std::span<const double> y) {
   Line line;
   line.slope = xy / xx;
   line.intercept = mean_y - line.slope * mean_x;
-  line.r_squared = r_squared_of(line, x, y);
-  line.slope_interval = {line.slope, line.slope};
-  line.intercept_interval = {line.intercept, line.intercept};
-  if (x.size() > 2) {
-    double residual = 0.0;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      const double error = y[i] - line.intercept - line.slope * x[i];
-      residual += error * error;
-    }
-    const std::size_t degrees = x.size() - 2;
-    const double half =
-        student_t(degrees) * std::sqrt(residual / static_cast<double>(degrees) / xx);
-    line.slope_interval = {line.slope - half, line.slope + half};
-    const double aside = half * std::sqrt(xx / static_cast<double>(x.size()) + mean_x * mean_x);
-    line.intercept_interval = {line.intercept - aside, line.intercept + aside};
+  double residual = 0.0;
+  double total = 0.0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double error = y[i] - line.intercept - line.slope * x[i];
+    residual += error * error;
+    total += (y[i] - mean_y) * (y[i] - mean_y);
   }
+  // A constant y has no variation to explain.
+  line.r_squared = total > 0.0 ? 1.0 - residual / total : 1.0;
+  double half = 0.0;
+  if (const std::size_t degrees = x.size() - 2; degrees > 0) {
+    half = student_t(degrees) * std::sqrt(residual / static_cast<double>(degrees) / xx);
+  }
+  const double aside = half * std::sqrt(xx / static_cast<double>(x.size()) + mean_x * mean_x);
+  line.slope_interval = {line.slope - half, line.slope + half};
+  line.intercept_interval = {line.intercept - aside, line.intercept + aside};
   return line;
 }
 
@@ -188,8 +172,8 @@ namespace {
 
 struct Weighted {
   double mean{0.0};
-  double weights{0.0};  ///< their sum
-  double squares{0.0};  ///< the sum of the weights' squares
+  double weights{0.0};  ///< sum of the weights
+  double squares{0.0};  ///< sum of the squares of the weights
   double spread{0.0};   ///< weighted sum of the squares of the deviations: Cochran's Q
 };
 
@@ -215,7 +199,7 @@ PooledMean pool_means(std::span<const double> values, std::span<const double> ha
   if (values.size() < 2 || values.size() != half_widths.size()) {
     throw std::invalid_argument("a mean of several runs needs at least two values with errors");
   }
-  // A value without an error would get all the weight, and infinite errors none at all.
+  // Limits of errors: a value without an error would get the whole weight, an infinite error none.
   constexpr double min_error = 1e-9;
   constexpr double max_error = 1e9;
   std::vector<double> variances;

@@ -16,27 +16,28 @@
 namespace clprobe {
 namespace {
 
-// Both walk over a set in another order, which fills the sets of a cache otherwise.
+// Tolerance for the ends of levels. The two probes access sets in different orders, which fills the
+// sets of a cache differently.
 constexpr double end_margin = 1.25;
-// A cache serves nearly nothing of a set that is twice as large.
+// Ratio of sizes at which a cache serves almost nothing of the larger set.
 constexpr double far_beyond = 2.0;
 
 /// One level of a memory, as a probe found it.
-struct Rung {
+struct FoundLevel {
   Finding value{};
-  std::optional<Interval> end{};  ///< in which its capacity lies
-  double capacity{0.0};           ///< in bytes, where it has an end
+  std::optional<Interval> end{};  ///< bracket of its capacity
+  double capacity{0.0};           ///< in bytes, with an `end`
 };
 
-struct Ladder {
+struct LevelList {
   ProbeResult* result{nullptr};
   std::string_view probe{};
   SharedQuantity what{};
-  std::vector<Rung> rungs{};
+  std::vector<FoundLevel> levels{};
   double measured_to{std::numeric_limits<double>::infinity()};  ///< bytes
 };
 
-/// The interval of a finding's value, or the value alone.
+/// Returns the interval of a finding, or its value as both ends.
 Interval interval_of(const Finding& finding) {
   return {finding.low.value_or(*finding.value), finding.high.value_or(*finding.value)};
 }
@@ -49,89 +50,91 @@ const Finding* find_level(const ProbeResult& result, std::string_view name, std:
   return found == result.findings.end() ? nullptr : &*found;
 }
 
-/// The name of the probe's findings of a quantity of the same series; empty where it has none.
-std::string_view name_beside(const ProbeQuantities& probe, const SharedQuantity& what,
-                             Quantity wanted) {
+/// Returns the name of the probe's findings of a quantity of the same series; empty without one.
+std::string_view finding_name(const ProbeQuantities& probe, const SharedQuantity& what,
+                              Quantity wanted) {
   for (const SharedQuantity& each : probe.quantities) {
     if (each.quantity == wanted && each.series == what.series) return each.finding;
   }
   return {};
 }
 
-Ladder ladder_of(ProbeResult& result, const ProbeQuantities& probe, const SharedQuantity& what) {
-  Ladder ladder{.result = &result, .probe = probe.probe, .what = what};
-  const std::string_view capacity = name_beside(probe, what, Quantity::capacity);
+LevelList levels_of(ProbeResult& result, const ProbeQuantities& probe, const SharedQuantity& what) {
+  LevelList list{.result = &result, .probe = probe.probe, .what = what};
+  const std::string_view capacity = finding_name(probe, what, Quantity::capacity);
   for (const Finding& each : result.findings) {
     if (each.series != what.series) continue;
-    // If the end of a level was not reached, its low end is the largest set that was measured.
-    if (each.name == capacity && !each.value && each.low) ladder.measured_to = *each.low;
+    // Without a reached end, the low end is the largest measured set.
+    if (each.name == capacity && !each.value && each.low) list.measured_to = *each.low;
     if (each.name != what.finding || !each.value || is_at_one_size(each)) continue;
-    Rung rung{each, {}};
+    FoundLevel level{each, {}};
     const Finding* const end = find_level(result, capacity, what.series, each.level);
     if (end != nullptr) {
-      rung.end = interval_of(*end);
-      rung.capacity = *end->value;
+      level.end = interval_of(*end);
+      level.capacity = *end->value;
     }
-    ladder.rungs.push_back(std::move(rung));
+    list.levels.push_back(std::move(level));
   }
-  std::ranges::stable_sort(ladder.rungs, [](const Rung& a, const Rung& b) {
+  std::ranges::stable_sort(list.levels, [](const FoundLevel& a, const FoundLevel& b) {
     return a.value.level.value_or(0) < b.value.level.value_or(0);
   });
-  return ladder;
+  return list;
 }
 
-/// All that is found of a quantity.
-std::vector<Ladder> ladders_of(Run& run, std::span<const ProbeQuantities> all, Quantity quantity) {
-  std::vector<Ladder> ladders;
+/// Returns all findings of a quantity, by series.
+std::vector<LevelList> all_levels_of(Run& run, std::span<const ProbeQuantities> all,
+                                     Quantity quantity) {
+  std::vector<LevelList> lists;
   for (const ProbeQuantities& probe : all) {
     for (ProbeResult& result : run.results) {
       if (result.probe != probe.probe) continue;
       for (const SharedQuantity& each : probe.quantities) {
         if (each.quantity != quantity) continue;
-        Ladder ladder = ladder_of(result, probe, each);
-        if (!ladder.rungs.empty()) ladders.push_back(std::move(ladder));
+        LevelList list = levels_of(result, probe, each);
+        if (!list.levels.empty()) lists.push_back(std::move(list));
       }
     }
   }
-  return ladders;
+  return lists;
 }
 
 double middle_of(const Interval& interval) { return std::sqrt(interval.low * interval.high); }
 
-/// A size that surely lies in a level.
-double size_within(const Ladder& ladder, std::size_t number) {
-  const std::optional<Interval>& end = ladder.rungs[number].end;
-  const bool is_first = number == 0 || !ladder.rungs[number - 1].end;
+/// Returns a size that surely belongs to a level.
+double size_within(const LevelList& list, std::size_t number) {
+  const std::optional<Interval>& end = list.levels[number].end;
+  const bool is_first = number == 0 || !list.levels[number - 1].end;
   if (is_first) return end ? middle_of(*end) / far_beyond : 1.0;
-  const double before = middle_of(*ladder.rungs[number - 1].end);
-  const double last = end ? middle_of(*end) : ladder.measured_to;
+  const double before = middle_of(*list.levels[number - 1].end);
+  const double last = end ? middle_of(*end) : list.measured_to;
   return std::isinf(last) ? before * far_beyond : std::sqrt(before * last);
 }
 
-/// True if the sizes that a level holds are known.
-bool is_placed(const Ladder& ladder, std::size_t number) {
-  return ladder.rungs[number].end || (number > 0 && ladder.rungs[number - 1].end);
+/// Returns true if the sizes of a level are known.
+bool is_placed(const LevelList& list, std::size_t number) {
+  return list.levels[number].end || (number > 0 && list.levels[number - 1].end);
 }
 
-const Rung& rung_at(const Ladder& ladder, double size) {
-  const auto found = std::ranges::find_if(
-      ladder.rungs, [&](const Rung& each) { return !each.end || size <= middle_of(*each.end); });
-  return found == ladder.rungs.end() ? ladder.rungs.back() : *found;
-}
-
-/// The level of latency that a level of bandwidth is; null where that is unknown. Another tool
-/// numbers the levels of one device alike, and need not say where those of bandwidth end.
-const Rung* rung_beside(const Ladder& bandwidth, std::size_t number, const Ladder& latency,
-                        bool is_imported) {
-  if (is_placed(bandwidth, number)) return &rung_at(latency, size_within(bandwidth, number));
-  const auto found = std::ranges::find_if(latency.rungs, [&](const Rung& each) {
-    return latency.rungs.size() == 1 ||
-           (is_imported && each.value.level == bandwidth.rungs[number].value.level);
+const FoundLevel& level_at(const LevelList& list, double size) {
+  const auto found = std::ranges::find_if(list.levels, [&](const FoundLevel& each) {
+    return !each.end || size <= middle_of(*each.end);
   });
-  return found == latency.rungs.end() ? nullptr : &*found;
+  return found == list.levels.end() ? list.levels.back() : *found;
 }
 
-/// Bandwidth times latency.
+/// Returns the latency level that matches a bandwidth level; null if unknown. Imported levels match
+/// by their numbers, since another tool may not report where bandwidth levels end.
+const FoundLevel* matching_level(const LevelList& bandwidth, std::size_t number,
+                                 const LevelList& latency, bool is_imported) {
+  if (is_placed(bandwidth, number)) return &level_at(latency, size_within(bandwidth, number));
+  const auto found = std::ranges::find_if(latency.levels, [&](const FoundLevel& each) {
+    return latency.levels.size() == 1 ||
+           (is_imported && each.value.level == bandwidth.levels[number].value.level);
+  });
+  return found == latency.levels.end() ? nullptr : &*found;
+}
+
+/// Returns bandwidth times latency.
 Finding implied_by(const Finding& rate, const Finding& time, std::string_view name) {
   const Interval rates = interval_of(rate);
   const Interval times = interval_of(time);
@@ -152,14 +155,14 @@ bool is_near(const Interval& a, const Interval& b, double margin) {
 
 std::int64_t whole(double bytes) { return static_cast<std::int64_t>(std::llround(bytes)); }
 
-/// The warning about the end of a level of bandwidth; nothing where a level of latency ends there.
-std::optional<Warning> warning_about(const Ladder& bandwidth, const Rung& rung,
-                                     const Ladder& latency) {
-  const Interval& end = *rung.end;
+/// Returns the warning about the end of a bandwidth level; nothing if a latency level ends there.
+std::optional<Warning> warning_about(const LevelList& bandwidth, const FoundLevel& level,
+                                     const LevelList& latency) {
+  const Interval& end = *level.end;
   if (end.high > latency.measured_to) return std::nullopt;
   double nearest = std::numeric_limits<double>::infinity();
-  const Rung* beside = nullptr;
-  for (const Rung& each : latency.rungs) {
+  const FoundLevel* beside = nullptr;
+  for (const FoundLevel& each : latency.levels) {
     if (!each.end) continue;
     if (is_near(end, *each.end, end_margin)) return std::nullopt;
     const double distance = std::fabs(std::log(middle_of(end) / middle_of(*each.end)));
@@ -170,7 +173,7 @@ std::optional<Warning> warning_about(const Ladder& bandwidth, const Rung& rung,
   Warning warning{std::string(beside == nullptr ? lone_end_warning : end_warning),
                   {{"probe", std::string(bandwidth.probe)},
                    {"series", std::string(bandwidth.what.series)},
-                   {"ends_at_bytes", whole(rung.capacity)},
+                   {"ends_at_bytes", whole(level.capacity)},
                    {"other_probe", std::string(latency.probe)},
                    {"other_series", std::string(latency.what.series)}},
                   WarningSource::analysis};
@@ -178,8 +181,9 @@ std::optional<Warning> warning_about(const Ladder& bandwidth, const Rung& rung,
   return warning;
 }
 
-void warn_of_ends(const Ladder& bandwidth, const Ladder& latency, std::vector<Warning>& warnings) {
-  for (const Rung& each : bandwidth.rungs) {
+void warn_of_ends(const LevelList& bandwidth, const LevelList& latency,
+                  std::vector<Warning>& warnings) {
+  for (const FoundLevel& each : bandwidth.levels) {
     if (!each.end) continue;
     if (auto warning = warning_about(bandwidth, each, latency)) {
       warnings.push_back(std::move(*warning));
@@ -204,16 +208,17 @@ void take_back(Run& run) {
   }
 }
 
-std::string_view made_name(std::span<const ProbeQuantities> all, const Ladder& bandwidth,
+std::string_view made_name(std::span<const ProbeQuantities> all, const LevelList& bandwidth,
                            Quantity made) {
   for (const ProbeQuantities& probe : all) {
-    if (probe.probe == bandwidth.probe) return name_beside(probe, bandwidth.what, made);
+    if (probe.probe == bandwidth.probe) return finding_name(probe, bandwidth.what, made);
   }
   return {};
 }
 
-/// The smallest set of which the bandwidth was measured; none of a document without points.
-std::optional<double> smallest_set(const Ladder& bandwidth) {
+/// Returns the smallest working set with a measured bandwidth; nothing for a document without
+/// points.
+std::optional<double> smallest_set(const LevelList& bandwidth) {
   std::optional<double> smallest;
   for (const Point& point : bandwidth.result->points) {
     if (point.series != bandwidth.what.series) continue;
@@ -223,16 +228,16 @@ std::optional<double> smallest_set(const Ladder& bandwidth) {
   return smallest;
 }
 
-/// Adds the ends of latency at which the bandwidth goes on: of several in a level the last one.
-void add_latency_ends(const Ladder& bandwidth, const Ladder& latency, std::string_view name) {
+/// Adds the latency ends inside bandwidth levels, the last one of each level.
+void add_latency_ends(const LevelList& bandwidth, const LevelList& latency, std::string_view name) {
   const std::optional<double> smallest = smallest_set(bandwidth);
   if (!smallest || name.empty()) return;
-  for (const Rung& level : bandwidth.rungs) {
-    const Rung* last = nullptr;
-    for (const Rung& each : latency.rungs) {
-      if (!each.end || &rung_at(bandwidth, each.capacity) != &level) continue;
+  for (const FoundLevel& level : bandwidth.levels) {
+    const FoundLevel* last = nullptr;
+    for (const FoundLevel& each : latency.levels) {
+      if (!each.end || &level_at(bandwidth, each.capacity) != &level) continue;
       if (each.end->low <= *smallest || each.end->high >= bandwidth.measured_to) continue;
-      const bool is_shared = std::ranges::any_of(bandwidth.rungs, [&](const Rung& own) {
+      const bool is_shared = std::ranges::any_of(bandwidth.levels, [&](const FoundLevel& own) {
         return own.end && is_near(*own.end, *each.end, end_margin);
       });
       if (!is_shared) last = &each;
@@ -254,10 +259,10 @@ void add_latency_ends(const Ladder& bandwidth, const Ladder& latency, std::strin
 
 void tell_agreement(Run& run, std::span<const ProbeQuantities> all) {
   take_back(run);
-  const std::vector<Ladder> latencies = ladders_of(run, all, Quantity::latency);
+  const std::vector<LevelList> latencies = all_levels_of(run, all, Quantity::latency);
   std::vector<Warning> warnings;
-  for (const Ladder& bandwidth : ladders_of(run, all, Quantity::bandwidth)) {
-    const auto is_beside = [&](const Ladder& other) {
+  for (const LevelList& bandwidth : all_levels_of(run, all, Quantity::bandwidth)) {
+    const auto is_beside = [&](const LevelList& other) {
       return other.what.memory == bandwidth.what.memory && other.probe != bandwidth.probe;
     };
     const auto latency = std::ranges::find_if(latencies, is_beside);
@@ -268,11 +273,12 @@ void tell_agreement(Run& run, std::span<const ProbeQuantities> all) {
     }
     const std::string_view name = made_name(all, bandwidth, Quantity::implied_bytes_in_flight);
     if (name.empty()) continue;
-    for (std::size_t i = 0; i < bandwidth.rungs.size(); ++i) {
-      const Rung* const beside = rung_beside(bandwidth, i, *latency, run.imported.has_value());
+    for (std::size_t i = 0; i < bandwidth.levels.size(); ++i) {
+      const FoundLevel* const beside =
+          matching_level(bandwidth, i, *latency, run.imported.has_value());
       if (beside == nullptr) continue;
       bandwidth.result->findings.push_back(
-          implied_by(bandwidth.rungs[i].value, beside->value, name));
+          implied_by(bandwidth.levels[i].value, beside->value, name));
     }
   }
   if (is_disturbed(run)) return;

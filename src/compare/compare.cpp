@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which findings and points belong together.
+// Matching of findings and points.
 #include "compare/api/compare.hpp"
 
 #include <fmt/format.h>
@@ -25,23 +25,24 @@
 namespace clprobe {
 namespace {
 
-/// The levels of a series in which two runs disagree, as one finding of each.
+/// The levels of a series in which two runs disagree, as one finding of each run.
 struct LevelSets {
   ComparedFinding baseline{};
   ComparedFinding other{};
-  /// `different` where the curves differ at the sizes of a level that one run alone has, else
-  /// `unclear`: the same curve was cut into other levels.
+  /// `different` if the curves differ at the sizes of a level that one run lacks. `unclear` if the
+  /// same curve was only split into other levels.
   Judgement judgement{};
-  std::set<int> touched{};  ///< the baseline's levels that are matched to none or lost a neighbour
+  std::set<int> touched{};  ///< baseline's levels without a counterpart, or next to such a level
 };
 
-// Curves that are nearer than that at the sizes of a level may have been cut in another way.
+// Curves with a smaller ratio at the sizes of a level may only have been split differently.
 constexpr double min_factor = 1.25;
 
-/// True if the run without the level measured its sizes, and found other times at all of them.
+/// Returns true if the run without the level measured its sizes, and found other times at all of
+/// them.
 bool is_surely_absent(const ComparedResult& with, const ComparedResult& without,
                       const Finding& level, std::size_t& points) {
-  // That so many points lie on one side by chance has a probability of 2 / 2^6 = 3 % (sign test).
+  // Six points differ in the same direction by chance with probability 2 / 2^6 = 3 % (sign test).
   constexpr std::size_t min_points = 6;
   const ComparedCurve* const there = sized_curve(with, level.series);
   const ComparedCurve* const here = sized_curve(without, level.series);
@@ -61,7 +62,7 @@ ComparedFinding levels_finding(std::string_view series, std::size_t count) {
   return compared;
 }
 
-/// "level 2 only in this run", "levels 1 and 3 only in the baseline".
+/// Returns "level 2 only in this run", "levels 1 and 3 only in the baseline".
 std::string lone_levels_text(const std::set<int>& numbers, std::string_view run) {
   std::string text;
   for (const int number : numbers) {
@@ -106,7 +107,7 @@ Judgement judge_sets(const ComparedResult& baseline, const ComparedResult& other
   return judged;
 }
 
-/// For the series of `maps` whose levels are not all matched.
+/// Returns the series of `maps` with levels that have no counterpart.
 std::vector<LevelSets> differing_levels(const ComparedResult& baseline, const ComparedResult& other,
                                         const LevelMaps& maps) {
   std::vector<LevelSets> found;
@@ -140,13 +141,13 @@ std::vector<LevelSets> differing_levels(const ComparedResult& baseline, const Co
   return found;
 }
 
-/// True for a time or a bandwidth, in whatever unit: it distinguishes a level from another one.
+/// Returns true for a time or a bandwidth in any unit, which distinguishes levels.
 bool is_speed(const Finding& finding) {
   constexpr std::array units{"seconds", "cycles", "bytes_per_second", "bytes_per_cycle"};
   return std::ranges::find(units, finding.unit) != units.end();
 }
 
-/// True if the baseline's finding describes the end of a level whose next level is another one in
+/// Returns true if the baseline's finding describes the end of a level whose next level differs in
 /// the other run. The time of a level does not depend on its neighbours.
 bool rests_on_differing(const Finding& finding, const std::vector<LevelSets>& sets) {
   if (!finding.level || is_speed(finding)) return false;
@@ -155,8 +156,8 @@ bool rests_on_differing(const Finding& finding, const std::vector<LevelSets>& se
   });
 }
 
-/// The first finding of the series without a value, where the run has none with one: it then says
-/// why the series is not there.
+/// Returns the first finding of the series without a value, whose reason explains the missing
+/// series; null if another finding has a value.
 const Finding* lost_series(const ComparedResult& result, std::string_view series) {
   const Finding* lost = nullptr;
   for (const ComparedFinding& each : result.findings) {
@@ -167,21 +168,21 @@ const Finding* lost_series(const ComparedResult& result, std::string_view series
   return lost;
 }
 
-/// True if a finding's series is this curve's name, or that name with more after a blank, as
-/// "load-throughput 4 B".
+/// Returns true if a finding's series is this curve's name, or begins with that name and a blank,
+/// as "load-throughput 4 B".
 bool is_about(std::string_view series, const ComparedCurve& curve) {
   if (!series.starts_with(curve.series)) return false;
   return series.size() == curve.series.size() || series[curve.series.size()] == ' ';
 }
 
-/// Timer of the curve behind a series' findings; empty if it is not stated.
+/// Returns the timer of the curve behind a series' findings; empty if unknown.
 std::string timer_of(const ComparedResult& result, std::string_view series) {
   const auto curve =
       std::ranges::find_if(result.curves, [&](const auto& each) { return is_about(series, each); });
   return curve == result.curves.end() ? "" : curve->settings.text_or("timer", "");
 }
 
-/// Findings of one probe that nobody can compare, and the one row that speaks for them.
+/// Findings of one probe that cannot be compared, and the row that replaces them.
 class Unresolved {
  public:
   struct Cell {
@@ -190,10 +191,10 @@ class Unresolved {
     Judgement judgement{};
   };
 
-  /// `kind`: what they are, in the plural. `why`: what follows "3 of 7 ... are unclear: ".
+  /// `kind`: name of the findings in the plural. `why`: text after "3 of 7 ... are unclear: ".
   Unresolved(std::string_view kind, std::string why) : kind_(kind), why_(std::move(why)) {}
 
-  /// Counts a finding. Returns whether it is unclear, and is then kept.
+  /// Counts a finding. If it is unclear, keeps the finding and returns true.
   bool takes(const ComparedFinding& baseline, const ComparedFinding* other,
              const Judgement& judged) {
     ++total_;
@@ -204,7 +205,7 @@ class Unresolved {
 
   [[nodiscard]] const std::vector<Cell>& cells() const { return cells_; }
 
-  /// The number of findings, the number that are resolved, and why the others are not.
+  /// The number of findings, the number of decided ones, and the reason for the rest.
   [[nodiscard]] ComparedFinding all() const { return counted(fmt::format("{} {}", total_, kind_)); }
   [[nodiscard]] ComparedFinding resolved() const {
     return counted(fmt::format("{} of {} decided", total_ - cells_.size(), total_));
@@ -256,7 +257,7 @@ class Comparator {
       ComparedRow row{.probe = result.probe, .baseline = &each};
       row.cells.resize(runs_.size());
       row.cells[made_.baseline].finding = &each;
-      places_[&each] = made_.rows.size();
+      row_of_[&each] = made_.rows.size();
       made_.rows.push_back(std::move(row));
     }
   }
@@ -264,7 +265,7 @@ class Comparator {
   void add_run(std::size_t run) {
     for (const ComparedResult& result : baseline_.results) {
       const ComparedResult* const other = result_of(runs_[run], result.probe);
-      // Not every device has a clock of its core, and nobody asked for it as for a probe.
+      // Some devices have no clock of the core, which users cannot request like a probe.
       if (other == nullptr && result.probe == clock_section) continue;
       if (other != nullptr && !is_same_method(result, *other)) {
         made_.unmatched.push_back(
@@ -289,7 +290,8 @@ class Comparator {
     }
   }
 
-  /// A probe that ran before and fails now is a change; one that nobody asked for is not.
+  /// Records a missing probe. A probe that succeeded in the baseline and fails now is a change; an
+  /// omitted probe is not.
   void lose_probe(std::size_t run, const ComparedResult& result, const ComparedResult* other) {
     const bool has_failed = other != nullptr && other->status != Status::ok;
     std::string reason = "not measured in this run";
@@ -304,10 +306,10 @@ class Comparator {
 
   void settle(std::size_t run, const ComparedFinding& baseline, const ComparedFinding* finding,
               Judgement judgement) {
-    made_.rows[places_.at(&baseline)].cells[run] = {finding, std::move(judgement)};
+    made_.rows[row_of_.at(&baseline)].cells[run] = {finding, std::move(judgement)};
   }
 
-  /// A row that speaks for several findings, which get no verdict of their own.
+  /// Adds a row for several findings, which get no verdict of their own.
   void settle_together(std::size_t run, const std::string& probe, const ComparedFinding& baseline,
                        const ComparedFinding& other, const Judgement& judgement) {
     const auto keep = [&](const ComparedFinding& finding) {
@@ -329,7 +331,7 @@ class Comparator {
     row->cells[run] = {keep(other), judgement};
   }
 
-  /// Several findings of a kind that cannot be compared share one row.
+  /// Combines several findings of a kind that cannot be compared in one row.
   void settle_unresolved(std::size_t run, const std::string& probe, const Unresolved& unresolved) {
     const auto& cells = unresolved.cells();
     const bool are_several = cells.size() > 1;
@@ -365,8 +367,9 @@ class Comparator {
     return judged;
   }
 
-  /// Judges a finding that the other run does not have. A change, if its device no longer has it;
-  /// unclear, if the run did not show it; nothing if the run is silent about the series.
+  /// Judges a finding that the other run lacks: a change, if its device no longer has the feature;
+  /// unclear, if the run could not measure it. Returns nothing if the run does not mention the
+  /// series.
   static std::optional<Judgement> judge_lost(const ComparedFinding& finding, const Finding* lost) {
     if (lost == nullptr || !finding.finding.value) return std::nullopt;
     const bool is_known = lost->source == Source::reported;
@@ -384,12 +387,12 @@ class Comparator {
     for (const LevelSets& each : sets) {
       settle_together(run, baseline.probe, each.baseline, each.other, each.judgement);
     }
-    // Shares of a whole: on a noisy machine they are hundreds.
+    // Shares of a whole, of which a noisy machine has hundreds.
     Unresolved shares(
         "shares",
         fmt::format("a change of {:g} % of the total is possible, or one run has no value",
                     100.0 * coarse_change));
-    // Values that one run per side cannot compare, however often they are measured.
+    // Values that vary from run to run, so that one run per side cannot show a change.
     Unresolved passing("passing values",
                        "values of this kind vary from run to run; compare several runs per side");
     for (const auto& [key, finding] : theirs) {
@@ -446,7 +449,7 @@ class Comparator {
   std::span<const RunDigest> runs_;
   const RunDigest& baseline_;
   Comparison made_{};
-  std::map<const ComparedFinding*, std::size_t> places_{};
+  std::map<const ComparedFinding*, std::size_t> row_of_{};
 };
 
 }  // namespace
@@ -510,7 +513,7 @@ void count(VerdictCounts& counts, Verdict verdict) {
 
 namespace {
 
-/// True if `cycles` is `time` in cycles of the core: one quantity in two units.
+/// Returns true if `cycles` is `time` converted to cycles of the core.
 bool is_in_cycles_of(const Finding& cycles, const ComparedFinding& time) {
   constexpr double rounding = 1e-3;
   const Finding& finding = time.finding;

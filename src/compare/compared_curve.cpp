@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The points of a probe as curves, and what two of them say of sizes and levels whose numbers alone
-// leave it open.
+// The points of a probe as curves, and decisions about sizes and levels that depend on two curves.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,13 +21,13 @@ std::string text_of(const Value& value) {
   return std::visit([](const auto& held) { return fmt::format("{}", held); }, value);
 }
 
-/// Time of one access in seconds, or accesses (bytes) a second; nothing where neither is known.
+/// Returns the time of one access in seconds, or accesses (bytes) per second; nothing if unknown.
 std::optional<double> value_of(const TimedPoint& timed, bool is_rate) {
   if (!timed.point->failure.empty() || !timed.time) return std::nullopt;
   return is_rate ? 1e9 / timed.time->ns : timed.time->ns * 1e-9;
 }
 
-/// Parameters that differ between points, and one point's worth of those that do not.
+/// Separates the parameters that vary between points from the constant ones.
 void split_parameters(const std::vector<TimedPoint>& points, ComparedCurve& curve) {
   for (const auto& [name, value] : points.front().point->parameters) {
     const bool is_constant =
@@ -45,8 +44,8 @@ void split_parameters(const std::vector<TimedPoint>& points, ComparedCurve& curv
   std::ranges::sort(curve.varying);
 }
 
-/// The parameter along which the points of a curve stand: the only one that varies, or that of the
-/// view, where no two of them share a value. Empty where there is none.
+/// Returns the parameter on the x axis of a curve: the only varying one, or that of the view if no
+/// two points share a value. Empty without one.
 std::string axis_of(const std::vector<TimedPoint>& points, const ComparedCurve& curve,
                     const std::string& shown) {
   if (curve.varying.size() == 1) return curve.varying.front();
@@ -84,7 +83,7 @@ ComparedCurve curve_of(const std::vector<TimedPoint>& points, bool is_rate,
     }
     curve.points.push_back(std::move(compared));
   }
-  // Stable, so that a key that occurs twice keeps its first point in front.
+  // Stable, so that the first of two points with the same key stays first.
   std::ranges::stable_sort(curve.points, {}, &ComparedPoint::key);
   return curve;
 }
@@ -92,27 +91,27 @@ ComparedCurve curve_of(const std::vector<TimedPoint>& points, bool is_rate,
 std::vector<std::vector<TimedPoint>> points_by_series(const ProbeResult& result,
                                                       const DeviceInfo& device) {
   std::vector<std::vector<TimedPoint>> groups;
-  std::map<std::string_view, std::size_t> places;
+  std::map<std::string_view, std::size_t> indices;
   for (const Point& point : result.points) {
-    const auto [place, is_new] = places.emplace(point.series, groups.size());
+    const auto [index, is_new] = indices.emplace(point.series, groups.size());
     if (is_new) groups.emplace_back();
     TimedPoint timed{&point, estimate(point, device)};
     if (timed.time && !(timed.time->ns > 0.0)) timed.time.reset();
-    groups[place->second].push_back(timed);
+    groups[index->second].push_back(timed);
   }
   return groups;
 }
 
 namespace {
 
-/// The largest size of the points: along the curve, or of all of them.
+/// Returns the largest size of the points, along the curve or common to all points.
 double largest_size(const ComparedCurve& curve) {
   auto largest = static_cast<double>(curve.settings.integer_or("working_set_bytes", 0));
   for (const ComparedPoint& each : curve.points) largest = std::max(largest, each.size);
   return largest;
 }
 
-/// Reason why a series is missing, from the run itself if it states one.
+/// Returns the reason for a missing series, from the run itself if known.
 std::string reason_of(const ComparedResult& result, std::string_view series) {
   for (const ComparedFinding& each : result.findings) {
     const Finding& finding = each.finding;
@@ -122,9 +121,9 @@ std::string reason_of(const ComparedResult& result, std::string_view series) {
   return "no point was measured";
 }
 
-/// Reason why a curve shows less than the baseline's; empty if it does not.
+/// Returns why a curve is less complete than the baseline's; empty if it is complete.
 std::string cut_of(const ComparedCurve& baseline, const ComparedCurve& other, bool is_same_device) {
-  constexpr double near = 1.5;  // refined sizes differ from run to run
+  constexpr double near = 1.5;  // refined sizes vary between runs
   const double before = largest_size(baseline);
   const double now = largest_size(other);
   if (is_same_device && before > near * now) {
@@ -200,10 +199,10 @@ std::vector<Cut> find_cuts(const ComparedResult& baseline, const ComparedResult&
 
 namespace {
 
-// A point of a level lies at most this factor from its interval.
+// Maximum ratio of a point's value to the ends of its level's interval.
 constexpr double near = 1.05;
 
-/// Difference of two levels of unequal latency: the ratio at the sizes from half of `size` up to
+/// Returns the ratio of two curves below the sizes where they separate, from half of `size` up to
 /// it.
 double ratio_below(const ComparedCurve& baseline, const ComparedCurve& other, double size) {
   const std::vector<double> ratios =
@@ -211,9 +210,9 @@ double ratio_below(const ComparedCurve& baseline, const ComparedCurve& other, do
   return ratios.empty() ? 0.0 : median(ratios);
 }
 
-/// True if the mean of these logarithms is beyond a coarse change and beyond its own interval.
+/// Returns true if the mean of these logarithms exceeds a coarse change and its own interval.
 bool are_apart(std::span<const double> ratios) {
-  constexpr std::size_t min_ratios = 2;  // one alone may be an outlier
+  constexpr std::size_t min_ratios = 2;  // a single ratio may be an outlier
   if (ratios.size() < min_ratios) return false;
   const double half_width = student_t(ratios.size() - 1) * standard_deviation(ratios) /
                             std::sqrt(static_cast<double>(ratios.size()));
@@ -270,7 +269,7 @@ void look_at_curves(const ComparedResult& baseline, const ComparedResult& other,
   if (before == nullptr || after == nullptr || before->unit != "seconds") return;
   const double step = bracket_step(from, to);
   const double change = std::log(*b.value / *a.value);
-  // Brackets that share more than the step where they touch say that both may be one size.
+  // Brackets that overlap by more than the step may contain the same size.
   const double overlap = std::log(std::min(*a.high, *b.high) / std::max(*a.low, *b.low));
   if (overlap > step || std::fabs(change) <= 2.0 * step) return;
   const ComparedCurve& of_smaller = change > 0.0 ? *before : *after;

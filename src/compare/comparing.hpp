@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parts of a comparison share besides its interface. Pure.
+// Declarations that the files of this folder share. Pure.
 #pragma once
 
 #include <cstddef>
@@ -17,81 +17,82 @@
 
 namespace clprobe {
 
-/// The result of a probe; null where the run has none.
+/// Returns the result of a probe; null without one.
 const ComparedResult* result_of(const RunDigest& run, std::string_view probe);
 
-/// Better, worse or different, by what the finding says is better.
+/// Returns better or worse by the finding's direction; `different` without a direction.
 Verdict direction_of(const Finding& finding, bool is_more);
 
-/// True if a change of one device may belong to this run alone, so that only several runs per side
-/// can show it.
+/// Returns true if a change may belong to this run alone, so that only several runs per side can
+/// show it.
 bool passes_with_run(const ComparedFinding& baseline, const ComparedFinding& other);
 
-/// Makes a change of one device unclear if there is one run per side and the change may belong to
-/// this run, or to other tenants of a virtual machine's host.
+/// Makes a change `unclear` if there is one run per side, and the change may belong to this run or
+/// to other tenants of a virtual machine's host.
 void leave_to_several_runs(const ComparedFinding& baseline, const ComparedFinding& other,
                            Judgement& judged);
 
-/// True if a finding has a value, or a word other than "unknown" and the like.
+/// Returns true if a finding has a value, or a word other than "unknown" and the like.
 bool says_something(const Finding& finding);
 
 inline bool is_change(Verdict verdict) {
   return verdict != Verdict::same && verdict != Verdict::unclear;
 }
 
-/// Doubt about findings of a series that were timed differently: events and the host's clock see
-/// launches differently. Empty if both runs were timed alike.
+/// Returns the doubt about findings of a series that were timed differently, since events and the
+/// host's clock time launches differently. Empty if both runs have the same timer.
 std::string doubt_of_timers(const ComparedResult& baseline, const ComparedResult& other,
                             std::string_view series);
 
-/// Two runs that found the rate of a clock in two ways. Against the host's clock it was found 30 %
-/// too low, far beyond its interval (seen on an H200 whose events were refused for once).
+/// Returns the doubt about clock rates that were calibrated in two ways. On an H200 without events,
+/// calibration against the host's clock was 30 % too low, far beyond its interval.
 std::string doubt_of_clock(const Finding& baseline, const Finding& other);
 
-/// Reason why two runs with different methods give no verdict, with the versions of their tools.
+/// Returns why two runs with different methods get no verdict, with the versions of their tools.
 std::string differing_methods(const RunDigest& baseline, const RunDigest& other);
 
-/// True if the finding is a share, of which differences are compared and not ratios.
+/// Returns true for a share, for which differences are compared instead of ratios.
 bool is_share(const Finding& finding);
 
-/// True if its differences are judged as shares of its whole: it is a share, or a part of another
-/// finding of its run.
+/// Returns true if differences are judged as shares of a whole: for a share, or a part of another
+/// finding of the run.
 bool is_part(const ComparedFinding& compared);
 
 /// Converts a part of another finding to a share of `whole`, which is above 0.
 ComparedFinding as_share(const ComparedFinding& compared, double whole);
 
-/// Place of a finding on the line on which two of them are compared: the natural logarithm of its
-/// value, or the value itself for a share.
-struct Place {
+/// Position of a finding on the axis of comparisons: the natural logarithm of its value, or the
+/// value of a share.
+struct Position {
   double value{0.0};
-  double below{0.0};  ///< to the lower end of its 95 % interval, with all errors that are known
-  double above{0.0};  ///< to the upper end; both may be infinite
-  bool has_interval{false};  ///< whether the finding has an interval of its own
+  /// Distance to the lower end of the 95 % interval, including all known errors.
+  double below{0.0};
+  double above{0.0};         ///< distance to the upper end; both may be infinite
+  bool has_interval{false};  ///< true if the finding has its own interval
   std::size_t degrees{normal_degrees};
 };
 
-/// The one place where the error of a finding is put together. Needs a value, and of what is no
-/// share one above 0.
-Place locate(const ComparedFinding& compared);
+/// Returns the position of a finding, combining all of its errors. Requires a value, which must be
+/// above 0 unless the finding is a share.
+Position locate(const ComparedFinding& compared);
 
-/// From one finding to another, on their line.
+/// Difference of two findings on their axis.
 struct Difference {
   double change{0.0};
   Interval interval{};  ///< 95 %
   std::size_t degrees{normal_degrees};
 
-  /// The farther end: the largest change that the data leave possible.
+  /// Returns the distance to the farther end: the largest change that the data do not exclude.
   [[nodiscard]] double farthest() const;
-  /// Distance of the end nearer to no change beyond `bound`; negative if it is not beyond.
+  /// Returns how far the end nearest to 0 exceeds `bound`; negative within `bound`.
   [[nodiscard]] double beyond(double bound) const;
-  /// Probability that a change looks that large though it is not beyond `bound`.
+  /// Returns the probability of a difference this large if the true change is within `bound`.
   [[nodiscard]] double p_value(double bound) const;
 };
 
-Difference difference(const Place& from, const Place& to);
+Difference difference(const Position& from, const Position& to);
 
-/// A point, and the time of its access where it has one that is above 0.
+/// A point, and the time of its access if above 0.
 struct TimedPoint {
   const Point* point{nullptr};
   std::optional<Estimate> time{};
@@ -101,83 +102,85 @@ struct TimedPoint {
 std::vector<std::vector<TimedPoint>> points_by_series(const ProbeResult& result,
                                                       const DeviceInfo& device);
 
-/// The curve of the points of one series, at least one. `is_rate`: values are bytes per second,
-/// else seconds. `shown`: the parameter on the x axis of the probe's chart.
+/// Returns the curve of the points of one series, at least one point. `is_rate`: values are bytes
+/// per second instead of seconds. `shown`: parameter on the x axis of the probe's chart.
 ComparedCurve curve_of(const std::vector<TimedPoint>& points, bool is_rate,
                        const std::string& shown);
 
-/// A series of the baseline that another run measured less of, or not at all.
+/// A series of the baseline that another run measured only in part, or not at all.
 struct Cut {
   std::string series{};
   std::string reason{};
 };
 
-/// The series of which the other run has no point, less than half of the baseline's points or, of
-/// one device, of its range of sizes. Without those that are measured only where others call for
-/// it.
+/// Returns the series of which the other run has no point, or less than half of the baseline's
+/// points or, for the same device, of its range of sizes. Excludes series that are measured only on
+/// demand of others.
 std::vector<Cut> find_cuts(const ComparedResult& baseline, const ComparedResult& other,
                            bool is_same_device);
 
-/// One series of a run compared with the baseline's, point by point.
+/// Compares one series of a run with the baseline's, point by point.
 CurveSummary summarise_curve(std::size_t run, const std::string& probe,
                              const ComparedCurve& baseline, const ComparedCurve& other);
 
-/// The curve of a series, whose points have sizes; null where there is none.
+/// Returns the curve of a series whose points have sizes; null without one.
 const ComparedCurve* sized_curve(const ComparedResult& result, std::string_view series);
 
-/// Logarithms of the ratios to the baseline at the sizes above `low` and below `high` that both
-/// curves have.
+/// Returns the logarithms of the ratios to the baseline, at the common sizes between `low` and
+/// `high`.
 std::vector<double> log_ratios(const ComparedCurve& baseline, const ComparedCurve& other,
                                double low, double high);
 
-/// Logarithms of the ratios of `without` to `with`, at the sizes at which `with` has the level.
+/// Returns the logarithms of the ratios of `without` to `with`, at the sizes at which `with` has
+/// the level.
 std::vector<double> ratios_in_level(const ComparedCurve& with, const ComparedCurve& without,
                                     const Finding& level);
 
-/// Makes two capacities a change that are `unclear` because their brackets touch, if the curves run
-/// apart between the two, that of the smaller capacity above the other.
+/// Turns an `unclear` verdict about two capacities with touching brackets into a change, if the
+/// curves differ between the capacities and the curve of the smaller capacity is the higher one.
 void look_at_curves(const ComparedResult& baseline, const ComparedResult& other,
                     const ComparedFinding& from, const ComparedFinding& to, Judgement& judged);
 
-/// The times of a series' levels, or their bandwidths, by number.
+/// Returns the times of a series' levels, or their bandwidths, by number.
 std::map<int, const ComparedFinding*> speeds_of(const ComparedResult& result,
                                                 std::string_view series);
 
-/// For each series that has another number of levels than in the baseline, or another one in the
-/// place of one of them. For two runs of one device.
+/// Returns the corresponding levels of two runs of one device, for each series whose numbers of
+/// levels differ, or whose levels of one number are different levels.
 LevelMaps level_maps(const ComparedResult& baseline, const ComparedResult& other);
 
-/// Sets `level_name` of the findings of a run: "L1", "L2", "far L2", "TLB reach", "memory". The
-/// levels of a series that has steps are caches by these; those of others, of any probe, are the
-/// caches that end at the same size; of a series without sizes, in an imported run, those of the
-/// same numbers. A last level is memory where it goes on far beyond the caches.
+/// Sets `level_name` of a run's findings: "L1", "L2", "far L2", "TLB reach", "memory". In a series
+/// with steps, the steps determine the caches. Levels of other series have the name of the cache
+/// that ends at the same size; in an imported series without sizes, that of the same number. A last
+/// level that continues far beyond the caches is memory.
 void name_levels(RunDigest& run, bool is_imported);
 
-/// Series, level, name, for shares of a bar their view and label, and the how-manieth of its kind.
+/// Series, level and name; for shares of a bar also view and label; and the index among findings of
+/// equal keys.
 using Key =
     std::tuple<std::string_view, int, std::string_view, std::string_view, std::string_view, int>;
 
-/// The findings of a run, with the levels that correspond to them in the baseline; a level that the
-/// baseline does not have has a negative number.
+/// Returns the findings of a run by key, with the baseline's numbers of their levels. A level
+/// without a counterpart has a negative number.
 std::map<Key, const ComparedFinding*> keyed(const ComparedResult& result, const LevelMaps& levels);
 
 /// Timers of the points behind a finding: the clock in the kernel, whole launches, or both.
 struct TimedBy {
   bool clock{false};
   bool launches{false};
-  bool is_own{false};       ///< of points of the finding's own series
-  bool is_best{false};      ///< by the best of a point's many visits, to which others only add
-  bool is_one_unit{false};  ///< of what one unit does while the others idle
+  bool is_own{false};       ///< true for points of the finding's own series
+  bool is_best{false};      ///< true for estimates from the best of many visits
+  bool is_one_unit{false};  ///< true for work of one unit while the others idle
 };
 
-/// Timers of each series of a result ("load-throughput", for findings also "load-throughput 4 B"),
-/// and of all series for findings whose series has no points of its own.
+/// Timers of each series of a result, and of all series for findings whose series has no points.
+/// The finding "load-throughput 4 B" uses the series "load-throughput".
 class SeriesTimers {
  public:
   SeriesTimers(const ProbeResult& result, const DeviceInfo& device);
 
-  /// If both timers timed points of its series, returns that of the points which took as long as
-  /// the finding.
+  /// Returns the timers of a finding's series. If there are two, returns those of the points whose
+  /// time is that of the finding.
   [[nodiscard]] TimedBy of(const Finding& finding) const;
 
  private:
@@ -192,18 +195,17 @@ class SeriesTimers {
   TimedBy all_{};
 };
 
-/// Facts about a run besides its findings.
+/// Properties of a run, apart from its findings, that affect their errors.
 struct Meanwhile {
-  std::span<const Disturbance> disturbances{};  ///< by its reference points
-  bool is_virtual_cpu{false};                   ///< whether it is one of a CPU in a virtual machine
+  std::span<const Disturbance> disturbances{};  ///< according to its reference points
+  bool is_virtual_cpu{false};                   ///< true on a CPU of a virtual machine
 };
 
 Meanwhile meanwhile_of(const Run& run, std::span<const Disturbance> disturbances);
 
-/// Half a 95 % interval, on the line on which findings are compared (logarithms; of shares
-/// themselves), of what changed while the run lasted: as the reference points saw it, and of what
-/// all cores do together, by what others took of them all along; and of what is otherwise in the
-/// next process, as pages lie.
+/// Returns half the 95 % interval for influences on a finding that its samples do not show: changes
+/// during the run according to the reference points, other processes for work of all cores, and the
+/// page placement of a process. A logarithm, for shares a difference.
 double disturbance_of(const Finding& finding, const ProbeResult& result, const TimedBy& timed,
                       const DeviceInfo& device, const Meanwhile& meanwhile);
 

@@ -16,23 +16,23 @@
 namespace clprobe {
 namespace {
 
-/// A time of one point, and by how much of it its samples spread.
+/// A time of one point, and the relative spread of its samples.
 struct Spread {
   double seconds{0.0};
   double share{0.0};
 };
 
-/// Half a 95 % interval of the mean of so many normal values, in units of their range (1.96 by
-/// the mean range of Tippett 1925, 1.128, 1.693, ..., and by the root of their number). Two have no
-/// more than their range.
+/// Returns half the 95 % interval of the mean of so many normal values, in units of their range
+/// (1.96 divided by the mean range of Tippett 1925, 1.128, 1.693, ..., and by the square root of
+/// their number). For two values, at most the range.
 double error_of_mean(std::size_t values) {
   constexpr std::array shares{1.0, 0.668, 0.476, 0.377, 0.316};
   constexpr std::size_t fewest = 2;
   return shares.at(std::min(std::max(values, fewest) - fewest, shares.size() - 1));
 }
 
-/// Relative uncertainty of a point's time by its visits, which were made at different times; by the
-/// samples of a single visit, and by the distance of the two best of many.
+/// Returns the relative uncertainty of a point's time from its visits at different times; for a
+/// single visit or for estimates of the best visits, from the interval.
 double spread_of(const Point& point, const Estimate& time, const DeviceInfo& device) {
   const std::vector<double> visits = visit_estimates_ns(point, device);
   if (visits.size() < 2 || time.holds_visits) return time.ns_interval.high / time.ns - 1.0;
@@ -48,8 +48,8 @@ std::vector<Spread> spreads_of(const std::vector<TimedPoint>& points, const Devi
   return spreads;
 }
 
-/// Samples that differ from visit to visit will differ from run to run: the upper quartile of the
-/// spreads of those points that are as fast as the finding says.
+/// Returns the spread that a finding's samples suggest between runs: the upper quartile of the
+/// spreads of the points whose time is that of the finding.
 double spread_behind(const Finding& finding, double seconds, std::span<const Spread> spreads) {
   constexpr double near = 0.05;
   constexpr double quartile = 0.75;
@@ -63,8 +63,7 @@ double spread_behind(const Finding& finding, double seconds, std::span<const Spr
   return shares.empty() ? 0.0 : quantile(shares, quartile);
 }
 
-/// Spread of a share, which is a difference of the times of a series' points, in shares of the
-/// whole.
+/// Returns the spread of a share, which is a difference of times of a series' points.
 double spread_of_all(std::span<const Spread> spreads) {
   constexpr double quartile = 0.75;
   std::vector<double> shares;
@@ -72,7 +71,7 @@ double spread_of_all(std::span<const Spread> spreads) {
   return shares.empty() ? 0.0 : quantile(shares, quartile);
 }
 
-/// Half of the relative width of the interval of the clock's rate.
+/// Returns half the relative width of the interval of the clock's rate.
 double calibration_share(const DeviceInfo& device) {
   const Clock& clock = device.clock;
   if (device.timer != Timer::clock || !(clock.ticks_per_ns > 0.0)) return 0.0;
@@ -80,7 +79,7 @@ double calibration_share(const DeviceInfo& device) {
   return std::isfinite(width) ? std::max(0.0, width / 2.0) : 0.0;
 }
 
-/// The core's clock, where accesses were timed by it.
+/// Returns the core's clock, if accesses were timed by it.
 std::optional<CoreClock> core_clock(const DeviceInfo& device) {
   const Clock& clock = device.clock;
   const bool is_core = device.timer == Timer::clock && clock.rate == ClockRate::core_cycles;
@@ -89,13 +88,13 @@ std::optional<CoreClock> core_clock(const DeviceInfo& device) {
                    clock.ticks_per_ns_high * ns_per_second};
 }
 
-/// The spread of the samples behind a finding.
+/// Returns the spread of the samples behind a finding.
 double scatter_of(const Finding& finding, const DeviceInfo& device,
                   std::span<const Spread> spreads) {
   if (finding.value && finding.unit == "share") return spread_of_all(spreads);
   if (!finding.value || !(*finding.value > 0.0)) return 0.0;
   if (finding.unit == "seconds") return spread_behind(finding, *finding.value, spreads);
-  // A rate: to first order its interval is as wide, relatively, as that of the time of one byte.
+  // To first order, the relative interval of a rate is that of the time of one byte.
   if (finding.unit == "bytes_per_second") {
     return spread_behind(finding, 1.0 / *finding.value, spreads);
   }
@@ -106,8 +105,8 @@ double scatter_of(const Finding& finding, const DeviceInfo& device,
   return 0.0;
 }
 
-/// The steps of the grid on which a size lies: where the curve was measured at sizes around it, the
-/// largest of those that its bracket touches; of another unit (strides in elements) the middle one.
+/// Returns the step of the grid around a size: the largest step that the bracket touches. For sizes
+/// in another unit (strides in elements), the median step.
 double step_of(const Finding& finding, const ComparedCurve* curve) {
   if (curve == nullptr || !finding.value || !is_bracket(finding)) return 0.0;
   std::vector<double> sizes;
@@ -145,7 +144,7 @@ ComparedFinding compared_finding(const Finding& finding, const DeviceInfo& devic
   return compared;
 }
 
-/// The value of that which the finding is a part of.
+/// Returns the value of the larger finding that the finding is a part of; 0 without one.
 double whole_of(const Finding& finding, std::span<const Finding> all) {
   if (finding.part_of.empty()) return 0.0;
   const auto whole = std::ranges::find_if(all, [&](const Finding& each) {
@@ -162,7 +161,7 @@ ComparedResult digest_result(const ProbeResult& result, const DeviceInfo& device
                           .status = result.status,
                           .reason = result.reason};
   for (const KernelBuild& each : result.kernels) compared.kernels.push_back(each.sha256);
-  // No run of clprobe ends well with points that failed.
+  // A run of clprobe with failed points is not complete.
   const auto failed =
       std::ranges::count_if(result.points, [](const Point& each) { return !each.failure.empty(); });
   if (failed > 0 && compared.status == Status::ok) {
@@ -179,7 +178,7 @@ ComparedResult digest_result(const ProbeResult& result, const DeviceInfo& device
   }
   for (const Finding& each : result.findings) {
     if (each.role == Role::remark || each.role == Role::advice) continue;
-    // The disturbance stays apart, since two runs may have a part of it in common.
+    // The disturbance stays separate, since two runs may share a part of it.
     const Finding finding = without_disturbance(each);
     const TimedBy by = timers.of(finding);
     const auto curve = std::ranges::find(compared.curves, finding.series, &ComparedCurve::series);
@@ -194,7 +193,7 @@ ComparedResult digest_result(const ProbeResult& result, const DeviceInfo& device
   return compared;
 }
 
-/// The core's clock as a finding of its own.
+/// Returns the core's clock as a finding of its own.
 ComparedResult clock_result(const CoreClock& clock, Timer against) {
   Finding rate{.name = "rate", .series = "core"};
   rate.value = clock.hertz;

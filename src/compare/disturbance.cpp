@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <numbers>
 #include <optional>
@@ -22,10 +23,9 @@
 namespace clprobe {
 namespace {
 
-// On shared hosts disturbances last about 10 s. In traces from such hosts (docs/method.md), the
-// range of the values of five parts of a run, times one of these factors, is half an interval that
-// holds the truth in 95 % of runs. Longer runs meet more of the disturbances and have smaller
-// factors.
+// Factors from traces of shared hosts (docs/method.md), on which disturbances last about 10 s. The
+// range of the values of five parts of a run, times a factor, is half an interval that contains the
+// truth in 95 % of runs. Longer runs include more of the disturbances and have smaller factors.
 constexpr std::size_t part_count = 5;
 constexpr double long_s = 30.0;
 constexpr double medium_s = 15.0;
@@ -38,12 +38,12 @@ constexpr double factor_of_two = 3.6;
 // The minimum of many moments varies less than that of two.
 constexpr std::size_t many_moments = 20;
 constexpr double factor_of_many = 1.15;
-// The value of a part is its median for rates. The median of fewer than three moments may lie in a
-// burst of a second; the middle half of all moments of a long run does not contain the burst.
+// Minimum numbers of moments for medians of rates. The median of fewer than three moments may lie
+// in a burst of a second. The middle half of all moments of a long run excludes such a burst.
 constexpr std::size_t min_in_part = 3;
 constexpr std::size_t min_in_halves = 9;
 constexpr double factor_of_middle_half = 1.9;
-// Fewer moments of a part do not distinguish scatter from change.
+// Minimum number of moments per part that distinguishes scatter from change.
 constexpr std::size_t min_for_scatter = 6;
 
 double factor_of(std::size_t parts, double span_s, bool is_shared) {
@@ -56,21 +56,20 @@ double factor_of(std::size_t parts, double span_s, bool is_shared) {
   return medium_factor + longer * (long_factor - medium_factor);
 }
 
-/// Logarithms of the times in each of five equal parts of the time between the first and the last
-/// moment.
+/// Logarithms of the times in each of five equal intervals from the first to the last moment.
 using Parts = std::array<std::vector<double>, part_count>;
 
 Parts in_parts(std::span<const Moment> moments, double begin, double span) {
   Parts parts;
   for (const Moment& each : moments) {
-    const double place = span > 0.0 ? (each.at_seconds - begin) / span * part_count : 0.0;
-    const auto part = static_cast<std::size_t>(std::clamp(place, 0.0, part_count - 1.0));
+    const double part_index = span > 0.0 ? (each.at_seconds - begin) / span * part_count : 0.0;
+    const auto part = static_cast<std::size_t>(std::clamp(part_index, 0.0, part_count - 1.0));
     parts.at(part).push_back(std::log(each.ns));
   }
   return parts;
 }
 
-/// The minimum of each part, for rates its median. Empty parts are left out.
+/// Returns the minimum of each part, for rates its median, without empty parts.
 std::vector<double> values_of(const Parts& parts, bool is_rate) {
   std::vector<double> values;
   for (const std::vector<double>& part : parts) {
@@ -80,7 +79,7 @@ std::vector<double> values_of(const Parts& parts, bool is_rate) {
   return values;
 }
 
-/// Distance between the lower and the upper quartile of all moments.
+/// Returns the distance between the lower and the upper quartile of all moments.
 double middle_half_of(const Parts& parts) {
   std::vector<double> all;
   for (const std::vector<double>& part : parts) all.insert(all.end(), part.begin(), part.end());
@@ -93,9 +92,8 @@ bool has_part_of_fewer(const Parts& parts, std::size_t than) {
                              [=](const std::vector<double>& part) { return part.size() < than; });
 }
 
-/// The standard deviation of a part's median that follows from the scatter of successive moments.
-/// Such scatter is no change of the run: bandwidths of 16 cores differ by a tenth between two
-/// moments.
+/// Returns the standard deviation of a part's median due to the scatter of successive moments,
+/// which is no change of the run. Bandwidths of 16 cores differ by a tenth between two moments.
 double noise_of_middles(const Parts& parts) {
   constexpr double deviation_of_middle_difference = 1.0 / (0.6745 * std::numbers::sqrt2);
   std::vector<double> differences;
@@ -109,8 +107,8 @@ double noise_of_middles(const Parts& parts) {
   return deviation_of_middle_difference * median(differences) * std::sqrt(squares / part_count);
 }
 
-/// The range of five values without the part that noise explains; at least 70 % of it, since the
-/// range of five values varies much by chance.
+/// Returns the range of five values without the part that noise explains, but at least 70 % of it,
+/// since the range of five values varies much by chance.
 double without_noise(double range, double noise) {
   constexpr double mean_range_of_five = 2.326;  // of normal values
   constexpr double min_share = 0.7;
@@ -118,10 +116,15 @@ double without_noise(double range, double noise) {
   return std::max(min_share * range, std::sqrt(std::max(0.0, range * range - by_noise * by_noise)));
 }
 
-}  // namespace
+/// The change of a reference point: half_width_of() is the product of both fields.
+struct ObservedChange {
+  double range{0.0};  ///< range of the values of all parts, as the logarithm of a ratio
+  double factor{1.0};
+};
 
-std::optional<SeenChange> seen_change_of(std::span<const Moment> moments, bool is_rate,
-                                         bool is_shared) {
+/// Returns the change that moments show; nothing for fewer than two moments above 0.
+std::optional<ObservedChange> observed_change(std::span<const Moment> moments, bool is_rate,
+                                              bool is_shared) {
   std::vector<Moment> usable;
   std::ranges::copy_if(moments, std::back_inserter(usable),
                        [](const Moment& each) { return each.ns > 0.0; });
@@ -131,31 +134,33 @@ std::optional<SeenChange> seen_change_of(std::span<const Moment> moments, bool i
   const Parts parts = in_parts(usable, first->at_seconds, span);
   const bool is_long = span >= long_s && usable.size() >= min_in_halves;
   if (is_rate && is_long && has_part_of_fewer(parts, min_in_part)) {
-    return SeenChange{middle_half_of(parts), factor_of_middle_half};
+    return ObservedChange{middle_half_of(parts), factor_of_middle_half};
   }
   std::vector<double> values = values_of(parts, is_rate);
   const double many = usable.size() >= many_moments ? factor_of_many : 1.0;
   const double factor = many * factor_of(values.size(), span, is_shared);
-  if (values.size() < 2) {  // all at once
+  if (values.size() < 2) {  // all moments are in one part
     values.clear();
     for (const Moment& each : usable) values.push_back(std::log(each.ns));
   }
   const auto [least, most] = std::ranges::minmax_element(values);
   const double range = *most - *least;
   const bool is_scatter_known = is_rate && !has_part_of_fewer(parts, min_for_scatter);
-  return SeenChange{is_scatter_known ? without_noise(range, noise_of_middles(parts)) : range,
-                    factor};
+  return ObservedChange{is_scatter_known ? without_noise(range, noise_of_middles(parts)) : range,
+                        factor};
 }
 
+}  // namespace
+
 std::optional<double> half_width_of(std::span<const Moment> moments, bool is_rate, bool is_shared) {
-  const auto seen = seen_change_of(moments, is_rate, is_shared);
-  if (!seen) return std::nullopt;
-  return seen->range * seen->factor;
+  const auto change = observed_change(moments, is_rate, is_shared);
+  if (!change) return std::nullopt;
+  return change->range * change->factor;
 }
 
 namespace {
 
-/// The disturbance that a reference shows; nothing if it was measured once.
+/// Returns the disturbance according to a reference; nothing if it was measured once.
 std::optional<Disturbance> disturbance_by(const Reference& reference, std::string_view probe,
                                           bool is_rate, bool is_shared) {
   const std::optional<double> half_width = half_width_of(reference.moments, is_rate, is_shared);
@@ -169,7 +174,7 @@ std::optional<Disturbance> disturbance_by(const Reference& reference, std::strin
       *half_width};
 }
 
-/// Calls `visit` with every reference of the run, its probe, and whether it is of a rate.
+/// Calls `visit` with each reference of the run, its probe, and true for a rate.
 template <typename Visit>
 void each_reference(const Run& run, const Visit& visit) {
   for (const ProbeResult& result : run.results) {
@@ -192,16 +197,6 @@ std::vector<Disturbance> find_disturbances(const Run& run) {
   return found;
 }
 
-std::optional<MostChanged> find_most_changed(const Run& run) {
-  std::optional<MostChanged> most;
-  each_reference(run, [&](const Reference& reference, std::string_view probe, bool is_rate) {
-    const auto seen = seen_change_of(reference.moments, is_rate, is_shared(run));
-    if (!seen || (most && seen->range <= most->seen.range)) return;
-    most = {std::string(probe), reference.series, reference.kind, *seen};
-  });
-  return most;
-}
-
 double disturbance_at(std::span<const Disturbance> disturbances, double seconds, bool is_rate) {
   if (!(seconds > 0.0)) return 0.0;
   const bool has_own = std::ranges::any_of(
@@ -210,11 +205,11 @@ double disturbance_at(std::span<const Disturbance> disturbances, double seconds,
   double half_width = 0.0;
   for (const Disturbance& each : disturbances) {
     if (has_own && each.is_rate != is_rate) continue;
-    // The time of a load does not indicate the time of a byte when many bytes are in flight.
+    // With many bytes in flight, the time of a load does not indicate the time of a byte.
     const bool is_alike = has_own || !is_rate;
     const double distance = is_alike ? std::fabs(std::log(each.seconds / seconds)) : 0.0;
     if (distance > least) continue;
-    // The more disturbed of equally near references counts.
+    // The more disturbed of two equally near references counts.
     half_width = distance < least ? each.half_width : std::max(half_width, each.half_width);
     least = distance;
   }
@@ -281,8 +276,8 @@ TimedBy SeriesTimers::of(const Finding& finding) const {
 
 namespace {
 
-/// Time of an access, a byte, an operation or a cycle, from a finding that is a time or a rate
-/// above 0.
+/// Time of an access, a byte, an operation or a cycle, derived from a finding that is a time or a
+/// rate above 0.
 struct FoundTime {
   double seconds{0.0};
   bool is_rate{false};
@@ -295,7 +290,7 @@ std::optional<FoundTime> time_in(const Finding& finding, const DeviceInfo& devic
   if (finding.unit == "bytes_per_second" || finding.unit == "operations_per_second") {
     return FoundTime{1.0 / *finding.value, true};
   }
-  // A clock rate is one core's, as is a chain of loads in the nearest cache.
+  // A clock rate is that of one core, like a chain of loads in the nearest cache.
   if (finding.unit == "hertz") return FoundTime{1.0 / *finding.value, false};
   if (!(ticks_per_second > 0.0)) return std::nullopt;
   if (finding.unit == "cycles") return FoundTime{*finding.value / ticks_per_second, false};
@@ -305,16 +300,16 @@ std::optional<FoundTime> time_in(const Finding& finding, const DeviceInfo& devic
   return std::nullopt;
 }
 
-/// Returns whether times are those of a single core or unit: the others idle, only a clock in the
-/// kernel measures them, or, without such a clock, the probe's references are chains of loads.
+/// Returns true if times are those of a single core or unit: other units idle, or a clock in the
+/// kernel times all points. Without such a clock: if the probe's references are chains of loads.
 bool is_of_one_core(const ProbeResult& result, const TimedBy& timed) {
   if (timed.is_one_unit) return true;
   if (timed.clock && !timed.launches) return true;
   return result.unit == Unit::seconds && !result.references.empty();
 }
 
-/// Change during the run of what a finding depends on. A time that is not a single core's may be
-/// made by all units together, as a rate is.
+/// Returns the change during the run that affects a finding. A time that is not a single core's may
+/// depend on all units, as a rate does.
 double changed_meanwhile(const FoundTime& time, bool is_of_core,
                          std::span<const Disturbance> disturbances) {
   if (!is_of_core && !time.is_rate) return typical_disturbance(disturbances);
@@ -325,27 +320,28 @@ double changed_meanwhile(const Finding& finding, std::span<const Disturbance> di
   if (!finding.value || !is_share(finding)) return 0.0;
   // With its own change d, a part p of a time grows to p (1 + d) / (1 + p d): by p (1 - p) d.
   const double widest = max_disturbance(disturbances);
-  // Noise is increased until a kernel takes several times as long, and the line of these times is
-  // extrapolated to no noise: a change d of one time becomes some 2 d.
+  // Extrapolation factor. The noise is increased until a kernel takes several times as long, and a
+  // line through these times is extrapolated to zero noise, which turns a change d of one time into
+  // about 2 d.
   constexpr double drawn_back = 2.0;
   if (finding.name == stack_absorbed_name) return drawn_back * widest;
   const double part = std::clamp(*finding.value, 0.0, 1.0);
   return part * (1.0 - part) * widest;
 }
 
-/// Effect of other processes that used the share s of a CPU's cores throughout, which no reference
-/// shows: work of all cores takes up to 1 / (1 - s) times as long. Times of a single core are those
-/// of an undisturbed core.
+/// Returns the effect of other processes that used the share s of a CPU's cores throughout, which
+/// no reference shows. Work of all cores takes up to 1 / (1 - s) times as long. Times of a single
+/// core are not affected.
 double disturbed_by_others(const FoundTime& time, bool is_of_core, const ProbeResult& result) {
   constexpr double max_share = 0.95;
   if (is_of_core && !time.is_rate) return 0.0;
   return -std::log1p(-std::min(result.others_share, max_share));
 }
 
-/// Effect of the places of a process's pages on levels after the first one. The places stay for the
-/// process's lifetime, so that no moment of a run shows others. An EPYC's second level
-/// took 4.77, 4.93 or 5.04 ns in a virtual machine, which cannot choose them; with this value,
-/// intervals of runs of 6 s contain the truth there.
+/// Returns the effect of a process's page placement on levels after the first. The placement is
+/// fixed for the process's lifetime, so that a run shows no other. In a virtual machine, an EPYC's
+/// second level took 4.77, 4.93 or 5.04 ns. With this value, intervals of runs of 6 s contain the
+/// truth there.
 double by_pages(const Finding& finding, const Meanwhile& meanwhile) {
   constexpr double luck = 0.05;
   const bool is_behind = finding.level.value_or(1) > 1;
@@ -369,7 +365,7 @@ double disturbance_of(const Finding& finding, const ProbeResult& result, const T
   const bool is_of_core = is_of_one_core(result, timed);
   std::optional<FoundTime> time = time_in(finding, device);
   if (!time) return changed_meanwhile(finding, disturbances);
-  // Bytes that one core moves in the time by its clock are no stream of all cores.
+  // Bytes that one core moves within clock ticks are no stream of all cores.
   const bool is_told_by_core = is_of_core && timed.is_own && result.unit == Unit::seconds;
   if (is_told_by_core || timed.is_one_unit) time->is_rate = false;
   const double changed = changed_meanwhile(*time, is_of_core || timed.is_best, disturbances);
@@ -382,12 +378,13 @@ double disturbance_of(const Finding& finding, const ProbeResult& result, const T
 
 namespace {
 
-/// Returns whether the interval is one of differences: for shares, and for values that may be 0.
+/// Returns true if the interval is one of differences: for shares, and for values that may be 0.
 bool is_of_differences(const Finding& finding) {
   return is_share(finding) || !finding.part_of.empty() || !(*finding.value > 0.0);
 }
 
-/// A distance from the value with an independent one added, or (`sign` -1) removed, in quadrature.
+/// Returns a distance with an independent one added (`sign` 1) or removed (`sign` -1), in
+/// quadrature.
 double combined(double distance, double other, double sign) {
   return std::sqrt(std::max(0.0, distance * distance + sign * other * other));
 }
@@ -399,7 +396,7 @@ void move_ends(Finding& finding, double half_width, double sign) {
   const double other =
       is_difference && !is_share(finding) ? half_width * std::fabs(value) : half_width;
   const auto end = [&](double at, double side) {
-    // An end at or below 0 has no logarithm, and an end on the wrong side of the value is no end.
+    // An end at or below 0 has no logarithm. An end on the wrong side of the value stays unchanged.
     const bool is_open = !is_difference && !(at > 0.0);
     if (is_open || (at - value) * side < 0.0) return at;
     if (is_difference) return value + side * combined(std::fabs(at - value), other, sign);
@@ -414,8 +411,9 @@ bool is_rate(const Finding& finding) {
   return unit.ends_with("_per_second") || unit.ends_with("_per_cycle");
 }
 
-/// A remark is about the run, except for a rate, which is another form of what is compared. A share
-/// that passes with the run is counted, so that nothing slows it.
+/// Returns true for compared findings with an interval. Remarks describe the run, except for rates,
+/// which are another form of compared values. Passing shares are counts, which disturbances do not
+/// change.
 bool is_widened(const Finding& finding) {
   const bool is_said = (finding.role == Role::remark && !is_rate(finding)) ||
                        finding.role == Role::advice ||
@@ -449,7 +447,8 @@ void forget_disturbance(Run& run) {
 
 namespace {
 
-/// The rate of all units whose share of one unit a remark is; the finding itself if it is none.
+/// Returns the rate of all units, of which a remark states the rate per unit; otherwise the
+/// finding.
 const Finding& rate_of_all(const Finding& finding, std::span<const Finding> findings) {
   if (finding.role != Role::remark) return finding;
   const auto all = std::ranges::find_if(findings, [&](const Finding& each) {
@@ -472,6 +471,90 @@ void hold_disturbance(Run& run) {
           finding, disturbance_of(all, result, timers.of(all), run.device, meanwhile));
     }
   }
+}
+
+namespace {
+
+// Reported scatter. The quietest series of stored runs have 0.0 % on GPUs, and 0.05 to 2.3 % on
+// hosts with other guests, whose bandwidths scatter by 50 %.
+constexpr double min_reported = 0.05;
+// Reported scatter of waiting times, which include the host's scheduler. More samples do not reduce
+// it, so that only scatter that hides changes from `compare` (coarse_change) is reported.
+constexpr double min_reported_of_waits = 0.25;
+
+/// Returns the width of the interval as a share of the time.
+std::optional<double> width_of(const Point& point, const DeviceInfo& device) {
+  const std::optional<Estimate> found = estimate(point, device);
+  if (!found || !(found->ns > 0.0)) return std::nullopt;
+  return width_of_samples(point, *found, device) / found->ns;
+}
+
+}  // namespace
+
+double width_of_samples(const Point& point, const Estimate& found, const DeviceInfo& device) {
+  if (!found.holds_visits) return found.ns_interval.high - found.ns_interval.low;
+  constexpr double quarter = 0.25;
+  const std::vector<double> times = access_times_ns(point, device);
+  return median(times) - quantile(times, quarter);
+}
+
+std::optional<Warning> find_scatter(std::span<const Point> points, const DeviceInfo& device) {
+  std::int64_t wide = 0;
+  double widest = 0.0;
+  for (const Point& point : points) {
+    const double width = width_of(point, device).value_or(0.0);
+    widest = std::max(widest, width);
+    const bool is_wait = timer_of(point, device) == Timer::wait;
+    if (width > (is_wait ? min_reported_of_waits : min_reported)) ++wide;
+  }
+  const auto all = static_cast<std::int64_t>(points.size());
+  constexpr std::int64_t tenth = 10;
+  if (wide * tenth <= all) return std::nullopt;
+  return Warning{"wide_intervals",
+                 {{"points", wide}, {"of_points", all}, {"widest_share", widest}}};
+}
+
+namespace {
+
+/// Warns of the reference point with the largest change.
+void warn_of_references(Run& run) {
+  std::optional<Warning> warning;
+  double range = std::log1p(min_reported);
+  each_reference(run, [&](const Reference& reference, std::string_view probe, bool is_rate) {
+    const auto change = observed_change(reference.moments, is_rate, is_shared(run));
+    if (!change || change->range <= range) return;
+    range = change->range;
+    // Intervals of short runs allow for several times the observed change.
+    warning = Warning{std::string(reference_warning),
+                      {{"probe", std::string(probe)},
+                       {"series", reference.series},
+                       {"kind", std::string(to_word(reference.kind))},
+                       {"changed_share", std::expm1(range)},
+                       {"allowed_factor", std::exp(range * change->factor)}},
+                      WarningSource::analysis};
+  });
+  if (warning) run.warnings.push_back(std::move(*warning));
+}
+
+/// Warns of the share of the cores that other processes used.
+void warn_of_others(Run& run) {
+  constexpr double tenth = 0.1;
+  const auto most = std::ranges::max_element(run.results, {}, &ProbeResult::others_share);
+  if (most == run.results.end() || most->others_share <= tenth) return;
+  run.warnings.push_back({std::string(others_warning),
+                          {{"probe", most->probe}, {"others_share", most->others_share}},
+                          WarningSource::analysis});
+}
+
+}  // namespace
+
+void tell_disturbance(Run& run) {
+  std::erase_if(run.warnings, [](const Warning& warning) {
+    return warning.code == reference_warning || warning.code == others_warning;
+  });
+  run.disturbances = find_disturbances(run);
+  warn_of_others(run);
+  warn_of_references(run);
 }
 
 }  // namespace clprobe

@@ -8,7 +8,7 @@
 namespace clprobe {
 namespace {
 
-/// Independent errors, each as the half width of a 95 % interval.
+/// Combines independent errors, each the half-width of a 95 % interval.
 double in_quadrature(std::initializer_list<double> errors) {
   double squares = 0.0;
   for (const double error : errors) squares += error * error;
@@ -39,25 +39,25 @@ ComparedFinding as_share(const ComparedFinding& compared, double whole) {
   return share;
 }
 
-Place locate(const ComparedFinding& compared) {
+Position locate(const ComparedFinding& compared) {
   const Finding& finding = compared.finding;
   const bool is_part = is_share(finding);
-  // An end at or below 0 has no logarithm: the interval is open there.
+  // An end at or below 0 has no logarithm, so that the interval is open there.
   const auto on_line = [is_part](double value) {
     if (is_part) return value;
     return value > 0.0 ? std::log(value) : -HUGE_VAL;
   };
-  Place place{.value = on_line(*finding.value), .degrees = compared.degrees};
-  place.has_interval = finding.low.has_value() && finding.high.has_value();
+  Position position{.value = on_line(*finding.value), .degrees = compared.degrees};
+  position.has_interval = finding.low.has_value() && finding.high.has_value();
   const double low = on_line(finding.low.value_or(*finding.value));
   const double high = on_line(finding.high.value_or(*finding.value));
   const double margin = is_part ? compared.margin : std::log1p(compared.margin);
   const double calibration = is_part ? 0.0 : std::log1p(compared.calibration);
-  place.below =
-      in_quadrature({std::max(0.0, place.value - low), margin, calibration, compared.disturbance});
-  place.above =
-      in_quadrature({std::max(0.0, high - place.value), margin, calibration, compared.disturbance});
-  return place;
+  position.below = in_quadrature(
+      {std::max(0.0, position.value - low), margin, calibration, compared.disturbance});
+  position.above = in_quadrature(
+      {std::max(0.0, high - position.value), margin, calibration, compared.disturbance});
+  return position;
 }
 
 double Difference::farthest() const {
@@ -78,7 +78,7 @@ double Difference::p_value(double bound) const {
 
 namespace {
 
-/// Error that a side adds to a difference, towards one of its ends.
+/// Error of one side of a difference, towards one of its ends.
 struct Error {
   double half_width{0.0};  ///< of a 95 % interval
   std::size_t degrees{normal_degrees};
@@ -98,13 +98,13 @@ std::size_t fewer(std::size_t a, std::size_t b) {
   return std::min(a, b);
 }
 
-/// Degrees of Student's t for both errors together, rounded down: Welch (1938), Satterthwaite
-/// (1946).
+/// Returns the degrees of Student's t for both errors together, rounded down: Welch (1938),
+/// Satterthwaite (1946).
 std::size_t joint_degrees(const Error& a, const Error& b) {
   const double variance = a.variance() + b.variance();
   const double uncertain = a.variance_of_variance() + b.variance_of_variance();
   const double degrees = variance * variance / uncertain;
-  // Without an error, or with an open end, no side's share is known.
+  // Without an error, or with an infinite one, the shares of the sides are unknown.
   if (!std::isfinite(degrees)) return fewer(a.degrees, b.degrees);
   constexpr double as_normal = 1000.0;
   if (degrees >= as_normal) return normal_degrees;
@@ -113,9 +113,9 @@ std::size_t joint_degrees(const Error& a, const Error& b) {
 
 }  // namespace
 
-// The error of a difference by the "method of variance estimates recovery" (Zou and Donner 2008):
-// towards each end that error of either side counts which moves it there.
-Difference difference(const Place& from, const Place& to) {
+// Error of a difference by the "method of variance estimates recovery" (Zou and Donner 2008): each
+// end uses the errors that move the difference towards it.
+Difference difference(const Position& from, const Position& to) {
   const Error down_from{from.above, from.degrees};
   const Error down_to{to.below, to.degrees};
   const Error up_from{from.below, from.degrees};

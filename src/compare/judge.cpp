@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verdicts. Everything in logarithms, so that swapping the runs swaps better and worse and no more.
+// Verdicts, in logarithms. Swapping the runs swaps better and worse and has no other effect.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,21 +18,21 @@ constexpr std::array verdict_words{std::string_view("same"), std::string_view("b
                                    std::string_view("worse"), std::string_view("different"),
                                    std::string_view("unclear")};
 
-/// Reason why there is no value, without the numbers of one run and without what follows the colon.
+/// Returns the reason for a missing value, without numbers and the advice after the colon.
 std::string kind_of_reason(const Finding& finding) {
   std::string kind = finding.reason.substr(0, finding.reason.find(':'));
   std::erase_if(kind, [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
   return kind;
 }
 
-/// Some words say that nothing can be said.
+/// Returns true unless the word states that the result is unknown.
 bool is_word_of_something(std::string_view label) {
   constexpr std::array<std::string_view, 6> nothing{"",          "unknown",      "unobservable",
                                                     "ambiguous", "inconclusive", "untested"};
   return std::ranges::find(nothing, label) == nothing.end();
 }
 
-/// True if one word is among those that the other leaves open: "cache" and "cache-or-far".
+/// Returns true if a word is one of the alternatives of the other: "cache" and "cache-or-far".
 bool is_among(std::string_view one, std::string_view other) {
   constexpr std::string_view between = "-or-";
   while (true) {
@@ -82,7 +82,7 @@ Judgement judge_lone_value(const Finding& baseline, const Finding& other) {
                                                       reason));
 }
 
-/// Changes as people state them, in shares, and as they stand on the line where findings do.
+/// Conversion between shares, as people state changes, and positions on the axis of comparisons.
 struct Scale {
   bool is_share{false};
 
@@ -90,13 +90,13 @@ struct Scale {
   [[nodiscard]] double from_line(double change) const {
     return is_share ? change : std::expm1(change);
   }
-  /// "4.2 %", of the whole or of a value; "16x" of what is many times as much.
+  /// Returns "4.2 %", of the whole or of a value; "16x" for large factors.
   [[nodiscard]] std::string text(double change) const {
     if (!is_share && are_factors(change)) return factor_text(change);
     return fmt::format("{:.3g} %{}", 100.0 * from_line(change), is_share ? " of the total" : "");
   }
-  /// The change with its interval, in one form: "-8.2 % (-9.3 to -7 %)", "16x (14x to 19x)"; of an
-  /// end that is open "-2 % or more".
+  /// Returns the change with its interval in the same form: "-8.2 % (-9.3 to -7 %)", "16x (14x to
+  /// 19x)"; "-2 % or more" for an open interval.
   [[nodiscard]] std::string text(double change, const Interval& interval) const {
     const bool has_low = std::isfinite(interval.low);
     const bool has_high = std::isfinite(interval.high);
@@ -120,7 +120,7 @@ struct Scale {
   }
 };
 
-/// Ratio and interval of both values, before there is a verdict.
+/// Returns the ratio and its interval, before the verdict.
 Judgement measure(const ComparedFinding& baseline, const ComparedFinding& other,
                   const Difference& apart, const Scale& scale) {
   const double a = *baseline.finding.value;
@@ -136,20 +136,21 @@ Judgement measure(const ComparedFinding& baseline, const ComparedFinding& other,
 Judgement judge_difference(const ComparedFinding& baseline, const ComparedFinding& other,
                            double threshold) {
   const Scale scale{is_share(baseline.finding)};
-  const Place a = locate(baseline);
-  const Place b = locate(other);
+  const Position a = locate(baseline);
+  const Position b = locate(other);
   const Difference apart = difference(a, b);
   Judgement judged = measure(baseline, other, apart, scale);
   judged.is_coarse = !a.has_interval || !b.has_interval;
   if (!a.has_interval && !b.has_interval) judged.interval.reset();
   const double coarse = scale.on_line(std::max(threshold, coarse_change));
   const double bound = judged.is_coarse ? coarse : scale.on_line(threshold);
-  // Equal counts have intervals without width: nobody would say that a change of 1e-14 is excluded.
+  // Minimum of the excluded change. Equal counts have intervals without width, which would exclude
+  // changes of 1e-14.
   const double finest = judged.is_coarse ? coarse : scale.on_line(1e-4);
   const double far = std::max(apart.farthest(), finest);
   if (std::isfinite(far)) judged.resolution = scale.from_line(far);
   if (judged.is_coarse) {
-    // Nobody knows the error: 25 % is taken for the half width of the interval that is missing.
+    // The error is unknown, so that 25 % replaces the half-width of the missing interval.
     const double half = std::fabs(apart.change) - apart.beyond(0.0);
     judged.p_value = two_sided_p(
         std::fabs(apart.change) / (bound + half) * student_t(apart.degrees), apart.degrees);
@@ -186,7 +187,7 @@ Judgement judge_difference(const ComparedFinding& baseline, const ComparedFindin
   return judged;
 }
 
-/// Natural logarithms of a bracket. One that begins at 0 is open there.
+/// Natural logarithms of a bracket, which is open if it begins at 0.
 struct Bracket {
   double value{0.0};
   double low{0.0};
@@ -200,8 +201,8 @@ Bracket bracket_of(const Finding& finding) {
           std::max(std::log(value), logarithm(finding.high.value_or(value)))};
 }
 
-/// A size lies between two measured ones: its bracket is where it is, and not how it scatters. The
-/// sizes that happen to be measured move its ends by up to one step of the grid.
+/// Judges two sizes between measured ones. A bracket states where the size is, not how it scatters.
+/// The measured sizes move its ends by up to one step of the grid.
 Judgement judge_brackets(const ComparedFinding& baseline, const ComparedFinding& other,
                          double threshold) {
   const Scale scale{};
@@ -212,7 +213,7 @@ Judgement judge_brackets(const ComparedFinding& baseline, const ComparedFinding&
   const double gap = std::max(b.low - a.high, a.low - b.high);
   const Difference apart{b.value - a.value, {b.low - a.high, b.high - a.low}};
   Judgement judged = measure(baseline, other, apart, scale);
-  // One step stands for the half width of a 95 % interval of the distance.
+  // One step is used as the half-width of a 95 % interval of the distance.
   judged.p_value =
       gap > 0.0 ? two_sided_p(gap / bound * student_t(normal_degrees), normal_degrees) : 1.0;
   judged.reason = scale.text(apart.change);
@@ -224,7 +225,7 @@ Judgement judge_brackets(const ComparedFinding& baseline, const ComparedFinding&
     return judged;
   }
   const double far = std::max(std::fabs(apart.change), step);
-  // Around an end the grid is refined, to steps finer than anybody would ask of a capacity.
+  // Maximum distance of sizes that count as the same. The grid is refined around an end.
   constexpr double near = 0.1;
   const bool is_near = far <= std::log1p(near);
   judged.verdict = far <= bound || is_near ? Verdict::same : Verdict::unclear;
@@ -239,10 +240,10 @@ Judgement judge_brackets(const ComparedFinding& baseline, const ComparedFinding&
   return judged;
 }
 
-/// Two lower bounds may both be true, however far they are apart.
+/// Returns true for a lower bound. Two lower bounds may both be true, whatever their distance.
 bool is_lower_bound(const Finding& finding) { return finding.role == Role::lower_bound; }
 
-/// A lower bound alone: its interval says where that may be which it bounds.
+/// Returns a lower bound without its interval, which describes the bounded value.
 ComparedFinding without_interval(const ComparedFinding& compared) {
   ComparedFinding result = compared;
   result.finding.low.reset();
@@ -250,9 +251,9 @@ ComparedFinding without_interval(const ComparedFinding& compared) {
   return result;
 }
 
-/// The ratio `to` / `from` at which a line through the origin is as far from both as their errors
-/// allow (Fieller 1954): of swapped values it is the inverse. `from_error`, `to_error`: half widths
-/// of the intervals on the sides that face each other, both below the values.
+/// Returns an end of the interval of the ratio `to` / `from` by Fieller (1954); swapped values have
+/// the inverse ratio. `from_error` and `to_error` are the half-widths on the sides that face each
+/// other, both below the values.
 double ratio_end(double from, double to, double from_error, double to_error, double side) {
   const double product = from * to;
   const double open = from * from - from_error * from_error;
@@ -261,8 +262,8 @@ double ratio_end(double from, double to, double from_error, double to_error, dou
   return side < 0.0 ? rest / (product + root) : (product + root) / open;
 }
 
-/// The 95 % interval of a ratio of two parts; nothing where one of them may be 0.
-std::optional<Interval> interval_of_ratio(const Place& from, const Place& to) {
+/// Returns the 95 % interval of a ratio of two parts; nothing if one of them may be 0.
+std::optional<Interval> interval_of_ratio(const Position& from, const Position& to) {
   const Difference apart = difference(from, to);
   const double down = (apart.change - apart.interval.low) / std::hypot(from.above, to.below);
   const double up = (apart.interval.high - apart.change) / std::hypot(from.below, to.above);
@@ -271,14 +272,14 @@ std::optional<Interval> interval_of_ratio(const Place& from, const Place& to) {
                   ratio_end(from.value, to.value, up * from.below, up * to.above, 1.0)};
 }
 
-/// Both as shares of the same whole, the mean of theirs.
+/// Judges both as shares of one whole, the mean of theirs.
 Judgement judge_parts(const ComparedFinding& baseline, const ComparedFinding& other,
                       double threshold) {
   const double whole = std::sqrt(baseline.whole * other.whole);
   const ComparedFinding before = as_share(baseline, whole);
   const ComparedFinding after = as_share(other, whole);
   Judgement judged = judge(before, after, threshold);
-  // An extra cost that may be none, or below 0, is no multiple of another one.
+  // A cost that may be 0 or negative has no ratio.
   const auto may_be_none = [](const ComparedFinding& each) {
     return !(each.finding.low.value_or(*each.finding.value) > 0.0);
   };
@@ -297,7 +298,7 @@ Judgement judge_numbers(const ComparedFinding& baseline, const ComparedFinding& 
   return judge_difference(without_interval(baseline), without_interval(other), threshold);
 }
 
-/// True if the two are equal, errors included.
+/// Returns true if the two are equal, including their errors.
 bool is_identical(const ComparedFinding& one, const ComparedFinding& other) {
   const Finding& a = one.finding;
   const Finding& b = other.finding;
@@ -343,7 +344,7 @@ Judgement judge(const ComparedFinding& baseline, const ComparedFinding& other, d
   if (!a.value && !b.value) return judge_words(a, b);
   if (!a.value || !b.value) return judge_lone_value(a, b);
   const bool has_clock = baseline.clock || other.clock;
-  if (a.unit != b.unit && has_clock) {  // one of them may be in cycles of a core, and both in time
+  if (a.unit != b.unit && has_clock) {  // one may be in cycles of a core and both in time
     const ComparedFinding before = baseline.clock ? in_seconds(baseline) : baseline;
     const ComparedFinding after = other.clock ? in_seconds(other) : other;
     if (before.finding.unit == after.finding.unit) return judge(before, after, threshold);
@@ -376,7 +377,7 @@ Judgement judge(const ComparedFinding& baseline, const ComparedFinding& other, d
 
 namespace {
 
-/// Converts a finding to another unit: `factor` times as many.
+/// Converts a finding to another unit by a factor.
 ComparedFinding converted(const ComparedFinding& compared, double factor, std::string_view unit) {
   ComparedFinding result = compared;
   Finding& finding = result.finding;
@@ -414,7 +415,7 @@ ComparedFinding in_seconds(const ComparedFinding& compared) {
 
 namespace {
 
-/// True if the clocks ran at rates that no error of the calibrations explains.
+/// Returns true if the clock rates differ by more than the errors of their calibrations explain.
 bool are_apart(const CoreClock& a, const CoreClock& b, double threshold) {
   const double gap = std::max(a.low / b.high, b.low / a.high);
   return gap > 1.0 + threshold;
@@ -429,7 +430,7 @@ Judgement judge_by_clocks(const ComparedFinding& baseline, const ComparedFinding
   if (judged.ratio && baseline.finding.unit != in_cycles(baseline).finding.unit) {
     judged.reason = fmt::format("judged in cycles: {}", judged.reason);
   }
-  if (judged.ratio) {  // and its interval, as the values are shown
+  if (judged.ratio) {  // converts ratio and interval to the unit of the values
     const double shown = *other.finding.value / *baseline.finding.value;
     const double factor = shown / *judged.ratio;
     judged.ratio = shown;
@@ -448,7 +449,7 @@ Judgement judge_by_clocks(const ComparedFinding& baseline, const ComparedFinding
     return seconds;
   }
   if (is_change(judged.verdict)) {
-    // Both have to say it, and the less certain one decides how sure that is.
+    // Both units must show the change, with the larger p-value.
     judged.p_value = std::max(judged.p_value.value_or(1.0), seconds.p_value.value_or(1.0));
     if (seconds.verdict != judged.verdict) {
       judged.verdict = Verdict::unclear;
@@ -458,14 +459,14 @@ Judgement judge_by_clocks(const ComparedFinding& baseline, const ComparedFinding
   return judged;
 }
 
-/// True if a side has one run, which says nothing about effects that last for a run.
+/// Returns true if a side has one run, which cannot show effects that last for a whole run.
 bool is_of_single_runs(const ComparedFinding& baseline, const ComparedFinding& other) {
   return baseline.degrees == normal_degrees || other.degrees == normal_degrees;
 }
 
-/// True if other tenants of a virtual machine's host may have made the change. Single runs of one
-/// such machine with two busy cores had up to 3.7 times another one's bandwidth of memory, each of
-/// them the same all through a run, and capacities of other levels.
+/// Returns true if other tenants of a virtual machine's host may have caused the change. Single
+/// runs on such a machine with two busy cores had up to 3.7 times the memory bandwidth of another
+/// run, constant during each run, and other capacities.
 bool may_be_of_others(const ComparedFinding& baseline, const ComparedFinding& other,
                       const Judgement& judged) {
   constexpr double max_factor = 10.0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which findings and levels of two runs correspond, and how levels are called.
+// Matching of the findings and levels of two runs, and the names of levels.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,12 +26,12 @@ std::map<Key, const ComparedFinding*> keyed(const ComparedResult& result, const 
     int level = finding.level.value_or(0);
     if (const auto map = levels.find(finding.series); map != levels.end() && level > 0) {
       const auto mapped = map->second.find(level);
-      // A level that the baseline does not have must not take the place of one that it has.
+      // A level without a counterpart must not replace one that the baseline has.
       level = mapped == map->second.end() ? -level : mapped->second;
     }
     int repeat = 0;
     const bool is_part = is_share_of_bar(finding);
-    // Values of one size each are alike only where it is the same size.
+    // Values at one size match only at the same size.
     const bool has_view = is_part || is_at_one_size(finding);
     const std::string_view view = has_view ? finding.method : std::string_view();
     const std::string_view label = is_part ? finding.label : std::string_view();
@@ -45,10 +45,11 @@ std::map<Key, const ComparedFinding*> keyed(const ComparedResult& result, const 
 
 namespace {
 
-// If levels are missing anyhow, two whose times are further apart are more likely two levels.
+// Maximum ratio of the times of a pair if levels are missing. Levels farther apart are more likely
+// different ones.
 constexpr double max_factor = 1.5;
 
-/// The numbers of a series' levels, and the logarithm of the time of each.
+/// The numbers of a series' levels, and the logarithms of their times.
 using LevelTimes = std::vector<std::pair<int, double>>;
 
 LevelTimes level_times(const ComparedResult& result, std::string_view series) {
@@ -94,19 +95,19 @@ LevelMap align_levels(const LevelTimes& baseline, const LevelTimes& other, doubl
   return map;
 }
 
-/// True if the other curve, at the sizes of the level, goes less than half of the way (as a
-/// logarithm) to the time of the level with which it is paired: the two are different levels.
+/// Returns true if the other curve, at the sizes of the level, covers less than half of the
+/// distance to the time of the paired level, as a logarithm: the two are different levels.
 bool stays_here(const ComparedCurve& with, const ComparedCurve& without, const Finding& level,
                 double change) {
   const std::vector<double> ratios = ratios_in_level(with, without, level);
   return !ratios.empty() && median(ratios) / change < 0.5;
 }
 
-/// Takes out the pairs whose levels are two: the time of one is not that of the other, and yet the
-/// curves agree at the sizes of one of them. Whether any was.
+/// Removes pairs of different levels: their times differ, but the curves agree at the sizes of one
+/// of them. Returns true if a pair was removed.
 bool take_other_levels_out(const ComparedResult& baseline, const ComparedResult& other,
                            std::string_view series, LevelMap& map) {
-  // Two that are nearer may be one whose points scatter.
+  // Levels with a smaller ratio may be one level with scattered points.
   constexpr double min_factor = 1.15;
   const ComparedCurve* const there = sized_curve(baseline, series);
   const ComparedCurve* const here = sized_curve(other, series);
@@ -123,7 +124,7 @@ bool take_other_levels_out(const ComparedResult& baseline, const ComparedResult&
          }) > 0;
 }
 
-/// True if the end of a level was searched for and not reached.
+/// Returns true if the run searched for the end of a level and did not reach it.
 bool is_memory(const ComparedResult& result, std::string_view series, int level) {
   return std::ranges::any_of(result.findings, [&](const auto& each) {
     const Finding& finding = each.finding;
@@ -143,7 +144,7 @@ struct SharedSeries {
   LevelTimes ours{};
 };
 
-/// The series of which both have levels.
+/// Returns the series with levels in both results.
 std::vector<SharedSeries> shared_series(const ComparedResult& baseline,
                                         const ComparedResult& other) {
   std::vector<SharedSeries> shared;
@@ -157,8 +158,8 @@ std::vector<SharedSeries> shared_series(const ComparedResult& baseline,
   return shared;
 }
 
-/// Pairs levels of two devices without common names: the first ones if `are_first`, the last ones
-/// if both end in memory, and those between in order.
+/// Pairs levels of two devices without common names: the first levels if `are_first`, the last ones
+/// if both end in memory, and the levels between in order.
 LevelMap align_unnamed(LevelTimes theirs, LevelTimes ours, bool are_first, bool end_in_memory) {
   LevelMap map;
   if (ours.empty() || theirs.empty()) return map;
@@ -188,22 +189,22 @@ struct NamedLevels {
     }
   }
 
-  /// Takes out the levels before the place, and the one there as well.
-  LevelTimes take(LevelTimes::const_iterator place) {
-    LevelTimes before(times.cbegin(), place);
-    times.erase(times.cbegin(), place == times.cend() ? place : std::next(place));
+  /// Removes and returns the levels before `end`, and removes the level at `end`.
+  LevelTimes take(LevelTimes::const_iterator end) {
+    LevelTimes before(times.cbegin(), end);
+    times.erase(times.cbegin(), end == times.cend() ? end : std::next(end));
     return before;
   }
 };
 
-/// True if a level of this name can be one with only a number: an L1 is no level 2.
+/// Returns true if a level of this name can be the level with this number. An L1 cannot be level 2.
 bool can_be_level(std::string_view name, int number) {
   const bool has_number = name.size() == 2 && name.front() == 'L';
   return !has_number || name.back() - '0' == number;
 }
 
-/// Levels of one name are one: an L2 is not beside an L1 where one run has lost its first level,
-/// nor is what is known to be memory.
+/// Pairs levels of two devices by name first. An L2 never matches an L1, even if one run lacks its
+/// first level, and memory never matches a cache.
 LevelMap levels_of_two_devices(NamedLevels theirs, NamedLevels ours) {
   LevelMap map;
   bool are_first = true;
@@ -247,10 +248,10 @@ LevelMaps level_maps(const ComparedResult& baseline, const ComparedResult& other
   LevelMaps maps;
   for (const auto& [series, theirs, ours] : shared_series(baseline, other)) {
     if (have_same_numbers(theirs, ours)) {
-      LevelMap in_order = align_levels(theirs, ours, HUGE_VAL);  // the n-th to the n-th
+      LevelMap in_order = align_levels(theirs, ours, HUGE_VAL);  // the n-th with the n-th
       if (!take_other_levels_out(baseline, other, series, in_order)) continue;
     }
-    // One of as many may have lost its first level, which has a number all the same.
+    // A run with as many levels may lack the first level but number another one as the first.
     LevelMap map = align_levels(theirs, ours, max_factor);
     take_other_levels_out(baseline, other, series, map);
     maps[series] = std::move(map);
@@ -271,13 +272,13 @@ LevelMaps paired_levels(const ComparedResult& baseline, const ComparedResult& ot
 namespace {
 
 struct NamedLevel {
-  double end{0.0};       ///< 0 where it is not known
-  double at_least{0.0};  ///< of an end that was not reached
+  double end{0.0};       ///< 0 if unknown
+  double at_least{0.0};  ///< lower bound of an end that was not reached
   std::string step{};
   std::string name{};
 };
 using Levels = std::map<int, NamedLevel>;
-using Caches = std::map<double, std::string>;  // by their ends
+using Caches = std::map<double, std::string>;  // by end
 
 constexpr std::string_view far = "far ";
 constexpr std::string_view memory = "memory";
@@ -293,8 +294,8 @@ bool has_steps(const Levels& levels) {
   return std::ranges::any_of(levels, [](const auto& each) { return !each.second.step.empty(); });
 }
 
-/// The second of two caches may be the far half of the first. A level that may be a cache or the
-/// reach of a TLB has no name, but counts as a cache, as on the card.
+/// Names levels by their steps. The second of two caches may be the far half of the first. A level
+/// that is either a cache or TLB reach counts as a cache, as on the card, but has no name.
 void name_by_steps(Levels& levels, Caches& caches) {
   if (!has_steps(levels)) return;
   int count = 0;
@@ -313,7 +314,7 @@ void name_by_steps(Levels& levels, Caches& caches) {
   }
 }
 
-/// Names each level by the cache whose end is nearest. A level that covers both halves of a cache
+/// Names each level by the cache with the nearest end. A level that covers both halves of a cache
 /// has the name of the cache.
 void name_by_ends(Levels& levels, const Caches& caches) {
   std::string before;
@@ -330,8 +331,8 @@ void name_by_ends(Levels& levels, const Caches& caches) {
   }
 }
 
-/// The last level, where it goes on beyond all caches; where the series has found these itself, or
-/// none are known, so far that it is not one more.
+/// Names the last level "memory" if it continues beyond all caches. In a series with its own steps,
+/// or without known caches, far enough to be no further cache.
 void name_memory(Levels& levels, const Caches& caches) {
   constexpr double min_bytes = 1 << 20;
   if (levels.size() < 2) return;
@@ -343,8 +344,8 @@ void name_memory(Levels& levels, const Caches& caches) {
   if (last.name.empty() && last.at_least >= end) last.name = memory;
 }
 
-/// Names the levels of a series without sizes, as other tools print them, like the levels of the
-/// same numbers that another probe found.
+/// Names the levels of an imported series without sizes by the levels of the same number that
+/// another probe found.
 void name_by_numbers(Levels& levels, const Levels& known) {
   const bool has_sizes = std::ranges::any_of(
       levels, [](const auto& each) { return each.second.end > 0.0 || each.second.at_least > 0.0; });
@@ -374,9 +375,9 @@ void name_levels(RunDigest& run, bool is_imported) {
       known = each;
     }
   }
-  for (auto& [place, levels] : all) {
+  for (auto& [key, levels] : all) {
     if (!has_steps(levels)) name_by_ends(levels, caches);
-    const bool is_of_another = known != all.end() && place.first != known->first.first;
+    const bool is_of_another = known != all.end() && key.first != known->first.first;
     if (is_imported && is_of_another) name_by_numbers(levels, known->second);
     name_memory(levels, caches);
   }

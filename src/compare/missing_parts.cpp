@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which changes hold when all findings are looked at together, and which parts a comparison
-// cannot judge. A check that passes because nothing was measured is
-// worse than none: a driver that crashed at once would count as no slower.
+// Significance of changes among all findings, and the gaps of a comparison. A check without
+// measurements must not pass: a driver that crashed at once would count as no slower.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +20,7 @@ struct Member {
 
 using ChangeOf = std::function<bool(const Judgement&)>;
 
-/// All findings that were judged, the least p-value first.
+/// Returns all judged findings, smallest p-value first.
 std::vector<Member> family_of(const Comparison& comparison, const ChangeOf& is_changed) {
   std::vector<Member> family;
   for (std::size_t row = 0; row < comparison.rows.size(); ++row) {
@@ -31,7 +30,7 @@ std::vector<Member> family_of(const Comparison& comparison, const ChangeOf& is_c
       const bool is_judged =
           cells[run].finding != nullptr && !judged.reason.empty() && !judged.is_repeated;
       if (run == comparison.baseline || !is_judged) continue;
-      // A word that is another one, or a series that the device reports gone, has no p-value.
+      // A changed word, or a series that the device no longer supports, has no p-value.
       const double p = is_changed(judged) ? judged.p_value.value_or(0.0) : 1.0;
       family.push_back({p, {row, run}});
     }
@@ -40,8 +39,8 @@ std::vector<Member> family_of(const Comparison& comparison, const ChangeOf& is_c
   return family;
 }
 
-// The i-th smallest of m p-values is held against level / (m - i), and the first that is above it
-// ends it: Holm (1979), "A simple sequentially rejective multiple test procedure".
+// Compares the i-th smallest of m p-values with level / (m - i) until the first one above: Holm
+// (1979), "A simple sequentially rejective multiple test procedure".
 std::size_t count_by_holm(const std::vector<Member>& family, double level) {
   std::size_t i = 0;
   while (i < family.size() && family[i].p_value < level / static_cast<double>(family.size() - i)) {
@@ -50,8 +49,8 @@ std::size_t count_by_holm(const std::vector<Member>& family, double level) {
   return i;
 }
 
-// The last of them, from 1 on, that is at most level * i / m, and all that are smaller: Benjamini
-// and Hochberg (1995), "Controlling the false discovery rate".
+// Finds the last p-value, from 1 on, that is at most level * i / m, and includes all smaller ones:
+// Benjamini and Hochberg (1995), "Controlling the false discovery rate".
 std::size_t count_by_discoveries(const std::vector<Member>& family, double level) {
   const double step = level / static_cast<double>(family.size());
   std::size_t i = family.size();
@@ -62,7 +61,7 @@ std::size_t count_by_discoveries(const std::vector<Member>& family, double level
 std::vector<ComparedPlace> find_changes(const Comparison& comparison, const ChangeOf& is_changed) {
   constexpr double level = 0.05;
   const std::vector<Member> family = family_of(comparison, is_changed);
-  // A cause common to one run's findings, such as its moment, may move many of them at once.
+  // A cause common to one run's findings, such as its time of day, may change many of them at once.
   const std::size_t sure =
       comparison.are_several ? count_by_discoveries(family, level) : count_by_holm(family, level);
   std::vector<ComparedPlace> places;
@@ -88,7 +87,8 @@ std::vector<ComparedPlace> find_open_changes(const Comparison& comparison) {
 
 namespace {
 
-/// Points with a time, or findings with a value where there are no points at all (imported).
+/// Returns true for points with a time, or for findings with a value if there are no points
+/// (imported).
 bool has_values(const ComparedResult& result) {
   return !result.curves.empty() ||
          std::ranges::any_of(result.findings, [](const ComparedFinding& each) {
@@ -96,7 +96,7 @@ bool has_values(const ComparedResult& result) {
          });
 }
 
-/// "failed: 3 of 9 points failed"
+/// Returns "failed: 3 of 9 points failed".
 std::string ending_of(const ComparedResult& result) {
   const std::string_view word = to_word(result.status);
   return result.reason.empty() ? std::string(word) : fmt::format("{}: {}", word, result.reason);
@@ -106,43 +106,43 @@ bool has_ended(const ComparedResult& result) {
   return result.status != Status::failed && result.status != Status::interrupted;
 }
 
-/// Two documents with the same ticks are the same only where a tick is known to be as long.
+/// Returns true if the length of a tick is uncertain, so that equal ticks show no equal times.
 bool has_unknown_clock(const ComparedResult& result) {
   return std::ranges::any_of(result.findings, [](const ComparedFinding& each) {
     return each.calibration > coarse_change;
   });
 }
 
-/// Reason why the probe as a whole says nothing; empty if it does.
+/// Returns why the probe gives no result; empty if it does.
 std::string reason_of_all(const ComparedResult& baseline, const ComparedResult* other) {
   const bool was_measured = has_values(baseline);
   if (was_measured && !has_ended(baseline)) return "baseline " + ending_of(baseline);
   if (other == nullptr) return was_measured ? "not measured" : "";
   const bool is_lost = other->status != Status::ok && was_measured;
   if (!has_ended(*other) || is_lost) return ending_of(*other);
-  // Findings alone may be those of a file from which the samples were taken.
+  // Findings without points may come from a file whose samples were removed.
   const bool has_what_it_needs =
       baseline.curves.empty() ? !was_measured || has_values(*other) : !other->curves.empty();
   return has_what_it_needs ? "" : "no point was measured";
 }
 
-/// True if a headline of the baseline has nothing to be compared with. A series that the device
-/// reports gone is a change.
+/// Returns true if a headline of the baseline has no counterpart. A series that the device no
+/// longer supports is a change instead.
 bool is_lost(const ComparedRow& row, const ComparedCell& cell) {
   const Judgement& judged = cell.judgement;
   if (!says_something(row.baseline->finding)) return false;
   if (cell.finding == nullptr) {
-    // A part of a whole that is not there takes nothing of it.
+    // A missing part of a whole contributes 0.
     if (is_part(*row.baseline)) return false;
     return judged.reason.empty() || judged.verdict == Verdict::unclear;
   }
-  // Parts that are unclear have one verdict together.
+  // Unclear parts share one verdict.
   const bool has_verdict = !judged.reason.empty() || is_part(*row.baseline);
   const bool lacks_value = row.baseline->finding.value && !cell.finding->finding.value;
   return !has_verdict || lacks_value || !says_something(cell.finding->finding);
 }
 
-/// The headlines of one probe, or of all.
+/// The headlines of one probe, or of all probes.
 struct Headlines {
   std::size_t judged{0};
   std::size_t unclear{0};
@@ -157,7 +157,7 @@ struct Headlines {
   [[nodiscard]] bool are_mostly_unclear() const { return 2 * unclear > judged; }
 };
 
-/// Reason why a run says nothing about the baseline's result as a whole; empty if it does.
+/// Returns why a run does not confirm the baseline's result; empty if it does.
 std::string reason_of_probe(const RunDigest& baseline, const ComparedResult& result,
                             const RunDigest& run, const ComparedResult* other) {
   std::string reason = reason_of_all(result, other);
@@ -166,7 +166,7 @@ std::string reason_of_probe(const RunDigest& baseline, const ComparedResult& res
   return has_unknown_clock(*other) ? "the clock rate is uncertain by more than 25 %" : "";
 }
 
-/// The gaps of one of the baseline's probes in a run. Adds its headlines to `all`.
+/// Returns the gaps of one of the baseline's probes in a run. Adds its headlines to `all`.
 std::vector<MissingPart> find_gaps(const Comparison& comparison, std::span<const RunDigest> runs,
                                    std::size_t run, const ComparedResult& result, Headlines& all) {
   const RunDigest& baseline = runs[comparison.baseline];
@@ -201,7 +201,7 @@ std::vector<MissingPart> find_gaps(const Comparison& comparison, std::span<const
   return gaps;
 }
 
-/// True if any finding of a probe was judged; the rate of the clock belongs to no probe.
+/// Returns true if any finding of a probe was judged. The clock rate belongs to no probe.
 bool is_judged(const Comparison& comparison, std::size_t run) {
   return std::ranges::any_of(comparison.rows, [&](const ComparedRow& row) {
     return row.probe != clock_section && row.cells[run].finding != nullptr;
@@ -223,7 +223,7 @@ std::vector<MissingPart> find_missing_parts(std::span<const RunDigest> runs,
     if (runs[run].interrupted) gaps.push_back({run, "", "", "the run was interrupted"});
     Headlines headlines;
     for (const ComparedResult& result : baseline.results) {
-      // Not every device has a clock of its core, and nobody asked for it as for a probe.
+      // Some devices have no clock of the core, which users cannot request like a probe.
       if (result.probe == clock_section) continue;
       const std::vector<MissingPart> found = find_gaps(comparison, runs, run, result, headlines);
       gaps.insert(gaps.end(), found.begin(), found.end());

@@ -20,7 +20,7 @@ namespace {
 
 using Matches = std::vector<const ComparedFinding*>;
 
-/// Label of more than half of the runs; empty if they disagree.
+/// Returns the label of more than half of the runs; empty without a majority.
 std::string majority_label(const Matches& matches, std::size_t runs) {
   for (const ComparedFinding* const each : matches) {
     const auto same = std::ranges::count_if(
@@ -30,7 +30,7 @@ std::string majority_label(const Matches& matches, std::size_t runs) {
   return {};
 }
 
-/// The median size, and the brackets that may be those of the median.
+/// Sets the median size, and a bracket of the median.
 void pool_brackets(const Matches& matches, ComparedFinding& pooled) {
   std::vector<double> values;
   std::vector<double> lows;
@@ -47,8 +47,8 @@ void pool_brackets(const Matches& matches, ComparedFinding& pooled) {
   pooled.finding.high = median_interval(highs).high;
 }
 
-/// The mean of several runs. What was measured in cycles is pooled in cycles: the runs' clocks may
-/// have run at other rates, and have errors of their own.
+/// Sets the mean of several runs. Values measured in cycles are pooled in cycles, since the clock
+/// rates and their errors differ between the runs.
 void pool_values(const Matches& matches, const std::optional<CoreClock>& clock,
                  ComparedFinding& pooled) {
   const bool has_clocks = clock && std::ranges::all_of(matches, [](const auto* each) {
@@ -57,9 +57,9 @@ void pool_values(const Matches& matches, const std::optional<CoreClock>& clock,
   std::vector<double> values;
   std::vector<double> half_widths;
   for (const ComparedFinding* const each : matches) {
-    const Place place = locate(has_clocks ? in_cycles(*each) : *each);
-    values.push_back(place.value);
-    half_widths.push_back(std::max(place.below, place.above));
+    const Position position = locate(has_clocks ? in_cycles(*each) : *each);
+    values.push_back(position.value);
+    half_widths.push_back(std::max(position.below, position.above));
   }
   const PooledMean mean = pool_means(values, half_widths);
   const bool is_part = is_share(pooled.finding);
@@ -71,7 +71,7 @@ void pool_values(const Matches& matches, const std::optional<CoreClock>& clock,
   result.finding.value = from_line(mean.mean);
   result.finding.low = from_line(mean.mean - mean.half_width);
   result.finding.high = from_line(mean.mean + mean.half_width);
-  // All are in the errors of the runs.
+  // The errors of the runs include all of these.
   result.margin = 0.0;
   result.calibration = 0.0;
   result.disturbance = 0.0;
@@ -80,15 +80,15 @@ void pool_values(const Matches& matches, const std::optional<CoreClock>& clock,
   pooled = std::move(result);
 }
 
-/// The mean of parts, as shares of what they are parts of.
+/// Sets the mean of parts, as shares of their wholes.
 void pool_parts(const Matches& matches, ComparedFinding& pooled) {
   std::vector<double> shares;
   std::vector<double> half_widths;
   double logarithms = 0.0;
   for (const ComparedFinding* const each : matches) {
-    const Place place = locate(as_share(*each, each->whole));
-    shares.push_back(place.value);
-    half_widths.push_back(std::max(place.below, place.above));
+    const Position position = locate(as_share(*each, each->whole));
+    shares.push_back(position.value);
+    half_widths.push_back(std::max(position.below, position.above));
     logarithms += std::log(each->whole);
   }
   const PooledMean mean = pool_means(shares, half_widths);
@@ -96,23 +96,23 @@ void pool_parts(const Matches& matches, ComparedFinding& pooled) {
   pooled.finding.value = mean.mean * pooled.whole;
   pooled.finding.low = (mean.mean - mean.half_width) * pooled.whole;
   pooled.finding.high = (mean.mean + mean.half_width) * pooled.whole;
-  pooled.disturbance = 0.0;  // it is in the errors of the runs
+  pooled.disturbance = 0.0;  // included in the errors of the runs
   pooled.degrees = mean.degrees;
 }
 
-/// A finding of all runs that have it; `matches` begins with that of the run that names it.
+/// Pools a finding of all runs that have it. `matches` begins with that of the typical run.
 ComparedFinding pool_finding(const Matches& matches, std::size_t runs,
                              const std::optional<CoreClock>& clock) {
   ComparedFinding pooled = *matches.front();
   Matches with_value;
   for (const ComparedFinding* const each : matches) {
     const Finding& finding = each->finding;
-    const bool has_place = finding.value && (*finding.value > 0.0 || is_part(*each));
-    if (has_place && finding.unit == pooled.finding.unit) with_value.push_back(each);
+    const bool has_position = finding.value && (*finding.value > 0.0 || is_part(*each));
+    if (has_position && finding.unit == pooled.finding.unit) with_value.push_back(each);
   }
   const bool are_parts =
       std::ranges::all_of(with_value, [](const auto* each) { return each->whole > 0.0; });
-  if (!are_parts) {  // then they have to have logarithms
+  if (!are_parts) {  // logarithms require positive values
     std::erase_if(with_value, [](const auto* each) {
       return !(*each->finding.value > 0.0) && !is_share(each->finding);
     });
@@ -129,7 +129,7 @@ ComparedFinding pool_finding(const Matches& matches, std::size_t runs,
     return pooled;
   }
   pooled.finding.reason.clear();
-  // The distance between the runs holds what other tenants did to one of them.
+  // The variation between runs includes the effects of other tenants.
   if (with_value.size() > 1) pooled.is_of_virtual_cpu = false;
   if (is_bracket(pooled.finding)) {
     pool_brackets(with_value, pooled);
@@ -143,7 +143,7 @@ ComparedFinding pool_finding(const Matches& matches, std::size_t runs,
   return pooled;
 }
 
-/// Point by point the median of those runs that have it, if they are more than half.
+/// Returns the median of each point that more than half of the runs have.
 ComparedCurve pool_curve(const ComparedCurve& first, const std::vector<const ComparedResult*>& all,
                          std::size_t runs) {
   std::map<std::string, std::pair<ComparedPoint, std::vector<double>>> points;
@@ -167,12 +167,14 @@ ComparedCurve pool_curve(const ComparedCurve& first, const std::vector<const Com
   return pooled;
 }
 
-/// Reason why a run says less about a probe than the typical run of its side; empty if it does not.
+/// Returns what a run lacks of a probe, compared with the typical run of its side; empty for
+/// nothing.
 std::string lack_of(const ComparedResult& typical, const ComparedResult* result) {
   if (result == nullptr) return "not measured";
   if (result->status != Status::ok) return result->reason;
   std::vector<Cut> cuts = find_cuts(typical, *result, true);
-  if (cuts.empty()) cuts = find_cuts(*result, typical, true);  // nobody knows which one is right
+  // Either of the two may be the complete one.
+  if (cuts.empty()) cuts = find_cuts(*result, typical, true);
   return cuts.empty() ? "" : fmt::format("{}: {}", cuts.front().series, cuts.front().reason);
 }
 
@@ -193,7 +195,7 @@ ComparedResult pool_results(const ComparedResult& first, std::span<const RunDige
   for (const RunDigest& run : runs) {
     const ComparedResult* const result = result_of(run, first.probe);
     if (result == &first) continue;
-    // A check fails closed: what one run of a side lacks, the side lacks.
+    // A check must not pass on incomplete data, so that a gap of one run is a gap of its side.
     const std::string lack = lack_of(first, result);
     if (!lack.empty() && pooled.status == Status::ok && first.probe != clock_section) {
       const bool has_failed = result != nullptr && result->status != Status::ok;
@@ -216,8 +218,8 @@ ComparedResult pool_results(const ComparedResult& first, std::span<const RunDige
   return pooled;
 }
 
-/// Returns the run whose number of values is the middle one, among the runs with most probes: its
-/// levels are those that most runs found.
+/// Returns the run with the median number of values, among the runs with most probes. Most runs
+/// found the same levels.
 const RunDigest& typical_run(std::span<const RunDigest> runs) {
   std::size_t most = 0;
   for (const RunDigest& run : runs) most = std::max(most, run.results.size());

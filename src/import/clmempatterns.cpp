@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// clmempatterns prints its settings as "name : value", then a line for each stride. The points have
-// the parameters of the probe `stride`, which measures the same patterns.
+// Format of clmempatterns: settings as "name : value", followed by a line per stride. The points
+// have the parameters of the probe `stride`, which measures the same patterns.
 #include <fmt/format.h>
 
 #include <array>
@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view stride_start = "Stride magnitude";
 constexpr std::string_view title = "clmempatterns";
 
-/// The settings that the tool prints before the first stride; 0 where it does not.
+/// The settings before the first stride; 0 if missing.
 struct Settings {
   std::int64_t elements{0};
   std::int64_t vector{0};
@@ -27,11 +27,11 @@ struct Settings {
 };
 
 struct SettingRow {
-  std::string_view key;  // as the tool prints it
+  std::string_view key;  // word of the tool
   std::int64_t Settings::*member;
 };
 
-// Versions differ in one of the words.
+// Versions of the tool use different words.
 constexpr std::array setting_rows{
     SettingRow{"index space", &Settings::elements}, SettingRow{"vector width", &Settings::vector},
     SettingRow{"vector length", &Settings::vector}, SettingRow{"grid space", &Settings::grid},
@@ -43,11 +43,11 @@ std::string_view pattern_of(std::int64_t stride, const Settings& settings) {
   return stride == settings.work_group ? "work-group stride" : "between";
 }
 
-/// Sets the parameters of a point of `stride`, in its order. Without the width of an element the
-/// bytes of a stride are unknown, and with them most parameters.
+/// Sets the parameters of a point of `stride`, in the order of the probe. If the element size is
+/// unknown, most parameters are unknown as well.
 void describe(Point& point, std::int64_t stride, const Settings& settings) {
   constexpr std::int64_t max_vector = 16;
-  constexpr std::int64_t word_bytes = 4;  // the tool reads only int
+  constexpr std::int64_t word_bytes = 4;  // the tool only reads int
   constexpr std::int64_t max_elements = std::int64_t{1} << 48;
   point.series = "read";
   if (settings.vector < 1 || settings.vector > max_vector) {
@@ -74,7 +74,7 @@ void describe(Point& point, std::int64_t stride, const Settings& settings) {
   if (settings.work_group > 0) point.parameters.set("work_group", settings.work_group);
 }
 
-/// "Stride magnitude  5: Bandwidth 332.622 GB/sec (avg time   0.807029 msecs)"
+/// Reads "Stride magnitude  5: Bandwidth 332.622 GB/sec (avg time   0.807029 msecs)".
 Point stride_point(const Lines& at, const Settings& settings) {
   const auto numbers = numbers_in(at.line(), "Stride magnitude #: Bandwidth # GB/sec*");
   constexpr double max_magnitude = 48.0;  // a grid of 2^48 work-items
@@ -89,7 +89,8 @@ Point stride_point(const Lines& at, const Settings& settings) {
   return point;
 }
 
-/// "Selected device  : gfx803" into the device, "grid space : 1048576 (...)" into the settings.
+/// Reads "Selected device  : gfx803" into the device, "grid space : 1048576 (...)" into the
+/// settings.
 void read_setting(std::string_view line, Run& run, Settings& settings) {
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos) return;

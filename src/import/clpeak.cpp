@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// clpeak's files and its printed text. Version 1.1 writes <clpeak><platform><device> with an
-// element for each test and metric. Version 2 writes <clpeak
-// format_version="2"><run><category><test> <metric>, or JSON and CSV with an entry for each metric.
-// Version 3 writes JSON of devices, tests and metrics.
+// clpeak's files and printed text. Version 1.1 writes XML of platforms and devices, with an element
+// for each test and metric. Version 2 writes XML of runs, categories, tests and metrics, or JSON
+// and CSV with an entry for each metric. Version 3 writes JSON of devices, tests and metrics.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +27,7 @@ struct Counterpart {
   std::string_view series;
 };
 
-// clpeak reads vectors of float, `stride` of int: as many bytes of the same memory.
+// clpeak reads vectors of float, and `stride` vectors of int, which have the same size.
 constexpr std::string_view memory_test = "global_memory_bandwidth";
 constexpr std::array counterparts{
     Counterpart{memory_test, "float", "stride", "read int"},
@@ -50,8 +49,9 @@ std::string series_of(std::string_view test, std::string_view metric) {
   return fmt::format("{}{}{}", test, metric.empty() ? "" : " ", metric);
 }
 
-/// True for the time of one launch and the wait for it, which the probe `launch` measures as well.
-/// The other metric of that test, "dispatch", and the only one of 1.1 are START - QUEUED of events.
+/// Returns true for the time of one launch and the wait for it, which the probe `launch` also
+/// measures. The test's other metric, "dispatch", and the only one of version 1.1 are START -
+/// QUEUED of events.
 bool is_round_trip(std::string_view test, std::string_view metric) {
   return test == "kernel_launch_latency" && metric == "roundtrip";
 }
@@ -72,12 +72,12 @@ struct Identity {
   std::string platform{};
   std::string device{};
   std::string driver{};
-  std::string compute_units{};  // only from printed text
+  std::string compute_units{};  // only in printed text
 
   friend bool operator==(const Identity&, const Identity&) = default;
 };
 
-/// The runs of devices, made when a device occurs first.
+/// The runs of devices, in order of first use.
 class Runs {
  public:
   Runs(const ImportHints& hints, std::string tool, const Format& format)
@@ -103,7 +103,7 @@ class Runs {
 
   void add(Run& run, std::string_view test, std::string_view metric, double value,
            std::string_view unit) const {
-    // A map of a buffer that is no copy takes no time, and its rate means nothing.
+    // Mapping a buffer without a copy takes no time, so that the rate is meaningless.
     if (!std::isfinite(value) || !(value > 0.0)) {
       add_gap(run, test, metric, unit, "the tool reports 0 or no finite number");
       return;
@@ -327,7 +327,7 @@ std::vector<Run> read_clpeak_csv(const Document& document, const ImportHints& hi
   return read_entries(entries, json::Json::array(), "", hints, csv_format);
 }
 
-/// Converts a printed name to that in files: "Single-precision compute" is
+/// Converts a printed name to the name in files: "Single-precision compute" to
 /// single_precision_compute.
 std::string id_of(std::string_view words) {
   std::string id;
@@ -363,7 +363,7 @@ bool is_clpeak_text(const Document& document) {
   return has_line(document, [](std::string_view line) { return heading_in(line).has_value(); });
 }
 
-/// Reads lines of the printed text: devices, with tests, with metrics.
+/// Reads lines of the printed text: devices, their tests, and the tests' metrics.
 class TextReader {
  public:
   explicit TextReader(Runs& runs) : runs_(runs) {}
@@ -453,7 +453,7 @@ const Format json_format{.name = "clpeak-json",
                          .recognises = is_clpeak_json,
                          .read = read_clpeak_json};
 
-// Recognises any XML: no other tool here writes it.
+// Matches any XML, since no other known tool writes XML.
 const Format xml_format{.name = "clpeak-xml",
                         .kind = Kind::xml,
                         .tool = "clpeak",

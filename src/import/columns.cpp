@@ -51,7 +51,7 @@ constexpr std::array<std::string_view, 11> size_names{
     "size",       "sizes", "region", "footprint", "volume", "working",
     "workingset", "ws",    "set",    "buffer",    "array"};
 constexpr std::array<std::string_view, 4> latency_names{"latency", "latencies", "lat", "time"};
-// Words that do not change the meaning of a column of latencies.
+// Words that do not change the meaning of a latency column.
 constexpr std::array<std::string_view, 12> plain_words{"avg",  "average", "mean",    "median",
                                                        "load", "access",  "per",     "in",
                                                        "of",   "memory",  "typical", "loads"};
@@ -100,7 +100,7 @@ ListUnit unit_of(std::string_view word, const Units& units) {
   return found == units.end() ? ListUnit{} : found->unit;
 }
 
-/// A text such as "ns per load" up to its "per" or "/", if a unit stands on one side.
+/// The text before "per" or "/" in "ns per load", if one side is a unit.
 struct Quotient {
   std::string_view above;
   bool is_rate{false};
@@ -124,8 +124,8 @@ Quotient quotient_in(std::string_view text) {
   return {text};
 }
 
-/// Returns the first unit in the text. Text in brackets or after a comma comes first, and only
-/// there a single letter is a unit: "GPU B (ns)" has no bytes.
+/// Returns the first unit in the text. Text in brackets or after a comma has priority, and only
+/// such text may have single-letter units: "GPU B (ns)" has no bytes.
 template <typename Units>
 ListUnit unit_in(std::string_view text, const Units& units) {
   const Quotient quotient = quotient_in(text);
@@ -146,7 +146,7 @@ ListUnit unit_in(std::string_view text, const Units& units) {
   return {};
 }
 
-/// True for one to three digits and groups of three: "1,024" or "12 288".
+/// Returns true for one to three digits and groups of three digits: "1,024" or "12 288".
 bool is_grouped(std::string_view whole, std::string_view marks) {
   std::size_t at = std::min(whole.find_first_not_of(digits), whole.size());
   if (at == 0 || at > 3 || whole.front() == '0') return false;
@@ -178,7 +178,7 @@ std::optional<Quantity> quantity_in(std::string_view cell, const Units& units, c
   const std::optional<double> value = number_in(trimmed(cell.substr(0, end)), decimal);
   if (!value) return std::nullopt;
   const ListUnit unit = unit_in(cell.substr(end), units);
-  // An unknown unit, as in "4 parsecs", is no quantity.
+  // A number with an unknown unit, as in "4 parsecs", is no quantity.
   if (end < cell.size() && !unit.is_known()) return std::nullopt;
   return Quantity{*value, unit};
 }
@@ -188,7 +188,7 @@ bool is_unit(std::string_view word) {
          (size_unit_in(word).is_known() || time_unit_in(word).is_known());
 }
 
-/// Splits a line at blanks; "KiB" and "(KiB)" belong to the cell before them.
+/// Splits a line at blanks. "KiB" and "(KiB)" belong to the cell before them.
 std::vector<std::string_view> cells_between_blanks(std::string_view line) {
   std::vector<std::string_view> cells;
   bool is_first_unit = false;
@@ -218,7 +218,7 @@ std::vector<std::string_view> cells_between_gaps(std::string_view line) {
   return cells;
 }
 
-/// Returns the end of a cell that begins with a quote, after the closing quote.
+/// Returns the end of a quoted cell, after the closing quote.
 std::size_t end_of_quoted(std::string_view line, std::size_t at) {
   while ((at = line.find('"', at + 1)) != std::string_view::npos) {
     if (at + 1 >= line.size() || line[at + 1] != '"') return at + 1;
@@ -227,14 +227,14 @@ std::size_t end_of_quoted(std::string_view line, std::size_t at) {
   return line.size();
 }
 
-/// Scores how well a column fits the names: a name counts more than a unit.
+/// Returns a score of how well a column fits the names. A name counts more than a unit.
 template <typename Names>
 int likeness(const std::string& name, const Names& names, const ListUnit& unit) {
   if (is_other_measure(name)) return 0;
   return (has_one_of(words_in(name), names) ? 2 : 0) + (unit.is_known() ? 1 : 0);
 }
 
-/// Returns the words that distinguish a column of latencies, without units and "latency".
+/// Returns the words that distinguish a latency column, without units and "latency".
 Words meaning_of(const std::string& name) {
   Words words = words_in(name);
   std::erase_if(words, [](const std::string& word) {
@@ -244,8 +244,8 @@ Words meaning_of(const std::string& name) {
   return words;
 }
 
-/// Returns the columns that fit latencies best, or have the same unit. Of several with one meaning,
-/// as in ns and in cycles, it returns the first one in a unit of time.
+/// Returns the columns that fit latencies best, or have the same unit. Of columns with the same
+/// meaning, as in ns and in cycles, returns the first one in a unit of time.
 std::vector<ValueColumn> values_in(const std::vector<std::string>& names, std::size_t size_at) {
   int best = 0;
   ListUnit unit;

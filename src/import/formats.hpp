@@ -13,13 +13,13 @@
 
 namespace clprobe::import {
 
-/// The text of a file, and its JSON if it is JSON.
+/// The text of a file, and its JSON value if it is JSON.
 struct Document {
   std::string_view text{};
   std::optional<json::Json> json{};
 };
 
-/// The hints that a format uses.
+/// The options of the user that a format uses.
 enum class Uses { nothing, clock, clock_and_series, all };
 
 enum class Kind { text, json, xml };
@@ -27,7 +27,7 @@ enum class Kind { text, json, xml };
 struct Format {
   std::string_view name{};  ///< name in the document: "mt4g-json"
   Kind kind{Kind::text};
-  std::string_view tool{};  ///< the tool, as in a sentence: "mt4g"
+  std::string_view tool{};  ///< name in a sentence: "mt4g"
   Uses uses{Uses::nothing};
   bool (*recognises)(const Document&){nullptr};
   /// Throws RunFormatError with the line or the path.
@@ -64,8 +64,8 @@ extern const Format format;
 /// Returns an empty run of a device for the results of another tool.
 Run imported_run(const ImportHints& hints, std::string_view tool, const Format& format);
 
-/// Returns a number of another tool as a finding without an interval. `unit` is the tool's own
-/// word: it converts the value to SI, and names the finding "bandwidth", "throughput" or "time".
+/// Returns a number of another tool as a finding without an interval. `unit` is the tool's word,
+/// which determines the SI value and the name "bandwidth", "throughput" or "time".
 Finding imported_finding(std::string_view series, double value, std::string_view unit,
                          std::string_view tool);
 
@@ -73,44 +73,45 @@ Finding imported_finding(std::string_view series, double value, std::string_view
 Finding imported_gap(std::string_view series, std::string_view unit, std::string_view reason,
                      std::string_view tool);
 
-/// Returns the run's result of the probe, which it makes if necessary.
+/// Returns the run's result of the probe, and adds the result if necessary.
 ProbeResult& result_of(Run& run, std::string_view probe);
 
 /// Returns the text at the key; empty if there is none.
 std::string text_at(const json::Json& object, const char* key);
-/// Returns the object at the key, or null.
+/// Returns the object at the key; null without one.
 const json::Json* object_at(const json::Json& object, const char* key);
 
-/// Reads a finite number above 0 in fixed or scientific notation; nothing for anything else.
+/// Reads a finite number above 0 in fixed or scientific notation; returns nothing for other text.
 std::optional<double> positive_number(std::string_view text);
 
 /// Returns the beginning of a text in printable ASCII, for messages.
 std::string excerpt(std::string_view text);
 
-/// Returns the words between the separators, without empty ones.
+/// Returns the nonempty words between the separators.
 std::vector<std::string_view> split_words(std::string_view text, std::string_view separators);
 
-/// The numbers of a line that has the form of `pattern`; nothing where it has another. In a
-/// pattern, `#` stands for a finite number, a blank for blanks, tabs and commas (at least one
-/// after a number if another one or `*` follows), and `*` at the end for any text.
+/// Returns the numbers of a line in the form of `pattern`; nothing for another form. In a pattern,
+/// `#` matches a finite number, and `*` at the end any text. A blank matches blanks, tabs and
+/// commas, at least one between two numbers or before `*`.
 std::optional<std::vector<double>> numbers_in(std::string_view line, std::string_view pattern);
 
-/// True if the text has a line of which `is_it` is true.
+/// Returns true if any line of the text satisfies `is_it`.
 bool has_line(const Document& document, bool (*is_it)(std::string_view));
 
 /// Returns the text with micro signs, dashes and blanks of UTF-8 as ASCII, and without such blanks
 /// inside of numbers.
 std::string plain_text(std::string_view text);
 
-/// True for a remark for people, such as "65536 K would exceed ...", with which tools end.
+/// Returns true for a remark in prose, such as "65536 K would exceed ...", at the end of a tool's
+/// output.
 bool is_prose(std::string_view line);
 
-/// The lines of a text, trimmed, and their numbers from 1 on.
+/// The trimmed lines of a text with their numbers, from 1.
 class Lines {
  public:
   explicit Lines(std::string_view text) : rest_(text) {}
 
-  /// Goes to the next line; false after the last.
+  /// Advances to the next line; returns false after the last.
   bool next();
   [[nodiscard]] std::string_view line() const { return line_; }
   [[nodiscard]] int number() const { return number_; }
@@ -129,13 +130,13 @@ class Lines {
 inline constexpr double kibi = 1024.0;
 inline constexpr double mebi = kibi * kibi;
 
-/// Returns the series that the hints name, else `otherwise`.
+/// Returns the series of the user's options, or else `otherwise`.
 std::string series_or(const ImportHints& hints, std::string_view otherwise);
 
-/// Returns a point of `latency`; refuses its line if size or time are out of range.
+/// Returns a point of `latency`. Refuses the line if size or time are out of range.
 Point latency_point(std::string_view series, double bytes, double ns, const Lines& at);
 
-/// Sets the device's clock rate, so that reports show times in cycles as well.
+/// Sets the device's clock rate, so that reports also show times in cycles.
 void set_clock(Run& run, double hertz);
 
 }  // namespace clprobe::import

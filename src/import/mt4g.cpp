@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON of mt4g: "memory" has an object with results for each cache and memory. Results that the
-// probes `latency` and `bandwidth` have as well become findings of these probes, so that both can
-// be compared; the rest are findings of "mt4g".
+// probes `latency` and `bandwidth` also measure become findings of these probes, so that both can
+// be compared. Other results are findings of "mt4g".
 #include <fmt/format.h>
 
 #include <array>
-#include <cmath>
 
 #include "import/formats.hpp"
 
@@ -16,13 +15,13 @@ namespace {
 constexpr std::string_view tool_name = "mt4g";
 
 struct Element {
-  const char* key;    // below "memory"
-  const char* inner;  // key below that, or null
+  const char* key;    // key below "memory"
+  const char* inner;  // key below `key`, or null
   std::string_view name;
-  std::string_view series;  // of the probe `latency`; empty if it has none
+  std::string_view series;  // series of the probe `latency`; empty without one
 };
 
-// Levels of one series are in their order.
+// The levels of a series are in their order.
 constexpr std::array elements{Element{"l1", nullptr, "l1", "global"},
                               Element{"l2", nullptr, "l2", "global"},
                               Element{"l3", nullptr, "l3", "global"},
@@ -34,12 +33,12 @@ constexpr std::array elements{Element{"l1", nullptr, "l1", "global"},
                               Element{"texture", nullptr, "texture", "image"},
                               Element{"readOnly", nullptr, "read only", ""}};
 
-/// A property of an element besides latency and size, in the tool's unit.
+/// A property of an element other than latency and size, in the tool's unit.
 struct Property {
   const char* key;
   std::string_view name;
   std::string_view unit;
-  std::string_view series{};  // of the probe `bandwidth`, if the element is global memory
+  std::string_view series{};  // series of the probe `bandwidth` for global memory
 };
 
 constexpr std::array properties{
@@ -53,7 +52,7 @@ constexpr std::array properties{
     Property{"readBandwidthPerCU", "read_bandwidth_per_unit", "GiB/s", "read-one-unit"},
     Property{"writeBandwidthPerCU", "write_bandwidth_per_unit", "GiB/s", "write-one-unit"}};
 
-/// Returns the number at a key if it is above 0: mt4g writes 0 if it could not measure.
+/// Returns the number at a key if above 0. mt4g writes 0 for a failed measurement.
 std::optional<double> number_at(const json::Json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_number()) return std::nullopt;
@@ -61,7 +60,7 @@ std::optional<double> number_at(const json::Json& object, const char* key) {
   return number > 0.0 ? std::optional(number) : std::nullopt;
 }
 
-/// Returns the number at a key, or "value", "size" or "measuredBandwidth" of an object there.
+/// Returns the number at a key, or "value", "size" or "measuredBandwidth" of an object at the key.
 std::optional<double> value_at(const json::Json& object, const char* key) {
   const json::Json* const inner = object_at(object, key);
   if (inner == nullptr) return number_at(object, key);
@@ -77,7 +76,7 @@ Finding size_finding(const json::Json& object, const char* key, std::string_view
   finding.name = name;
   finding.value.reset();
   const json::Json* const inner = object_at(object, key);
-  // mt4g measured only sizes with a confidence; others are the driver's.
+  // mt4g measured only sizes with a confidence; other sizes come from the driver.
   if (inner != nullptr && inner->contains("value") && inner->contains("unit")) {
     finding.source = Source::reported;
   }
@@ -95,7 +94,7 @@ Finding size_finding(const json::Json& object, const char* key, std::string_view
   return finding;
 }
 
-/// Returns the median latency if there is one: misses distort the mean of an L1 with cold lines.
+/// Returns the median latency if known, since misses distort the mean of an L1 with cold lines.
 std::optional<double> latency_of(const json::Json& element) {
   const json::Json* const latency = object_at(element, "latency");
   if (latency == nullptr) return std::nullopt;
@@ -159,8 +158,8 @@ class Reader {
     add(probe, std::move(counted));
   }
 
-  /// Prefers the size of a segment of the L2: a unit, and so latency by working set, sees only
-  /// that.
+  /// Prefers the size of a segment of the L2, since a compute unit, and therefore latency by
+  /// working set, uses only one segment.
   void add_capacity(std::string_view probe, const json::Json& object, std::string_view series,
                     std::optional<int> level) {
     const char* const key = object.contains("segmentSize") ? "segmentSize" : "size";
@@ -240,7 +239,7 @@ void describe_device(const json::Json& root, const ImportHints& hints, Run& run)
   if (meta == nullptr) return;
   const std::string version = text_at(*meta, "mt4gVersion");
   if (!version.empty()) run.imported->tool += " " + version;
-  // CUDA's and HIP's are whole numbers.
+  // The driver versions of CUDA and HIP are whole numbers.
   if (const auto driver = number_at(*meta, "driver")) {
     run.device.driver = fmt::format("{:.0f}", *driver);
   }

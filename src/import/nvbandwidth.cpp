@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// nvbandwidth's printed text, and its JSON (-j): a matrix of numbers, written as text, for each
-// test. One run holds the results of all GPUs of the host, since most are for pairs of them. A
-// result that a probe measures as well becomes a finding of the probe: the median of several GPUs,
+// nvbandwidth's printed text, and its JSON (-j): for each test, a matrix of numbers in text form.
+// One run has the results of all GPUs of the host, since most results are for pairs of GPUs. A
+// result that a probe also measures becomes a finding of the probe: the median of several GPUs,
 // with minimum and maximum as its interval.
 #include <fmt/format.h>
 
@@ -25,10 +25,10 @@ struct Counterpart {
   std::string_view probe;
   std::string_view name;
   std::string_view series;
-  bool is_of_pairs{false};  // the first GPU's row has a finding for each of the others
+  bool is_of_pairs{false};  // true if each other GPU has a finding, in the first GPU's row
 };
 
-// Host memory of nvbandwidth is pinned. It copies by copy engines (ce) or by kernels (sm).
+// nvbandwidth uses pinned host memory. It copies by copy engines (ce) or by kernels (sm).
 constexpr std::array counterparts{
     Counterpart{"host_to_device_memcpy_ce", "transfer", "bandwidth", "to-device-pinned"},
     Counterpart{"device_to_host_memcpy_ce", "transfer", "bandwidth", "from-device-pinned"},
@@ -48,15 +48,15 @@ const Counterpart* counterpart_of(std::string_view test) {
   return found == counterparts.end() ? nullptr : found;
 }
 
-/// Names of the rows and columns of a test, and its unit, from a text such as
-/// "memcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)".
+/// Names of a test's rows and columns, and its unit, from a text such as "memcpy CE CPU(row) ->
+/// GPU(column) bandwidth (GB/s)".
 struct Description {
   std::string row{};
   std::string column{"GPU"};
   std::string unit{"GB/s"};
 };
 
-/// Returns the word that ends before a mark; empty if there is none.
+/// Returns the word that ends before a mark; empty without the mark.
 std::string word_before(std::string_view text, std::string_view mark) {
   const std::size_t end = text.find(mark);
   if (end == std::string_view::npos) return {};
@@ -101,7 +101,7 @@ class Reader {
       add_peers(*known, *matrix, description.unit);
     } else if (known != nullptr) {
       add_counterpart(*known, *matrix, description.unit);
-      if (matrix->size() == 1 && matrix->front().size() == 1) return;  // its only number
+      if (matrix->size() == 1 && matrix->front().size() == 1) return;  // the only number
     }
     const std::size_t rows = matrix->size() / parts;
     std::size_t values = 0;
@@ -117,7 +117,7 @@ class Reader {
     }
     const auto sum = test.find("sum");
     const bool has_sum = sum != test.end() && sum->is_number() && sum->get<double>() > 0.0;
-    // The sum of latencies means nothing; of several matrices the tool writes that of the last.
+    // The sum of latencies has no meaning. Of several matrices, the tool writes the last sum.
     if (values > 1 && has_sum && description.unit == "GB/s") {
       add(imported_finding(fmt::format("{}{} sum", name, part_name(parts - 1, parts)),
                            sum->get<double>(), description.unit, tool_));
@@ -132,9 +132,9 @@ class Reader {
     }
   }
 
-  /// Returns the number of matrices of a test. A copy both ways has three below each other, for
-  /// each way and the sum: for pairs of GPUs with as many rows as columns, for the host with one
-  /// row.
+  /// Returns the number of matrices of a test. A bidirectional copy has three matrices, one after
+  /// another: for each direction and the sum. Those for pairs of GPUs have as many rows as columns,
+  /// those for the host one row.
   static std::size_t parts_of(const json::Json& matrix, const Description& description) {
     const std::size_t rows = matrix.size();
     const std::size_t columns = rows == 0 ? 0 : matrix.front().size();
@@ -156,7 +156,7 @@ class Reader {
     result_of(run_, tool_name).findings.push_back(std::move(finding));
   }
 
-  /// Returns nothing for "N/A": a GPU and itself, or a pair without access to each other.
+  /// Returns nothing for "N/A": the diagonal, or a pair of GPUs without access to each other.
   static std::optional<double> number_of(const json::Json& cell) {
     const auto number = cell.is_number()   ? std::optional(cell.get<double>())
                         : cell.is_string() ? positive_number(cell.get<std::string>())
@@ -232,7 +232,7 @@ bool recognises(const Document& document) {
          object_at(*document.json, "nvbandwidth") != nullptr;
 }
 
-/// Returns the text after a label; nothing if the line has another one.
+/// Returns the text after a label; nothing without the label.
 std::optional<std::string> text_after(std::string_view line, std::string_view label) {
   if (!line.starts_with(label)) return std::nullopt;
   return std::string(trimmed(line.substr(label.size())));
@@ -264,7 +264,7 @@ void read_test_line(json::Json& test, std::string_view line, bool& is_in_matrix)
   }
 }
 
-/// Converts the printed text to the JSON that the tool writes.
+/// Converts the printed text to the tool's JSON.
 json::Json json_of(std::string_view text) {
   struct Label {
     std::string_view label;

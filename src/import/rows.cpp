@@ -36,7 +36,7 @@ struct LatencyRow {
   double mhz;
   double kibibytes;
   double cycles;
-  bool is_consistent;  // the time of a load in cycles follows from the other columns
+  bool is_consistent;  // true if the columns agree on the time of a load
 };
 
 std::optional<LatencyRow> latency_row(std::string_view line) {
@@ -44,11 +44,11 @@ std::optional<LatencyRow> latency_row(std::string_view line) {
   const auto row = old_form ? old_form : numbers_in(line, "# # # # # # # #");
   if (!row || std::ranges::min(*row) <= 0.0) return std::nullopt;
   const std::vector<double>& all = *row;
-  constexpr double tolerance = 0.1;  // times have one decimal, 5.7 ms at the least
+  constexpr double tolerance = 0.1;  // times have one decimal and are at least 5.7 ms
   const double cycles = all[3] * 1e-3 / all[0] * all[1] * hertz_per_mhz;
   return LatencyRow{.mhz = all[1],
                     .kibibytes = all[2],
-                    // The median where there is one: the mean of few runs follows its outliers.
+                    // The median if known, since outliers affect the mean of few runs.
                     .cycles = old_form ? all[4] : all[5],
                     .is_consistent = std::fabs(cycles / all[4] - 1.0) < tolerance};
 }
@@ -89,10 +89,11 @@ std::vector<Run> read_gpu_latency(const Document& document, const ImportHints& h
 /// A tool that prints rows of a size and a rate, with or without a device.
 struct RateTool {
   const Format& format;
-  std::string_view heading;                  // beginning of the line above the rows, if any
+  std::string_view heading;                  // beginning of the line above the rows; may be empty
   std::array<std::string_view, 2> patterns;  // forms of a row, see `numbers_in`
   bool has_device;
-  std::size_t rate_from_end;  // place of the rate, counted from the last number; sizes come first
+  // Index of the rate, counted from the last number; sizes are the first numbers.
+  std::size_t rate_from_end;
   std::string_view expected;
   std::string_view probe;
   Point (*point)(double bytes, const ImportHints&);
@@ -137,10 +138,10 @@ struct RateRow {
   double gigabytes_per_second;
 };
 
-/// Returns the row in the line; nothing if it is no row.
+/// Returns the row in the line; nothing for another line.
 std::optional<RateRow> rate_row(std::string_view line, const RateTool& tool) {
   constexpr double max_devices = 1024.0;
-  constexpr std::size_t behind_size = 3;  // the time, and the rate and the other in either order
+  constexpr std::size_t behind_size = 3;  // the time, the rate and another number
   for (const std::string_view pattern : tool.patterns) {
     const auto numbers = numbers_in(line, pattern);
     if (!numbers || numbers->empty()) continue;
@@ -197,7 +198,7 @@ std::vector<Run> read_rates(const Document& document, const ImportHints& hints,
   return all;
 }
 
-// lat_mem_rd: every stride is a run, since latency by working set differs between them
+// Each stride becomes a run, since latency by working set depends on the stride.
 
 /// Returns the stride of a block that begins in this line.
 std::optional<std::int64_t> stride_in(std::string_view line) {
@@ -210,7 +211,8 @@ std::optional<std::int64_t> stride_in(std::string_view line) {
   return static_cast<std::int64_t>(stride->front());
 }
 
-/// Sizes in MiB have five decimals, which are exact to 10 bytes; lat_mem_rd measures whole lines.
+/// Returns the size in bytes. Sizes in MiB have five decimals, which are exact to 10 bytes.
+/// lat_mem_rd measures whole lines.
 double bytes_of(double mebibytes) {
   constexpr double line_bytes = 64.0;
   return std::max(1.0, std::round(mebibytes * mebi / line_bytes)) * line_bytes;
@@ -239,7 +241,7 @@ std::vector<Run> read_lat_mem_rd(const Document& document, const ImportHints& hi
     if (is_in_block && !is_pair && begins_with_digit) {
       lines.refuse_instead_of("a size in MiB and a latency in ns");
     }
-    // Other results may follow after a blank line, and have pairs of their own.
+    // Other results may follow after a blank line, and may contain pairs of numbers.
     is_in_block = is_in_block && is_pair;
     if (!is_in_block) continue;
     Point point =
@@ -288,7 +290,7 @@ std::optional<Point> point_in(const Lines& at, const std::string& series) {
   // Performance counters add columns.
   if (!numbers) numbers = numbers_in(at.line(), "# # *");
   if (numbers && (*numbers)[0] > 0.0 && (*numbers)[1] >= 0.0) {
-    // The tool prints "1048576,0.000000" for a launch that failed.
+    // The tool prints "1048576,0.000000" for a failed launch.
     const bool has_failed = (*numbers)[1] == 0.0;
     Point point = latency_point(series, (*numbers)[0] * kibi, (*numbers)[1], at);
     if (has_failed) point.facts = {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of sizes and latencies as most pointer chases print them: CSV, aligned text, tables of
-// Markdown. A list may hold several curves, one after the other, in columns next to each other, or
-// distinguished by a column. Each curve becomes a run.
+// Lists of sizes and latencies, as most pointer chases print them: CSV, aligned text, tables of
+// Markdown. Several curves may follow each other, be columns next to each other, or differ in a key
+// column. Each curve becomes a run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,12 +35,12 @@ struct Curve {
 
 struct Row {
   double bytes{0.0};
-  std::vector<std::optional<double>> ns{};  ///< one for each column of values
-  std::string key{};                        ///< words and key numbers of its other columns
+  std::vector<std::optional<double>> ns{};  ///< one entry per value column
+  std::string key{};                        ///< words and key numbers of the other columns
   Lines at;
 };
 
-/// Rows below one header or title.
+/// The rows below one header or title.
 struct Block {
   std::string title{};
   Layout layout{};
@@ -56,12 +56,12 @@ bool has_digit(std::string_view text) {
   return text.find_first_of("0123456789") != std::string_view::npos;
 }
 
-/// True for a line that only draws: "|:--|--:|" or "====".
+/// Returns true for a line that only draws: "|:--|--:|" or "====".
 bool is_rule(std::string_view line) {
   return line.find_first_not_of("|:-=+_* \t") == std::string_view::npos;
 }
 
-/// True if the line may be a row: it begins with a number, or has two cells that do.
+/// Returns true if the line may be a row: it begins with a number, or has two cells that do.
 bool is_like_row(std::string_view line) {
   const std::size_t first = line.find_first_not_of("|\" \t");
   if (first == std::string_view::npos || line.front() == '#') return false;
@@ -71,7 +71,7 @@ bool is_like_row(std::string_view line) {
          std::ranges::count_if(words, begins_with_digit) >= 2;
 }
 
-/// True for the text of a missing value, as in a column that ends before the others.
+/// Returns true for the text of a missing value, as in a column that ends before other columns.
 bool is_missing(std::string_view cell) {
   constexpr std::array<std::string_view, 6> words{"", "-", "--", "n/a", "N/A", "NA"};
   return std::ranges::find(words, cell) != words.end();
@@ -106,9 +106,9 @@ class Reader {
     return std::move(blocks_);
   }
 
-  /// Number of rows that had a size and a latency.
+  /// Returns the number of rows with a size and a latency.
   [[nodiscard]] int rows() const { return rows_; }
-  /// True if a header fits the rows, so that no other notation can be right.
+  /// Returns true if a header fits the rows, so that no other notation can be right.
   [[nodiscard]] bool has_header() const { return has_header_; }
 
  private:
@@ -160,7 +160,8 @@ class Reader {
     return layout && layout->size_at < layout->names.size() && !layout->values.empty();
   }
 
-  /// Without a header, takes the first cells with units as size and latency, else the first two.
+  /// Returns a layout without a header: the first cells with units, or else the first two, are size
+  /// and latency.
   std::optional<Layout> guess_layout(const Cells& cells) const {
     Layout layout{.size_at = 0, .values = {{1, {}}}};
     std::vector<std::size_t> times;
@@ -191,7 +192,7 @@ class Reader {
     return layout;
   }
 
-  /// Gives a meaning to columns with unknown names, if there is only one choice or the person gave
+  /// Assigns a meaning to columns with unknown names, if there is only one choice or the user gave
   /// the unit.
   void complete(Layout& layout, const Cells& cells) {
     const std::size_t columns = layout.names.size();
@@ -226,7 +227,7 @@ class Reader {
     }
   }
 
-  /// Reads a row, which may be the first one below its header; false if the line is no row.
+  /// Reads a row, possibly the first one below its header; returns false if the line is no row.
   bool read_row(std::string_view line, bool is_after_gap) {
     const Cells cells = cells_of(line, notation_.separator);
     if (cells.size() < 2) return false;
@@ -255,7 +256,7 @@ class Reader {
       }
       if (!header || each.line() != header_) block.title = title_of(each.line());
     }
-    // A remark between rows begins no other curve, unless the sizes begin again.
+    // A remark between rows begins another curve only if the sizes begin again.
     const bool is_new = is_first || header || is_title_ || is_after_gap ||
                         block.rows[0].bytes < blocks_.back().rows.back().bytes;
     if (is_new) {
@@ -267,7 +268,7 @@ class Reader {
     return true;
   }
 
-  /// Refuses a table whose header names other columns, but no sizes or no latencies.
+  /// Refuses a table whose header names columns but no sizes or no latencies.
   void expect_roles(const Layout& layout, const Cells& cells) {
     if (layout.names.empty()) return;
     const bool has_size = layout.size_at < layout.names.size();
@@ -358,7 +359,7 @@ class Reader {
   int rows_{0};
 };
 
-/// True if a size occurs with several keys, so that keys distinguish curves.
+/// Returns true if a size occurs with several keys, so that keys distinguish curves.
 bool has_series(const Block& block) {
   std::map<double, std::string> keys;
   return std::ranges::any_of(block.rows, [&](const Row& row) {
@@ -370,7 +371,7 @@ bool has_series(const Block& block) {
 void add_curves(const Block& block, const ImportHints& hints, std::vector<Curve>& curves) {
   const bool is_by_key = has_series(block);
   for (std::size_t column = 0; column < block.layout.values.size(); ++column) {
-    std::map<std::string, std::size_t> current;  // curve of a key
+    std::map<std::string, std::size_t> current;  // index of the curve by key
     std::map<std::string, std::set<double>> passed;
     for (const Row& row : block.rows) {
       if (!row.ns[column]) continue;
@@ -421,7 +422,7 @@ std::optional<Warning> find_ignored(const Block& block) {
                   {"ignored", fmt::format("{}", fmt::join(ignored, ", "))}}};
 }
 
-/// The result of reading a list in one notation, or why that failed.
+/// The result of reading a list in one notation, or the reason for a failure.
 struct Attempt {
   std::vector<Block> blocks{};
   std::string problem{};
@@ -442,7 +443,7 @@ Attempt attempt(std::string_view text, const ImportHints& hints, Notation notati
   return made;
 }
 
-/// True if sizes are whole bytes and do not shrink, as with the right decimal mark.
+/// Returns true if sizes are whole bytes in ascending order, as with the right decimal mark.
 bool is_orderly(const Attempt& made) {
   const std::vector<Row>& rows = made.blocks.front().rows;
   return std::ranges::all_of(rows,
@@ -461,7 +462,7 @@ bool is_same(const Attempt& a, const Attempt& b) {
   return numbers_of(a) == numbers_of(b);
 }
 
-/// Returns the better reading of two decimal marks; refuses a list that both read, but differently.
+/// Returns the better reading of two decimal marks. Refuses a list with two different readings.
 Attempt choose(Attempt with_point, Attempt with_comma) {
   if (!with_point.problem.empty() || !with_comma.problem.empty()) {
     return with_comma.problem.empty() ? std::move(with_comma) : std::move(with_point);
@@ -475,7 +476,7 @@ Attempt choose(Attempt with_point, Attempt with_comma) {
       "thousands separators");
 }
 
-/// Tries the notations; separators that rarely occur inside of cells come first.
+/// Tries the notations. Separators that rarely occur inside of cells come first.
 std::vector<Block> read_blocks(std::string_view text, const ImportHints& hints) {
   constexpr std::array separators{Separator::bar,   Separator::semicolon, Separator::tab,
                                   Separator::comma, Separator::wide,      Separator::blank};
@@ -493,8 +494,8 @@ std::vector<Block> read_blocks(std::string_view text, const ImportHints& hints) 
   return std::move(best->blocks);
 }
 
-/// Refuses times of copies and of whole loops, which begin above 2 us or grow in proportion to the
-/// size. (Loads of host memory across PCIe take 1.5 us.) `line` is that of the first point.
+/// Refuses times of copies and of whole loops, which begin above 2 us or increase in proportion to
+/// the size. (Loads of host memory across PCIe take 1.5 us.) `line` is that of the first point.
 void expect_loads(const std::vector<Point>& points, int line) {
   constexpr double max_first_ns = 2e3;
   constexpr double max_last_ns = 2e4;

@@ -3,8 +3,47 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 namespace clprobe {
+
+void Parameters::set(std::string_view name, Value value) {
+  const auto found = std::ranges::find(entries_, name, &std::pair<std::string, Value>::first);
+  if (found != entries_.end()) {
+    found->second = std::move(value);
+  } else {
+    entries_.emplace_back(std::string(name), std::move(value));
+  }
+}
+
+const Value* Parameters::find(std::string_view name) const {
+  const auto found = std::ranges::find(entries_, name, &std::pair<std::string, Value>::first);
+  return found == entries_.end() ? nullptr : &found->second;
+}
+
+std::int64_t Parameters::integer(std::string_view name) const {
+  const auto* const whole = std::get_if<std::int64_t>(find(name));
+  if (whole == nullptr) {
+    throw std::out_of_range("no integer parameter '" + std::string(name) + "'");
+  }
+  return *whole;
+}
+
+std::int64_t Parameters::integer_or(std::string_view name, std::int64_t fallback) const {
+  const auto* const whole = std::get_if<std::int64_t>(find(name));
+  return whole == nullptr ? fallback : *whole;
+}
+
+const std::string& Parameters::text(std::string_view name) const {
+  const auto* const word = std::get_if<std::string>(find(name));
+  if (word == nullptr) throw std::out_of_range("no text parameter '" + std::string(name) + "'");
+  return *word;
+}
+
+std::string Parameters::text_or(std::string_view name, std::string_view fallback) const {
+  const auto* const word = std::get_if<std::string>(find(name));
+  return word == nullptr ? std::string(fallback) : *word;
+}
 
 Bytes reported_cache(const DeviceInfo& device) {
   const std::int64_t bytes = device.reported.integer_or("cache_bytes", 0);

@@ -8,33 +8,37 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <span>
 
 namespace clprobe {
 namespace {
 
-struct Suffix {
-  std::string_view word;  // lower case
+constexpr double kibi = 1024.0;
+
+/// Returns the number of bytes in a unit, in lower case: "kib" or "k", "kb", "b" or nothing.
+std::optional<double> bytes_in(std::string_view unit) {
+  const std::size_t prefix =
+      unit.empty() ? std::string_view::npos : std::string_view("kmgt").find(unit.front());
+  const bool has_prefix = prefix != std::string_view::npos;
+  const std::string_view rest = unit.substr(has_prefix ? 1 : 0);
+  const double power = has_prefix ? static_cast<double>(prefix + 1) : 0.0;
+  if (rest.empty() || (has_prefix && rest == "ib")) return std::pow(kibi, power);
+  return rest == "b" ? std::optional(std::pow(1e3, power)) : std::nullopt;
+}
+
+/// A unit of a quantity, as a multiple of the base unit.
+struct UnitScale {
   double factor;
+  const char* name;
 };
 
-constexpr double kilo = 1e3;
-constexpr double kibi = 1024.0;
-constexpr std::array suffixes{
-    Suffix{"", 1.0},
-    Suffix{"b", 1.0},
-    Suffix{"k", kibi},
-    Suffix{"kib", kibi},
-    Suffix{"m", kibi* kibi},
-    Suffix{"mib", kibi* kibi},
-    Suffix{"g", kibi* kibi* kibi},
-    Suffix{"gib", kibi* kibi* kibi},
-    Suffix{"t", kibi* kibi* kibi* kibi},
-    Suffix{"tib", kibi* kibi* kibi* kibi},
-    Suffix{"kb", kilo},
-    Suffix{"mb", kilo* kilo},
-    Suffix{"gb", kilo* kilo* kilo},
-    Suffix{"tb", kilo* kilo* kilo* kilo},
-};
+/// Formats a value in the first unit that it reaches, in the last one if it reaches none.
+std::string format_scaled(double value, std::span<const UnitScale> scales) {
+  const auto found = std::ranges::find_if(
+      scales, [&](const UnitScale& each) { return std::fabs(value) >= 0.9995 * each.factor; });
+  const UnitScale& scale = found == scales.end() ? scales.back() : *found;
+  return fmt::format("{} {}", format_number(value / scale.factor), scale.name);
+}
 
 }  // namespace
 
@@ -46,11 +50,10 @@ std::optional<Bytes> parse_bytes(std::string_view text) {
   std::string word(rest, last);
   std::transform(word.begin(), word.end(), word.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const auto* const suffix = std::find_if(suffixes.begin(), suffixes.end(),
-                                          [&](const Suffix& each) { return each.word == word; });
-  if (suffix == suffixes.end()) return std::nullopt;
-  const double count = number * suffix->factor;
-  constexpr double limit = 9.2e18;  // below 2^63, where doubles still convert
+  const std::optional<double> unit = bytes_in(word);
+  if (!unit) return std::nullopt;
+  const double count = number * *unit;
+  constexpr double limit = 9.2e18;  // below 2^63, so that the conversion is defined
   if (count > limit || count != std::floor(count)) return std::nullopt;
   return Bytes{static_cast<std::uint64_t>(count)};
 }
@@ -58,11 +61,11 @@ std::optional<Bytes> parse_bytes(std::string_view text) {
 std::string format_number(double value) {
   const double magnitude = std::fabs(value);
   if (magnitude == 0.0) return "0";
-  // 0.9996 is shown as 1.00, and must be counted as that.
+  // Rounding to three digits shows 0.9996 as 1.00, which has a digit before the point.
   constexpr double half_a_digit = 1.0005;
   if (!std::isfinite(magnitude * half_a_digit)) return fmt::format("{}", value);
   const int digits_before = static_cast<int>(std::floor(std::log10(magnitude * half_a_digit))) + 1;
-  // Nothing that is measured; zeros without end would be no easier to read.
+  // Larger numbers have an exponent instead of many zeros.
   constexpr int max_digits = 15;
   if (digits_before > max_digits) return fmt::format("{:.2e}", value);
   return fmt::format("{:.{}f}", value, std::clamp(3 - digits_before, 0, 12));
@@ -86,33 +89,16 @@ std::string format_count(std::uint64_t count, std::string_view noun) {
 }
 
 std::string format_seconds(double seconds) {
-  struct Scale {
-    double unit;
-    const char* name;
-  };
-  constexpr std::array scales{Scale{1.0, "s"}, Scale{1e-3, "ms"}, Scale{1e-6, "µs"},
-                              Scale{1e-9, "ns"}};
-  for (const Scale& scale : scales) {
-    if (std::fabs(seconds) >= 0.9995 * scale.unit) {
-      return fmt::format("{} {}", format_number(seconds / scale.unit), scale.name);
-    }
-  }
-  return fmt::format("{} ns", format_number(seconds / scales.back().unit));
+  constexpr std::array scales{UnitScale{1.0, "s"}, UnitScale{1e-3, "ms"}, UnitScale{1e-6, "µs"},
+                              UnitScale{1e-9, "ns"}};
+  return format_scaled(seconds, scales);
 }
 
 std::string format_rate(double bytes_per_second) {
-  struct Scale {
-    double unit;
-    const char* name;
-  };
-  constexpr std::array scales{Scale{1e12, "TB/s"}, Scale{1e9, "GB/s"}, Scale{1e6, "MB/s"},
-                              Scale{1e3, "kB/s"}};
-  for (const Scale& scale : scales) {
-    if (std::fabs(bytes_per_second) >= 0.9995 * scale.unit) {
-      return fmt::format("{} {}", format_number(bytes_per_second / scale.unit), scale.name);
-    }
-  }
-  return fmt::format("{} B/s", format_number(bytes_per_second));
+  constexpr std::array scales{UnitScale{1e12, "TB/s"}, UnitScale{1e9, "GB/s"},
+                              UnitScale{1e6, "MB/s"}, UnitScale{1e3, "kB/s"},
+                              UnitScale{1.0, "B/s"}};
+  return format_scaled(bytes_per_second, scales);
 }
 
 }  // namespace clprobe

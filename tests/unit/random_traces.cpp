@@ -65,7 +65,7 @@ Machine random_machine(Random& random) {
   machine.alu = {random.from_to(1, 3), random.from_to(1, 12), random.from_to(1, 3)};
   machine.special = {random.from_to(1, 2), random.from_to(1, 30), random.from_to(1, 8)};
   machine.load_store = {random.from_to(1, 3), random.from_to(1, 4), random.from_to(1, 3)};
-  machine.load_store.units = machine.alu.count;  // 1 to 3, without a draw of its own
+  machine.load_store_units.count = machine.alu.count;  // 1 to 3, without a draw of its own
   machine.local.lanes_together = random.one_of({16, 32});
   machine.local.latency_cycles = random.from_to(1, 40);
   machine.local.way_cycles = random.from_to(1, 2);

@@ -42,7 +42,8 @@ function(clprobe_embed output root)
   file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/cl/*.clh)
   foreach(path cl/ticks.cl cl/facts.cl docs/glossary.md docs/method.md docs/compare.md docs/formats.md
                docs/profile.md docs/seeds.md docs/trace.md src/present/html/page.html
-               src/present/html/report.css src/present/html/report.js)
+               src/present/html/report.css src/present/html/report.js
+               tools/schema/clprobe-run-2.schema.json)
     list(APPEND files ${CMAKE_SOURCE_DIR}/${path})
   endforeach()
   foreach(id IN LISTS ids)

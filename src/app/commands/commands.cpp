@@ -38,7 +38,10 @@ int print(std::string_view text) {
 
 int generate(const cli::Options& options) {
   const std::string& what = options.words.front();
-  if (what == "schema") return print(run_schema());
+  if (what == "schema") {
+    return print(
+        embedded_file(fmt::format("{}-{}.schema.json", run_schema_name, run_schema_version)));
+  }
   if (what == "man") return print(cli::man_page(all_probes()));
   return print(cli::completion_script(what));
 }

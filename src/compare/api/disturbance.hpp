@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Disturbance of a run, as its reference points show it, and the intervals that it widens. Pure.
-// docs/method.md has the rule and its origin.
+// Disturbances of a run according to its reference points, and the intervals that they widen. Pure.
+// docs/method.md explains the rule and its origin.
 #pragma once
 
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -14,89 +13,71 @@
 
 namespace clprobe {
 
-/// Half the width of a 95 % interval of a reference point's times, as the logarithm of a ratio;
-/// nothing for fewer than two moments above 0. The minimum of a part of the run counts for times,
-/// the median for inverse rates, as in the estimates of points. `is_shared`: a CPU, which other
-/// processes disturb for seconds, so that less than 15 s show less of the run.
+/// Returns half the width of the 95 % interval of a reference point's times, as the logarithm of a
+/// ratio; nothing for fewer than two moments above 0. A part of the run counts by its minimum for
+/// times and by its median for inverse rates, as in the estimates of points. `is_shared`: a CPU,
+/// which other processes disturb for seconds, so that a run below 15 s shows less of the
+/// disturbances.
 std::optional<double> half_width_of(std::span<const Moment> moments, bool is_rate = false,
                                     bool is_shared = true);
 
-/// The change that a reference shows; half_width_of() is the product of both fields.
-struct SeenChange {
-  double range{0.0};  ///< of the moments that count, as the logarithm of a ratio
-  double factor{1.0};
-};
-
-/// The change that the moments of a reference show; nothing for fewer than two moments above 0.
-std::optional<SeenChange> seen_change_of(std::span<const Moment> moments, bool is_rate = false,
-                                         bool is_shared = true);
-
-/// Stands for the probe's id of references that belong to no probe of the run.
+/// Name that replaces the probe's id for references that belong to no probe of the run.
 inline constexpr std::string_view references_section = "references";
 
-/// The disturbance of every reference point that was measured twice or more.
+/// Returns the disturbance according to each reference point that was measured at least twice.
 std::vector<Disturbance> find_disturbances(const Run& run);
 
-/// The reference of a run with the largest change.
-struct MostChanged {
-  std::string probe{};
-  std::string series{};
-  ReferenceKind kind{ReferenceKind::core};
-  SeenChange seen{};
-};
-
-/// The largest change; nothing without a reference that was measured twice or more.
-std::optional<MostChanged> find_most_changed(const Run& run);
-
-/// Disturbance of a time or a rate: that of the nearest reference of its kind. Without one of its
-/// kind, a time has that of the nearest rate, and a rate the largest of all. `seconds`: of one
-/// access or one byte. 0 without a reference.
+/// Returns the disturbance of a time or a rate: that of the reference of its kind with the nearest
+/// time. Without one of its kind, a time uses the nearest rate, and a rate the largest disturbance.
+/// `seconds`: time of one access or byte. 0 without a reference.
 double disturbance_at(std::span<const Disturbance> disturbances, double seconds, bool is_rate);
 
-/// The largest disturbance; 0 without a reference.
+/// Returns the largest disturbance; 0 without a reference.
 double max_disturbance(std::span<const Disturbance> disturbances);
 
-/// The largest disturbance of references of rates, or of times; 0 without one.
+/// Returns the largest disturbance according to references of rates, or of times; 0 without one.
 double max_disturbance(std::span<const Disturbance> disturbances, bool is_rate);
 
-/// Disturbance of a time that all units make together: the root mean square of those of rates,
-/// since the matching rate is unknown. Without a reference of a rate, the largest disturbance.
+/// Returns the disturbance of a time that depends on all units: the root mean square of those of
+/// all rates, since the matching rate is unknown. Without a reference of a rate, the largest
+/// disturbance.
 double typical_disturbance(std::span<const Disturbance> disturbances);
 
-/// The finding with the interval that reports show: its own, widened by a disturbance in quadrature
-/// (half a 95 % interval; a logarithm, for shares a difference). Unchanged without an interval.
+/// Returns the finding with its interval in reports, widened by a disturbance in quadrature.
+/// `half_width`: half a 95 % interval, as a logarithm, for shares a difference. Unchanged without
+/// an interval.
 Finding with_disturbance(const Finding& own, double half_width);
 
-/// The finding with its own interval, without the widening by with_disturbance().
+/// Returns the finding with its own interval, which reverses with_disturbance().
 Finding without_disturbance(const Finding& finding);
 
 /// Restores the findings' own intervals.
 void forget_disturbance(Run& run);
 
-/// Widens the interval of every compared finding by the run's disturbances, in quadrature. Calling
-/// it twice has the same effect as once.
+/// Widens the intervals of all compared findings by the run's disturbances, in quadrature. Repeated
+/// calls have no further effect.
 void hold_disturbance(Run& run);
 
-// The scatter of a run's points, and its cause: the device or other programs.
-// Pure.
+// Scatter of a run's points, which the device or other programs may cause. Pure.
 
-/// Uncertainty of a point's time by its samples, in ns: the width of its estimate's
-/// interval; of one that holds its visits, from the lower quartile to the median of all samples.
-/// That the best visits agree makes no other sample narrow.
+/// Returns the uncertainty of a point's time by its samples, in ns: the width of its estimate's
+/// interval. If that interval includes the distance between visits, the distance from the lower
+/// quartile to the median of all samples instead, since agreement of the best visits does not
+/// reduce the scatter of the samples.
 double width_of_samples(const Point& point, const Estimate& found, const DeviceInfo& device);
 
-/// The warning of a run whose reference points changed while it lasted.
+/// Code of the warning that reference points changed during the run.
 inline constexpr std::string_view reference_warning = "reference_changed";
 
-/// The warning of a run on a CPU of whose cores others had more than a tenth.
+/// Code of the warning that other processes used more than a tenth of a CPU's cores.
 inline constexpr std::string_view others_warning = "cores_shared";
 
-/// "wide_intervals" where more than a tenth of the points have an interval wider than 5 %. What was
-/// seen, and no cause of it: a memory whose latency differs from line to line scatters as well.
+/// Returns the warning "wide_intervals" if more than a tenth of the points have an interval wider
+/// than 5 %. The cause is unknown: a memory whose latency varies between lines scatters as well.
 std::optional<Warning> find_scatter(std::span<const Point> points, const DeviceInfo& device);
 
-/// Writes the disturbances that the run's reference points saw, and writes or takes back two
-/// warnings: of references that changed by more than 5 %, and of others who had more than a tenth
+/// Sets the run's disturbances according to its reference points. Replaces two warnings: about
+/// references that changed by more than 5 %, and about other processes that used more than a tenth
 /// of a CPU's cores.
 void tell_disturbance(Run& run);
 

@@ -203,7 +203,7 @@ struct Shape {
   void visit(Visitor& fields) {
     constexpr Bounds only_1{.min = 1, .max = 1};
     fields.text("case", name);
-    fields.word("coherence", coherence, simulator::coherence_words);
+    fields.word("coherence", coherence, EnumWords<simulator::Coherence>::table);
     fields.text("timer", timer);
     if (name == trace_case) {
       fields.text("trace_sha256", trace_sha256);

@@ -14,22 +14,21 @@
 
 namespace clprobe::json {
 
-// Typed reading of a JSON value that knows where in the document it is.
-
 using Json = nlohmann::ordered_json;
 
-/// The largest object of a run is what its driver reported, with some sixty members. nlohmann's
-/// parser looks through all members for each that it adds, so that a million would take hours.
+/// Maximum number of members of an object. A driver's report, the largest object of a run, has
+/// about 60. nlohmann's parser searches all members for each new one, so that a million members
+/// would take hours.
 inline constexpr std::size_t max_members = 4096;
 
-/// A step to a key, as it appears in a path: ".key", or ["k\ney"] when the key is no plain word.
+/// Returns the step of a path to a key: ".key", or ["k\ney"] if the key is no plain word.
 std::string path_step(std::string_view key);
 
-/// A value, or the place where one is missing. The way there is a chain of parents, and becomes
-/// text only for an error: a run has ten thousand values. A cursor must not outlive its parent.
+/// A JSON value, or a missing value, with its path. The path is a chain of parents, which becomes
+/// text only in an error. A cursor must not outlive its parent.
 class Cursor {
  public:
-  Cursor() = default;  ///< a missing value without a place
+  Cursor() = default;  ///< a missing value without a path
   explicit Cursor(const Json& value) : value_(&value) {}
   Cursor(const Cursor& parent, std::string_view key);
 
@@ -38,7 +37,8 @@ class Cursor {
   [[nodiscard]] bool is_whole() const { return value_ != nullptr && value_->is_number_integer(); }
   [[nodiscard]] bool is_number() const { return value_ != nullptr && value_->is_number(); }
   void expect_any_object() const { static_cast<void>(object()); }
-  /// The members called `keys`, some of which may be missing, of an object that has no others.
+  /// Returns the members called `keys`, some of which may be missing. Refuses an object with other
+  /// members.
   template <std::size_t count>
   [[nodiscard]] std::array<Cursor, count> members(
       const std::array<std::string_view, count>& keys) const;
@@ -72,8 +72,8 @@ class Cursor {
 
   const Json* value_{nullptr};
   const Cursor* parent_{nullptr};
-  std::string_view key_{};  // used when the parent is an object
-  std::size_t index_{0};    // used when it is an array
+  std::string_view key_{};  // for members of an object
+  std::size_t index_{0};    // for elements of an array
 };
 
 template <typename Visit>
@@ -105,23 +105,23 @@ std::array<Cursor, count> Cursor::members(const std::array<std::string_view, cou
 template <typename T>
 Json encode(const T& value);
 
-/// Decodes what `encode` made. Throws RunFormatError with the path within `value`.
+/// Decodes the result of `encode`. Throws RunFormatError with the path within `value`.
 template <typename T>
 T decode(const Json& value);
 
 /// Maximum nesting of a document. An array of runs needs 8 levels.
 inline constexpr std::size_t deepest_nesting = 16;
 
-/// Parses text. Throws RunFormatError where it is no JSON, is cut short, repeats a key, nests too
-/// deep, or has a number that is not finite.
+/// Parses text. Throws RunFormatError for invalid or truncated JSON, a repeated key, too deep
+/// nesting, or a number that is not finite.
 Json parse(std::string_view text);
 
 /// Writes one line of ASCII, so that a driver's string cannot send an escape sequence to a
-/// terminal. Bytes that are no UTF-8 become U+FFFD.
+/// terminal. Invalid UTF-8 becomes U+FFFD.
 std::string one_line(const Json& value);
 
-/// Writes ASCII over several lines. What fits on a line stays on it, so that a sample is one line
-/// of a diff. Ends with a newline.
+/// Writes ASCII over several lines and ends with a newline. A value that fits on a line is one
+/// line, so that diffs show whole samples.
 std::string many_lines(const Json& value);
 
 }  // namespace clprobe::json

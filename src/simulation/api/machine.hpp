@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A compute unit to simulate, as plain data: what it has, how long things take, where they block.
+// The parameters of a simulated compute unit: its resources, their latencies and their limits.
 //
-// Times are cycles of the core's clock, sizes bytes. A latency is load-to-use: a load that issues
-// at cycle t and is served at a latency of n gives its value to an instruction at t + n.
+// Times are cycles of the core's clock, sizes are bytes. Latencies are load-to-use: if a load
+// issues at cycle t, an instruction at t + latency can use its value.
 #pragma once
 
 #include <cstdint>
@@ -14,42 +14,32 @@
 #include "clprobe/run.hpp"
 #include "clprobe/words.hpp"
 
-namespace clprobe::simulator {
+namespace clprobe {
+namespace simulator {
+
+using clprobe::to_word;
 
 /// The order in which ready warps issue.
 enum class Scheduler { loose_round_robin, greedy_then_oldest };
 
-/// The kind of limit on loads that are under way to the next level.
-/// `mshr`: one entry a line, which further requests to that line join, up to `mergers`.
-/// `request_pool`: one entry a request, whatever its line.
-/// `prt`: one entry a warp instruction, however many lines it asks for (pending-request table).
+/// The resource that limits the loads in flight to the next level.
+/// `mshr`: an entry per line; up to `mergers` requests for the line share it.
+/// `request_pool`: an entry per request.
+/// `prt`: an entry per warp instruction, for all of its lines (pending-request table).
 /// Source: Lashgar, Salehi, Baniasadi, Understanding outstanding memory request handling resources
-/// in GPGPUs, 2015, section 2; the pool is a reading of their K20 figures.
+/// in GPGPUs, 2015, section 2. The pool is our interpretation of their K20 figures.
 enum class PendingKind { mshr, request_pool, prt };
 
-/// The coherence of the caches of several compute units. `gpu`: stores are written through, an
-/// acquire invalidates the first-level cache, a release flushes the store buffer. `ownership`: a
-/// release registers written lines as owned; those stay through acquires and need no flush again,
-/// and a line that another unit owns comes from there. Source: Alsop, GSI, 2016, section 6.1.1.
+/// The coherence protocol of the compute units' caches. `gpu`: stores are written through, an
+/// acquire invalidates the first-level cache, and a release flushes the store buffer. `ownership`:
+/// a release registers written lines as owned. Owned lines stay valid through acquires, need no
+/// further flush, and serve requests of other units. Source: Alsop, GSI, 2016, section 6.1.1.
 enum class Coherence { gpu, ownership };
 
-/// The scope that an incomplete copy into local memory blocks (Alsop, section 6.2.1).
+/// The warps that an incomplete copy into local memory blocks (Alsop, section 6.2.1).
 enum class CopyGranularity { core, warp };
 
-/// The words of a machine file.
-inline constexpr Word<Scheduler> scheduler_words[]{
-    {Scheduler::loose_round_robin, "loose-round-robin"},
-    {Scheduler::greedy_then_oldest, "greedy-then-oldest"}};
-inline constexpr Word<PendingKind> pending_kind_words[]{{PendingKind::mshr, "mshr"},
-                                                        {PendingKind::request_pool, "request-pool"},
-                                                        {PendingKind::prt, "prt"}};
-inline constexpr Word<Coherence> coherence_words[]{{Coherence::gpu, "gpu"},
-                                                   {Coherence::ownership, "ownership"}};
-inline constexpr Word<CopyGranularity> copy_granularity_words[]{{CopyGranularity::core, "core"},
-                                                                {CopyGranularity::warp, "warp"}};
-inline std::string_view to_word(PendingKind kind) { return word_in(pending_kind_words, kind); }
-
-/// A latency that depends on where a line lies: between both ends, by a hash of line and seed.
+/// A latency that depends on the line: a hash of line and seed chooses a value of the range.
 struct Latency {
   std::uint64_t low{0};
   std::uint64_t high{0};
@@ -57,10 +47,10 @@ struct Latency {
   friend bool operator==(const Latency&, const Latency&) = default;
 };
 
-/// Warps, and what issues their instructions.
+/// Warp contexts and the issue stage.
 struct Core {
   double clock_ghz{1.0};
-  std::uint64_t compute_units{1};  ///< of the device
+  std::uint64_t compute_units{1};  ///< number of compute units of the device
   std::uint64_t warp_width{32};
   std::uint64_t warp_contexts{48};
   std::uint64_t max_work_group_size{1024};
@@ -73,14 +63,14 @@ struct Core {
   friend bool operator==(const Core&, const Core&) = default;
 };
 
-/// The supply of instructions to the warps, which the published machines leave open.
+/// Instruction supply of the warps. The published machines do not state it.
 struct Instructions {
   std::uint64_t start_cycles{0};  ///< from a warp's dispatch to its first instruction
 
   friend bool operator==(const Instructions&, const Instructions&) = default;
 };
 
-/// Pipelines of one kind. Each takes a warp instruction every `interval_cycles`.
+/// Pipelines of one kind. Each accepts a warp instruction every `interval_cycles`.
 struct FunctionUnits {
   std::uint64_t count{1};
   std::uint64_t latency_cycles{4};
@@ -89,20 +79,27 @@ struct FunctionUnits {
   friend bool operator==(const FunctionUnits&, const FunctionUnits&) = default;
 };
 
-/// The load/store units: each takes warp instructions in order, splits each into lines and sends
-/// `lines_per_interval` of them every `interval_cycles`. Loads of global memory go to the unit that
-/// has least to do; all else, which has an order or one local memory, to the first.
+/// A load/store unit. It accepts warp instructions in order, splits each into lines and sends
+/// `lines_per_interval` lines every `interval_cycles`.
 struct LoadStore {
-  std::uint64_t queue_instructions{1};  ///< capacity, with the instruction at work
+  std::uint64_t queue_instructions{1};  ///< capacity, including the instruction being sent
   std::uint64_t lines_per_interval{1};
   std::uint64_t interval_cycles{1};
-  std::uint64_t units{1};
 
   friend bool operator==(const LoadStore&, const LoadStore&) = default;
 };
 
-/// Banked local memory. `lanes_together` are served at once; if the busiest bank has to give n
-/// different words to them, they take n ways, each `way_cycles`. Wider accesses go in more parts.
+/// Number of load/store units. Loads of global memory go to the unit with the shortest queue, all
+/// other accesses to the first unit, which keeps their order.
+struct LoadStoreUnits {
+  std::uint64_t count{1};
+
+  friend bool operator==(const LoadStoreUnits&, const LoadStoreUnits&) = default;
+};
+
+/// Banked local memory. Groups of `lanes_together` lanes are served at once. If a group needs n
+/// different words of one bank, it takes n ways of `way_cycles` each. Wider accesses have smaller
+/// groups.
 struct LocalMemory {
   std::uint64_t bytes{49152};
   std::uint64_t banks{32};
@@ -114,46 +111,52 @@ struct LocalMemory {
   friend bool operator==(const LocalMemory&, const LocalMemory&) = default;
 };
 
-/// The first-level cache: lines in sets, filled by sectors, least recently used out first.
+/// First-level cache: set-associative, filled by sectors, with least-recently-used replacement.
 struct FirstLevel {
-  std::uint64_t bytes{16384};  ///< 0: there is none
+  std::uint64_t bytes{16384};  ///< 0: no first-level cache
   std::uint64_t line_bytes{128};
   std::uint64_t sector_bytes{32};
   std::uint64_t ways{4};
   std::uint64_t latency_cycles{30};
-  bool keeps_loads{true};  ///< false: loads of global memory go past it
+  bool keeps_loads{true};  ///< false: loads of global memory bypass the cache
 
   friend bool operator==(const FirstLevel&, const FirstLevel&) = default;
 };
 
-/// Banks of the first level, by line, each with one port: a request takes its line's bank for a
-/// cycle, and so does a line that comes, which goes first. Local memory is then of one port, too: a
-/// line that comes for it takes it for a cycle. Who finds the port taken waits: a bank conflict.
-struct FirstLevelBanks {
-  std::uint64_t count{0};  ///< 0: any number of requests at once, and what comes delays nobody
+/// Banks of a cache, interleaved by line.
+///
+/// First level: each bank has one port. A request or an arriving line occupies its bank for a
+/// cycle, arriving lines first. Local memory has one port as well, which each line that arrives for
+/// it occupies for a cycle. A request to an occupied port waits: a bank conflict.
+///
+/// Second level: each bank accepts one request per cycle from all simulated compute units together.
+/// The port of a single unit never exceeds that.
+struct Banks {
+  std::uint64_t count{0};  ///< 0: no limit on simultaneous requests and arriving lines
 
-  friend bool operator==(const FirstLevelBanks&, const FirstLevelBanks&) = default;
+  friend bool operator==(const Banks&, const Banks&) = default;
 };
 
 struct Pending {
   PendingKind kind{PendingKind::mshr};
   std::uint64_t entries{128};  ///< 0: no limit
-  std::uint64_t mergers{0};    ///< requests that one MSHR serves, the first included; 0: no limit
+  std::uint64_t mergers{0};    ///< requests per MSHR, including the first; 0: no limit
 
   friend bool operator==(const Pending&, const Pending&) = default;
 };
 
-/// Write-combining, one entry a line. Flushed when it is full, by a release and at the end.
+/// Write-combining buffer with an entry per line. It is flushed when full, by a release, and at the
+/// end of the launch.
 struct StoreBuffer {
   std::uint64_t entries{32};  ///< 0: no limit
 
   friend bool operator==(const StoreBuffer&, const StoreBuffer&) = default;
 };
 
-/// A translation buffer between the first level and all that lies behind it, fully associative,
-/// least recently used out first. A page that is not in it delays its line by `miss_cycles`.
+/// Translation buffer between the first level and the second: fully associative, with
+/// least-recently-used replacement. A miss delays its line by `miss_cycles`.
 struct Translation {
-  std::uint64_t entries{0};  ///< 0: every page is translated at once
+  std::uint64_t entries{0};  ///< 0: translation takes no time
   std::uint64_t page_bytes{65536};
   std::uint64_t miss_cycles{200};
 
@@ -161,32 +164,24 @@ struct Translation {
 };
 
 struct SecondLevel {
-  std::uint64_t bytes{786432};  ///< 0: there is none
+  std::uint64_t bytes{786432};  ///< 0: no second-level cache
   std::uint64_t ways{16};
   Latency latency_cycles{200, 200};
-  double bytes_per_cycle{64.0};    ///< of one compute unit
+  double bytes_per_cycle{64.0};    ///< bandwidth per compute unit
   std::uint64_t atomic_cycles{1};  ///< between two atomics on one line
 
   friend bool operator==(const SecondLevel&, const SecondLevel&) = default;
 };
 
-/// Banks of the second level, by line: each takes a request a cycle of all compute units that are
-/// simulated together. One unit alone sends no more.
-struct SecondLevelBanks {
-  std::uint64_t count{0};  ///< 0: any number of requests at once
-
-  friend bool operator==(const SecondLevelBanks&, const SecondLevelBanks&) = default;
-};
-
 struct MainMemory {
   std::uint64_t bytes{std::uint64_t{1} << 30U};
-  Latency latency_cycles{500, 500};  ///< the whole way from the core
-  double bytes_per_cycle{32.0};      ///< of one compute unit
+  Latency latency_cycles{500, 500};  ///< total latency from the core
+  double bytes_per_cycle{32.0};      ///< bandwidth per compute unit
 
   friend bool operator==(const MainMemory&, const MainMemory&) = default;
 };
 
-/// Moves memory to local memory and back beside the warps, past the first-level cache.
+/// Engine that copies between global and local memory in the background, bypassing the first level.
 struct CopyEngine {
   std::uint64_t requests_per_cycle{1};
   CopyGranularity granularity{CopyGranularity::warp};
@@ -201,34 +196,37 @@ struct Sharing {
   friend bool operator==(const Sharing&, const Sharing&) = default;
 };
 
-/// Features that would make synchronization cheaper (outlook of Alsop 2016, section 6.1.4).
-/// The published machines have neither.
+/// Features that would make synchronization cheaper (Alsop 2016, section 6.1.4). The published
+/// machines have neither.
 struct Synchronization {
-  /// Stores behind a release issue while it flushes those before it, which a queue keeps apart
+  /// Stores after a release issue while the release flushes earlier stores, which a queue separates
   /// (QuickRelease's S-FIFO).
   bool stores_pass_releases{false};
-  /// A lock that no other unit wants is owned by this unit's first level, and takes no way to the
-  /// second: owned atomics, or such as are scoped to the unit.
+  /// Locks that no other unit wants are owned by this unit's first level and need no access to the
+  /// second: owned atomics, or atomics scoped to the unit.
   bool owns_atomics{false};
 
   friend bool operator==(const Synchronization&, const Synchronization&) = default;
 };
 
+/// A simulated machine. Machine files may omit the sections that were added later: `instructions`,
+/// `load_store_units`, the banks, `translation` and `synchronization`.
 struct Machine {
   std::string name{"unnamed"};
   Core core{};
   Instructions instructions{};
   FunctionUnits alu{};
-  FunctionUnits special{1, 16, 4};  ///< for the slower operations: square roots and the like
+  FunctionUnits special{1, 16, 4};  ///< pipelines of slow operations, such as square roots
   LoadStore load_store{};
+  LoadStoreUnits load_store_units{};
   LocalMemory local{};
   FirstLevel l1{};
-  FirstLevelBanks l1_banks{};
+  Banks l1_banks{};
   Pending pending{};
   StoreBuffer store_buffer{};
   Translation translation{};
   SecondLevel l2{};
-  SecondLevelBanks l2_banks{};
+  Banks l2_banks{};
   MainMemory memory{};
   CopyEngine copy{};
   Sharing sharing{};
@@ -237,31 +235,56 @@ struct Machine {
   friend bool operator==(const Machine&, const Machine&) = default;
 };
 
-/// A machine that cannot be: "l1.sector_bytes: expected a power of two up to l1.line_bytes, found
-/// 48". Also a word that names no preset.
+/// Error of an impossible machine ("l1.sector_bytes: expected a power of two up to l1.line_bytes,
+/// found 48"), or of an unknown preset.
 class MachineError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Throws MachineError at the first field that is out of its bounds or does not fit another.
+/// Throws MachineError at the first field that is out of range or contradicts another field.
 void check(const Machine& machine);
 
-/// The machines that come with clprobe; where their numbers are from stands in presets.cpp.
+/// Returns the names of the machines in presets.cpp, which states the sources of their numbers.
 std::vector<std::string_view> preset_names();
 /// Throws MachineError with the list and the nearest name.
 Machine preset(std::string_view name);
 
-/// A machine file: one JSON object, every field present. With a newline at the end.
+/// Writes a machine file: one JSON object that ends with a newline.
 std::string to_json(const Machine& machine);
-/// Like to_json(), on one line.
+/// Writes the machine as to_json() does, on one line.
 std::string to_json_line(const Machine& machine);
-/// Reads what `to_json` writes. Strict: throws RunFormatError with the JSON path and what was
-/// expected, also for a machine that `check` refuses.
+/// Reads a machine file. Throws RunFormatError with the JSON path and the expected value, also for
+/// a machine that check() refuses.
 Machine machine_from_json(std::string_view text);
 
-/// The machine as `clprobe list` and the probes see a device. What a driver would report is taken
-/// from the machine; the clock's overhead is found by simulating two reads in a row.
+/// Returns the machine as a device, with the properties that a driver would report. A simulation of
+/// two consecutive clock reads yields the clock's overhead.
 DeviceInfo describe_device(const Machine& machine);
 
-}  // namespace clprobe::simulator
+}  // namespace simulator
+
+template <>
+struct EnumWords<simulator::Scheduler> {
+  static constexpr std::array table{
+      Word{simulator::Scheduler::loose_round_robin, "loose-round-robin"},
+      Word{simulator::Scheduler::greedy_then_oldest, "greedy-then-oldest"}};
+};
+template <>
+struct EnumWords<simulator::PendingKind> {
+  static constexpr std::array table{Word{simulator::PendingKind::mshr, "mshr"},
+                                    Word{simulator::PendingKind::request_pool, "request-pool"},
+                                    Word{simulator::PendingKind::prt, "prt"}};
+};
+template <>
+struct EnumWords<simulator::Coherence> {
+  static constexpr std::array table{Word{simulator::Coherence::gpu, "gpu"},
+                                    Word{simulator::Coherence::ownership, "ownership"}};
+};
+template <>
+struct EnumWords<simulator::CopyGranularity> {
+  static constexpr std::array table{Word{simulator::CopyGranularity::core, "core"},
+                                    Word{simulator::CopyGranularity::warp, "warp"}};
+};
+
+}  // namespace clprobe

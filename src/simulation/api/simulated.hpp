@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulated compute units as a device: the probes' own plans and analyses, on their traces.
+// Simulated compute units as a device that probes measure, with the probes' own plans and analyses.
 #pragma once
 
 #include <cstddef>
@@ -17,43 +17,43 @@
 
 namespace clprobe {
 
-/// One prepared point on the simulator; the fields that `Work` has too mean the same.
+/// One prepared point on the simulator. Fields that `Work` has as well mean the same.
 struct SimulatedWork {
   std::uint64_t accesses_per_iteration{1};
   std::uint64_t iterations{1};
   std::uint64_t max_iterations{0};
   Parameters facts{};
-  /// A launch of so many iterations. What lies between the first clock read 0 of any warp and the
-  /// last clock read 1 is timed; without these, only the launch as a whole is.
+  /// Returns a launch of so many iterations. The time lies between the first clock read 0 and the
+  /// last clock read 1 of all warps. Without clock reads, only the launch as a whole is timed.
   std::function<simulator::Trace(std::uint64_t iterations)> trace{};
-  /// In place of `trace`: the hash of a trace that the backend was given. Empty: none.
+  /// Hash of a trace that the backend was given, as a replacement for `trace`; empty: none.
   std::string given{};
-  /// The device with some fields changed, to be simulated in its place. Nothing: the device.
+  /// A modified device to simulate; absent: the backend's device.
   std::optional<simulator::Machine> machine{};
   /// Number of compute units that are simulated together.
   std::uint64_t units{1};
-  /// May be empty: facts of the point about where the cycles of a launch of `iterations` go, by
-  /// these priorities.
+  /// Returns facts about the stalls of a launch, classified by these priorities. May be empty.
   std::function<Parameters(const simulator::GridAccount&)> account{};
   simulator::Priorities priorities{};
-  /// May be empty. For traces whose instructions cannot be counted beforehand: what the trace that
-  /// was made last has computed, asked when it has run; it must be `expected_witness`.
+  /// Returns the checksum of the trace that was made last, after its simulation. The result must
+  /// equal `expected_witness`. For traces whose instructions cannot be counted beforehand; may be
+  /// empty.
   std::function<std::uint64_t()> witness{};
   std::uint64_t expected_witness{0};
 };
 
-/// Warp instructions that the trace must issue, counted from its programs. Not for traces that
-/// wait for locks or choose their programs while running.
+/// Returns the number of warp instructions that the trace must issue, counted from its programs.
+/// Not for traces that wait for locks or choose programs while running.
 std::uint64_t instructions_of(const simulator::Trace& trace);
 
-/// Measures by simulating. A sample's ticks are cycles, its event time the cycles of the whole
-/// launch by the machine's clock, its host time the same (no host takes part). Its witness is the
-/// number of warp instructions that were issued, expected is instructions_of(), where the work has
-/// none of its own. A launch is simulated once: it is the same each time. `prepare` throws
-/// Unsupported for probes without a trace. Throws MachineError for a machine that cannot be.
-/// `given`: traces of the person's own. Points are simulated in as many threads as there are
-/// `cores`; the results do not depend on it.
-/// `cancelled` ends a simulation with DeviceError.
+/// Returns a backend that measures by simulating. A sample's ticks are cycles. Its event time and
+/// its host time are the launch's cycles at the machine's clock rate. Its checksum is the number of
+/// issued warp instructions, unless the work has its own. Each launch is simulated once, since
+/// repetitions are equal.
+///
+/// `prepare` throws Unsupported for probes without a trace. Throws MachineError for an invalid
+/// machine. `given` are the user's traces. Up to `cores` threads simulate points, without effect on
+/// the results. `cancelled` ends a simulation with DeviceError.
 std::unique_ptr<Backend> simulated_backend(simulator::Machine machine, std::uint64_t seed,
                                            std::vector<AskedTrace> given = {},
                                            std::size_t cores = 1,

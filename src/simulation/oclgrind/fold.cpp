@@ -17,7 +17,7 @@ using simulator::Operation;
 using simulator::Program;
 using simulator::register_count;
 
-/// Sorted values of the warp (see Draft).
+/// Values of the warp (see Draft) in ascending order.
 using Values = std::vector<std::uint32_t>;
 
 void add(Values& values, const Values& more) {
@@ -27,12 +27,12 @@ void add(Values& values, const Values& more) {
   values = std::move(both);
 }
 
-/// A work-item on its way, and the origins of its values.
+/// The state of a work-item, and the origins of its values.
 struct Lane {
   const Steps* steps{nullptr};
   std::size_t at{0};
   std::unordered_map<Value, Values> values{};
-  std::unordered_map<Value, Values> older{};     ///< before they were last renamed
+  std::unordered_map<Value, Values> older{};     ///< before the last renaming
   std::map<std::uint64_t, Values> own_memory{};  ///< by address
 
   [[nodiscard]] bool is_done() const { return at == steps->size(); }
@@ -62,7 +62,7 @@ class Folding {
   }
 
  private:
-  /// Makes the lanes active that are furthest behind, all at the same site.
+  /// Selects the lanes that are furthest behind and at the same instruction.
   void choose() {
     active_.clear();
     for (std::size_t i = 0; i < lanes_.size(); ++i) {
@@ -128,7 +128,7 @@ class Folding {
     }
   }
 
-  /// Makes all other warps wait for the first one, and that for the copies.
+  /// Makes the first warp wait for the copies, and all other warps for the first one.
   void wait_for_copies() {
     if (is_first_) {
       for (const MemoryAccess& each : lanes_[active_.front()].step().accesses) {
@@ -180,7 +180,7 @@ class Folding {
     }
   }
 
-  /// A value in private memory keeps its origin: loading it renames.
+  /// Stores and loads of private memory only rename values.
   static void keep_own(Lane& lane, const Site& site) {
     for (const MemoryAccess& each : lane.step().accesses) {
       if (each.space != Space::own) continue;
@@ -192,7 +192,7 @@ class Folding {
     }
   }
 
-  /// Issues the k-th access of each lane that has one outside private memory, by kind of access.
+  /// Issues the k-th access of each lane that accesses more than private memory, by kind of access.
   void access_together(std::size_t k, const Values& reads, Values& results) {
     std::map<std::pair<Space, Access>, std::vector<std::size_t>> alike;
     for (const std::size_t each : active_) {
@@ -201,7 +201,7 @@ class Folding {
       alike[{accesses[k].space, accesses[k].access}].push_back(each);
     }
     for (const auto& [kind, lanes] : alike) {
-      constexpr std::uint32_t widest = 64;  // of an access that the simulator knows
+      constexpr std::uint32_t widest = 64;  // widest access of the simulator
       const std::uint32_t bytes = lanes_[lanes.front()].step().accesses[k].bytes;
       for (std::uint32_t part = 0; part < bytes; part += widest) {
         const Lanes places = places_of(k, lanes, part, std::min(widest, bytes - part));
@@ -222,7 +222,7 @@ class Folding {
     if (access == Access::atomic && !is_local) return emit_load(Operation::atomic);
     Values needed = reads;
     if (access == Access::atomic) {
-      // The simulator has no atomics of local memory: a load, and a store once that is there.
+      // A load and a dependent store, since the simulator has no atomics of local memory.
       emit_load(Operation::local_load);
       needed.push_back(results.back());
     }
@@ -230,8 +230,8 @@ class Folding {
          needed);
   }
 
-  /// The addresses: as steps where all lanes from the first on are active at equal distances, else
-  /// as a list.
+  /// Returns the addresses as steps if the active lanes are the first ones and at equal distances.
+  /// Otherwise returns them as a list.
   Lanes places_of(std::size_t k, const std::vector<std::size_t>& lanes, std::uint32_t part,
                   std::uint32_t bytes) {
     std::vector<std::uint64_t> addresses;
@@ -267,8 +267,8 @@ class Folding {
     drafts_.push_back({instruction, reads, 0});
   }
   std::uint32_t emit_result(const Instruction& instruction, const Values& reads) {
-    drafts_.push_back({instruction, reads, ++made_});
-    return made_;
+    drafts_.push_back({instruction, reads, ++last_value_});
+    return last_value_;
   }
 
   const std::vector<Site>& sites_;
@@ -278,12 +278,12 @@ class Folding {
   std::vector<std::size_t> active_{};  ///< lanes, in their order
   std::vector<Draft> drafts_{};
   std::vector<std::vector<std::uint64_t>> tables_{};
-  std::uint32_t made_{0};
+  std::uint32_t last_value_{0};
 };
 
-/// The place of each value's last use, or of its making where nobody reads it.
+/// Returns the index of each value's last use, or of its definition if it is unused.
 std::vector<std::size_t> last_uses(const std::vector<Draft>& drafts) {
-  std::vector<std::size_t> last{0};  // of no value
+  std::vector<std::size_t> last{0};  // entry 0 is unused
   for (std::size_t place = 0; place < drafts.size(); ++place) {
     for (const std::uint32_t value : drafts[place].reads) last[value] = place;
     if (drafts[place].result != 0) last.push_back(place);
@@ -293,7 +293,7 @@ std::vector<std::size_t> last_uses(const std::vector<Draft>& drafts) {
 
 struct Holder {
   std::uint32_t value{0};
-  std::size_t written{0};  ///< one more than the place; 0: never
+  std::size_t written{0};  ///< index + 1; 0: never
 };
 
 class Registers {
@@ -310,7 +310,7 @@ class Registers {
   }
 
   std::uint64_t take(std::uint32_t value, std::size_t place) {
-    // The last reader can be this instruction itself.
+    // A register whose last reader is this instruction is free.
     const auto is_free = [&](const Holder& holder) { return last_uses_[holder.value] <= place; };
     Holder* chosen = nullptr;
     for (Holder& each : holders_) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of the work-items of a group, instruction by instruction, as whoever runs them records
-// them, and the instructions of the warps that take these steps. Pure.
+// Conversion of recorded steps of a group's work-items to the instructions of warps. Pure.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +12,10 @@
 
 namespace clprobe::tracer {
 
-/// A value of the program, which an instruction defines; 0 is none (constants, arguments).
+/// A value of the program; 0 for constants and arguments.
 using Value = std::uint32_t;
 
-/// The kinds of instructions. `renaming` becomes no instruction: its result is its operands.
+/// The kinds of instructions. A `renaming` becomes no instruction, since its result is its operand.
 enum class Kind : std::uint8_t {
   renaming,
   operation,
@@ -24,7 +23,7 @@ enum class Kind : std::uint8_t {
   branch,
   barrier,
   memory,
-  copy,      ///< begins an asynchronous one
+  copy,      ///< begins an asynchronous copy
   copy_wait  ///< waits for the copies that its accesses name
 };
 
@@ -33,7 +32,8 @@ struct Site {
   Kind kind{Kind::renaming};
   Value result{0};
   std::vector<Value> operands{};
-  std::uint32_t operations{1};  ///< elements of a vector that is computed one by one
+  /// Number of elements of a vector that is computed element by element.
+  std::uint32_t operations{1};
 };
 
 enum class Space : std::uint8_t { global, local, own };
@@ -45,19 +45,19 @@ struct MemoryAccess {
   Access access{Access::load};
   std::uint64_t address{0};
   std::uint32_t bytes{4};
-  std::uint32_t copy{0};     ///< the number of an asynchronous one in its group, from 1
-  std::uint32_t pieces{1};   ///< pieces of a copy, each of `bytes`
-  std::int64_t distance{0};  ///< bytes from one piece to the next
+  std::uint32_t copy{0};     ///< number of an asynchronous copy in its group, from 1
+  std::uint32_t pieces{1};   ///< number of pieces of a copy, each of `bytes`
+  std::int64_t distance{0};  ///< distance in bytes between two pieces
 };
 
-/// Spots of the program where work-items stand: an instruction within the calls around it. Their
-/// order is such that a work-item behind others has a spot before those where it can meet them.
+/// Positions of work-items in the program: an instruction within its calls. In their order, a
+/// work-item that is behind precedes the positions where it can meet others.
 class Spots {
  public:
   static constexpr std::uint32_t kernel = 0;
 
-  /// `place`: the place of an instruction in its function. `caller`: the spot of the call, or
-  /// `kernel`.
+  /// Returns the number of a position. `place`: index of an instruction in its function. `caller`:
+  /// position of the call, or `kernel`.
   std::uint32_t find(std::uint32_t caller, std::uint32_t place) {
     const auto [found, is_new] =
         numbers_.try_emplace({caller, place}, static_cast<std::uint32_t>(paths_.size()));
@@ -77,41 +77,41 @@ class Spots {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> numbers_{};
 };
 
-/// One execution of a site by one work-item.
+/// One execution of an instruction by one work-item.
 struct Step {
   std::uint32_t spot{0};
   std::uint32_t site{0};
-  Value chosen{0};  ///< the operand that a phi takes; 0: all of the site's
-  /// Phis of a block are taken at once: this one's operand is what it was before the last renaming.
+  Value chosen{0};  ///< operand that a phi takes; 0: all operands
+  /// True for a phi whose operand is a value before the last renaming, since the phis of a block
+  /// are evaluated at once.
   bool takes_older{false};
   std::vector<MemoryAccess> accesses{};
 };
 
-using Steps = std::vector<Step>;  ///< the steps of one work-item, in its order
+using Steps = std::vector<Step>;  ///< steps of one work-item, in order
 
-/// A program, and the tables that its lists of addresses are in.
+/// A program, and the tables of its address lists.
 struct FoldedWarp {
   simulator::Program program{};
   std::vector<std::vector<std::uint64_t>> tables{};
 };
 
-/// Work-items that stand at the same spot execute together, those that are furthest behind first:
-/// they diverge where their branches do, and meet again where the program lets them. An
-/// asynchronous copy, which all work-items of a group begin, is begun and waited for by the group's
-/// first warp.
+/// Converts the steps of a warp's work-items. Work-items at one position execute together, the
+/// positions furthest behind first, so that they diverge and reconverge as the program does. The
+/// group's first warp starts its asynchronous copies and waits for them.
 FoldedWarp fold_warp(const std::vector<Site>& sites, const Spots& spots,
                      std::span<const Steps> lanes, bool is_first = true);
 
-/// An instruction of a warp before it has registers. Values are numbered from 1 in the order in
-/// which they are made.
+/// An instruction before register allocation. Values are numbered from 1 in order of definition.
 struct Draft {
   simulator::Instruction instruction{};
   std::vector<std::uint32_t> reads{};
   std::uint32_t result{0};  ///< 0: none
 };
 
-/// Gives each value a register from its making to its last use: the free one that was written
-/// longest ago. Where all are in use, the oldest value counts as ready and loses its register.
+/// Assigns each value a register from its definition to its last use: the free register that was
+/// written longest ago. Without a free register, the oldest value counts as ready and loses its
+/// register.
 simulator::Program give_registers(const std::vector<Draft>& drafts);
 
 }  // namespace clprobe::tracer

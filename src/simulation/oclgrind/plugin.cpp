@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin of Oclgrind that writes a launch of a kernel as a trace (docs/trace.md). The
-// environment sets it up: CLPROBE_TRACE=FILE, CLPROBE_TRACE_KERNEL=NAME[:N],
+// A plugin of Oclgrind that writes a kernel launch as a trace (docs/trace.md). Environment
+// variables configure it: CLPROBE_TRACE=FILE, CLPROBE_TRACE_KERNEL=NAME[:N],
 // CLPROBE_TRACE_WIDTH=LANES.
 #include <llvm/IR/DataLayout.h>
 #include <llvm/IR/Function.h>
@@ -38,12 +38,12 @@
 namespace clprobe::tracer {
 namespace {
 
-/// The places of the buffers of a launch in a trace: one after another in the order of their first
-/// use, each at a multiple of a page. Oclgrind's own addresses have a buffer's number in their
-/// upper bits, so that all buffers would meet in the same sets of a cache.
-class Placing {
+/// The addresses of a launch's buffers in a trace: in order of first use, each at the start of a
+/// page. Oclgrind's own addresses have the buffer's number in their upper bits, so that all buffers
+/// would share the sets of a cache.
+class BufferAddresses {
  public:
-  explicit Placing(std::uint64_t first) : next_(first) {}
+  explicit BufferAddresses(std::uint64_t first) : next_(first) {}
 
   std::uint64_t place(const oclgrind::Memory& memory, std::uint64_t address) {
     constexpr std::uint64_t page = 4096;
@@ -57,7 +57,7 @@ class Placing {
   std::uint64_t next_;
 };
 
-/// The function that a call enters; null for built-in ones and for all else.
+/// Returns the function that a call enters; null for built-in functions and other instructions.
 const llvm::Function* entered_by(const llvm::Instruction& instruction) {
   const auto* const call = llvm::dyn_cast<llvm::CallInst>(&instruction);
   const llvm::Function* const called = call == nullptr ? nullptr : call->getCalledFunction();
@@ -71,11 +71,12 @@ Space space_of(const oclgrind::Memory& memory) {
     case oclgrind::AddrSpaceLocal:
       return Space::local;
     default:
-      return Space::global;  // and constant memory, which comes from there
+      return Space::global;  // including constant memory
   }
 }
 
-/// A wait for copies reads their events, each of which it then names.
+/// Replaces the accesses of a wait, which reads the events of copies, by the numbers of these
+/// copies.
 void name_copies(const oclgrind::WorkItem& item,
                  const std::map<std::uint64_t, std::uint32_t>& copies,
                  std::vector<MemoryAccess>& accesses) {
@@ -88,7 +89,8 @@ void name_copies(const oclgrind::WorkItem& item,
   std::erase_if(accesses, [](const MemoryAccess& each) { return each.copy == 0; });
 }
 
-/// A strided copy has a stride, in elements, before its event. One of 1 is a plain copy.
+/// Returns the stride in elements of a strided copy, which is an argument before its event; 1 for a
+/// plain copy.
 std::int64_t stride_of(const oclgrind::WorkItem& executed, const llvm::Instruction& call) {
   constexpr unsigned plain_arguments = 4;
   if (llvm::cast<llvm::CallInst>(call).arg_size() <= plain_arguments) return 1;
@@ -98,11 +100,11 @@ std::int64_t stride_of(const oclgrind::WorkItem& executed, const llvm::Instructi
 
 class GroupRecorder {
  public:
-  /// `memory` is the global one.
-  GroupRecorder(Sites& sites, Spots& spots, Placing& global, const oclgrind::Memory& memory)
+  /// `memory`: global memory.
+  GroupRecorder(Sites& sites, Spots& spots, BufferAddresses& global, const oclgrind::Memory& memory)
       : sites_(sites), spots_(spots), global_(global), memory_(memory) {}
 
-  /// An access of the instruction that the work-item executes next.
+  /// Adds an access of the work-item's next instruction.
   void add_access(const oclgrind::WorkItem& item, const oclgrind::Memory& memory, Access access,
                   std::uint64_t address, std::size_t bytes) {
     const Space space = space_of(memory);
@@ -135,7 +137,7 @@ class GroupRecorder {
     of_item.steps.push_back(std::move(step));
   }
 
-  /// The steps by the work-items' local ids, the first dimension being the fastest.
+  /// Returns the steps by local id. The first dimension varies fastest.
   [[nodiscard]] std::vector<Steps> take_steps() {
     std::vector<Steps> all;
     all.reserve(items_.size());
@@ -150,9 +152,9 @@ class GroupRecorder {
   };
   struct Item {
     Steps steps{};
-    std::vector<MemoryAccess> accesses{};  ///< of its next step
-    std::vector<Call> calls{};             ///< that it is in
-    /// The numbers of the copies that it has begun, by their events.
+    std::vector<MemoryAccess> accesses{};  ///< accesses of the next step
+    std::vector<Call> calls{};             ///< open calls
+    /// Numbers of the started copies by event.
     std::map<std::uint64_t, std::uint32_t> copies{};
   };
 
@@ -197,7 +199,7 @@ class GroupRecorder {
   }
 
   void leave(Item& item, const llvm::Instruction& returning, std::uint32_t spot) {
-    if (item.calls.empty()) return;  // the kernel's end
+    if (item.calls.empty()) return;  // end of the kernel
     const llvm::Value* const value = llvm::cast<llvm::ReturnInst>(returning).getReturnValue();
     if (value != nullptr) {
       const std::uint32_t site =
@@ -209,14 +211,14 @@ class GroupRecorder {
 
   Sites& sites_;
   Spots& spots_;
-  Placing& global_;
+  BufferAddresses& global_;
   const oclgrind::Memory& memory_;
-  Placing local_{0};
+  BufferAddresses local_{0};
   std::vector<Item> items_{};
 };
 
 constexpr std::uint64_t first_address = 1U << 20U;
-constexpr std::size_t max_bytes = std::size_t{1} << 27U;  // what `clprobe gsi` reads of a file
+constexpr std::size_t max_bytes = std::size_t{1} << 27U;  // limit of `clprobe gsi` for files
 
 void say(std::string_view message) { std::cerr << "clprobe_oclgrind: " << message << '\n'; }
 
@@ -225,7 +227,7 @@ std::string variable(const char* name, std::string_view usual) {
   return value == nullptr ? std::string(usual) : std::string(value);
 }
 
-/// A whole number from 1 to `most`; nothing for all other text.
+/// Returns a whole number from 1 to `most`; nothing for other text.
 std::optional<std::size_t> whole_number(std::string_view text, std::size_t most) {
   std::size_t number = 0;
   const char* const last = text.data() + text.size();
@@ -236,12 +238,12 @@ std::optional<std::size_t> whole_number(std::string_view text, std::size_t most)
 
 struct Settings {
   std::string file{};
-  std::string kernel{};  ///< empty: whichever comes first
+  std::string kernel{};  ///< empty: the first kernel
   std::size_t launch{1};
   std::size_t width{32};
 };
 
-/// Returns nothing, after a message, if one of the variables is invalid.
+/// Returns the settings; nothing, after a message, for an invalid variable.
 std::optional<Settings> settings_of_environment() {
   Settings settings{.file = variable("CLPROBE_TRACE", "clprobe.trace")};
   const std::string kernel = variable("CLPROBE_TRACE_KERNEL", "");
@@ -260,7 +262,7 @@ std::optional<Settings> settings_of_environment() {
   return settings;
 }
 
-/// The trace of one launch in the making.
+/// The trace of a launch while it is recorded.
 class LaunchTrace {
  public:
   LaunchTrace(std::string_view kernel, std::size_t width)
@@ -296,11 +298,11 @@ class LaunchTrace {
   [[nodiscard]] std::uint32_t warps() const { return warps_; }
 
  private:
-  /// Returns the number of the program; warps that do the same share one.
+  /// Returns the number of the program. Warps with equal programs share one.
   std::uint32_t add_program(std::span<const Steps> lanes, bool is_first) {
     const FoldedWarp folded = fold_warp(sites_.all(), spots_, lanes, is_first);
     simulator::Program program = folded.program;
-    // A kernel may do nothing, but a trace's programs must not be empty.
+    // A trace's programs must not be empty, but a kernel may do nothing.
     if (program.empty()) program.push_back({.operation = simulator::Operation::branch});
     const std::string text = simulator::program_text(program, programs_.size(), folded.tables);
     const auto [found, is_new] =
@@ -314,9 +316,9 @@ class LaunchTrace {
   std::string problem_{};
   Sites sites_{};
   Spots spots_{};
-  Placing global_{first_address};
+  BufferAddresses global_{first_address};
   std::optional<GroupRecorder> group_{};
-  std::unordered_map<std::string, std::size_t> programs_{};  ///< numbers, by their texts
+  std::unordered_map<std::string, std::size_t> programs_{};  ///< numbers of programs by text
   std::uint32_t warps_{0};
 };
 
@@ -325,7 +327,7 @@ class TracePlugin final : public ::oclgrind::Plugin {
   TracePlugin(const ::oclgrind::Context* context, Settings settings)
       : Plugin(context), settings_(std::move(settings)) {}
 
-  /// Oclgrind then runs one work-group after another, in their order.
+  /// Not thread-safe, so that Oclgrind runs the work-groups one after another in order.
   [[nodiscard]] bool isThreadSafe() const override { return false; }
 
   void kernelBegin(const ::oclgrind::KernelInvocation* launch) override {
@@ -366,7 +368,7 @@ class TracePlugin final : public ::oclgrind::Plugin {
                    std::size_t address, std::size_t size, const uint8_t* /*bytes*/) override {
     add(memory, item, Access::store, address, size);
   }
-  /// Its store follows, and belongs to the same access.
+  /// The store that follows belongs to the same access.
   void memoryAtomicLoad(const ::oclgrind::Memory* memory, const ::oclgrind::WorkItem* item,
                         ::oclgrind::AtomicOp /*operation*/, std::size_t address,
                         std::size_t size) override {
@@ -380,7 +382,7 @@ class TracePlugin final : public ::oclgrind::Plugin {
 
   void add(const ::oclgrind::Memory* memory, const ::oclgrind::WorkItem* item, Access access,
            std::size_t address, std::size_t size) {
-    // Oclgrind itself stores arguments before any work-item runs.
+    // Oclgrind stores arguments before any work-item runs.
     GroupRecorder* const group = item == nullptr ? nullptr : recorder();
     if (group != nullptr) group->add_access(*item, *memory, access, address, size);
   }
@@ -407,7 +409,7 @@ std::unique_ptr<TracePlugin>& loaded_plugin() {
 }  // namespace
 }  // namespace clprobe::tracer
 
-// The entry points that Oclgrind looks for.
+// The functions that Oclgrind calls.
 // NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
 __attribute__((visibility("default"))) void initializePlugins(oclgrind::Context* context) {

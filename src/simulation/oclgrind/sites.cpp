@@ -27,9 +27,9 @@ using llvm::Instruction;
 using llvm::BasicBlock;
 using llvm::Loop;
 
-/// Each instruction's place in the function: behind all from which control reaches it, except
-/// by going back in a loop, and a loop before what follows it. So a work-item that waits at the
-/// higher place waits where the others come by.
+/// Returns the position of each instruction in the function. Instructions come after all
+/// instructions that reach them, except through the back edge of a loop. A loop precedes the code
+/// after it. A work-item that waits at the higher position therefore meets the others.
 std::unordered_map<const llvm::Instruction*, std::uint32_t> place_instructions(
     llvm::Function& function) {
   const llvm::DominatorTree dominators(function);
@@ -37,8 +37,8 @@ std::unordered_map<const llvm::Instruction*, std::uint32_t> place_instructions(
   const llvm::ReversePostOrderTraversal<llvm::Function*> order(&function);
   std::unordered_map<const BasicBlock*, std::size_t> numbers;
   for (const BasicBlock* const block : order) numbers.emplace(block, numbers.size());
-  // Sorted by the headers of the loops around a block, the outermost first, and then by the block:
-  // the blocks of a loop stand together.
+  // Blocks in order of the headers of their loops, outermost first, and then of the block, so that
+  // the blocks of a loop are contiguous.
   std::map<std::vector<std::size_t>, const BasicBlock*> sorted;
   for (const BasicBlock* const block : order) {
     std::vector<std::size_t> path{numbers.at(block)};
@@ -58,7 +58,7 @@ std::unordered_map<const llvm::Instruction*, std::uint32_t> place_instructions(
   return places;
 }
 
-/// Beginnings of functions that take the slower pipelines: roots, quotients, functions of angles
+/// Prefixes of functions that use the slower pipelines: roots, quotients, trigonometric functions
 /// and powers.
 constexpr std::string_view special_beginnings[]{
     "sqrt",  "rsqrt",   "cbrt",   "sin",    "cos",       "tan",      "asin",
@@ -66,8 +66,8 @@ constexpr std::string_view special_beginnings[]{
     "erf",   "tgamma",  "lgamma", "fmod",   "remainder", "remquo",   "divide",
     "recip", "native_", "half_",  "length", "distance",  "normalize"};
 
-/// Beginnings of functions that take no instruction: the ids of a work-item are in registers, and
-/// the simulator has no order of memory.
+/// Prefixes of functions without an instruction. Work-item ids are in registers, and the simulator
+/// has no memory order.
 constexpr std::string_view renaming_beginnings[]{
     "get_",    "mem_fence", "read_mem_fence", "write_mem_fence", "atomic_work_item_fence",
     "as_",     "dbg.",      "lifetime.",      "assume",          "printf",
@@ -79,7 +79,7 @@ bool begins_like(std::string_view name, const Beginnings& beginnings) {
                      [name](std::string_view each) { return name.starts_with(each); });
 }
 
-/// The name in OpenCL C of a built-in function: "barrier" of "_Z7barrierj".
+/// Returns the name of a built-in function in OpenCL C: "barrier" for "_Z7barrierj".
 std::string_view builtin_name(std::string_view mangled) {
   constexpr std::string_view of_llvm = "llvm.";
   constexpr std::string_view itanium = "_Z";
@@ -93,7 +93,7 @@ std::string_view builtin_name(std::string_view mangled) {
   return rest.substr(static_cast<std::size_t>(name - rest.data()), length);
 }
 
-/// The kind of a call of a built-in function that accesses no memory.
+/// Returns the kind of a call of a built-in function without memory accesses.
 Kind kind_of_builtin(std::string_view name) {
   if (name == "barrier" || name == "work_group_barrier") return Kind::barrier;
   if (name.starts_with("async_work_group_")) return Kind::copy;
@@ -102,7 +102,7 @@ Kind kind_of_builtin(std::string_view name) {
   return begins_like(name, special_beginnings) ? Kind::special : Kind::operation;
 }
 
-/// Conversions of bits that a register keeps, parts of vectors, and jumps without a choice.
+/// Returns true for bit conversions within a register, parts of vectors, and unconditional jumps.
 bool is_renaming(const Instruction& instruction) {
   switch (instruction.getOpcode()) {
     case Instruction::PHI:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sites of LLVM's instructions.
+// The conversion of LLVM's instructions to sites.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,12 @@ namespace clprobe::tracer {
 
 class Sites {
  public:
-  /// The site of an instruction. One that has accessed memory is a site of its own.
+  /// Returns the site of an instruction. An instruction that has accessed memory has another site.
   std::uint32_t find(const llvm::Instruction& instruction, bool has_accessed);
-  /// The site at which `to` becomes another name of `from`: arguments of calls, and their results.
+  /// Returns the site that renames `from` to `to`: an argument or a result of a call.
   std::uint32_t find_renaming(const llvm::Instruction& at, const llvm::Value& to,
                               const llvm::Value* from);
-  /// The number of a value; 0 for constants.
+  /// Returns the number of a value; 0 for constants.
   Value value(const llvm::Value* value);
   std::uint32_t place(const llvm::Instruction& instruction);
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A build without the simulation: there are no simulated devices, and whoever asks for one reads
-// why.
-#include <stdexcept>
+// Replacement of the simulator in builds without it. All functions report the build option.
 
 #include "simulation/api/simulated.hpp"
 #include "simulation/api/simulator.hpp"

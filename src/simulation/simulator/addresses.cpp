@@ -7,7 +7,7 @@
 namespace clprobe::simulator {
 namespace {
 
-/// Adds a sector to the request for `line`, or makes one.
+/// Adds a sector to the request for `line`, or appends a new request.
 void ask_for(std::uint64_t line, std::uint32_t sector, std::vector<LineRequest>& requests) {
   const auto found = requests.back().line == line
                          ? requests.end() - 1
@@ -26,7 +26,7 @@ void find_addresses(const Lanes& lanes, const Execution& execution,
                     std::span<const std::vector<std::uint64_t>> tables,
                     std::vector<std::uint64_t>& addresses) {
   const auto distance = [](std::int64_t step, std::uint64_t times) {
-    return static_cast<std::uint64_t>(step) * times;  // wraps as addresses do
+    return static_cast<std::uint64_t>(step) * times;  // wraps around like addresses
   };
   addresses.resize(lanes.active == 0 ? execution.lanes : std::min(lanes.active, execution.lanes));
   std::uint64_t address = lanes.base + distance(lanes.turn_step, execution.turn) +
@@ -41,7 +41,7 @@ void find_addresses(const Lanes& lanes, const Execution& execution,
   }
   if (lanes.table == Lanes::no_table) return;
   const std::vector<std::uint64_t>& table = tables[lanes.table];
-  // One division per lane would take longer than all the rest.
+  // Replaces a division per lane, which would take longer than the rest of the function.
   const std::uint64_t size = table.size();
   const std::uint64_t step = lanes.table_lane % size;
   std::uint64_t place =
@@ -59,7 +59,7 @@ void coalesce(std::span<const std::uint64_t> addresses, std::uint64_t access_byt
   const int sector_shift = std::countr_zero(l1.sector_bytes);
   const int sectors_shift = std::countr_zero(l1.line_bytes) - sector_shift;
   const std::uint64_t within = (std::uint64_t{1} << sectors_shift) - 1;
-  std::uint64_t next_line = 0;  // the first one behind all that were asked for
+  std::uint64_t next_line = 0;  // first line after all requested lines
   for (const std::uint64_t address : addresses) {
     const std::uint64_t last = (address + access_bytes - 1) >> sector_shift;
     for (std::uint64_t sector = address >> sector_shift; sector <= last; ++sector) {

@@ -32,7 +32,8 @@ bool waits_for_locks(const Trace& trace) {
       });
 }
 
-/// Makes the end of each warp the witness: the number of attempts to lock is unknown beforehand.
+/// Uses the ends of the warps as the checksum, since the number of attempts to lock is unknown
+/// beforehand.
 void witness_ends(SimulatedWork& work, const std::shared_ptr<const Trace>& trace) {
   const auto ended = std::make_shared<std::uint64_t>(0);
   work.trace = [trace, ended](std::uint64_t) {
@@ -53,8 +54,8 @@ void witness_ends(SimulatedWork& work, const std::shared_ptr<const Trace>& trace
   }
 }
 
-/// Fills in the trace that `work.given` names: the share of its first `work.units` units, and its
-/// witness. Throws DeviceError if the trace is missing.
+/// Sets the trace that `work.given` identifies, reduced to its first `work.units` units, and its
+/// checksum. Throws DeviceError for an unknown trace.
 void run_given(SimulatedWork& work, const std::vector<AskedTrace>& traces,
                const simulator::Machine& machine) {
   const auto found = std::find_if(traces.begin(), traces.end(), [&](const AskedTrace& each) {
@@ -70,7 +71,7 @@ void run_given(SimulatedWork& work, const std::vector<AskedTrace>& traces,
   }
 }
 
-/// Number of instructions that a program executes: loops within loops multiply.
+/// Returns the number of instructions that a program executes. Nested loops multiply.
 std::uint64_t instructions_of(const simulator::Program& program) {
   std::vector<std::uint64_t> times(program.size(), 1);
   for (std::size_t place = 0; place < program.size(); ++place) {
@@ -84,7 +85,7 @@ std::uint64_t instructions_of(const simulator::Program& program) {
   return sum;
 }
 
-/// Cycles from the first clock read 0 to the last clock read 1.
+/// Returns the cycles from the first clock read 0 to the last clock read 1.
 std::optional<std::uint64_t> timed_cycles(const simulator::Result& result) {
   std::optional<std::uint64_t> first;
   std::optional<std::uint64_t> last;
@@ -109,7 +110,7 @@ class SimulatedBackend final : public Backend {
 
   [[nodiscard]] const DeviceInfo& device() const override { return device_; }
 
-  /// The next points are simulated in threads, one per core.
+  /// Announces the next points, which threads simulate in advance, one per core.
   void expect(const Probe& probe, const std::vector<const Point*>& points) override {
     expected_.clear();
     if (probe.trace == nullptr || points.size() < 2 || cores_ < 2) return;
@@ -158,7 +159,7 @@ class SimulatedBackend final : public Backend {
     return work;
   }
 
-  /// The launch of that many iterations, which is simulated once.
+  /// Returns the launch of so many iterations, which is simulated once.
   const Launch& launched(const std::string& key, const SimulatedWork& work,
                          std::uint64_t iterations) {
     auto& known = launches_[key];
@@ -171,19 +172,19 @@ class SimulatedBackend final : public Backend {
         .first->second;
   }
 
-  /// Begins simulations of expected points while cores are free.
+  /// Starts simulations of announced points while cores are free.
   void begin_expected() {
     const auto is_running = [](const auto& each) {
       return each.second.wait_for(std::chrono::seconds(0)) == std::future_status::timeout;
     };
-    // With one core, a second thread would only take turns with this one.
+    // With a single core, a second thread would only slow down the current one.
     if (cores_ <= 1) return;
     while (!expected_.empty() && std::count_if(begun_.begin(), begun_.end(), is_running) < cores_) {
       auto [key, work] = std::move(expected_.front());
       expected_.pop_front();
       // The requested point itself has an entry without a launch.
       if (begun_.contains(key) || (launches_.contains(key) && !launches_[key].empty())) continue;
-      // If no thread is available, the point is simulated when it is requested.
+      // Without a free thread, the point is simulated when it is requested.
       begun_.emplace(key, std::async([this, simulated = std::move(work)] {
                        return run(simulated, simulated.iterations);
                      }));
@@ -237,7 +238,7 @@ class SimulatedBackend final : public Backend {
   std::function<bool()> cancelled_;
   std::ptrdiff_t cores_;
   std::deque<std::pair<std::string, SimulatedWork>> expected_{};
-  // The threads must end before the other members.
+  // Last member, so that the threads end before the other members.
   std::map<std::string, std::future<Launch>> begun_{};
 };
 

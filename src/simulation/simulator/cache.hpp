@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tags of a set-associative cache with sectors; the least recently used line goes first. Sets come
-// into being when they are touched, since most runs touch a small part of a large cache.
+// Tags of a set-associative cache with sectors and least-recently-used replacement. Sets are
+// allocated on first access, since most runs use a small part of a large cache.
 #pragma once
 
 #include <bit>
@@ -13,7 +13,7 @@ namespace clprobe::simulator {
 
 struct CacheLine {
   std::uint64_t line{0};
-  std::uint64_t ready{0};  ///< cycle from which its contents are there
+  std::uint64_t ready{0};  ///< cycle in which the line's contents are available
   std::uint64_t epoch{0};
   std::uint32_t sectors{0};
   bool is_dirty{false};
@@ -22,7 +22,7 @@ struct CacheLine {
 
 class Cache {
  public:
-  /// `bytes` may be 0: then nothing is ever found or kept.
+  /// A size of 0 makes a cache that never holds a line.
   Cache(std::uint64_t bytes, std::uint64_t line_bytes, std::uint64_t ways)
       : ways_(ways),
         sets_(bytes / (line_bytes * ways)),
@@ -31,7 +31,7 @@ class Cache {
 
   [[nodiscard]] bool exists() const { return sets_ > 0; }
 
-  /// The line, now the most recently used of its set; null when it is not there.
+  /// Returns the line as the most recently used of its set; null for an absent line.
   CacheLine* find(std::uint64_t line) {
     const std::size_t way = search(line);
     if (way == nowhere || !is_valid(lines_[way])) return nullptr;
@@ -39,37 +39,37 @@ class Cache {
     return &lines_[way];
   }
 
-  /// A place for `line`, which is not there; null when there is no cache. `evicted` becomes the
-  /// line that had to go, if that was dirty or owned, and otherwise stays as it is.
+  /// Inserts an absent line; returns null without a cache. Sets `evicted` to the replaced line if
+  /// that was dirty or owned, and otherwise leaves `evicted` unchanged.
   CacheLine* insert(std::uint64_t line, CacheLine& evicted) {
     return exists() ? &put(line, evicted) : nullptr;
   }
 
-  /// The line, or else a place as from `insert`. The cache must exist.
+  /// Returns the line, inserting it if necessary as `insert` does. The cache must exist.
   CacheLine& find_or_put(std::uint64_t line, CacheLine& evicted) {
     CacheLine* const found = find(line);
     return found == nullptr ? put(line, evicted) : *found;
   }
 
-  /// Forgets a line, even an owned one.
+  /// Removes a line, even an owned one.
   void drop(std::uint64_t line) {
     if (const std::size_t way = search(line); way != nowhere) use_[way] = {};
   }
 
-  /// Forgets all lines but the owned ones.
+  /// Removes all lines that are not owned.
   void invalidate() { ++epoch_; }
 
  private:
   static constexpr std::uint32_t untouched = std::numeric_limits<std::uint32_t>::max();
   static constexpr std::size_t nowhere = std::numeric_limits<std::size_t>::max();
 
-  /// The part of a line that a search reads. Searches are most of the time of a simulation.
+  /// The data of a line that a search reads. Searches take most of a simulation's time.
   struct Use {
-    std::uint64_t tag{0};   // the line + 1; 0: empty
-    std::uint64_t last{0};  // in touches
+    std::uint64_t tag{0};   // line + 1; 0: empty
+    std::uint64_t last{0};  // number of the last access
   };
 
-  /// A mask where there can be one: a division takes as long as the rest of a search.
+  /// Uses a mask if possible, since a division takes as long as the rest of a search.
   [[nodiscard]] std::uint64_t set_of(std::uint64_t line) const {
     return mask_ != 0 ? line & mask_ : line % sets_;
   }
@@ -105,12 +105,13 @@ class Cache {
 
   std::uint64_t ways_;
   std::uint64_t sets_;
-  std::uint64_t mask_;  // 0: the sets are no power of two, or one
+  std::uint64_t mask_;  // 0: one set, or a number of sets that is no power of two
   std::uint64_t touches_{0};
   std::uint64_t epoch_{0};
-  std::vector<std::uint32_t> first_;  // by set, of its ways; sets stand in the order of touches
-  std::vector<Use> use_{};            // by way
-  std::vector<CacheLine> lines_{};    // by way
+  // Index of the first way of each set; sets are in order of first access.
+  std::vector<std::uint32_t> first_;
+  std::vector<Use> use_{};          // by way
+  std::vector<CacheLine> lines_{};  // by way
 };
 
 }  // namespace clprobe::simulator

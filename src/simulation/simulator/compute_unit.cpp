@@ -32,7 +32,7 @@ ComputeUnit::ComputeUnit(const Machine& machine, const Trace& trace, const Optio
       special_free_(machine.special.count),
       states_(observer == nullptr ? 0 : machine.core.warp_contexts) {}
 
-// The clock: the steps of a cycle.
+// The steps of a cycle.
 
 std::uint64_t ComputeUnit::step(std::uint64_t now) {
   if (phase_ == Phase::ended) return never;
@@ -41,7 +41,7 @@ std::uint64_t ComputeUnit::step(std::uint64_t now) {
   const bool is_watched = observer_ != nullptr;
   if (is_watched) tell_until(now);
   take_news(now);
-  // In most steps all warps sleep, and requests come and go.
+  // In most steps all warps sleep while requests are in flight.
   if (!is_watched && options_.skips_idle && now < wake_at_) {
     return std::min(wake_at_, memory_.next_event());
   }
@@ -53,7 +53,7 @@ std::uint64_t ComputeUnit::step(std::uint64_t now) {
   }
   wake_at_ = never;
   issued_ = issue(now);
-  // The issue stage has not looked at the warps that come after the last one that issued.
+  // The issue stage has not checked the warps after the last one that issued.
   if (issued_ == machine_.core.issue_width || !options_.skips_idle) wake_at_ = now + 1;
   if (is_watched) {
     observe(now);
@@ -63,7 +63,7 @@ std::uint64_t ComputeUnit::step(std::uint64_t now) {
   return std::min(wake_at_, memory_.next_event());
 }
 
-/// All warps have ended, but the copy engine may still be at work, and stores are on their way.
+/// Ends the unit once its warps have ended, its copies are complete and its stores have arrived.
 std::uint64_t ComputeUnit::drain(std::uint64_t now) {
   if (memory_.next_event() != never) return memory_.next_event();
   end_ = std::max(memory_.flush(now), memory_.copies().last_done());
@@ -123,7 +123,7 @@ Result ComputeUnit::finish(std::uint64_t last_warp_end, std::uint64_t end) {
   return std::move(result_);
 }
 
-// Warps from their dispatch through their programs to their end.
+// Warps, from dispatch to end.
 
 bool ComputeUnit::dispatch_one(std::uint64_t now) {
   if (!sees_groups()) return false;
@@ -160,8 +160,8 @@ void ComputeUnit::start(std::uint32_t context, const WarpWork& work, std::size_t
   used_contexts_ = std::max(used_contexts_, context + 1);
 }
 
-/// Makes the changes of warps that take no issue slot: a lock is taken, or the last result is
-/// there.
+/// Applies changes of warps that need no issue slot: an acquired lock, or the end of a warp whose
+/// last result is ready.
 void ComputeUnit::settle(std::uint64_t now) {
   for (std::uint32_t context = 0; unsettled_ > 0 && context < used_contexts_; ++context) {
     if (wake_[context] > now && options_.skips_idle) continue;
@@ -288,8 +288,8 @@ void ComputeUnit::find_scoreboard_hazard(const Warp& warp, std::uint64_t now,
   found.add(cause::memory_data, first_ready);
 }
 
-/// Adds the reasons why the units that an operation needs are busy. Any load/store unit takes
-/// loads; the first one takes stores, while no release holds them back, and other accesses.
+/// Adds the causes why the units that an operation needs are busy. All load/store units accept
+/// loads. The first unit accepts other accesses, and stores unless a release delays them.
 void ComputeUnit::find_busy(Operation operation, std::uint64_t now, Blockage& found) const {
   const auto find_pipelines = [&](const std::vector<std::uint64_t>& free, Causes cause) {
     const std::uint64_t first = *std::min_element(free.begin(), free.end());
@@ -320,7 +320,7 @@ void ComputeUnit::find_busy(Operation operation, std::uint64_t now, Blockage& fo
   found.waiting = Waiting::room;
 }
 
-/// Adds the waits of instructions for copies, or for the local memory that copies write.
+/// Adds the waits of an instruction for copies, or for local memory that copies write.
 void ComputeUnit::find_copy_hazards(const Warp& warp, const Instruction& instruction,
                                     std::uint64_t now, Blockage& found) const {
   const bool waits = instruction.operation == Operation::copy_wait;
@@ -395,7 +395,7 @@ bool ComputeUnit::try_issue(std::uint32_t context, std::uint64_t now) {
     return false;
   }
   wake_[context] = now + 1;
-  if (is_at_end(warp)) return false;  // became ready in this cycle; ends in the next
+  if (is_at_end(warp)) return false;  // became ready in this cycle and ends in the next
   const Instruction& instruction = next_of(warp);
   warp.issued_at = now;
   if (observer_ != nullptr) {
@@ -464,7 +464,7 @@ void ComputeUnit::send_to_memory(std::uint32_t context, const Instruction& instr
     warp.load[index_of(instruction.writes)] = load;
   }
   memory_.accept(now, instruction, context, execution_of(warp), load);
-  if (!takes_lock) advance(warp, now);  // a lock that is taken is tried again
+  if (!takes_lock) advance(warp, now);  // a warp repeats an acquire until it succeeds
 }
 
 void ComputeUnit::compute(Warp& warp, const Instruction& instruction, const FunctionUnits& units,
@@ -486,7 +486,7 @@ void ComputeUnit::observe(std::uint64_t now) {
   }
 }
 
-/// Finds the state of a context; returns the cycle until which it holds.
+/// Updates the state of a context. Returns the cycle until which the state holds.
 std::uint64_t ComputeUnit::observe_warp(std::uint32_t context, std::uint64_t now) {
   Warp& warp = warps_[context];
   if (warp.issued_at == now) return now + 1;
@@ -500,11 +500,11 @@ std::uint64_t ComputeUnit::observe_warp(std::uint32_t context, std::uint64_t now
                       .number = warp.number,
                       .program = warp.program,
                       .instruction = warp.at};
-  // A warp whose end could not be settled in this cycle ends in the next one.
+  // A warp whose end could not be applied in this cycle ends in the next one.
   return is_at_end(warp) && blockage.causes == 0 ? now + 1 : blockage.changes;
 }
 
-/// Reports the cycles since the last step, whose number only the next step knows.
+/// Reports the cycles since the last step. Their number is unknown before the next step.
 void ComputeUnit::tell_until(std::uint64_t now, bool is_last_flush) {
   if (now == told_until_) return;
   if (observer_->cycles) {

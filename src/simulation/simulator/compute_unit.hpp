@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A compute unit: its warps, and the stage that issues their instructions. A grid steps a compute
-// unit through the cycles in which something of it may change.
+// A compute unit: its warps, and the issue stage. A grid steps compute units through the cycles in
+// which their state may change.
 #pragma once
 
 #include <algorithm>
@@ -18,30 +18,29 @@ namespace clprobe::simulator {
 
 class ComputeUnit {
  public:
-  /// `unit`: its place among the units of `shared`. Keeps references to all.
+  /// `unit`: index of this unit among the units of `shared`. Keeps references to all arguments.
   ComputeUnit(const Machine& machine, const Trace& trace, const Options& options, Shared& shared,
               std::size_t unit, const Observer* observer);
 
-  /// Takes the next work-group of the trace and returns true, if there is room for it.
+  /// Starts the next work-group of the trace if there is room. Returns true if it did.
   bool dispatch_one(std::uint64_t now);
-  /// Does what is due at `now`. Returns the next cycle in which it has to be called; `never` when
-  /// it has ended, or when only an answer to its lock requests can go on with it.
+  /// Does the work of cycle `now`. Returns the cycle of the next call; `never` if the unit has
+  /// ended or only waits for locks.
   std::uint64_t step(std::uint64_t now);
   void take(const Completion& completion) { memory_.take(completion); }
   [[nodiscard]] bool has_ended() const { return phase_ == Phase::ended; }
-  /// The cycle in which its last warp had ended.
+  /// Returns the cycle in which its last warp ended.
   [[nodiscard]] std::uint64_t last_warp_end() const { return last_warp_end_; }
-  /// The cycle in which its last store had arrived.
+  /// Returns the cycle in which its last store arrived.
   [[nodiscard]] std::uint64_t end() const { return end_; }
-  /// The last cycle in which a warp came to another instruction. A warp that asks for a lock in
-  /// vain stays at its instruction.
+  /// Returns the last cycle in which a warp advanced. Failed attempts to lock do not count.
   [[nodiscard]] std::uint64_t last_progress() const { return last_progress_; }
-  /// True if all of its warps want a lock or wait at a barrier.
+  /// Returns true if all active warps wait for a lock or at a barrier.
   [[nodiscard]] bool only_waits() const;
-  /// The place of its first active warp, for a message; empty without one.
+  /// Describes the position of the first active warp, for a message; empty without an active warp.
   [[nodiscard]] std::string find_standstill() const;
-  /// To be called once, when all units have ended. The unit is idle until the last warp of any unit
-  /// has ended, and waits from then on for the last store of any unit.
+  /// Returns the result. Called once, after the end of all units. The unit is idle until the last
+  /// warp of any unit ends, and then waits for the last store of any unit.
   Result finish(std::uint64_t last_warp_end, std::uint64_t end);
 
  private:
@@ -52,7 +51,7 @@ class ComputeUnit {
 
   struct Warp {
     bool is_active{false};
-    bool has_lock_now{false};  ///< the acquire that is under way has succeeded
+    bool has_lock_now{false};  ///< true if the current acquire has succeeded
     Waiting waiting{Waiting::nothing};
     Causes hold_cause{0};
     std::uint32_t lanes{0};
@@ -62,11 +61,11 @@ class ComputeUnit {
     std::uint32_t locks_held{0};
     std::size_t group{0};
     std::uint64_t serial{0};
-    std::uint64_t issued_at{never};    ///< the last cycle in which it issued
+    std::uint64_t issued_at{never};    ///< last cycle in which the warp issued
     std::uint64_t held_until{0};       ///< branch, start, barrier, acquire, release
     std::uint64_t pending{0};          ///< registers that may not be ready
-    std::uint64_t pending_loads{0};    ///< those of `pending` that memory instructions write
-    std::uint64_t pending_special{0};  ///< the other ones that special functions write
+    std::uint64_t pending_loads{0};    ///< registers of `pending` that memory instructions write
+    std::uint64_t pending_special{0};  ///< registers of `pending` that special functions write
     std::array<std::uint64_t, register_count> ready{};
     std::array<std::uint64_t, register_count> load{};
     std::vector<std::uint64_t> turns{};
@@ -80,8 +79,8 @@ class ComputeUnit {
   /// event ends.
   struct Blockage {
     Causes causes{0};
-    std::uint64_t changes{never};  ///< the first cycle in which its causes can be others
-    std::uint64_t earliest{0};     ///< it cannot issue before this cycle
+    std::uint64_t changes{never};  ///< first cycle in which the causes can change
+    std::uint64_t earliest{0};     ///< the warp cannot issue before this cycle
     std::uint64_t load{0};
     Waiting waiting{Waiting::nothing};
 
@@ -146,13 +145,13 @@ class ComputeUnit {
   const Observer* observer_;
   MemorySystem memory_;
   std::vector<Warp> warps_;          // by context
-  std::vector<std::uint64_t> wake_;  // by context; apart, since every step looks at all of them
+  std::vector<std::uint64_t> wake_;  // by context; a separate array, since every step reads it
   std::vector<GroupState> groups_;
   std::vector<std::uint32_t> by_age_{};
   std::uint32_t active_{0};
-  std::uint64_t local_bytes_{0};    // that groups hold
-  std::uint32_t used_contexts_{1};  // all that ever had a warp come before the others
-  std::uint32_t unsettled_{0};      // warps at their end, or about to have a lock
+  std::uint64_t local_bytes_{0};    // local memory of the running groups
+  std::uint32_t used_contexts_{1};  // contexts that ever had a warp; their indices are the lowest
+  std::uint32_t unsettled_{0};      // number of warps at their end or about to acquire a lock
   std::uint32_t last_issued_;
   std::uint64_t serial_{0};
   std::uint64_t loads_{0};
@@ -160,15 +159,15 @@ class ComputeUnit {
   std::vector<std::uint64_t> special_free_;
   bool has_room_{false};  // true if a warp has ended, so that another group may fit
   Phase phase_{Phase::runs};
-  std::uint64_t wake_at_{0};  // before it nothing changes, unless the memory has news
+  std::uint64_t wake_at_{0};  // first cycle with a change, apart from events of the memory system
   std::uint64_t last_progress_{0};
   std::uint64_t last_warp_end_{0};
   std::uint64_t end_{0};
   Result result_{};
-  // For the observer.
+  // Members for the observer.
   std::vector<WarpState> states_;  // by context
   std::uint64_t told_until_{0};
-  std::uint32_t issued_{0};  // in the cycle `told_until_`
+  std::uint32_t issued_{0};  // number of issued instructions in cycle `told_until_`
 };
 
 }  // namespace clprobe::simulator

@@ -14,7 +14,7 @@ std::uint64_t cost_of(std::uint64_t bytes, double bytes_per_cycle) {
                                  static_cast<std::uint64_t>(std::llround(cycles * Port::fraction)));
 }
 
-/// The finaliser of splitmix64 (Steele, Lea, Flood 2014).
+/// Finaliser of splitmix64 (Steele, Lea, Flood 2014).
 std::uint64_t mix(std::uint64_t value) {
   value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9U;
   value = (value ^ (value >> 27U)) * 0x94d049bb133111ebU;
@@ -25,8 +25,8 @@ std::uint64_t count_of(std::uint32_t sectors) {
   return static_cast<std::uint64_t>(std::popcount(sectors));
 }
 
-// Salts, so that a line's latencies at different levels have nothing to do with each other, nor
-// with those that other compute units have to it.
+// Salts that make a line's latencies at different levels and for different compute units
+// independent of each other.
 constexpr std::uint64_t memory_salt = 0x6d656d6f7279U;
 constexpr std::uint64_t remote_salt = 0x72656d6f7465U;
 constexpr std::uint64_t unit_salt = 0x9e3779b97f4a7c15U;

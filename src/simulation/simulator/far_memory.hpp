@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory behind the first levels: a second-level cache and main memory that all compute units
-// share, and each unit's way there. Banks and ports have a limited bandwidth, and a latency depends
-// on the place of the line. Requests come in the order of time, so that their answers' times are
-// known at once.
+// Second-level cache and main memory, which all compute units share, and the links of the units to
+// them. Banks and ports have limited bandwidths, and latencies depend on the line. Requests arrive
+// in order of time, so that the time of an answer is known at once.
 #pragma once
 
 #include <algorithm>
@@ -17,22 +16,22 @@
 
 namespace clprobe::simulator {
 
-/// A value uniform within the range, the same for the same place and seed.
+/// Returns a value of the range, uniformly distributed and determined by line and seed.
 std::uint64_t draw(const Latency& range, std::uint64_t place, std::uint64_t seed);
 
-/// The cycle in which a value is at the core, and the level that it comes from.
+/// The cycle in which a value is available at the core, and the level that it comes from.
 struct Service {
   std::uint64_t ready{0};
   Level level{Level::l2};
 };
 
-/// The cycle in which an atomic reaches the second level, and the time that its answer takes.
+/// The cycle in which an atomic reaches the second level, and the latency of its answer.
 struct AtomicWay {
   std::uint64_t arrival{0};
   std::uint64_t back_cycles{0};
 };
 
-/// Passes bytes at a rate; times within it are in 1/1024 of a cycle.
+/// A port with a limited rate. Times are in 1/1024 of a cycle.
 struct Port {
   static constexpr std::uint64_t fraction = 1024;
 
@@ -42,33 +41,34 @@ struct Port {
   std::uint64_t pass(std::uint64_t now, std::uint64_t sectors) {
     const std::uint64_t start = std::max(free, now * fraction);
     free = start + sectors * sector_cost;
-    // The last sector begins one cost before the port is free again.
+    // The last sector starts one cost before the port is free again.
     return (free - sector_cost) / fraction;
   }
 };
 
-/// The part that all compute units share: the second level, its banks, and the owners of lines.
+/// The shared part: the second level, its banks, and the owners of lines.
 class FarMemory {
  public:
-  /// `units`: the number of those that share it.
+  /// `units`: number of compute units that share the memory.
   FarMemory(const Machine& machine, std::uint64_t units);
 
-  /// The first level of the next compute unit, from which others take what they come to own.
+  /// Adds the first level of the next compute unit, which loses lines to new owners.
   void add_unit(Cache& l1) { l1s_.push_back(&l1); }
 
   Cache& l2() { return l2_; }
-  /// Returns the cycle in which the line's bank takes a request.
+  /// Returns the cycle in which the line's bank accepts a request.
   std::uint64_t enter_bank(std::uint64_t now, std::uint64_t line);
-  /// Returns the cycle in which an atomic that arrives then is performed. Atomics on one line are
-  /// performed one after another.
+  /// Returns the cycle in which an atomic that arrives at `arrival` is performed. Atomics on a line
+  /// are performed one after another.
   std::uint64_t perform_atomic(std::uint64_t arrival, std::uint64_t line);
 
-  /// True if another unit than this one owns the line.
+  /// Returns true if another unit owns the line.
   [[nodiscard]] bool is_owned_elsewhere(std::size_t unit, std::uint64_t line) const {
     const auto owner = owners_.find(line);
     return owner != owners_.end() && owner->second != unit;
   }
-  /// Makes `unit` the owner. Returns true if another one was it, whose first level loses the line.
+  /// Makes `unit` the owner, and removes the line from a previous owner's first level. Returns true
+  /// if there was a previous owner.
   bool take_ownership(std::size_t unit, std::uint64_t line);
   void end_ownership(std::size_t unit, std::uint64_t line);
 
@@ -76,30 +76,30 @@ class FarMemory {
   std::uint64_t atomic_cycles_;
   bool is_shared_;
   Cache l2_;
-  std::vector<std::uint64_t> banks_;  // when each takes the next request; empty: all at once
+  // Cycle in which each accepts the next request; empty: no limit.
+  std::vector<std::uint64_t> banks_;
   std::vector<Cache*> l1s_{};
-  std::unordered_map<std::uint64_t, std::uint64_t> atomics_{};  // line: when the next may be done
-  std::unordered_map<std::uint64_t, std::size_t> owners_{};     // line: unit
+  std::unordered_map<std::uint64_t, std::uint64_t> atomics_{};  // cycle of the next atomic, by line
+  std::unordered_map<std::uint64_t, std::size_t> owners_{};     // owning unit, by line
 };
 
-/// One compute unit's way to far memory: its ports, its translations, and its distance to each
-/// line.
+/// A compute unit's link to far memory: its ports, its translations, and its latency to each line.
 class FarLink {
  public:
-  /// Keeps a reference. `unit`: its place among those that share the memory.
+  /// Keeps a reference to `far`. `unit`: index among the units that share the memory.
   FarLink(const Machine& machine, FarMemory& far, std::size_t unit, std::uint64_t seed);
 
-  /// `is_remote`: a compute unit that is not simulated owns the line.
+  /// Reads sectors. `is_remote`: a compute unit outside the simulation owns the line.
   Service read(std::uint64_t now, std::uint64_t line, std::uint32_t sectors, bool is_remote);
-  /// Returns the cycle in which the core knows that the write has arrived.
+  /// Writes sectors. Returns the cycle in which the core receives the confirmation.
   std::uint64_t write(std::uint64_t now, std::uint64_t line, std::uint32_t sectors);
-  /// Writes a line of its own, which it keeps no longer.
+  /// Writes an owned line, and ends the ownership.
   std::uint64_t write_back(std::uint64_t now, std::uint64_t line, std::uint32_t sectors);
-  /// Registers a line as this unit's own, which moves no data.
+  /// Registers this unit as the owner of a line, without moving data.
   std::uint64_t take_ownership(std::uint64_t now, std::uint64_t line, bool is_remote);
   /// Returns the cycle in which the core has the answer.
   std::uint64_t atomic(std::uint64_t now, std::uint64_t line);
-  /// Sends an atomic that is known now at `earliest` or later.
+  /// Sends an atomic at `earliest` or later, which is known at `now`.
   AtomicWay send_atomic(std::uint64_t now, std::uint64_t earliest, std::uint64_t line);
   void make_resident(std::uint64_t line, std::uint32_t sectors);
 
@@ -109,10 +109,10 @@ class FarLink {
   }
   [[nodiscard]] std::uint64_t memory_cycles_to(std::uint64_t line) const;
   [[nodiscard]] std::uint64_t remote_cycles_to(std::uint64_t line) const;
-  /// Cycles until the line's page is translated, which it is from then on.
+  /// Returns the cycles until the line's page is translated, and keeps the translation.
   std::uint64_t translate(std::uint64_t line);
-  /// The line in the second level, or a place for it there; null where there is no second level.
-  /// A line that is evicted for it passes this unit's port.
+  /// Returns the line in the second level, inserting it if necessary; null without a second level.
+  /// An evicted dirty line passes this unit's port.
   CacheLine* find_or_allocate(std::uint64_t now, std::uint64_t line);
 
   FarMemory& far_;

@@ -1,274 +1,194 @@
 // SPDX-License-Identifier: Apache-2.0
-// A machine's file and its checks.
+// The file of a machine, the checks of its fields, and its description as a device.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <bit>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <tuple>
 
-#include "run/api/json.hpp"
+#include "run/api/fields.hpp"
 #include "simulation/api/machine.hpp"
 #include "simulation/api/simulator.hpp"
 
-namespace clprobe::simulator {
+namespace clprobe::json {
 namespace {
 
-// The one list of a machine's fields: key in a file, member, and bounds. The reader and the writer
-// walk it with a visitor of their own.
+// Maxima far above any device. Sums of a whole run stay below 2^63.
+constexpr std::int64_t max_cycles = 1000000;
+constexpr std::int64_t max_entries = std::int64_t{1} << 24U;
+constexpr std::int64_t max_count = std::int64_t{1} << 16U;
+constexpr std::int64_t max_bytes = std::int64_t{1} << 50U;
 
-/// Whole numbers from `least` to `most`.
-struct Bounds {
-  std::uint64_t least{0};
-  std::uint64_t most{0};
+template <typename Class>
+constexpr auto count(std::string_view key, std::uint64_t Class::*member, int least = 1,
+                     std::int64_t most = max_count) {
+  return always(key, member).from(least, most);
+}
+template <typename Class>
+constexpr auto cycles(std::string_view key, std::uint64_t Class::*member, int least = 1) {
+  return always(key, member).from(least, max_cycles);
+}
+template <typename Class>
+constexpr auto rate(std::string_view key, double Class::*member) {
+  return always(key, member).between(0.01, 1e6);
+}
+
+}  // namespace
+
+template <>
+struct Fields<simulator::Latency> {
+  static constexpr auto list = std::tuple(cycles("low", &simulator::Latency::low, 0),
+                                          cycles("high", &simulator::Latency::high, 0));
 };
 
-// Bounds far above any device, low enough that sums of a whole run stay below 2^63.
-constexpr Bounds any_cycles{0, 1000000};
-constexpr Bounds some_cycles{1, 1000000};
-constexpr Bounds any_count{0, 1U << 24U};
-constexpr Bounds some_count{1, 1U << 16U};
-constexpr Bounds any_bytes{0, std::uint64_t{1} << 50U};
-constexpr Bounds line_sizes{4, 4096};
-
-template <typename Visitor, typename LatencyField>
-void visit_latency(Visitor& fields, std::string_view key, LatencyField& latency) {
-  fields.section(key, [&](auto& each) {
-    each.natural("low", latency.low, any_cycles);
-    each.natural("high", latency.high, any_cycles);
-  });
-}
-
-template <typename Visitor, typename CoreField>
-void visit_core(Visitor& each, CoreField& core) {
-  each.real("clock_ghz", core.clock_ghz, 0.001, 100.0);
-  each.natural("compute_units", core.compute_units, some_count);
-  each.natural("warp_width", core.warp_width, Bounds{1, 128});
-  each.natural("warp_contexts", core.warp_contexts, Bounds{1, 1024});
-  each.natural("max_work_group_size", core.max_work_group_size, some_count);
-  each.natural("issue_width", core.issue_width, Bounds{1, 64});
-  each.word("scheduler", core.scheduler, scheduler_words);
-  each.natural("pending_loads_per_warp", core.pending_loads_per_warp, any_count);
-  each.natural("branch_cycles", core.branch_cycles, any_cycles);
-  each.natural("barrier_cycles", core.barrier_cycles, some_cycles);
-}
-
-template <typename Visitor, typename UnitsField>
-void visit_units(Visitor& fields, std::string_view key, UnitsField& units) {
-  fields.section(key, [&](auto& each) {
-    each.natural("count", units.count, Bounds{1, 64});
-    each.natural("latency_cycles", units.latency_cycles, some_cycles);
-    each.natural("interval_cycles", units.interval_cycles, some_cycles);
-  });
-}
-
-template <typename Visitor, typename MachineField>
-void visit_near_memory(Visitor& fields, MachineField& machine) {
-  fields.section("load_store", [&](auto& each) {
-    each.natural("queue_instructions", machine.load_store.queue_instructions, Bounds{1, 64});
-    each.natural("lines_per_interval", machine.load_store.lines_per_interval, some_count);
-    each.natural("interval_cycles", machine.load_store.interval_cycles, some_cycles);
-  });
-  // Optional: older files have no such section, and one unit.
-  const bool has_several = machine.load_store.units != 1;
-  fields.optional_section("load_store_units", has_several, [&](auto& each) {
-    each.natural("count", machine.load_store.units, Bounds{1, 16});
-  });
-  fields.section("local", [&](auto& each) {
-    each.natural("bytes", machine.local.bytes, any_bytes);
-    each.natural("banks", machine.local.banks, Bounds{1, 1024});
-    each.natural("bank_bytes", machine.local.bank_bytes, Bounds{1, 64});
-    each.natural("lanes_together", machine.local.lanes_together, Bounds{1, 128});
-    each.natural("latency_cycles", machine.local.latency_cycles, some_cycles);
-    each.natural("way_cycles", machine.local.way_cycles, some_cycles);
-  });
-  fields.section("l1", [&](auto& each) {
-    each.natural("bytes", machine.l1.bytes, any_bytes);
-    each.natural("line_bytes", machine.l1.line_bytes, line_sizes);
-    each.natural("sector_bytes", machine.l1.sector_bytes, line_sizes);
-    each.natural("ways", machine.l1.ways, some_count);
-    each.natural("latency_cycles", machine.l1.latency_cycles, some_cycles);
-    each.boolean("keeps_loads", machine.l1.keeps_loads);
-  });
-  // Optional: older files have no such section, and no ports.
-  fields.optional_section("l1_banks", machine.l1_banks.count > 0, [&](auto& each) {
-    each.natural("count", machine.l1_banks.count, Bounds{0, 1024});
-  });
-  fields.section("pending", [&](auto& each) {
-    each.word("kind", machine.pending.kind, pending_kind_words);
-    each.natural("entries", machine.pending.entries, any_count);
-    each.natural("mergers", machine.pending.mergers, any_count);
-  });
-  fields.section("store_buffer", [&](auto& each) {
-    each.natural("entries", machine.store_buffer.entries, any_count);
-  });
-}
-
-template <typename Visitor, typename MachineField>
-void visit_far_memory(Visitor& fields, MachineField& machine) {
-  // Optional: older files have no such section, and no translation.
-  fields.optional_section("translation", machine.translation.entries > 0, [&](auto& each) {
-    each.natural("entries", machine.translation.entries, Bounds{0, 1U << 14U});
-    each.natural("page_bytes", machine.translation.page_bytes, Bounds{4096, 1U << 30U});
-    each.natural("miss_cycles", machine.translation.miss_cycles, any_cycles);
-  });
-  fields.section("l2", [&](auto& each) {
-    each.natural("bytes", machine.l2.bytes, any_bytes);
-    each.natural("ways", machine.l2.ways, some_count);
-    visit_latency(each, "latency_cycles", machine.l2.latency_cycles);
-    each.real("bytes_per_cycle", machine.l2.bytes_per_cycle, 0.01, 1e6);
-    each.natural("atomic_cycles", machine.l2.atomic_cycles, some_cycles);
-  });
-  // Optional: older files have no such section, from a time when one unit was simulated.
-  fields.optional_section("l2_banks", machine.l2_banks.count > 0, [&](auto& each) {
-    each.natural("count", machine.l2_banks.count, Bounds{0, 1024});
-  });
-  fields.section("memory", [&](auto& each) {
-    each.natural("bytes", machine.memory.bytes, any_bytes);
-    visit_latency(each, "latency_cycles", machine.memory.latency_cycles);
-    each.real("bytes_per_cycle", machine.memory.bytes_per_cycle, 0.01, 1e6);
-  });
-  fields.section("copy", [&](auto& each) {
-    each.natural("requests_per_cycle", machine.copy.requests_per_cycle, some_count);
-    each.word("granularity", machine.copy.granularity, copy_granularity_words);
-  });
-  fields.section("sharing", [&](auto& each) {
-    each.word("coherence", machine.sharing.coherence, coherence_words);
-    visit_latency(each, "remote_latency_cycles", machine.sharing.remote_latency_cycles);
-  });
-  // Machines were written before they could have it.
-  const bool is_published = machine.synchronization == Synchronization{};
-  fields.optional_section("synchronization", !is_published, [&](auto& each) {
-    each.boolean("stores_pass_releases", machine.synchronization.stores_pass_releases);
-    each.boolean("owns_atomics", machine.synchronization.owns_atomics);
-  });
-}
-
-/// `MachineField` is Machine or const Machine.
-template <typename Visitor, typename MachineField>
-void visit_machine(Visitor& fields, MachineField& machine) {
-  fields.text("name", machine.name);
-  fields.section("core", [&](auto& each) { visit_core(each, machine.core); });
-  // Machines were written before they could have it.
-  const bool has_start = machine.instructions.start_cycles > 0;
-  fields.optional_section("instructions", has_start, [&](auto& each) {
-    each.natural("start_cycles", machine.instructions.start_cycles, any_cycles);
-  });
-  visit_units(fields, "alu", machine.alu);
-  visit_units(fields, "special", machine.special);
-  visit_near_memory(fields, machine);
-  visit_far_memory(fields, machine);
-}
-
-using json::Cursor;
-using json::Json;
-
-class Writer {
- public:
-  void text(std::string_view key, const std::string& value) { put(key, value); }
-  void natural(std::string_view key, std::uint64_t value, Bounds) { put(key, value); }
-  void real(std::string_view key, double value, double, double) { put(key, value); }
-  void boolean(std::string_view key, bool value) { put(key, value); }
-  template <typename Enum, typename Table>
-  void word(std::string_view key, Enum value, const Table& words) {
-    put(key, std::string(word_in(words, value)));
-  }
-  template <typename Visit>
-  void optional_section(std::string_view key, bool is_there, Visit visit) {
-    if (is_there) section(key, visit);
-  }
-  template <typename Visit>
-  void section(std::string_view key, Visit visit) {
-    Writer inner;
-    visit(inner);
-    put(key, inner.object_);
-  }
-
-  [[nodiscard]] const Json& object() const { return object_; }
-
- private:
-  template <typename Value>
-  void put(std::string_view key, const Value& value) {
-    object_[std::string(key)] = value;
-  }
-
-  Json object_ = Json::object();
+template <>
+struct Fields<simulator::Core> {
+  using M = simulator::Core;
+  static constexpr auto list = std::tuple(
+      always("clock_ghz", &M::clock_ghz).between(0.001, 100.0),
+      count("compute_units", &M::compute_units), count("warp_width", &M::warp_width, 1, 128),
+      count("warp_contexts", &M::warp_contexts, 1, 1024),
+      count("max_work_group_size", &M::max_work_group_size),
+      count("issue_width", &M::issue_width, 1, 64), always("scheduler", &M::scheduler),
+      count("pending_loads_per_warp", &M::pending_loads_per_warp, 0, max_entries),
+      cycles("branch_cycles", &M::branch_cycles, 0), cycles("barrier_cycles", &M::barrier_cycles));
 };
 
-template <typename Table>
-std::vector<std::string_view> all_words(const Table& table) {
-  std::vector<std::string_view> words;
-  words.reserve(std::size(table));
-  for (const auto& each : table) words.push_back(each.word);
-  return words;
-}
-
-class Reader {
- public:
-  explicit Reader(const Cursor& cursor) : cursor_(cursor) { cursor_.expect_any_object(); }
-
-  void text(std::string_view key, std::string& value) {
-    const Cursor found = at(key);
-    value = found.text();
-    if (value.empty()) found.refuse("a name");
-  }
-  void natural(std::string_view key, std::uint64_t& value, Bounds bounds) {
-    const Cursor found = at(key);
-    const auto expected = [&] {
-      return fmt::format("an integer from {} to {}", bounds.least, bounds.most);
-    };
-    if (found.is_missing()) found.refuse(expected());
-    value = found.natural();
-    if (value < bounds.least || value > bounds.most) found.refuse(expected());
-  }
-  void real(std::string_view key, double& value, double least, double most) {
-    const Cursor found = at(key);
-    value = found.number();
-    if (!(value >= least && value <= most)) {
-      found.refuse(fmt::format("a number from {} to {}", least, most));
-    }
-  }
-  void boolean(std::string_view key, bool& value) { value = at(key).boolean(); }
-  template <typename Enum, typename Table>
-  void word(std::string_view key, Enum& value, const Table& words) {
-    const Cursor found = at(key);
-    const auto known = value_in(words, found.text());
-    if (!known) found.refuse(fmt::format("one of {}", fmt::join(all_words(words), ", ")));
-    value = *known;
-  }
-  template <typename Visit>
-  void optional_section(std::string_view key, bool, Visit visit) {
-    if (!at(key).is_missing()) section(key, visit);
-  }
-  template <typename Visit>
-  void section(std::string_view key, Visit visit) {
-    const Cursor found = at(key);
-    Reader inner(found);
-    visit(inner);
-    inner.refuse_others();
-  }
-
-  void refuse_others() const {
-    cursor_.for_each_member([&](std::string_view key, const Cursor& value) {
-      if (std::find(known_.begin(), known_.end(), key) == known_.end()) {
-        value.refuse("no key of this name");
-      }
-    });
-  }
-
- private:
-  Cursor at(std::string_view key) {
-    known_.push_back(key);
-    return {cursor_, key};
-  }
-
-  const Cursor& cursor_;
-  std::vector<std::string_view> known_{};
+template <>
+struct Fields<simulator::Instructions> {
+  using M = simulator::Instructions;
+  static constexpr auto list = std::tuple(cycles("start_cycles", &M::start_cycles, 0));
 };
+
+template <>
+struct Fields<simulator::FunctionUnits> {
+  using M = simulator::FunctionUnits;
+  static constexpr auto list =
+      std::tuple(count("count", &M::count, 1, 64), cycles("latency_cycles", &M::latency_cycles),
+                 cycles("interval_cycles", &M::interval_cycles));
+};
+
+template <>
+struct Fields<simulator::LoadStore> {
+  using M = simulator::LoadStore;
+  static constexpr auto list =
+      std::tuple(count("queue_instructions", &M::queue_instructions, 1, 64),
+                 count("lines_per_interval", &M::lines_per_interval),
+                 cycles("interval_cycles", &M::interval_cycles));
+};
+
+template <>
+struct Fields<simulator::LoadStoreUnits> {
+  using M = simulator::LoadStoreUnits;
+  static constexpr auto list = std::tuple(count("count", &M::count, 1, 16));
+};
+
+template <>
+struct Fields<simulator::LocalMemory> {
+  using M = simulator::LocalMemory;
+  static constexpr auto list = std::tuple(
+      count("bytes", &M::bytes, 0, max_bytes), count("banks", &M::banks, 1, 1024),
+      count("bank_bytes", &M::bank_bytes, 1, 64),
+      count("lanes_together", &M::lanes_together, 1, 128),
+      cycles("latency_cycles", &M::latency_cycles), cycles("way_cycles", &M::way_cycles));
+};
+
+template <>
+struct Fields<simulator::FirstLevel> {
+  using M = simulator::FirstLevel;
+  static constexpr auto list = std::tuple(
+      count("bytes", &M::bytes, 0, max_bytes), count("line_bytes", &M::line_bytes, 4, 4096),
+      count("sector_bytes", &M::sector_bytes, 4, 4096), count("ways", &M::ways),
+      cycles("latency_cycles", &M::latency_cycles), always("keeps_loads", &M::keeps_loads));
+};
+
+template <>
+struct Fields<simulator::Banks> {
+  using M = simulator::Banks;
+  static constexpr auto list = std::tuple(count("count", &M::count, 0, 1024));
+};
+
+template <>
+struct Fields<simulator::Pending> {
+  using M = simulator::Pending;
+  static constexpr auto list =
+      std::tuple(always("kind", &M::kind), count("entries", &M::entries, 0, max_entries),
+                 count("mergers", &M::mergers, 0, max_entries));
+};
+
+template <>
+struct Fields<simulator::StoreBuffer> {
+  using M = simulator::StoreBuffer;
+  static constexpr auto list = std::tuple(count("entries", &M::entries, 0, max_entries));
+};
+
+template <>
+struct Fields<simulator::Translation> {
+  using M = simulator::Translation;
+  static constexpr auto list = std::tuple(count("entries", &M::entries, 0, 1U << 14U),
+                                          count("page_bytes", &M::page_bytes, 4096, 1U << 30U),
+                                          cycles("miss_cycles", &M::miss_cycles, 0));
+};
+
+template <>
+struct Fields<simulator::SecondLevel> {
+  using M = simulator::SecondLevel;
+  static constexpr auto list = std::tuple(
+      count("bytes", &M::bytes, 0, max_bytes), count("ways", &M::ways),
+      always("latency_cycles", &M::latency_cycles), rate("bytes_per_cycle", &M::bytes_per_cycle),
+      cycles("atomic_cycles", &M::atomic_cycles));
+};
+
+template <>
+struct Fields<simulator::MainMemory> {
+  using M = simulator::MainMemory;
+  static constexpr auto list = std::tuple(count("bytes", &M::bytes, 0, max_bytes),
+                                          always("latency_cycles", &M::latency_cycles),
+                                          rate("bytes_per_cycle", &M::bytes_per_cycle));
+};
+
+template <>
+struct Fields<simulator::CopyEngine> {
+  using M = simulator::CopyEngine;
+  static constexpr auto list = std::tuple(count("requests_per_cycle", &M::requests_per_cycle),
+                                          always("granularity", &M::granularity));
+};
+
+template <>
+struct Fields<simulator::Sharing> {
+  using M = simulator::Sharing;
+  static constexpr auto list =
+      std::tuple(always("coherence", &M::coherence),
+                 always("remote_latency_cycles", &M::remote_latency_cycles));
+};
+
+template <>
+struct Fields<simulator::Synchronization> {
+  using M = simulator::Synchronization;
+  static constexpr auto list = std::tuple(always("stores_pass_releases", &M::stores_pass_releases),
+                                          always("owns_atomics", &M::owns_atomics));
+};
+
+template <>
+struct Fields<simulator::Machine> {
+  using M = simulator::Machine;
+  static constexpr auto list = std::tuple(
+      always("name", &M::name), always("core", &M::core), if_any("instructions", &M::instructions),
+      always("alu", &M::alu), always("special", &M::special), always("load_store", &M::load_store),
+      if_any("load_store_units", &M::load_store_units), always("local", &M::local),
+      always("l1", &M::l1), if_any("l1_banks", &M::l1_banks), always("pending", &M::pending),
+      always("store_buffer", &M::store_buffer), if_any("translation", &M::translation),
+      always("l2", &M::l2), if_any("l2_banks", &M::l2_banks), always("memory", &M::memory),
+      always("copy", &M::copy), always("sharing", &M::sharing),
+      if_any("synchronization", &M::synchronization));
+};
+
+}  // namespace clprobe::json
+
+namespace clprobe::simulator {
+namespace {
 
 void require(bool holds, std::string_view path, std::string_view expected, std::uint64_t found) {
   if (!holds) throw RunFormatError(fmt::format("{}: expected {}, found {}", path, expected, found));
@@ -278,9 +198,8 @@ void check_latency(const Latency& latency, std::string_view path) {
   require(latency.low <= latency.high, fmt::format("{}.high", path), "at least low", latency.high);
 }
 
-/// The simulator holds every line that was touched, with some 60 bytes, and walks all of them
-/// before it measures: a cache of more lines fits neither memory nor patience. 512 MiB of lines of
-/// 64 bytes.
+/// Maximum number of lines of a cache: 512 MiB with lines of 64 bytes. The simulator keeps some 60
+/// bytes per touched line, and probes touch all lines before they measure.
 constexpr std::uint64_t max_lines = std::uint64_t{1} << 23U;
 
 void check_lines(std::uint64_t bytes, std::uint64_t line_bytes, std::string_view path) {
@@ -289,7 +208,7 @@ void check_lines(std::uint64_t bytes, std::uint64_t line_bytes, std::string_view
           bytes);
 }
 
-/// Checks fields against each other.
+/// Checks combinations of fields.
 void check_together(const Machine& machine) {
   const FirstLevel& l1 = machine.l1;
   require(std::has_single_bit(l1.line_bytes), "l1.line_bytes", "a power of two", l1.line_bytes);
@@ -312,24 +231,17 @@ void check_together(const Machine& machine) {
   check_latency(machine.sharing.remote_latency_cycles, "sharing.remote_latency_cycles");
 }
 
-Json encode(const Machine& machine) {
-  Writer writer;
-  visit_machine(writer, machine);
-  return writer.object();
-}
-
-/// Throws RunFormatError for a document that is no machine.
-Machine decode(const Json& document) {
-  const Cursor root(document);
-  Reader reader(root);
+/// Reads a machine. Throws RunFormatError for an invalid document.
+Machine decode(const json::Json& document) {
+  const json::Cursor root(document);
   Machine machine;
-  visit_machine(reader, machine);
-  reader.refuse_others();
+  json::Reader::read(root, machine);
+  if (machine.name.empty()) json::Cursor(root, "name").refuse("a name");
   check_together(machine);
   return machine;
 }
 
-/// Cycles between two clock reads of one warp with nothing in between.
+/// Returns the cycles between two consecutive clock reads of a warp.
 std::uint64_t clock_overhead(const Machine& machine) {
   Trace trace;
   trace.programs = {{read_clock(0), read_clock(1)}};
@@ -342,15 +254,19 @@ std::uint64_t clock_overhead(const Machine& machine) {
 
 void check(const Machine& machine) {
   try {
-    static_cast<void>(decode(encode(machine)));
+    static_cast<void>(decode(json::Writer::write({}, machine)));
   } catch (const RunFormatError& error) {
     throw MachineError(error.what());
   }
 }
 
-std::string to_json(const Machine& machine) { return json::many_lines(encode(machine)); }
+std::string to_json(const Machine& machine) {
+  return json::many_lines(json::Writer::write({}, machine));
+}
 
-std::string to_json_line(const Machine& machine) { return json::one_line(encode(machine)); }
+std::string to_json_line(const Machine& machine) {
+  return json::one_line(json::Writer::write({}, machine));
+}
 
 Machine machine_from_json(std::string_view text) { return decode(json::parse(text)); }
 

@@ -20,7 +20,7 @@ MemorySystem::MemorySystem(const Machine& machine, const Trace& trace, Shared& s
       keeps_loads_(machine.l1.keeps_loads && l1_.exists()),
       stores_(machine_, l1_, stash_, far_),
       copies_(machine_, table_, far_),
-      units_(machine.load_store.units) {
+      units_(machine.load_store_units.count) {
   shared.far.add_unit(l1_);
   make_resident(trace);
 }
@@ -96,7 +96,8 @@ Causes MemorySystem::busy_causes(Operation operation) const {
       std::find_if(units_.begin(), end, [](const Unit& unit) { return unit.blocked != 0; });
   if (blocked != end) return blocked->blocked;
   const Access& first = units_.front().queue.front();
-  // Its first cycle, in which it issued, stalled nobody: the last one is the cost of the bank.
+  // The cycle in which the access issued is no stall. Its last cycle is the cost of the bank
+  // conflict.
   const bool is_lost_cycle = first.is_late && first.is_done;
   const bool has_conflict = is_lost_cycle || first.ways.ways > first.ways.parts;
   return has_conflict ? cause::bank_conflict : cause::serial_requests;
@@ -179,7 +180,7 @@ void MemorySystem::finish(Access& access) {
   if (access.has_entry) table_.end_at(access.completion.ready);
   const Operation operation = access.instruction->operation;
   if (operation == Operation::store || operation == Operation::local_store) return;
-  // The answer to a lock request completes acquires and releases.
+  // Acquires and releases complete with the answer to their lock request.
   if (operation == Operation::acquire || operation == Operation::release) return;
   completions_.push_back(access.completion);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of a compute unit: load/store units, the parts that they feed (first-level cache,
-// pending table, store buffer, far memory, locks), and the copy engine. It acts in certain cycles
-// only, and reports the next one.
+// The memory of a compute unit: load/store units, the resources that they use (first-level cache,
+// pending table, store buffer, far memory, locks), and the copy engine. Acts only in certain
+// cycles, and reports the next one.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@
 
 namespace clprobe::simulator {
 
-/// An instruction that the load/store unit has sent completely; `ready` is the cycle of its result.
+/// An instruction whose requests are all sent. `ready` is the cycle of its result.
 struct Completion {
   Operation operation{Operation::load};
   std::uint32_t context{0};
@@ -33,24 +33,24 @@ struct Completion {
   std::uint64_t load{0};
   std::uint64_t ready{0};
   Level level{Level::l1};
-  bool has_lock{false};  ///< acquire: it got the lock
+  bool has_lock{false};  ///< acquire: true if the lock was free
 };
 
-/// An acquire or a release on its way to the second level, and its completion once it is served.
+/// An acquire or a release on its way to the second level, with its completion once served.
 struct LockRequest {
   std::size_t unit{0};
   Completion completion{};
   std::uint32_t lock{0};
   std::uint64_t line{0};
   AtomicWay way{};
-  std::uint64_t order{0};  ///< given when it is sent: of equal times the first sent is served first
+  std::uint64_t order{0};  ///< order of sending, which decides between equal times
 
   friend bool operator<(const LockRequest& a, const LockRequest& b) {
     return a.way.arrival != b.way.arrival ? a.way.arrival > b.way.arrival : a.order > b.order;
   }
 };
 
-/// Locks that all compute units share. The second level serves requests in the order of arrival.
+/// Locks that all compute units share. The second level serves the requests in order of arrival.
 class Locks {
  public:
   /// Keeps references to the trace's locks and to the memory.
@@ -64,17 +64,17 @@ class Locks {
     requests_.push_back(request);
     std::push_heap(requests_.begin(), requests_.end());
   }
-  /// The first cycle in which a request is served; `never` without any.
+  /// Returns the first cycle in which a request is served; `never` without a request.
   [[nodiscard]] std::uint64_t next() const { return next_; }
-  /// Serves what has arrived until `now`, in order, of all units: calls `deliver(request)` for
-  /// each.
+  /// Serves the requests of all units that have arrived until `now`, in order, and calls
+  /// `deliver(request)` for each.
   template <typename Deliver>
   void process(std::uint64_t now, Deliver deliver) {
     while (!requests_.empty() && requests_.front().way.arrival <= now) deliver(serve_first());
     next_ = requests_.empty() ? never : requests_.front().way.arrival;
   }
 
-  /// Frees the lock, or tries to take it, at `cycle`; the core has the answer at `ready`.
+  /// Frees the lock or tries to take it, at `cycle`. The core has the answer at `ready`.
   void serve(LockRequest& request, std::uint64_t cycle, std::uint64_t ready) {
     State& state = states_[request.lock];
     Completion& completion = request.completion;
@@ -89,8 +89,8 @@ class Locks {
     if (completion.has_lock) {
       state.is_held = true;
     } else {
-      // A refusal is late by a few cycles that vary: a warp that tried again in step with those
-      // that take turns at the lock would never have it.
+      // Delay of a refusal, which varies by a few cycles. Without variation, a warp in step with
+      // the warps that alternate at the lock would never get the lock.
       constexpr Latency delay{0, 7};
       completion.ready += draw(delay, ++delays_, seed_);
     }
@@ -116,15 +116,15 @@ class Locks {
   FarMemory& far_;
   std::uint64_t seed_;
   std::vector<State> states_;
-  std::vector<LockRequest> requests_{};  // a heap, the next one first
+  std::vector<LockRequest> requests_{};  // a heap, earliest request first
   std::uint64_t next_{never};
   std::uint64_t order_{0};
   std::uint64_t delays_{0};
 };
 
-/// Requests the missing sectors of a line: joins a request that is on its way, or makes a new one.
-/// A value that was requested before is there at `earliest` or later. Nothing when there is no room
-/// in the table. `has_entry`: the instruction has an entry of a table of warp instructions.
+/// Requests the missing sectors of a line, merging with a request in flight if possible. A merged
+/// value is available at `earliest` or later. Returns nothing without room in the table.
+/// `has_entry`: the instruction has an entry in a table of warp instructions.
 inline std::optional<Service> request_line(std::uint64_t now, PendingTable& table, FarLink& far,
                                            const LineRequest& missing, bool is_remote, Fills fills,
                                            std::uint64_t earliest, bool& has_entry) {
@@ -156,14 +156,15 @@ struct CopyOwner {
   std::uint64_t warp{0};
 };
 
-/// Copies between local and far memory that run beside the warps, a few lines a cycle.
+/// Copies between local and far memory that run in the background, a few lines per cycle.
 class Copies {
  public:
-  /// Shares the pending table and far memory with the load/store unit; keeps references to all.
+  /// Shares the pending table and far memory with the load/store units. Keeps references to all
+  /// arguments.
   Copies(const Machine& machine, PendingTable& table, FarLink& far)
       : machine_(machine), table_(table), far_(far) {}
 
-  /// `first`: the first byte in far memory.
+  /// `first`: first byte in far memory.
   void start(std::uint64_t now, const Instruction& instruction, std::uint64_t first,
              const CopyOwner& owner) {
     const std::uint64_t line_bytes = machine_.l1.line_bytes;
@@ -176,7 +177,7 @@ class Copies {
     // The engine begins in the cycle after the instruction.
     if (!is_stuck_ && next_action_ == never) next_action_ = now + 1;
   }
-  /// Sends lines. To be called with every cycle that `next_event` names.
+  /// Sends lines. To be called in every cycle that `next_event` returns.
   void process(std::uint64_t now) {
     is_stuck_ = false;
     std::uint64_t left = machine_.copy.requests_per_cycle;
@@ -200,8 +201,8 @@ class Copies {
     return is_stuck_ ? table_.next_answer() : next_action_;
   }
 
-  /// The end of copies `id` of a group, in both directions: 0 when there are none,
-  /// `never` when that is not known yet.
+  /// Returns the end of a group's copies `id` in both directions: 0 without copies, `never` if
+  /// unknown.
   [[nodiscard]] std::uint64_t copies_until(std::uint64_t group, std::uint32_t id) const {
     std::uint64_t until = 0;
     for (const Copy& each : copies_) {
@@ -209,8 +210,8 @@ class Copies {
     }
     return until;
   }
-  /// The end of the copies that block a local access which needs copy `id`, by the machine's
-  /// granularity: 0 or `never` as above.
+  /// Returns the end of the copies that block a local access which needs copy `id`, by the
+  /// machine's granularity: 0 without copies, `never` if unknown.
   [[nodiscard]] std::uint64_t local_blocked_until(std::uint64_t warp, std::uint32_t id) const {
     const bool blocks_all = machine_.copy.granularity == CopyGranularity::core;
     std::uint64_t until = 0;
@@ -220,9 +221,8 @@ class Copies {
     }
     return until;
   }
-  /// True if the engine waits for an entry of the pending table, or is about to. An engine that has
-  /// just taken the last entry counts as blocked: otherwise every line that it sends would count as
-  /// a cycle in which it is not.
+  /// Returns true if the engine waits for an entry of the pending table, or has just taken the last
+  /// one. Otherwise each line that it sends would end the state for a cycle.
   [[nodiscard]] bool is_blocked() const {
     if (is_stuck_) return true;
     if (next_action_ == never || !table_.is_full()) return false;
@@ -232,7 +232,7 @@ class Copies {
   }
   [[nodiscard]] std::uint64_t last_done() const { return last_done_; }
 
-  /// True if the end of a copy has become known since take_changed().
+  /// Returns true if the end of a copy has become known since take_changed().
   [[nodiscard]] bool has_changed() const { return has_changed_; }
   bool take_changed() { return std::exchange(has_changed_, false); }
 
@@ -248,7 +248,7 @@ class Copies {
     bool has_entry{false};
   };
 
-  /// Returns false when there is no room in the pending table.
+  /// Returns false without room in the pending table.
   bool send_line(std::uint64_t now, Copy& copy) {
     if (!copy.is_inward) {
       copy.last_ready = std::max(copy.last_ready, far_.write(now, copy.next_line, all_sectors()));
@@ -281,19 +281,19 @@ class Copies {
   std::uint64_t last_done_{0};
 };
 
-/// The ports of the near memories: the cycles until which lines and requests take the banks of the
-/// first level, and local memory.
+/// The ports of the near memories: the cycles until which the banks of the first level and local
+/// memory are busy.
 class Ports {
  public:
-  explicit Ports(const FirstLevelBanks& config) : l1_(config.count), local_(config.count > 0) {}
+  explicit Ports(const Banks& config) : l1_(config.count), local_(config.count > 0) {}
 
-  /// The cycle in which the port takes the next request; null where there is no port.
+  /// Returns the cycle in which the port accepts the next request; null without a port.
   [[nodiscard]] std::uint64_t* of_l1(std::uint64_t line) {
     return l1_.empty() ? nullptr : &l1_[line % l1_.size()];
   }
   [[nodiscard]] std::uint64_t* of_local() { return local_.empty() ? nullptr : &local_.front(); }
 
-  /// A line that comes at `cycle` has its port for a cycle, after earlier ones.
+  /// Occupies the port for a cycle with a line that arrives at `cycle`, after earlier lines.
   static void fill(std::uint64_t* port, std::uint64_t cycle) {
     if (port != nullptr) *port = std::max(*port, cycle) + 1;
   }
@@ -303,11 +303,11 @@ class Ports {
   std::vector<std::uint64_t> local_;
 };
 
-/// The parts that the compute units share.
+/// The state that the compute units share.
 struct Shared {
   FarMemory far;
   Locks locks;
-  std::size_t next_group{0};  ///< the first group of the trace that no unit has begun
+  std::size_t next_group{0};  ///< first group of the trace that no unit has started
 
   Shared(const Machine& machine, const Trace& trace, std::uint64_t units, std::uint64_t seed)
       : far(machine, units), locks(trace.locks, far, seed) {}
@@ -315,32 +315,32 @@ struct Shared {
 
 class MemorySystem {
  public:
-  /// `unit`: its place among the units of `shared`. Keeps references to all.
+  /// `unit`: index of this unit among the units of `shared`. Keeps references to all arguments.
   MemorySystem(const Machine& machine, const Trace& trace, Shared& shared, std::size_t unit,
                std::uint64_t seed);
-  // Its parts refer to each other.
+  // Not copyable or movable, since members refer to each other.
   MemorySystem(const MemorySystem&) = delete;
   MemorySystem& operator=(const MemorySystem&) = delete;
   MemorySystem(MemorySystem&&) = delete;
   MemorySystem& operator=(MemorySystem&&) = delete;
   ~MemorySystem() = default;
 
-  /// Does the work that is due at `now`. To be called with every cycle that `next_event` names.
+  /// Does the work of cycle `now`. To be called in every cycle that `next_event` returns.
   void process(std::uint64_t now);
-  /// The next cycle in which something here can change; `never` when nothing will by itself.
+  /// Returns the next cycle in which the state can change; `never` if only new requests change it.
   [[nodiscard]] std::uint64_t next_event() const;
 
-  /// True if a load/store unit has room for such an instruction.
+  /// Returns true if a load/store unit has room for the operation.
   [[nodiscard]] bool accepts(Operation operation) const {
     for (const Unit& unit : units_) {
       if (unit.queue.size() < machine_.load_store.queue_instructions) return true;
-      if (operation != Operation::load) return false;  // the first one alone takes those
+      if (operation != Operation::load) return false;  // only the first unit takes other operations
     }
     return false;
   }
-  /// The causes that keep the load/store units from taking such an instruction.
+  /// Returns the causes why the load/store units accept no such instruction.
   [[nodiscard]] Causes busy_causes(Operation operation) const;
-  /// Takes a warp instruction, for which `accepts` must be true.
+  /// Accepts a warp instruction. `accepts` must be true.
   void accept(std::uint64_t now, const Instruction& instruction, std::uint32_t context,
               const Execution& execution, std::uint64_t load);
 
@@ -348,16 +348,16 @@ class MemorySystem {
                   const CopyOwner& owner);
   [[nodiscard]] const Copies& copies() const { return copies_; }
 
-  /// The cycle until which a release holds stores back.
+  /// Returns the cycle until which a release delays stores.
   [[nodiscard]] std::uint64_t stores_held_until() const { return stores_held_until_; }
   void invalidate_l1() { l1_.invalidate(); }
   /// Writes out the store buffer. Returns the cycle in which the last write has arrived.
   std::uint64_t flush(std::uint64_t now) { return stores_.flush(now); }
 
-  /// Takes the completion of one of its requests for locks.
+  /// Receives the completion of one of its lock requests.
   void take(const Completion& completion) { completions_.push_back(completion); }
 
-  /// Changes since they were last taken.
+  /// Changes since the last call of each function.
   [[nodiscard]] bool has_news() const {
     return !completions_.empty() || has_room_again_ || copies_.has_changed();
   }
@@ -368,26 +368,27 @@ class MemorySystem {
   void report(Result& result) const;
 
  private:
-  /// A warp instruction in the load/store unit.
+  /// A warp instruction in a load/store unit.
   struct Access {
     const Instruction* instruction{nullptr};
     Completion completion{};
     std::vector<LineRequest> requests{};
     std::size_t next{0};
-    bool has_entry{false};  ///< it holds an entry of a pending-request table
+    bool has_entry{false};  ///< true for an entry in a pending-request table
     bool is_done{false};
-    bool is_late{false};  ///< for a bank, since the cycle in which it issued
+    /// True if the access has waited for a bank since the cycle in which it issued.
+    bool is_late{false};
     Ways ways{};
   };
-  /// A load/store unit: a queue of instructions of which the first is at work.
+  /// A load/store unit: a queue of instructions, of which the first is being served.
   struct Unit {
     std::deque<Access> queue{};
     std::uint64_t next_action{never};
-    Causes blocked{0};  ///< full_mshr: then the next answer counts, not next_action
+    Causes blocked{0};  ///< with full_mshr, the next answer counts instead of next_action
     std::uint64_t blocked_since{0};
   };
 
-  /// The number of load/store units, the first ones, that may take such an instruction.
+  /// Returns the number of load/store units, from the first, that accept such an instruction.
   [[nodiscard]] std::ptrdiff_t units_for(Operation operation) const {
     return operation == Operation::load ? std::ssize(units_) : 1;
   }
@@ -398,26 +399,26 @@ class MemorySystem {
   void leave_queue(std::uint64_t now, Unit& unit);
   void send_lines(std::uint64_t now, Unit& unit);
   void finish(Access& access);
-  /// These return false when the unit has to wait, until its next_action.
+  /// The three send functions return false if the unit has to wait until its next_action.
   bool send(std::uint64_t now, Unit& unit, Access& access, const LineRequest& request);
   bool send_load(std::uint64_t now, Unit& unit, Access& access, const LineRequest& request);
   bool send_store(std::uint64_t now, Unit& unit, const Access& access, const LineRequest& request);
-  /// Returns true where the port is free, or null. Otherwise makes the unit wait.
+  /// Returns true for a free port or null. Otherwise makes the unit wait.
   static bool finds_free(const std::uint64_t* port, std::uint64_t now, Unit& unit);
-  /// The port that a line of this instruction goes through; null if it needs none.
+  /// Returns the port that a line of the instruction occupies; null without a port.
   std::uint64_t* port_of(const Instruction& instruction, std::uint64_t line);
   [[nodiscard]] Fills filled_by(const Instruction& instruction) const {
     if (instruction.is_mapped) return Fills::stash;
     return keeps_loads_ && !instruction.skips_l1 ? Fills::l1 : Fills::nothing;
   }
-  /// The sectors that the near memory does not have.
+  /// Returns the sectors that are not in the near memory.
   std::uint32_t missing_of(const LineRequest& request, const Instruction& instruction);
   void act_locally(std::uint64_t now, Unit& unit);
   bool forward(std::uint64_t now, Unit& unit, Access& access, const LineRequest& request);
   void note(Completion& completion, std::uint64_t ready, Level level) {
     ++served_by_[static_cast<std::size_t>(level)];
     if (ready < completion.ready) return;
-    // If values come together, the one from farther away is to blame.
+    // The level farthest away counts if values arrive together.
     if (ready > completion.ready || level > completion.level) completion.level = level;
     completion.ready = ready;
   }

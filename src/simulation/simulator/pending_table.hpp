@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of requests on their way: MSHRs, a pool of requests, or a table of warp instructions.
+// The table of requests in flight: MSHRs, a pool of requests, or a table of warp instructions.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace clprobe::simulator {
 
 inline constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 
-/// A line that has been requested.
+/// A requested line.
 struct PendingLine {
   std::uint64_t line{0};
   std::uint64_t ready{0};
@@ -23,17 +23,17 @@ struct PendingLine {
   std::uint32_t sectors{0};
 };
 
-/// The memory that an answer fills: none of the unit's, the first level, local memory for a
-/// copy engine, or local memory that the line is mapped to.
+/// The memory that an answer fills: none of the unit's, the first level, local memory for a copy,
+/// or local memory that the line is mapped to.
 enum class Fills : std::uint8_t { nothing, l1, local, stash };
 
-/// The entry that the last answer ends: its own, or that of its line.
+/// The table entry that an answer frees: none, its own, or the entry of its line.
 enum class Ends : std::uint8_t { nothing, entry, line };
 
-/// An answer on its way, or the end of a table entry without one.
+/// An answer in flight, or the end of a table entry without an answer.
 struct Answer {
   std::uint64_t ready{0};
-  std::uint64_t order{0};  ///< equal times: the first requested comes first
+  std::uint64_t order{0};  ///< order of requests, which decides between equal times
   std::uint64_t line{0};
   std::uint32_t sectors{0};
   Fills fills{Fills::nothing};
@@ -52,26 +52,26 @@ class PendingTable {
   [[nodiscard]] PendingKind kind() const { return config_.kind; }
   [[nodiscard]] bool is_full() const { return in_use_ >= entries_; }
   [[nodiscard]] std::uint64_t max_in_use() const { return max_in_use_; }
-  /// The cycle of the first answer; `never` without any.
+  /// Returns the cycle of the first answer; `never` without an answer.
   [[nodiscard]] std::uint64_t next_answer() const {
     return answers_.empty() ? never : answers_.top().ready;
   }
   [[nodiscard]] bool can_merge(const PendingLine& line) const {
     return config_.mergers == 0 || line.requests < config_.mergers;
   }
-  /// The MSHR of a line; null without one, and always where lines have none.
+  /// Returns the MSHR of a line; null without one, and for other kinds of tables.
   PendingLine* find(std::uint64_t line) {
     const auto found = lines_.find(line);
     return found == lines_.end() ? nullptr : &found->second;
   }
 
-  /// Takes an entry for a warp instruction, to be ended by `end_at`.
+  /// Takes an entry for a warp instruction, which `end_at` frees.
   void take() {
     if (++in_use_ > max_in_use_) max_in_use_ = in_use_;
   }
   void end_at(std::uint64_t cycle) { push({.ready = cycle, .ends = Ends::entry}); }
 
-  /// A new request; takes an entry unless entries are for warp instructions.
+  /// Adds a new request, which takes an entry unless entries are for warp instructions.
   void add(std::uint64_t line, std::uint32_t sectors, std::uint64_t ready, Fills fills) {
     Ends ends = Ends::nothing;
     if (config_.kind != PendingKind::prt) {
@@ -84,7 +84,7 @@ class PendingTable {
     }
     push({.ready = ready, .line = line, .sectors = sectors, .fills = fills, .ends = ends});
   }
-  /// One more request for more sectors of a line that has an MSHR.
+  /// Adds a request for further sectors of a line that has an MSHR.
   void extend(PendingLine& entry, std::uint32_t sectors, std::uint64_t ready, Fills fills) {
     entry.sectors |= sectors;
     entry.ready = std::max(entry.ready, ready);
@@ -95,8 +95,8 @@ class PendingTable {
           .ends = Ends::line});
   }
 
-  /// Calls `fill(answer)`, which must add no request, for the answers until `cycle`, in order, and
-  /// frees their entries.
+  /// Calls `fill(answer)` for the answers until `cycle`, in order, and frees their entries. `fill`
+  /// must not add requests.
   template <typename Fill>
   void receive(std::uint64_t cycle, Fill fill) {
     while (next_answer() <= cycle) {
@@ -112,7 +112,8 @@ class PendingTable {
     answer.order = ++order_;
     answers_.push(answer);
   }
-  /// The last of several answers for a line ends the line's entry, one of equal times at once.
+  /// Frees the entry of a line with the last answer for the line. Of several equally late answers,
+  /// the first one frees the entry.
   bool end_line(const Answer& answer) {
     const auto found = lines_.find(answer.line);
     if (found == lines_.end() || found->second.ready > answer.ready) return false;
@@ -122,7 +123,7 @@ class PendingTable {
 
   Pending config_;
   std::uint64_t entries_;
-  std::unordered_map<std::uint64_t, PendingLine> lines_{};  // by number; none but for MSHRs
+  std::unordered_map<std::uint64_t, PendingLine> lines_{};  // by line; only for MSHRs
   std::priority_queue<Answer> answers_{};
   std::uint64_t order_{0};
   std::uint64_t in_use_{0};

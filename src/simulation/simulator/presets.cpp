@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machines that come with clprobe. A number without a source is an assumption, and says so.
+// The machines that come with clprobe. Numbers without a source are marked as assumed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,66 +15,50 @@ constexpr std::uint64_t kib = 1U << 10U;
 constexpr std::uint64_t mib = 1U << 20U;
 constexpr std::uint64_t gib = 1U << 30U;
 
-/// NVIDIA Tesla M2070. Lashgar et al. 2015: 128 MSHRs that merge 8, 4 instructions of a warp under
-/// way. Anderson et al., quoted there: shared memory 27 cycles, global memory 570. Fermi
-/// whitepaper: 14 SMs, 48 warps, 16/48 KiB, 768 KiB L2. Assumed: L1 and L2 latency, one line a
-/// cycle.
+/// NVIDIA Tesla M2070. Lashgar et al. 2015: 128 MSHRs with 8 mergers, 4 instructions of a warp in
+/// flight. Anderson et al., quoted there: shared memory 27 cycles, global memory 570. Fermi
+/// whitepaper: 14 SMs, 48 warps, 16/48 KiB, 768 KiB L2. Assumed: the latencies of L1 and L2, and
+/// one line per cycle.
 Machine fermi_m2070() {
   Machine machine;
   machine.core = {.clock_ghz = 1.15,
                   .compute_units = 14,
-                  .warp_width = 32,
                   .warp_contexts = 48,
-                  .max_work_group_size = 1024,
                   .issue_width = 2,
-                  .scheduler = Scheduler::loose_round_robin,
                   .pending_loads_per_warp = 4,
                   .branch_cycles = 18,
                   .barrier_cycles = 10};
-  machine.alu = {.count = 2, .latency_cycles = 18, .interval_cycles = 1};
-  machine.special = {.count = 1, .latency_cycles = 44, .interval_cycles = 8};
-  machine.load_store = {.queue_instructions = 1, .lines_per_interval = 1, .interval_cycles = 1};
-  machine.local = {.bytes = 48 * kib,
-                   .banks = 32,
-                   .bank_bytes = 4,
-                   .lanes_together = 32,
-                   .latency_cycles = 27,
-                   .way_cycles = 1};
-  machine.l1 = {.bytes = 16 * kib,
-                .line_bytes = 128,
-                .sector_bytes = 128,
-                .ways = 4,
-                .latency_cycles = 45,
-                .keeps_loads = true};
-  machine.pending = {.kind = PendingKind::mshr, .entries = 128, .mergers = 8};
-  machine.store_buffer = {.entries = 32};
+  machine.alu = {.count = 2, .latency_cycles = 18};
+  machine.special = {.latency_cycles = 44, .interval_cycles = 8};
+  machine.local = {.bytes = 48 * kib, .latency_cycles = 27};
+  machine.l1 = {.bytes = 16 * kib, .sector_bytes = 128, .ways = 4, .latency_cycles = 45};
+  machine.pending = {.entries = 128, .mergers = 8};
   machine.l2 = {.bytes = 768 * kib,
                 .ways = 16,
                 .latency_cycles = {365, 365},
                 .bytes_per_cycle = 128.0,
                 .atomic_cycles = 4};
   machine.memory = {.bytes = 6 * gib, .latency_cycles = {570, 570}, .bytes_per_cycle = 64.0};
-  machine.copy = {.requests_per_cycle = 1, .granularity = CopyGranularity::warp};
-  machine.sharing = {.coherence = Coherence::gpu, .remote_latency_cycles = {365, 365}};
+  machine.sharing = {.remote_latency_cycles = {365, 365}};
   return machine;
 }
 
-/// The M2070 with what Lashgar et al. conclude of their Fig. 1: its latency rises to 32 threads, is
-/// flat from 33 to 96 and rises again, since three warps' requests issue at once, each a line a
-/// cycle. Assumed: that the second level keeps up with them. It is a machine of its own, since
-/// nobody has measured if three units have 384 bytes a cycle of an M2070's second level.
+/// The M2070 according to Fig. 1 of Lashgar et al., with three load/store units. The measured
+/// latency rises up to 32 threads, is flat from 33 to 96, and rises again: three warps issue their
+/// requests at once, each a line per cycle. Assumed: a second level with the bandwidth for three
+/// units, which nobody has measured. This preset is therefore separate.
 Machine fermi_m2070_units() {
   Machine machine = fermi_m2070();
-  machine.load_store.units = 3;
+  machine.load_store_units.count = 3;
   machine.l2.bytes_per_cycle = 384.0;
   return machine;
 }
 
-/// NVIDIA Tesla K20, what both readings of Lashgar et al. share. Theirs: 3 instructions of a warp
-/// under way. Kepler whitepaper: 13 SMs of 64 warps, 1.25 MiB L2. Assumed: that loads go past the
-/// L1, the latencies, and 16 lines a cycle. Their spikes at 1360 requests need fewer than latency /
-/// 1360 cycles a request: at one line a cycle the first answer is back long before the table is
-/// full, and no spike would exist.
+/// NVIDIA Tesla K20, for both interpretations of Lashgar et al. Their number: 3 instructions of a
+/// warp in flight. Kepler whitepaper: 13 SMs of 64 warps, 1.25 MiB L2. Assumed: loads that bypass
+/// the L1, the latencies, and 16 lines per cycle. The spikes at 1360 requests need fewer than
+/// latency / 1360 cycles per request. At one line per cycle, the first answer would arrive long
+/// before the table is full, and there would be no spike.
 Machine kepler_k20(const Pending& pending) {
   Machine machine = fermi_m2070();
   machine.core.clock_ghz = 0.706;
@@ -83,9 +67,9 @@ Machine kepler_k20(const Pending& pending) {
   machine.core.issue_width = 4;
   machine.core.pending_loads_per_warp = 3;
   machine.core.branch_cycles = 10;
-  machine.alu = {.count = 6, .latency_cycles = 10, .interval_cycles = 1};
-  machine.special = {.count = 1, .latency_cycles = 24, .interval_cycles = 1};
-  machine.load_store = {.queue_instructions = 1, .lines_per_interval = 16, .interval_cycles = 1};
+  machine.alu = {.count = 6, .latency_cycles = 10};
+  machine.special = {.latency_cycles = 24};
+  machine.load_store = {.lines_per_interval = 16};
   machine.local.latency_cycles = 33;
   machine.l1.keeps_loads = false;
   machine.pending = pending;
@@ -98,20 +82,18 @@ Machine kepler_k20(const Pending& pending) {
   return machine;
 }
 
-/// The pool that the spikes after 680 threads of two and 454 of three loads fit: 1360 <= C < 1364.
+/// A pool that fits the spikes after 680 threads of two loads and 454 of three: 1360 <= C < 1364.
 Machine kepler_k20_pool() {
-  return kepler_k20({.kind = PendingKind::request_pool, .entries = 1362, .mergers = 0});
+  return kepler_k20({.kind = PendingKind::request_pool, .entries = 1362});
 }
 
-/// The paper's reading: a table of warp instructions. It concludes that there are at least 45, and
-/// multiplies 44 by 32.
-Machine kepler_k20_prt() {
-  return kepler_k20({.kind = PendingKind::prt, .entries = 44, .mergers = 0});
-}
+/// The paper's interpretation: a table of warp instructions. The paper concludes at least 45
+/// entries, and computes with 44 times 32.
+Machine kepler_k20_prt() { return kepler_k20({.kind = PendingKind::prt, .entries = 44}); }
 
-/// NVIDIA GeForce GTX 780 Ti. Okamoto et al. 2014: 15 SMs at 928 MHz, 3 GB, local memory in its
-/// 64-bit mode. It is a Kepler as the K20 is: the rest is that machine's. Assumed besides: 1.5 MiB
-/// of L2. Their c1 and c2, 1.047 and 337.7, are no part of it: runs have to find them.
+/// NVIDIA GeForce GTX 780 Ti. Okamoto et al. 2014: 15 SMs at 928 MHz, 3 GB, local memory in 64-bit
+/// mode. Other numbers are those of the K20, which is also a Kepler. Assumed: 1.5 MiB of L2. Their
+/// c1 and c2, 1.047 and 337.7, are results to reproduce and not parameters.
 Machine gtx_780_ti() {
   Machine machine = kepler_k20_pool();
   machine.core.clock_ghz = 0.928;
@@ -122,41 +104,25 @@ Machine gtx_780_ti() {
   return machine;
 }
 
-/// Alsop 2016, table 5.1, and chapter 5: a GPU similar to a GTX 480 at 700 MHz, simulated by
-/// GPGPU-Sim 3.2.1, whose GTX 480 has the two schedulers, greedy then oldest, the pipelines and the
-/// lines of 128 bytes. Assumed: that an MSHR merges without limit, that banks have one port each,
-/// and, as bench/calibrate.py finds them, both bandwidths, and that an atomic takes its line for
-/// two cycles.
+/// Alsop 2016, table 5.1 and chapter 5: a GPU similar to a GTX 480 at 700 MHz, simulated by
+/// GPGPU-Sim 3.2.1. The two schedulers, greedy then oldest, the pipelines and the lines of 128
+/// bytes are those of its GTX 480. Assumed: MSHRs with unlimited mergers, banks with one port each,
+/// and the results of bench/calibrate.py: both bandwidths, and two cycles per atomic on a line.
 Machine gsi() {
   Machine machine;
   machine.core = {.clock_ghz = 0.7,
                   .compute_units = 15,
-                  .warp_width = 32,
                   .warp_contexts = 48,
-                  .max_work_group_size = 1024,
                   .issue_width = 2,
                   .scheduler = Scheduler::greedy_then_oldest,
-                  .pending_loads_per_warp = 0,
                   .branch_cycles = 8,
                   .barrier_cycles = 1};
-  machine.alu = {.count = 2, .latency_cycles = 4, .interval_cycles = 1};
-  machine.special = {.count = 1, .latency_cycles = 16, .interval_cycles = 8};
-  machine.load_store = {.queue_instructions = 1, .lines_per_interval = 1, .interval_cycles = 1};
-  machine.local = {.bytes = 16 * kib,
-                   .banks = 32,
-                   .bank_bytes = 4,
-                   .lanes_together = 32,
-                   .latency_cycles = 1,
-                   .way_cycles = 1};
-  machine.l1 = {.bytes = 32 * kib,
-                .line_bytes = 128,
-                .sector_bytes = 128,
-                .ways = 8,
-                .latency_cycles = 1,
-                .keeps_loads = true};
+  machine.alu = {.count = 2, .latency_cycles = 4};
+  machine.special = {.latency_cycles = 16, .interval_cycles = 8};
+  machine.local = {.bytes = 16 * kib, .latency_cycles = 1};
+  machine.l1 = {.bytes = 32 * kib, .sector_bytes = 128, .ways = 8, .latency_cycles = 1};
   machine.l1_banks = {.count = 8};
-  machine.pending = {.kind = PendingKind::mshr, .entries = 32, .mergers = 0};
-  machine.store_buffer = {.entries = 32};
+  machine.pending = {.entries = 32};
   machine.l2 = {.bytes = 4 * mib,
                 .ways = 16,
                 .latency_cycles = {29, 61},
@@ -164,43 +130,30 @@ Machine gsi() {
                 .atomic_cycles = 2};
   machine.l2_banks = {.count = 16};
   machine.memory = {.bytes = 4 * gib, .latency_cycles = {197, 261}, .bytes_per_cycle = 256.0};
-  machine.copy = {.requests_per_cycle = 1, .granularity = CopyGranularity::core};
-  machine.sharing = {.coherence = Coherence::gpu, .remote_latency_cycles = {35, 83}};
+  machine.copy = {.granularity = CopyGranularity::core};
+  machine.sharing = {.remote_latency_cycles = {35, 83}};
   return machine;
 }
 
-/// A machine like an NVIDIA H200: latencies and capacities as published pointer chases see them
-/// (GH200: L1 32 cycles to 205 KiB, L2 280, memory 620 to 690; local memory 29), 132 SMs of 64
-/// warps. Assumed: 512 pending sectors as on Volta (Hopper's number is not known; at least 320), 64
-/// bytes a cycle from L2, and from memory the share of one SM while all read.
+/// A machine similar to an NVIDIA H200. Published pointer chases: L1 32 cycles up to 205 KiB, L2
+/// 280, memory 620 to 690, local memory 29 (GH200); 132 SMs of 64 warps. Assumed: 512 pending
+/// sectors as on Volta (Hopper has at least 320), 64 bytes per cycle from L2, and one SM's share of
+/// the memory bandwidth.
 Machine hopper_like() {
   Machine machine;
   machine.core = {.clock_ghz = 1.98,
                   .compute_units = 132,
-                  .warp_width = 32,
                   .warp_contexts = 64,
-                  .max_work_group_size = 1024,
                   .issue_width = 4,
                   .scheduler = Scheduler::greedy_then_oldest,
-                  .pending_loads_per_warp = 0,
                   .branch_cycles = 10,
                   .barrier_cycles = 20};
-  machine.alu = {.count = 4, .latency_cycles = 4, .interval_cycles = 1};
-  machine.special = {.count = 1, .latency_cycles = 18, .interval_cycles = 2};
-  machine.load_store = {.queue_instructions = 2, .lines_per_interval = 1, .interval_cycles = 1};
-  machine.local = {.bytes = 48 * kib,
-                   .banks = 32,
-                   .bank_bytes = 4,
-                   .lanes_together = 32,
-                   .latency_cycles = 29,
-                   .way_cycles = 1};
-  machine.l1 = {.bytes = 208 * kib,
-                .line_bytes = 128,
-                .sector_bytes = 32,
-                .ways = 8,
-                .latency_cycles = 32,
-                .keeps_loads = true};
-  machine.pending = {.kind = PendingKind::mshr, .entries = 512, .mergers = 8};
+  machine.alu = {.count = 4, .latency_cycles = 4};
+  machine.special = {.latency_cycles = 18, .interval_cycles = 2};
+  machine.load_store = {.queue_instructions = 2};
+  machine.local = {.bytes = 48 * kib, .latency_cycles = 29};
+  machine.l1 = {.bytes = 208 * kib, .sector_bytes = 32, .ways = 8, .latency_cycles = 32};
+  machine.pending = {.entries = 512, .mergers = 8};
   machine.store_buffer = {.entries = 64};
   machine.l2 = {.bytes = 60 * mib,
                 .ways = 16,
@@ -208,8 +161,7 @@ Machine hopper_like() {
                 .bytes_per_cycle = 64.0,
                 .atomic_cycles = 1};
   machine.memory = {.bytes = 141 * gib, .latency_cycles = {620, 690}, .bytes_per_cycle = 18.4};
-  machine.copy = {.requests_per_cycle = 1, .granularity = CopyGranularity::warp};
-  machine.sharing = {.coherence = Coherence::gpu, .remote_latency_cycles = {280, 280}};
+  machine.sharing = {.remote_latency_cycles = {280, 280}};
   return machine;
 }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compute units in one clock that share their second level, main memory and locks. Cycles in which
-// nothing can change are passed over.
+// Compute units with a common clock that share the second level, main memory and locks. Cycles
+// without changes are skipped.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <utility>
 
@@ -14,9 +13,9 @@
 namespace clprobe::simulator {
 namespace {
 
-/// The longest time for which locks are held by units that are not simulated, or a flush or an
-/// answer is on its way. Warps that want a lock ask again and again, so that a standstill looks
-/// like work.
+/// Returns the longest time without progress that is no deadlock: locks of units outside the
+/// simulation, flushes and answers end within this time. Warps that wait for a lock repeat their
+/// attempts, so that a deadlock looks like work.
 std::uint64_t max_spin_cycles_for(const Trace& trace) {
   std::uint64_t longest = 0;
   for (const Lock& lock : trace.locks) longest = std::max(longest, lock.held_elsewhere.high);
@@ -31,15 +30,15 @@ std::uint64_t max_spin_cycles_for(const Trace& trace) {
 
 class Grid {
  public:
-  /// Keeps references to all. `observers`: one per unit, or none at all.
+  /// Keeps references to all arguments. `observers`: one per unit, or empty.
   Grid(const Machine& machine, const Trace& trace, std::uint64_t units, const Options& options,
        std::span<const Observer* const> observers)
       : shared_(machine, trace, units, options.seed),
-        seats_(units),
+        units_(units),
         options_(options),
         max_spin_cycles_(max_spin_cycles_for(trace)) {
     for (std::size_t unit = 0; unit < units; ++unit) {
-      seats_[unit].unit = std::make_unique<ComputeUnit>(
+      units_[unit].unit = std::make_unique<ComputeUnit>(
           machine, trace, options, shared_, unit, observers.empty() ? nullptr : observers[unit]);
     }
     dispatch();
@@ -49,79 +48,79 @@ class Grid {
     const std::uint64_t end = options_.max_cycles == never ? never : options_.max_cycles + 1;
     while (run_stretch(end)) refuse_to_go_on();
     if (next() != never) report_deadlock(options_.max_cycles);
-    const bool have_ended = std::all_of(seats_.begin(), seats_.end(),
-                                        [](const Seat& seat) { return seat.unit->has_ended(); });
+    const bool have_ended = std::all_of(
+        units_.begin(), units_.end(), [](const TimedUnit& each) { return each.unit->has_ended(); });
     if (!have_ended) report_deadlock(last_);
     return finish();
   }
 
  private:
-  /// A compute unit and the cycle in which it has to be stepped.
-  struct Seat {
+  /// A compute unit, and the cycle of its next step.
+  struct TimedUnit {
     std::unique_ptr<ComputeUnit> unit{};
     std::uint64_t due{0};
   };
 
-  /// Deals work-groups to the units in turn: none has a second one before all have one.
+  /// Assigns a work-group to each unit in turn, until no unit has room.
   void dispatch() {
     bool has_room = true;
     while (has_room) {
       has_room = false;
-      for (const Seat& seat : seats_) {
-        if (seat.unit->dispatch_one(0)) has_room = true;
+      for (const TimedUnit& each : units_) {
+        if (each.unit->dispatch_one(0)) has_room = true;
       }
     }
   }
 
-  /// The first cycle in which anything is to be done.
+  /// Returns the first cycle in which anything happens.
   [[nodiscard]] std::uint64_t next() const {
     std::uint64_t first = shared_.locks.next();
-    for (const Seat& seat : seats_) first = std::min(first, seat.due);
+    for (const TimedUnit& each : units_) first = std::min(first, each.due);
     return first;
   }
 
-  /// Does some thousand steps before cycle `end`. Returns false when that has come.
+  /// Simulates some thousand steps before cycle `end`. Returns false at that cycle.
   bool run_stretch(std::uint64_t end) {
     constexpr std::uint64_t stretch_steps = 1U << 14U;
     for (std::uint64_t steps = 0; steps < stretch_steps; ++steps) {
       const std::uint64_t now = next();
       if (now >= end) return false;
       answer_locks(now);
-      for (Seat& seat : seats_) {
-        if (seat.due > now) continue;
+      for (TimedUnit& each : units_) {
+        if (each.due > now) continue;
         last_ = now;
-        seat.due = seat.unit->step(now);
+        each.due = each.unit->step(now);
       }
     }
     return true;
   }
 
-  /// Each cycle begins with the locks.
+  /// Answers lock requests, which happens at the beginning of a cycle.
   void answer_locks(std::uint64_t now) {
     if (shared_.locks.next() > now) return;
     shared_.locks.process(now, [&](const LockRequest& request) {
-      Seat& seat = seats_[request.unit];
-      seat.unit->take(request.completion);
-      seat.due = now;
+      TimedUnit& each = units_[request.unit];
+      each.unit->take(request.completion);
+      each.due = now;
     });
   }
 
-  /// Throws Cancelled, and Deadlock where nobody is left who could release the locks that all
-  /// others want.
+  /// Throws Cancelled, or Deadlock if all warps wait for locks that no warp can release.
   void refuse_to_go_on() const {
     if (options_.cancelled && options_.cancelled()) throw Cancelled("interrupted");
     std::uint64_t progress = 0;
-    for (const Seat& seat : seats_) progress = std::max(progress, seat.unit->last_progress());
+    for (const TimedUnit& each : units_) progress = std::max(progress, each.unit->last_progress());
     if (last_ <= progress + max_spin_cycles_) return;
-    const bool is_standstill = std::all_of(
-        seats_.begin(), seats_.end(), [](const Seat& seat) { return seat.unit->only_waits(); });
+    const bool is_standstill = std::all_of(units_.begin(), units_.end(), [](const TimedUnit& each) {
+      return each.unit->only_waits();
+    });
     if (is_standstill) report_deadlock(progress);
   }
 
   [[noreturn]] void report_deadlock(std::uint64_t now) const {
     std::string where;
-    for (const Seat& seat : seats_) {
-      if (where.empty()) where = seat.unit->find_standstill();
+    for (const TimedUnit& each : units_) {
+      if (where.empty()) where = each.unit->find_standstill();
     }
     throw Deadlock(fmt::format("no progress after cycle {}{}", now, where));
   }
@@ -129,20 +128,20 @@ class Grid {
   std::vector<Result> finish() {
     std::uint64_t last_warp_end = 0;
     std::uint64_t end = 0;
-    for (const Seat& seat : seats_) {
-      last_warp_end = std::max(last_warp_end, seat.unit->last_warp_end());
-      end = std::max(end, seat.unit->end());
+    for (const TimedUnit& each : units_) {
+      last_warp_end = std::max(last_warp_end, each.unit->last_warp_end());
+      end = std::max(end, each.unit->end());
     }
     std::vector<Result> results;
-    for (const Seat& seat : seats_) results.push_back(seat.unit->finish(last_warp_end, end));
+    for (const TimedUnit& each : units_) results.push_back(each.unit->finish(last_warp_end, end));
     return results;
   }
 
   Shared shared_;
-  std::vector<Seat> seats_;
+  std::vector<TimedUnit> units_;
   Options options_;
-  std::uint64_t max_spin_cycles_;  // a warp that is to have a lock has it sooner
-  std::uint64_t last_{0};          // the last cycle in which any of them did anything
+  std::uint64_t max_spin_cycles_;  // a warp that can get a lock gets it within this time
+  std::uint64_t last_{0};          // last cycle in which a unit did anything
 };
 
 }  // namespace
@@ -173,7 +172,7 @@ Result sum_of(std::vector<Result> units) {
     }
     sum.clock_reads.insert(sum.clock_reads.end(), each.clock_reads.begin(), each.clock_reads.end());
   }
-  // The reads of one unit are in the order in which they issued, which the sort keeps.
+  // Stable, since reads of one unit are in the order of issue.
   std::stable_sort(sum.clock_reads.begin(), sum.clock_reads.end(),
                    [](const ClockRead& a, const ClockRead& b) { return a.cycle < b.cycle; });
   return sum;

@@ -1,40 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// GSI's two algorithms, and the accountant, which adds up in both views where the cycles of a
-// simulation go.
+// GSI's two algorithms, and the accountant that attributes the cycles of a simulation in both
+// views.
 #include "simulation/api/simulator.hpp"
 
 #include <algorithm>
 #include <bit>
-#include <memory>
 #include <utility>
 
 namespace clprobe::simulator {
 namespace {
 
-std::size_t place_of(Stall stall) {
+std::size_t index_of(Stall stall) {
   return static_cast<std::size_t>(
       std::find_if(stall_parts.begin(), stall_parts.end(),
                    [stall](const StallPart& each) { return each.stall == stall; }) -
       stall_parts.begin());
 }
 
-std::size_t place_of(Level level) {
-  return place_of(Stall::memory_data) + static_cast<std::size_t>(level);
+std::size_t index_of(Level level) {
+  return index_of(Stall::memory_data) + static_cast<std::size_t>(level);
 }
 
-/// The sum over the parts for which `belongs` holds.
+/// Returns the sum over the parts that `belongs` selects.
 template <typename Belongs>
 double sum_where(const Breakdown& breakdown, Belongs belongs) {
   double sum = 0.0;
-  for (std::size_t place = 0; place < stall_parts.size(); ++place) {
-    if (belongs(stall_parts[place])) sum += breakdown.cycles[place];
+  for (std::size_t i = 0; i < stall_parts.size(); ++i) {
+    if (belongs(stall_parts[i])) sum += breakdown.cycles[i];
   }
   return sum;
 }
 
 void add(Breakdown& sum, const Breakdown& each, double share) {
-  for (std::size_t place = 0; place < stall_parts.size(); ++place) {
-    sum.cycles[place] += share * each.cycles[place];
+  for (std::size_t i = 0; i < stall_parts.size(); ++i) {
+    sum.cycles[i] += share * each.cycles[i];
   }
 }
 
@@ -98,19 +97,19 @@ Stall classify_cycle(StallSet found, const Priorities& priorities) {
 }
 
 std::size_t part_of(Stall stall, Causes causes) {
-  std::size_t place = place_of(stall);
-  while (place + 1 < stall_parts.size() && (stall_parts[place].cause & causes) == 0 &&
-         stall_parts[place + 1].stall == stall) {
-    ++place;
+  std::size_t i = index_of(stall);
+  while (i + 1 < stall_parts.size() && (stall_parts[i].cause & causes) == 0 &&
+         stall_parts[i + 1].stall == stall) {
+    ++i;
   }
-  return place;
+  return i;
 }
 
 double Breakdown::of(Stall stall) const {
   return sum_where(*this, [stall](const StallPart& each) { return each.stall == stall; });
 }
 
-double Breakdown::of(Level level) const { return cycles[place_of(level)]; }
+double Breakdown::of(Level level) const { return cycles[index_of(level)]; }
 
 double Breakdown::of(Causes causes) const {
   return sum_where(*this, [causes](const StallPart& each) { return (each.cause & causes) != 0; });
@@ -130,7 +129,7 @@ void StallAccountant::see(const CycleState& state) {
   }
   share_slots(cycles, state.issued);
   if (state.issued > 0) {
-    gsi_.cycles[place_of(Stall::none)] += cycles;
+    gsi_.cycles[index_of(Stall::none)] += cycles;
   } else {
     share_cycle(cycles, found);
   }
@@ -156,16 +155,16 @@ StallAccountant::LoadWaits& StallAccountant::waits_for(std::uint64_t load) {
   return loads_[load];
 }
 
-/// Shares the slots of a cycle. It has as many as could issue: those of the machine, or one for
-/// each warp that is there.
+/// Distributes the slots of a cycle. Their number is the issue width or the number of warps,
+/// whichever is smaller.
 void StallAccountant::share_slots(double cycles, std::uint64_t issued) {
   const std::uint64_t slots = std::min<std::uint64_t>(issue_width_, issued + blocked_.size());
   if (slots == 0) {
-    all_causes_.cycles[place_of(Stall::idle)] += cycles;
+    all_causes_.cycles[index_of(Stall::idle)] += cycles;
     return;
   }
   const double filled = static_cast<double>(issued) / static_cast<double>(slots);
-  all_causes_.cycles[place_of(Stall::none)] += cycles * filled;
+  all_causes_.cycles[index_of(Stall::none)] += cycles * filled;
   if (issued == slots) return;
   const double share = cycles * (1.0 - filled) / static_cast<double>(blocked_.size());
   for (const BlockedWarp& each : blocked_) {
@@ -174,12 +173,12 @@ void StallAccountant::share_slots(double cycles, std::uint64_t issued) {
   }
 }
 
-/// The warps that have the type of the cycle share it.
+/// Distributes the cycle among the warps that have its type.
 void StallAccountant::share_cycle(double cycles, StallSet found) {
   const Stall stall = classify_cycle(found, priorities_);
   const auto count = std::count_if(blocked_.begin(), blocked_.end(),
                                    [stall](const auto& each) { return each.kind->stall == stall; });
-  if (count == 0) gsi_.cycles[place_of(stall)] += cycles;
+  if (count == 0) gsi_.cycles[index_of(stall)] += cycles;
   for (const BlockedWarp& each : blocked_) {
     if (each.kind->stall != stall) continue;
     double& waited =
@@ -191,7 +190,7 @@ void StallAccountant::share_cycle(double cycles, StallSet found) {
 StallAccount StallAccountant::account(Result result) const {
   StallAccount account{.result = std::move(result), .gsi = gsi_, .all_causes = all_causes_};
   for (const auto& [causes, kind] : kinds_) {
-    // Each cause has an equal part. The parts of memory data are those of the loads.
+    // Each cause has an equal part. The parts of memory data come from the loads.
     for (Causes left = causes & ~cause::memory_data; left != 0; left &= left - 1) {
       const Causes one = left & (~left + 1);
       const Stall stall = classify_instruction(conditions_of(one), priorities_);
@@ -199,8 +198,8 @@ StallAccount StallAccountant::account(Result result) const {
     }
   }
   for (const LoadWaits& each : loads_) {
-    account.gsi.cycles[place_of(each.level)] += each.gsi;
-    account.all_causes.cycles[place_of(each.level)] += each.all_causes;
+    account.gsi.cycles[index_of(each.level)] += each.gsi;
+    account.all_causes.cycles[index_of(each.level)] += each.all_causes;
   }
   return account;
 }

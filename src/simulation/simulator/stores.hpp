@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stores on their way out: a buffer that combines stores to a line, which the machine's coherence
-// then writes through or lets the first level own.
+// Stores on their way out. A buffer combines stores to a line. Depending on the machine's
+// coherence, it then writes the line through, or the first level owns the line.
 #pragma once
 
 #include <algorithm>
@@ -17,12 +17,12 @@
 
 namespace clprobe::simulator {
 
-/// Lines of global memory that are mapped to local memory, which has them from the first access on.
-/// Source: Alsop, GSI, 2016, section 6.2.1, after Komuravelli et al., Stash, 2015. The kernel
-/// must leave room for it, as for local memory.
+/// Lines of global memory that are mapped to local memory from the first access on. Kernels must
+/// reserve local memory for them. Source: Alsop, GSI, 2016, section 6.2.1, after Komuravelli et
+/// al., Stash, 2015.
 class Stash {
  public:
-  /// The sectors of a line that are there.
+  /// Returns the sectors of a line that are in the stash.
   [[nodiscard]] std::uint32_t sectors_of(std::uint64_t line) const {
     const auto found = lines_.find(line);
     return found == lines_.end() ? 0 : found->second.sectors;
@@ -53,10 +53,10 @@ class Stores {
         stash_(stash),
         far_(far) {}
 
-  /// True if stores take ownership of lines, which the first level then keeps.
+  /// Returns true if stores take ownership of lines, which the first level then keeps.
   [[nodiscard]] bool owns_lines() const { return owns_lines_; }
 
-  /// Takes a store, or returns the cycle in which to try again, when the buffer is full.
+  /// Accepts a store. If the buffer is full, returns the cycle of the next attempt instead.
   std::optional<std::uint64_t> take(std::uint64_t now, const LineRequest& request,
                                     const Instruction& instruction) {
     if (instruction.is_mapped) stash_.add(request.line, request.sectors);
@@ -95,7 +95,7 @@ class Stores {
     written_.clear();
     return std::max(now, last_write_);
   }
-  /// Writes back an evicted line that this unit owns: it is nowhere else.
+  /// Writes back an evicted line that this unit owns, since no other memory has its contents.
   void write_back(std::uint64_t now, const CacheLine& evicted) {
     if (evicted.is_owned) write_back_owned(now, evicted);
   }
@@ -109,7 +109,7 @@ class Stores {
     bool is_mapped{false};
   };
 
-  /// True if this unit owns the line already, so that the store goes no further.
+  /// Returns true if this unit already owns the line, so that the store is complete.
   bool is_kept(const LineRequest& request, const Instruction& instruction) {
     if (!owns_lines_ || instruction.is_written_elsewhere) return false;
     if (instruction.is_mapped) return stash_.owns(request.line);
@@ -136,13 +136,13 @@ class Stores {
     last_write_ = std::max(last_write_, far_.write_back(now, evicted.line, evicted.sectors));
   }
 
-  std::uint64_t entries_;  // 0: without a limit
+  std::uint64_t entries_;  // 0: no limit
   bool owns_lines_;
   Cache& l1_;
   Stash& stash_;
   FarLink& far_;
-  std::vector<Written> written_{};             // not yet under way
-  std::vector<std::uint64_t> acknowledged_{};  // when those under way arrive, rising by position
+  std::vector<Written> written_{};             // not sent yet
+  std::vector<std::uint64_t> acknowledged_{};  // arrival cycles of the writes in flight
   std::uint64_t last_write_{0};
   std::uint64_t lines_written_{0};
 };

@@ -53,8 +53,8 @@ void check_group(const Group& group, std::size_t place, const Trace& trace,
   }
 }
 
-/// Gives the units of a launch its locks in common. Nobody else holds them once all units are
-/// there.
+/// Makes the locks common to the units of a launch. No other unit holds them if all units are
+/// simulated.
 void share_locks(std::vector<Lock>& locks, bool are_all_there) {
   for (Lock& lock : locks) {
     lock.is_shared = true;
@@ -95,7 +95,7 @@ Instruction barrier(Registers reads) { return make(Operation::barrier, reads); }
 Instruction acquire(std::uint32_t lock) { return {.operation = Operation::acquire, .id = lock}; }
 
 Instruction release(std::uint32_t lock) {
-  // The values that were loaded under the lock must have come.
+  // Waits for all values that were loaded under the lock.
   return {.operation = Operation::release, .reads = ~std::uint64_t{0}, .id = lock};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text of a trace's instructions: one list of fields that its reader and its writer walk.
+// The text form of a trace's instructions: one list of fields for the reader and the writer.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ inline constexpr std::uint64_t max_access_bytes = 64;
 inline constexpr std::uint64_t max_id = 65535;              ///< of copies and clock reads
 inline constexpr std::uint64_t max_copy_bytes = 1U << 24U;  ///< far more than local memories have
 
-/// The word after an instruction's own, before its fields.
+/// The word after the instruction's name.
 enum class Operand : std::uint8_t { none, result, lock, copy, clock };
 
 struct Form {
@@ -30,7 +30,7 @@ struct Form {
   bool has_address{false};
 };
 
-/// All but `repeat`, which is a block.
+/// All instructions except `repeat`, which is a block.
 inline constexpr std::array forms{
     Form{Operation::alu, "alu", Operand::result},
     Form{Operation::special, "special", Operand::result},
@@ -49,8 +49,8 @@ inline constexpr std::array forms{
     Form{Operation::clock, "clock", Operand::clock},
 };
 
-/// The fields of an instruction in the order in which they are written. `Of` is Instruction or
-/// const Instruction.
+/// Visits the fields of an instruction in the order of the text. `Of` is Instruction or const
+/// Instruction.
 template <class Of, class Visitor>
 void visit_instruction(const Form& form, Of& instruction, Visitor& fields) {
   switch (form.operand) {
@@ -86,7 +86,7 @@ void visit_instruction(const Form& form, Of& instruction, Visitor& fields) {
   }
 }
 
-/// The fields of an address but those of its table.
+/// Visits the fields of an address, except those of its table.
 template <class Of, class Visitor>
 void visit_address(Of& lanes, Visitor& fields) {
   fields.address("at", lanes.base);
@@ -99,7 +99,7 @@ void visit_address(Of& lanes, Visitor& fields) {
   fields.count("bytes", lanes.bytes, 4, 1, max_access_bytes);
 }
 
-/// The steps that lead to a place in the table.
+/// Visits the steps that select an entry of the table.
 template <class Of, class Visitor>
 void visit_place(Of& lanes, Visitor& fields) {
   constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
@@ -108,7 +108,7 @@ void visit_place(Of& lanes, Visitor& fields) {
   fields.count("table_turn", lanes.table_turn, 0, 0, most);
 }
 
-/// True if the table is a list of addresses, one for each active lane: written as `addresses`.
+/// Returns true for a table with one entry per active lane, which the text lists as `addresses`.
 template <class Tables>
 bool is_list(const Lanes& lanes, const Tables& tables) {
   return lanes.table != Lanes::no_table && lanes.active != 0 && lanes.table_lane == 1 &&

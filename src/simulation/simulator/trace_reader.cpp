@@ -23,20 +23,20 @@ namespace {
 
 constexpr std::uint64_t any_number = std::numeric_limits<std::uint64_t>::max();
 
-// Limits of what a kernel of moderate size needs many times over and a person can still wait for: a
-// hundred million warp instructions take minutes, two million in programs some 300 MB.
+// Limits far above the needs of kernels of moderate size. A hundred million warp instructions take
+// minutes, and two million instructions of programs take some 300 MB.
 constexpr std::uint64_t max_instructions = 1U << 21U;
 constexpr std::uint64_t max_executed = 100'000'000;
 constexpr std::uint64_t max_warps = 1U << 20U;
 constexpr std::uint64_t max_locks = 1U << 16U;
-constexpr std::uint64_t max_loops = 16;  // within each other
+constexpr std::uint64_t max_loops = 16;  // nesting depth
 constexpr std::uint64_t max_resident_bytes = std::uint64_t{1} << 28U;
 constexpr std::uint64_t max_held_cycles = 1U << 24U;
 constexpr std::uint64_t max_tables = 1U << 21U;
-constexpr std::uint64_t max_entries = 1U << 24U;  // of tables and lists together: 128 MiB
+constexpr std::uint64_t max_entries = 1U << 24U;  // tables and lists together: 128 MiB
 constexpr std::size_t max_name = 64;
 
-/// A word of the file in a message: in ASCII, cut where it is long.
+/// Returns a word of the file for a message: in ASCII, truncated if long.
 std::string shown(std::string_view word) {
   constexpr std::size_t max_letters = 40;
   std::string text = "'";
@@ -46,7 +46,8 @@ std::string shown(std::string_view word) {
   return text + (word.size() > max_letters ? "...'" : "'");
 }
 
-/// The number "0x1000" or "4096", from `least` to `most`; nothing for all other text.
+/// Returns the number "0x1000" or "4096", if it lies from `least` to `most`; nothing for other
+/// text.
 std::optional<std::uint64_t> whole_number(std::string_view text, std::uint64_t least,
                                           std::uint64_t most) {
   const bool is_hexadecimal = text.starts_with("0x");
@@ -68,7 +69,18 @@ std::vector<std::string_view> comma_parts(std::string_view text) {
   }
 }
 
-/// A line's words and its fields "name=value", each taken once; what is left over is a mistake.
+/// Returns true for 1 to 64 ASCII letters, digits and some punctuation.
+bool is_kernel_name(std::string_view name) {
+  return !name.empty() && name.size() <= max_name &&
+         std::all_of(name.begin(), name.end(), [](char letter) {
+           return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+                  (letter >= '0' && letter <= '9') ||
+                  std::string_view("_.+-").find(letter) != std::string_view::npos;
+         });
+}
+
+/// The words and the fields "name=value" of a line, each of which is taken once. Any rest is an
+/// error.
 class TraceLine {
  public:
   TraceLine(std::string_view text, std::size_t number) : number_(number) {
@@ -93,11 +105,11 @@ class TraceLine {
     throw TraceFileError(fmt::format("line {}: {}", number_, problem));
   }
 
-  /// The first word, which says what the line is; empty where the line is.
+  /// Returns the first word, which is the kind of the line; empty for an empty line.
   [[nodiscard]] std::string_view kind() const { return kind_; }
   [[nodiscard]] bool has_word() const { return next_ < words_.size(); }
 
-  /// The next word. `what` it should be: "a register, r0 to r63".
+  /// Returns the next word. `what` describes the expected word: "a register, r0 to r63".
   std::string_view take_word(std::string_view what) {
     if (!has_word()) refuse(fmt::format("expected {} after '{}'", what, kind()));
     return words_[next_++];
@@ -107,7 +119,7 @@ class TraceLine {
     if (const auto number = whole_number(word, least, most)) return *number;
     refuse(fmt::format("expected {} from {} to {}, found {}", what, least, most, shown(word)));
   }
-  /// One of two words; true for the first.
+  /// Reads one of two words. Returns true for the first.
   bool take_choice(std::string_view first, std::string_view second) {
     const std::string what = fmt::format("{} or {}", first, second);
     const std::string_view word = take_word(what);
@@ -116,7 +128,7 @@ class TraceLine {
     }
     return word == first;
   }
-  /// True if this word is among those that are left: "skips_l1".
+  /// Returns true if the word is among the rest: "skips_l1".
   bool take_flag(std::string_view name) {
     const auto found =
         std::find(words_.begin() + static_cast<std::ptrdiff_t>(next_), words_.end(), name);
@@ -165,14 +177,15 @@ class TraceLine {
   std::string_view kind_{};
   std::vector<std::string_view> words_{};
   std::vector<std::string_view> fields_{};
-  std::size_t next_{0};  ///< of the words: a hostile line has millions, and none is passed twice
+  /// Index of the next word, so that a hostile line with millions of words takes linear time.
+  std::size_t next_{0};
 };
 
 /// Reads the fields of an instruction.
 class FieldReader {
  public:
-  /// Appends lists of addresses to the tables of `trace`. `named`: the tables by their numbers in
-  /// the file, as places in the trace. `entries`: of all tables and lists.
+  /// Appends lists of addresses to the tables of `trace`. `named`: index in the trace of each table
+  /// of the file. `entries`: total number of entries of tables and lists.
   FieldReader(TraceLine& line, Trace& trace, const std::vector<std::uint32_t>& named,
               std::uint64_t& entries)
       : line_(line), trace_(trace), named_(named), entries_(entries) {}
@@ -231,7 +244,7 @@ class FieldReader {
     lanes.table = named_table(*table);
     trace_words::visit_place(lanes, *this);
   }
-  /// The place in the trace of the table that has this number in the file.
+  /// Returns the index in the trace of the table with this number in the file.
   [[nodiscard]] std::uint32_t named_table(std::string_view text) const {
     if (named_.empty()) line_.refuse("expected a table before this line");
     return named_[line_.number_in("table", text, 0, named_.size() - 1)];
@@ -267,7 +280,7 @@ class FieldReader {
     lanes.table_lane = 1;
     trace_.tables.push_back(std::move(addresses));
   }
-  /// Lanes of a mask that has holes become a list of their distances from `at`.
+  /// Converts lanes of a mask with gaps to a list of their distances from `at`.
   void set_mask(Lanes& lanes, std::string_view text) {
     std::uint64_t bits = line_.number_in("mask", text, 1, any_number);
     if (std::has_single_bit(bits + 1) || bits == any_number) {
@@ -311,11 +324,11 @@ class TraceReader {
   }
 
  private:
-  /// A block that is open: "repeat 8" and what follows.
+  /// An open block: "repeat 8" and its instructions.
   struct Loop {
     std::uint32_t first{0};
     std::uint64_t times{1};
-    std::uint64_t times_in_all{1};  ///< with the loops around it
+    std::uint64_t times_in_all{1};  ///< including the enclosing loops
   };
 
   TraceLine next() {
@@ -352,7 +365,7 @@ class TraceReader {
     (this->*row->read)(line);
   }
 
-  /// Ends the program or the group that is open, if it is complete.
+  /// Ends the open program or group, if it is complete.
   void close_blocks(const TraceLine& line) {
     if (!loops_.empty()) line.refuse("expected 'end' before this line: a repeat is open");
     if (is_in_program_ && program().empty()) line.refuse("expected instructions before this line");
@@ -377,7 +390,7 @@ class TraceReader {
     file_.groups_of = line.take_choice("unit", "launch") ? GroupsOf::unit : GroupsOf::launch;
   }
 
-  /// "table 0 0x1000 0x2000": a new table, or more of one.
+  /// Reads "table 0 0x1000 0x2000": a new table, or more entries of one.
   void read_table(TraceLine& line) {
     const auto number = line.take_number("a table's number", 0, max_tables);
     if (number > tables_.size()) {
@@ -458,7 +471,7 @@ class TraceReader {
     const auto lanes = line.need_number("lanes", 1, trace_words::max_lanes);
     const auto number = line.number_or("number", next_warp_, 0, max_warps);
     const auto count = line.number_or("count", 1, 1, max_warps);
-    executed_in_all_ += count * executed_[program];  // both bounded: no more than 47 bits
+    executed_in_all_ += count * executed_[program];  // both bounded: at most 47 bits
     if (executed_in_all_ > max_executed) {
       line.refuse(fmt::format(
           "more than {} warp instructions in total: trace fewer groups, or a smaller problem",
@@ -541,11 +554,11 @@ class TraceReader {
   std::size_t line_number_{0};
   TraceFile file_{};
   Trace& trace_{file_.trace};
-  std::vector<std::uint32_t> tables_{};  ///< by their numbers: places in the trace
+  std::vector<std::uint32_t> tables_{};  ///< by number in the file: index in the trace
   bool is_in_program_{false};
   bool is_in_group_{false};
-  std::vector<Loop> loops_{};              ///< that are open
-  std::vector<std::uint64_t> executed_{};  ///< by a warp of each program
+  std::vector<Loop> loops_{};              ///< open loops
+  std::vector<std::uint64_t> executed_{};  ///< instructions that a warp of each program executes
   std::uint64_t entries_{0};               ///< of tables and lists
   std::uint64_t executed_in_all_{0};
   std::uint64_t count_{0};  ///< of instructions
@@ -555,15 +568,6 @@ class TraceReader {
 };
 
 }  // namespace
-
-bool is_kernel_name(std::string_view name) {
-  return !name.empty() && name.size() <= max_name &&
-         std::all_of(name.begin(), name.end(), [](char letter) {
-           return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-                  (letter >= '0' && letter <= '9') ||
-                  std::string_view("_.+-").find(letter) != std::string_view::npos;
-         });
-}
 
 TraceFile read_trace_file(std::string_view text) { return TraceReader(text).read(); }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text of programs and groups. Also part of a plugin for another simulator
-// (src/simulation/oclgrind), with no library but the standard one.
+// The text form of programs and groups. Also part of a plugin for another simulator
+// (src/simulation/oclgrind), which has no library but the standard one.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -70,7 +70,7 @@ class FieldWriter {
   }
   void lanes(Lanes lanes) {
     const bool is_list = trace_words::is_list(lanes, tables_);
-    if (is_list) lanes.active = 0;  // as many as there are addresses
+    if (is_list) lanes.active = 0;  // equal to the number of addresses
     trace_words::visit_address(std::as_const(lanes), *this);
     if (is_list) return add_field("addresses", addresses_of(tables_[lanes.table]), text_);
     if (lanes.table == Lanes::no_table) return;
@@ -96,7 +96,7 @@ class FieldWriter {
   std::string& text_;
 };
 
-/// A program's text in the making, indented by its loops.
+/// Writes the text of a program, indented by loops.
 class ProgramWriter {
  public:
   ProgramWriter(const Program& program, const Tables& tables,
@@ -152,8 +152,9 @@ class ProgramWriter {
   const Program& program_;
   const Tables& tables_;
   const std::vector<std::uint32_t>& numbers_;
-  std::vector<std::size_t> loops_{};  ///< by their ends, the last first: outer ones before inner
-  std::vector<std::size_t> open_{};   ///< the ends of those that are written now, outer ones first
+  /// The ends of all loops, the last one first, so that outer loops precede inner ones.
+  std::vector<std::size_t> loops_{};
+  std::vector<std::size_t> open_{};  ///< the ends of the open loops, outer loops first
   std::string text_{};
 };
 

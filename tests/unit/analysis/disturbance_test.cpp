@@ -523,8 +523,8 @@ double share_covered(const Trace& trace, double span_s, int pairs, MakeRun run) 
   std::uniform_real_distribution<double> begin(0.0, trace.seconds.back() - span_s);
   int covered = 0;
   for (int i = 0; i < pairs; ++i) {
-    const Place a = run(begin(random), random);
-    const Place b = run(begin(random), random);
+    const Position a = run(begin(random), random);
+    const Position b = run(begin(random), random);
     const Interval change = difference(a, b).interval;
     if (change.low <= 0.0 && 0.0 <= change.high) ++covered;
   }
@@ -541,8 +541,8 @@ double coverage(const Trace& trace, double span_s, int moments) {
 
 /// The same level as `level_of` finds, by so many visits of each of four points, and its interval
 /// by a bootstrap over the visits: what they do not differ by it does not know.
-Place by_bootstrap(const Trace& trace, double begin, double span_s, int visits,
-                   std::mt19937_64& random) {
+Position by_bootstrap(const Trace& trace, double begin, double span_s, int visits,
+                      std::mt19937_64& random) {
   constexpr int resamples = 100;
   std::vector<std::vector<double>> points(4);
   for (std::vector<double>& point : points) {
@@ -563,7 +563,7 @@ Place by_bootstrap(const Trace& trace, double begin, double span_s, int visits,
   };
   std::vector<double> drawn;
   for (int i = 0; i < resamples; ++i) drawn.push_back(level(true));
-  Place place{.value = level(false), .has_interval = true};
+  Position place{.value = level(false), .has_interval = true};
   place.below = std::max(0.0, place.value - quantile(drawn, 0.025));
   place.above = std::max(0.0, quantile(drawn, 0.975) - place.value);
   return place;

@@ -118,12 +118,13 @@ std::vector<RunDigest> noisy_runs(std::size_t count, double time, double noise, 
 // 0.012^2 with the normal distribution and 0.01^2 with 2 degrees 11.9; Student's t by tables.
 TEST_CASE("the error of a difference has the degrees of Welch and Satterthwaite") {
   const auto place = [](double error, double t, std::size_t degrees) {
-    return Place{.below = error * t, .above = error * t, .has_interval = true, .degrees = degrees};
+    return Position{
+        .below = error * t, .above = error * t, .has_interval = true, .degrees = degrees};
   };
-  const Place few = place(0.01, 4.302653, 2);
-  const Place more = place(0.02, 2.776445, 4);
-  const Place single = place(0.012, 1.959964, normal_degrees);
-  const auto half_width = [](const Place& from, const Place& to) {
+  const Position few = place(0.01, 4.302653, 2);
+  const Position more = place(0.02, 2.776445, 4);
+  const Position single = place(0.012, 1.959964, normal_degrees);
+  const auto half_width = [](const Position& from, const Position& to) {
     return difference(from, to).interval.high;
   };
   CHECK(difference(few, more).degrees == 5);

@@ -221,7 +221,7 @@ TEST_CASE("back-off tries less often for a lock") {
 TEST_CASE("a line that one unit owns comes to another from it, and is taken away by it") {
   const Lanes line{.base = 4096, .lane_step = 4};
   for (const Coherence coherence : {Coherence::gpu, Coherence::ownership}) {
-    CAPTURE(word_in(coherence_words, coherence));
+    CAPTURE(to_word(coherence));
     const bool owns = coherence == Coherence::ownership;
     const Machine machine = plain(coherence);
     Trace trace = one_warp_each(machine, std::vector<Program>(2));

@@ -55,7 +55,7 @@ TEST_CASE("presets have the numbers of their sources") {
   CHECK(fermi.pending == Pending{PendingKind::mshr, 128, 8});
   CHECK(fermi.local.latency_cycles == 27);
   CHECK(fermi.memory.latency_cycles == Latency{570, 570});
-  CHECK(preset("fermi-m2070-units").load_store.units == 3);
+  CHECK(preset("fermi-m2070-units").load_store_units.count == 3);
   CHECK(preset("kepler-k20-pool").pending == Pending{PendingKind::request_pool, 1362, 0});
   CHECK(preset("kepler-k20-prt").pending == Pending{PendingKind::prt, 44, 0});
   const Machine gtx = preset("gtx-780-ti");
@@ -148,6 +148,8 @@ TEST_CASE("a machine file with a fault is refused with its path") {
   CHECK(refusal_of(with(good, R"("entries":32)", R"("entries":99999999)")) ==
         "pending.entries: expected an integer from 0 to 16777216, found 99999999");
   CHECK(refusal_of(with(good, R"("mergers":0)", R"("mergres":0)")) ==
+        "pending.mergres: expected no key of this name, found 0");
+  CHECK(refusal_of(with(good, R"(,"mergers":0)", "")) ==
         "pending.mergers: expected an integer from 0 to 16777216, found nothing");
   CHECK(refusal_of(with(good, R"("mergers":0)", R"("mergers":0,"colour":1)")) ==
         "pending.colour: expected no key of this name, found 1");
@@ -198,7 +200,7 @@ TEST_CASE("fields that do not fit each other are refused") {
         "core.issue_width: expected an integer from 1 to 64, found 0");
   CHECK(problem_with([](Machine& m) { m.name.clear(); }) ==
         "name: expected a name, found the string \"\"");
-  CHECK(problem_with([](Machine& m) { m.load_store.units = 0; }) ==
+  CHECK(problem_with([](Machine& m) { m.load_store_units.count = 0; }) ==
         "load_store_units.count: expected an integer from 1 to 16, found 0");
 }
 

@@ -111,7 +111,7 @@ TEST_CASE("stores, atomics and local memory have one unit, however many there ar
   for (const Operation operation : {Operation::store, Operation::atomic, Operation::local_load}) {
     const auto cycles = [&](std::uint64_t units) {
       Machine machine = preset("fermi-m2070-units");
-      machine.load_store.units = units;
+      machine.load_store_units.count = units;
       Instruction each = load(1, {.lane_step = 128, .warp_step = 4096});
       each.operation = operation;
       if (operation == Operation::store) each.writes = 0;

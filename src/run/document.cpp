@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reader of run documents. It is strict: a skipped key or a guessed value would change what a
-// run says. fields.hpp lists the keys.
+// The reader and the writer of run documents. The reader refuses unknown keys and wrong values,
+// since a guess would change the results. fields.hpp lists the keys.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <set>
 #include <type_traits>
 #include <utility>
@@ -19,22 +19,6 @@
 namespace clprobe::json {
 namespace {
 
-template <typename Enum>
-Enum read_word(const Cursor& word) {
-  const std::optional<Enum> value = from_word<Enum>(word.text());
-  if (!value) word.refuse(fmt::format("one of {}", fmt::join(all_words<Enum>(), ", ")));
-  return *value;
-}
-
-/// Reads every element of an array by `read(cursor)`.
-template <typename Read>
-auto read_each(const Cursor& array, Read read) {
-  std::vector<decltype(read(array))> values;
-  values.reserve(array.size_hint());
-  array.for_each_element([&](const Cursor& each) { values.push_back(read(each)); });
-  return values;
-}
-
 std::int64_t integer_from(const Cursor& number, std::int64_t least,
                           std::int64_t most = std::numeric_limits<std::int64_t>::max()) {
   const std::int64_t value = number.integer();
@@ -43,7 +27,8 @@ std::int64_t integer_from(const Cursor& number, std::int64_t least,
   return value;
 }
 
-/// Reads a number that a device's quantity can have, so that results computed from it stay finite.
+/// Reads a number in the range of device quantities, so that results computed from the number stay
+/// finite.
 double number_from(const Cursor& cursor) {
   const double value = cursor.number();
   if (!is_sane(value)) {
@@ -52,8 +37,8 @@ double number_from(const Cursor& cursor) {
   return value;
 }
 
-/// Reads a text and cuts a longer one: reports take a hundred times the memory of a text. Drivers'
-/// lists of extensions have at most a few thousand bytes.
+/// Reads a text and cuts one above 16 KiB, since reports need a hundred times the memory of a text.
+/// Drivers' lists of extensions have a few thousand bytes.
 std::string text_from(const Cursor& cursor) {
   constexpr std::size_t max_bytes = std::size_t{1} << 14U;
   std::string text = cursor.text();
@@ -70,82 +55,67 @@ Value read_named(const Cursor& cursor) {
   cursor.refuse("a number or a string");
 }
 
-/// Reads the members of objects, each by its type. `limits` are for numbers alone.
-class Reader {
- public:
-  template <HasFields T>
-  static void read(const Cursor& cursor, T& object, const Limits& = {}) {
-    const auto found = cursor.members(keys_of<T>);
-    std::size_t place = 0;
-    for_each_field<T>([&](const auto& field) { read_field(found[place++], field, object); });
-  }
-  template <typename T>
-  static void read(const Cursor& cursor, std::vector<T>& values, const Limits& = {}) {
-    values = read_each(cursor, [&](const Cursor& each) {
-      T value{};
-      read(each, value);
-      return value;
-    });
-  }
-  template <typename T>
-  static void read(const Cursor& cursor, std::optional<T>& value, const Limits& limits = {}) {
-    read(cursor, value.emplace(), limits);
-  }
-  template <typename Enum>
-  requires std::is_enum_v<Enum>
-  static void read(const Cursor& cursor, Enum& value, const Limits& = {}) {
-    value = read_word<Enum>(cursor);
-  }
-  static void read(const Cursor& cursor, Parameters& parameters, const Limits& = {}) {
-    std::vector<std::pair<std::string, Value>> entries;
-    std::vector<std::string_view> names;
-    cursor.for_each_member([&](std::string_view name, const Cursor& value) {
-      entries.emplace_back(std::string(name), read_named(value));
-      names.push_back(name);
-    });
-    // Sorted, so that four thousand names are not each sought among all others.
-    std::sort(names.begin(), names.end());
-    if (std::adjacent_find(names.begin(), names.end()) != names.end()) {
-      cursor.refuse("each key only once");
-    }
-    parameters = Parameters(std::move(entries));
-  }
-  static void read(const Cursor& cursor, std::string& value, const Limits& = {}) {
-    value = text_from(cursor);
-  }
-  static void read(const Cursor& cursor, bool& value, const Limits& = {}) {
-    value = cursor.boolean();
-  }
-  static void read(const Cursor& cursor, double& value, const Limits& limits = {}) {
-    value = number_from(cursor);
-    if (value < limits.low || value > limits.high) {
-      cursor.refuse(fmt::format("a number from {} to {}", limits.low, limits.high));
-    }
-  }
-  static void read(const Cursor& cursor, Bytes& value, const Limits& = {}) {
-    value.count = cursor.natural();
-  }
-  static void read(const Cursor& cursor, std::uint64_t& value, const Limits& = {}) {
-    value = cursor.natural();
-  }
-  static void read(const Cursor& cursor, std::int64_t& value, const Limits& limits) {
-    value = integer_from(cursor, limits.least, limits.most);
-  }
-  static void read(const Cursor& cursor, int& value, const Limits& limits) {
-    const std::int64_t wide = integer_from(cursor, limits.least);
-    if (wide > std::numeric_limits<int>::max()) cursor.refuse("an integer below 2^31");
-    value = static_cast<int>(wide);
-  }
+}  // namespace
 
- private:
-  template <typename Class, typename Member>
-  static void read_field(const Cursor& found, const Field<Class, Member>& field, Class& object) {
-    if (found.is_missing() && field.is_optional) return;
-    read(found, object.*field.member, field.limits);
+void Reader::read(const Cursor& cursor, Parameters& parameters, const Limits&) {
+  std::vector<std::pair<std::string, Value>> entries;
+  std::vector<std::string_view> names;
+  cursor.for_each_member([&](std::string_view name, const Cursor& value) {
+    entries.emplace_back(std::string(name), read_named(value));
+    names.push_back(name);
+  });
+  // Sorting finds repeated names faster than a search for each of four thousand names.
+  std::sort(names.begin(), names.end());
+  if (std::adjacent_find(names.begin(), names.end()) != names.end()) {
+    cursor.refuse("each key only once");
   }
-  template <typename Value, typename Class>
-  static void read_field(const Cursor&, const Fixed<Value>&, Class&) {}  // expect_known_schema()
-};
+  parameters = Parameters(std::move(entries));
+}
+
+void Reader::read(const Cursor& cursor, std::string& value, const Limits&) {
+  value = text_from(cursor);
+}
+
+void Reader::read(const Cursor& cursor, bool& value, const Limits&) { value = cursor.boolean(); }
+
+void Reader::read(const Cursor& cursor, double& value, const Limits& limits) {
+  value = number_from(cursor);
+  if (value < limits.low || value > limits.high) {
+    cursor.refuse(fmt::format("a number from {} to {}", limits.low, limits.high));
+  }
+}
+
+void Reader::read(const Cursor& cursor, Bytes& value, const Limits& limits) {
+  read(cursor, value.count, limits);
+}
+
+void Reader::read(const Cursor& cursor, std::uint64_t& value, const Limits& limits) {
+  const bool has_range = limits.most != Limits{}.most;
+  const auto refuse = [&] {
+    cursor.refuse(fmt::format("an integer from {} to {}", limits.least, limits.most));
+  };
+  if (has_range && cursor.is_missing()) refuse();
+  value = cursor.natural();
+  const bool is_within = value >= static_cast<std::uint64_t>(limits.least) &&
+                         value <= static_cast<std::uint64_t>(limits.most);
+  if (has_range && !is_within) refuse();
+}
+
+void Reader::read(const Cursor& cursor, std::int64_t& value, const Limits& limits) {
+  value = integer_from(cursor, limits.least, limits.most);
+}
+
+void Reader::read(const Cursor& cursor, int& value, const Limits& limits) {
+  const std::int64_t wide = integer_from(cursor, limits.least);
+  if (wide > std::numeric_limits<int>::max()) cursor.refuse("an integer below 2^31");
+  value = static_cast<int>(wide);
+}
+
+void Reader::refuse_word(const Cursor& cursor, const std::vector<std::string_view>& words) {
+  cursor.refuse(fmt::format("one of {}", fmt::join(words, ", ")));
+}
+
+namespace {
 
 /// Another document of clprobe, and its purpose.
 struct OtherDocument {
@@ -166,8 +136,8 @@ void refuse_other_document(std::string_view schema) {
   }
 }
 
-// This check comes first: the keys of another schema or of a newer version would be refused one by
-// one, with messages that hide the cause.
+// Checks the schema before the keys. Messages about single unknown keys would hide that the
+// document has another schema or a newer version.
 void expect_known_schema(const Cursor& cursor) {
   cursor.expect_any_object();
   const Cursor name(cursor, "schema");
@@ -183,9 +153,9 @@ void expect_known_schema(const Cursor& cursor) {
   }
 }
 
-// Reports and analyses compare these pairwise, or walk through all points for each. Runs have at
-// most some twenty series and fifty names; without a limit a file of some MB would take hours. All
-// cases of gsi on a simulated device make 10,507 findings and 1,749 names.
+// Limits of a document. Reports and analyses compare series and names pairwise, so that a hostile
+// file of a few MB could take hours. Runs have about 20 series and 50 names. All cases of gsi on a
+// simulated device make 10,507 findings and 1,749 names.
 constexpr std::size_t max_results = 64;
 constexpr std::size_t max_series = 256;
 constexpr std::size_t max_names = 4096;
@@ -207,8 +177,7 @@ std::string exceeded_limit(const ProbeResult& result) {
   return fmt::format("at most {} findings", max_findings);
 }
 
-/// Refuses too many results, too large ones, and two of one probe: those would be two answers to
-/// one question.
+/// Refuses too many results, too large results, and a second result of a probe.
 void check_results(const Cursor& results, const Run& run) {
   if (run.results.size() > max_results) {
     results.refuse(fmt::format("at most {} results", max_results));
@@ -232,6 +201,36 @@ Run read_run(const Cursor& cursor) {
 }
 
 }  // namespace
+
+Json Writer::write(std::string_view key, double value) {
+  // nlohmann would write null, which readers cannot distinguish from "not measured".
+  if (!std::isfinite(value)) throw std::invalid_argument(fmt::format("{} is not finite", key));
+  return value;
+}
+
+Json Writer::write(std::string_view, Bytes value) { return value.count; }
+
+Json Writer::write(std::string_view, const Parameters& parameters) {
+  Json object = Json::object();
+  for (const auto& [name, value] : parameters) {
+    object[name] =
+        std::visit([&, &key = name](const auto& held) { return write(key, held); }, value);
+  }
+  return object;
+}
+
+template <typename T>
+Json encode(const T& value) {
+  return Writer::write({}, value);
+}
+
+template Json encode(const Parameters&);
+template Json encode(const Sample&);
+template Json encode(const Point&);
+template Json encode(const Warning&);
+template Json encode(const DeviceInfo&);
+template Json encode(const KernelBuild&);
+template Json encode(const Run&);
 
 template <typename T>
 T decode(const Json& value) {
@@ -261,9 +260,24 @@ namespace clprobe {
 std::vector<Run> runs_from_json(std::string_view text) {
   const json::Json document = json::parse(text);
   const json::Cursor root(document);
-  if (document.is_array()) return json::read_each(root, json::read_run);
+  if (document.is_array()) {
+    std::vector<Run> runs;
+    runs.reserve(root.size_hint());
+    root.for_each_element([&](const json::Cursor& each) { runs.push_back(json::read_run(each)); });
+    return runs;
+  }
   if (!document.is_object()) root.refuse("a run (an object) or an array of runs");
   return {json::read_run(root)};
+}
+
+std::string to_json(std::span<const Run> runs) {
+  return runs.size() == 1 ? json::many_lines(json::encode(runs.front())) : to_json_array(runs);
+}
+
+std::string to_json_array(std::span<const Run> runs) {
+  json::Json documents = json::Json::array();
+  for (const Run& run : runs) documents.push_back(json::encode(run));
+  return json::many_lines(documents);
 }
 
 }  // namespace clprobe
