@@ -6,7 +6,7 @@
 
 #include "app/cli/options.hpp"
 #include "app/commands/commands.hpp"
-#include "app/commands/selection.hpp"
+#include "app/commands/devices.hpp"
 #include "app/terminal/output.hpp"
 #include "clprobe/registry.hpp"
 #include "clprobe/run.hpp"

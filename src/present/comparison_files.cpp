@@ -7,7 +7,7 @@
 
 #include "clprobe/stacks.hpp"
 #include "present/api/report.hpp"
-#include "present/comparison_text.hpp"
+#include "present/comparison.hpp"
 #include "present/safe_text.hpp"
 #include "run/api/json.hpp"
 

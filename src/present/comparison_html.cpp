@@ -16,8 +16,7 @@
 
 #include "present/api/report.hpp"
 #include "present/chart.hpp"
-#include "present/comparison_blocks.hpp"
-#include "present/comparison_text.hpp"
+#include "present/comparison.hpp"
 #include "present/device_text.hpp"
 #include "present/findings.hpp"
 #include "present/html_page.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pages of `clprobe explain`, which are CommonMark, for terminals and as parts of an HTML page.
-#include "present/explanation.hpp"
+#include "present/api/explain.hpp"
 
 #include <cmark.h>
 #include <fmt/format.h>
@@ -16,7 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include "present/api/explain.hpp"
 #include "text/api/text.hpp"
 
 namespace clprobe {

@@ -18,7 +18,7 @@ namespace {
 
 /// `{fact}` is replaced by the fact, in its unit; `{fact noun}` by a whole number and the noun, in
 /// the plural where it is not 1. A template of which a fact is missing is not used.
-struct Prose {
+struct WarningText {
   std::string_view code;
   std::string_view brief;  // on a card; empty: the code's own words
   std::string_view seen;
@@ -29,76 +29,83 @@ constexpr std::string_view end_advice =
     "possible causes: merged requests, or parts of a cache that only some compute units reach; "
     "see `clprobe explain {probe}`";
 
-constexpr std::array prose{
-    Prose{"clock_refused", "no in-kernel clock",
-          "the in-kernel clock {clock} failed its test: {reason}",
-          "clprobe times whole launches instead; short latencies are less exact"},
-    Prose{"event_times_false", "false event times", "the driver's event times are wrong: {reason}",
-          "the host's clock is used instead; expect wider intervals"},
-    Prose{"pointers_refused", "no pointers in memory",
-          "pointers stored in memory failed their test: {reason}",
-          "pointer chases use an index instead, and computing the index adds to the latency"},
-    Prose{"calibration_failed", "uncalibrated ticks",
-          "the device's clock could not be calibrated: {reason}",
-          "use the values in cycles, not those in nanoseconds"},
-    Prose{"calibration_poor", "poor calibration", "the clock rate is uncertain by {width_share}",
-          "this error affects all times in nanoseconds, but no number of cycles; rerun on an idle "
-          "machine"},
-    Prose{"clock_drift",
-          {},
-          "the device's speed changed by {drift_share} during the run",
-          "close other programs, lock the clocks, or repeat with --thorough"},
-    Prose{"drift_not_followed", "drift not tracked",
-          "the reference point that detects speed changes failed: {reason}",
-          "a change of speed would go unnoticed"},
-    Prose{"wide_intervals", "scattering samples",
-          "the samples of {points} of {of_points point} scatter by up to {widest_share}",
-          "--thorough takes more samples per point"},
-    Prose{"reference_changed", "a changing speed",
-          "the reference point ({kind}: {series} of {probe}) changed by up to {changed_share}",
-          "another program may use the device; intervals allow for a factor of {allowed_factor}"},
-    Prose{"cores_shared", "shared cores",
-          "other processes used {others_share} of the CPU while {probe} measured",
-          "close other programs; clprobe widened the intervals of the affected results"},
-    Prose{"end_not_shared", "levels that disagree",
-          "{probe} sees a level end at {ends_at_bytes} ({series}); {other_probe} sees none nearby "
-          "({other_series}, nearest: {nearest_bytes})",
-          end_advice},
-    Prose{"end_of_one_level", "levels that disagree",
-          "{probe} sees a level end at {ends_at_bytes} ({series}); {other_probe} sees none "
-          "({other_series})",
-          end_advice},
-    Prose{"replay_unlike_app", "a replay unlike the program",
-          "a replay of {series} takes {replay_ratio} times as long as the program's launch",
-          "caches, clocks or concurrent work differed in the program; shares describe the replay"},
-    Prose{"launch_unlike_mean", "a launch unlike the others",
-          "the captured launch of {series} took {app_ns}, but the program's launches of this "
-          "kernel take {mean_ns} on average",
-          "other launches may have other causes; capture another launch with --kernel NAME:N"},
-    Prose{
+constexpr std::array warning_texts{
+    WarningText{"clock_refused", "no in-kernel clock",
+                "the in-kernel clock {clock} failed its test: {reason}",
+                "clprobe times whole launches instead; short latencies are less exact"},
+    WarningText{"event_times_false", "false event times",
+                "the driver's event times are wrong: {reason}",
+                "the host's clock is used instead; expect wider intervals"},
+    WarningText{"pointers_refused", "no pointers in memory",
+                "pointers stored in memory failed their test: {reason}",
+                "pointer chases use an index instead, and computing the index adds to the latency"},
+    WarningText{"calibration_failed", "uncalibrated ticks",
+                "the device's clock could not be calibrated: {reason}",
+                "use the values in cycles, not those in nanoseconds"},
+    WarningText{
+        "calibration_poor", "poor calibration", "the clock rate is uncertain by {width_share}",
+        "this error affects all times in nanoseconds, but no number of cycles; rerun on an idle "
+        "machine"},
+    WarningText{"clock_drift",
+                {},
+                "the device's speed changed by {drift_share} during the run",
+                "close other programs, lock the clocks, or repeat with --thorough"},
+    WarningText{"drift_not_followed", "drift not tracked",
+                "the reference point that detects speed changes failed: {reason}",
+                "a change of speed would go unnoticed"},
+    WarningText{"wide_intervals", "scattering samples",
+                "the samples of {points} of {of_points point} scatter by up to {widest_share}",
+                "--thorough takes more samples per point"},
+    WarningText{
+        "reference_changed", "a changing speed",
+        "the reference point ({kind}: {series} of {probe}) changed by up to {changed_share}",
+        "another program may use the device; intervals allow for a factor of {allowed_factor}"},
+    WarningText{"cores_shared", "shared cores",
+                "other processes used {others_share} of the CPU while {probe} measured",
+                "close other programs; clprobe widened the intervals of the affected results"},
+    WarningText{
+        "end_not_shared", "levels that disagree",
+        "{probe} sees a level end at {ends_at_bytes} ({series}); {other_probe} sees none nearby "
+        "({other_series}, nearest: {nearest_bytes})",
+        end_advice},
+    WarningText{"end_of_one_level", "levels that disagree",
+                "{probe} sees a level end at {ends_at_bytes} ({series}); {other_probe} sees none "
+                "({other_series})",
+                end_advice},
+    WarningText{
+        "replay_unlike_app", "a replay unlike the program",
+        "a replay of {series} takes {replay_ratio} times as long as the program's launch",
+        "caches, clocks or concurrent work differed in the program; shares describe the replay"},
+    WarningText{
+        "launch_unlike_mean", "a launch unlike the others",
+        "the captured launch of {series} took {app_ns}, but the program's launches of this "
+        "kernel take {mean_ns} on average",
+        "other launches may have other causes; capture another launch with --kernel NAME:N"},
+    WarningText{
         "replay_not_deterministic", "non-deterministic results",
         "two replays of {series} differ in {differing_share} of the bytes that the kernel writes",
         "the kernel's order of work varies, so its results cannot be compared with the program's"},
-    Prose{"time_budget_short", "a short time budget",
-          "the time budget was reached after {measured} of {planned point}", "raise --time-budget"},
-    Prose{"point_refused", "refused points", "{series}: {reason}",
-          "the other points were measured"},
-    Prose{"device_failed",
-          {},
-          "the device could not be opened: {reason}",
-          "`clprobe list` shows the devices"},
-    Prose{"small_pages",
-          {},
-          "the system provided pages of {page_bytes}, not huge pages",
-          "beyond the TLB's reach the times include page walks; see "
-          "/sys/kernel/mm/transparent_hugepage"},
-    Prose{"columns_ignored", "ignored columns",
-          "the columns '{size}' and '{latency}' were read; ignored: {ignored}",
-          "to read other columns, name them in a header such as 'Size (KiB),Latency (ns)'"},
-    Prose{"too_fast", "impossible times",
-          "{series} takes {latency_ns} per access: no memory is that fast",
-          "do not trust this series; please report it with the JSON file"},
-    Prose{
+    WarningText{"time_budget_short", "a short time budget",
+                "the time budget was reached after {measured} of {planned point}",
+                "raise --time-budget"},
+    WarningText{"point_refused", "refused points", "{series}: {reason}",
+                "the other points were measured"},
+    WarningText{"device_failed",
+                {},
+                "the device could not be opened: {reason}",
+                "`clprobe list` shows the devices"},
+    WarningText{"small_pages",
+                {},
+                "the system provided pages of {page_bytes}, not huge pages",
+                "beyond the TLB's reach the times include page walks; see "
+                "/sys/kernel/mm/transparent_hugepage"},
+    WarningText{"columns_ignored", "ignored columns",
+                "the columns '{size}' and '{latency}' were read; ignored: {ignored}",
+                "to read other columns, name them in a header such as 'Size (KiB),Latency (ns)'"},
+    WarningText{"too_fast", "impossible times",
+                "{series} takes {latency_ns} per access: no memory is that fast",
+                "do not trust this series; please report it with the JSON file"},
+    WarningText{
         "rate_too_high", "impossible rates",
         "{series} moves {rate_bytes_per_second}, but at their clock the device's compute units can "
         "move at most {max_bytes_per_second}",
@@ -137,11 +144,11 @@ std::optional<std::string> filled(std::string_view text, const Parameters& facts
 }
 
 /// The prose of a code; null for a code of another version.
-const Prose* find_prose(std::string_view code) {
-  const auto* const known =
-      std::find_if(prose.begin(), prose.end(),
-                   [code = normalised(code)](const Prose& each) { return each.code == code; });
-  return known == prose.end() ? nullptr : &*known;
+const WarningText* find_text(std::string_view code) {
+  const auto* const known = std::find_if(
+      warning_texts.begin(), warning_texts.end(),
+      [code = normalised(code)](const WarningText& each) { return each.code == code; });
+  return known == warning_texts.end() ? nullptr : &*known;
 }
 
 std::string listed(std::string_view code, const Parameters& facts) {
@@ -192,14 +199,14 @@ std::vector<std::string> warning_sentences(std::span<const Warning> warnings) {
 }
 
 std::string brief_warning(std::string_view code) {
-  const Prose* const known = find_prose(code);
+  const WarningText* const known = find_text(code);
   return known == nullptr || known->brief.empty() ? words(code) : std::string(known->brief);
 }
 
 }  // namespace report
 
 std::string warning_text(std::string_view title) {
-  for (const Prose& each : prose) {
+  for (const WarningText& each : warning_texts) {
     const std::string own = report::brief_warning(each.code);
     if (!is_same_word(own, title) && !is_same_word(each.code, title)) continue;
     return fmt::format("{}, a warning: {}; {}", own, filled(each.seen, {}).value(),
@@ -209,7 +216,7 @@ std::string warning_text(std::string_view title) {
 }
 
 std::string describe_warning(const Warning& warning) {
-  const Prose* const known = find_prose(warning.code);
+  const WarningText* const known = find_text(warning.code);
   if (known == nullptr) return listed(warning.code, warning.facts);
   const std::string seen =
       filled(known->seen, warning.facts).value_or(listed(warning.code, warning.facts));

@@ -9,7 +9,6 @@
 #include <variant>
 
 #include "app/cli/flags.hpp"
-#include "app/cli/resolve.hpp"
 #include "app/cli/values.hpp"
 #include "text/api/text.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/cli/resolve.hpp"
+#include "app/cli/flags.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/commands.hpp"
-#include "app/commands/pages.hpp"
 
 #include <fmt/format.h>
 
@@ -15,10 +14,9 @@
 #include <vector>
 
 #include "app/cli/without_folders.hpp"
-#include "app/commands/input_files.hpp"
+#include "app/commands/devices.hpp"
 #include "app/commands/provenance.hpp"
 #include "app/commands/results.hpp"
-#include "app/commands/selection.hpp"
 #include "app/commands/stored_runs.hpp"
 #include "app/terminal/output.hpp"
 #include "clprobe/registry.hpp"

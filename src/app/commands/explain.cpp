@@ -9,9 +9,7 @@
 #include <vector>
 
 #include "app/cli/flags.hpp"
-#include "app/cli/resolve.hpp"
 #include "app/commands/commands.hpp"
-#include "app/commands/pages.hpp"
 #include "app/terminal/output.hpp"
 #include "app/terminal/terminal.hpp"
 #include "clprobe/registry.hpp"

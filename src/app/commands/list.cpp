@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "app/commands/commands.hpp"
-#include "app/commands/selection.hpp"
+#include "app/commands/devices.hpp"
 #include "app/terminal/output.hpp"
 #include "app/terminal/terminal.hpp"
 #include "clprobe/registry.hpp"

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "app/cli/options.hpp"
-#include "app/commands/selection.hpp"
-#include "app/terminal/progress.hpp"
+#include "app/commands/devices.hpp"
+#include "app/terminal/terminal.hpp"
 #include "clprobe/run.hpp"
 #include "compare/api/paired.hpp"
 #include "measure/api/engine.hpp"

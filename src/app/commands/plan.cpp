@@ -12,7 +12,7 @@
 #include "app/commands/commands.hpp"
 #include "app/commands/devices.hpp"
 #include "app/terminal/output.hpp"
-#include "app/terminal/progress.hpp"
+#include "app/terminal/terminal.hpp"
 #include "clprobe/registry.hpp"
 #include "measure/api/engine.hpp"
 #include "system/api/processes.hpp"

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "app/commands/commands.hpp"
-#include "app/commands/input_files.hpp"
+#include "app/commands/stored_runs.hpp"
 #include "app/terminal/terminal.hpp"
 #include "clprobe/registry.hpp"
 #include "present/api/report.hpp"

@@ -53,4 +53,14 @@ void keep_shown_part(std::vector<Run>& runs, const std::vector<std::string>& pro
 void refuse_missing(std::string_view kind, const std::vector<std::string>& wanted,
                     const std::vector<std::string>& there);
 
+/// All input files of a command that are known before anything is measured. No output may replace
+/// one.
+std::vector<std::string> input_files(const cli::Options& options);
+
+/// The files that the options of probes name as traces.
+std::vector<std::string> trace_files(const cli::Options& options);
+
+/// Reads these files. Throws UsageError with the option's name for a file that is not a trace.
+std::vector<AskedTrace> read_traces(const cli::Options& options);
+
 }  // namespace clprobe::commands

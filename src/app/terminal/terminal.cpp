@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/terminal/terminal.hpp"
 
+#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -8,8 +9,17 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <cmath>
+#include <condition_variable>
+#include <cstdint>
 #include <cstdlib>
+#include <stop_token>
 #include <string>
+#include <string_view>
+
+#include "system/api/files.hpp"
+#include "system/api/processes.hpp"
+#include "text/api/text.hpp"
 
 namespace clprobe::terminal {
 namespace {
@@ -75,5 +85,144 @@ bool has_unicode() {
 }
 
 bool can_redraw(int descriptor) { return is_terminal(descriptor) && !is_dumb(environment("TERM")); }
+
+namespace {
+
+constexpr auto min_interval = std::chrono::milliseconds(100);  // more often than eyes follow
+
+// A shorter bar shows nothing, and a longer one only moves the numbers away.
+constexpr int min_bar_columns = 10;
+constexpr int max_bar_columns = 30;
+
+constexpr std::string_view erase_line = "\r\x1b[K";
+
+std::string compose_bar(double done_share, int columns, bool unicode) {
+  const int cells = columns - 2;
+  const int done = static_cast<int>(std::floor(done_share * cells));
+  std::string bar = "[";
+  for (int i = 0; i < cells; ++i) {
+    const std::string_view full = unicode ? "█" : "#";
+    const std::string_view rest = unicode ? "░" : ".";
+    bar += i < done ? full : rest;
+  }
+  return bar + "]";
+}
+
+}  // namespace
+
+std::string format_time_left(double seconds_left) {
+  constexpr double max_seconds = 100.0 * 3600.0;  // beyond, nobody waits for it
+  if (!std::isfinite(seconds_left) || seconds_left < 0.0 || seconds_left > max_seconds) return "";
+  const auto total = static_cast<std::int64_t>(std::ceil(seconds_left));
+  const std::int64_t hours = total / 3600;
+  const std::int64_t minutes = total / 60 % 60;
+  if (hours > 0) return fmt::format("{}:{:02}:{:02} left", hours, minutes, total % 60);
+  return fmt::format("{}:{:02} left", minutes, total % 60);
+}
+
+std::string format_time_passed(double seconds_passed) {
+  if (!std::isfinite(seconds_passed) || seconds_passed < 0.0) return "";
+  const auto total = static_cast<std::int64_t>(std::min(seconds_passed, 1e9));
+  return fmt::format("{}:{:02}", total / 60, total % 60);
+}
+
+std::string compose_title(const std::string& title, const std::string& activity,
+                          double activity_seconds) {
+  constexpr double glance = 0.3;  // shorter, it would only flicker
+  if (activity.empty() || activity_seconds < glance) return title;
+  if (activity_seconds < 1.0) return fmt::format("{}: {}", title, activity);
+  return fmt::format("{}: {} ({:.0f} s)", title, activity, std::floor(activity_seconds));
+}
+
+std::string compose_progress(const Progress& progress, int columns, bool unicode) {
+  if (columns < 1) return "";
+  const bool is_number = progress.done_share && std::isfinite(*progress.done_share);
+  const double done_share = is_number ? std::clamp(*progress.done_share, 0.0, 1.0) : 0.0;
+  const std::string percent = progress.done_share
+                                  ? fmt::format("{:3} %", static_cast<int>(done_share * 100.0))
+                                  : format_time_passed(progress.seconds_passed);
+  const std::string time_left = format_time_left(progress.seconds_left);
+  const std::string tail = time_left.empty() ? percent : fmt::format("{}  {}", percent, time_left);
+  const int tail_columns = display_width(tail);
+  const std::string title = unicode ? printable(progress.title) : printable_ascii(progress.title);
+  const int title_columns = display_width(title);
+
+  const int bar_columns = std::min(columns - title_columns - tail_columns - 4, max_bar_columns);
+  if (progress.done_share && bar_columns >= min_bar_columns) {
+    return fmt::format("{}  {}  {}", title, compose_bar(done_share, bar_columns, unicode), tail);
+  }
+  const int columns_for_title = columns - tail_columns - 2;
+  if (columns_for_title >= std::min(title_columns, 4)) {
+    return fmt::format("{}  {}", cut_to_width(title, columns_for_title, unicode ? "…" : "~"), tail);
+  }
+  return cut_to_width(columns >= tail_columns ? tail : percent, columns);
+}
+
+ProgressLine::ProgressLine(int descriptor)
+    : descriptor_(descriptor),
+      can_redraw_(terminal::can_redraw(descriptor)),
+      unicode_(has_unicode()) {}
+
+ProgressLine::~ProgressLine() {
+  mover_ = {};  // before what it draws goes away
+  clear();
+}
+
+void ProgressLine::show(const Progress& progress, Clock::time_point now) {
+  const std::lock_guard lock(mutex_);
+  const bool was_unknown = shown_ && !shown_->done_share;
+  if (!was_unknown) unknown_since_ = now;
+  shown_ = progress;
+  if (drawn_ && now - *drawn_ < min_interval) return;
+  draw(now);
+}
+
+void ProgressLine::tell(const std::string& activity, Clock::time_point now) {
+  const std::lock_guard lock(mutex_);
+  if (activity == activity_) return;
+  activity_ = activity;
+  activity_since_ = now;
+}
+
+void ProgressLine::redraw(Clock::time_point now) {
+  const std::lock_guard lock(mutex_);
+  if (shown_) draw(now);
+}
+
+void ProgressLine::keep_moving() {
+  if (!can_redraw_ || mover_.joinable()) return;
+  // The thread inherits what is held back: interrupts are for those who wait for a driver.
+  const system::HeldBackSignals held;
+  mover_ = std::jthread([this](const std::stop_token& stop) {
+    constexpr auto interval = std::chrono::milliseconds(250);
+    std::mutex mutex;
+    std::condition_variable_any stopped;
+    std::unique_lock lock(mutex);
+    while (!stopped.wait_for(lock, stop, interval, [&] { return stop.stop_requested(); })) {
+      redraw();
+    }
+  });
+}
+
+void ProgressLine::draw(Clock::time_point now) {
+  if (!can_redraw_) return;
+  using Seconds = std::chrono::duration<double>;
+  Progress progress = *shown_;
+  progress.title = compose_title(progress.title, activity_, Seconds(now - activity_since_).count());
+  progress.seconds_passed = Seconds(now - unknown_since_).count();
+  // The last column stays free: some terminals wrap as soon as it is written. The width is asked
+  // each time, since windows are resized.
+  const int columns = width_columns(descriptor_) - 1;
+  const std::string line = compose_progress(progress, columns, unicode_);
+  static_cast<void>(system::write_all(descriptor_, fmt::format("{}{}", erase_line, line)));
+  drawn_ = now;
+}
+
+void ProgressLine::clear() {
+  const std::lock_guard lock(mutex_);
+  if (drawn_) static_cast<void>(system::write_all(descriptor_, erase_line));
+  drawn_.reset();
+  shown_.reset();
+}
 
 }  // namespace clprobe::terminal

@@ -153,7 +153,7 @@ function offerCues() {
 // Browsers before 2023 lack DecompressionStream.
 const canUnpack = typeof DecompressionStream !== "undefined";
 
-// The inverse of deflated() in html_page.cpp.
+// The inverse of deflated() in html.cpp.
 async function unpacked(base64) {
   const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));

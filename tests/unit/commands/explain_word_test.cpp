@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "app/commands/pages.hpp"
+#include "app/commands/commands.hpp"
 #include "clprobe/registry.hpp"
 
 namespace clprobe::commands {

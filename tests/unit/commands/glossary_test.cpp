@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "analysis/api/estimate.hpp"
-#include "app/commands/pages.hpp"
+#include "app/commands/commands.hpp"
 #include "clprobe/registry.hpp"
 #include "clprobe/run.hpp"
 #include "clprobe/stacks.hpp"

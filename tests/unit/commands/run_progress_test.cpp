@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/commands/run_progress.hpp"
+#include "app/commands/measure_run.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/commands/selection.hpp"
+#include "app/commands/devices.hpp"
 #include "app/cli/options.hpp"
 
 #include <doctest/doctest.h>

@@ -18,7 +18,7 @@
 #include "compare/api/compare.hpp"
 #include "present/api/report.hpp"
 #include "present/card.hpp"
-#include "present/comparison_text.hpp"
+#include "present/comparison.hpp"
 #include "run/api/json.hpp"
 #include "text/api/text.hpp"
 

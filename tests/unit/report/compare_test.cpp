@@ -15,7 +15,7 @@
 #include "golden.hpp"
 #include "hidden_text.hpp"
 #include "present/api/report.hpp"
-#include "present/comparison_text.hpp"
+#include "present/comparison.hpp"
 #include "run/api/json.hpp"
 #include "text/api/text.hpp"
 

@@ -12,7 +12,7 @@
 
 #include "example_runs.hpp"
 #include "present/api/report.hpp"
-#include "present/comparison_blocks.hpp"
+#include "present/comparison.hpp"
 
 namespace clprobe {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "present/comparison_text.hpp"
+#include "present/comparison.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/terminal/progress.hpp"
+#include "app/terminal/terminal.hpp"
 
 #include <doctest/doctest.h>
 #include <unistd.h>

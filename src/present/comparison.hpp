@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "compare/api/compare.hpp"
+#include "present/blocks.hpp"
+#include "present/svg.hpp"
 
 namespace clprobe::report {
 
@@ -95,5 +97,24 @@ std::string summary_of(const Comparison& comparison, std::size_t run);
 /// ones first: "5 worse, 11 better: global 2 latency 7.3 % slower (261 ns to 280 ns), ...".
 std::string brief_summary_of(const Comparison& comparison, std::size_t run,
                              const std::function<bool(const std::string&)>& fits);
+
+/// Extent of a shown comparison: a screen, all findings and curves, or also every reason.
+enum class Detail { screen, all, reasons };
+
+/// The runs, who is better at what in at most 12 lines of `width` columns, what changed, what has
+/// no counterpart, and the verdicts' counts. Of many runs a screen has those that changed most.
+std::vector<Block> blocks_of(const Comparison& comparison, std::span<const RunDigest> runs,
+                             Detail detail, int width);
+
+/// A row for each change: the finding, the run where there are several, both values with intervals
+/// as asides, the change and the verdict; `has_reasons`: also the probe and the reason.
+Table changes_table(const Comparison& comparison, std::span<const Change> changes,
+                    bool has_reasons);
+
+/// Figures of a probe's curves, by their titles: for each series the values of all runs, called
+/// `names`, and their ratios to the baseline's. Words, and single points, are not drawn.
+std::vector<Figure> comparison_figures(std::span<const RunDigest> runs, std::size_t baseline,
+                                       std::string_view probe,
+                                       const std::vector<std::string>& names);
 
 }  // namespace clprobe::report
