@@ -13,6 +13,7 @@
 #include "present/html_page.hpp"
 #include "present/safe_text.hpp"
 #include "present/stacks.hpp"
+#include "text/api/text.hpp"
 
 namespace clprobe::report {
 namespace {
@@ -35,17 +36,15 @@ FindingGrid arrange(std::span<const Finding> findings) {
   FindingGrid grid;
   for (const Finding& finding : findings) {
     if (finding.role == Role::advice) continue;
-    if (std::find(grid.names.begin(), grid.names.end(), finding.name) == grid.names.end()) {
-      grid.names.push_back(finding.name);
-    }
+    add_once(grid.names, finding.name);
   }
   std::vector<std::string> series;
   for (const Finding& finding : findings) {
     if (finding.role == Role::advice) continue;
-    const auto name = std::find(grid.names.begin(), grid.names.end(), finding.name);
+    const auto name = std::ranges::find(grid.names, finding.name);
     const auto column = static_cast<std::size_t>(name - grid.names.begin());
     // A second finding of the same name and level gets a row of its own: nothing is overwritten.
-    auto row = std::find_if(grid.rows.begin(), grid.rows.end(), [&](const LevelRow& each) {
+    auto row = std::ranges::find_if(grid.rows, [&](const LevelRow& each) {
       return each.series == finding.series && each.level == finding.level &&
              each.cells[column] == nullptr;
     });
@@ -55,15 +54,13 @@ FindingGrid arrange(std::span<const Finding> findings) {
       row = grid.rows.insert(grid.rows.end(), std::move(added));
     }
     row->cells[column] = &finding;
-    if (std::find(series.begin(), series.end(), finding.series) == series.end()) {
-      series.push_back(finding.series);
-    }
+    add_once(series, finding.series);
   }
   const auto place = [&](const LevelRow& row) {
-    return std::pair(std::find(series.begin(), series.end(), row.series), row.level.value_or(0));
+    return std::pair(std::ranges::find(series, row.series), row.level.value_or(0));
   };
-  std::stable_sort(grid.rows.begin(), grid.rows.end(),
-                   [&](const LevelRow& a, const LevelRow& b) { return place(a) < place(b); });
+  std::ranges::stable_sort(
+      grid.rows, [&](const LevelRow& a, const LevelRow& b) { return place(a) < place(b); });
   return grid;
 }
 
@@ -72,8 +69,7 @@ bool is_time(const Finding* finding) { return finding != nullptr && finding->uni
 /// Cycles have the relative interval of the time next to them.
 Cell cell_of(const Finding* finding, const LevelRow& row) {
   if (finding == nullptr) return {};
-  const bool is_repeated =
-      finding->unit == "cycles" && std::any_of(row.cells.begin(), row.cells.end(), is_time);
+  const bool is_repeated = finding->unit == "cycles" && std::ranges::any_of(row.cells, is_time);
   return {.text = value_text(*finding),
           .aside = finding->value && !is_repeated ? interval_text(*finding) : "",
           .reason = reason_text(*finding),
@@ -156,8 +152,7 @@ std::string html_row(const Table& table, const std::vector<Cell>& cells, std::si
                      const std::vector<bool>& is_shown) {
   std::string html = "<tr>";
   const auto column = [&](std::string_view title) {
-    return static_cast<std::size_t>(std::find(table.head.begin(), table.head.end(), title) -
-                                    table.head.begin());
+    return static_cast<std::size_t>(std::ranges::find(table.head, title) - table.head.begin());
   };
   if (column("verdict") < cells.size()) {
     html = fmt::format(R"(<tr data-probe="{}" data-verdict="{}">)",

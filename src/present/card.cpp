@@ -49,8 +49,8 @@ std::string value_and_interval(const Finding& finding) {
 /// The headlines of a result, a row per series: "latency 4.05 ns ±0.1%, throughput 2 Gop/s".
 std::vector<CardLine> headlines_of(const ProbeResult& result) {
   std::vector<CardLine> rows;
-  const bool is_any = std::any_of(result.findings.begin(), result.findings.end(),
-                                  [](const Finding& each) { return each.role == Role::headline; });
+  const bool is_any = std::ranges::any_of(
+      result.findings, [](const Finding& each) { return each.role == Role::headline; });
   // Findings of other tools have no roles: all of them are shown.
   const bool are_all = !is_any && result.points.empty();
   for (const Finding& finding : result.findings) {
@@ -59,8 +59,7 @@ std::vector<CardLine> headlines_of(const ProbeResult& result) {
     if (!is_shown) continue;
     const std::string topic =
         finding.level ? fmt::format("{} {}", finding.series, *finding.level) : finding.series;
-    auto row = std::find_if(rows.begin(), rows.end(),
-                            [&](const CardLine& each) { return each.topic == topic; });
+    auto row = std::ranges::find(rows, topic, &CardLine::topic);
     if (row == rows.end()) row = rows.insert(row, {topic, {}});
     append(row->text, ", ", fmt::format("{} {}", words(finding.name), value_and_interval(finding)));
   }
@@ -99,7 +98,7 @@ std::vector<CardLevel> levels_of(const ProbeResult& result) {
   for (const Finding& finding : result.findings) {
     if (!finding.level || (series != nullptr && finding.series != *series)) continue;
     series = &finding.series;
-    const auto place = std::find(numbers.begin(), numbers.end(), *finding.level);
+    const auto place = std::ranges::find(numbers, *finding.level);
     const auto i = static_cast<std::size_t>(place - numbers.begin());
     if (place == numbers.end()) {
       numbers.push_back(*finding.level);
@@ -146,7 +145,7 @@ void add_own(DeviceCard& card, const Card& own, bool is_imported) {
 void add_warnings(std::vector<std::string>& kinds, const std::vector<Warning>& warnings) {
   for (const Warning& warning : warnings) {
     const std::string kind = brief_warning(warning.code);
-    if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) kinds.push_back(kind);
+    add_once(kinds, kind);
   }
 }
 
@@ -263,7 +262,7 @@ bool add_column(DeviceCard& card, const CardColumn& column) {
     }
   }
   const auto is_empty = [](const std::string& text) { return text.empty(); };
-  if (std::all_of(texts.begin(), texts.end(), is_empty)) return false;
+  if (std::ranges::all_of(texts, is_empty)) return false;
   card.columns.push_back(column.title);
   for (std::size_t i = 0; i < texts.size(); ++i) {
     card.levels[i].columns.push_back(std::move(texts[i]));
@@ -272,9 +271,8 @@ bool add_column(DeviceCard& card, const CardColumn& column) {
 }
 
 bool add_note(DeviceCard& card, const CardNote& note) {
-  const auto level =
-      std::find_if(card.levels.begin(), card.levels.end(),
-                   [&](const DeviceLevel& each) { return each.own.memory == note.memory; });
+  const auto level = std::ranges::find_if(
+      card.levels, [&](const DeviceLevel& each) { return each.own.memory == note.memory; });
   if (level == card.levels.end()) return false;
   if (!level->note.empty()) level->note += ", ";
   level->note += note.text;
@@ -433,7 +431,7 @@ bool fits(const Page& page, const Layout& table, const LevelDetail& detail) {
   if (Page::table_width(table.columns, table.rows, indent) > page.width()) return false;
   // A note is cut before more than intervals goes for it.
   if (!detail.has_narrow) return true;
-  return std::all_of(table.rows.begin(), table.rows.end(), [&](const Row& row) {
+  return std::ranges::all_of(table.rows, [&](const Row& row) {
     return display_width(row.remark) <= note_room(page, table, row);
   });
 }

@@ -299,8 +299,7 @@ void draw_plot(Page& page, const Chart& chart, int rows) {
   for (const ChartNote& note : chart.notes) canvas.write(note, page.show(note.text));
 
   for (int height = rows - 1; height >= 0; --height) {
-    const auto tick = std::find_if(ticks.begin(), ticks.end(),
-                                   [&](const Tick& each) { return each.place == height; });
+    const auto tick = std::ranges::find(ticks, height, &Tick::place);
     const bool is_tick = tick != ticks.end();
     const std::string_view border = !page.is_unicode() ? (is_tick ? "+" : "|")
                                     : is_tick          ? "┤"
@@ -461,8 +460,7 @@ std::string tick_text(double value, std::string_view unit) {
 
 std::vector<ChartPoint> sorted(const ChartSeries& series) {
   std::vector<ChartPoint> points = series.points;
-  std::sort(points.begin(), points.end(),
-            [](const ChartPoint& a, const ChartPoint& b) { return a.x < b.x; });
+  std::ranges::sort(points, [](const ChartPoint& a, const ChartPoint& b) { return a.x < b.x; });
   return points;
 }
 

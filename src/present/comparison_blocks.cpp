@@ -51,7 +51,7 @@ Cell value_cell(const ComparedCell& cell) {
 
 /// On a terminal the words and the colour of a change tell its verdict.
 void leave_out_verdicts(Table& table) {
-  const auto column = std::find(table.head.begin(), table.head.end(), "verdict");
+  const auto column = std::ranges::find(table.head, "verdict");
   const auto at = column - table.head.begin();
   table.head.erase(column);
   for (std::vector<Cell>& row : table.rows) row.erase(row.begin() + at);
@@ -109,8 +109,8 @@ class ComparisonBlocks {
     for (std::size_t run = 0; run < runs_.size(); ++run) {
       if (run != comparison_.baseline) order.push_back(run);
     }
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return changed(a) > changed(b); });
+    std::ranges::stable_sort(order,
+                             [&](std::size_t a, std::size_t b) { return changed(a) > changed(b); });
     return order;
   }
 
@@ -145,7 +145,7 @@ class ComparisonBlocks {
     if (changes.empty()) return;
     const std::size_t all = changes.size();
     if (detail_ == Detail::screen) {
-      const auto worse = std::count_if(changes.begin(), changes.end(), [](const Change& each) {
+      const auto worse = std::ranges::count_if(changes, [](const Change& each) {
         return each.row->cells[each.run].judgement.verdict == Verdict::worse;
       });
       changes.resize(std::min(all, std::max(static_cast<std::size_t>(worse), listed_changes)));
@@ -168,7 +168,7 @@ class ComparisonBlocks {
       if (is_unresolved(row)) {
         for (const std::string& line : unresolved_lines(comparison_, row.probe)) {
           std::string text = fmt::format("{} {}", row.probe, line);
-          const auto known = std::find(unresolved.begin(), unresolved.end(), text);
+          const auto known = std::ranges::find(unresolved, text);
           if (known == unresolved.end()) unresolved.push_back(std::move(text));
         }
         continue;
@@ -238,7 +238,7 @@ class ComparisonBlocks {
     if (is_crowd()) {
       shown.resize(std::min(shown.size(), listed_runs));
     } else {
-      std::sort(shown.begin(), shown.end());
+      std::ranges::sort(shown);
     }
     for (const std::size_t run : shown) {
       const VerdictCounts& counts = comparison_.counts[run];

@@ -81,7 +81,7 @@ std::optional<std::string> apart_by(const std::vector<Coordinates>& points,
                                     const std::string& along, const std::string& declared) {
   const auto is_unique = [&](const std::string& name) {
     std::set<std::pair<double, double>> seen;
-    return std::all_of(points.begin(), points.end(), [&](const Coordinates& point) {
+    return std::ranges::all_of(points, [&](const Coordinates& point) {
       const auto x = point.find(along);
       const auto other = point.find(name);
       if (x == point.end()) return true;
@@ -141,9 +141,8 @@ std::vector<Lines> all_lines(std::span<const RunDigest> runs, std::string_view p
         std::string along;
         std::vector<ChartSeries> lines = lines_of(curve, result.view, run, along);
         if (lines.empty()) continue;
-        auto place = std::find_if(all.begin(), all.end(), [&](const Lines& each) {
-          return each.along == along && each.unit == curve.unit;
-        });
+        auto place = std::ranges::find_if(
+            all, [&](const Lines& each) { return each.along == along && each.unit == curve.unit; });
         if (place == all.end()) {
           place = all.insert(all.end(), Lines{along, curve.unit, result.view.scale, {}});
         }
@@ -225,7 +224,7 @@ std::vector<Figure> comparison_figures(std::span<const RunDigest> runs, std::siz
   for (const Lines& lines : all_lines(runs, probe, title)) {
     std::vector<std::string> drawn;
     for (const ChartSeries& line : lines.lines) {
-      if (std::find(drawn.begin(), drawn.end(), line.name) != drawn.end()) continue;
+      if (contains(drawn, line.name)) continue;
       drawn.push_back(line.name);
       add_figures(lines, line.name, probe, title.empty() ? "value" : title, baseline, names,
                   figures);
@@ -289,8 +288,8 @@ std::vector<std::size_t> runs_with_cards(const Comparison& comparison, std::size
     const VerdictCounts& counts = comparison.counts[run];
     return std::pair(counts.worse + counts.different, counts.better);
   };
-  std::stable_sort(shown.begin(), shown.end(),
-                   [&](std::size_t a, std::size_t b) { return changes(a) > changes(b); });
+  std::ranges::stable_sort(shown,
+                           [&](std::size_t a, std::size_t b) { return changes(a) > changes(b); });
   shown.resize(max_cards);
   return shown;
 }
@@ -408,7 +407,7 @@ std::string page_of(const Comparison& comparison, std::span<const RunDigest> run
   std::vector<std::string> probes;
   for (const RunDigest& run : runs) {
     for (const ComparedResult& result : run.results) {
-      if (std::find(probes.begin(), probes.end(), result.probe) != probes.end()) continue;
+      if (contains(probes, result.probe)) continue;
       const std::vector<Figure> figures =
           comparison_figures(runs, comparison.baseline, result.probe, names);
       if (figures.empty()) continue;

@@ -117,13 +117,13 @@ std::string place_title(const ComparedRow& row) {
   for (const ComparedCell& cell : row.cells) {
     if (cell.finding == nullptr) continue;
     std::string name = level_in_words(cell.finding->level_name, cell.finding->finding.level);
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    add_once(names, name);
   }
   // The L2 of one device is level 2 of one whose caches have no known names.
   std::erase_if(names, [&](const std::string& name) {
     constexpr std::string_view unnamed = "level ";
     return name.starts_with(unnamed) &&
-           std::find(names.begin(), names.end(), "L" + name.substr(unnamed.size())) != names.end();
+           std::ranges::find(names, "L" + name.substr(unnamed.size())) != names.end();
   });
   const ComparedFinding& baseline = *row.baseline;
   return title_in_words(baseline.finding.series, baseline.series_title,
@@ -199,7 +199,7 @@ std::string cell_text(const ComparedCell& cell, std::string_view nothing) {
 
 bool is_unresolved(const ComparedRow& row) {
   return is_unresolved_share(row.baseline->finding) &&
-         std::all_of(row.cells.begin(), row.cells.end(), [](const ComparedCell& cell) {
+         std::ranges::all_of(row.cells, [](const ComparedCell& cell) {
            return cell.finding == nullptr || !cell.finding->finding.value ||
                   is_unresolved_share(cell.finding->finding);
          });
@@ -215,8 +215,7 @@ std::vector<std::string> unresolved_lines(const Comparison& comparison, std::str
     if (row.probe != probe || !is_unresolved(row)) continue;
     const Finding& finding = row.baseline->finding;
     const std::string title = fmt::format("{}, {}", finding.series, finding.method);
-    auto bar = std::find_if(bars.begin(), bars.end(),
-                            [&](const Bar& each) { return each.title == title; });
+    auto bar = std::ranges::find(bars, title, &Bar::title);
     if (bar == bars.end()) bar = bars.insert(bars.end(), Bar{title, {}});
     for (const ComparedCell& cell : row.cells) {
       if (cell.finding != nullptr) bar->shares.push_back(&cell.finding->finding);
@@ -297,9 +296,7 @@ std::vector<std::string> run_notes(const Comparison& comparison, std::span<const
   const RunDigest& baseline = runs[comparison.baseline];
   if (run == comparison.baseline || runs[run].device != baseline.device) return {};
   std::vector<std::string> notes = differing_origins(baseline, runs[run]);
-  const auto row =
-      std::find_if(comparison.rows.begin(), comparison.rows.end(),
-                   [](const ComparedRow& each) { return each.probe == clock_section; });
+  const auto row = std::ranges::find(comparison.rows, clock_section, &ComparedRow::probe);
   if (row == comparison.rows.end()) return notes;
   const std::optional<double>& ratio = row->cells[run].judgement.ratio;
   if (ratio && std::fabs(std::log(*ratio)) > std::log1p(comparison.threshold)) {
@@ -362,8 +359,7 @@ constexpr std::array unit_words{
 };
 
 Words words_of(std::string_view unit) {
-  const auto* const found = std::find_if(unit_words.begin(), unit_words.end(),
-                                         [&](const Words& each) { return each.unit == unit; });
+  const auto* const found = std::ranges::find(unit_words, unit, &Words::unit);
   return found == unit_words.end() ? Words{unit, "higher", "lower"} : *found;
 }
 
@@ -438,7 +434,7 @@ std::vector<Change> changes_of(const Comparison& comparison) {
       }
     }
   }
-  std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
+  std::ranges::stable_sort(changes, [](const Change& a, const Change& b) {
     const bool is_worse = verdict_of(a) == Verdict::worse;
     if (is_worse != (verdict_of(b) == Verdict::worse)) return is_worse;
     return size_of(a) > size_of(b);
@@ -459,8 +455,8 @@ std::vector<SummaryPart> summary_parts(const Comparison& comparison, std::size_t
   std::vector<Group> groups;
   for (const Change& change : changes_of(comparison)) {
     if (change.run != run) continue;
-    auto group = std::find_if(groups.begin(), groups.end(),
-                              [&](const Group& each) { return each.holds(change); });
+    auto group =
+        std::ranges::find_if(groups, [&](const Group& each) { return each.holds(change); });
     if (group == groups.end()) group = groups.insert(groups.end(), {change, 0});
     ++group->count;
   }

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "analysis/api/estimate.hpp"
+#include "clprobe/stacks.hpp"
 #include "present/api/report.hpp"
+#include "present/comparison.hpp"
 #include "present/curves.hpp"
 #include "present/device_text.hpp"
 #include "present/safe_text.hpp"
@@ -97,8 +99,7 @@ std::string render_curves_csv(std::span<const Run> runs) {
       const report::Chart chart = report::chart_of(result, run.device);
       for (const report::ChartSeries& series : chart.series) {
         std::vector<report::ChartPoint> points = series.points;  // as measured: refined at the end
-        std::stable_sort(points.begin(), points.end(),
-                         [](const auto& a, const auto& b) { return a.x < b.x; });
+        std::ranges::stable_sort(points, [](const auto& a, const auto& b) { return a.x < b.x; });
         for (const report::ChartPoint& point : points) {
           csv += csv_line(name_of(run), result.probe, series.name, chart.x_name, point.x, point.y,
                           point.low, point.high, chart.y_unit);
@@ -108,5 +109,56 @@ std::string render_curves_csv(std::span<const Run> runs) {
   }
   return csv;
 }
+
+std::string render_comparison_csv(const Comparison& comparison, std::span<const RunDigest> runs) {
+  std::string csv =
+      "run,file,device,driver,started,probe,series,level,finding,unit,baseline_value,baseline_low,"
+      "baseline_high,baseline_label,value,low,high,label,ratio,verdict,reason,part,view,"
+      "interval_low,interval_high,resolution_share,p_value,run_level,run_unit\n";
+  for (const ComparedRow& row : comparison.rows) {
+    const Finding base = report::shown_finding(*row.baseline);
+    const bool is_share = is_told_by_label(base);
+    for (std::size_t run = 0; run < row.cells.size(); ++run) {
+      const ComparedCell& cell = row.cells[run];
+      if (run == comparison.baseline || !report::has_content(cell)) continue;
+      const Finding own =
+          cell.finding == nullptr ? Finding{} : report::shown_finding(*cell.finding);
+      const Judgement& judged = cell.judgement;
+      const std::optional<Interval> interval = judged.interval;
+      csv += csv_line(report::run_letter(run), runs[run].file, runs[run].device, runs[run].driver,
+                      runs[run].started, row.probe, base.series, base.level, base.name, base.unit,
+                      base.value, base.low, base.high, base.label, own.value, own.low, own.high,
+                      own.label, judged.ratio, judged.reason.empty() ? "" : to_word(judged.verdict),
+                      judged.reason, is_share ? base.label : "", is_share ? base.method : "",
+                      interval ? report::finite(interval->low) : std::nullopt,
+                      interval ? report::finite(interval->high) : std::nullopt,
+                      judged.resolution ? report::finite(*judged.resolution) : std::nullopt,
+                      judged.p_value, own.level, own.unit);
+    }
+  }
+  return csv;
+}
+
+constexpr Writer formats::csv{
+    .name = "csv",
+    .ending = ".csv",
+    .details =
+        "A `.csv` file has one row per sample; per finding if its name ends in "
+        "`findings.csv`, per point if it ends in `curves.csv`. ",
+    .runs = [](std::span<const Run> runs, const TableStyle&) { return render_csv(runs); },
+    .comparison = [](const Comparison& comparison, std::span<const RunDigest> runs,
+                     const TableStyle&) { return render_comparison_csv(comparison, runs); },
+    .survey = [](const SurveyedApp& app, const TableStyle&) { return render_survey_csv(app); }};
+
+constexpr Writer formats::findings{
+    .name = "findings",
+    .ending = "findings.csv",
+    .runs = [](std::span<const Run> runs, const TableStyle&) { return render_findings_csv(runs); },
+    .comparison = formats::csv.comparison};
+
+constexpr Writer formats::curves{
+    .name = "curves",
+    .ending = "curves.csv",
+    .runs = [](std::span<const Run> runs, const TableStyle&) { return render_curves_csv(runs); }};
 
 }  // namespace clprobe

@@ -45,7 +45,7 @@ ChartNote note_of(const ProbeResult& result, const Finding& latency, double firs
 
 /// True if the level has a capacity finding, known or not reached.
 bool has_end(const ProbeResult& result, const Finding& of_level) {
-  return std::any_of(result.findings.begin(), result.findings.end(), [&](const Finding& each) {
+  return std::ranges::any_of(result.findings, [&](const Finding& each) {
     return each.name == "capacity" && each.series == of_level.series &&
            each.level == of_level.level;
   });
@@ -159,9 +159,7 @@ Chart chart_of_points(const CardPlot& plot, const ProbeResult& result, const Dev
 /// The parts of the curves that have names, each where the curve's middle is meanwhile.
 void add_marks(const CardPlot& plot, Chart& chart) {
   for (const CardMark& mark : plot.marks) {
-    const auto series =
-        std::find_if(chart.series.begin(), chart.series.end(),
-                     [&](const ChartSeries& each) { return each.name == mark.series; });
+    const auto series = std::ranges::find(chart.series, mark.series, &ChartSeries::name);
     if (series == chart.series.end()) continue;
     std::vector<double> ys;
     for (const ChartPoint& each : series->points) {
@@ -221,19 +219,16 @@ std::optional<double> numeric(const Point& point, std::string_view name) {
 
 std::string x_of(const ProbeResult& result) {
   const std::string& declared = result.view.x;
-  const bool has_any =
-      std::any_of(result.points.begin(), result.points.end(), [&](const Point& point) {
-        return !declared.empty() && numeric(point, declared).has_value();
-      });
+  const bool has_any = std::ranges::any_of(result.points, [&](const Point& point) {
+    return !declared.empty() && numeric(point, declared).has_value();
+  });
   return has_any ? declared : varying_parameter(result.points);
 }
 
 std::vector<std::string> series_of(const ProbeResult& result) {
   std::vector<std::string> names;
   for (const Point& point : result.points) {
-    if (std::find(names.begin(), names.end(), point.series) == names.end()) {
-      names.push_back(point.series);
-    }
+    add_once(names, point.series);
   }
   return names;
 }
@@ -246,8 +241,8 @@ Chart chart_of(const ProbeResult& result, const DeviceInfo& device) {
               .scale = result.view.scale};
   for (const std::string& name : series_of(result)) {
     const auto is_about = [&](const Finding& finding) { return finding.series == name; };
-    const bool is_asked_for = result.findings.empty() ||
-                              std::any_of(result.findings.begin(), result.findings.end(), is_about);
+    const bool is_asked_for =
+        result.findings.empty() || std::ranges::any_of(result.findings, is_about);
     if (!is_asked_for) continue;
     ChartSeries series{name, {}};
     for (const Point& point : result.points) {
@@ -261,13 +256,13 @@ Chart chart_of(const ProbeResult& result, const DeviceInfo& device) {
     if (!series.points.empty()) chart.series.push_back(std::move(series));
   }
   // The first one is drawn as a line, which a single point does not make.
-  std::stable_partition(chart.series.begin(), chart.series.end(),
-                        [](const ChartSeries& each) { return each.points.size() > 1; });
+  std::ranges::stable_partition(chart.series,
+                                [](const ChartSeries& each) { return each.points.size() > 1; });
   if (!chart.series.empty()) add_pattern_notes(result, chart);
   const auto by_x = [](const ChartPoint& a, const ChartPoint& b) { return a.x < b.x; };
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
     const std::vector<ChartPoint>& points = chart.series[i].points;
-    const auto [first, last] = std::minmax_element(points.begin(), points.end(), by_x);
+    const auto [first, last] = std::ranges::minmax_element(points, by_x);
     for (const Finding& finding : result.findings) {
       // A finding without a level, or without its end, is of no known part of the curve.
       const bool is_plateau = finding.level && !is_at_one_size(finding) && has_end(result, finding);

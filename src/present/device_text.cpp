@@ -112,7 +112,7 @@ std::vector<std::vector<std::string>> names_of(std::span<const Identity> runs) {
   }
   const std::vector<std::vector<std::string>> before = names;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (std::count(before.begin(), before.end(), before[i]) > 1) {
+    if (std::ranges::count(before, before[i]) > 1) {
       names[i].push_back(fmt::format("#{}", i + 1));
     }
   }
@@ -224,9 +224,9 @@ std::string result_text(const ProbeResult& result) {
 
 std::string failures_text(const ProbeResult& result) {
   const auto has_failed = [](const Point& point) { return !point.failure.empty(); };
-  const auto first = std::find_if(result.points.begin(), result.points.end(), has_failed);
+  const auto first = std::ranges::find_if(result.points, has_failed);
   if (first == result.points.end()) return {};
-  const auto count = std::count_if(result.points.begin(), result.points.end(), has_failed);
+  const auto count = std::ranges::count_if(result.points, has_failed);
   return fmt::format("{} of {} could not be measured; the first, in {}: {}", count,
                      format_count(result.points.size(), "point"), first->series, first->failure);
 }

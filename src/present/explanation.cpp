@@ -98,7 +98,7 @@ Rows table_in(std::string_view words) {
   const auto is_row = [](const std::string& line) {
     return line.size() > 1 && line.starts_with('|') && line.ends_with('|');
   };
-  if (lines.size() < 2 || !std::all_of(lines.begin(), lines.end(), is_row)) return {};
+  if (lines.size() < 2 || !std::ranges::all_of(lines, is_row)) return {};
   if (lines[1].find_first_not_of("|-: ") != std::string::npos) return {};
   Rows rows;
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -123,7 +123,7 @@ std::vector<int> widths_of(const Rows& rows, int width) {
   int room = width - gap * (static_cast<int>(widths.size()) - 1);
   for (const int each : widths) room -= each;
   for (; room < 0; ++room) {
-    const auto widest = std::max_element(widths.begin(), widths.end());
+    const auto widest = std::ranges::max_element(widths);
     if (*widest <= 1) break;
     --*widest;
   }
@@ -299,7 +299,7 @@ void add_short_section(TextPage& page, std::span<cmark_node* const> blocks) {
   const auto is_list = [](cmark_node* block) {
     return cmark_node_get_type(block) == CMARK_NODE_LIST;
   };
-  const bool has_list = std::any_of(blocks.begin(), blocks.end(), is_list);
+  const bool has_list = std::ranges::any_of(blocks, is_list);
   for (cmark_node* const block : blocks) {
     if (is_list(block)) add_short_list(page, block);
     if (has_list || cmark_node_get_type(block) != CMARK_NODE_PARAGRAPH) continue;
@@ -375,8 +375,8 @@ std::string normalised(std::string_view word) {
 }
 
 bool has_word(const std::vector<std::string>& names, std::string_view word) {
-  return std::any_of(names.begin(), names.end(),
-                     [&](const std::string& name) { return is_same_word(name, word); });
+  return std::ranges::any_of(names,
+                             [&](const std::string& name) { return is_same_word(name, word); });
 }
 
 }  // namespace
@@ -446,7 +446,7 @@ std::string short_page_text(std::string_view page, const PageStyle& style) {
       has_question = true;
       continue;
     }
-    const bool is_shown = std::find(sections.begin(), sections.end(), words) != sections.end();
+    const bool is_shown = contains(sections, words);
     if (i != 0 && !is_shown) continue;
     text.add_heading(words);
     if (i == 0) continue;
@@ -474,7 +474,7 @@ std::optional<std::string> term_text(std::string_view glossary, std::string_view
                                      const PageStyle& style) {
   const report::Node document = report::parse_page(glossary);
   const std::vector<cmark_node*> blocks = report::children_of(document.get());
-  const auto heading = std::find_if(blocks.begin(), blocks.end(), [&](cmark_node* block) {
+  const auto heading = std::ranges::find_if(blocks, [&](cmark_node* block) {
     return report::is_term(block) && report::has_word(report::names_of(block), term);
   });
   if (heading == blocks.end()) return std::nullopt;

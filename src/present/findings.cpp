@@ -9,6 +9,7 @@
 #include <map>
 
 #include "analysis/api/estimate.hpp"
+#include "text/api/text.hpp"
 
 namespace clprobe::report {
 namespace {
@@ -96,7 +97,7 @@ std::string_view cycles_in(std::string_view unit) {
 
 /// The unit behind the last words of a parameter's name.
 const UnitRow* unit_in(std::string_view name) {
-  const auto* const found = std::find_if(unit_rows.begin(), unit_rows.end(), [&](const auto& each) {
+  const auto* const found = std::ranges::find_if(unit_rows, [&](const auto& each) {
     return each.ends_names && name.size() > each.unit.size() + 1 && name.ends_with(each.unit) &&
            name[name.size() - each.unit.size() - 1] == '_';
   });
@@ -106,8 +107,7 @@ const UnitRow* unit_in(std::string_view name) {
 }  // namespace
 
 std::string quantity_text(double value, std::string_view unit) {
-  const auto* const row = std::find_if(unit_rows.begin(), unit_rows.end(),
-                                       [&](const UnitRow& each) { return each.unit == unit; });
+  const auto* const row = std::ranges::find(unit_rows, unit, &UnitRow::unit);
   if (row != unit_rows.end()) return row->show(value);
   return fmt::format("{} {}", format_number(value), words(unit));
 }
@@ -117,7 +117,7 @@ std::vector<std::vector<Finding>> groups_of(std::span<const Finding> findings) {
   std::vector<std::string> series;
   std::vector<std::size_t> block;
   const auto place = [&](const std::string& name) {
-    const auto found = std::find(series.begin(), series.end(), name);
+    const auto found = std::ranges::find(series, name);
     if (found != series.end()) return static_cast<std::size_t>(found - series.begin());
     block.push_back(series.size());
     series.push_back(name);
@@ -128,7 +128,7 @@ std::vector<std::vector<Finding>> groups_of(std::span<const Finding> findings) {
     const std::size_t own = place(finding.series);
     const std::size_t other = first_with.emplace(finding.name, own).first->second;
     const auto [to, from] = std::minmax({block[own], block[other]});
-    std::replace(block.begin(), block.end(), std::size_t{from}, std::size_t{to});
+    std::ranges::replace(block, std::size_t{from}, std::size_t{to});
   }
   std::vector<std::vector<Finding>> blocks(series.size());
   for (const Finding& finding : findings) {
@@ -160,9 +160,7 @@ std::string interval_text(const Finding& finding) {
   if (!finding.value || !finding.low || !finding.high || *finding.low == *finding.high) return {};
   constexpr std::array<std::string_view, 5> scatters{"seconds", "cycles", "bytes_per_second",
                                                      "bytes_per_cycle", "hertz"};
-  const bool is_scatter =
-      std::find(scatters.begin(), scatters.end(), finding.unit) != scatters.end();
-  if (!is_scatter) return bracket_text(finding);
+  if (!contains(scatters, finding.unit)) return bracket_text(finding);
   const double aside = std::max(*finding.value - *finding.low, *finding.high - *finding.value);
   // A relative interval means little if the sign is uncertain or the value may be far larger.
   if (aside >= std::fabs(*finding.value)) return bracket_text(finding);
@@ -218,12 +216,11 @@ std::string words(std::string_view name) {
                               Title{"deviates_most", "largest deviation at"},
                               Title{"barrier_of_smallest", "barrier time of smallest work-group"},
                               Title{"barrier_of_largest", "barrier time of largest work-group"}};
-  const auto* const title = std::find_if(titles.begin(), titles.end(),
-                                         [&](const Title& each) { return each.name == name; });
+  const auto* const title = std::ranges::find(titles, name, &Title::name);
   if (title != titles.end()) return std::string(title->words);
   std::string text(name);
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return c == '_' || c == '-'; }, ' ');
+  std::ranges::replace_if(
+      text, [](char c) { return c == '_' || c == '-'; }, ' ');
   for (const std::string_view compound : {"start up", "sub group", "work group", "work item"}) {
     for (std::size_t at = text.find(compound); at != std::string::npos;
          at = text.find(compound, at + 1)) {

@@ -95,8 +95,8 @@ struct Scale {
 };
 
 bool has_cycles(const Grid& grid) {
-  return std::all_of(grid.cells.begin(), grid.cells.end(),
-                     [](const GridCell& cell) { return cell.value.cycles.has_value(); });
+  return std::ranges::all_of(grid.cells,
+                             [](const GridCell& cell) { return cell.value.cycles.has_value(); });
 }
 
 /// The values that a terminal shades, by place.
@@ -116,9 +116,8 @@ Map map_of(const Grid& grid) {
 }
 
 Scale scale_of(const Map& map, bool is_unicode) {
-  const auto [low, high] =
-      std::minmax_element(map.values.begin(), map.values.end(),
-                          [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto [low, high] = std::ranges::minmax_element(
+      map.values, [](const auto& a, const auto& b) { return a.second < b.second; });
   // Less than this is noise, and shades would make a pattern of it.
   constexpr double worth_showing = 1.1;
   // A file may hold any number, and the shades are logarithms.
@@ -232,9 +231,8 @@ std::vector<Grid> grids_of(const ProbeResult& result, const DeviceInfo& device) 
 }
 
 bool is_map(const Grid& grid) {
-  return std::any_of(grid.cells.begin(), grid.cells.end(), [&](const GridCell& cell) {
-    return cell.value.x != grid.cells.front().value.x;
-  });
+  return std::ranges::any_of(
+      grid.cells, [&](const GridCell& cell) { return cell.value.x != grid.cells.front().value.x; });
 }
 
 std::string map_title(const Grid& grid) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -56,8 +57,7 @@ std::string deflated(std::string_view text) {
   return base64(stream);
 }
 
-std::string fill(std::string_view page,
-                 const std::vector<std::pair<std::string_view, std::string>>& values) {
+std::string fill(std::string_view page, const std::map<std::string_view, std::string>& values) {
   std::string filled;
   while (true) {
     const std::size_t open = page.find("{{");
@@ -65,8 +65,7 @@ std::string fill(std::string_view page,
     if (open == std::string_view::npos) return filled;
     const std::size_t close = page.find("}}", open);
     const std::string_view name = page.substr(open + 2, close - open - 2);
-    const auto value = std::find_if(values.begin(), values.end(),
-                                    [&](const auto& each) { return each.first == name; });
+    const auto value = values.find(name);
     if (close == std::string_view::npos || value == values.end()) {
       throw std::invalid_argument("no value for {{" + std::string(name) + "}}");
     }
@@ -359,9 +358,7 @@ std::string heading_of(std::span<const Run> runs) {
 std::string names_of(std::span<const Run> runs) {
   std::vector<std::string> names;
   for (const Run& run : runs) {
-    if (std::find(names.begin(), names.end(), name_of(run)) == names.end()) {
-      names.push_back(name_of(run));
-    }
+    add_once(names, name_of(run));
   }
   return fmt::format("{}", fmt::join(names, ", "));
 }
@@ -369,7 +366,7 @@ std::string names_of(std::span<const Run> runs) {
 std::string lead_of(std::span<const Run> runs) {
   if (runs.empty()) return "The files contain no runs.";
   const auto earlier = [](const Run& a, const Run& b) { return a.started < b.started; };
-  const auto [first, last] = std::minmax_element(runs.begin(), runs.end(), earlier);
+  const auto [first, last] = std::ranges::minmax_element(runs, earlier);
   const std::string from = first->started.substr(0, 10);
   const std::string to = last->started.substr(0, 10);
   std::string text = runs.size() == 1
@@ -423,5 +420,13 @@ std::string page_of(std::span<const Run> runs) {
 }  // namespace report
 
 std::string render_html(std::span<const Run> runs) { return report::page_of(runs); }
+
+constexpr Writer formats::html{
+    .name = "html",
+    .ending = ".html",
+    .details = "An `.html` file is one page with charts, tables and the raw data. ",
+    .runs = [](std::span<const Run> runs, const TableStyle&) { return render_html(runs); },
+    .comparison = [](const Comparison& comparison, std::span<const RunDigest> runs,
+                     const TableStyle&) { return render_comparison_html(comparison, runs); }};
 
 }  // namespace clprobe

@@ -2,10 +2,10 @@
 // The frame of every page: one file with its styles, scripts and data, which loads nothing else.
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "present/svg.hpp"
@@ -28,8 +28,7 @@ std::string html_of(const HtmlPage& page);
 
 /// `{{name}}` replaced by the value of that name; what a value contains is not looked at again.
 /// Throws std::invalid_argument for a name that has no value.
-std::string fill(std::string_view page,
-                 const std::vector<std::pair<std::string_view, std::string>>& values);
+std::string fill(std::string_view page, const std::map<std::string_view, std::string>& values);
 
 /// A zlib stream (RFC 1950) of the text, in base64 (RFC 4648). In a browser `atob` and then
 /// `DecompressionStream("deflate")` give the text back.

@@ -68,4 +68,13 @@ std::string render_markdown(std::span<const Run> runs) {
   return report::to_markdown(blocks);
 }
 
+constexpr Writer formats::markdown{
+    .name = "markdown",
+    .ending = ".md",
+    .runs = [](std::span<const Run> runs, const TableStyle&) { return render_markdown(runs); },
+    .comparison = [](const Comparison& comparison, std::span<const RunDigest> runs,
+                     const TableStyle&) { return render_comparison_markdown(comparison, runs); },
+    .survey = [](const SurveyedApp& app,
+                 const TableStyle&) { return render_survey_markdown(app); }};
+
 }  // namespace clprobe

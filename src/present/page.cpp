@@ -215,19 +215,19 @@ std::string word_of(const Cell& cell) {
 }
 
 bool has_any(const Table& table, std::size_t column, std::string Cell::*part) {
-  return std::any_of(table.rows.begin(), table.rows.end(),
-                     [&](const auto& row) { return !(row[column].*part).empty(); });
+  return std::ranges::any_of(table.rows,
+                             [&](const auto& row) { return !(row[column].*part).empty(); });
 }
 
 bool is_number_column(const Table& table, std::size_t column) {
-  return std::any_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
+  return std::ranges::any_of(table.rows, [&](const auto& row) {
     return row[column].is_number && !row[column].text.empty();
   });
 }
 
 /// Numbers of levels stand below each other at the right.
 bool is_of_levels(const Table& table, std::size_t column) {
-  return std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
+  return std::ranges::all_of(table.rows, [&](const auto& row) {
     return row[column].text.find_first_not_of("0123456789+") == std::string::npos;
   });
 }
@@ -293,9 +293,9 @@ class TableText {
 
   [[nodiscard]] bool is_column(std::size_t value) const {
     const std::size_t column = table_.names + value;
-    return table_.is_of_devices ||
-           std::any_of(table_.rows.begin(), table_.rows.end(),
-                       [&](const auto& row) { return !word_of(row[column]).empty(); });
+    return table_.is_of_devices || std::ranges::any_of(table_.rows, [&](const auto& row) {
+             return !word_of(row[column]).empty();
+           });
   }
 
   [[nodiscard]] std::string title_of(std::size_t column) const {
@@ -331,8 +331,7 @@ class TableText {
 
   [[nodiscard]] bool has_words(const std::vector<Cell>& row, const Part& part) const {
     const auto cells = std::span(row).subspan(table_.names + part.first, part.last - part.first);
-    return std::any_of(cells.begin(), cells.end(),
-                       [](const Cell& cell) { return !word_of(cell).empty(); });
+    return std::ranges::any_of(cells, [](const Cell& cell) { return !word_of(cell).empty(); });
   }
 
   /// A word like "not reached" stands below the asides, so that a column of numbers stays narrow.
@@ -364,8 +363,7 @@ class TableText {
   }
 
   static bool has_text_in(std::span<const Cell> cells) {
-    return std::any_of(cells.begin(), cells.end(),
-                       [](const Cell& cell) { return !cell.text.empty(); });
+    return std::ranges::any_of(cells, [](const Cell& cell) { return !cell.text.empty(); });
   }
 
   const Page& page_;
@@ -392,7 +390,7 @@ void add_notes(Page& page, const Table& table) {
   std::vector<Note> notes;
   for (const std::vector<Cell>& row : table.rows) {
     const auto cells = std::span(row).subspan(table.names);
-    if (std::all_of(cells.begin(), cells.end(), [](const Cell& c) { return c.text.empty(); })) {
+    if (std::ranges::all_of(cells, [](const Cell& c) { return c.text.empty(); })) {
       continue;  // its reason stands in the row
     }
     for (std::size_t i = table.names; i < row.size(); ++i) {
@@ -401,9 +399,8 @@ void add_notes(Page& page, const Table& table) {
       std::string reason = row[i].reason;
       if (reason.starts_with(word + ": ")) reason.erase(0, word.size() + 2);
       const std::string about = table.head[i] + " " + word;
-      auto note = std::find_if(notes.begin(), notes.end(), [&](const Note& each) {
-        return each.about == about && each.reason == reason;
-      });
+      auto note = std::ranges::find_if(
+          notes, [&](const Note& each) { return each.about == about && each.reason == reason; });
       if (note == notes.end()) note = notes.insert(note, {about, reason, {}});
       note->subjects.push_back(names_in(table, row));
     }

@@ -64,9 +64,8 @@ std::string description_of(std::span<const Stack> stacks) {
   std::string text =
       fmt::format("Bars of {} kernels; each bar is the total time of one kernel.", stacks.size());
   for (const Stack& stack : stacks) {
-    const auto most =
-        std::max_element(stack.parts.begin(), stack.parts.end(),
-                         [](const StackPart& a, const StackPart& b) { return a.share < b.share; });
+    const auto most = std::ranges::max_element(
+        stack.parts, [](const StackPart& a, const StackPart& b) { return a.share < b.share; });
     text += fmt::format(" {}: {} {} %.", printable(stack.bar), printable(most->label),
                         share_text(*most));
   }
@@ -83,8 +82,8 @@ Chart curves_from(const Chart& chart, std::size_t first, std::size_t count) {
     return note.series < 0 || note.series >= static_cast<int>(count);
   });
   std::erase_if(part.beside, [&](const ChartSeries& each) {
-    return std::none_of(part.series.begin(), part.series.end(),
-                        [&](const ChartSeries& kept) { return kept.name == each.name; });
+    return std::ranges::none_of(part.series,
+                                [&](const ChartSeries& kept) { return kept.name == each.name; });
   });
   return part;
 }
@@ -115,8 +114,7 @@ class Figures {
     std::vector<std::string> titles;
     for (const auto& [run, result] : results()) {
       for (TitledChart& plot : charts_of_plots(*result, run->device)) {
-        const bool is_new = std::find(titles.begin(), titles.end(), plot.title) == titles.end();
-        if (is_new) titles.push_back(plot.title);
+        add_once(titles, plot.title);
         plots.push_back({run, std::move(plot)});
       }
     }
@@ -238,8 +236,7 @@ class Figures {
       const ProbeResult* const result = find_result(runs_[run], probe_);
       if (result != nullptr) charts[run] = chart_of(*result, runs_[run].device);
       for (const ChartSeries& series : charts[run].series) {
-        const bool is_known = std::find(names.begin(), names.end(), series.name) != names.end();
-        if (!is_known) names.push_back(series.name);
+        add_once(names, series.name);
       }
     }
     if (names.empty()) names.emplace_back();
@@ -257,8 +254,7 @@ class Figures {
     const std::vector<std::string> titles = run_titles(runs_);
     for (std::size_t run = 0; run < charts.size(); ++run) {
       const Chart& chart = charts[run];
-      const auto series = std::find_if(chart.series.begin(), chart.series.end(),
-                                       [&](const ChartSeries& each) { return each.name == name; });
+      const auto series = std::ranges::find(chart.series, name, &ChartSeries::name);
       if (series == chart.series.end()) continue;
       if (shared.series.empty()) {
         shared.x_name = chart.x_name;
@@ -318,5 +314,15 @@ std::string render_svg(std::span<const Run> runs, std::string_view probe) {
   // Inside a page the page's own style decides the colours.
   return svg.insert(svg.find('\n') + 1, report::dark_style);
 }
+
+constexpr Writer formats::svg{
+    .name = "svg",
+    .ending = ".svg",
+    .details =
+        "An `.svg` file is one chart; with several probes, its name begins with the probe to "
+        "draw, as in `latency.svg`. ",
+    .runs = [](std::span<const Run> runs,
+               const TableStyle& style) { return render_svg(runs, style.probe); },
+    .is_of_one_probe = true};
 
 }  // namespace clprobe

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -25,6 +27,11 @@ std::string csv_field(const Field& field) {
   } else {
     return field ? csv_field(*field) : std::string();
   }
+}
+
+/// Returns a finite end of an interval; nothing for infinity, which CSV and JSON cannot express.
+inline std::optional<double> finite(double end) {
+  return std::isfinite(end) ? std::optional(end) : std::nullopt;
 }
 
 /// A row of CSV with its line end.

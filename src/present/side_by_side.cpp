@@ -16,12 +16,12 @@
 #include "compare/api/compare.hpp"
 #include "present/device_text.hpp"
 #include "present/stacks.hpp"
+#include "text/api/text.hpp"
 
 namespace clprobe::report {
 
 const ProbeResult* find_result(const Run& run, std::string_view probe) {
-  const auto found = std::find_if(run.results.begin(), run.results.end(),
-                                  [&](const ProbeResult& each) { return each.probe == probe; });
+  const auto found = std::ranges::find(run.results, probe, &ProbeResult::probe);
   return found == run.results.end() ? nullptr : &*found;
 }
 
@@ -29,9 +29,7 @@ std::vector<std::string> probes_of(std::span<const Run> runs) {
   std::vector<std::string> probes;
   for (const Run& run : runs) {
     for (const ProbeResult& result : run.results) {
-      if (std::find(probes.begin(), probes.end(), result.probe) == probes.end()) {
-        probes.push_back(result.probe);
-      }
+      add_once(probes, result.probe);
     }
   }
   return probes;
@@ -57,7 +55,7 @@ std::vector<std::string_view> series_of(std::span<const Run> runs, const std::st
   for (const auto& [run, result] : results_of(runs, probe)) {
     auto place = order.begin();
     for (const Finding& each : result->findings) {
-      auto found = std::find(order.begin(), order.end(), each.series);
+      auto found = std::ranges::find(order, each.series);
       if (found == order.end()) found = order.insert(place, each.series);
       place = std::next(found);
     }
@@ -141,8 +139,7 @@ std::vector<std::string> names_of(std::span<const Run> runs, const std::string& 
   std::vector<std::string> names;
   for (const auto& [run, result] : results_of(runs, probe)) {
     for (const Finding& each : result->findings) {
-      const bool is_new = std::find(names.begin(), names.end(), each.name) == names.end();
-      if (is_new && is_shared(each) && !value_text(each).empty()) names.push_back(each.name);
+      if (is_shared(each) && !value_text(each).empty()) add_once(names, each.name);
     }
   }
   return names;
@@ -155,10 +152,10 @@ SharedGrid compare_probe(std::span<const Run> runs, const std::string& probe) {
   std::map<std::pair<std::ptrdiff_t, int>, SharedRow> rows;  // by the places of series and level
   for (const auto& [run, result] : results_of(runs, probe)) {
     for (const Finding& each : result->findings) {
-      const auto name = std::find(grid.names.begin(), grid.names.end(), each.name);
+      const auto name = std::ranges::find(grid.names, each.name);
       if (!is_shared(each) || name == grid.names.end()) continue;
       const std::optional<int> place = place_of(places[run], each);
-      const auto series = std::find(order.begin(), order.end(), each.series) - order.begin();
+      const auto series = std::ranges::find(order, each.series) - order.begin();
       SharedRow& row = rows[{series, place.value_or(0)}];
       if (row.cells.empty()) {
         row.series = each.series;
@@ -178,9 +175,8 @@ SharedGrid compare_probe(std::span<const Run> runs, const std::string& probe) {
 std::vector<SharedGrid> compare_findings(std::span<const Run> runs) {
   std::vector<SharedGrid> grids;
   for (const std::string& probe : probes_of(runs)) {
-    const auto count = std::count_if(runs.begin(), runs.end(), [&](const Run& each) {
-      return find_result(each, probe) != nullptr;
-    });
+    const auto count = std::ranges::count_if(
+        runs, [&](const Run& each) { return find_result(each, probe) != nullptr; });
     if (count >= 2) grids.push_back(compare_probe(runs, probe));
   }
   return grids;
@@ -189,13 +185,13 @@ std::vector<SharedGrid> compare_findings(std::span<const Run> runs) {
 namespace {
 
 bool has_time(const std::vector<const Finding*>& cells) {
-  return std::any_of(cells.begin(), cells.end(), [](const Finding* each) {
+  return std::ranges::any_of(cells, [](const Finding* each) {
     return each != nullptr && each->unit == "seconds" && each->value;
   });
 }
 
 bool is_shown(const SharedRow& row, std::size_t name, Form form) {
-  return std::any_of(row.cells.begin(), row.cells.end(), [&](const auto& cells) {
+  return std::ranges::any_of(row.cells, [&](const auto& cells) {
     const Finding* const finding = cells[name];
     if (finding == nullptr) return false;
     if (form == Form::whole) return true;
@@ -234,8 +230,7 @@ void add_causes(std::span<const Run> runs, const std::string& probe, Table& tabl
       if (largest == nullptr) continue;
       if (!causes.contains(stack.bar)) bars.push_back(stack.bar);
       std::vector<std::string>& labels = causes[stack.bar];
-      const bool is_new = std::find(labels.begin(), labels.end(), largest->label) == labels.end();
-      if (is_new) labels.push_back(largest->label);
+      add_once(labels, largest->label);
     }
   }
   for (const std::string& bar : bars) {
@@ -244,8 +239,7 @@ void add_causes(std::span<const Run> runs, const std::string& probe, Table& tabl
       std::vector<Cell> cells{
           {bar + ":"}, {}, {colon == std::string::npos ? label : label.substr(colon + 2)}};
       for (const std::vector<Stack>& of_run : stacks) {
-        const auto stack = std::find_if(of_run.begin(), of_run.end(),
-                                        [&](const Stack& each) { return each.bar == bar; });
+        const auto stack = std::ranges::find(of_run, bar, &Stack::bar);
         const StackPart* const part = stack == of_run.end() ? nullptr : part_of(*stack, label);
         cells.push_back({part == nullptr ? "" : quantity_text(part->share, "share")});
       }

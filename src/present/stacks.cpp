@@ -66,7 +66,7 @@ std::vector<std::size_t> category_numbers(std::span<const std::string> categorie
   std::vector<std::size_t> numbers;
   std::size_t next = known_categories.size();
   for (const std::string& category : categories) {
-    const auto* const found = std::find(known_categories.begin(), known_categories.end(), category);
+    const auto* const found = std::ranges::find(known_categories, category);
     numbers.push_back(found == known_categories.end()
                           ? next++
                           : static_cast<std::size_t>(found - known_categories.begin()));
@@ -78,18 +78,17 @@ std::vector<Finding> without_stacks(std::span<const Finding> findings) {
   std::vector<Finding> others;
   for (const Finding& finding : findings) {
     if (is_told_by_label(finding)) continue;
-    const bool is_time = finding.name == stack_time_name &&
-                         std::any_of(findings.begin(), findings.end(), [&](const Finding& each) {
-                           return is_stack_part(each) && each.series == finding.series;
-                         });
+    const bool is_time =
+        finding.name == stack_time_name && std::ranges::any_of(findings, [&](const Finding& each) {
+          return is_stack_part(each) && each.series == finding.series;
+        });
     if (!is_time) others.push_back(finding);
   }
   return others;
 }
 
 std::string view_title(std::string_view view) {
-  const auto* const found = std::find_if(view_titles.begin(), view_titles.end(),
-                                         [&](const ViewTitle& each) { return each.view == view; });
+  const auto* const found = std::ranges::find(view_titles, view, &ViewTitle::view);
   return found == view_titles.end() ? words(view) : std::string(found->title);
 }
 
@@ -112,8 +111,7 @@ std::string share_text(const StackPart& part) {
 }
 
 const StackPart* part_of(const Stack& stack, std::string_view label) {
-  const auto found = std::find_if(stack.parts.begin(), stack.parts.end(),
-                                  [&](const StackPart& each) { return each.label == label; });
+  const auto found = std::ranges::find(stack.parts, label, &StackPart::label);
   return found == stack.parts.end() ? nullptr : &*found;
 }
 
@@ -132,8 +130,7 @@ std::vector<std::string> remarks_of(std::span<const Stack> stacks) {
   for (const Stack& stack : stacks) {
     for (const StackPart& part : stack.parts) {
       if (!part.is_resolved || part.reason.empty()) continue;
-      auto remark = std::find_if(remarks.begin(), remarks.end(),
-                                 [&](const Remark& each) { return each.reason == part.reason; });
+      auto remark = std::ranges::find(remarks, part.reason, &Remark::reason);
       if (remark == remarks.end()) remark = remarks.insert(remark, {part.reason, {}});
       const bool is_new = remark->bars.empty() || remark->bars.back() != stack.bar;
       if (is_new) remark->bars.push_back(stack.bar);
@@ -311,8 +308,7 @@ std::vector<int> cells_of(const std::vector<CategoryShare>& shares, int cells) {
     left -= given[i];
     rest.emplace_back(exact - std::floor(exact), i);
   }
-  std::stable_sort(rest.begin(), rest.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::ranges::stable_sort(rest, [](const auto& a, const auto& b) { return a.first > b.first; });
   for (std::size_t i = 0; i < rest.size() && left > 0; ++i, --left) ++given[rest[i].second];
   return given;
 }

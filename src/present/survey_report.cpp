@@ -159,9 +159,7 @@ std::vector<std::string> devices_of(const Survey& survey) {
   std::vector<std::string> devices;
   for (const Row& row : survey.rows) {
     const std::string& device = row.signature.device;
-    if (std::find(devices.begin(), devices.end(), device) == devices.end()) {
-      devices.push_back(device);
-    }
+    add_once(devices, device);
   }
   return devices;
 }
@@ -276,7 +274,7 @@ std::string rest_text(const Survey& survey, std::span<const Line> shown,
     parts.push_back(fmt::format("{} more, {:.1f} % of the device time",
                                 format_count(hidden.size(), "kernel"), 100.0 * rest));
   }
-  if (std::any_of(shown.begin(), shown.end(), [](const Line& line) { return line.sizes > 1; })) {
+  if (std::ranges::any_of(shown, [](const Line& line) { return line.sizes > 1; })) {
     parts.emplace_back("a row for each size");
   }
   return parts.empty() ? "" : fmt::format("-v shows {}", fmt::join(parts, ", and "));

@@ -86,12 +86,12 @@ const Label* choose(const std::vector<Label>& candidates, const std::vector<Labe
                     const std::vector<Place>& dots) {
   const Label* second_best = nullptr;
   for (const Label& label : candidates) {
-    const bool is_free = label.place.y > top + 12 && label.place.y < bottom - 3 &&
-                         std::none_of(taken.begin(), taken.end(),
-                                      [&](const Label& each) { return label.overlaps(each); });
+    const bool is_free =
+        label.place.y > top + 12 && label.place.y < bottom - 3 &&
+        std::ranges::none_of(taken, [&](const Label& each) { return label.overlaps(each); });
     if (!is_free) continue;
     const bool covers_curve =
-        std::any_of(dots.begin(), dots.end(), [&](const Place& dot) { return label.covers(dot); });
+        std::ranges::any_of(dots, [&](const Place& dot) { return label.covers(dot); });
     if (!covers_curve) return &label;
     if (second_best == nullptr) second_best = &label;
   }
@@ -207,9 +207,9 @@ class Picture {
         end, top, bottom, width - 8, top + plot_height / 2,
         html_text(printable(chart_.beside_title)));
     for (std::size_t i = 0; i < chart_.series.size(); ++i) {
-      const auto beside =
-          std::find_if(chart_.beside.begin(), chart_.beside.end(),
-                       [&](const ChartSeries& each) { return each.name == chart_.series[i].name; });
+      const auto beside = std::ranges::find_if(chart_.beside, [&](const ChartSeries& each) {
+        return each.name == chart_.series[i].name;
+      });
       if (beside == chart_.beside.end()) continue;
       std::string path;
       for (const ChartPoint& point : sorted(*beside)) {

@@ -46,7 +46,7 @@ std::vector<std::string> columns_that_vary(const std::vector<const Point*>& poin
   std::vector<std::string> varying;
   for (const std::string& name : names.in_order()) {
     const Value* const first = find_known(*points.front(), name);
-    const bool varies = std::any_of(points.begin(), points.end(), [&](const Point* point) {
+    const bool varies = std::ranges::any_of(points, [&](const Point* point) {
       const Value* const value = find_known(*point, name);
       return (value == nullptr) != (first == nullptr) || (value != nullptr && *value != *first);
     });
@@ -108,7 +108,7 @@ void add_points(Page& page, const ProbeResult& result, const DeviceInfo& device)
     for (const Point& point : result.points) {
       if (point.series == series) points.push_back(&point);
     }
-    std::stable_sort(points.begin(), points.end(), [&](const Point* a, const Point* b) {
+    std::ranges::stable_sort(points, [&](const Point* a, const Point* b) {
       return numeric(*a, x).value_or(0.0) < numeric(*b, x).value_or(0.0);
     });
     std::string same;
@@ -155,8 +155,8 @@ Pictures pictures_of(const ProbeResult& result, const DeviceInfo& device) {
 
 /// "24 points, 2 failed".
 std::string points_text(const ProbeResult& result) {
-  const auto failed = std::count_if(result.points.begin(), result.points.end(),
-                                    [](const Point& point) { return !point.failure.empty(); });
+  const auto failed = std::ranges::count_if(
+      result.points, [](const Point& point) { return !point.failure.empty(); });
   if (result.points.empty()) return format_count(result.findings.size(), "finding");
   const std::string text = format_count(result.points.size(), "point");
   return failed == 0 ? text : fmt::format("{}, {} failed", text, failed);
@@ -226,7 +226,7 @@ struct Section {
 };
 
 std::size_t lines_in(std::string_view text) {
-  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  return static_cast<std::size_t>(std::ranges::count(text, '\n'));
 }
 
 std::vector<std::string> short_row_texts(const ProbeResult& result, const TableStyle& style) {
@@ -291,8 +291,7 @@ void choose(std::vector<Section>& sections, std::size_t room) {
 }
 
 bool are_complete(const std::vector<Section>& sections) {
-  return std::all_of(sections.begin(), sections.end(),
-                     [](const Section& each) { return each.is_complete(); });
+  return std::ranges::all_of(sections, [](const Section& each) { return each.is_complete(); });
 }
 
 /// "stalls; charts of banks, inflight; rows of transfer".
@@ -456,5 +455,11 @@ std::string render_table(std::span<const Run> runs, const TableStyle& style) {
                            style.all_points ? report::Form::whole : report::Form::usual);
   return page.text();
 }
+
+constexpr Writer formats::table{.name = "table",
+                                .ending = ".txt",
+                                .runs = render_table,
+                                .comparison = render_comparison_table,
+                                .survey = render_survey_table};
 
 }  // namespace clprobe

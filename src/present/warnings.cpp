@@ -114,7 +114,7 @@ constexpr std::array warning_texts{
 
 std::string normalised(std::string_view code) {
   std::string text(code);
-  std::replace(text.begin(), text.end(), '-', '_');
+  std::ranges::replace(text, '-', '_');
   return text;
 }
 
@@ -145,9 +145,7 @@ std::optional<std::string> filled(std::string_view text, const Parameters& facts
 
 /// The prose of a code; null for a code of another version.
 const WarningText* find_text(std::string_view code) {
-  const auto* const known = std::find_if(
-      warning_texts.begin(), warning_texts.end(),
-      [code = normalised(code)](const WarningText& each) { return each.code == code; });
+  const auto* const known = std::ranges::find(warning_texts, normalised(code), &WarningText::code);
   return known == warning_texts.end() ? nullptr : &*known;
 }
 

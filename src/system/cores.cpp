@@ -153,7 +153,7 @@ CoreUse core_use(int child) {
     };
     std::array<double, all> ticks{};
     if (line[3] == ' ' || !(words >> core)) continue;  // the sum of all
-    if (std::find(allowed.begin(), allowed.end(), core) == allowed.end()) continue;
+    if (std::ranges::find(allowed, core) == allowed.end()) continue;
     for (double& each : ticks) words >> each;
     const double free = ticks[idle] + ticks[waiting_for_disk];
     use.idle_s += free / ticks_per_second;
@@ -191,7 +191,7 @@ double ns_of_mixing() {
     mixed = mix(mixed);
     each = std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
   }
-  std::sort(times.begin(), times.end());
+  std::ranges::sort(times);
   return times[1];
 }
 
@@ -240,7 +240,7 @@ int QuietCore::choose(int here) {
   constexpr double about_as_fast = 1.15;
   constexpr std::size_t max_looks = 16;
   const bool is_first = !fastest_ns_;  // then nobody knows how fast a core can be
-  const auto place = std::find(allowed_.begin(), allowed_.end(), here);
+  const auto place = std::ranges::find(allowed_, here);
   const auto first = static_cast<std::size_t>(place - allowed_.begin());
   int best = here;
   double best_ns = HUGE_VAL;

@@ -34,7 +34,7 @@ std::vector<Path> folders_in(const Path& parent, std::string_view prefix) {
        !failure && each != std::filesystem::directory_iterator(); each.increment(failure)) {
     if (each->path().filename().string().starts_with(prefix)) found.push_back(each->path());
   }
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found);
   return found;
 }
 
@@ -162,7 +162,7 @@ PowerMeter rapl_meter(const PowerPlaces& places) {
   bool is_there = false;
   for (const Path& zone : folders_in(Path(places.sys) / "class/powercap", "intel-rapl:")) {
     const std::string name = zone.filename().string();
-    if (std::count(name.begin(), name.end(), ':') != 1) continue;  // a part of a package
+    if (std::ranges::count(name, ':') != 1) continue;  // a part of a package
     is_there = true;
     const auto energy = number_in(zone / "energy_uj");
     const auto range = number_in(zone / "max_energy_range_uj");

@@ -5,6 +5,8 @@
 #include <array>
 #include <cstddef>
 
+#include "text/api/text.hpp"
+
 namespace clprobe {
 namespace {
 
@@ -39,18 +41,18 @@ bool is_secret_part(std::string_view part) {
       "token",    "apikey", "credentials", "credential", "signature"};
   constexpr std::array<std::string_view, 3> no_secrets{"bypass", "compass", "multipass"};
   const auto ends = [&](std::string_view ending) { return part.ends_with(ending); };
-  if (std::find(words.begin(), words.end(), part) != words.end()) return true;
-  if (std::any_of(endings.begin(), endings.end(), ends) || ends("pwd") || ends("secrets")) {
+  if (contains(words, part)) return true;
+  if (std::ranges::any_of(endings, ends) || ends("pwd") || ends("secrets")) {
     return true;
   }
-  const bool is_other = std::find(no_secrets.begin(), no_secrets.end(), part) != no_secrets.end();
+  const bool is_other = contains(no_secrets, part);
   return (ends("pass") && !is_other) || (ends("key") && part.size() > 6);
 }
 
 bool is_secret_name(std::string_view name) {
   const std::vector<std::string> parts = parts_of(name);
   if (!parts.empty() && parts.front() == "no") return false;
-  return std::any_of(parts.begin(), parts.end(), is_secret_part);
+  return std::ranges::any_of(parts, is_secret_part);
 }
 
 /// Hides the text after the first "name=" or "name:" of a secret, anywhere in the word.
@@ -123,14 +125,14 @@ Next next_of(std::string_view word, bool is_value) {
 }
 
 bool is_short_number(std::string_view word) {
-  return word.size() <= 3 && std::all_of(word.begin(), word.end(), is_digit);
+  return word.size() <= 3 && std::ranges::all_of(word, is_digit);
 }
 
 /// "-phunter2", as some programs have it, but neither "-p8080" nor "-print".
 bool holds_secret(std::string_view word) {
   if (!word.starts_with("-p") || word.size() < 4) return false;
   const std::string_view value = word.substr(2);
-  return !std::all_of(value.begin(), value.end(), is_digit) &&
+  return !std::ranges::all_of(value, is_digit) &&
          value.find_first_of("0123456789") != std::string_view::npos &&
          value.find('=') == std::string_view::npos;
 }
@@ -144,7 +146,7 @@ bool is_of_program(std::string_view value) {
       !value.empty() && is_digit(value.front()) && value.size() <= max_digits &&
       value.find_first_not_of("0123456789abcdefABCDEFxXuUlL.") == std::string_view::npos;
   if (value.starts_with('u')) value.remove_prefix(1);
-  return is_number || std::any_of(types.begin(), types.end(), [&](std::string_view type) {
+  return is_number || std::ranges::any_of(types, [&](std::string_view type) {
            return value.starts_with(type) && value.size() <= type.size() + 2;
          });
 }

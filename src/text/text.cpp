@@ -64,9 +64,8 @@ std::string_view ascii_form(utf8proc_int32_t code) {
                              Form{U'–', "-"},    Form{U'—', "-"},   Form{U'·', "-"},
                              Form{U'×', "x"},    Form{U'…', "..."}, Form{U'®', "(R)"},
                              Form{U'™', "(TM)"}, Form{U'≥', ">="},  Form{U'≤', "<="}};
-  const auto* const found = std::find_if(forms.begin(), forms.end(), [&](const Form& form) {
-    return form.code == static_cast<char32_t>(code);
-  });
+  const auto* const found = std::ranges::find_if(
+      forms, [&](const Form& form) { return form.code == static_cast<char32_t>(code); });
   return found == forms.end() ? std::string_view("?") : found->ascii;
 }
 
@@ -197,8 +196,8 @@ constexpr std::size_t max_letters = 64;
 std::string letters_of(std::string_view word) {
   word.remove_prefix(std::min(word.find_first_not_of('-'), word.size()));
   std::string letters(word);
-  std::transform(letters.begin(), letters.end(), letters.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::ranges::transform(letters, letters.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return letters;
 }
 

@@ -58,22 +58,25 @@ std::string find_in_text(std::string_view text) {
 
 std::vector<Shown> show_reports(std::span<const Run> runs, bool with_page) {
   std::vector<Shown> shown;
-  shown.push_back({"table", render_table(runs, {})});
   TableStyle wide;
   wide.all_points = true;
   wide.unicode = true;
   wide.width = 200;
   shown.push_back({"wide table", render_table(runs, wide)});
-  shown.push_back({"json", to_json(runs)});
-  shown.push_back({"csv", render_csv(runs)});
-  shown.push_back({"markdown", render_markdown(runs)});
-  if (with_page) shown.push_back({"html", render_html(runs)});
   std::set<std::string> probes;
   for (const Run& run : runs) {
     for (const ProbeResult& result : run.results) probes.insert(result.probe);
   }
-  for (const std::string& probe : probes) {
-    shown.push_back({fmt::format("svg of {}", probe), render_svg(runs, probe)});
+  for (const Writer* const each : writers()) {
+    if (each->name == "html" && !with_page) continue;
+    if (!each->is_of_one_probe) {
+      shown.push_back({std::string(each->name), each->runs(runs, {})});
+      continue;
+    }
+    for (const std::string& probe : probes) {
+      shown.push_back(
+          {fmt::format("{} of {}", each->name, probe), each->runs(runs, {.probe = probe})});
+    }
   }
   return shown;
 }
@@ -85,14 +88,14 @@ std::vector<Shown> show_comparisons(const Run& baseline, std::span<const Run> ru
   for (const Run& run : runs) digests.push_back(digest(run, "new.json"));
   const Comparison comparison = compare(digests, 0, threshold);
   std::vector<Shown> shown;
-  shown.push_back({"comparison", render_comparison_table(comparison, digests, {})});
   TableStyle wide;
   wide.all_points = true;
   shown.push_back({"wide comparison", render_comparison_table(comparison, digests, wide)});
-  shown.push_back({"comparison json", comparison_to_json(comparison, digests)});
-  shown.push_back({"comparison csv", render_comparison_csv(comparison, digests)});
-  if (with_page) shown.push_back({"comparison html", render_comparison_html(comparison, digests)});
-  shown.push_back({"comparison markdown", render_comparison_markdown(comparison, digests)});
+  for (const Writer* const each : writers()) {
+    if (each->comparison == nullptr || (each->name == "html" && !with_page)) continue;
+    shown.push_back(
+        {fmt::format("comparison {}", each->name), each->comparison(comparison, digests, {})});
+  }
   return shown;
 }
 

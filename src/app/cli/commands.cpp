@@ -102,9 +102,8 @@ bool is_one_word(const CommandRow& row) {
 }
 
 const CommandRow* find_command(std::string_view word) {
-  const auto* const found = std::find_if(commands.begin(), commands.end(), [&](const auto& each) {
-    return !each.word.empty() && each.word == word;
-  });
+  const auto* const found = std::ranges::find_if(
+      commands, [&](const auto& each) { return !each.word.empty() && each.word == word; });
   return found == commands.end() ? nullptr : found;
 }
 
@@ -133,16 +132,14 @@ std::string_view title_of(Category category) {
 
 const Flag* find_flag(std::string_view name) {
   const std::span<const Flag> flags = all_flags();
-  const auto found = std::find_if(flags.begin(), flags.end(),
-                                  [name](const Flag& each) { return each.name == name; });
+  const auto found = std::ranges::find(flags, name, &Flag::name);
   return found == flags.end() ? nullptr : &*found;
 }
 
 const Flag* find_flag(char letter) {
   const std::span<const Flag> flags = all_flags();
-  const auto found = std::find_if(flags.begin(), flags.end(), [letter](const Flag& each) {
-    return letter != '\0' && each.short_name == letter;
-  });
+  const auto found = std::ranges::find_if(
+      flags, [letter](const Flag& each) { return letter != '\0' && each.short_name == letter; });
   return found == flags.end() ? nullptr : &*found;
 }
 
@@ -209,8 +206,7 @@ ProbeFlags::ProbeFlags(const Probe& of)
 }
 
 const Flag* ProbeFlags::find(std::string_view name) const {
-  const auto found = std::find_if(flags.begin(), flags.end(),
-                                  [name](const Flag& each) { return each.name == name; });
+  const auto found = std::ranges::find(flags, name, &Flag::name);
   return found == flags.end() ? nullptr : &*found;
 }
 

@@ -121,8 +121,8 @@ Context read_context(std::span<const std::string> words, std::span<const Probe* 
       context.is_live = context.is_live || word == "--live";
       continue;
     }
-    const auto probe = std::find_if(probes.begin(), probes.end(),
-                                    [&](const Probe* each) { return each->id == word; });
+    const auto probe =
+        std::ranges::find_if(probes, [&](const Probe* each) { return each->id == word; });
     const bool can_be_command = context.command == nullptr && context.probes.empty();
     const CommandRow* const command = can_be_command ? find_command(word) : nullptr;
     if (command != nullptr) {
@@ -165,9 +165,8 @@ std::vector<Described> values_of(const Flag& flag, const Completed& known) {
   if (flag.kind != ValueKind::series) return values;
   for (const Probe* const probe : known.probes) {
     for (const Series& series : probe->series) {
-      const bool is_known = std::any_of(values.begin(), values.end(), [&](const Described& each) {
-        return each.word == series.name;
-      });
+      const bool is_known = std::ranges::any_of(
+          values, [&](const Described& each) { return each.word == series.name; });
       if (!is_known) values.push_back({std::string(series.name), std::string(series.summary)});
     }
   }
@@ -187,7 +186,7 @@ std::string complete_value(const Flag& flag, std::string_view option, std::strin
   const std::string_view before = value.substr(0, end);
   const std::vector<std::string_view> there = split_list(before);
   for (const Described& each : values_of(flag, known)) {
-    if (is_list && std::find(there.begin(), there.end(), each.word) != there.end()) continue;
+    if (is_list && contains(there, each.word)) continue;
     candidates.add(fmt::format("{}{}{}", option, before, each.word), each.description);
   }
   return candidates.text(is_list ? "list" : "words");

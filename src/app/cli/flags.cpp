@@ -71,7 +71,7 @@ void set(Options& options, Text /*text*/) {
 template <auto member, const auto& words>
 void choose(Options& options, Text value) {
   using Enum = std::remove_reference_t<decltype(options.*member)>;
-  options.*member = static_cast<Enum>(std::find(words.begin(), words.end(), value) - words.begin());
+  options.*member = static_cast<Enum>(std::ranges::find(words, value) - words.begin());
 }
 
 /// Adds "NAME=VALUE" to the environment of a side. VALUE may be empty.
@@ -422,16 +422,6 @@ constexpr std::array table{
          .kind = ValueKind::file,
          .category = Category::results,
          .commands = with_results | profiling,
-         .details =
-             "Also write the results to FILE, in the format of its extension. A `.csv` file has "
-             "one row per sample; per finding if its name ends in `findings.csv`, per point if it "
-             "ends in `curves.csv`. An `.html` "
-             "file is one page with charts, tables and the raw data. An `.svg` file is one "
-             "chart; with several probes, its name begins with the probe to draw, as in "
-             "`latency.svg`. "
-             "`-` is stdout; it and devices such as `/dev/null` take the format of `--format`. A "
-             "file is replaced as a whole after each probe, so an interrupted run leaves the "
-             "results until then.",
          .is_repeatable = true,
          .update = [](Options& options,
                       Text path) { options.outputs.push_back(parse_output(path)); }},
@@ -518,21 +508,27 @@ constexpr std::array table{
 }  // namespace
 
 std::span<const Flag> all_flags() {
-  // Formats and their endings are those of the writers.
   static const std::vector<std::string_view> formats =
       format_names([](const Writer& each) { return each.runs != nullptr; });
-  static const std::string output_summary = [] {
-    std::string endings;
-    for (const Writer& each : writers()) {
-      if (each.ending.starts_with('.')) endings += fmt::format(" {}", each.ending);
-    }
-    return fmt::format("also write FILE:{}; - is stdout", endings);
-  }();
+  static std::string output_summary = "also write FILE:";
+  static std::string output_details =
+      "Also write the results to FILE, in the format of its extension. ";
   static const auto flags = [] {
+    for (const Writer* const each : writers()) {
+      if (each->ending.starts_with('.')) output_summary += fmt::format(" {}", each->ending);
+      output_details += each->details;
+    }
+    output_summary += "; - is stdout";
+    output_details +=
+        "`-` is stdout; it and devices such as `/dev/null` take the format of `--format`. A file "
+        "is replaced as a whole after each probe, so an interrupted run leaves the results until "
+        "then.";
     auto filled = table;
     for (Flag& row : filled) {
       if (row.name == "format") row.choices = formats;
-      if (row.name == "output") row.summary = output_summary;
+      if (row.name != "output") continue;
+      row.summary = output_summary;
+      row.details = output_details;
     }
     return filled;
   }();

@@ -51,7 +51,7 @@ using ColourMode = terminal::ColourMode;
 /// Target of one rendering: a path, or "-" for stdout.
 struct Output {
   std::string path{};
-  const Writer* format{&writers().front()};
+  const Writer* format{writers().front()};
 
   friend bool operator==(const Output&, const Output&) = default;
 };
@@ -68,7 +68,7 @@ struct Options {
   std::string device{};               ///< as typed; empty: the best device
   std::vector<std::string> labels{};  ///< of the runs, in their order
   std::vector<Output> outputs{};      ///< -o; stdout gets `format` unless one of them is "-"
-  const Writer* format{&writers().front()};
+  const Writer* format{writers().front()};
   std::map<std::string, ProbeOptions, std::less<>> of_probe{};  ///< by id
   Bytes max_memory{};
   Effort effort{Effort::normal};

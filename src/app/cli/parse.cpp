@@ -47,9 +47,8 @@ struct Line {
 };
 
 const ProbeFlags* find_probe_flags(std::string_view word, Probes probes) {
-  const auto found = std::find_if(probes.begin(), probes.end(), [word](const ProbeFlags& each) {
-    return each.probe->id == word;
-  });
+  const auto found = std::ranges::find_if(
+      probes, [word](const ProbeFlags& each) { return each.probe->id == word; });
   return found == probes.end() ? nullptr : &*found;
 }
 
@@ -73,7 +72,7 @@ std::optional<std::string_view> completed(std::string_view typed, const Words& a
 
 UsageError unknown_option(std::string_view argument, const Words& arguments, Probes probes) {
   const std::string_view typed = argument.substr(0, argument.find('='));
-  if (std::find(repetitions.begin(), repetitions.end(), typed) != repetitions.end()) {
+  if (contains(repetitions, typed)) {
     return UsageError(
         fmt::format("unknown option {}: clprobe repeats until the interval is narrow enough; use "
                     "--thorough or --time-budget TIME to measure longer",
@@ -188,7 +187,7 @@ class LineReader {
 Line read_line(const Words& arguments, Probes probes) {
   LineReader reader(probes);
   Line line;
-  const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
+  const auto dashes = std::ranges::find(arguments, "--");
   line.items = reader.read({arguments.begin(), dashes});
   if (dashes == arguments.end()) return line;
   const Words before = line.words();
@@ -258,7 +257,7 @@ void check_value(const Flag& flag, const std::string& value) {
   const bool is_list = flag.kind == ValueKind::choices;
   for (const std::string_view word :
        is_list ? split_list(value) : std::vector<std::string_view>{value}) {
-    if (std::find(flag.choices.begin(), flag.choices.end(), word) != flag.choices.end()) continue;
+    if (contains(flag.choices, word)) continue;
     const UsageError problem =
         unknown_word("value", word, {flag.choices.begin(), flag.choices.end()},
                      "choose " + join_choices(flag.choices));
@@ -278,8 +277,8 @@ void update_probe(ProbeOptions& asked, const Flag& flag, const std::string& valu
 /// Stores all values. Options follow their probe; those of an only probe may stand anywhere.
 Typed apply(Options& options, const Line& line, Probes probes) {
   Typed typed{.words = line.words()};
-  const bool is_live = std::any_of(line.items.begin(), line.items.end(),
-                                   [](const Item& each) { return each.name == "live"; });
+  const bool is_live =
+      std::ranges::any_of(line.items, [](const Item& each) { return each.name == "live"; });
   const Words& words = typed.words;
   const bool measures = words.empty() || find_command(words.front()) == nullptr ||
                         (words.front() == "compare" && is_live);
@@ -344,10 +343,10 @@ Request request_for(const Probe& probe, const Options& options) {
   }
   for (const Option& option : probe.options) {
     if (!std::holds_alternative<TracePath>(option.value)) continue;
-    std::copy_if(options.traces.begin(), options.traces.end(), std::back_inserter(request.traces),
-                 [path = request.own.word(option.name)](const AskedTrace& each) {
-                   return each.path == path;
-                 });
+    std::ranges::copy_if(options.traces, std::back_inserter(request.traces),
+                         [path = request.own.word(option.name)](const AskedTrace& each) {
+                           return each.path == path;
+                         });
   }
   return request;
 }

@@ -17,13 +17,9 @@ namespace {
 using Words = std::vector<std::string>;
 using Names = std::vector<std::string_view>;
 
-bool contains(const auto& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
 const std::string* typed_value(const Typed& typed, std::string_view name) {
-  const auto found = std::find_if(typed.flags.begin(), typed.flags.end(),
-                                  [name](const auto& each) { return each.first->name == name; });
+  const auto found = std::ranges::find_if(
+      typed.flags, [name](const auto& each) { return each.first->name == name; });
   return found == typed.flags.end() ? nullptr : &found->second;
 }
 
@@ -37,9 +33,7 @@ Names with_commands(Names names) {
 
 void remove_repeated(Words& words) {
   Words kept;
-  for (std::string& word : words) {
-    if (!contains(kept, word)) kept.push_back(std::move(word));
-  }
+  for (std::string& word : words) add_once(kept, std::move(word));
   words = std::move(kept);
 }
 
@@ -72,7 +66,7 @@ void check_probes(const Words& words, const Names& probes) {
     }
     if (word.find(',') != std::string::npos) {
       std::string apart = word;
-      std::replace(apart.begin(), apart.end(), ',', ' ');
+      std::ranges::replace(apart, ',', ' ');
       throw UsageError(
           fmt::format("unknown probe {}: separate probes with spaces, as in `clprobe {}`",
                       quote(word), printable(apart)));
@@ -86,7 +80,7 @@ void check_probes(const Words& words, const Names& probes) {
 }
 
 void check_files(const Words& files, std::string_view command, std::string_view how) {
-  if (!files.empty() && !contains(files, "")) return;
+  if (!files.empty() && !contains(files, std::string_view())) return;
   throw UsageError(fmt::format("{} needs files: write `clprobe {} {}", command, command, how));
 }
 
@@ -182,7 +176,7 @@ void check_formats(const Options& options) {
       Rule{options.command == Command::list, "list",
            [](const Writer& each) { return each.name == "table" || each.name == "json"; }},
       Rule{is_comparison, "compare", [](const Writer& each) { return each.comparison != nullptr; },
-           ": for a chart or the curves of the same files, use clprobe report"},
+           "; clprobe report writes it for the same files"},
       Rule{is_survey, "profile --list", [](const Writer& each) { return each.survey != nullptr; }}};
   for (const Rule& rule : rules) {
     const auto check = [&](const Writer& format, std::string_view flag) {

@@ -89,8 +89,7 @@ constexpr std::array share_units{ScaledUnit{"%", 0.01}, ScaledUnit{" %", 0.01}};
 /// The number in its unit, such as 90 for "1.5min"; -1 if a number or a known unit is missing.
 double read_scaled(std::string_view text, std::span<const ScaledUnit> units) {
   const Number number = read_number(text);
-  const auto unit = std::find_if(units.begin(), units.end(),
-                                 [&](const ScaledUnit& each) { return each.word == number.rest; });
+  const auto unit = std::ranges::find(units, number.rest, &ScaledUnit::word);
   return number.is_valid && unit != units.end() ? number.value * unit->factor : -1.0;
 }
 
@@ -179,9 +178,7 @@ std::vector<int> parse_wholes(std::string_view text, std::uint64_t least, std::u
     }
     for (std::uint64_t number = first; number <= last; ++number) {
       const int added = static_cast<int>(number);
-      if (std::find(numbers.begin(), numbers.end(), added) == numbers.end()) {
-        numbers.push_back(added);
-      }
+      add_once(numbers, added);
     }
   }
   constexpr std::size_t max_numbers = 256;  // each costs launches; more is a slip of the keyboard
@@ -245,7 +242,7 @@ struct Reader {
   OptionValue operator()(const Choices&) const {
     std::vector<std::string> words;
     for (const std::string_view word : split_list(text)) {
-      if (std::find(words.begin(), words.end(), word) == words.end()) words.emplace_back(word);
+      add_once(words, word);
     }
     return words;
   }
@@ -266,15 +263,15 @@ bool is_stream_path(std::string_view path) {
 Output parse_output(std::string_view path) {
   if (is_stream_path(path)) return {.path = std::string(path)};
   std::string name = std::filesystem::path(path).filename().string();
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::ranges::transform(name, name.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   const std::string typed = std::filesystem::path(name).extension().string();
   const Writer* found = nullptr;
   std::vector<std::string_view> endings;
-  for (const Writer& each : writers()) {
-    const bool is_longer = found == nullptr || each.ending.size() > found->ending.size();
-    if (!typed.empty() && name.ends_with(each.ending) && is_longer) found = &each;
-    if (each.ending.starts_with('.')) endings.push_back(each.ending);
+  for (const Writer* const each : writers()) {
+    const bool is_longer = found == nullptr || each->ending.size() > found->ending.size();
+    if (!typed.empty() && name.ends_with(each->ending) && is_longer) found = each;
+    if (each->ending.starts_with('.')) endings.push_back(each->ending);
   }
   if (found != nullptr) return {std::string(path), found};
   const std::optional<std::string_view> meant = nearest(typed, endings);

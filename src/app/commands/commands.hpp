@@ -44,8 +44,7 @@ inline constexpr std::array other_pages{
 };
 
 constexpr const OtherPage* find_page(std::string_view word) {
-  const auto* const found = std::find_if(other_pages.begin(), other_pages.end(),
-                                         [&](const OtherPage& each) { return each.word == word; });
+  const auto* const found = std::ranges::find(other_pages, word, &OtherPage::word);
   return found == other_pages.end() ? nullptr : found;
 }
 

@@ -287,20 +287,16 @@ void pool_sides(Selection& selected, std::size_t first) {
 
 /// Keeps only these probes in all runs; all if none is named.
 void keep_probes(std::vector<RunDigest>& runs, const std::vector<std::string>& probes) {
-  const auto has = [](const std::vector<std::string>& words, const std::string& word) {
-    return std::ranges::find(words, word) != words.end();
-  };
   std::vector<std::string> there;
   for (const RunDigest& run : runs) {
     for (const ComparedResult& each : run.results) {
-      const bool is_probe = find_probe(each.probe) != nullptr;
-      if (is_probe && !has(there, each.probe)) there.push_back(each.probe);
+      if (find_probe(each.probe) != nullptr) add_once(there, each.probe);
     }
   }
   refuse_missing("probe", probes, there);
   if (probes.empty()) return;
   for (RunDigest& run : runs) {
-    std::erase_if(run.results, [&](const auto& each) { return !has(probes, each.probe); });
+    std::erase_if(run.results, [&](const auto& each) { return !contains(probes, each.probe); });
   }
 }
 

@@ -27,8 +27,8 @@ namespace {
 
 std::string lower(std::string_view text) {
   std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::ranges::transform(result, result.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return result;
 }
 
@@ -42,21 +42,20 @@ std::string candidates(const std::vector<DeviceInfo>& devices) {
 
 int rank(const DeviceInfo& device) {
   constexpr std::array order{DeviceType::gpu, DeviceType::accelerator, DeviceType::cpu};
-  return static_cast<int>(std::find(order.begin(), order.end(), device.type) - order.begin());
+  return static_cast<int>(std::ranges::find(order, device.type) - order.begin());
 }
 
 const DeviceInfo& best_of(const std::vector<DeviceInfo>& devices) {
-  return *std::min_element(devices.begin(), devices.end(),
-                           [](const DeviceInfo& a, const DeviceInfo& b) {
-                             if (rank(a) != rank(b)) return rank(a) < rank(b);
-                             return a.compute_units > b.compute_units;
-                           });
+  return *std::ranges::min_element(devices, [](const DeviceInfo& a, const DeviceInfo& b) {
+    if (rank(a) != rank(b)) return rank(a) < rank(b);
+    return a.compute_units > b.compute_units;
+  });
 }
 
 bool is_digit(unsigned char c) { return std::isdigit(c) != 0; }
 
 bool is_index(std::string_view word) {
-  return !word.empty() && std::all_of(word.begin(), word.end(), is_digit);
+  return !word.empty() && std::ranges::all_of(word, is_digit);
 }
 
 /// Returns whether the name has that number: "RTX 4090" has 4090, but not 4.
@@ -75,7 +74,7 @@ bool has_number(std::string_view name, std::string_view number) {
 std::vector<DeviceInfo> matches(const DeviceList& list, std::string_view word) {
   std::vector<DeviceInfo> found;
   const auto take = [&](const auto& is_meant) {
-    std::copy_if(list.devices.begin(), list.devices.end(), std::back_inserter(found), is_meant);
+    std::ranges::copy_if(list.devices, std::back_inserter(found), is_meant);
   };
   if (!is_index(word)) {
     take([&](const DeviceInfo& device) { return to_word(device.type) == lower(word); });
@@ -172,7 +171,7 @@ std::vector<Target> select_targets(std::string_view selector,
                                    const std::function<const DeviceList&()>& list) {
   std::vector<Target> selected;
   const auto add = [&](Target target) {
-    const bool is_new = std::none_of(selected.begin(), selected.end(), [&](const Target& each) {
+    const bool is_new = std::ranges::none_of(selected, [&](const Target& each) {
       return each.machine == target.machine && each.info.index == target.info.index;
     });
     if (is_new) selected.push_back(std::move(target));

@@ -113,8 +113,8 @@ std::string lines_of(const Probe& probe, std::string_view word, int width) {
 
 cli::UsageError unknown(std::string_view word) {
   std::vector<std::string_view> words;
-  std::transform(other_pages.begin(), other_pages.end(), std::back_inserter(words),
-                 [](const OtherPage& page) { return page.word; });
+  std::ranges::transform(other_pages, std::back_inserter(words),
+                         [](const OtherPage& page) { return page.word; });
   for (const Probe* const probe : all_probes()) {
     words.push_back(probe->id);
     for (const Series& each : probe->series) words.push_back(each.name);

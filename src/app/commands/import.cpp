@@ -36,7 +36,7 @@ void check_series(const std::string& series) {
   for (const Probe* const probe : all_probes()) {
     for (const Series& each : probe->series) names.push_back(each.name);
   }
-  if (std::find(names.begin(), names.end(), series) != names.end()) return;
+  if (contains(names, series)) return;
   throw cli::UsageError(fmt::format("--series: unknown series {}: choose one of {}", quote(series),
                                     fmt::join(names, ", ")));
 }

@@ -56,8 +56,7 @@ std::string_view activity_of(std::string_view question) {
                              Shown{"calibrate", "calibrating the clock"},
                              Shown{"prepare", "preparing"},
                              Shown{"sample", "measuring"}};
-  const auto* const found = std::find_if(
-      shown.begin(), shown.end(), [&](const Shown& each) { return each.question == question; });
+  const auto* const found = std::ranges::find(shown, question, &Shown::question);
   return found == shown.end() ? std::string_view() : found->activity;
 }
 
@@ -132,9 +131,8 @@ class RunMeasurement {
     if (is_simulated(device_) || probes_.empty()) return {};
     if (options_.effort == Effort::quick || !options_.launches.empty()) return {};
     std::vector<const Probe*> reference_probes{&arithmetic_probe()};
-    const bool has_references =
-        std::any_of(forecasts().begin(), forecasts().end(),
-                    [](const Forecast& each) { return !each.plan.references.empty(); });
+    const bool has_references = std::ranges::any_of(
+        forecasts(), [](const Forecast& each) { return !each.plan.references.empty(); });
     // A requested limit holds for all buffers together.
     if (has_references || options_.max_memory.count != 0) return reference_probes;
     for (const Probe* const probe : all_probes()) {

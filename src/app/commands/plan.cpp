@@ -44,11 +44,7 @@ ProbePlan plan_of(const Probe& probe, const DeviceInfo& device, const cli::Optio
                   std::size_t probes) {
   const Plan plan = probe.plan(device, cli::request_for(probe, options));
   std::vector<std::string> series;
-  for (const Point& point : plan.points) {
-    if (std::find(series.begin(), series.end(), point.series) == series.end()) {
-      series.push_back(point.series);
-    }
-  }
+  for (const Point& point : plan.points) add_once(series, point.series);
   ProbePlan made;
   std::string& text = made.text;
   if (!plan.points.empty()) {
@@ -63,8 +59,8 @@ ProbePlan plan_of(const Probe& probe, const DeviceInfo& device, const cli::Optio
                        format_bytes(plan.memory), time);
   }
   for (const std::string& name : series) {
-    const auto points = std::count_if(plan.points.begin(), plan.points.end(),
-                                      [&](const Point& point) { return point.series == name; });
+    const auto points = std::ranges::count_if(
+        plan.points, [&](const Point& point) { return point.series == name; });
     text += fmt::format("    {}: {}\n", name,
                         format_count(static_cast<std::uint64_t>(points), "point"));
   }
@@ -95,11 +91,9 @@ std::string plan_of_device(const DeviceInfo& device, const cli::Options& options
 std::vector<const Probe*> wanted_probes(const cli::Options& options, const DeviceInfo& device) {
   if (!options.launches.empty()) return {replay_probe()};
   std::vector<const Probe*> probes;
-  const auto is_named = [&](std::string_view id) {
-    return std::find(options.words.begin(), options.words.end(), id) != options.words.end();
-  };
   for (const Probe* const probe : all_probes()) {
-    const bool is_wanted = options.words.empty() ? can_run(*probe, device) : is_named(probe->id);
+    const bool is_wanted =
+        options.words.empty() ? can_run(*probe, device) : contains(options.words, probe->id);
     if (is_wanted) probes.push_back(probe);
   }
   return probes;

@@ -92,8 +92,8 @@ std::vector<std::string> installed_loaders() {
     }
   }
   std::vector<std::string> files;
-  std::transform(folders.begin(), folders.end(), std::back_inserter(files),
-                 [](const fs::path& folder) { return (folder / loader_file).string(); });
+  std::ranges::transform(folders, std::back_inserter(files),
+                         [](const fs::path& folder) { return (folder / loader_file).string(); });
   return files;
 }
 
@@ -169,7 +169,7 @@ Found read_surveys(const std::string& folder) {
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() == ".survey") paths.push_back(entry.path().string());
   }
-  std::sort(paths.begin(), paths.end());
+  std::ranges::sort(paths);
   found.files = paths.size();
   // After an interrupt of the program its survey is read all the same; another one ends the
   // reading.
@@ -272,7 +272,7 @@ survey::Wanted wanted_of(const survey::Kernel& kernel, const survey::Survey& sur
 
 survey::Wanted wanted_by_name(const survey::Survey& survey, const cli::Options& options) {
   const std::vector<survey::Kernel> kernels = survey::kernels_of(survey.rows);
-  const auto found = std::find_if(kernels.begin(), kernels.end(), [&](const auto& each) {
+  const auto found = std::ranges::find_if(kernels, [&](const auto& each) {
     return survey.rows[each.rows.front()].signature.kernel == options.kernel;
   });
   if (found == kernels.end()) refuse_name(options.kernel, survey);
@@ -439,9 +439,9 @@ std::string device_of(const bundle::Launch& launch, const cli::Options& options)
   if (!launch.device) return {};
   const DeviceList list = list_devices(worker_settings(options));
   // Drivers pad their names.
-  const auto found = std::find_if(
-      list.devices.begin(), list.devices.end(),
-      [&](const DeviceInfo& each) { return trimmed(each.name) == trimmed(launch.device->name); });
+  const auto found = std::ranges::find_if(list.devices, [&](const DeviceInfo& each) {
+    return trimmed(each.name) == trimmed(launch.device->name);
+  });
   if (found != list.devices.end()) return std::to_string(found->index);
   terminal::complain(
       fmt::format("device {} is not available: the launches made on this device are replayed on "

@@ -72,8 +72,8 @@ std::string pictured_probe(std::string_view path, std::span<const std::string> p
 
 Results::Results(const cli::Options& options, Complain complain)
     : options_(options), complain_(std::move(complain)) {
-  const bool has_stdout = std::any_of(options.outputs.begin(), options.outputs.end(),
-                                      [](const cli::Output& each) { return each.path == "-"; });
+  const bool has_stdout = std::ranges::any_of(
+      options.outputs, [](const cli::Output& each) { return each.path == "-"; });
   // stdout comes before the files: a named pipe may have to wait for its reader.
   if (!has_stdout) targets_.push_back({terminal::OutputFile("-"), options.format});
   for (const cli::Output& output : options.outputs) {
@@ -98,19 +98,16 @@ void Results::check_pictures(std::span<const Run> runs) const {
 
 std::vector<std::string> Results::probes(std::span<const Run> runs) const {
   std::vector<std::string> found;
-  const auto add = [&](std::string_view probe) {
-    if (std::find(found.begin(), found.end(), probe) == found.end()) found.emplace_back(probe);
-  };
   if (options_.command == cli::Command::measure) {
-    for (const std::string& word : options_.words) add(word);
-    if (!options_.launches.empty()) add(replay_probe()->id);
+    for (const std::string& word : options_.words) add_once(found, word);
+    if (!options_.launches.empty()) add_once(found, replay_probe()->id);
     if (found.empty()) {
-      for (const Probe* const probe : all_probes()) add(probe->id);
+      for (const Probe* const probe : all_probes()) add_once(found, probe->id);
     }
     return found;
   }
   for (const Run& run : runs) {
-    for (const ProbeResult& result : run.results) add(result.probe);
+    for (const ProbeResult& result : run.results) add_once(found, result.probe);
   }
   return found;
 }
@@ -163,8 +160,8 @@ int Results::finish_each(const std::function<std::string(const Target&)>& render
       if (target.file.is_stream() == is_stream) write(target, [&] { return render(target); });
     }
   }
-  const bool is_whole = std::all_of(targets_.begin(), targets_.end(),
-                                    [](const Target& target) { return target.is_written; });
+  const bool is_whole =
+      std::ranges::all_of(targets_, [](const Target& target) { return target.is_written; });
   return is_whole ? exit_ok : exit_failed;
 }
 

@@ -89,8 +89,7 @@ std::vector<RunFile> files_in(const std::string& word) {
     throw RunFormatError(fmt::format(
         "{} has no .json files: name a folder with JSON files saved by -o", quote(word)));
   }
-  std::sort(files.begin(), files.end(),
-            [](const RunFile& a, const RunFile& b) { return a.path < b.path; });
+  std::ranges::sort(files, [](const RunFile& a, const RunFile& b) { return a.path < b.path; });
   return files;
 }
 
@@ -164,8 +163,7 @@ std::vector<std::string> run_names(const std::vector<std::string>& paths) {
   std::vector<std::string> names = paths;
   const std::set<std::string_view> distinct(paths.begin(), paths.end());
   std::set<std::string_view> unnamed;
-  std::copy_if(distinct.begin(), distinct.end(), std::inserter(unnamed, unnamed.end()),
-               reveals_folders);
+  std::ranges::copy_if(distinct, std::inserter(unnamed, unnamed.end()), reveals_folders);
   for (std::size_t parts = 1; !unnamed.empty(); ++parts) {
     std::map<std::string_view, std::size_t> count;
     for (const std::string_view path : distinct) ++count[tail(path, parts)];
@@ -184,18 +182,10 @@ std::vector<std::string> run_names(const std::vector<std::string>& paths) {
 
 namespace {
 
-bool has(const std::vector<std::string>& words, const std::string& word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-void add(std::vector<std::string>& words, const std::string& word) {
-  if (!word.empty() && !has(words, word)) words.push_back(word);
-}
-
 std::vector<std::string> probes_in(const std::vector<Run>& runs) {
   std::vector<std::string> there;
   for (const Run& run : runs) {
-    for (const ProbeResult& result : run.results) add(there, result.probe);
+    for (const ProbeResult& result : run.results) add_once(there, result.probe);
   }
   return there;
 }
@@ -204,8 +194,8 @@ std::vector<std::string> series_in(const std::vector<Run>& runs) {
   std::vector<std::string> there;
   for (const Run& run : runs) {
     for (const ProbeResult& result : run.results) {
-      for (const Finding& finding : result.findings) add(there, finding.series);
-      for (const Point& point : result.points) add(there, point.series);
+      for (const Finding& finding : result.findings) add_once(there, finding.series);
+      for (const Point& point : result.points) add_once(there, point.series);
     }
   }
   return there;
@@ -213,11 +203,12 @@ std::vector<std::string> series_in(const std::vector<Run>& runs) {
 
 /// Leaves out points, findings and warnings of other series.
 void keep_series(ProbeResult& result, const std::vector<std::string>& series) {
-  std::erase_if(result.points, [&](const Point& each) { return !has(series, each.series); });
-  std::erase_if(result.findings, [&](const Finding& each) { return !has(series, each.series); });
+  std::erase_if(result.points, [&](const Point& each) { return !contains(series, each.series); });
+  std::erase_if(result.findings,
+                [&](const Finding& each) { return !contains(series, each.series); });
   std::erase_if(result.warnings, [&](const Warning& each) {
     const std::string about = each.facts.text_or("series", "");
-    return !about.empty() && !has(series, about);
+    return !about.empty() && !contains(series, about);
   });
   make_card(result);
 }
@@ -225,7 +216,8 @@ void keep_series(ProbeResult& result, const std::vector<std::string>& series) {
 /// Returns whether the warning is about two probes of which neither is shown.
 bool is_between_others(const Warning& warning, const std::vector<std::string>& probes) {
   const std::string other = warning.facts.text_or("other_probe", "");
-  return !other.empty() && !has(probes, other) && !has(probes, warning.facts.text_or("probe", ""));
+  return !other.empty() && !contains(probes, other) &&
+         !contains(probes, warning.facts.text_or("probe", ""));
 }
 
 bool is_empty(const ProbeResult& result) {
@@ -237,7 +229,7 @@ bool is_empty(const ProbeResult& result) {
 void refuse_missing(std::string_view kind, const std::vector<std::string>& wanted,
                     const std::vector<std::string>& there) {
   for (const std::string& word : wanted) {
-    if (has(there, word)) continue;
+    if (contains(there, word)) continue;
     throw cli::UsageError(fmt::format("no run contains the {} {}: choose from {}", kind,
                                       quote(word),
                                       quote(fmt::format("{}", fmt::join(there, ", ")))));
@@ -249,7 +241,8 @@ void keep_shown_part(std::vector<Run>& runs, const std::vector<std::string>& pro
   if (!probes.empty()) {
     refuse_missing("probe", probes, probes_in(runs));
     for (Run& run : runs) {
-      std::erase_if(run.results, [&](const ProbeResult& each) { return !has(probes, each.probe); });
+      std::erase_if(run.results,
+                    [&](const ProbeResult& each) { return !contains(probes, each.probe); });
       std::erase_if(run.warnings,
                     [&](const Warning& each) { return is_between_others(each, probes); });
     }
@@ -289,9 +282,8 @@ std::vector<Named> named_traces(const cli::Options& options) {
 }
 
 AskedTrace read_trace(const Named& named) {
-  constexpr std::size_t max_bytes = mebibytes(128).count;
   try {
-    const std::string text = system::read_file(named.path, max_bytes);
+    const std::string text = system::read_file(named.path, max_bytes.count);
     return {.path = named.path,
             .sha256 = bundle::sha256_of(text),
             .file = std::make_shared<const simulator::TraceFile>(simulator::read_trace_file(text))};

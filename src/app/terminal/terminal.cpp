@@ -72,11 +72,11 @@ bool use_colour(ColourMode mode, int descriptor) {
 bool locale_is_utf8(std::string_view lc_all, std::string_view lc_ctype, std::string_view lang) {
   const std::array names{lc_all, lc_ctype, lang};
   const auto* const first =
-      std::find_if(names.begin(), names.end(), [](std::string_view each) { return !each.empty(); });
+      std::ranges::find_if(names, [](std::string_view each) { return !each.empty(); });
   if (first == names.end()) return false;
   std::string name(*first);
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::ranges::transform(name, name.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return name.find("utf-8") != std::string::npos || name.find("utf8") != std::string::npos;
 }
 

@@ -116,35 +116,38 @@ std::string render_survey_json(const SurveyedApp& app);
 std::string render_survey_csv(const SurveyedApp& app);
 std::string render_survey_markdown(const SurveyedApp& app);
 
-// The formats of results. The command line, its help and the reports read this one table.
+// Formats of results. Command line, help and reports read src/present/formats.def through these.
 
-struct Comparison;
-struct RunDigest;
-struct SurveyedApp;
-
-/// A format. A null function: it has no form of that kind of result.
+/// An output format. The function of a kind of result is null if the format cannot show that kind.
 struct Writer {
-  std::string_view name{};    ///< the word of --format
-  std::string_view ending{};  ///< ending of file names; the longest one that fits counts
+  std::string_view name{};     ///< word of --format
+  std::string_view ending{};   ///< ending of file names; the longest matching ending counts
+  std::string_view details{};  ///< sentences about its files for the man page, with a space after
   std::string (*runs)(std::span<const Run>, const TableStyle&){nullptr};
   std::string (*comparison)(const Comparison&, std::span<const RunDigest>,
                             const TableStyle&){nullptr};
   std::string (*survey)(const SurveyedApp&, const TableStyle&){nullptr};
-  bool is_of_one_probe{false};  ///< shows `TableStyle::probe` alone
+  bool is_of_one_probe{false};  ///< true for a picture, which shows only `TableStyle::probe`
 };
 
-/// All formats; the first one is that of stdout where none is chosen.
-std::span<const Writer> writers();
+namespace formats {
+#define FORMAT(name) extern const Writer name;
+#include "present/formats.def"
+#undef FORMAT
+}  // namespace formats
 
-/// The format of that name; null where there is none.
+/// Returns all formats; the first is the default of stdout.
+std::span<const Writer* const> writers();
+
+/// Returns the format of that name; null if there is none.
 const Writer* find_writer(std::string_view name);
 
-/// The names of the formats for which `has` is true, in the order of the table.
+/// Returns the names of the formats for which `has` is true, in the order of the table.
 template <typename Has>
 std::vector<std::string_view> format_names(Has has) {
   std::vector<std::string_view> names;
-  for (const Writer& each : writers()) {
-    if (has(each)) names.push_back(each.name);
+  for (const Writer* const each : writers()) {
+    if (has(*each)) names.push_back(each->name);
   }
   return names;
 }

@@ -3,9 +3,11 @@
 // Pure, and without the C locale, so that the same text looks the same everywhere.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace clprobe {
@@ -51,5 +53,19 @@ std::vector<std::string> wrap(std::string_view utf8, int width);
 /// The candidate that is most like `word` when one is close enough to be meant, else nothing.
 std::optional<std::string_view> nearest(std::string_view word,
                                         const std::vector<std::string_view>& candidates);
+
+// Lists without repetitions.
+
+/// True if one of the values equals `value`.
+template <typename Values, typename Value>
+constexpr bool contains(const Values& values, const Value& value) {
+  return std::ranges::find(values, value) != std::ranges::end(values);
+}
+
+/// Appends `value` unless the list contains it.
+template <typename Listed, typename Value>
+void add_once(std::vector<Listed>& values, Value&& value) {
+  if (!contains(values, value)) values.emplace_back(std::forward<Value>(value));
+}
 
 }  // namespace clprobe

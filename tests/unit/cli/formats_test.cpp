@@ -30,7 +30,8 @@ TEST_CASE("each format has a word, an ending, and a line in help, completions an
   const std::string man = man_page(all_probes());
   const std::string completions =
       complete(std::vector<std::string>{"-f", ""}, {.probes = all_probes()});
-  for (const Writer& each : writers()) {
+  for (const Writer* const format : writers()) {
+    const Writer& each = *format;
     CAPTURE(each.name);
     const std::string name(each.name);
     CHECK(find_writer(each.name) == &each);

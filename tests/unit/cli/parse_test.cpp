@@ -27,6 +27,9 @@ const ProbeOptions& asked(const Options& options, std::string_view probe) {
   return found->second;
 }
 
+/// Formats as messages list them.
+std::string names_of(bool (*has)(const Writer&)) { return join_choices(format_names(has)); }
+
 /// The message of the usage error, or nothing when there was none.
 std::string message_of(const Words& arguments) {
   try {
@@ -364,8 +367,8 @@ TEST_CASE("what is not known is quoted, with the nearest word and what to do") {
       {{"--list"},
        "--list belongs to profile, not to measuring: leave it out, or write `clprobe list`"},
       {{"-f", "jsno"},
-       "--format: unknown value 'jsno': did you mean 'json'? choose table, json, csv, "
-       "findings, curves, markdown, html or svg"},
+       "--format: unknown value 'jsno': did you mean 'json'? choose " +
+           names_of([](const Writer& each) { return each.runs != nullptr; })},
       {{"latency", "--series", "global,loacl"},
        "--series: unknown value 'loacl': did you mean 'local'? choose global or local"},
       {{"--generate", "tcsh"},
@@ -553,6 +556,9 @@ TEST_CASE("profile has a program, whose words are its own") {
       "`clprobe profile FOLDER`";
   const std::string either =
       "--kernel-file launches a kernel without a program: leave out the program or folder";
+  const std::string compared =
+      names_of([](const Writer& each) { return each.comparison != nullptr; });
+  const std::string surveyed = names_of([](const Writer& each) { return each.survey != nullptr; });
   check_refused({
       {{"profile"}, how},
       {{"profile", "--list"}, how},
@@ -577,15 +583,15 @@ TEST_CASE("profile has a program, whose words are its own") {
       {{"profile", "--kernel", ":2", "--", "app"},
        "--kernel: the name is empty: write NAME or NAME:N"},
       {{"compare", "a.json", "b.json", "-o", "latency.svg"},
-       "--output: compare writes table, json, csv, findings, markdown or html, not svg: for a "
-       "chart or the curves of the same files, use clprobe report"},
+       "--output: compare writes " + compared +
+           ", not svg; clprobe report writes it for the same files"},
       {{"compare", "a.json", "b.json", "-f", "curves"},
-       "--format: compare writes table, json, csv, findings, markdown or html, not curves: for a "
-       "chart or the curves of the same files, use clprobe report"},
+       "--format: compare writes " + compared +
+           ", not curves; clprobe report writes it for the same files"},
       {{"profile", "--list", "-f", "html", "--", "app"},
-       "--format: profile --list writes table, json, csv or markdown, not html"},
+       "--format: profile --list writes " + surveyed + ", not html"},
       {{"profile", "--list", "-o", "findings.csv", "--", "app"},
-       "--output: profile --list writes table, json, csv or markdown, not findings"},
+       "--output: profile --list writes " + surveyed + ", not findings"},
       {{"profile", "--list", "--device", "0", "--", "app"},
        "--device does not apply to profile --list: leave one of them out"},
       {{"profile", "--list", "--levels", "l.json", "--", "app"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/commands/devices.hpp"
 #include "app/cli/options.hpp"
+#include "app/commands/devices.hpp"
 
 #include <doctest/doctest.h>
 

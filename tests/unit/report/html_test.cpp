@@ -11,9 +11,9 @@
 
 #include "example_runs.hpp"
 #include "golden.hpp"
+#include "present/api/explain.hpp"
 #include "present/api/report.hpp"
 #include "present/device_text.hpp"
-#include "present/api/explain.hpp"
 #include "present/heat_map.hpp"
 #include "present/html_page.hpp"
 #include "present/safe_text.hpp"

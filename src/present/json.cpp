@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A comparison for programs: CSV and JSON.
+// The format `json`: run documents, and comparisons for programs.
 #include <fmt/format.h>
 
-#include <cmath>
 #include <optional>
 
 #include "clprobe/stacks.hpp"
@@ -13,11 +12,6 @@
 
 namespace clprobe {
 namespace {
-
-/// An open end of an interval is left out: neither JSON nor spreadsheets have infinity.
-std::optional<double> finite(double end) {
-  return std::isfinite(end) ? std::optional(end) : std::nullopt;
-}
 
 using json::Json;
 
@@ -79,10 +73,10 @@ void put_judgement(Json& object, const Judgement& judged) {
   put_if_any(object, "ratio", judged.ratio);
   object["verdict"] = to_word(judged.verdict);
   if (judged.interval) {
-    put_if_any(object, "interval_low", finite(judged.interval->low));
-    put_if_any(object, "interval_high", finite(judged.interval->high));
+    put_if_any(object, "interval_low", report::finite(judged.interval->low));
+    put_if_any(object, "interval_high", report::finite(judged.interval->high));
   }
-  if (judged.resolution) put_if_any(object, "resolution_share", finite(*judged.resolution));
+  if (judged.resolution) put_if_any(object, "resolution_share", report::finite(*judged.resolution));
   put_if_any(object, "p_value", judged.p_value);
   if (judged.is_coarse) object["no_interval"] = true;
   object["reason"] = judged.reason;
@@ -150,36 +144,6 @@ Json unmatched_json(const Unmatched& each) {
 
 }  // namespace
 
-std::string render_comparison_csv(const Comparison& comparison, std::span<const RunDigest> runs) {
-  std::string csv =
-      "run,file,device,driver,started,probe,series,level,finding,unit,baseline_value,baseline_low,"
-      "baseline_high,baseline_label,value,low,high,label,ratio,verdict,reason,part,view,"
-      "interval_low,interval_high,resolution_share,p_value,run_level,run_unit\n";
-  for (const ComparedRow& row : comparison.rows) {
-    const Finding base = report::shown_finding(*row.baseline);
-    const bool is_share = is_told_by_label(base);
-    for (std::size_t run = 0; run < row.cells.size(); ++run) {
-      const ComparedCell& cell = row.cells[run];
-      if (run == comparison.baseline || !report::has_content(cell)) continue;
-      const Finding own =
-          cell.finding == nullptr ? Finding{} : report::shown_finding(*cell.finding);
-      const Judgement& judged = cell.judgement;
-      const std::optional<Interval> interval = judged.interval;
-      csv += report::csv_line(report::run_letter(run), runs[run].file, runs[run].device,
-                              runs[run].driver, runs[run].started, row.probe, base.series,
-                              base.level, base.name, base.unit, base.value, base.low, base.high,
-                              base.label, own.value, own.low, own.high, own.label, judged.ratio,
-                              judged.reason.empty() ? "" : to_word(judged.verdict), judged.reason,
-                              is_share ? base.label : "", is_share ? base.method : "",
-                              interval ? finite(interval->low) : std::nullopt,
-                              interval ? finite(interval->high) : std::nullopt,
-                              judged.resolution ? finite(*judged.resolution) : std::nullopt,
-                              judged.p_value, own.level, own.unit);
-    }
-  }
-  return csv;
-}
-
 std::string comparison_to_json(const Comparison& comparison, std::span<const RunDigest> runs) {
   Json document{
       {"schema", comparison_schema_name},    {"schema_version", comparison_schema_version},
@@ -198,5 +162,17 @@ std::string comparison_to_json(const Comparison& comparison, std::span<const Run
   document["unmatched"] = std::move(unmatched);
   return json::many_lines(document);
 }
+
+constexpr Writer formats::json{
+    .name = "json",
+    .ending = ".json",
+    // Readers of stdout do not know the number of devices, so they always get an array.
+    .runs =
+        [](std::span<const Run> runs, const TableStyle& style) {
+          return style.is_stream ? to_json_array(runs) : to_json(runs);
+        },
+    .comparison = [](const Comparison& comparison, std::span<const RunDigest> runs,
+                     const TableStyle&) { return comparison_to_json(comparison, runs); },
+    .survey = [](const SurveyedApp& app, const TableStyle&) { return render_survey_json(app); }};
 
 }  // namespace clprobe
