@@ -18,15 +18,14 @@
 namespace clprobe::report {
 namespace {
 
-/// All that was found about one level of one series.
+/// Findings about one level of a series.
 struct LevelRow {
   std::string series{};
   std::optional<int> level{};
-  std::vector<const Finding*> cells{};  ///< one per name, null where there is none
+  std::vector<const Finding*> cells{};  ///< one finding per name; null if missing
 };
 
-/// Findings but advice, by series and level; names and series in the order in which they first
-/// appear.
+/// Findings, except advice, by series and level. Names and series are in order of first appearance.
 struct FindingGrid {
   std::vector<std::string> names{};
   std::vector<LevelRow> rows{};
@@ -43,7 +42,7 @@ FindingGrid arrange(std::span<const Finding> findings) {
     if (finding.role == Role::advice) continue;
     const auto name = std::ranges::find(grid.names, finding.name);
     const auto column = static_cast<std::size_t>(name - grid.names.begin());
-    // A second finding of the same name and level gets a row of its own: nothing is overwritten.
+    // A second finding of a name and level gets a separate row.
     auto row = std::ranges::find_if(grid.rows, [&](const LevelRow& each) {
       return each.series == finding.series && each.level == finding.level &&
              each.cells[column] == nullptr;
@@ -66,7 +65,8 @@ FindingGrid arrange(std::span<const Finding> findings) {
 
 bool is_time(const Finding* finding) { return finding != nullptr && finding->unit == "seconds"; }
 
-/// Cycles have the relative interval of the time next to them.
+/// Returns the cell of a finding. Cycles next to a time have no interval, since it equals that of
+/// the time.
 Cell cell_of(const Finding* finding, const LevelRow& row) {
   if (finding == nullptr) return {};
   const bool is_repeated = finding->unit == "cycles" && std::ranges::any_of(row.cells, is_time);
@@ -81,7 +81,7 @@ bool is_empty(const Cell& cell) {
   return cell.text.empty() && cell.aside.empty() && cell.reason.empty();
 }
 
-/// The class of an ink in pages, named after a verdict; empty where it has none.
+/// Returns the CSS class of a colour, named after a verdict; empty if there is none.
 std::string_view class_of(Ink ink) {
   switch (ink) {
     case Ink::good:
@@ -109,7 +109,7 @@ std::string markdown_cell(const Cell& cell) {
 }
 
 std::string html_cell(const Cell& cell) {
-  constexpr std::size_t long_reason = 160;  // characters that make a narrow column a tall one
+  constexpr std::size_t long_reason = 160;  // characters that would make a narrow column tall
   if (is_empty(cell)) return "<td class=\"none\">&#183;</td>";
   const char* const kind = cell.reason.size() > long_reason ? "reason long" : "reason";
   std::string html =
@@ -128,7 +128,7 @@ std::string html_cell(const Cell& cell) {
   return html + "</td>";
 }
 
-/// Number of rows from `first` on that share their first name; 1 where rows have one name.
+/// Returns the number of rows from `first` on with one first name; 1 if rows have only one name.
 std::size_t rows_alike(const Table& table, std::size_t first) {
   std::size_t last = first + 1;
   const auto name = [&](std::size_t row) { return table.rows[row].front().text; };
@@ -175,12 +175,12 @@ std::string html_row(const Table& table, const std::vector<Cell>& cells, std::si
 }  // namespace
 
 std::vector<Table> findings_tables(const std::vector<Finding>& findings, std::string_view title) {
-  // Series that share no name share no column either.
+  // Series without common finding names have separate tables.
   const std::vector<std::vector<Finding>> blocks = groups_of(without_stacks(findings));
   std::vector<Table> tables;
   for (const std::vector<Finding>& block : blocks) {
     const FindingGrid grid = arrange(block);
-    if (grid.rows.empty()) continue;  // advice alone, which stands elsewhere
+    if (grid.rows.empty()) continue;  // only advice, which notices show
     Table table{.title = blocks.size() > 1 ? fmt::format("{}: {}", title, block.front().series)
                                            : std::string(title),
                 .head = {"series", "level"},

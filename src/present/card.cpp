@@ -36,7 +36,7 @@ std::string facts_of(const Run& run) {
     append(facts, ", ", "driver " + device.driver);
   }
   if (run.imported) append(facts, ", ", "imported from " + run.imported->tool);
-  constexpr std::size_t date_size = 10;  // of "2026-11-22T09:36:12Z"
+  constexpr std::size_t date_size = 10;  // length of "2026-11-22"
   append(facts, ", ", run.started.substr(0, date_size));
   return facts;
 }
@@ -46,12 +46,13 @@ std::string value_and_interval(const Finding& finding) {
   return value_text(finding) + (interval.empty() ? "" : " " + interval);
 }
 
-/// The headlines of a result, a row per series: "latency 4.05 ns ±0.1%, throughput 2 Gop/s".
+/// Returns the headlines of a result, a row per series: "latency 4.05 ns ±0.1%, throughput 2
+/// Gop/s".
 std::vector<CardLine> headlines_of(const ProbeResult& result) {
   std::vector<CardLine> rows;
   const bool is_any = std::ranges::any_of(
       result.findings, [](const Finding& each) { return each.role == Role::headline; });
-  // Findings of other tools have no roles: all of them are shown.
+  // Imported findings have no roles, so all are shown.
   const bool are_all = !is_any && result.points.empty();
   for (const Finding& finding : result.findings) {
     const bool is_shown = (are_all || finding.role == Role::headline) &&
@@ -66,7 +67,8 @@ std::vector<CardLine> headlines_of(const ProbeResult& result) {
   return rows;
 }
 
-/// True if the probe fills the card. Bars count, too: they describe kernels, not the device.
+/// True if the probe fills the card. Bars also count, since they describe kernels rather than the
+/// device.
 bool has_card(const ProbeResult& result) {
   const Card& card = result.card;
   return !stacks_in(result.findings).empty() || !card.levels.empty() || !card.columns.empty() ||
@@ -90,7 +92,7 @@ void add_status(DeviceCard& card, const ProbeResult& result) {
   }
 }
 
-/// The levels of the first series that has any, from findings alone.
+/// Returns the levels of the first series with levels, from findings alone.
 std::vector<CardLevel> levels_of(const ProbeResult& result) {
   std::vector<CardLevel> levels;
   std::vector<int> numbers;
@@ -113,9 +115,9 @@ std::vector<CardLevel> levels_of(const ProbeResult& result) {
   return levels;
 }
 
-/// Adds the headlines of a result but those of its levels.
+/// Adds the headlines of a result, except those of its levels.
 void add_headlines(DeviceCard& card, const ProbeResult& result) {
-  // More series than these are only counted.
+  // Maximum number of series; others are only counted.
   constexpr std::size_t max_series = 2;
   std::vector<CardLine> rows = headlines_of(result);
   for (const CardLevel& level : levels_of(result)) {
@@ -137,7 +139,7 @@ void add_own(DeviceCard& card, const Card& own, bool is_imported) {
   for (const CardNote& each : own.notes) {
     if (!add_note(card, each)) card.lines.push_back(each.alone);
   }
-  // Another tool did not try to measure what the card misses.
+  // Other tools did not attempt the card's missing findings.
   if (is_imported) return;
   card.unseen.insert(card.unseen.end(), own.unseen.begin(), own.unseen.end());
 }
@@ -151,10 +153,11 @@ void add_warnings(std::vector<std::string>& kinds, const std::vector<Warning>& w
 
 struct Sizes {
   double from{0.0};
-  double to{0.0};  ///< infinite where its end was not reached
+  double to{0.0};  ///< infinite if the end was not reached
 };
 
-/// The sizes of a level; nothing if its end or the end of the level before is unknown.
+/// Returns the range of a level's sizes; nothing if its end or that of the previous level is
+/// unknown.
 std::optional<Sizes> sizes_of(const std::vector<DeviceLevel>& levels, std::size_t i) {
   const CardLevel& level = levels[i].own;
   Sizes sizes;
@@ -173,22 +176,22 @@ std::optional<Sizes> sizes_of(const std::vector<DeviceLevel>& levels, std::size_
   return sizes;
 }
 
-/// Number of doublings between two sizes; 0 if `to` is not the larger one.
+/// Returns the number of doublings between two sizes; 0 if `to` is not larger.
 double doublings(double from, double to) {
   const double low = std::max(from, 1.0);
   return to > low ? std::log2(to / low) : 0.0;
 }
 
-/// Distance in doublings between the ends of a plateau and of a level; infinite for an open
-/// plateau.
+/// Returns the distance in doublings between the ends of a plateau and a level; infinite for an
+/// open plateau.
 double distance_of_ends(const Sizes& level, const CardPlateau& plateau) {
   return plateau.is_open ? HUGE_VAL : std::abs(std::log2(level.to / plateau.to));
 }
 
-/// The text of the plateau whose end is nearest to the level's end, among those that cover enough
-/// of the level; empty if none does. Choosing by coverage alone would be wrong: sets slightly
-/// larger than the cache before are still partly served by it. On an H200, L2 would have had 13.0
-/// TB/s in one run of three, from sets up to 2.58 MiB of 28.6.
+/// Returns the text of the plateau whose end is nearest to the level's end, among those that cover
+/// enough of the level; empty if there is none. Coverage alone would be wrong, since the previous
+/// cache partly serves slightly larger sets: on an H200, L2 would have had 13.0 TB/s in one run of
+/// three, from sets up to 2.58 MiB of 28.6.
 std::string text_at(const Sizes& level, const std::vector<CardPlateau>& plateaus) {
   constexpr double min_share = 1.0 / 3.0;
   const double smallest = plateaus.front().from;
@@ -197,7 +200,7 @@ std::string text_at(const Sizes& level, const std::vector<CardPlateau>& plateaus
   std::optional<double> nearest;
   for (const CardPlateau& each : plateaus) {
     if (is_open_level && !each.is_open) continue;
-    // A plateau of memory begins where the cache ends: it says nothing of the cache.
+    // A plateau of memory begins at the cache's end and does not describe the cache.
     if (!is_open_level && each.is_open && each.from > std::max(level.from, smallest)) continue;
     const double covered = doublings(std::max(level.from, each.from), std::min(level.to, each.to));
     const double whole =
@@ -217,7 +220,7 @@ std::string text_at(const Sizes& level, const std::vector<CardPlateau>& plateaus
 DeviceCard card_of(const Run& run) {
   DeviceCard card{.title = name_of(run), .facts = facts_of(run)};
   if (run.interrupted) card.failures = "the run was interrupted";
-  // All levels come first: what is said of them may stand in a result before theirs.
+  // All levels are added first, since columns and notes may precede their levels.
   for (const ProbeResult& result : run.results) {
     for (const CardLevel& level : has_card(result) ? result.card.levels : levels_of(result)) {
       card.levels.push_back({.own = level});
@@ -281,7 +284,7 @@ bool add_note(DeviceCard& card, const CardNote& note) {
 
 namespace {
 
-/// A topic, and its text in lines.
+/// A topic with its lines of text.
 struct CardEntry {
   std::string topic{};
   std::vector<std::string> lines{};
@@ -298,7 +301,7 @@ std::string joined(const std::vector<std::string>& parts) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// The parts of a list that fit into a line, and the number of the others. The first part is never
+/// Returns a list that fits into a line, with the number of omitted parts. The first part is never
 /// cut.
 std::vector<std::string> list_in(const std::vector<std::string>& parts, int width) {
   std::string text = joined(parts);
@@ -317,8 +320,8 @@ std::vector<std::string> shown(const Page& page, const std::vector<std::string>&
   return all;
 }
 
-/// Shortens a list to `max_lines` lines: it ends after a whole part, with parentheses closed, or
-/// after a word where the parts are long.
+/// Shortens a list to `max_lines` lines. It ends after a whole part, with parentheses closed, or
+/// after a word if the parts are long.
 std::vector<std::string> shorten(const std::string& text, std::size_t max_lines, int width,
                                  std::string_view mark) {
   std::vector<std::string> after_part;
@@ -344,7 +347,7 @@ std::vector<std::string> shorten(const std::string& text, std::size_t max_lines,
   return {cut_to_width(text, width, mark)};
 }
 
-/// Columns of the topics: of the widest one, but at most a third of the page.
+/// Returns the width of the widest topic, at most a third of the page.
 int topic_width_of(const Page& page, const DeviceCard& card) {
   int width = display_width(caution_topic);
   for (const CardLine& line : card.lines) {
@@ -353,8 +356,8 @@ int topic_width_of(const Page& page, const DeviceCard& card) {
   return std::min(width, page.width() / 3);
 }
 
-/// The card's answers, each in at most `max_lines` lines. Unseen findings and kinds of warnings
-/// share one entry each.
+/// Returns the card's answers in at most `max_lines` lines each. Unseen findings, and kinds of
+/// warnings, are one entry each.
 std::vector<CardEntry> entries_of(const Page& page, const DeviceCard& card, int topic_width,
                                   bool has_warnings, std::size_t max_lines) {
   const std::string_view mark = mark_of(page);
@@ -381,8 +384,8 @@ std::vector<CardEntry> entries_of(const Page& page, const DeviceCard& card, int 
   return entries;
 }
 
-/// The answers in two lines each, or four on a narrow page; in one line each if a card would
-/// otherwise leave no room for a chart on a usual screen.
+/// Returns the answers in at most two lines each (four on a narrow page), or in one line if the
+/// card would leave no room for a chart on a usual screen.
 std::vector<CardEntry> entries_that_fit(const Page& page, const DeviceCard& card, int topic_width,
                                         bool has_warnings, std::size_t title_lines) {
   constexpr int usual_width = 80;
@@ -396,7 +399,7 @@ std::vector<CardEntry> entries_that_fit(const Page& page, const DeviceCard& card
   return entries_of(page, card, topic_width, has_warnings, 1);
 }
 
-/// The order in which parts are left out, those that a reader misses least first.
+/// Details in the order in which narrow pages omit them, least important first.
 constexpr std::array details{
     LevelDetail{Words::whole},
     LevelDetail{Words::brief},
@@ -408,7 +411,8 @@ constexpr std::array details{
     LevelDetail{Words::none, false, false, false, false, false},
 };
 
-/// The type of a level. Below no title a note takes its place: its name says what it is.
+/// Returns the type of a level. Without a column title, a note replaces the type, since the level's
+/// name implies it.
 Cell type_of(const DeviceLevel& level, Words words) {
   const bool is_brief = words == Words::brief && !level.own.short_what.empty();
   const std::string& what = is_brief ? level.own.short_what : level.own.what;
@@ -420,7 +424,7 @@ Cell type_of(const DeviceLevel& level, Words words) {
   return {.reason = level.note, .is_remark = true};
 }
 
-/// Width that is left for a row's note.
+/// Returns the width left for a row's note.
 int note_room(const Page& page, const Layout& table, const Row& row) {
   const auto cells = static_cast<std::ptrdiff_t>(row.cells.size());
   const std::vector<Column> before(table.columns.begin(), table.columns.begin() + cells);
@@ -429,14 +433,14 @@ int note_room(const Page& page, const Layout& table, const Row& row) {
 
 bool fits(const Page& page, const Layout& table, const LevelDetail& detail) {
   if (Page::table_width(table.columns, table.rows, indent) > page.width()) return false;
-  // A note is cut before more than intervals goes for it.
+  // Only intervals are omitted in favour of a whole note.
   if (!detail.has_narrow) return true;
   return std::ranges::all_of(table.rows, [&](const Row& row) {
     return display_width(row.remark) <= note_room(page, table, row);
   });
 }
 
-/// Cuts each note to one line, so that the table has as many lines as levels.
+/// Cuts each note to one line, so that the table has one line per level.
 void cut_notes(const Page& page, Layout& table) {
   for (Row& row : table.rows) {
     const int room = std::max(1, note_room(page, table, row));
@@ -461,11 +465,11 @@ void add_levels(Page& page, const DeviceCard& card) {
   }
 }
 
-/// Adds the name, with its facts in the same line if they fit. Returns the number of lines.
+/// Adds the name, with its facts on the same line if they fit. Returns the number of lines.
 std::size_t add_title(Page& page, const DeviceCard& card) {
   const std::string title = page.show(card.title);
   std::string brief = card.facts;
-  constexpr std::string_view left_out = "compute ";  // of "132 compute units"
+  constexpr std::string_view left_out = "compute ";  // part of "132 compute units"
   if (const std::size_t at = brief.find(left_out); at != std::string::npos) {
     brief.erase(at, left_out.size());
   }
@@ -509,7 +513,7 @@ Table levels_table(const DeviceCard& card, const LevelDetail& detail) {
     std::vector<Cell> cells{
         {own.name},
         {latency.empty() ? "no plateau" : latency, has_interval ? interval_text(own.latency) : ""},
-        // The column's title has the unit.
+        // The unit is in the column's title.
         {detail.has_cycles && own.cycles.value ? quantity_text(*own.cycles.value, own.cycles.unit)
                                                : ""},
         {shared_text(&own.capacity, ""), detail.has_brackets ? interval_text(own.capacity) : ""}};

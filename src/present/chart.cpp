@@ -18,10 +18,10 @@
 namespace clprobe::report {
 namespace {
 
-constexpr int dots_across = 2;  // of a braille character
+constexpr int dots_across = 2;  // dots of a braille character
 constexpr int dots_down = 4;
 
-// The dots of a braille character, by column and row: Unicode 28xx numbers them in this order.
+// Bits of a braille character's dots, by column and row, in the order of Unicode 28xx.
 constexpr std::array<std::array<std::uint8_t, dots_down>, dots_across> braille_bits{
     {{0x01, 0x02, 0x04, 0x40}, {0x08, 0x10, 0x20, 0x80}}};
 
@@ -30,9 +30,9 @@ std::string braille(std::uint8_t dots) {
           static_cast<char>(0x80U | (dots & 0x3FU))};
 }
 
-/// The mark of the n-th series.
+/// Returns the mark of a series.
 std::string mark_of(int series, bool is_unicode) {
-  // No probe draws more curves into one chart.
+  // No probe draws more curves in one chart.
   constexpr std::array unicode{"⠒", "○", "□", "△", "◇", "×", "+", "●", "■", "▲", "◆", "▽"};
   constexpr std::array ascii{"*", "o", "x", "+", "#", "%", "@", "O", "X", "=", "$", "&"};
   const auto i = static_cast<std::size_t>(series);
@@ -44,20 +44,20 @@ class Canvas {
  public:
   Canvas(int columns, int rows, Axis x, Axis y, bool is_unicode);
 
-  /// The first series, as a line through its points, which are sorted by x.
+  /// Draws the first series as a line through its points, which are sorted by x.
   void draw_line(const std::vector<ChartPoint>& points);
-  /// Draws a further series as marks, at most in every second column, so that lines stay visible.
+  /// Draws another series as marks, at most in every second column, so that lines stay visible.
   void draw_marks(const std::vector<ChartPoint>& points, int series);
-  /// Writes a note above or below the middle of its plateau, unless something is there.
+  /// Writes a note above or below the middle of its plateau if there is room.
   void write(const ChartNote& note, const std::string& text);
-  /// A row, counted from the bottom.
+  /// Returns a row, counted from the bottom.
   [[nodiscard]] std::vector<Span> row(int height) const;
 
  private:
   struct Cell {
     std::string text{};
     std::uint8_t dots{0};
-    int series{-1};  // none
+    int series{-1};  // -1: none
 
     [[nodiscard]] bool is_empty() const { return series < 0; }
   };
@@ -71,7 +71,7 @@ class Canvas {
   Axis x_;
   Axis y_;
   bool is_unicode_;
-  std::vector<std::vector<Cell>> rows_;  // from the bottom
+  std::vector<std::vector<Cell>> rows_;  // rows, from the bottom
 };
 
 Canvas::Canvas(int columns, int rows, Axis x, Axis y, bool is_unicode)
@@ -163,14 +163,14 @@ bool Canvas::is_free(int first, int last, int height) {
   return true;
 }
 
-constexpr int widest_plot = 92;  // wider, a curve of 160 points falls apart into dots
+constexpr int widest_plot = 92;  // in a wider plot, a curve of 160 points dissolves into dots
 
 struct Tick {
   int place{0};
   std::string text{};
 };
 
-// At least a row between two labels, where there are many rows.
+// Charts with many rows leave at least a row between labels.
 std::vector<Tick> y_ticks(const Chart& chart, const Axis& axis, int rows) {
   std::vector<Tick> ticks;
   const double apart = rows < chart_rows ? 1.0 : 2.0;
@@ -180,7 +180,7 @@ std::vector<Tick> y_ticks(const Chart& chart, const Axis& axis, int rows) {
   return ticks;
 }
 
-/// The ticks below the chart whose labels do not overlap.
+/// Returns the ticks of the x axis whose labels do not overlap.
 std::vector<Tick> x_ticks(const Chart& chart, const Axis& axis, int columns) {
   constexpr double min_columns = 10.0;
   std::vector<Tick> ticks;
@@ -216,13 +216,13 @@ void draw_legend(Page& page, const Chart& chart, int margin) {
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
     const int series = static_cast<int>(i);
     std::string mark = mark_of(series, page.is_unicode());
-    if (i == 0) mark += mark;  // a line, not a mark
+    if (i == 0) mark += mark;  // two characters for a line
     items.push_back({{mark, Ink::first_series, series}, {" " + page.show(chart.series[i].name)}});
   }
   page.flow(items, margin + 1);
 }
 
-/// The labels in the line itself: "+-- 1 KiB ------ 32 KiB --".
+/// Draws the x axis with its labels inside the line: "+-- 1 KiB ------ 32 KiB --".
 void draw_low_x_axis(Page& page, const std::vector<Tick>& ticks, int margin, int columns) {
   const std::string_view dash = page.is_unicode() ? "─" : "-";
   std::string line = pad_right("", margin) + (page.is_unicode() ? "└" : "+");
@@ -259,8 +259,8 @@ Axis axis_of(const Chart& chart, double ChartPoint::*coordinate, Scale scale) {
   return {on.on(low), on.on(high), scale};
 }
 
-/// The next value of 1, 2 or 5 times a power of ten below, or above. Never the value itself, so
-/// that an axis between two of them is no point.
+/// Returns the next smaller or larger value of 1, 2 or 5 times a power of ten, never the value
+/// itself, so that an axis has a length.
 double round_outward(double value, bool is_up) {
   const double power = std::pow(10.0, std::floor(std::log10(value)));
   const std::array<double, 5> around{0.5 * power, power, 2.0 * power, 5.0 * power, 10.0 * power};
@@ -277,7 +277,7 @@ void draw_plot(Page& page, const Chart& chart, int rows) {
   const Axis x = x_axis_of(chart);
   Axis y = y_axis_of(chart);
   if (!(x.high > x.low)) return;
-  // Few rows have two ticks, at their ends.
+  // Charts with few rows have two ticks, at their ends.
   if (rows < chart_rows && y.scale == Scale::logarithmic) {
     y = axis_of(chart, &ChartPoint::y, chart.y_scale.value_or(chart.scale));
     y.low = std::log(round_outward(std::exp(y.low), false));
@@ -364,7 +364,7 @@ Axis x_axis_of(const Chart& chart) { return axis_of(chart, &ChartPoint::x, chart
 Axis y_axis_of(const Chart& chart) {
   Axis axis = axis_of(chart, &ChartPoint::y, chart.y_scale.value_or(chart.scale));
   if (axis.scale == Scale::linear) {
-    // A fifth below and above is room for notes.
+    // Leaves a fifth of the span on both sides for notes.
     const double span = std::max(axis.high - axis.low, axis.high / 10.0);
     const double missing = span - (axis.high - axis.low);
     return {axis.low - missing / 2 - span / 5.0, axis.high + missing / 2 + span / 5.0, axis.scale};
@@ -408,7 +408,7 @@ std::vector<double> x_values_of(const Chart& chart, const Axis& axis, double min
       for (const ChartPoint& point : series.points) own.insert(point.x);
     }
     values.assign(own.begin(), own.end());
-    constexpr std::size_t max_own = 12;  // more of them say nothing about where the points are
+    constexpr std::size_t max_own = 12;  // with more values, ticks at each would not help
     if (own.size() > max_own) {
       values.clear();
       for (int power = static_cast<int>(std::floor(axis.low / std::log(10.0)));
@@ -451,7 +451,7 @@ std::string tick_text(double value, std::string_view unit) {
   const std::string text = quantity_text(value, unit);
   const std::size_t space = text.find(' ');
   std::string number = text.substr(0, space);
-  if (number.find('.') != std::string::npos) {  // "10.0 ns" is a round 10
+  if (number.find('.') != std::string::npos) {  // "10.0 ns" becomes "10 ns"
     number.erase(number.find_last_not_of('0') + 1);
     if (number.ends_with('.')) number.pop_back();
   }

@@ -15,8 +15,8 @@ namespace clprobe {
 namespace report {
 namespace {
 
-constexpr std::size_t few_runs = 8;        // a screen has more runs than these as a crowd
-constexpr std::size_t summary_lines = 11;  // of all runs together
+constexpr std::size_t few_runs = 8;        // a screen summarises more runs
+constexpr std::size_t summary_lines = 11;  // summary lines of all runs together
 constexpr std::size_t listed_runs = 10;
 constexpr std::size_t listed_lines = 12;
 constexpr std::size_t listed_changes = 30;
@@ -49,7 +49,7 @@ Cell value_cell(const ComparedCell& cell) {
           .aside = has_finding ? interval_text(shown_finding(*cell.finding)) : ""};
 }
 
-/// On a terminal the words and the colour of a change tell its verdict.
+/// Removes the column of verdicts: on a terminal, the words and colour of a change imply it.
 void leave_out_verdicts(Table& table) {
   const auto column = std::ranges::find(table.head, "verdict");
   const auto at = column - table.head.begin();
@@ -99,7 +99,7 @@ class ComparisonBlocks {
     if (is_crowd()) add_item("", more_text(runs_.size() - 1, "other runs"), Ink::faint, true);
   }
 
-  /// The runs with the most findings that changed, the worst first.
+  /// Returns the runs by number of changed findings, worst first.
   [[nodiscard]] std::vector<std::size_t> by_changes() const {
     const auto changed = [&](std::size_t run) {
       const VerdictCounts& counts = comparison_.counts[run];
@@ -187,7 +187,7 @@ class ComparisonBlocks {
     for (std::string& line : unresolved) add_item("", std::move(line), Ink::faint);
   }
 
-  /// A value, and as its aside "(1.02) same within 4 %".
+  /// Returns a value with its verdict as aside: "(1.02) same within 4 %".
   [[nodiscard]] Cell judged_cell(const ComparedRow& row, std::size_t run) const {
     const ComparedCell& cell = row.cells[run];
     Cell shown{cell_text(cell, "")};

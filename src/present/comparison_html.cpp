@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A comparison as a page: who is better at what, the rows that changed, and the curves over each
-// other. The parts are those of a report's page.
+// A comparison as an HTML page: summary, changed rows, and overlaid curves.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,10 +26,10 @@ namespace clprobe {
 namespace report {
 namespace {
 
-/// The numbers in a point's key, by parameter.
+/// Numeric parameters of a point's key.
 using Coordinates = std::map<std::string, double, std::less<>>;
 
-/// Reads a key such as "working_set_bytes 65536, step_bytes 64"; words are no coordinates.
+/// Reads the numbers of a key such as "working_set_bytes 65536, step_bytes 64"; words are skipped.
 Coordinates coordinates_of(std::string_view key) {
   Coordinates found;
   while (!key.empty()) {
@@ -47,7 +46,7 @@ Coordinates coordinates_of(std::string_view key) {
   return found;
 }
 
-/// The lines over one parameter in one unit, called after their series, with their runs as looks.
+/// Curves over one parameter in one unit, named after their series; their looks are the runs.
 struct Lines {
   std::string along{};
   std::string unit{};
@@ -55,7 +54,7 @@ struct Lines {
   std::vector<ChartSeries> lines{};
 };
 
-/// The declared parameter where it varies, else the one with the most values.
+/// Returns the declared parameter if it varies, else the one with the most values.
 std::string along_of(const std::vector<Coordinates>& points, const std::string& declared) {
   std::map<std::string, std::set<double>> values;
   for (const Coordinates& point : points) {
@@ -75,8 +74,8 @@ std::string along_of(const std::vector<Coordinates>& points, const std::string& 
   return most;
 }
 
-/// The parameter that tells points of one place apart: the declared one first. Empty where none
-/// needs to, nothing where no single one can.
+/// Returns the parameter that distinguishes points with equal x, preferring the declared one. Empty
+/// if x is unique; nothing if no single parameter suffices.
 std::optional<std::string> apart_by(const std::vector<Coordinates>& points,
                                     const std::string& along, const std::string& declared) {
   const auto is_unique = [&](const std::string& name) {
@@ -100,7 +99,7 @@ std::optional<std::string> apart_by(const std::vector<Coordinates>& points,
   return std::nullopt;
 }
 
-/// The lines of one curve: several where a second parameter varies.
+/// Returns the lines of a curve: several if a second parameter varies.
 std::vector<ChartSeries> lines_of(const ComparedCurve& curve, const View& view, std::size_t run,
                                   std::string& along) {
   std::vector<Coordinates> points;
@@ -110,7 +109,7 @@ std::vector<ChartSeries> lines_of(const ComparedCurve& curve, const View& view, 
   if (along.empty()) return {};
   const std::optional<std::string> second = apart_by(points, along, view.y);
   if (!second) return {};
-  std::map<double, std::map<double, double>> values;  // by the second parameter, then by place
+  std::map<double, std::map<double, double>> values;  // values by second parameter and x
   for (std::size_t i = 0; i < points.size(); ++i) {
     const auto x = points[i].find(along);
     if (x == points[i].end() || !(x->second > 0.0) || !(curve.points[i].value > 0.0)) continue;
@@ -153,7 +152,7 @@ std::vector<Lines> all_lines(std::span<const RunDigest> runs, std::string_view p
   return all;
 }
 
-/// The value of a run's line at that place; nothing where it has none.
+/// Returns the value of a run's line at `x`; nothing if there is none.
 std::optional<double> value_at(const Lines& all, const std::string& series, std::size_t run,
                                double x) {
   for (const ChartSeries& line : all.lines) {
@@ -165,7 +164,7 @@ std::optional<double> value_at(const Lines& all, const std::string& series, std:
   return std::nullopt;
 }
 
-/// Ratios near 1 differ on a linear axis alone.
+/// Returns the scale of ratios: linear unless they differ by more than a factor of 4.
 Scale scale_of_ratios(const Chart& chart) {
   constexpr double far = 4.0;
   double low = 1.0;
@@ -179,7 +178,7 @@ Scale scale_of_ratios(const Chart& chart) {
   return high > far * low ? Scale::logarithmic : Scale::linear;
 }
 
-/// The lines of one series, then their ratios to the baseline's.
+/// Adds a figure of a series' lines, and one of their ratios to the baseline.
 void add_figures(const Lines& all, const std::string& series, std::string_view probe,
                  const std::string& y_title, std::size_t baseline,
                  const std::vector<std::string>& names, std::vector<Figure>& figures) {
@@ -235,11 +234,12 @@ std::vector<Figure> comparison_figures(std::span<const RunDigest> runs, std::siz
 
 namespace {
 
-// With more runs, the page leaves rows without a change to the CSV.
+// Maximum number of runs for which the page shows unchanged rows; the CSV always has them.
 constexpr std::size_t few_runs = 8;
 constexpr std::size_t max_cards = 24;
 
-/// "B Intel Xeon, 2026-11-25": what tells it apart stands in it, so that the model may be cut.
+/// Returns names such as "B Intel Xeon, 2026-11-25". The model may be cut, since the rest
+/// distinguishes runs.
 std::vector<std::string> names_of(std::span<const RunDigest> runs) {
   constexpr int longest_model = 40;
   std::vector<std::string> names;
@@ -255,7 +255,7 @@ std::string with_swatch(std::size_t run, std::string_view name) {
   return swatch(run) + html_text(name);
 }
 
-/// The card of a run: its changes by verdict, and notes.
+/// Returns the card of a run: its changes by verdict, and notes.
 std::string summary_card(const Comparison& comparison, std::span<const RunDigest> runs,
                          std::size_t run, const std::string& name) {
   const auto quiet = [](std::string_view text) {
@@ -277,7 +277,7 @@ std::string summary_card(const Comparison& comparison, std::span<const RunDigest
   return card_article(run, name, html);
 }
 
-/// The runs that have cards; if there are too many, those that changed most.
+/// Returns the runs with cards; of too many runs, those that changed most.
 std::vector<std::size_t> runs_with_cards(const Comparison& comparison, std::size_t runs) {
   std::vector<std::size_t> shown;
   for (std::size_t run = 0; run < runs; ++run) {
@@ -312,7 +312,8 @@ std::string summary_section(const Comparison& comparison, std::span<const RunDig
   return section_html("summary", "Summary", html);
 }
 
-/// All judged rows: changes first, worse ones at the top, then the others in the findings' order.
+/// Returns all judged rows: changes first, worse ones at the top, then others in the order of
+/// findings.
 std::vector<Change> all_changes(const Comparison& comparison) {
   std::vector<Change> changes = changes_of(comparison);
   if (comparison.counts.size() > few_runs) return changes;
@@ -377,10 +378,10 @@ constexpr std::string_view data_text =
     "write them. The page loads nothing from the network.</p>\n<p "
     "id=\"downloads\"></p>\n</section>\n";
 
-/// The part of a run's name after the model: the driver or the date, else its letter.
+/// Returns the driver or date that distinguishes a run, else its letter.
 std::string own_name(std::span<const RunDigest> runs, std::size_t run) {
   std::vector<std::string> parts = run_names(runs)[run];
-  parts.erase(parts.begin());  // the model
+  parts.erase(parts.begin());  // removes the model
   const bool is_told = !parts.empty() && !parts.front().starts_with('#');
   return is_told ? fmt::format("{}", fmt::join(parts, ", ")) : run_letter(run);
 }

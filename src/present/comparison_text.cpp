@@ -23,7 +23,8 @@
 namespace clprobe::report {
 namespace {
 
-/// "working_set_bytes 65536, step_bytes 64" in words: "working set 64 KiB, step 64 B".
+/// Returns a key in words: "working set 64 KiB, step 64 B" for "working_set_bytes 65536, step_bytes
+/// 64".
 std::string key_text(std::string_view key) {
   std::string text;
   while (!key.empty()) {
@@ -43,13 +44,13 @@ std::string key_text(std::string_view key) {
   return text;
 }
 
-/// "0.4 %", "12 %"; at least "0.1 %".
+/// Returns a percentage such as "0.4 %" or "12 %", at least "0.1 %".
 std::string percent_text(double share) {
   const double percent = std::max(0.1, 100.0 * share);
   return percent < 9.95 ? fmt::format("{:.1f} %", percent) : fmt::format("{:.0f} %", percent);
 }
 
-/// `parts`, the run's driver and date, and its file.
+/// Returns `parts` with the run's driver, date and file.
 std::string described(const RunDigest& run, std::vector<std::string> parts) {
   if (!run.driver.empty()) parts.push_back("driver " + run.driver);
   if (!run.started.empty()) parts.push_back(run.started);
@@ -58,8 +59,7 @@ std::string described(const RunDigest& run, std::vector<std::string> parts) {
                      run.interrupted ? ", INTERRUPTED" : "");
 }
 
-/// "L2 read by all compute units" by its title and the name of its level; without a title, "global
-/// L2".
+/// Returns a title with its level: "L2 read by all compute units". Without a title: "global L2".
 std::string title_in_words(const std::string& series, const std::string& title,
                            const std::string& level) {
   std::string text = title.empty() ? series + " {}" : title;
@@ -74,17 +74,17 @@ std::string title_in_words(const std::string& series, const std::string& title,
   return text.empty() ? series : text;
 }
 
-/// The name of a level, else its number; empty without a level.
+/// Returns the name of a level, else its number; empty without a level.
 std::string level_in_words(const std::string& name, std::optional<int> level) {
   return name.empty() && level ? fmt::format("level {}", *level) : name;
 }
 
-/// The colon after a place that is a phrase: "L2 latency", but "one compute unit: cycles".
+/// Returns a colon after titles that are phrases: "one compute unit: cycles", but "L2 latency".
 std::string_view separator_after(std::string_view title) {
   return title.empty() || title == "{}" ? "" : ":";
 }
 
-/// The run that has an unmatched finding, and its probe, series and level.
+/// Returns the beginning of a line about an unmatched finding: run, probe, series and level.
 std::string unmatched_start(const Unmatched& each, std::size_t baseline) {
   const std::string here = run_letter(each.run);
   const std::string there = run_letter(baseline);
@@ -104,14 +104,14 @@ std::string unmatched_end(const Unmatched& each) {
   return is_told ? "" : ": " + each.reason;
 }
 
-/// The finding without its series: its name, or for shares of a bar "memory data: L2 (gsi)".
+/// Returns the finding's name, or for shares of a bar "memory data: L2 (gsi)".
 std::string finding_words(const Finding& finding) {
   if (!is_told_by_label(finding)) return words(finding.name);
   const std::string name = finding.name == stack_part_name ? "" : words(finding.name) + " ";
   return fmt::format("{}{} ({})", name, finding.label, finding.method);
 }
 
-/// The finding's place without its name: "L2", "memory read by one compute unit".
+/// Returns series and level of a finding without its name: "L2", "memory read by one compute unit".
 std::string place_title(const ComparedRow& row) {
   std::vector<std::string> names;
   for (const ComparedCell& cell : row.cells) {
@@ -119,7 +119,7 @@ std::string place_title(const ComparedRow& row) {
     std::string name = level_in_words(cell.finding->level_name, cell.finding->finding.level);
     add_once(names, name);
   }
-  // The L2 of one device is level 2 of one whose caches have no known names.
+  // A level named "level 2" on one device and "L2" on another is shown as "L2".
   std::erase_if(names, [&](const std::string& name) {
     constexpr std::string_view unnamed = "level ";
     return name.starts_with(unnamed) &&
@@ -174,7 +174,7 @@ std::string ratio_text(const std::optional<double>& ratio) {
 std::string row_title(const ComparedRow& row) {
   const Finding& finding = row.baseline->finding;
   const std::string& title = row.baseline->series_title;
-  // The title of a series of bandwidths already says what is measured.
+  // Titles of bandwidth series already name the finding.
   const bool is_told = finding.name == "bandwidth" && finding.unit == "bytes_per_second";
   if (is_told && !title.empty()) return place_title(row);
   const std::string place = place_title(row);
@@ -308,7 +308,7 @@ std::vector<std::string> run_notes(const Comparison& comparison, std::span<const
   return notes;
 }
 
-// The result of a comparison: the changes, largest first, and a summary of each run.
+// Changes, largest first, and a summary of each run.
 
 namespace {
 
@@ -318,7 +318,7 @@ bool is_change(Verdict verdict) {
   return verdict == Verdict::better || verdict == Verdict::worse || verdict == Verdict::different;
 }
 
-/// The difference of two shares; nothing for other units.
+/// Returns the difference of two shares; nothing for other units.
 std::optional<double> difference_of(const Change& change) {
   const Finding& before = change.row->baseline->finding;
   const ComparedFinding* const after = change.row->cells[change.run].finding;
@@ -341,7 +341,7 @@ double size_of(const Change& change) {
   return -1.0;
 }
 
-/// The words for more and less of a unit.
+/// Words for a larger and a smaller value of a unit.
 struct Words {
   std::string_view unit;
   std::string_view more;
@@ -363,8 +363,8 @@ Words words_of(std::string_view unit) {
   return found == unit_words.end() ? Words{unit, "higher", "lower"} : *found;
 }
 
-/// "1.51x slower" or "4.2 % faster": by which factor the larger one is more, or by which share of
-/// the first value the second one differs.
+/// Returns the size of a ratio in words: a factor from 1.2 on ("1.51x slower"), else a percentage
+/// of the baseline ("4.2 % faster").
 std::string amount_of(double ratio, const Words& called) {
   constexpr double first_multiple = 1.2;
   const std::string_view word = ratio > 1.0 ? called.more : called.less;
@@ -374,7 +374,7 @@ std::string amount_of(double ratio, const Words& called) {
   return fmt::format("{:.{}f} % {}", percent, percent < 9.95 ? 1 : 0, word);
 }
 
-/// "261 to 280 ns", "900 ns to 1.20 µs".
+/// Returns both values: "261 to 280 ns", "900 ns to 1.20 µs".
 std::string both_values(const ComparedCell& before, const ComparedCell& after) {
   std::string first = cell_text(before, "no value");
   const std::string second = cell_text(after, "no value");
@@ -386,7 +386,8 @@ std::string both_values(const ComparedCell& before, const ComparedCell& after) {
   return fmt::format("{} to {}", first, second);
 }
 
-/// "L2 latency 7.3 % slower (261 to 280 ns)": with both values where it is worse.
+/// Returns a change in words; worse changes include both values: "L2 latency 7.3 % slower (261 to
+/// 280 ns)".
 std::string text_of(const Change& change, std::size_t baseline) {
   const ComparedRow& row = *change.row;
   std::string text = fmt::format("{} {}", change_title(row), change_words(change));
@@ -394,7 +395,7 @@ std::string text_of(const Change& change, std::size_t baseline) {
   return fmt::format("{} ({})", text, both_values(row.cells[baseline], row.cells[change.run]));
 }
 
-/// Changes of one kind of finding of a probe that go the same way, the largest first.
+/// Changes of one kind of finding of a probe in the same direction, represented by the largest.
 struct Group {
   Change largest{};
   std::size_t count{0};
@@ -410,8 +411,8 @@ struct Group {
   }
 };
 
-/// "; not compared: latency, banks": probes that only one of the two runs has, or that measured by
-/// another method.
+/// Returns "; not compared: latency, banks": probes that only one run has, or that used another
+/// method.
 std::string uncompared_text(const Comparison& comparison, std::size_t run) {
   std::vector<std::string_view> probes;
   for (const Unmatched& each : comparison.unmatched) {
@@ -507,7 +508,7 @@ std::string brief_summary_of(const Comparison& comparison, std::size_t run,
       std::string longer = fmt::format("{}{}{}", text, separator, each);
       const std::string end = more_follow + rest;
       if (!fits(longer + end)) longer.resize(std::min(longer.size(), longer.rfind(" (")));
-      // If a worse finding does not fit, no better one may follow.
+      // A better finding must not replace a worse one that does not fit.
       if (!fits(longer + end)) return text + (separator == ", " ? end : rest);
       text = longer;
       separator = ", ";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Long forms: a row per sample, finding or point. Points that failed have no row; JSON says why.
+// The formats `csv`, `findings` and `curves`: a row per sample, finding or point. Failed points
+// have no row; their reasons are in the JSON.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,7 +38,7 @@ std::vector<std::string> parameter_names(std::span<const Run> runs) {
   return names.in_order();
 }
 
-/// Returns the time of a sample in ns, empty where times are slopes between samples.
+/// Returns the time of a sample in ns; empty if times are slopes between samples.
 std::string time_of(const Point& point, const Sample& sample, const DeviceInfo& device) {
   Point alone;
   alone.parameters = point.parameters;
@@ -98,7 +99,7 @@ std::string render_curves_csv(std::span<const Run> runs) {
     for (const ProbeResult& result : run.results) {
       const report::Chart chart = report::chart_of(result, run.device);
       for (const report::ChartSeries& series : chart.series) {
-        std::vector<report::ChartPoint> points = series.points;  // as measured: refined at the end
+        std::vector<report::ChartPoint> points = series.points;  // in the order measured
         std::ranges::stable_sort(points, [](const auto& a, const auto& b) { return a.x < b.x; });
         for (const report::ChartPoint& point : points) {
           csv += csv_line(name_of(run), result.probe, series.name, chart.x_name, point.x, point.y,

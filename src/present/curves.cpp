@@ -26,7 +26,7 @@ const Finding* find(const ProbeResult& result, const Finding& beside, std::strin
   return nullptr;
 }
 
-// The plateau of a level reaches from the end of the one before to its own.
+// Returns the note of a level, whose plateau extends from the end of the previous level to its own.
 ChartNote note_of(const ProbeResult& result, const Finding& latency, double first, double last) {
   ChartNote note{first, last, *latency.value, quantity_text(*latency.value, latency.unit)};
   note.level = latency.level;
@@ -51,9 +51,9 @@ bool has_end(const ProbeResult& result, const Finding& of_level) {
   });
 }
 
-/// The known patterns of access by their names, on the first curve.
+/// Labels the known access patterns on the first curve.
 void add_pattern_notes(const ProbeResult& result, Chart& chart) {
-  std::multimap<double, const ChartPoint*> drawn;  // the equal ones in their order
+  std::multimap<double, const ChartPoint*> drawn;  // points by x; equal x in order
   for (const ChartPoint& each : chart.series.front().points) drawn.emplace(each.x, &each);
   std::set<std::pair<double, std::string>> noted;
   for (const Point& point : result.points) {
@@ -68,7 +68,7 @@ void add_pattern_notes(const ProbeResult& result, Chart& chart) {
   }
 }
 
-/// The parameter that takes the most values among the points; empty when none varies.
+/// Returns the parameter with the most values among the points; empty if none varies.
 std::string varying_parameter(const std::vector<Point>& points) {
   std::map<std::string, std::set<double>> values;
   for (const Point& point : points) {
@@ -88,7 +88,7 @@ std::string varying_parameter(const std::vector<Point>& points) {
   return most;
 }
 
-/// The median time of an access in ns, by parameter or fact. The fastest sample would not do: a
+/// Returns the median time of an access in ns, by parameter or fact. The median is used because a
 /// stream next to a chase varies.
 std::map<double, double> times_by(const ProbeResult& result, const DeviceInfo& device,
                                   std::string_view series, std::string_view parameter) {
@@ -104,12 +104,12 @@ std::map<double, double> times_by(const ProbeResult& result, const DeviceInfo& d
   return times;
 }
 
-/// A time in the plot's unit.
+/// Returns a time in the plot's unit.
 double in_unit(const CardPlot& plot, double ns, const DeviceInfo& device) {
   return plot.unit == "cycles" ? ns * device.clock.ticks_per_ns : ns / ns_per_second;
 }
 
-/// The times of a series' points by their declared places; points at one place are averaged.
+/// Returns the times of a series' points by their declared x; points with equal x are averaged.
 ChartSeries series_of_points(const CardPlot& plot, const std::string& name,
                              const ProbeResult& result, const DeviceInfo& device) {
   std::map<double, std::vector<double>> values;
@@ -127,7 +127,7 @@ ChartSeries series_of_points(const CardPlot& plot, const std::string& name,
   return series;
 }
 
-/// Adds the trend over the measured range, before the series: terminals draw the first series as a
+/// Adds the trend over the measured range before the series: terminals draw the first series as a
 /// line and others as marks.
 void add_trend(const CardPlot& plot, const ChartSeries& measured, Chart& chart) {
   for (const CardTrend& trend : plot.trends) {
@@ -141,7 +141,7 @@ void add_trend(const CardPlot& plot, const ChartSeries& measured, Chart& chart) 
   }
 }
 
-/// A plot whose points say themselves where they lie.
+/// Returns the chart of a plot whose points declare their x.
 Chart chart_of_points(const CardPlot& plot, const ProbeResult& result, const DeviceInfo& device) {
   Chart chart{.x_name = plot.by,
               .x_title = plot.across_title,
@@ -156,7 +156,7 @@ Chart chart_of_points(const CardPlot& plot, const ProbeResult& result, const Dev
   return chart;
 }
 
-/// The parts of the curves that have names, each where the curve's middle is meanwhile.
+/// Labels named parts of the curves at the median of each part.
 void add_marks(const CardPlot& plot, Chart& chart) {
   for (const CardMark& mark : plot.marks) {
     const auto series = std::ranges::find(chart.series, mark.series, &ChartSeries::name);
@@ -249,13 +249,13 @@ Chart chart_of(const ProbeResult& result, const DeviceInfo& device) {
       if (point.series != name) continue;
       const std::optional<double> x = numeric(point, chart.x_name);
       const std::optional<Estimate> y = estimate(point, device);
-      // A slope through noise can be negative; a logarithmic axis has no place for it.
+      // Slopes through noise may be negative, which a logarithmic axis cannot show.
       if (!x || !(*x > 0.0) || !y || !(y->ns > 0.0)) continue;
       series.points.push_back(chart_point(*x, *y, is_rate));
     }
     if (!series.points.empty()) chart.series.push_back(std::move(series));
   }
-  // The first one is drawn as a line, which a single point does not make.
+  // Series with a single point come last, since the first series is drawn as a line.
   std::ranges::stable_partition(chart.series,
                                 [](const ChartSeries& each) { return each.points.size() > 1; });
   if (!chart.series.empty()) add_pattern_notes(result, chart);
@@ -264,7 +264,7 @@ Chart chart_of(const ProbeResult& result, const DeviceInfo& device) {
     const std::vector<ChartPoint>& points = chart.series[i].points;
     const auto [first, last] = std::ranges::minmax_element(points, by_x);
     for (const Finding& finding : result.findings) {
-      // A finding without a level, or without its end, is of no known part of the curve.
+      // Findings without a level or an end belong to no known part of the curve.
       const bool is_plateau = finding.level && !is_at_one_size(finding) && has_end(result, finding);
       const bool is_drawn = finding.unit == unit_of(result) && finding.value && is_plateau &&
                             finding.role == Role::headline;

@@ -15,23 +15,23 @@
 
 namespace clprobe::report {
 
-/// The parameter that the curves of a result are drawn over: the declared one where any point has
-/// it, else the one with the most values. Empty when none varies.
+/// Returns the parameter on the x axis: the declared one if any point has it, else the one with the
+/// most values. Empty if none varies.
 std::string x_of(const ProbeResult& result);
 
-/// The series of a result in the order of their first points.
+/// Returns the series of a result, in order of their first points.
 std::vector<std::string> series_of(const ProbeResult& result);
 
-/// The chart of a result: series that no finding is about only help others, and are left out
-/// (unless there are no findings at all); the measured levels are its notes.
+/// Returns the chart of a result; the measured levels are its notes. Series without findings only
+/// support others and are omitted, unless there are no findings.
 Chart chart_of(const ProbeResult& result, const DeviceInfo& device);
 
-/// The unit of its points: "seconds" or "bytes_per_second".
+/// Returns the unit of a result's points: "seconds" or "bytes_per_second".
 std::string_view unit_of(const ProbeResult& result);
-/// The title of a result's charted values: "latency", "bandwidth".
+/// Returns the title of a result's charted values: "latency", "bandwidth".
 std::string value_title(const ProbeResult& result);
 
-/// The names of what is known of points, parameters before facts, each once.
+/// Names of parameters and facts of points, parameters first, each once.
 class Names {
  public:
   void add(const Point& point);
@@ -42,32 +42,32 @@ class Names {
   std::set<std::string, std::less<>> seen_{};
 };
 
-/// The parameter or fact of that name; null where the point has none.
+/// Returns the parameter or fact of that name; null if the point has none.
 const Value* find_known(const Point& point, std::string_view name);
 
-/// A point of a curve in seconds or, of a rate, bytes in a second.
+/// Returns a point of a curve, in seconds or, for a rate, in bytes per second.
 ChartPoint chart_point(double x, const Estimate& time, bool is_rate);
 
-/// A parameter as a number; nothing when it is absent or text.
+/// Returns a parameter as a number; nothing if it is absent or text.
 std::optional<double> numeric(const Point& point, std::string_view name);
 
-/// The chart of the fact that the view declares as `beside`, over the curves' parameter, for each
-/// series that has it. Zeros are left out, since axes are logarithmic. Empty without such a fact.
+/// Returns the chart of the fact that the view declares as `beside`, per series. Zeros are omitted,
+/// since axes are logarithmic. Empty without such a fact.
 Chart beside_chart(const ProbeResult& result);
 
-/// The chart of a plot; without series where its points were not measured. A value is the middle
-/// of its samples.
+/// Returns the chart of a plot: the median of each point's samples. Without series if its points
+/// were not measured.
 Chart chart_of_plot(const CardPlot& plot, const ProbeResult& result, const DeviceInfo& device);
 
 struct TitledChart {
   std::string title{};
   Chart chart{};
 };
-/// The charts of the result's plots that have anything to draw.
+/// Returns the charts of the result's plots that are not empty.
 std::vector<TitledChart> charts_of_plots(const ProbeResult& result, const DeviceInfo& device);
 
-/// The chart of a result that has no heat map. Of a probe whose view is one, the first plot that
-/// has points: what else varies most says little.
+/// Returns the chart of a result without a heat map. For a probe of heat maps, the first plot with
+/// points, since a curve over another parameter would say little.
 Chart chart_without_map(const ProbeResult& result, const DeviceInfo& device);
 
 }  // namespace clprobe::report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device, its timer and the state of a result in plain words.
+// Devices, timers and the state of results in plain words.
 #pragma once
 
 #include <span>
@@ -11,34 +11,34 @@
 
 namespace clprobe::report {
 
-/// The run's label; without one, the device's name.
+/// Returns the run's label; without one, the device's name.
 std::string name_of(const Run& run);
-/// The name as people know it, without what drivers put around it: "H200" of "NVIDIA H200", "Intel
-/// Xeon" of "cpu-skylake-avx512-Intel(R) Xeon(R) Processor".
+/// Returns a device's common name, without additions of drivers: "H200" for "NVIDIA H200", "Intel
+/// Xeon" for "cpu-skylake-avx512-Intel(R) Xeon(R) Processor".
 std::string model_of(const DeviceInfo& device);
-/// The model of each run, followed by what distinguishes runs of one model: the units, the driver,
-/// the date, the number of the device ("1:0", as in `clprobe list`), the time, or else the number
-/// of the run.
+/// Return the model of each run, followed by what distinguishes runs of one model: units, driver,
+/// date, device number ("1:0", as in `clprobe list`), time, or else the number of the run.
 std::vector<std::vector<std::string>> run_names(std::span<const Run> runs);
 std::vector<std::vector<std::string>> run_names(std::span<const RunDigest> runs);
-/// The names of runs, one string per run; a single run has the driver's name.
+/// Returns the names of runs, one string per run; a single run has the driver's name.
 std::vector<std::string> run_titles(std::span<const Run> runs);
-/// Facts about a device, one string each: platform and driver; type, units and memory.
+/// Returns facts about a device, one string each: platform and driver; type, units and memory.
 std::vector<std::string> device_facts(const DeviceInfo& device);
-/// "132 compute units"; empty where the number is not known.
+/// Returns "132 compute units"; empty if the number is unknown.
 std::string units_text(std::int64_t compute_units, std::string_view unit);
-/// The timer of the samples: "the in-kernel clock %clock64: core cycles, 1.98 per ns".
+/// Returns the timer of the samples: "the in-kernel clock %clock64: core cycles, 1.98 per ns".
 std::string timer_text(const DeviceInfo& device);
-/// "81 points, 243 samples in 5.21 s", or why there is nothing.
+/// Returns "81 points, 243 samples in 5.21 s", or the reason why there are none.
 std::string result_text(const ProbeResult& result);
-/// Number of failed points and the first reason, "3 of 81 points could not be measured: ..."; empty
-/// if none failed.
+/// Returns the number of failed points and the first reason, "3 of 81 points could not be measured:
+/// ..."; empty if none failed.
 std::string failures_text(const ProbeResult& result);
-/// The warnings as sentences. If more than three differ in numbers alone, as those of a driver that
-/// refuses every work-group above its limit, only the first is kept, with the number of others.
+/// Returns the warnings as sentences. Of more than three that differ only in numbers (such as those
+/// of a driver that refuses all large work-groups), only the first is kept, with the number of
+/// others.
 std::vector<std::string> warning_sentences(std::span<const Warning> warnings);
 
-/// A warning's kind on a card: "a changing speed".
+/// Returns a warning's kind for a card: "a changing speed".
 std::string brief_warning(std::string_view code);
 
 }  // namespace clprobe::report

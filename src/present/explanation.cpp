@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages of `clprobe explain`, which are CommonMark, for terminals and as parts of an HTML page.
+// Pages of `clprobe explain`, parsed by cmark.
 #include "present/api/explain.hpp"
 
 #include <cmark.h>
@@ -35,7 +35,7 @@ Node parse_page(std::string_view page) {
   return Node(cmark_parse_document(page.data(), page.size(), CMARK_OPT_VALIDATE_UTF8));
 }
 
-/// The node and every one below it, in the order of the text.
+/// Returns the node and all nodes below it, in the order of the text.
 std::vector<cmark_node*> nodes_in(cmark_node* root) {
   const std::unique_ptr<cmark_iter, FreeIterator> iterator(cmark_iter_new(root));
   std::vector<cmark_node*> nodes;
@@ -46,7 +46,7 @@ std::vector<cmark_node*> nodes_in(cmark_node* root) {
   return nodes;
 }
 
-/// The nodes right below it.
+/// Returns the children of a node.
 std::vector<cmark_node*> children_of(cmark_node* node) {
   std::vector<cmark_node*> children;
   for (cmark_node* each = cmark_node_first_child(node); each != nullptr;
@@ -56,7 +56,8 @@ std::vector<cmark_node*> children_of(cmark_node* node) {
   return children;
 }
 
-/// The words of a node without markup, with the backquotes of code and the line ends of the source.
+/// Returns the text of a node without markup, but with the backquotes of code and the source's line
+/// ends.
 std::string words_of(cmark_node* node) {
   std::string words;
   for (cmark_node* const part : nodes_in(node)) {
@@ -71,10 +72,10 @@ std::string words_of(cmark_node* node) {
 }
 
 constexpr int max_width = 100;
-constexpr int min_width = 20;  // narrower, a table has no room for its words
-constexpr int margin = 2;      // headings stand out without colour, too
+constexpr int min_width = 20;  // a narrower table has no room for its words
+constexpr int margin = 2;      // indents text, so that headings stand out without colour
 
-/// Line ends become spaces, too.
+/// Returns the words on one line; line ends become spaces.
 std::string one_line(std::string_view words) { return printable(words); }
 
 std::vector<std::string> split(std::string_view text, char separator) {
@@ -91,8 +92,8 @@ std::vector<std::string> split(std::string_view text, char separator) {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-/// The cells of lines "| a | b |", without the line of dashes; nothing where these are no table,
-/// which CommonMark knows as a paragraph.
+/// Returns the cells of a table "| a | b |" without the line of dashes. CommonMark parses tables as
+/// paragraphs; empty for other paragraphs.
 Rows table_in(std::string_view words) {
   const std::vector<std::string> lines = split(words, '\n');
   const auto is_row = [](const std::string& line) {
@@ -110,7 +111,8 @@ Rows table_in(std::string_view words) {
   return rows;
 }
 
-/// The widths of columns: of their longest cells; the widest shrink until all fit into `width`.
+/// Returns the widths of columns: their longest cells; the widest columns shrink until all fit into
+/// `width`.
 std::vector<int> widths_of(const Rows& rows, int width) {
   constexpr int gap = 2;
   std::vector<int> widths;
@@ -145,7 +147,7 @@ class TextPage {
   void add_paragraph(std::string_view words) { add_wrapped(words, margin); }
   void add_item(std::string_view words) { add_wrapped(words, margin, "- "); }
 
-  /// Adds blocks with an empty line between two, but not between short items.
+  /// Adds blocks with an empty line between them, except between short items.
   void add_blocks(std::span<cmark_node* const> blocks) {
     for (cmark_node* const block : blocks) {
       const bool is_below_heading =
@@ -159,12 +161,12 @@ class TextPage {
   [[nodiscard]] std::string text() const { return text_; }
 
  private:
-  /// At most one, and none at the beginning.
+  /// Adds an empty line, unless there is one or the page is empty.
   void add_empty_line() {
     if (!text_.empty() && !text_.ends_with("\n\n")) text_ += '\n';
   }
 
-  /// The first line follows `first`, the others begin below it.
+  /// Adds wrapped words; the first line follows `first`, and the others are aligned with its text.
   void add_wrapped(std::string_view words, int indent, std::string_view first = "") {
     const int left = indent + display_width(first);
     std::string before = fmt::format("{:{}}{}", "", indent, first);
@@ -188,7 +190,7 @@ class TextPage {
       case CMARK_NODE_BLOCK_QUOTE:
         for (cmark_node* const each : children_of(block)) add_block(each, indent + 2);
         break;
-      case CMARK_NODE_HTML_BLOCK:  // comments
+      case CMARK_NODE_HTML_BLOCK:  // HTML comments
         break;
       default:
         const std::string words = words_of(block);
@@ -229,7 +231,7 @@ class TextPage {
       if (!line.empty()) text_ += fmt::format("{:{}}{}", "", indent + 2, printable(line));
       text_ += '\n';
     }
-    text_.pop_back();  // behind the last line stands an end of line
+    text_.pop_back();  // the text of a code block ends with a line end
   }
 
   void add_table(std::string_view words, int indent) {
@@ -258,7 +260,8 @@ class TextPage {
   std::string text_{};
 };
 
-/// The first sentence: up to a full stop before a capital, a backquote or the end.
+/// Returns the first sentence: up to a full stop before a capital, a backquote, a bracket or a
+/// dash.
 std::string first_sentence(std::string_view words) {
   for (std::size_t at = words.find(". "); at != std::string_view::npos;
        at = words.find(". ", at + 1)) {
@@ -269,7 +272,8 @@ std::string first_sentence(std::string_view words) {
   return std::string(words);
 }
 
-/// The words in bold with which an item begins, without their full stop; empty where it does not.
+/// Returns the bold words with which an item begins, without their full stop; empty if it does not
+/// begin with bold words.
 std::string bold_beginning(cmark_node* item) {
   cmark_node* const paragraph = cmark_node_first_child(item);
   cmark_node* const bold = paragraph == nullptr ? nullptr : cmark_node_first_child(paragraph);
@@ -279,7 +283,7 @@ std::string bold_beginning(cmark_node* item) {
   return words;
 }
 
-/// A list in short: a line of its bold words, or the first sentences of its items.
+/// Adds the short form of a list: a line of its bold words, or the first sentences of its items.
 void add_short_list(TextPage& page, cmark_node* list) {
   std::string bold;
   std::vector<std::string> sentences;
@@ -313,11 +317,11 @@ struct FreeText {
 
 void replace(cmark_node* node, Node other) {
   if (cmark_node_replace(node, other.get()) == 0) return;
-  static_cast<void>(other.release());  // the tree's from here on
+  static_cast<void>(other.release());  // owned by the tree
   cmark_node_free(node);
 }
 
-/// HTML as the text that it is: the renderer would leave it out.
+/// Shows HTML as text, which the renderer would otherwise omit.
 void show_html(cmark_node* node) {
   const bool is_block = cmark_node_get_type(node) == CMARK_NODE_HTML_BLOCK;
   Node shown(cmark_node_new(is_block ? CMARK_NODE_CODE_BLOCK : CMARK_NODE_TEXT));
@@ -345,7 +349,7 @@ std::vector<std::string> split_at_commas(std::string_view words) {
   return names;
 }
 
-/// The heading and the names that a paragraph "Also: a, b." below it lists.
+/// Returns the heading and the names of a paragraph "Also: a, b." below it.
 std::vector<std::string> names_of(cmark_node* heading) {
   constexpr std::string_view mark = "Also: ";
   std::string words = words_of(heading);
@@ -357,7 +361,8 @@ std::vector<std::string> names_of(cmark_node* heading) {
   return split_at_commas(words);
 }
 
-/// The form in which words are compared: "not seen" of "Not-seen:", "unit" of "a unit" and "units".
+/// Returns the form in which words are compared: "not seen" for "Not-seen:", "unit" for "a unit"
+/// and "units".
 std::string normalised(std::string_view word) {
   if (word.starts_with("a ")) word.remove_prefix(2);
   std::string form;
@@ -498,7 +503,7 @@ std::vector<std::string> finding_texts(std::string_view page, std::string_view w
     for (cmark_node* const item : report::children_of(block)) {
       const std::string words = printable(report::words_of(item));
       const std::string head = words.substr(0, words.find(':'));
-      // "With `-v` also `cycles per lane`, ..." names what is seldom shown.
+      // Names after "With `-v` also" are rarely shown findings.
       const bool is_named = report::has_word(report::split_at_commas(head), word) ||
                             head.find(code) != std::string::npos ||
                             words.find(code, words.find("With `-v`")) != std::string::npos;

@@ -15,12 +15,12 @@ namespace clprobe::report {
 namespace {
 
 std::string size_text(double bytes) {
-  constexpr double largest = 9.2e18;                                       // below 2^63
-  return format_byte_count(bytes > 0.0 ? std::min(bytes, largest) : 0.0);  // no NaN gets through
+  constexpr double largest = 9.2e18;  // below 2^63, so that it fits an integer
+  return format_byte_count(bytes > 0.0 ? std::min(bytes, largest) : 0.0);  // NaN becomes 0
 }
 
-// "181 KiB" and "208 KiB" are "181–208 KiB", and without the unit where it is also that of a value
-// beside them; from "-2 ns" on they are "-2 to 5".
+// Returns a range: "181–208 KiB"; without the unit if it equals that of the value; "-2 to 5" if it
+// begins below 0.
 std::string range_text(const Finding& finding) {
   const std::string low = quantity_text(*finding.low, finding.unit);
   std::string high = quantity_text(*finding.high, finding.unit);
@@ -41,7 +41,7 @@ std::string bracket_text(const Finding& finding) {
   return fmt::format("({})", range_text(finding));
 }
 
-/// "2.4 Gop/s", "281 kop/s".
+/// Returns a rate such as "2.4 Gop/s" or "281 kop/s".
 std::string format_operations(double per_second) {
   const double size = std::fabs(per_second);
   if (size >= 1e8 || size == 0.0) return format_number(per_second * 1e-9) + " Gop/s";
@@ -49,17 +49,17 @@ std::string format_operations(double per_second) {
   return format_number(per_second * 1e-3) + " kop/s";
 }
 
-/// The text of values of a unit: of findings, and of parameters whose names end in the unit.
+/// Text of values of a unit: of findings, and of parameters whose names end in the unit.
 struct UnitRow {
   std::string_view unit;
   std::string (*show)(double);
   bool ends_names{true};
 };
 
-/// Three digits, but never an exponent: ten times as much is not "1e+03 %".
+/// Returns a percentage with three digits, but never with an exponent such as "1e+03 %".
 std::string percent_of(double value) {
   constexpr double many = 999.5;
-  constexpr double none = 1e-9;  // what is left of a difference of equal numbers
+  constexpr double none = 1e-9;  // rounding error of a difference of equal numbers
   const double percent = std::fabs(value) < none ? 0.0 : value * 100.0;
   if (std::fabs(percent) >= many) return fmt::format("{:.0f} %", percent);
   return fmt::format("{:.3g} %", percent);
@@ -80,14 +80,14 @@ constexpr std::array unit_rows{
     UnitRow{"operations_per_second", format_operations, false},
     UnitRow{"hertz",
             [](double value) { return fmt::format("{} MHz", format_number(value * 1e-6)); }, false},
-    // Bare numbers, whose columns are called after their unit.
+    // Numbers without a unit; the titles of their columns name it.
     UnitRow{"", format_number, false},
     UnitRow{"cycles", format_number, false},
     UnitRow{"bytes_per_cycle", format_number, false},
     UnitRow{"operations_per_cycle", format_number, false},
 };
 
-/// The unit of a bare number, for places without a title.
+/// Returns the unit of such a number, where no title names it.
 std::string_view cycles_in(std::string_view unit) {
   if (unit == "cycles") return " cycles";
   if (unit == "bytes_per_cycle") return " B/cycle";
@@ -95,7 +95,7 @@ std::string_view cycles_in(std::string_view unit) {
   return {};
 }
 
-/// The unit behind the last words of a parameter's name.
+/// Returns the unit with which a parameter's name ends; null without one.
 const UnitRow* unit_in(std::string_view name) {
   const auto* const found = std::ranges::find_if(unit_rows, [&](const auto& each) {
     return each.ends_names && name.size() > each.unit.size() + 1 && name.ends_with(each.unit) &&
@@ -113,7 +113,7 @@ std::string quantity_text(double value, std::string_view unit) {
 }
 
 std::vector<std::vector<Finding>> groups_of(std::span<const Finding> findings) {
-  // The block of each series is the first series that it shares a name with, at last.
+  // The block of a series is the first series with which it shares a name.
   std::vector<std::string> series;
   std::vector<std::size_t> block;
   const auto place = [&](const std::string& name) {
@@ -145,13 +145,13 @@ bool is_open(const Finding& finding) {
 std::string value_text(const Finding& finding) {
   const auto text = [&](double value) {
     const std::string bare = quantity_text(value, finding.unit);
-    // "cycles", "cycles_per_request" and "bytes_per_cycle" say it themselves.
+    // Names such as "cycles" and "bytes_per_cycle" contain the unit.
     const bool is_named = finding.name.find("cycle") != std::string::npos;
     return is_named ? bare : bare + std::string(cycles_in(finding.unit));
   };
   if (finding.value) return text(*finding.value);
   if (is_open(finding)) return "> " + text(*finding.low);
-  // Observed, but no plateau, or several that are alike.
+  // A range without a value: no plateau, or several similar ones.
   if (finding.low && finding.high && finding.label.empty()) return range_text(finding);
   return words(finding.label);
 }
@@ -162,7 +162,7 @@ std::string interval_text(const Finding& finding) {
                                                      "bytes_per_cycle", "hertz"};
   if (!contains(scatters, finding.unit)) return bracket_text(finding);
   const double aside = std::max(*finding.value - *finding.low, *finding.high - *finding.value);
-  // A relative interval means little if the sign is uncertain or the value may be far larger.
+  // A relative interval is misleading if the sign is uncertain or the value may be far larger.
   if (aside >= std::fabs(*finding.value)) return bracket_text(finding);
   return spread_text(*finding.value, *finding.low, *finding.high);
 }
@@ -173,13 +173,13 @@ std::string reason_text(const Finding& finding) {
   const bool says_what =
       finding.level.has_value() || !finding.label.empty() || finding.reason.starts_with("not ");
   if (says_what) return finding.reason;
-  // Points that the plan left out were not measured; derived findings come from measured points.
+  // Points omitted by the plan were not measured; derived findings come from measured points.
   const bool is_missing = finding.source != Source::derived || finding.method == "plan";
   return fmt::format("not {}: {}", is_missing ? "measured" : "known", finding.reason);
 }
 
 std::string short_reason(std::string_view reason) {
-  constexpr std::size_t longest = 14;  // of "not measured", "not observable"
+  constexpr std::size_t longest = 14;  // length of "not observable"
   const std::size_t end = std::min(reason.find(':'), reason.size());
   return end <= longest ? std::string(reason.substr(0, end)) : "not known";
 }
@@ -234,7 +234,7 @@ std::string parameter_text(std::string_view name, const Value& value) {
   if (const auto* const text = std::get_if<std::string>(&value)) return *text;
   const auto* const whole = std::get_if<std::int64_t>(&value);
   const double number = whole != nullptr ? static_cast<double>(*whole) : std::get<double>(value);
-  // No size or time is below 0: that is shown as the document has it.
+  // Negative sizes and times are invalid and shown as in the document.
   const UnitRow* const row = number >= 0.0 ? unit_in(name) : nullptr;
   if (row != nullptr) return row->show(number);
   return whole != nullptr ? fmt::format("{}", *whole) : format_number(number);

@@ -31,9 +31,9 @@ std::set<double> values_of(const std::vector<Point>& points, std::string_view na
   return values;
 }
 
-/// The pair of numeric parameters that makes the fullest grid, by name where several do: at least
-/// half of its places are points, and each parameter has at least `min_values` values. The one
-/// with more values is x.
+/// Returns the pair of numeric parameters with the fullest grid: at least half of its cells are
+/// points, and each parameter has at least `min_values` values. The parameter with more values is
+/// x; ties are decided by name.
 std::optional<GridAxes> grid_axes(const std::vector<Point>& points, std::size_t min_values) {
   constexpr double min_filled = 0.5;
   std::set<std::string> names;
@@ -72,11 +72,11 @@ std::optional<GridAxes> grid_axes(const std::vector<Point>& points, std::size_t 
 
 constexpr std::array unicode_shades{"·", "░", "▒", "▓", "█", "█"};
 constexpr std::array ascii_shades{".", ":", "+", "x", "#", "@"};
-// Without colours the two darkest shades look alike, so Unicode uses one level less.
+// Without colours, the two darkest Unicode shades look alike, so one level is omitted.
 constexpr int unicode_levels = 5;
 constexpr int ascii_levels = 6;
 
-/// Shades from the least to the greatest value. A map that hardly varies has one shade.
+/// Shades from the minimum to the maximum. A map that hardly varies has one shade.
 struct Scale {
   double low{0.0};
   double high{0.0};
@@ -85,10 +85,10 @@ struct Scale {
   [[nodiscard]] int level_of(double value) const {
     if (levels < 2) return 0;
     const double share = std::log(value / low) / std::log(high / low);
-    if (!(share > 0.0)) return 0;  // or no number
+    if (!(share > 0.0)) return 0;  // also for NaN
     return static_cast<int>(std::min(share * levels, levels - 1.0));
   }
-  /// The value at which a level begins.
+  /// Returns the value at which a level begins.
   [[nodiscard]] double begin_of(int level) const {
     return low * std::pow(high / low, static_cast<double>(level) / levels);
   }
@@ -99,7 +99,7 @@ bool has_cycles(const Grid& grid) {
                              [](const GridCell& cell) { return cell.value.cycles.has_value(); });
 }
 
-/// The values that a terminal shades, by place.
+/// Values that a terminal shades, by position.
 struct Map {
   std::map<std::pair<double, double>, double> values{};  ///< values by x and y
   GridAxes axes{};
@@ -118,9 +118,9 @@ Map map_of(const Grid& grid) {
 Scale scale_of(const Map& map, bool is_unicode) {
   const auto [low, high] = std::ranges::minmax_element(
       map.values, [](const auto& a, const auto& b) { return a.second < b.second; });
-  // Less than this is noise, and shades would make a pattern of it.
+  // Smaller variation is noise, which shades would present as a pattern.
   constexpr double worth_showing = 1.1;
-  // A file may hold any number, and the shades are logarithms.
+  // Shades are logarithms, but a file may contain any number.
   const bool is_sound = low->second > 0.0 && std::isfinite(high->second);
   const bool varies = is_sound && high->second > worth_showing * low->second;
   return {low->second, high->second, !varies ? 1 : is_unicode ? unicode_levels : ascii_levels};
@@ -131,7 +131,8 @@ std::string shade_of(int level, bool is_unicode) {
   return is_unicode ? unicode_shades.at(place) : ascii_shades.at(place);
 }
 
-/// The columns in pieces that fit: leaving columns out would hide what differs between neighbours.
+/// Returns the columns in pieces that fit; omitting columns would hide differences between
+/// neighbours.
 std::vector<std::vector<double>> pieces_of(const std::set<double>& columns, int room) {
   std::vector<std::vector<double>> pieces;
   for (const double x : columns) {
@@ -143,7 +144,8 @@ std::vector<std::vector<double>> pieces_of(const std::set<double>& columns, int 
   return pieces;
 }
 
-/// Labels below the columns: the first, and then every one that has room. Round numbers first.
+/// Returns labels below the columns: the first, and then all that have room; many columns have
+/// labels at multiples of 8 only.
 std::string axis_labels(const Map& map, const std::vector<double>& columns, int margin) {
   std::string labels = pad_right("", margin);
   int free_from = margin;
@@ -199,10 +201,10 @@ void draw_scale(Page& page, const Map& map, const Scale& scale, int margin) {
 
 std::optional<GridAxes> heat_map_axes(const ProbeResult& result) {
   const bool is_declared = !result.view.x.empty() || result.view.kind == ViewKind::stacks;
-  constexpr std::size_t min_of_any_probe = 4;  // with fewer, curves show more
+  constexpr std::size_t min_of_any_probe = 4;  // with fewer values, curves show more
   if (!is_declared) return grid_axes(result.points, min_of_any_probe);
   if (result.view.kind != ViewKind::heat_map) return std::nullopt;
-  // A run that was narrowed to one place has no map.
+  // Runs restricted to one x have no map.
   if (values_of(result.points, result.view.x).size() < 2) return std::nullopt;
   return GridAxes{result.view.x, result.view.y};
 }
@@ -270,7 +272,7 @@ void draw_heat_map(Page& page, const Grid& grid, Form form) {
 
 namespace {
 
-// Viridis, from dark to light, which also reads without colour.
+// Colours of Viridis, from dark to light, which are also distinguishable without colour.
 constexpr std::array<std::array<double, 3>, 5> scale{
     {{68, 1, 84}, {59, 82, 139}, {33, 145, 140}, {94, 201, 98}, {253, 231, 37}}};
 
@@ -285,7 +287,7 @@ std::string colour_at(double share) {
   return fmt::format("#{:02x}{:02x}{:02x}", mixed(0), mixed(1), mixed(2));
 }
 
-/// "11.8 ns (23.3 cycles)": tables have cycles, where the clock counts them.
+/// Returns an end of the scale: "11.8 ns (23.3 cycles)" if the clock counts cycles.
 std::string end_text(const ChartPoint& end, std::string_view unit) {
   std::string text = quantity_text(end.y, unit);
   if (!end.cycles) return text;
@@ -406,7 +408,7 @@ class CellPicture {
   std::vector<double> xs_{};
   std::vector<double> ys_{};
   std::string_view unit_;
-  ChartPoint low_{};  ///< the ends of the scale
+  ChartPoint low_{};  ///< minimum of the scale
   ChartPoint high_{};
 };
 

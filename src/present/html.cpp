@@ -36,7 +36,7 @@ std::string base64(const std::vector<Bytef>& bytes) {
   return text;
 }
 
-/// A link to the heading next to it.
+/// Returns a link to the heading next to it.
 std::string anchor(std::string_view id) {
   return fmt::format(R"(<a class="anchor" href="#{}" aria-label="Link to this section">#</a>)", id);
 }
@@ -44,12 +44,12 @@ std::string anchor(std::string_view id) {
 }  // namespace
 
 std::string deflated(std::string_view text) {
-  // Views of chars are what zlib calls bytes.
+  // zlib takes text as bytes.
   const auto* const bytes = reinterpret_cast<const Bytef*>(text.data());
   const auto size = static_cast<uLong>(text.size());
   uLongf used = compressBound(size);
   std::vector<Bytef> stream(used);
-  // The only possible failure is a lack of memory: the buffer is large enough, the level valid.
+  // Only a lack of memory can fail: the buffer is large enough, and the level is valid.
   if (compress2(stream.data(), &used, bytes, size, Z_BEST_COMPRESSION) != Z_OK) {
     throw std::bad_alloc();
   }
@@ -159,7 +159,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A name from a file becomes an id, which ends up in links, only when it is a probe's.
+// Returns the id of a probe's section. Names from files become ids, and thus parts of links, only
+// if they look like a probe's id.
 std::string section_id(std::string_view probe, std::size_t number) {
   const bool is_id = !probe.empty() && probe.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") ==
                                            std::string_view::npos;
@@ -171,7 +172,7 @@ std::string_view explanation_of(const std::string& probe) {
   return has_embedded_file(page) ? embedded_file(page) : std::string_view();
 }
 
-/// The runs, and how each is called in this page.
+/// Runs with their titles in this page.
 struct Named {
   std::span<const Run> runs;
   std::vector<std::string> titles{};
@@ -201,7 +202,7 @@ std::string kernels_text(const ProbeResult& result) {
   return items.empty() ? items : "<ul class=\"plain\">\n" + items + "</ul>\n";
 }
 
-/// The shares of stacks, and the other findings.
+/// Returns the tables of a result: shares of stacks and other findings.
 std::string tables_of(const ProbeResult& result, const std::string& title) {
   std::string html;
   for (Block& block : shares_blocks(result.findings)) {
@@ -220,7 +221,7 @@ std::string tables_of(const ProbeResult& result, const std::string& title) {
   return html;
 }
 
-/// The result of one probe on one device: amount, warnings, findings and kernels.
+/// Returns the result of a probe on a device: amount, warnings, findings and kernels.
 std::string device_part(const Named& named, const ProbeResult& result, std::size_t number) {
   const bool has_table = named.runs.size() > 1;
   std::string html =
@@ -330,7 +331,7 @@ std::string device_card(const Named& named, std::size_t number) {
   return card_article(number, named.titles[number], html + provenance(run) + reported(run.device));
 }
 
-/// The card of a run.
+/// Returns the card of a run.
 std::string summary(const Named& named, std::size_t number) {
   const DeviceCard card = card_of(named.runs[number]);
   const std::string facts =
@@ -354,7 +355,7 @@ std::string heading_of(std::span<const Run> runs) {
   return fmt::format("{} devices side by side", runs.size());
 }
 
-// "NVIDIA H200, Example GPU": each name once.
+// Returns each name once: "NVIDIA H200, Example GPU".
 std::string names_of(std::span<const Run> runs) {
   std::vector<std::string> names;
   for (const Run& run : runs) {
@@ -375,7 +376,7 @@ std::string lead_of(std::span<const Run> runs) {
   return text + fmt::format(". Measured {}{}.", from, from == to ? "" : " to " + to);
 }
 
-/// The document of each run as `clprobe report FILE --json` writes it.
+/// Returns the documents of the runs, as `clprobe report FILE --json` writes them.
 std::string runs_data(std::span<const Run> runs) {
   Json documents = Json::array();
   for (std::size_t i = 0; i < runs.size(); ++i) {

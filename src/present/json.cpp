@@ -47,7 +47,7 @@ Json runs_json(const Comparison& comparison, std::span<const RunDigest> runs) {
   return array;
 }
 
-/// Who is better at what, as the table says it.
+/// Returns the summary of each run by verdict, as in the table.
 Json summary_json(const Comparison& comparison, std::size_t runs) {
   Json array = Json::array();
   for (std::size_t run = 0; run < runs; ++run) {

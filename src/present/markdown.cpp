@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables to paste into an issue: the findings with their intervals, and the warnings.
+// The format `markdown`: tables for an issue, with intervals and warnings.
 #include <fmt/format.h>
 
 #include <vector>

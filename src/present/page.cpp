@@ -14,13 +14,13 @@
 namespace clprobe::report {
 namespace {
 
-// Below this nothing can be laid out; lines are still cut at the width that was asked for.
+// Minimum width for layouts; lines are still cut at the requested width.
 constexpr int min_layout_width = 32;
-// A remark in a narrower strip than this is a column of single words.
+// Minimum width for remarks; a narrower remark would be a column of single words.
 constexpr int min_remark_width = 24;
 
 std::string_view escape_of(const Span& span) {
-  // Legible on black and on white: there is no cyan, yellow or green among them.
+  // Colours legible on black and on white, so without cyan, yellow and green.
   constexpr std::array<std::string_view, 6> of_series{"1", "35", "31", "1;34", "1;35", "1;31"};
   // Colours from cold to hot.
   constexpr std::array<std::string_view, 6> of_heat{"34", "36", "32", "33", "35", "31"};
@@ -45,7 +45,7 @@ std::string_view escape_of(const Span& span) {
   return "";
 }
 
-/// The lines of a column's title.
+/// Returns the lines of a column's title.
 std::vector<std::string> title_lines(const Column& column) {
   std::vector<std::string> lines;
   std::string_view rest = column.title;
@@ -152,7 +152,7 @@ void Page::table(const std::vector<Column>& columns, const std::vector<Row>& row
   const auto gap = [&](std::size_t i) { return pad_right("", i == 0 ? indent : columns[i].gap); };
   std::size_t height = 0;
   for (const Column& column : columns) height = std::max(height, title_lines(column).size());
-  for (std::size_t row = height; row-- > 0;) {  // the last lines of all titles are one line
+  for (std::size_t row = height; row-- > 0;) {  // titles are aligned at the bottom
     std::string text;
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const std::vector<std::string> lines = title_lines(columns[i]);
@@ -196,13 +196,14 @@ void Page::remark(const std::string& lead, const Row& row) {
 
 namespace {
 
-/// The part of a table that is shown: the narrower the page, the less.
+/// Part of a table that is shown; narrow pages show less.
 struct Part {
-  bool has_first{true};   ///< first names have a column; else they stand above their rows
-  std::size_t asides{0};  ///< columns, from the left, that show their asides
-  std::size_t first{0};   ///< the first column of values, and the one after the last
+  bool has_first{true};   ///< true: first names have a column; false: a line above their rows
+  std::size_t asides{0};  ///< number of columns, from the left, that show asides
+  std::size_t first{0};   ///< range of columns of values
   std::size_t last{0};
-  int name_room{std::numeric_limits<int>::max()};  ///< wider names have lines of their own
+  int name_room{std::numeric_limits<int>::max()};  ///< maximum width of names in the column; wider
+                                                   ///< names have lines of their own
 };
 
 int width_of(const Layout& layout) {
@@ -225,7 +226,7 @@ bool is_number_column(const Table& table, std::size_t column) {
   });
 }
 
-/// Numbers of levels stand below each other at the right.
+/// True for a column of level numbers, which are right-aligned.
 bool is_of_levels(const Table& table, std::size_t column) {
   return std::ranges::all_of(table.rows, [&](const auto& row) {
     return row[column].text.find_first_not_of("0123456789+") == std::string::npos;
@@ -272,7 +273,7 @@ class TableText {
     return layout;
   }
 
-  /// The width that names may take for the layout to fit.
+  /// Returns the width of names with which the layout fits.
   [[nodiscard]] int name_room(const Layout& layout) const {
     int widest = 0;
     for (const std::vector<Cell>& row : table_.rows) {
@@ -301,7 +302,7 @@ class TableText {
   [[nodiscard]] std::string title_of(std::size_t column) const {
     std::string title = page_.show(table_.head[column]);
     if (!table_.is_of_devices && !table_.has_name_heads) return title;
-    int width = 14;  // where neither the cells nor a word need more
+    int width = 14;  // minimum, unless cells or words are wider
     for (std::string_view rest = title; !rest.empty();) {
       const std::size_t end = std::min(rest.find(' '), rest.size());
       width = std::max(width, display_width(rest.substr(0, end)));
@@ -334,8 +335,8 @@ class TableText {
     return std::ranges::any_of(cells, [](const Cell& cell) { return !word_of(cell).empty(); });
   }
 
-  /// A word like "not reached" stands below the asides, so that a column of numbers stays narrow.
-  /// The reason of a row without any text takes the place of its cells.
+  /// Adds the values of a row. Words such as "not reached" go below the asides, so that a column of
+  /// numbers stays narrow. The reason of a row without text replaces its cells.
   void add_values(const std::vector<Cell>& row, const Part& part, Row& shown) const {
     const auto cells = std::span(row).subspan(table_.names);
     const bool has_text = table_.is_of_devices || has_text_in(cells);
@@ -368,13 +369,13 @@ class TableText {
 
   const Page& page_;
   const Table& table_;
-  std::vector<bool> asides_{};  ///< for each column of values, true if a cell has an aside
+  std::vector<bool> asides_{};  ///< true for columns of values with an aside
 };
 
-/// A reason that has no room in its row, and all that it holds for.
+/// A reason without room in its row, and the rows that it applies to.
 struct Note {
-  std::string about{};   ///< "capacity not reached"
-  std::string reason{};  ///< "the largest size that was measured is 1 GiB"
+  std::string about{};   ///< such as "capacity not reached"
+  std::string reason{};  ///< such as "the largest size that was measured is 1 GiB"
   std::vector<std::string> subjects{};
 };
 
@@ -391,7 +392,7 @@ void add_notes(Page& page, const Table& table) {
   for (const std::vector<Cell>& row : table.rows) {
     const auto cells = std::span(row).subspan(table.names);
     if (std::ranges::all_of(cells, [](const Cell& c) { return c.text.empty(); })) {
-      continue;  // its reason stands in the row
+      continue;  // the row shows its reason
     }
     for (std::size_t i = table.names; i < row.size(); ++i) {
       if (row[i].reason.empty() || row[i].is_remark) continue;
@@ -412,8 +413,8 @@ void add_notes(Page& page, const Table& table) {
   }
 }
 
-/// Adds as many columns as fit, then the next ones below. Names take at most two fifths of the
-/// page, and less where two columns would not fit.
+/// Adds as many columns as fit, then the next columns below. Names take at most two fifths of the
+/// page, and less if two columns would not fit.
 void add_pieces(Page& page, const Table& table, const TableText& text) {
   const Ink titles = table.is_of_devices ? Ink::heading : Ink::faint;
   Part part{.has_first = table.names == 1, .asides = text.asides(), .last = text.values()};
@@ -439,7 +440,7 @@ void add_pieces(Page& page, const Table& table, const TableText& text) {
   }
 }
 
-/// A row in words: "time 1.00 ms ±5 %, lanes not known: some launches were not measured".
+/// Returns a row in words: "time 1.00 ms ±5 %, lanes not known: some launches were not measured".
 std::string sentence_of(const Table& table, const std::vector<Cell>& row) {
   std::vector<std::string> parts;
   for (std::size_t i = table.names; i < row.size(); ++i) {
@@ -453,14 +454,14 @@ std::string sentence_of(const Table& table, const std::vector<Cell>& row) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// Few rows that are too wide for a table read better in words, with the reasons that a column has
-/// no room for.
+/// True for tables of few rows, which read better in words if they are too wide.
 bool is_sentences(const Table& table) {
   constexpr std::size_t few = 3;
   return !table.is_of_devices && !table.has_name_heads && table.rows.size() <= few;
 }
 
-/// Adds the table in one piece, in the whole form with all asides; false if it does not fit.
+/// Adds the table in one piece, in the whole form with all asides; returns false if it does not
+/// fit.
 bool add_whole(Page& page, const Table& table, const TableText& text, Form form) {
   const std::size_t all = text.values();
   std::vector<Part> ladder{{true, text.asides(), 0, all}};
@@ -480,7 +481,7 @@ bool add_whole(Page& page, const Table& table, const TableText& text, Form form)
   return false;
 }
 
-/// Columns that the leads of the items at the beginning of the blocks need.
+/// Returns the width of the leads of the items at the beginning of the blocks.
 int lead_width(const Page& page, std::span<const Block> blocks) {
   int width = 0;
   for (const Block& block : blocks) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The choice of pictures for runs, and their titles.
+// The format `svg`, and the choice and titles of pictures for runs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace clprobe {
 namespace report {
 namespace {
 
-// More curves than these cannot be told apart in one picture.
+// Maximum number of distinguishable curves in a picture.
 constexpr std::size_t max_curves = 10;
 constexpr std::size_t few_curves = 5;
 
@@ -31,10 +31,10 @@ std::string device_title_of(const Run& run, std::string_view what) {
   return fmt::format("{}: {}", what, short_name(name_of(run)));
 }
 
-/// The subject and as many parts of its origin as fit: platform, driver, date, version. No part is
-/// cut.
+/// Returns the subject with as many whole facts of its origin as fit: platform, driver, date,
+/// version.
 std::string subtitle_of(const std::string& what, const Run& run) {
-  constexpr int most = 108;  // columns that the picture has
+  constexpr int most = 108;  // width of a picture in characters
   std::string text = what;
   std::string_view between = what.empty() ? "" : ". ";
   for (const std::string& part : {short_name(run.device.platform), "driver " + run.device.driver,
@@ -72,7 +72,7 @@ std::string description_of(std::span<const Stack> stacks) {
   return text;
 }
 
-/// A few of the curves, with their notes.
+/// Returns some of the curves, with their notes.
 Chart curves_from(const Chart& chart, std::size_t first, std::size_t count) {
   Chart part = chart;
   const auto begin = chart.series.begin() + static_cast<std::ptrdiff_t>(first);
@@ -88,13 +88,13 @@ Chart curves_from(const Chart& chart, std::size_t first, std::size_t count) {
   return part;
 }
 
-/// The figures of a probe in some runs.
+/// Figures of a probe in some runs.
 class Figures {
  public:
   Figures(std::span<const Run> runs, std::string_view probe, bool has_values)
       : runs_(runs), probe_(probe), has_values_(has_values), what_(printable(words(probe))) {}
 
-  /// The figures of stacks, else of heat maps, else of curves; at least one.
+  /// Returns the figures of stacks, else of heat maps, else of curves; at least one.
   std::vector<Figure> views() {
     add_stacks();
     if (figures_.empty()) add_heat_maps();
@@ -104,7 +104,7 @@ class Figures {
     return std::move(figures_);
   }
 
-  /// The figures of the probe's plots; all runs of one plot stand together.
+  /// Returns the figures of the probe's plots; all runs of a plot are adjacent.
   std::vector<Figure> plots() {
     struct Plot {
       const Run* run;
@@ -157,7 +157,7 @@ class Figures {
     figures_.push_back({std::move(title), std::move(svg), true});
   }
 
-  /// A title, after the run's name where there are several runs.
+  /// Returns a title, preceded by the run's name if there are several runs.
   [[nodiscard]] std::string of_run(const Run& run, std::string_view title) const {
     return runs_.size() == 1 ? std::string(title) : fmt::format("{}: {}", name_of(run), title);
   }
@@ -248,7 +248,7 @@ class Figures {
     }
   }
 
-  /// The series of that name, of each run that has it.
+  /// Returns the series of that name of each run.
   [[nodiscard]] Chart shared_chart(std::span<const Chart> charts, const std::string& name) const {
     Chart shared;
     const std::vector<std::string> titles = run_titles(runs_);
@@ -288,7 +288,7 @@ std::vector<Figure> figures_of(std::span<const Run> runs, std::string_view probe
   return figures;
 }
 
-/// The colours of a dark page (report.css) in place of those that pictures are drawn with.
+/// Colours of a dark page (report.css), which replace those of the pictures.
 constexpr std::string_view dark_style = R"(<style>
 @media (prefers-color-scheme: dark) {
 [fill="#ffffff"] { fill: #191d23; } [stroke="#ffffff"] { stroke: #191d23; }
@@ -311,7 +311,7 @@ constexpr std::string_view dark_style = R"(<style>
 
 std::string render_svg(std::span<const Run> runs, std::string_view probe) {
   std::string svg = report::Figures(runs, probe, false).views().front().svg;
-  // Inside a page the page's own style decides the colours.
+  // In an HTML page, the page's style decides the colours.
   return svg.insert(svg.find('\n') + 1, report::dark_style);
 }
 

@@ -6,8 +6,8 @@
 namespace clprobe::report {
 namespace {
 
-// A cell that begins like this is run as a formula by spreadsheets, and a driver or a hostile run
-// file chooses the text. The apostrophe makes it text there, and is one more character elsewhere.
+// Prefixes an apostrophe to text that spreadsheets would run as a formula, since drivers and
+// hostile files choose the text.
 std::string without_formula(std::string text) {
   constexpr std::string_view starts_formula = "=+-@";
   const std::size_t first = text.find_first_not_of(' ');

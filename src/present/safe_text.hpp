@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text from drivers and files inside formats that give some characters a meaning.
+// Escaping of text from drivers and files in formats with special characters.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,11 +13,12 @@
 
 namespace clprobe::report {
 
-/// A cell of CSV by RFC 4180; what a spreadsheet would run as a formula begins with an apostrophe.
+/// Returns a cell of CSV by RFC 4180; text that a spreadsheet would run as a formula begins with an
+/// apostrophe.
 std::string csv_cell(std::string_view raw);
 
-/// A field of CSV: text as above, a number with the shortest digits that read back as the same one,
-/// whatever the locale; an optional without a value is empty.
+/// Returns a field of CSV: text as in csv_cell(), a number with the shortest digits that restore
+/// it, whatever the locale, and nothing for an empty optional.
 template <typename Field>
 std::string csv_field(const Field& field) {
   if constexpr (std::is_convertible_v<Field, std::string_view>) {
@@ -34,7 +35,7 @@ inline std::optional<double> finite(double end) {
   return std::isfinite(end) ? std::optional(end) : std::nullopt;
 }
 
-/// A row of CSV with its line end.
+/// Returns a row of CSV with its line end.
 template <typename... Fields>
 std::string csv_line(const Fields&... fields) {
   std::string line;
@@ -43,16 +44,16 @@ std::string csv_line(const Fields&... fields) {
   return line;
 }
 
-/// Markdown in which a driver's name opens no column, link, emphasis or tag.
+/// Returns Markdown in which the text opens no column, link, emphasis or tag.
 std::string escape_markdown(std::string_view raw);
 
-/// "| a | b |" and a line end.
+/// Returns a row "| a | b |" with its line end.
 std::string markdown_row(const std::vector<std::string>& cells);
-/// The line below the titles: the first columns are words, the others values.
+/// Returns the line below the titles: left-aligned for the first columns, right-aligned for values.
 std::string markdown_rule(std::size_t columns, std::size_t words_columns);
 
-/// Text as the contents of an element, or of an attribute in quotes: `printable`, with the
-/// characters that mean something to HTML and XML written as references.
+/// Returns `printable` text with references for special characters, for HTML and XML elements and
+/// quoted attributes.
 std::string html_text(std::string_view text);
 
 }  // namespace clprobe::report

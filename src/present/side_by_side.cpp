@@ -37,7 +37,7 @@ std::vector<std::string> probes_of(std::span<const Run> runs) {
 
 namespace {
 
-/// The results of a probe, each with the number of its run.
+/// Returns the results of a probe, each with the number of its run.
 std::vector<std::pair<std::size_t, const ProbeResult*>> results_of(std::span<const Run> runs,
                                                                    std::string_view probe) {
   std::vector<std::pair<std::size_t, const ProbeResult*>> results;
@@ -48,8 +48,8 @@ std::vector<std::pair<std::size_t, const ProbeResult*>> results_of(std::span<con
   return results;
 }
 
-/// The series of a probe in all runs. A series that only some runs have follows the series that
-/// precedes it there, since each device lacks itself among its peers.
+/// Returns the series of a probe in all runs. A series that only some runs have follows its
+/// predecessor there, since each device lacks itself among its peers.
 std::vector<std::string_view> series_of(std::span<const Run> runs, const std::string& probe) {
   std::vector<std::string_view> order;
   for (const auto& [run, result] : results_of(runs, probe)) {
@@ -63,10 +63,10 @@ std::vector<std::string_view> series_of(std::span<const Run> runs, const std::st
   return order;
 }
 
-/// Places of levels that the first run lacks, after each of its own.
+/// Positions reserved after each level of the first run for levels that the first run lacks.
 constexpr int places_per_level = 64;
 
-/// Level places of one series of a run; `map` is null where levels correspond by number.
+/// Adds the positions of a series' levels in a run; `map` is null if levels correspond by number.
 void add_places(LevelPlaces& places, std::string_view series, const std::set<int>& levels,
                 const LevelMap* map) {
   int last = 0;
@@ -86,7 +86,7 @@ std::map<std::string_view, std::set<int>> levels_by_series(const ProbeResult& re
   return levels;
 }
 
-/// The digest that `compare` makes of one result.
+/// Returns the digest of one result for `compare`.
 ComparedResult digest_of(const Run& run, const ProbeResult& result) {
   Run alone;
   alone.device = run.device;
@@ -123,18 +123,18 @@ std::string place_text(int place) {
 
 namespace {
 
-/// The place of a finding's level; nothing without a level.
+/// Returns the position of a finding's level; nothing without a level.
 std::optional<int> place_of(const LevelPlaces& places, const Finding& finding) {
   if (!finding.level) return std::nullopt;
   return places.at({finding.series, *finding.level});
 }
 
-/// True if the finding belongs into the table of several devices.
+/// True if the finding is compared across devices.
 bool is_shared(const Finding& finding) {
   return !is_told_by_label(finding) && finding.role != Role::advice;
 }
 
-/// The names of findings that have a value somewhere, in the order of their first appearance.
+/// Returns the names of findings with a value in some run, in order of first appearance.
 std::vector<std::string> names_of(std::span<const Run> runs, const std::string& probe) {
   std::vector<std::string> names;
   for (const auto& [run, result] : results_of(runs, probe)) {
@@ -149,7 +149,7 @@ SharedGrid compare_probe(std::span<const Run> runs, const std::string& probe) {
   SharedGrid grid{.probe = probe, .names = names_of(runs, probe)};
   const std::vector<std::string_view> order = series_of(runs, probe);
   const std::vector<LevelPlaces> places = level_places(runs, probe);
-  std::map<std::pair<std::ptrdiff_t, int>, SharedRow> rows;  // by the places of series and level
+  std::map<std::pair<std::ptrdiff_t, int>, SharedRow> rows;  // rows by series and level
   for (const auto& [run, result] : results_of(runs, probe)) {
     for (const Finding& each : result->findings) {
       const auto name = std::ranges::find(grid.names, each.name);
@@ -200,7 +200,7 @@ bool is_shown(const SharedRow& row, std::size_t name, Form form) {
   });
 }
 
-/// The bars of a result in its first view.
+/// Returns the bars of a result in its first view.
 std::vector<Stack> first_view(const Run& run, const std::string& probe) {
   const ProbeResult* const result = find_result(run, probe);
   if (result == nullptr) return {};
@@ -217,13 +217,13 @@ const StackPart* largest_cause(const Stack& stack) {
   return largest;
 }
 
-/// A row for each cause that is the largest one of a bar on any device.
+/// Adds a row for each cause that is the largest one of a bar on any device.
 void add_causes(std::span<const Run> runs, const std::string& probe, Table& table) {
   std::vector<std::vector<Stack>> stacks;
   stacks.reserve(runs.size());
   for (const Run& run : runs) stacks.push_back(first_view(run, probe));
   std::vector<std::string> bars;
-  std::map<std::string, std::vector<std::string>> causes;  // by bar
+  std::map<std::string, std::vector<std::string>> causes;  // causes by bar
   for (const std::vector<Stack>& of_run : stacks) {
     for (const Stack& stack : of_run) {
       const StackPart* const largest = largest_cause(stack);

@@ -197,7 +197,7 @@ std::vector<std::string> divided_categories(std::span<const Stack> stacks) {
 
 std::vector<Stack> stacks_of_category(std::span<const Stack> stacks, std::string_view category) {
   std::vector<Stack> found;
-  double baseline = 0.0;  // the category's length in the bar that has the length 1
+  double baseline = 0.0;  // category's length in the baseline bar
   for (Stack& stack : drawn_stacks(stacks)) {
     std::erase_if(stack.parts,
                   [&](const StackPart& part) { return stack_category(part.label) != category; });
@@ -275,11 +275,11 @@ std::vector<Block> shares_blocks(std::span<const Finding> findings) {
 
 namespace {
 
-/// The letters of the known categories.
+/// Letters of the known categories.
 constexpr std::string_view letters = "#cdMDSb.fu?";
 static_assert(letters.size() == known_categories.size());
 
-/// A letter for each category, of which no two are alike: A, B, C, ... where GSI has no name.
+/// Returns a distinct letter for each category; unknown categories have A, B, C, ...
 std::string letters_of(const std::vector<std::string>& categories) {
   std::string chosen;
   char next = 'A';
@@ -324,7 +324,7 @@ Marks marks_of(const std::vector<Stack>& stacks) {
   return {std::move(labels), std::move(marks)};
 }
 
-/// The letters, and the categories that they stand for.
+/// Draws the letters with their categories.
 void draw_legend(Page& page, const Marks& marks) {
   const std::vector<std::string> categories = category_names(marks.labels);
   std::vector<std::vector<Span>> items;
@@ -341,7 +341,7 @@ Span span_of(std::size_t category, int cells, const Marks& marks) {
           static_cast<int>(category)};
 }
 
-/// The letters of a bar that is so many cells long.
+/// Adds the letters of a bar with a length of `cells`.
 void add_cells(const Stack& stack, int cells, const Marks& marks, std::vector<Span>& spans) {
   const std::vector<int> given = cells_of(categories_of(stack, marks.labels), cells);
   for (std::size_t k = 0; k < given.size(); ++k) {
@@ -355,7 +355,7 @@ struct Margin {
   int time{0};
 };
 
-/// Cycles without their unit, which stands above the bars.
+/// Returns the time without the unit of cycles, which the heading names.
 std::string short_time(const Stack& stack) {
   return stack.time ? quantity_text(*stack.time, stack.time_unit) : std::string();
 }
@@ -366,7 +366,7 @@ std::string heading_of(const Stack& stack) {
          (stack.baseline.empty() ? "" : "; lengths: times relative to " + stack.baseline);
 }
 
-/// The longest one takes all.
+/// Returns the length of a bar in cells; the longest bar takes all.
 int cells_for(const Stack& stack, double longest, int cells) {
   const double length = stack.relative.value_or(1.0) / longest;
   return std::clamp(static_cast<int>(std::lround(length * cells)), 1, cells);
@@ -404,7 +404,7 @@ void draw_named_bars(Page& page, const std::vector<Stack>& stacks, const Marks& 
   }
 }
 
-/// The shares as a table, and in the whole form notes on them.
+/// Draws the shares as a table, and in the whole form remarks on them.
 void draw_table(Page& page, const std::vector<Stack>& stacks, Form form) {
   add_table(page, table_of(stacks), form);
   if (form == Form::whole) add_blocks(page, notes_of(stacks), form);

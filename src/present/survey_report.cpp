@@ -49,7 +49,7 @@ std::string_view made_from(survey::ProgramKind kind) {
   return "";
 }
 
-/// "1024 x 64"; "various" where there are too many to tell apart.
+/// Returns sizes such as "1024x64", or "various" for launches of many sizes.
 std::string sizes_text(const survey::Signature& of, const survey::Sizes& sizes,
                        std::string_view unchosen) {
   if (of.dimensions == 0) return "various";
@@ -59,12 +59,12 @@ std::string sizes_text(const survey::Signature& of, const survey::Sizes& sizes,
       fmt::join(sizes.begin(), sizes.begin() + std::min<std::uint32_t>(of.dimensions, 3), "x"));
 }
 
-/// Sixteen hexadecimal digits.
+/// Returns the hash as sixteen hexadecimal digits.
 std::string program_text(const survey::Program& program) {
   return fmt::format("{:016x}", program.hash);
 }
 
-/// "12.3 %" and "1.23 ms"; "-" where no launch was timed.
+/// Returns a share such as "12.3 %"; "-" if no launch was timed.
 std::string share_text(const Row& row, const survey::Sum& total) {
   return row.sum.timed == 0 ? "-" : fmt::format("{:.1f} %", 100.0 * row.sum.share_of(total));
 }
@@ -74,7 +74,7 @@ std::string total_time(const survey::Sum& sum) {
   return format_seconds(static_cast<double>(sum.total_ns) / ns_per_second);
 }
 
-/// "0.21 s of device time in 1,000 launches of 2 kernels"
+/// Returns a summary: "0.21 s of device time in 1,000 launches of 2 kernels".
 std::string survey_summary(const SurveyedApp& app) {
   const survey::Sum total = app.survey.total();
   std::set<std::pair<std::string, survey::Program>> kernels;
@@ -88,7 +88,8 @@ std::string survey_summary(const SurveyedApp& app) {
                      format_count(kernels.size(), "kernel"));
 }
 
-/// "3 launches in queues without profiling": of launches in the rows, or of the rest.
+/// Returns the numbers of unrecorded events with reasons: "3 launches in queues without profiling".
+/// `of_launches`: gaps of launches in the rows, otherwise of others.
 std::vector<std::string> gap_texts(const Survey& survey, bool of_launches) {
   std::vector<std::string> texts;
   for (const survey::GapRow& row : survey::all_gaps()) {
@@ -102,7 +103,7 @@ std::vector<std::string> gap_texts(const Survey& survey, bool of_launches) {
   return texts;
 }
 
-/// Number of launches whose times were estimated; empty if there are none.
+/// Returns the number of launches with estimated times; empty if there are none.
 std::string estimated_text(const Survey& survey) {
   const std::uint64_t count = survey.total().estimated;
   if (count == 0) return "";
@@ -111,7 +112,7 @@ std::string estimated_text(const Survey& survey) {
       count == 1 ? "1 launch is" : fmt::format("{} launches are", count));
 }
 
-/// The reason to doubt the times; empty if there is none.
+/// Returns the reason to doubt the times; empty if there is none.
 std::string doubt_text(const Survey& survey) {
   if (!survey::has_doubtful_times(survey)) return "";
   const double factor = survey::event_clock_factor(survey.clock);
@@ -129,7 +130,7 @@ std::string doubt_text(const Survey& survey) {
       format_seconds(static_cast<double>(survey.total().max_ns) / ns_per_second));
 }
 
-/// The names that kernels of several programs have.
+/// Returns the names that kernels of several programs share.
 std::set<std::string> shared_names(const Survey& survey) {
   std::map<std::string, survey::Program> programs;
   std::set<std::string> shared;
@@ -140,12 +141,12 @@ std::set<std::string> shared_names(const Survey& survey) {
   return shared;
 }
 
-/// Remarks on a row: its program, if kernels share the name; the origin of a program that was not
+/// Returns remarks on a row: its program, if kernels share the name; the origin of a program not
 /// built from source; shared virtual memory; estimated launches.
 std::string remark_of(const Row& row, const std::set<std::string>& shared) {
   std::vector<std::string> parts;
   if (shared.contains(row.signature.kernel)) {
-    constexpr std::size_t enough_digits = 8;  // as in the short hash of a commit
+    constexpr std::size_t enough_digits = 8;  // as in short hashes of commits
     parts.push_back("program " + program_text(row.signature.program).substr(0, enough_digits));
   }
   const std::string_view from = made_from(row.signature.program.kind);
@@ -164,7 +165,7 @@ std::vector<std::string> devices_of(const Survey& survey) {
   return devices;
 }
 
-// A screen; what comes behind them hardly counts.
+// Lines of a screen; kernels beyond hardly count.
 constexpr std::size_t usual_lines = 20;
 
 std::string mean_time(const survey::Sum& sum) {
@@ -172,7 +173,8 @@ std::string mean_time(const survey::Sum& sum) {
   return format_seconds(sum.mean_ns() / ns_per_second);
 }
 
-/// Names may be as long as a compiler makes them, and differ at their ends.
+/// Returns a name shortened in the middle, since compilers make long names that differ at their
+/// ends.
 std::string short_name(const Page& page, const std::string& name, int columns) {
   std::string shown = page.show(name);
   if (display_width(shown) <= columns) return shown;
@@ -187,7 +189,7 @@ std::string short_name(const Page& page, const std::string& name, int columns) {
   return cut_to_width(shown, columns - display_width(tail), mark) + tail;
 }
 
-/// A line of the table: a row of the survey, or all rows of one kernel.
+/// Line of the table: a row of the survey, or all rows of a kernel.
 struct Line {
   Row row{};
   std::size_t sizes{1};
@@ -249,10 +251,10 @@ Table table_of(const Survey& survey, std::span<const Line> lines) {
   return table;
 }
 
-/// Shortens the names of kernels to the room that the other columns leave.
+/// Shortens kernels' names to the room that the other columns leave.
 void shorten_names(const Page& page, Table& table) {
   constexpr int min_columns = 12;
-  constexpr int gap = 2;  // before the remark
+  constexpr int gap = 2;  // spaces before the remark
   Table others = table;
   for (std::vector<Cell>& row : others.rows) row[kernel_column].text = "-";
   const auto [columns, rows] = report::lay_out(page, others);
@@ -264,7 +266,7 @@ void shorten_names(const Page& page, Table& table) {
   }
 }
 
-/// The kernels behind the last line, and the sizes of those that have several.
+/// Returns what -v adds: kernels after the last line, and the sizes of kernels with several.
 std::string rest_text(const Survey& survey, std::span<const Line> shown,
                       std::span<const Line> hidden) {
   double rest = 0.0;
@@ -289,7 +291,7 @@ std::string main_share_text(const Survey& survey) {
   return fmt::format("* in total {:.0f} % of the device time", 100.0 * main_share);
 }
 
-/// A note on the times, or on launches that are missing.
+/// Note on the times, or on missing launches.
 struct Note {
   std::string_view about;
   std::string text{};
@@ -308,15 +310,15 @@ std::vector<Note> notes_of(const Survey& survey) {
   return notes;
 }
 
-/// The program's run time, device time and launches, and its end.
+/// Returns the program's run time, device time, launches, and end.
 std::string headline_of(const SurveyedApp& app) {
   const std::string end = end_text(app);
   return fmt::format("{}, {}{}", format_seconds(app.wall_s), survey_summary(app),
                      end.empty() ? "" : fmt::format("; the program {}", end));
 }
 
-/// The program, its devices and kernels, and notes. A screen has the first twenty kernels;
-/// `is_whole`: a row for each signature.
+/// Returns the program, its devices, kernels and notes. A screen has the first twenty kernels;
+/// `is_whole`: a row per signature.
 std::vector<Block> blocks_of(const SurveyedApp& app, bool is_whole) {
   std::vector<Block> blocks;
   const auto add = [&](std::string text, Ink ink) {

@@ -25,18 +25,19 @@ using picture::top;
 using picture::width;
 
 constexpr double legend_row = 22;
-constexpr double beside_room = 56;    // right of the plot, for a second axis
-constexpr double label_room = 26;     // for an axis' title, and between labels and axis
-constexpr double min_label_gap = 26;  // between two labels above each other
-constexpr double letter_width = 7;    // of 13 px type, on average and a little more
+constexpr double beside_room = 56;    // room on the right for a second axis
+constexpr double label_room = 26;     // room for an axis' title, and between labels and axis
+constexpr double min_label_gap = 26;  // distance of vertically adjacent labels
+constexpr double letter_width = 7;    // width of a character of 13 px type, rounded up
 
-// Contrast of at least 4.5 with white, and different in print without colour by their dashes.
+// Colours with a contrast of at least 4.5 to white; dashes distinguish curves in print without
+// colour.
 constexpr std::array colours{"#0b5fc0", "#b8400a", "#0a7068", "#9a1fb0",
                              "#4a7310", "#b81c2c", "#5b3fd0", "#57534e"};
 constexpr std::array dashes{"", "7 4", "2 3", "10 3 2 3", "4 2", "1 4", "12 4", "6 2 2 2"};
 
-/// A mark of a curve, around its middle; open ones are not filled. With the dashes no two of 56
-/// curves are alike without their colours.
+/// Mark of a curve, around its centre; open marks are not filled. Marks and dashes together
+/// distinguish 56 curves without colour.
 struct Mark {
   std::string_view path;
   bool is_open;
@@ -61,7 +62,7 @@ struct Place {
   double y{0.0};
 };
 
-/// A text of one line, by the middle of its base line.
+/// One-line text, positioned by the middle of its base line.
 struct Label {
   Place place{};
   double half_width{0.0};
@@ -80,8 +81,8 @@ struct Label {
   }
 };
 
-/// The first candidate that covers neither a text nor a curve, else one that covers no text, else
-/// null.
+/// Returns the first candidate that covers neither text nor curve, else one that covers no text,
+/// else null.
 const Label* choose(const std::vector<Label>& candidates, const std::vector<Label>& taken,
                     const std::vector<Place>& dots) {
   const Label* second_best = nullptr;
@@ -98,7 +99,7 @@ const Label* choose(const std::vector<Label>& candidates, const std::vector<Labe
   return second_best;
 }
 
-/// The axis of what is drawn beside a chart's values.
+/// Returns the second axis of a chart.
 Axis beside_axis_of(const Chart& chart) { return y_axis_of(Chart{.series = chart.beside}); }
 
 class Picture {
@@ -131,7 +132,7 @@ class Picture {
   }
 
  private:
-  /// Width of the widest label of the axis on the left.
+  /// Returns the width of the widest label of the left axis.
   [[nodiscard]] double label_width() const {
     double widest = 0.0;
     for (const double value : y_ticks_of(y_, min_label_gap / plot_height)) {
@@ -139,7 +140,7 @@ class Picture {
     }
     return widest;
   }
-  /// The number of the colour, dashes and mark of a series.
+  /// Returns the number of a series' colour, dashes and mark.
   [[nodiscard]] std::size_t look_of(std::size_t i) const {
     return chart_.series[i].look.value_or(i);
   }
@@ -179,14 +180,14 @@ class Picture {
         left_, top, bottom, left_ + plot_width_, left_ + plot_width_ / 2, bottom + 42,
         html_text(printable(x_title_of(chart_))));
     if (chart_.y_title.empty()) return;
-    constexpr double baseline = 12;  // left of the longest label of a tick
+    constexpr double baseline = 12;  // left of the longest label
     svg_ += fmt::format(
         R"svg(<text transform="translate({} {}) rotate(-90)" text-anchor="middle" fill="#1a1d21">{}</text>
 )svg",
         baseline, top + plot_height / 2, html_text(chart_.y_title));
   }
 
-  // Thin, in the colours of the series, with an axis of its own.
+  // Draws the second axis and its series as thin lines in the colours of the series.
   void draw_beside() {
     if (chart_.beside.empty()) return;
     const auto down_beside = [&](double value) {
@@ -223,7 +224,7 @@ class Picture {
     }
   }
 
-  // Outlines the intervals: along their upper ends, and back along the lower ones.
+  // Draws the intervals as an area: along their upper ends, and back along the lower ends.
   void draw_spread(std::size_t i) {
     std::string path;
     std::string back;
@@ -247,7 +248,7 @@ class Picture {
       path +=
           fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", across(point.x), down(point.y));
     }
-    // A single point is a line of no length, which a round cap makes a dot.
+    // A line of length 0 with round caps shows a single point as a dot.
     if (points.size() == 1) path += "h0";
     const std::size_t look = look_of(i);
     const std::string_view dash = dashes.at(look % dashes.size());
@@ -256,14 +257,14 @@ class Picture {
 )",
         path, colour_of(look), i == 0 ? 2.4 : 1.8,
         dash.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", dash));
-    // A few of the points, and not the same ones of each curve.
+    // Marks a few points, at different positions of each curve.
     const std::size_t every = std::max<std::size_t>(1, points.size() / marks_of_curve);
     for (std::size_t at = every * (i % 5) / 5; at < points.size(); at += every) {
       svg_ += draw_mark(look, {across(points[at].x), down(points[at].y)});
     }
   }
 
-  /// Invisible discs over the points, whose titles viewers show under the pointer.
+  /// Draws invisible discs over the points, whose titles viewers show under the pointer.
   void draw_values() {
     svg_ += "<g fill=\"none\" pointer-events=\"all\">\n";
     for (const ChartSeries& series : chart_.series) {
@@ -284,7 +285,7 @@ class Picture {
         place.y, mark.path, mark.is_open ? "none" : "#ffffff", colour_of(series));
   }
 
-  // The curves as dots close to each other, which texts should not cover.
+  // Returns closely spaced dots of the curves, which texts should not cover.
   [[nodiscard]] std::vector<Place> dots_of_curves() const {
     constexpr double distance = 5;
     std::vector<Place> dots;
@@ -330,7 +331,7 @@ class Picture {
     }
   }
 
-  // Sets the height, too.
+  // Returns the legend, and sets the height of the picture.
   std::string draw_legend() {
     constexpr double line_length = 28;
     double x = left_;
@@ -399,19 +400,19 @@ std::string draw_picture(const Chart& chart, const PictureText& text) {
 
 namespace {
 
-// Fills by the numbers of the categories. Neighbours also differ without colour, and the
-// unattributed share is the lightest.
+// Fills by number of the category. Neighbours also differ without colour, and the unattributed
+// share is the lightest.
 constexpr std::array<std::string_view, 11> fills{"#d3dce5", "#2b2926", "#c98a55", "#0a5fae",
                                                  "#7cc4bb", "#b84fae", "#e3cf5a", "#3a4a1a",
                                                  "#efb4b8", "#f4efe6", "#9aa1a9"};
 static_assert(fills.size() == known_categories.size());
-constexpr double names = 300;  // the room before the bars
+constexpr double names = 300;  // room for names before the bars
 constexpr double bars_width = picture::width - names - picture::right;
 constexpr int max_name = 40;
 
 std::string_view fill_of(std::size_t number) { return fills.at(number % fills.size()); }
 
-/// The range of the axis: from the longest bar below 0 to the longest above it, at least 0 to 1.
+/// Range of the axis: from the longest bar below 0 to the longest above it, at least 0 to 1.
 struct Reach {
   double low{0.0};
   double high{1.0};
@@ -437,8 +438,8 @@ Reach reach_of(std::span<const Stack> stacks) {
   return reach;
 }
 
-/// "saves at most 31 % of the app's device time". Accounts of cycles say where time goes, and not
-/// what is saved.
+/// Returns "saves at most 31 % of the app's device time" for causes; accounts of cycles state where
+/// time goes, not what is saved.
 std::string app_text(const Stack& stack, const StackPart& part) {
   const bool is_cause = stack.view == stack_view_shapley && part.label != stack_remainder &&
                         part.label != stack_not_resolved && part.share > 0.0;
@@ -448,7 +449,7 @@ std::string app_text(const Stack& stack, const StackPart& part) {
                      quantity_text(part.share * *stack.app_share, "share"));
 }
 
-/// ", 1.23 ms, saves at most ...": what a part of a bar means besides its share.
+/// Returns the time and saving of a part: ", 1.23 ms, saves at most ...".
 std::string effect_text(const Stack& stack, const StackPart& part) {
   const bool is_timed = stack.time && *stack.time > 0.0;
   const Stack alone{.time = part.share * stack.time.value_or(0.0), .time_unit = stack.time_unit};
@@ -458,7 +459,7 @@ std::string effect_text(const Stack& stack, const StackPart& part) {
 constexpr double row_height = 26;
 constexpr double bar_height = 18;
 
-/// Draws a bar: causes whose removal saves time lie right of 0, those that cost time left of it.
+/// Draws a bar: causes whose removal saves time are right of 0, others left of it.
 std::string bar_of(const Stack& stack, std::span<const std::string> labels, const Reach& reach,
                    double y, bool has_values) {
   if (!stack.is_whole) {
@@ -488,7 +489,7 @@ std::string bar_of(const Stack& stack, std::span<const std::string> labels, cons
   return svg;
 }
 
-/// Every 25 % that is on the axis, fewer of a long one, and a line at 0.
+/// Draws the axis with ticks every 25 % (fewer on a long axis), and a line at 0.
 std::string axis_at(double y, const Reach& reach) {
   int step = 25;
   for (const int wider : {50, 100, 200, 500, 1000, 10000}) {
@@ -515,7 +516,7 @@ std::string draw_stacks(std::span<const Stack> all, const PictureText& text) {
   const std::vector<std::size_t> numbers = category_numbers(categories);
   constexpr std::size_t legend_columns = 4;
   constexpr double legend_row = 22;
-  const double below_top = (bar_height - 9) / 2 + 9;  // of a bar, where its name stands
+  const double below_top = (bar_height - 9) / 2 + 9;  // base line of a bar's name
   const double bottom = picture::top + row_height * static_cast<double>(stacks.size());
   const std::size_t legend_rows = (categories.size() + legend_columns - 1) / legend_columns;
   std::string svg =

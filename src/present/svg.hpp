@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chart as a picture, for papers, READMEs and pages without scripts.
+// Charts as SVG pictures, for papers, READMEs and pages.
 #pragma once
 
 #include <span>
@@ -14,45 +14,45 @@
 
 namespace clprobe::report {
 
-/// The texts of a picture besides those of the chart.
+/// Texts of a picture.
 struct PictureText {
   std::string title{};
   std::string subtitle{};
-  std::string description{};  ///< for readers who cannot see it
-  bool has_values{false};     ///< the pointer over a point shows its value
+  std::string description{};  ///< description for readers who cannot see the picture
+  bool has_values{false};     ///< true: the pointer over a point shows its value
 };
 
-/// An <svg> element, light, with text as text, and with nothing that depends on the machine. It can
-/// stand alone or in a page: it has no ids, scripts or styles.
+/// Returns a light <svg> element with text as text, independent of the machine. It contains no ids,
+/// scripts or styles, so it works both alone and in a page.
 std::string draw_picture(const Chart& chart, const PictureText& text);
 
-/// A grid as a picture: a colour for each value, by its logarithm. The scale covers the values of
-/// all grids `on_scale`.
+/// Returns a grid as a picture: a colour per value, by its logarithm. The scale covers all grids
+/// `on_scale`.
 std::string draw_heat_map(const Grid& grid, std::span<const Grid> on_scale,
                           const PictureText& text);
 
-/// Stacks as a picture: a bar each, in colours by category, with a legend.
+/// Returns stacks as a picture: a bar each, coloured by category, with a legend.
 std::string draw_stacks(std::span<const Stack> all, const PictureText& text);
 
 struct Figure {
-  std::string title{};  ///< distinguishing title; empty for the first of its probe
+  std::string title{};  ///< title among figures of a probe; empty for the first
   std::string svg{};
-  bool is_folded{false};  ///< shown only on request
+  bool is_folded{false};  ///< true: shown only on request
 };
 
-/// All figures of a probe in these runs, with values under the pointer, at least one. Stacks: each
-/// view of each run, and each cause that has parts. Heat maps: each series of each run, with one
-/// scale per series. Curves: a few of one run at a time; of several runs each series on all
-/// devices. The plots of the probe's card follow.
+/// Returns all figures of a probe in these runs, at least one, with values under the pointer.
+/// Stacks: each view of each run, and each divided category. Heat maps: each series of each run,
+/// with one scale per series. Curves: a few of a run per figure; of several runs, each series on
+/// all devices. The plots of the probe's card follow.
 std::vector<Figure> figures_of(std::span<const Run> runs, std::string_view probe);
 
-/// "16.2 ns (16.1 ns to 16.4 ns), 32.0 cycles": what a point shows under the pointer.
+/// Returns the text of a point under the pointer: "16.2 ns (16.1 ns to 16.4 ns), 32.0 cycles".
 std::string value_text(const ChartPoint& point, std::string_view unit);
 
-/// The beginning of every picture, up to its titles.
+/// Returns the beginning of a picture, up to its titles.
 std::string picture_head(const PictureText& text, double height);
 
-/// Sizes of every picture, in pixels.
+/// Sizes of pictures, in pixels.
 namespace picture {
 inline constexpr double width = 860;
 inline constexpr double left = 76;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table for the terminal: the card of each device, then a section per probe.
+// The format `table`: the card of each device, then a section per probe.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,13 +32,14 @@ namespace {
 
 constexpr int indent = 1;
 
-// One digit more than a finding: what is looked for here is small differences.
+// Returns four digits, one more than for findings, since lists of points show small differences.
 std::string four_digits(double value) {
   const bool is_long = std::fabs(value) >= 999.95;
   return is_long ? fmt::format("{:.0f}", value) : fmt::format("{:#.4g}", value);
 }
 
-// Parameters that are the same for all points of a series are said once, above the table.
+// Returns the parameters that vary; the constant ones are appended to `same`, which is shown above
+// the table.
 std::vector<std::string> columns_that_vary(const std::vector<const Point*>& points,
                                            std::string& same) {
   Names names;
@@ -60,7 +61,7 @@ std::vector<std::string> columns_that_vary(const std::vector<const Point*>& poin
   return varying;
 }
 
-/// The title of values in ns, or of things per ns.
+/// Returns the title of values in ns, or per ns for rates.
 const char* value_column(Unit unit) {
   switch (unit) {
     case Unit::seconds:
@@ -88,7 +89,7 @@ Row point_row(const Page& page, const Point& point, const std::vector<std::strin
     if (row.remark.empty()) row.remark = "its samples yield no time";
     return row;
   }
-  // Bytes in a nanosecond are gigabytes in a second.
+  // Bytes per nanosecond equal gigabytes per second.
   const auto shown = [&](double ns) { return four_digits(is_rate ? 1.0 / ns : ns); };
   const Interval& ns = time->ns_interval;
   row.cells.push_back(shown(time->ns));
@@ -99,7 +100,7 @@ Row point_row(const Page& page, const Point& point, const std::vector<std::strin
   return row;
 }
 
-/// Every point of every series: time, interval, cycles, samples, or why it failed.
+/// Adds all points of all series: time, interval, cycles, samples, or the reason for a failure.
 void add_points(Page& page, const ProbeResult& result, const DeviceInfo& device) {
   const std::string x = x_of(result);
   const bool is_rate = result.unit != Unit::seconds;
@@ -135,8 +136,8 @@ void add_points(Page& page, const ProbeResult& result, const DeviceInfo& device)
   }
 }
 
-/// The pictures of a result: bars, maps or curves. If a probe of heat maps has no map, the first
-/// plot of its card that has points takes its place.
+/// Pictures of a result: bars, maps or a curve. A probe of heat maps without a map shows the first
+/// plot of its card that has points.
 struct Pictures {
   std::vector<std::vector<Stack>> stacks{};
   std::vector<Grid> maps{};
@@ -145,7 +146,7 @@ struct Pictures {
 
 Pictures pictures_of(const ProbeResult& result, const DeviceInfo& device) {
   Pictures pictures{.stacks = views_of(result.findings)};
-  // A probe of stacks has no curve; one of curves may have stacks besides.
+  // Probes of stacks have no curve; probes of curves may also have stacks.
   if (!pictures.stacks.empty() && result.view.kind != ViewKind::curve) return pictures;
   pictures.maps = grids_of(result, device);
   std::erase_if(pictures.maps, [](const Grid& grid) { return !is_map(grid); });
@@ -153,7 +154,7 @@ Pictures pictures_of(const ProbeResult& result, const DeviceInfo& device) {
   return pictures;
 }
 
-/// "24 points, 2 failed".
+/// Returns the number of points: "24 points, 2 failed".
 std::string points_text(const ProbeResult& result) {
   const auto failed = std::ranges::count_if(
       result.points, [](const Point& point) { return !point.failure.empty(); });
@@ -162,7 +163,7 @@ std::string points_text(const ProbeResult& result) {
   return failed == 0 ? text : fmt::format("{}, {} failed", text, failed);
 }
 
-/// The part of a text that fits into two lines: a driver's message can be a page.
+/// Returns the first two lines of a text, since a driver's message can be a page.
 std::string beginning_of(const std::string& text, int width, std::string_view mark) {
   constexpr std::size_t max_lines = 2;
   const std::vector<std::string> lines = wrap(text, width);
@@ -171,7 +172,7 @@ std::string beginning_of(const std::string& text, int width, std::string_view ma
                      cut_to_width(lines[1], width - display_width(mark) - 1, ""), mark);
 }
 
-/// "latency  what is drawn ----------- 81 points, 243 samples in 5.21 s"
+/// Adds the heading of a result: "latency  title ----------- 81 points, 243 samples in 5.21 s".
 void add_result_heading(Page& page, const ProbeResult& result, std::string_view what, Form form) {
   std::vector<Span> spans{{page.show(result.probe) + " ", Ink::heading}};
   const bool is_short = form == Form::brief && result.status == Status::ok;
@@ -196,7 +197,8 @@ void add_result_heading(Page& page, const ProbeResult& result, std::string_view 
   page.line(spans);
 }
 
-/// "by working set, global memory" behind the name of `latency`: no word stands twice.
+/// Returns the picture's title after the probe's name, without repeating it: "by working set,
+/// global memory" after `latency`.
 std::string title_of(const Pictures& pictures, const std::string& probe) {
   if (!pictures.stacks.empty()) return view_title(pictures.stacks.front().front().view);
   if (!pictures.maps.empty()) return map_title(pictures.maps.front());
@@ -207,7 +209,7 @@ std::string title_of(const Pictures& pictures, const std::string& probe) {
   return title.starts_with(name) ? title.substr(name.size()) : title;
 }
 
-/// A section in parts, each of whole lines, before it is known which of them have room.
+/// Section in parts of whole lines, which are chosen by the room on the screen.
 struct Section {
   std::string name{};
   std::string heading{};
@@ -216,7 +218,7 @@ struct Section {
   std::size_t shown_rows{0};
   bool has_picture{false};
 
-  /// A heading that nothing follows is left out, but of one that says why nothing does.
+  /// False for a heading that nothing follows, unless there is nothing to show.
   [[nodiscard]] bool is_shown() const {
     return has_picture || shown_rows > 0 || (picture.empty() && rows.empty());
   }
@@ -259,7 +261,7 @@ Section section_of(const ProbeResult& result, const DeviceInfo& device, const Ta
           .rows = short_row_texts(result, style)};
 }
 
-/// Shows what has room: first some rows of each section, then pictures in the order of the probes,
+/// Chooses what to show: first some rows of each section, then pictures in the order of the probes,
 /// then the other rows.
 void choose(std::vector<Section>& sections, std::size_t room) {
   constexpr std::size_t usual_rows = 3;
@@ -294,7 +296,7 @@ bool are_complete(const std::vector<Section>& sections) {
   return std::ranges::all_of(sections, [](const Section& each) { return each.is_complete(); });
 }
 
-/// "stalls; charts of banks, inflight; rows of transfer".
+/// Returns the omitted parts: "stalls; charts of banks, inflight; rows of transfer".
 std::string left_out(const std::vector<Section>& sections) {
   std::vector<std::string> whole;
   std::vector<std::string> pictures;
@@ -314,9 +316,8 @@ std::string left_out(const std::vector<Section>& sections) {
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
-/// A section for each result of the run, all of them and what the page has already at most 60 lines
-/// at 80 columns or more, twice that on narrower pages. Of what has no room the last line says how
-/// to see it.
+/// Adds a section per result, within 60 lines including the present page (120 lines below 80
+/// columns). The last line tells how to show omitted parts.
 void add_sections(Page& page, const Run& run, const TableStyle& style) {
   constexpr std::size_t max_lines = 60;
   constexpr std::size_t hint_lines = 3;
@@ -342,7 +343,7 @@ void add_sections(Page& page, const Run& run, const TableStyle& style) {
   page.prose("not shown here: ", left_out(sections) + " (`clprobe report FILE PROBE`)", Ink::faint);
 }
 
-/// Many probes share a screen: each then has a low chart and a line per series.
+/// With more results, each has a low chart and a line per series.
 constexpr std::size_t max_usual_results = 2;
 
 Form form_of(const Run& run, const TableStyle& style) {
@@ -355,7 +356,7 @@ void add_provenance(Page& page, const Run& run) {
   page.prose("    ", "timed by " + timer_text(run.device), Ink::faint);
 }
 
-/// Adds what to know of a result; without `style.advice` only its failures.
+/// Adds advice, failures and warnings of a result; without `style.advice` only failures.
 void add_notices(Page& page, const std::vector<Prose>& notices, const TableStyle& style) {
   for (const Prose& notice : notices) {
     if (notice.ink == Ink::caution && !style.advice) continue;
@@ -364,7 +365,7 @@ void add_notices(Page& page, const std::vector<Prose>& notices, const TableStyle
   }
 }
 
-/// The plots of a result's card, but the one that stands where its map would.
+/// Adds the plots of a result's card, except one that replaces the map.
 void add_plots(Page& page, const ProbeResult& result, const DeviceInfo& device,
                const Pictures& pictures) {
   const bool has_first = result.view.kind == ViewKind::heat_map && pictures.maps.empty();
@@ -379,7 +380,7 @@ void add_plots(Page& page, const ProbeResult& result, const DeviceInfo& device,
   }
 }
 
-/// Leaves remarks, such as the fit of a model, to the whole form.
+/// Removes remarks, such as the fit of a model, except in the whole form.
 std::vector<Finding> shown_findings(std::vector<Finding> findings, Form form) {
   if (form != Form::whole) {
     std::erase_if(findings, [](const Finding& each) { return each.role == Role::remark; });
@@ -437,7 +438,7 @@ void add_run(Page& page, const Run& run, const TableStyle& style, bool is_alone)
 }  // namespace report
 
 std::string render_table(std::span<const Run> runs, const TableStyle& style) {
-  // More cards than these are no shorter than the table.
+  // With more runs, cards are omitted in favour of the common table.
   constexpr std::size_t max_cards = 4;
   report::Page page(style);
   const bool is_alone = runs.size() == 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The meaning of warnings, and advice. A warning is a code with facts; this table is the only place
-// with prose, so that a better sentence also improves old files.
+// Texts of warnings. A stored warning is a code with facts, so a better text also improves old
+// files.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,11 +16,11 @@
 namespace clprobe {
 namespace {
 
-/// `{fact}` is replaced by the fact, in its unit; `{fact noun}` by a whole number and the noun, in
-/// the plural where it is not 1. A template of which a fact is missing is not used.
+/// Text of a warning. `{fact}` is replaced by the fact in its unit, `{fact noun}` by a whole number
+/// and the noun, in the plural unless it is 1. Templates with a missing fact are not used.
 struct WarningText {
   std::string_view code;
-  std::string_view brief;  // on a card; empty: the code's own words
+  std::string_view brief;  // kind on a card; empty: the words of the code
   std::string_view seen;
   std::string_view advice;
 };
@@ -118,7 +118,7 @@ std::string normalised(std::string_view code) {
   return text;
 }
 
-/// Fills a template; nothing if a fact is missing, and "..." for each fact if there are none.
+/// Returns a filled template; nothing if a fact is missing. Without any facts, each fact is "...".
 std::optional<std::string> filled(std::string_view text, const Parameters& facts) {
   static const Value left_out{std::string("...")};
   std::string result;
@@ -143,7 +143,7 @@ std::optional<std::string> filled(std::string_view text, const Parameters& facts
   }
 }
 
-/// The prose of a code; null for a code of another version.
+/// Returns the text of a code; null for a code of another version.
 const WarningText* find_text(std::string_view code) {
   const auto* const known = std::ranges::find(warning_texts, normalised(code), &WarningText::code);
   return known == warning_texts.end() ? nullptr : &*known;
@@ -160,7 +160,7 @@ std::string listed(std::string_view code, const Parameters& facts) {
   return text;
 }
 
-/// A sentence whose numbers are all the same.
+/// Returns a sentence with each number replaced by "#".
 std::string without_numbers(std::string_view sentence) {
   std::string text;
   for (const char c : sentence) {

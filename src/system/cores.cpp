@@ -26,7 +26,8 @@
 namespace clprobe::system {
 namespace {
 
-/// Returns all threads, including those of drivers. Each thread has its own set of cores.
+/// Returns all threads of the process, including those of drivers. Each thread has its own set of
+/// cores.
 std::vector<int> threads_of_process() {
   std::vector<int> all;
   std::error_code error;
@@ -119,7 +120,7 @@ double used_by(int whom) {
 
 double used_by_process(int process, double ticks_per_second) {
   std::ifstream file("/proc/" + std::to_string(process) + "/stat");
-  // A name may have any characters, and ends at the last bracket.
+  // The name of the program, which may contain any character, ends at the last bracket.
   file.ignore(std::numeric_limits<std::streamsize>::max(), ')');
   std::string skipped;
   constexpr int fields_between = 11;
@@ -139,7 +140,7 @@ CoreUse core_use(int child) {
   for (std::string line; std::getline(file, line) && line.starts_with("cpu");) {
     std::istringstream words(line.substr(3));
     int core = 0;
-    // The order of proc(5). `user` and `nice` include the time of guests.
+    // Columns of /proc/stat in the order of proc(5); `user` and `nice` include the time of guests.
     enum : std::size_t {
       user,
       nice,
@@ -152,7 +153,7 @@ CoreUse core_use(int child) {
       all
     };
     std::array<double, all> ticks{};
-    if (line[3] == ' ' || !(words >> core)) continue;  // the sum of all
+    if (line[3] == ' ' || !(words >> core)) continue;
     if (std::ranges::find(allowed, core) == allowed.end()) continue;
     for (double& each : ticks) words >> each;
     const double free = ticks[idle] + ticks[waiting_for_disk];
@@ -167,7 +168,7 @@ CoreUse core_use(int child) {
 
 namespace {
 
-/// Keeps all of a core's issue slots busy. Another thread on the core would take half of them.
+/// Keeps all issue slots of a core busy; another thread on the core would take half of the slots.
 std::uint64_t mix(std::uint64_t seed) {
   constexpr std::uint64_t steps = 8'000;
   std::uint64_t a = seed;
@@ -181,7 +182,7 @@ std::uint64_t mix(std::uint64_t seed) {
   return a ^ b ^ c;
 }
 
-/// The middle one of three: an interrupt is no slow core.
+/// Returns the median of three times in ns, so that an interrupt does not make a core look slow.
 double ns_of_mixing() {
   using Clock = std::chrono::steady_clock;
   std::array<double, 3> times{};
@@ -200,7 +201,7 @@ double ns_of_mixing_on(int core) {
   return sched_setaffinity(0, sizeof one, &one) == 0 ? ns_of_mixing() : HUGE_VAL;
 }
 
-/// The cores that this thread may use, and may use again in the end.
+/// Saves the calling thread's set of cores and restores it on destruction.
 class KeptCores {
  public:
   KeptCores() {
@@ -235,11 +236,12 @@ double QuietCore::ns_on(int core) {
   return ns;
 }
 
-// A shared core is slower by a factor of 1.5 or more.
+// Prefers cores up to 1.15 times as slow as the fastest: a core whose other hardware thread is busy
+// is slower by a factor of 1.5 or more.
 int QuietCore::choose(int here) {
   constexpr double about_as_fast = 1.15;
   constexpr std::size_t max_looks = 16;
-  const bool is_first = !fastest_ns_;  // then nobody knows how fast a core can be
+  const bool is_first = !fastest_ns_;  // no speed is known yet, so all cores are tried
   const auto place = std::ranges::find(allowed_, here);
   const auto first = static_cast<std::size_t>(place - allowed_.begin());
   int best = here;

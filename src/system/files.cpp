@@ -23,7 +23,7 @@
 namespace clprobe::system {
 namespace {
 
-/// Closed whatever happens.
+/// An input file, which is closed on destruction.
 class InputFile {
  public:
   // O_NONBLOCK keeps a pipe without a writer from blocking the program, which must notice an
@@ -38,7 +38,7 @@ class InputFile {
   InputFile& operator=(InputFile&&) = delete;
   ~InputFile() { ::close(descriptor_); }
 
-  /// 0 where it is not known.
+  /// Returns the size in bytes; 0 if it is unknown.
   [[nodiscard]] std::size_t expected_bytes() const {
     struct stat found {};
     const bool has_size = ::fstat(descriptor_, &found) == 0 && S_ISREG(found.st_mode);
@@ -50,7 +50,7 @@ class InputFile {
     return ::fstat(descriptor_, &found) == 0 && S_ISREG(found.st_mode);
   }
 
-  /// Reads at least one byte; none at the end of the file.
+  /// Reads at least one byte; returns 0 at the end of the file.
   [[nodiscard]] std::size_t read(std::string& piece) const {
     for (;;) {
       if (!wait_for_bytes()) continue;
@@ -65,7 +65,7 @@ class InputFile {
   }
 
  private:
-  /// A short wait, since a signal that arrives just before it would else go unseen.
+  /// Waits for at most 100 ms: a longer poll would miss a signal that arrives just before it.
   [[nodiscard]] bool wait_for_bytes() const {
     constexpr int longest_wait_ms = 100;
     pollfd waiting{descriptor_, POLLIN, 0};
@@ -102,7 +102,7 @@ std::string read_plain_file(const std::string& path, std::size_t max_bytes) {
 
 namespace {
 
-/// Short, since a signal that arrives just before it would else go unseen.
+/// Waits for at most 100 ms: a longer poll would miss a signal that arrives just before it.
 void wait_for_room(int descriptor) {
   constexpr int longest_wait_ms = 100;
   pollfd waiting{descriptor, POLLOUT, 0};
@@ -115,14 +115,15 @@ int write_all(int descriptor, std::string_view text) {
   // An earlier interrupt does not stop this write; a new one does.
   const bool was_interrupted = is_interrupted();
   while (!text.empty()) {
-    // Looked at each time: a write that has got a part away before the signal does not say EINTR.
+    // Checked before each write, since a write interrupted after a partial transfer does not report
+    // EINTR.
     if (!was_interrupted && is_interrupted()) return EINTR;
     const ssize_t written = ::write(descriptor, text.data(), text.size());
     if (written > 0) {
       text.remove_prefix(static_cast<std::size_t>(written));
       continue;
     }
-    // POSIX allows 0 for no regular file; trying again could spin for ever.
+    // POSIX allows 0 only for files that are not regular; a retry could loop forever.
     if (written == 0) return EIO;
     const bool is_full = errno == EAGAIN || errno == EWOULDBLOCK;
     if (!is_full && errno != EINTR) return errno;
@@ -140,9 +141,9 @@ void ignore_signals_of_writing() {
 void open_missing_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(stream, F_GETFD) != -1 || errno != EBADF) continue;
-    // Gets the number of the stream, the lowest that is free.
+    // open() returns the lowest free number, which is that of the stream.
     const int opened = ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
-    // A bare chroot has no /dev/null; any read-only file will do.
+    // A bare chroot has no /dev/null; any directory opens read-only.
     if (opened < 0) static_cast<void>(::open("/", O_RDONLY | O_DIRECTORY));
   }
 }
@@ -163,8 +164,8 @@ namespace fs = std::filesystem;
 constexpr std::string_view pattern = "clprobe-XXXXXX";
 constexpr std::string_view lock_name = "lock";
 
-/// The lock goes last: what is left without one is never removed. A program that still ends may
-/// write while it is removed, so that it takes several tries.
+/// Removes the folder, and its lock last, since folders without a lock are never removed later.
+/// Retries while a program that is still ending writes into it.
 void remove_folder(const fs::path& folder) {
   constexpr int max_tries = 50;
   constexpr std::chrono::milliseconds between{20};
@@ -185,8 +186,8 @@ bool is_own(const struct stat& found, mode_t kind) {
   return (found.st_mode & S_IFMT) == kind && found.st_uid == ::geteuid();
 }
 
-/// Removes the folder if it is ours, of the same user, and of a process that is no more: a lock
-/// that a living process holds cannot be taken.
+/// Removes the folder of a run that was killed: it has the same owner and a lock that no living
+/// process holds.
 void remove_if_left(const fs::path& folder) {
   struct stat found {};
   if (::lstat(folder.c_str(), &found) != 0 || !is_own(found, S_IFDIR)) return;
@@ -218,8 +219,8 @@ TemporaryFolder::TemporaryFolder() {
   if (::mkdtemp(path_.data()) == nullptr) {
     throw std::system_error(errno, std::generic_category(), "cannot create a folder for the run");
   }
-  // Under its name only once it is locked: before that another run would take it for one left.
-  // Where the file system has no locks, the folder is without one.
+  // The lock gets its final name only after it is locked; otherwise another run would remove the
+  // folder. File systems without locks keep the folder without one.
   constexpr mode_t owner = 0600;
   const fs::path lock = fs::path(path_) / lock_name;
   const std::string unlocked = lock.string() + ".new";

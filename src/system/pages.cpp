@@ -15,9 +15,9 @@ constexpr std::size_t whole_units(std::size_t bytes) {
   return std::max<std::size_t>(1, (bytes + Pages::unit - 1) / Pages::unit) * Pages::unit;
 }
 
-/// Whole units, of which the system is asked for huge pages; null where it has none.
+/// Maps whole units and asks the system for huge pages; returns null if it has no memory.
 std::byte* map_units(std::size_t bytes) {
-  const std::size_t mapped = bytes + Pages::unit;  // so that a whole unit begins in it
+  const std::size_t mapped = bytes + Pages::unit;  // room to align the begin to a unit
   void* const mapping = mmap(nullptr, mapped, PROT_READ | PROT_WRITE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping == MAP_FAILED) return nullptr;
@@ -27,7 +27,7 @@ std::byte* map_units(std::size_t bytes) {
   const std::size_t behind = Pages::unit - before;
   if (before != 0) munmap(first, before);
   if (behind != 0) munmap(first + before + bytes, behind);
-  madvise(first + before, bytes, MADV_HUGEPAGE);  // advice, which the system need not take
+  madvise(first + before, bytes, MADV_HUGEPAGE);  // the system may ignore this advice
   return first + before;
 }
 
@@ -36,7 +36,8 @@ std::byte* map_units(std::size_t bytes) {
 Pages::~Pages() { unmap_free(); }
 
 void* Pages::take(std::size_t bytes) {
-  if (bytes > SIZE_MAX / 2) bytes = SIZE_MAX / 2;  // which no system has, and no sum passes
+  if (bytes > SIZE_MAX / 2)
+    bytes = SIZE_MAX / 2;  // no system has this much, and sums do not overflow
   const std::size_t wanted = whole_units(bytes);
   auto best = free_.end();
   for (auto each = free_.begin(); each != free_.end(); ++each) {

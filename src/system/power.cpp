@@ -26,7 +26,7 @@ std::optional<double> number_in(const Path& file) {
   return text >> number ? std::optional(number) : std::nullopt;
 }
 
-/// The folders in a folder whose names begin so, by name.
+/// Returns the subfolders whose names begin with `prefix`, sorted by name.
 std::vector<Path> folders_in(const Path& parent, std::string_view prefix) {
   std::vector<Path> found;
   std::error_code failure;
@@ -38,7 +38,7 @@ std::vector<Path> folders_in(const Path& parent, std::string_view prefix) {
   return found;
 }
 
-// ---- NVML. Its types are opaque or plain, so that no header of the vendor is needed.
+// NVML. Its types are opaque or plain, so that no vendor header is needed.
 
 struct Nvml {
   using Device = void*;
@@ -55,7 +55,7 @@ bool take(void* library, const char* name, Function& function) {
   return function != nullptr;
 }
 
-/// "GPU-01234567-89ab-cdef-0123-456789abcdef" of 32 digits.
+/// Returns NVML's form of a UUID of 32 digits: "GPU-01234567-89ab-cdef-0123-456789abcdef".
 std::string nvml_name_of(const std::string& uuid) {
   constexpr std::size_t digits = 32;
   if (uuid.size() != digits) return {};
@@ -81,7 +81,7 @@ std::optional<PowerReading> read_nvml(const Nvml& nvml) {
   return reading;
 }
 
-/// The reason why it is not there, or nothing.
+/// Opens NVML for the device. Returns the reason for a failure; empty on success.
 std::string open_nvml(const PowerTarget& target, const std::string& file, Nvml& nvml) {
   nvml.library = {dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL), [](void* opened) {
                     int (*end)(){nullptr};
@@ -114,7 +114,7 @@ PowerMeter nvml_meter(const PowerTarget& target, const PowerPlaces& places) {
   return {"NVML", [nvml] { return read_nvml(nvml); }, ""};
 }
 
-// ---- hwmon and RAPL.
+// hwmon and RAPL.
 
 std::optional<PowerReading> read_hwmon(const Path& folder) {
   PowerReading reading;
@@ -137,7 +137,7 @@ PowerMeter hwmon_meter(const PowerTarget& target, const PowerPlaces& places) {
   return {"", {}, "no hwmon folder reports power for " + target.pci};
 }
 
-/// A counter of a package, which begins again at 0 behind its range.
+/// Energy counter of a CPU package, which wraps to 0 at the end of its range.
 struct Package {
   Path file{};
   double range{0.0};
@@ -162,7 +162,7 @@ PowerMeter rapl_meter(const PowerPlaces& places) {
   bool is_there = false;
   for (const Path& zone : folders_in(Path(places.sys) / "class/powercap", "intel-rapl:")) {
     const std::string name = zone.filename().string();
-    if (std::ranges::count(name, ':') != 1) continue;  // a part of a package
+    if (std::ranges::count(name, ':') != 1) continue;  // a subzone of a package
     is_there = true;
     const auto energy = number_in(zone / "energy_uj");
     const auto range = number_in(zone / "max_energy_range_uj");

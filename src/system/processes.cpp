@@ -26,7 +26,7 @@
 namespace clprobe::system {
 namespace {
 
-// A signal handler can reach nothing but such a variable. 0: nobody has asked.
+// Time of the first request to end; 0: none. Signal handlers may access lock-free atomics.
 std::atomic<std::int64_t> first_interrupt_ms{0};
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 
@@ -41,11 +41,11 @@ std::int64_t now_ms() {
 extern "C" void on_interrupt(int signal_number) {
   std::int64_t first_ms = 0;
   if (first_interrupt_ms.compare_exchange_strong(first_ms, now_ms())) return;
-  // One request may arrive twice: timeout(1) signals the program and its group. When a terminal
-  // hangs up, the shell sends a signal, and so does the kernel when the shell ends.
+  // A single request may arrive twice: timeout(1) signals the program and its group. When a
+  // terminal hangs up, both the shell and the kernel send a signal.
   constexpr std::int64_t same_request_ms = 500;
   if (signal_number == SIGHUP || now_ms() - first_ms < same_request_ms) return;
-  // A driver in an endless loop must not hold a person up.
+  // A second request ends the program at once, even if a driver loops forever.
   static_cast<void>(std::signal(signal_number, SIG_DFL));
   static_cast<void>(std::raise(signal_number));
 }
@@ -60,7 +60,7 @@ void watch_for_interrupts() {
     if (former.sa_handler == SIG_IGN) continue;
     struct sigaction watched {};
     watched.sa_handler = on_interrupt;
-    // Not SA_RESTART: what waits for a reader or a writer has to come back and see that it is over.
+    // Without SA_RESTART, calls that wait for a reader or a writer return after a signal.
     ::sigaction(request, &watched, nullptr);
   }
 }
@@ -110,7 +110,7 @@ std::vector<std::string> environment_with(
 Spawn::Spawn() {
   ::posix_spawn_file_actions_init(&actions_);
   ::posix_spawnattr_init(&attributes_);
-  // A new program would inherit ignored signals and not expect it.
+  // Started programs would otherwise inherit ignored signals.
   sigset_t defaults{};
   ::sigemptyset(&defaults);
   for (const int each : {SIGPIPE, SIGXFSZ}) ::sigaddset(&defaults, each);
@@ -149,7 +149,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Ends a program that goes on after an interrupt.
+/// Ends a program that does not end by itself after an interrupt.
 class Patience {
  public:
   explicit Patience(pid_t child) : child_(child) {}
@@ -173,10 +173,10 @@ class Patience {
   bool has_asked_{false};
 };
 
-/// Waits until the program ends, for a moment at most.
+/// Waits until the program ends, at most 100 ms.
 void wait_a_moment(int descriptor) {
   constexpr int longest_wait_ms = 100;
-  if (descriptor < 0) {  // an old kernel
+  if (descriptor < 0) {  // kernels before 5.3 have no pidfd_open
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     return;
   }
@@ -208,7 +208,8 @@ ProgramEnd run_program(const std::vector<std::string>& words,
 
 namespace {
 
-/// Ignores Ctrl-C, which is for the program in front and must not end this one first.
+/// Ignores Ctrl-C and Ctrl-\ while it lives: the terminal sends them to the pager too, which
+/// decides.
 class IgnoredInterrupts {
  public:
   IgnoredInterrupts() {

@@ -19,7 +19,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return is_lower(c) || is_upper(c); }
 bool is_of_name(char c) { return is_letter(c) || is_digit(c) || c == '_' || c == '-' || c == '.'; }
 
-/// Returns the words of "dbPassword", "API_KEY" and "--api-key" in small letters.
+/// Returns the lower-case words of names such as "dbPassword", "API_KEY" and "--api-key".
 std::vector<std::string> parts_of(std::string_view name) {
   std::vector<std::string> parts(1);
   for (std::size_t i = 0; i < name.size(); ++i) {
@@ -59,7 +59,7 @@ bool is_secret_name(std::string_view name) {
 void hide_values(std::string& word) {
   for (std::size_t at = word.find_first_of("=:"); at != std::string::npos;
        at = word.find_first_of("=:", at + 1)) {
-    // "name": in JSON, and name = in programs.
+    // Matches "name": of JSON and name = of programs.
     std::size_t end = word.find_last_not_of("\"'` \t", at == 0 ? 0 : at - 1);
     if (end == std::string::npos || end >= at || at + 1 == word.size()) continue;
     std::size_t begin = end + 1;
@@ -89,7 +89,7 @@ void hide_users(std::string& word) {
   if (has_user) word.replace(colon + 1, user - colon - 1, hidden);
 }
 
-/// Hides keys whose form says what they are, and what follows the name of a scheme in a header.
+/// Hides keys of known forms, and the text after a scheme's name in a header.
 void hide_keys(std::string& word) {
   constexpr std::array<std::string_view, 20> beginnings{
       "AKIA", "ASIA",  "AIza", "ghp_", "gho_", "ghs_", "ghu_", "github_pat_", "glpat-", "hf_",
@@ -110,10 +110,11 @@ void hide_keys(std::string& word) {
   }
 }
 
-/// The kind of the next word, as a word announces it.
+/// Kind of the word that follows, announced by the present word.
 enum class Next { plain, secret, user };
 
-/// `is_value`: the word is itself a secret, unless it is the name of a scheme before one.
+/// Returns the kind of the next word. `is_value`: the word itself is a secret, unless it names a
+/// scheme that precedes one.
 Next next_of(std::string_view word, bool is_value) {
   if (is_value && (word == "Bearer" || word == "Basic" || word == "Token")) return Next::secret;
   if (word == "-u" || word == "--user") return Next::user;
@@ -128,7 +129,7 @@ bool is_short_number(std::string_view word) {
   return word.size() <= 3 && std::ranges::all_of(word, is_digit);
 }
 
-/// "-phunter2", as some programs have it, but neither "-p8080" nor "-print".
+/// True for "-phunter2", a form of some programs, but not for "-p8080" or "-print".
 bool holds_secret(std::string_view word) {
   if (!word.starts_with("-p") || word.size() < 4) return false;
   const std::string_view value = word.substr(2);
@@ -137,7 +138,7 @@ bool holds_secret(std::string_view word) {
          value.find('=') == std::string_view::npos;
 }
 
-/// A number or a type of OpenCL C: a macro of the program, whatever its name.
+/// True for a number or a type of OpenCL C, which belongs to the program whatever its macro's name.
 bool is_of_program(std::string_view value) {
   constexpr std::array<std::string_view, 10> types{"bool", "char",  "short",  "int",    "long",
                                                    "half", "float", "double", "size_t", "void"};
@@ -195,7 +196,7 @@ std::string options_without_secrets(std::string_view options) {
 
 namespace {
 
-/// True for letters, digits and other characters inside of names; bytes of UTF-8 count as letters.
+/// True for characters of names: letters, digits, underscores and bytes of UTF-8.
 bool is_name_byte(char c) {
   const auto byte = static_cast<unsigned char>(c);
   const bool is_letter = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
@@ -216,11 +217,12 @@ bool matches_at(std::string_view text, std::size_t at, const Place& place) {
   const std::size_t end = at + place.path.size();
   const bool is_folder = place.path.front() == '/';
   if (end < text.size() && is_name_byte(text[end])) return false;
-  // "/home/al" is not the beginning of "/home/al-2", but "alice" is a word of "/tmp/alice-cache".
+  // A folder "/home/al" does not match "/home/al-2", but the word "alice" matches
+  // "/tmp/alice-cache".
   if (is_folder && end < text.size() && text[end] == '-') return false;
   const bool is_within = at > 0 && is_name_byte(text[at - 1]);
-  // "-I/home/alice" has it, and "/mnt/home/alice" tells as much. "/opt/root" has nothing of
-  // "/root".
+  // A deep folder matches anywhere ("-I/home/alice", "/mnt/home/alice"); "/root" does not match
+  // "/opt/root".
   const bool is_deep = place.path.find('/', 1) != std::string::npos;
   return is_folder ? is_deep || !is_within : !is_within && is_in_path(text, at);
 }
@@ -232,7 +234,7 @@ std::string hide_places(std::string_view text, std::span<const Place> places) {
   for (std::size_t at = 0; at < text.size();) {
     const Place* longest = nullptr;
     for (const Place& place : places) {
-      // One letter is no secret, and "/" is everywhere.
+      // One letter reveals nothing, and "/" occurs everywhere.
       if (place.path.size() < 2 || !matches_at(text, at, place)) continue;
       if (longest == nullptr || place.path.size() > longest->path.size()) longest = &place;
     }

@@ -24,7 +24,7 @@ struct Character {
     switch (utf8proc_category(code)) {
       case UTF8PROC_CATEGORY_CC:  // control characters: C0, DEL, C1
       case UTF8PROC_CATEGORY_CF:  // format characters: direction, joiners, tags, byte order mark
-      case UTF8PROC_CATEGORY_CN:  // unassigned: nobody knows its width
+      case UTF8PROC_CATEGORY_CN:  // unassigned, of unknown width
       case UTF8PROC_CATEGORY_CS:
       case UTF8PROC_CATEGORY_ZL:
       case UTF8PROC_CATEGORY_ZP:
@@ -109,13 +109,13 @@ std::string printable_ascii(std::string_view text) {
 }
 
 std::string message_line(std::string_view text) {
-  // A screen of 80 by 24, so that the beginning of a message stays visible.
+  // Characters of a screen of 80 by 24, so that a message's beginning stays visible.
   constexpr int max_columns = 1920;
   return cut_to_width(printable(text), max_columns, "...");
 }
 
 std::string quote(std::string_view word) {
-  // Enough to recognise what was typed; a message should still fit on a screen.
+  // Long enough to recognise the word, short enough for a message on one screen.
   constexpr std::size_t max_bytes = 120;
   std::string shown = "'";
   while (!word.empty() && shown.size() < max_bytes) {
@@ -172,7 +172,7 @@ std::string pad_right(std::string_view utf8, int width) {
 
 std::vector<std::string> wrap(std::string_view utf8, int width) {
   std::vector<std::string> lines;
-  const int room = std::max(width, 2);  // a wide character has to fit
+  const int room = std::max(width, 2);  // room for a wide character
   while (!utf8.empty()) {
     std::size_t taken = bytes_within(utf8, room);
     std::size_t next = taken;
@@ -189,10 +189,10 @@ std::vector<std::string> wrap(std::string_view utf8, int width) {
 
 namespace {
 
-// Longer words are no typing errors, and the distance takes quadratic time.
+// Longer words are not compared, since the distance takes quadratic time.
 constexpr std::size_t max_letters = 64;
 
-/// Lower case, without the dashes before a flag's name: they say what it is, not which one.
+/// Returns the word in lower case, without a flag's leading dashes, which do not distinguish names.
 std::string letters_of(std::string_view word) {
   word.remove_prefix(std::min(word.find_first_not_of('-'), word.size()));
   std::string letters(word);
@@ -201,8 +201,8 @@ std::string letters_of(std::string_view word) {
   return letters;
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours that make `a` into `b` (optimal
-/// string alignment: Damerau 1964).
+/// Returns the number of insertions, deletions, replacements and swaps of neighbours between `a`
+/// and `b` (optimal string alignment: Damerau 1964).
 std::size_t count_slips(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before_last(b.size() + 1);
   std::vector<std::size_t> last(b.size() + 1);
@@ -232,14 +232,14 @@ std::optional<std::string_view> nearest(std::string_view word,
   std::size_t min_slips = std::numeric_limits<std::size_t>::max();
   for (const std::string_view candidate : candidates) {
     const std::string letters = letters_of(candidate);
-    // Allows two wrong letters in five: a worse guess confuses.
+    // At most two wrong letters in five, since a worse guess confuses.
     const std::size_t longer = std::max(typed.size(), letters.size());
     const std::size_t allowed = std::max<std::size_t>(1, longer * 2 / 5);
     const bool is_beginning = typed.size() >= 3 && letters.starts_with(typed);
     std::size_t slips = count_slips(typed, letters);
     if (is_beginning) slips = std::min<std::size_t>(slips, 1);
-    // One slip in a word of one or two letters leaves nothing in common, and few mistype the first
-    // letter and others ("cacheline" is no "baseline").
+    // Words of one or two letters need a full match, and the first letter must match unless there
+    // is only one slip: "cacheline" is not "baseline".
     const bool is_same_start = letters.starts_with(typed.front()) || slips < 2;
     const bool is_close = slips <= allowed && 2 * slips < longer && is_same_start;
     if (is_close && slips < min_slips) {

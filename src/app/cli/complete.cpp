@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completion in shells. Their scripts hand the words before the cursor to `clprobe --complete`,
-// which answers with a line that says how to complete, and then a line per candidate.
+// Completion in shells. A shell's script passes the words before the cursor to `clprobe
+// --complete`. The answer is a line with the kind of completion, and a line per candidate.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -82,22 +82,22 @@ end
 complete -c clprobe -f -a '(__clprobe_complete)'
 )fish";
 
-/// The words before the cursor.
+/// Meaning of the words before the cursor.
 struct Context {
-  const CommandRow* command{nullptr};  ///< null: measuring
+  const CommandRow* command{nullptr};  ///< typed command; null if measuring
   bool is_live{false};
-  std::vector<const Probe*> probes{};  ///< in the order of their words
-  const Flag* pending{nullptr};        ///< the last word is this flag, whose value comes next
-  bool is_of_program{false};           ///< after the `--` of `profile`
-  bool is_first{true};                 ///< no word followed the command
-  std::optional<ProbeFlags> own{};     ///< options of the last probe
+  std::vector<const Probe*> probes{};  ///< in the order typed
+  const Flag* pending{nullptr};        ///< flag whose value is the next word; null: none
+  bool is_of_program{false};           ///< true after the `--` of `profile`
+  bool is_first{true};                 ///< true if no word followed the command
+  std::optional<ProbeFlags> own{};     ///< options of the last typed probe
 
   [[nodiscard]] bool measures() const { return command == nullptr || is_live; }
 };
 
 bool takes_value(const Flag* flag) { return flag != nullptr && flag->kind != ValueKind::none; }
 
-/// The flag of a word such as "--grid", "--grid=64" or "-o"; null for any other.
+/// Returns the flag of a word such as "--grid", "--grid=64" or "-o"; null for any other word.
 const Flag* flag_of(std::string_view word, const Context& context) {
   if (!word.starts_with("--")) {
     return word.size() == 2 && word.front() == '-' ? find_flag(word[1]) : nullptr;
@@ -139,7 +139,7 @@ Context read_context(std::span<const std::string> words, std::span<const Probe* 
   return context;
 }
 
-/// Collects what begins with `typed`.
+/// Collects candidates that begin with `typed`.
 class Candidates {
  public:
   explicit Candidates(std::string_view typed) : typed_(typed) {}
@@ -148,7 +148,7 @@ class Candidates {
     if (!word.starts_with(typed_)) return;
     lines_ += fmt::format("{}\t{}\n", word, description);
   }
-  /// The answer of `--complete`.
+  /// Returns the answer of `--complete`.
   [[nodiscard]] std::string text(std::string_view kind) const {
     return fmt::format("{}\n{}", kind, lines_);
   }
@@ -173,8 +173,8 @@ std::vector<Described> values_of(const Flag& flag, const Completed& known) {
   return values;
 }
 
-/// Values of a flag for a word that begins with `option`, "--series=" or nothing. A comma list is
-/// completed by what it does not contain yet.
+/// Completes a flag's value in a word that begins with `option` ("--series=", or nothing). A comma
+/// list is completed by the values it lacks.
 std::string complete_value(const Flag& flag, std::string_view option, std::string_view typed,
                            const Completed& known) {
   Candidates candidates(typed);
@@ -182,7 +182,8 @@ std::string complete_value(const Flag& flag, std::string_view option, std::strin
   const bool is_list = flag.kind == ValueKind::choices || flag.kind == ValueKind::devices ||
                        flag.kind == ValueKind::series;
   const std::string_view value = typed.substr(option.size());
-  const std::size_t end = is_list ? value.rfind(',') + 1 : 0;  // 0 without a comma
+  const std::size_t end =
+      is_list ? value.rfind(',') + 1 : 0;  // 0 without a comma, since npos + 1 is 0
   const std::string_view before = value.substr(0, end);
   const std::vector<std::string_view> there = split_list(before);
   for (const Described& each : values_of(flag, known)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exit codes. The numbers are part of the interface; help, man page, README and
-// docs/formats.md say what is in this table.
+// Exit codes, which are part of the interface. Help, man page, README and docs/formats.md follow
+// this table.
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@ enum ExitCode : int {
 
 struct ExitRow {
   ExitCode code{exit_ok};
-  std::string_view summary{};  ///< for --help and README
-  std::string_view details{};  ///< for the man page and docs/formats.md: sentences
+  std::string_view summary{};  ///< text of --help and README
+  std::string_view details{};  ///< sentences of the man page and docs/formats.md
 };
 
 inline constexpr std::array exit_rows{

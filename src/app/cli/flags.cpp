@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of flags.
+// Table of flags.
 #include "app/cli/flags.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ namespace {
 
 using Text = std::string_view;
 
-// Commands that a flag is for.
+// Sets of commands that accept a flag.
 constexpr unsigned measuring = bit(Command::measure);
 constexpr unsigned live = bit(Command::live);
 constexpr unsigned profiling = bit(Command::profile);
@@ -32,9 +32,9 @@ constexpr unsigned importing = bit(Command::import);
 constexpr unsigned with_results = with_probes | bit(Command::report) | comparing | importing;
 constexpr unsigned everywhere = with_devices | with_results | profiling | bit(Command::explain);
 
-// Words of choices, each list in the order of its enumerators.
+// Words of choices, in the order of their enumerators.
 constexpr std::array<std::string_view, 3> colour_words{"auto", "always", "never"};
-// "auto" and the words of ClockKind.
+// The value "auto" and the words of ClockKind.
 constexpr std::array<std::string_view, 8> clock_words{"auto",
                                                       "none",
                                                       "khr-device",
@@ -55,26 +55,26 @@ void store(Options& options, Text text) {
   options.*member = text;
 }
 
-/// Stores what `read` makes of the text.
+/// Stores the value that `read` returns for the text.
 template <auto member, auto read>
 void store(Options& options, Text text) {
   options.*member = read(text);
 }
 
-/// Stores a constant: the flag has no value.
+/// Stores a constant, for a flag without a value.
 template <auto member, auto value>
 void set(Options& options, Text /*text*/) {
   options.*member = value;
 }
 
-/// Stores the enumerator of one of `words`.
+/// Stores the enumerator at the index of the value in `words`.
 template <auto member, const auto& words>
 void choose(Options& options, Text value) {
   using Enum = std::remove_reference_t<decltype(options.*member)>;
   options.*member = static_cast<Enum>(std::ranges::find(words, value) - words.begin());
 }
 
-/// Adds "NAME=VALUE" to the environment of a side. VALUE may be empty.
+/// Adds "NAME=VALUE" to the environment of a side of `compare --live`. VALUE may be empty.
 template <std::size_t side>
 void add_variable(Options& options, Text text) {
   const std::size_t equals = text.find('=');
@@ -85,7 +85,7 @@ void add_variable(Options& options, Text text) {
   options.environments.at(side).emplace_back(text.substr(0, equals), text.substr(equals + 1));
 }
 
-/// Stores "NAME" or "NAME:N".
+/// Stores a kernel's name and launch: "NAME" or "NAME:N".
 void store_kernel(Options& options, Text value) {
   const std::size_t colon = value.find(':');
   options.kernel = value.substr(0, colon);
@@ -106,7 +106,7 @@ std::chrono::milliseconds parse_timeout(Text text) {
 
 std::uint64_t parse_seed(Text text) { return parse_whole(text, 0, max_seed); }
 
-// --help is stronger than --version, and both are stronger than --generate.
+// Precedence: --help, then --version, then --generate.
 void show_version(Options& options, Text /*text*/) {
   if (options.command != Command::help) options.command = Command::version;
 }
@@ -184,7 +184,7 @@ constexpr std::array table{
                     "passes its self-test. Any other value tries only that clock. `none` uses the "
                     "times of launches instead.",
          .choices = clock_words,
-         .update = store<&Options::clock, from_word<ClockKind>>},  // "auto" is none
+         .update = store<&Options::clock, from_word<ClockKind>>},  // "auto" is no ClockKind
     Flag{.name = "seed",
          .value_name = "N",
          .kind = ValueKind::text,
@@ -207,7 +207,7 @@ constexpr std::array table{
          .summary = "measure both sides now, alternately, instead of reading files",
          .details = "Measure both sides now, alternately, instead of reading files: `clprobe "
                     "compare --live --b-env OCL_ICD_VENDORS=/new/driver latency`.",
-         .update = [](Options&, Text) {}},  // resolve() makes another command of `compare`
+         .update = [](Options&, Text) {}},  // resolve() replaces `compare` by Command::live
     Flag{
         .name = "b-device",
         .value_name = "SEL",
@@ -496,7 +496,7 @@ constexpr std::array table{
          .summary = "print this summary",
          .details = "Print a summary of this page.",
          .update = set<&Options::command, Command::help>},
-    // clprobe starts itself with this flag as the child process that measures.
+    // clprobe starts its measuring child process with this flag.
     Flag{.name = "worker",
          .category = Category::hidden,
          .commands = bit(Command::worker),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of commands and flags. Parsing, --help, the man page and completion are made from it,
-// so that they cannot disagree.
+// Tables of commands and flags, from which parsing, --help, the man page and completion are
+// generated.
 #pragma once
 
 #include <array>
@@ -20,13 +20,13 @@ enum class ValueKind {
   text,
   variable,  ///< "NAME=VALUE"
   choice,    ///< one of `choices`
-  choices,   ///< a comma list of them
-  devices,   ///< a comma list of devices, as --device has
-  series,    ///< a comma list of the series of all probes
+  choices,   ///< a comma list of `choices`
+  devices,   ///< a comma list of devices
+  series,    ///< a comma list of series
   file,
 };
 
-/// The headings of --help and the man page, in their order. Hidden flags are for clprobe itself.
+/// Headings of --help and the man page, in their order. Hidden flags are used by clprobe itself.
 enum class Category {
   selection,
   effort,
@@ -44,23 +44,23 @@ inline constexpr std::array visible_categories{
     Category::importing, Category::results, Category::about};
 
 struct Flag {
-  std::string_view name{};        ///< without the dashes
-  char short_name{'\0'};          ///< '\0': none
-  std::string_view value_name{};  ///< "SEL"; empty for ValueKind::none
+  std::string_view name{};        ///< name without the dashes
+  char short_name{'\0'};          ///< letter; '\0': none
+  std::string_view value_name{};  ///< name of the value, such as "SEL"; empty for ValueKind::none
   ValueKind kind{ValueKind::none};
   Category category{Category::hidden};
-  unsigned commands{0};        ///< set of `bit(Command)`: the commands that take it
-  std::string_view summary{};  ///< for --help: no capital, no full stop
-  std::string_view details{};  ///< for the man page: sentences, `code` in backquotes
+  unsigned commands{0};        ///< commands that accept the flag, as a set of `bit(Command)`
+  std::string_view summary{};  ///< text of --help, without a capital and a full stop
+  std::string_view details{};  ///< text of the man page: sentences, with `code` in backquotes
   std::span<const std::string_view> choices{};
   bool is_repeatable{false};
-  /// Stores the value, which is empty for ValueKind::none and one of `choices` where there are any.
-  /// Throws UsageError without the flag's name. Null for a probe's option.
+  /// Stores the value: empty for ValueKind::none, one of `choices` if there are any. Throws
+  /// UsageError without the flag's name. Null for a probe's option.
   void (*update)(Options&, std::string_view value){nullptr};
-  const ValueSpec* spec{nullptr};  ///< of a probe's option: how its value is read
+  const ValueSpec* spec{nullptr};  ///< format of the value of a probe's option
 };
 
-/// The options that a probe declares, and --series if the probe has series.
+/// Options that a probe declares, and --series if the probe has series.
 struct ProbeFlags {
   explicit ProbeFlags(const Probe& of);
   ProbeFlags(const ProbeFlags&) = delete;
@@ -72,7 +72,7 @@ struct ProbeFlags {
   const Probe* probe;
   std::vector<std::string_view> series_names{};
   std::vector<Option> options;
-  std::vector<Flag> flags{};  ///< one per option, in the same order
+  std::vector<Flag> flags{};  ///< flags of the options, in their order
 
   [[nodiscard]] const Flag* find(std::string_view name) const;
 };
@@ -80,7 +80,7 @@ struct ProbeFlags {
 std::vector<ProbeFlags> flags_of(std::span<const Probe* const> probes);
 
 struct CommandRow {
-  std::string_view word{};  ///< empty for measuring, which needs none; "compare --live" has two
+  std::string_view word{};  ///< empty for measuring; "compare --live" has two words
   std::string_view arguments{};
   Command command{Command::measure};
   std::string_view summary{};
@@ -91,34 +91,34 @@ constexpr unsigned bit(Command command) { return 1U << static_cast<unsigned>(com
 
 std::span<const Flag> all_flags();
 std::span<const CommandRow> all_commands();
-/// The row of that word, or null; measuring has none.
+/// Returns the row of that word; null if there is none, as for measuring.
 const CommandRow* find_command(std::string_view word);
-/// Returns whether the command is typed as one word.
+/// Returns true if the command is typed as one word.
 bool is_one_word(const CommandRow& row);
 std::string_view title_of(Category category);
 
-/// The flag of that long name or letter, or null.
+/// Returns the flag of that name or letter; null if there is none.
 const Flag* find_flag(std::string_view name);
 const Flag* find_flag(char letter);
 
-/// All flags that are not hidden.
+/// Returns all flags except the hidden ones.
 std::vector<Flag> visible_flags();
 
-/// Words in a sentence: "a, b or c".
+/// Returns the words as a list in a sentence: "a, b or c".
 std::string join_choices(std::span<const std::string_view> choices);
 
-/// Flags with their values and the other words, in the order in which they were typed.
+/// Words and flags of the command line, in the order typed.
 struct Typed {
   std::vector<std::pair<const Flag*, std::string>> flags{};
   std::vector<std::string> words{};
 };
 
-/// "unknown KIND 'WORD': did you mean 'NEAREST'? ADVICE"
+/// Returns the error "unknown KIND 'WORD': did you mean 'NEAREST'? ADVICE".
 UsageError unknown_word(std::string_view kind, std::string_view word,
                         const std::vector<std::string_view>& candidates, std::string_view advice);
 
-/// Settles command, words and outputs once all flags have been stored. Throws UsageError for what
-/// contradicts itself or would be ignored.
+/// Decides command, words and outputs after all flags were stored. Throws UsageError for
+/// contradictions and for words and flags that would be ignored.
 void resolve(Options& options, const Typed& typed, const std::vector<std::string_view>& probes);
 
 }  // namespace clprobe::cli

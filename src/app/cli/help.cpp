@@ -14,13 +14,14 @@ namespace {
 
 constexpr std::size_t page_columns = 80;
 
-// The longest on the left, and two columns between.
+// Columns at which texts begin: the longest entries on the left, and two spaces.
 constexpr std::size_t flag_text_column = 28;
 constexpr std::size_t usage_text_column = 40;
 constexpr std::size_t probe_text_column = 14;
 constexpr std::size_t exit_text_column = 7;
 
-/// "  left      text", with `text` from `text_column` on, broken between words to fit the page.
+/// Returns an entry with `left` in the margin and `text` from `text_column` on, wrapped to the
+/// page.
 std::string entry(std::string_view left, std::string_view text, std::size_t text_column) {
   std::string lines(left);
   std::size_t column = left.size();
@@ -33,7 +34,7 @@ std::string entry(std::string_view left, std::string_view text, std::size_t text
   return lines + "\n";
 }
 
-/// Text of the man page, two columns from the margin.
+/// Returns text wrapped to the page, indented by two columns.
 std::string paragraph(std::string_view text) {
   constexpr int indent = 2;
   std::string lines;
@@ -91,7 +92,7 @@ std::string command_help(std::string_view command) {
   std::string text;
   unsigned commands = 0;
   for (const CommandRow& row : all_commands()) {
-    // `compare --live` is told of with `compare`.
+    // The help of `compare` includes `compare --live`.
     const bool is_meant = row.word == command || row.word.starts_with(fmt::format("{} ", command));
     if (command.empty() || !is_meant) continue;
     const std::string_view space = row.arguments.empty() ? "" : " ";
@@ -158,7 +159,7 @@ constexpr std::array examples{
           "Show two saved runs side by side, to paste into an issue."},
 };
 
-/// Text as roff: what it would read as a command is escaped, and `code` is bold.
+/// Returns text as roff: commands are escaped, and `code` is bold.
 std::string roff(std::string_view text) {
   std::string escaped;
   bool is_code = false;
@@ -169,12 +170,12 @@ std::string roff(std::string_view text) {
     } else if (letter == '\\') {
       escaped += "\\e";
     } else if (letter == '-') {
-      // A bare one is a hyphen, which cannot be copied into a shell.
+      // A dash without a backslash becomes a hyphen, which fails when pasted into a shell.
       escaped += "\\-";
     } else if (letter == '\'') {
       escaped += "\\(aq";
     } else if (letter == ' ' && escaped.ends_with('.') && !escaped.ends_with("...")) {
-      // A sentence begins a line, so that roff sets its own space after the full stop.
+      // Each sentence begins a line, so that roff sets the space after the full stop.
       escaped += '\n';
     } else {
       escaped += letter;
@@ -231,7 +232,7 @@ std::string synopsis_and_commands() {
 }  // namespace
 
 std::string man_page(std::span<const Probe* const> probes) {
-  // The date is of the last change to this text, so that the same build gives the same page.
+  // A fixed date, so that equal builds produce equal pages.
   std::string page =
       ".\\\" SPDX-License-Identifier: Apache-2.0\n"
       ".\\\" Made by clprobe --generate man from the table of flags.\n"

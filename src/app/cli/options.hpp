@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line as checked values. Nothing here touches the system.
+// Checked values of the command line. Nothing here accesses the system.
 #pragma once
 
 #include <array>
@@ -35,20 +35,20 @@ enum class Command {
   generate,
   version,
   help,
-  complete,  ///< `--complete`, which the shells' scripts call
+  complete,  ///< `--complete`, called by the completion scripts
   worker
 };
 
 /// Verdicts that make `compare` end with exit code 4.
 enum class FailOn { never, worse, changed };
 
-/// Units of an imported list of sizes and latencies; `unknown`: those of its header.
+/// Units of an imported list of sizes and latencies; `unknown`: taken from the list's header.
 enum class SizeUnit { unknown, bytes, kibibytes, mebibytes };
 enum class TimeUnit { unknown, nanoseconds, microseconds, cycles };
 
 using ColourMode = terminal::ColourMode;
 
-/// Target of one rendering: a path, or "-" for stdout.
+/// Output file with its format; the path "-" is stdout.
 struct Output {
   std::string path{};
   const Writer* format{writers().front()};
@@ -64,67 +64,67 @@ struct ProbeOptions {
 
 struct Options {
   Command command{Command::measure};
-  std::vector<std::string> words{};   ///< probes, files, or what follows `explain` or --generate
-  std::string device{};               ///< as typed; empty: the best device
-  std::vector<std::string> labels{};  ///< of the runs, in their order
-  std::vector<Output> outputs{};      ///< -o; stdout gets `format` unless one of them is "-"
+  std::vector<std::string> words{};   ///< probes, files, or arguments of `explain` and --generate
+  std::string device{};               ///< device as typed; empty: the best device
+  std::vector<std::string> labels{};  ///< labels of the runs, in their order
+  std::vector<Output> outputs{};  ///< outputs of -o; stdout gets `format` unless one of them is "-"
   const Writer* format{writers().front()};
-  std::map<std::string, ProbeOptions, std::less<>> of_probe{};  ///< by id
+  std::map<std::string, ProbeOptions, std::less<>> of_probe{};  ///< options of probes, by id
   Bytes max_memory{};
   Effort effort{Effort::normal};
   std::uint64_t seed{42};
-  std::optional<std::chrono::duration<double>> time_budget{};  ///< all probes of one device
-  std::chrono::milliseconds timeout{30'000};                   ///< for one answer of a driver
-  std::optional<ClockKind> clock{};  ///< the only clock to try; nothing: the ladder
+  std::optional<std::chrono::duration<double>>
+      time_budget{};                          ///< time for all probes of one device
+  std::chrono::milliseconds timeout{30'000};  ///< longest wait for a response of the driver
+  std::optional<ClockKind> clock{};           ///< only clock to try; nothing: all clocks in turn
   bool dry_run{false};
-  bool full{false};          ///< of `explain`: the whole page
-  bool list_kernels{false};  ///< of `profile`: only survey the program
-  bool with_secrets{false};  ///< of `profile`: store the program's arguments in full
+  bool full{false};          ///< `explain`: print the whole page
+  bool list_kernels{false};  ///< `profile`: only list the kernels
+  bool with_secrets{false};  ///< `profile`: store arguments without hiding secrets
   ColourMode colour{ColourMode::automatic};
-  int verbosity{0};  ///< -1 quiet, 0, 1 verbose
+  int verbosity{0};  ///< -1: quiet, 1: verbose
 
-  std::size_t first_side{0};  ///< of `compare`: number of `words` before `--`; 0: no sides
-  std::string baseline{};     ///< of `compare`: a file; empty: the first run
-  double threshold{0.03};     ///< of `compare`: changes up to this share are ignored
+  std::size_t first_side{0};  ///< `compare`: number of `words` before `--`; 0: no `--`
+  std::string baseline{};     ///< `compare`: baseline file; empty: the first run
+  double threshold{0.03};     ///< `compare`: ignored relative change
   FailOn fail_on{FailOn::never};
 
-  std::string other_device{};  ///< of `compare --live`: side B's; empty: as side A's
+  std::string other_device{};  ///< `compare --live`: device of side B; empty: that of side A
   /// Additional environment variables of sides A and B of `compare --live`.
   std::array<std::vector<std::pair<std::string, std::string>>, 2> environments{};
-  std::string runs_file{};         ///< of `compare --live`: target of both sides' runs
-  std::vector<std::string> app{};  ///< of `profile`: the program and its arguments
-  std::string kernel{};  ///< of `profile`: the only kernel to capture; empty: the important ones
-  std::uint64_t kernel_launch{0};  ///< its launch to capture, from 1; 0: a typical one
-  std::string keep_folder{};       ///< of `profile`: where to keep bundles; empty: nowhere
-  std::string headers_folder{};    ///< of `profile`: files that kernels may include
-  std::string kernel_file{};       ///< of `profile`: a kernel without a program
-  std::string launch_file{};       ///< description of its launch
-  std::string levels_file{};       ///< of `profile`: a document with levels; empty: none
-  std::vector<Run> levels_runs{};  ///< the runs of `levels_file`
+  std::string runs_file{};         ///< `compare --live`: output file of both sides' runs
+  std::vector<std::string> app{};  ///< `profile`: the program and its arguments
+  std::string kernel{};            ///< `profile`: only kernel to capture; empty: the important ones
+  std::uint64_t kernel_launch{0};  ///< launch of `kernel` to capture, from 1; 0: a typical one
+  std::string keep_folder{};       ///< `profile`: folder for captured launches; empty: none
+  std::string headers_folder{};    ///< `profile`: folder of files that kernels may include
+  std::string kernel_file{};       ///< `profile`: OpenCL C file of a kernel without a program
+  std::string launch_file{};       ///< `profile`: description of the launch of `kernel_file`
+  std::string levels_file{};       ///< `profile`: run document with memory levels; empty: none
+  std::vector<Run> levels_runs{};  ///< runs in `levels_file`
   std::vector<bundle::Source>
-      sources{};  ///< of replayed launches: files that the child process reads
-  std::vector<AskedLaunch> launches{};      ///< the replayed launches
-  std::vector<AskedTrace> traces{};         ///< traces that probes' options name
-  std::vector<std::string> shown_probes{};  ///< of `report` and `compare`; empty: all
-  std::string series{};       ///< of `report`: a comma list to show; of `import`: series of a list
-  std::string device_name{};  ///< of `import`: if the file has none
+      sources{};  ///< files of replayed launches, which the child process reads
+  std::vector<AskedLaunch> launches{};      ///< launches to replay
+  std::vector<AskedTrace> traces{};         ///< traces named by options of probes
+  std::vector<std::string> shown_probes{};  ///< `report`, `compare`: probes to show; empty: all
+  std::string series{};       ///< `report`: comma list to show; `import`: series of a list
+  std::string device_name{};  ///< `import`: device name if the file has none
   SizeUnit size_unit{SizeUnit::unknown};
   TimeUnit time_unit{TimeUnit::unknown};
-  double clock_hertz{0.0};  ///< of `import`: of the measured device; 0: that of the file
+  double clock_hertz{0.0};  ///< `import`: clock rate in Hz; 0: taken from the file
 };
 
-/// A usage error: one line that says what was wrong and what to do. Exit code 2.
+/// Usage error with exit code 2: one line that names the error and the remedy.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Parses the words after the program's name. Throws UsageError. --help is stronger than --version,
-/// and both are stronger than commands and words; `clprobe PROBE --help` leaves the probes in
-/// `words`.
+/// Parses the words after the program's name. Throws UsageError. --help overrides --version, and
+/// both override commands and words; `clprobe PROBE --help` leaves the probes in `words`.
 Options parse(const std::vector<std::string>& arguments, std::span<const Probe* const> probes);
 
-/// The request to a probe: its own options and the global ones.
+/// Returns the request to a probe: its own options and the global ones.
 Request request_for(const Probe& probe, const Options& options);
 
 // Texts of --help and the man page.
@@ -134,7 +134,7 @@ std::string probe_help(const Probe& probe);
 std::string command_help(std::string_view command);
 std::string man_page(std::span<const Probe* const> probes);
 
-/// The first word of a request for completions of the words that follow it.
+/// First word of a request for completions; the words to complete follow.
 inline constexpr std::string_view completion_flag = "--complete";
 
 struct Described {
@@ -142,19 +142,20 @@ struct Described {
   std::string description{};
 };
 
-/// The words that can be completed besides commands and flags.
+/// Words that can be completed in addition to commands and flags.
 struct Completed {
   std::span<const Probe* const> probes{};
-  std::function<std::vector<Described>()> devices{};  ///< values of --device
-  std::vector<std::string_view> terms{};  ///< what explain knows besides probes: "cache or far"
+  std::function<std::vector<Described>()> devices{};  ///< returns the values of --device
+  std::vector<std::string_view>
+      terms{};  ///< words that `explain` accepts besides probes, such as "cache or far"
 };
 
-/// Completes the last of the words that follow the program's name. The first line of the result is
-/// "words", "list" (a comma may follow) or "files" (names of files may follow as well). Each other
-/// line is a candidate, a tab and its description.
+/// Completes the last word after the program's name. The first line of the result is "words",
+/// "list" (a comma may follow) or "files" (file names may follow as well). Each other line is a
+/// candidate, a tab and its description.
 std::string complete(std::span<const std::string> words, const Completed& known);
-/// The script that makes a shell ask `clprobe --complete`. Throws std::invalid_argument unless
-/// `shell` is "bash", "zsh" or "fish".
+/// Returns the script that makes a shell call `clprobe --complete`. Throws std::invalid_argument
+/// unless `shell` is "bash", "zsh" or "fish".
 std::string completion_script(std::string_view shell);
 
 using clprobe::nearest;

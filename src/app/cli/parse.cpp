@@ -20,10 +20,10 @@ using Words = std::vector<std::string>;
 
 constexpr std::string_view help_advice = "`clprobe help` and `clprobe help PROBE` list them";
 
-// The parser keeps words that belong to no option under this name.
+// Name under which the parser stores words that belong to no option.
 constexpr const char* word_name = "probe-command-or-file";
 
-/// An option with its value, or a word that belongs to none.
+/// An option with its value, or a word that belongs to no option.
 struct Item {
   std::string name{};
   std::string value{};
@@ -31,11 +31,11 @@ struct Item {
   [[nodiscard]] bool is_word() const { return name == word_name; }
 };
 
-/// The command line in the order in which it was typed.
+/// Command line in the order typed.
 struct Line {
   std::vector<Item> items{};
-  std::size_t first_side{0};  ///< words before the `--` of `compare FILE... -- FILE...`; 0: none
-  Words app{};                ///< what follows the `--` of `profile -- PROGRAM...`
+  std::size_t first_side{0};  ///< number of words before the `--` of `compare`; 0: none
+  Words app{};                ///< words after the `--` of `profile -- PROGRAM...`
 
   [[nodiscard]] Words words() const {
     Words words;
@@ -52,11 +52,12 @@ const ProbeFlags* find_probe_flags(std::string_view word, Probes probes) {
   return found == probes.end() ? nullptr : &*found;
 }
 
-/// Names that other benchmarks have for the number of repetitions.
+/// Names of other benchmarks for the number of repetitions.
 constexpr std::array<std::string_view, 7> repetitions{
     "-n", "--iterations", "--iters", "--repeat", "--runs", "--repetitions", "--samples"};
 
-/// The only option of the named probes that begins with what was typed, if there is one.
+/// Returns the option of the named probes that begins with the typed text; nothing if there is none
+/// or more than one.
 std::optional<std::string_view> completed(std::string_view typed, const Words& arguments,
                                           Probes probes) {
   std::set<std::string_view> found;
@@ -101,7 +102,8 @@ UsageError missing_value(const Flag& flag) {
       fmt::format("--{} needs a value: write --{} {}", flag.name, flag.name, flag.value_name));
 }
 
-/// Reads words and options by cxxopts, as texts. A name that several probes have is known once.
+/// Reads words and options with cxxopts, as texts. An option that several probes have is registered
+/// once.
 class LineReader {
  public:
   explicit LineReader(Probes probes) : probes_(probes) {
@@ -111,7 +113,8 @@ class LineReader {
     parser_.parse_positional(word_name);
   }
 
-  /// Throws UsageError for an option that is not known anywhere, or has no value.
+  /// Returns words and options in order. Throws UsageError for an unknown option or a missing
+  /// value.
   std::vector<Item> read(const Words& arguments) {
     check_lengths(arguments);
     std::vector<const char*> typed{"clprobe"};
@@ -143,7 +146,7 @@ class LineReader {
   /// cxxopts matches each word with std::regex, whose recursion overflows the stack on very long
   /// words.
   static void check_lengths(const Words& arguments) {
-    constexpr std::size_t max_bytes = 4096;  // as long as a path may be
+    constexpr std::size_t max_bytes = 4096;  // maximum length of a path
     for (const std::string& each : arguments) {
       if (each.size() <= max_bytes) continue;
       throw UsageError(
@@ -161,8 +164,8 @@ class LineReader {
     return true;
   }
 
-  /// The first argument that is refused by itself is unknown. Where there is none, the last one has
-  /// no value.
+  /// Returns the error of a refused line: an argument that is refused alone is unknown; otherwise
+  /// the last argument lacks its value.
   UsageError explain_refusal(const Words& arguments) {
     for (const std::string& each : arguments) {
       if (each == "--") break;
@@ -182,8 +185,8 @@ class LineReader {
   std::set<std::string_view> names_{};
 };
 
-/// The words after the first `--` are the program of `profile`, or the other side of `compare`,
-/// where options may follow; otherwise plain words.
+/// Reads the line. Words after the first `--` are the program of `profile` or the new runs of
+/// `compare`, which may include options; otherwise plain words.
 Line read_line(const Words& arguments, Probes probes) {
   LineReader reader(probes);
   Line line;
@@ -204,7 +207,7 @@ Line read_line(const Words& arguments, Probes probes) {
   return line;
 }
 
-/// The only probe among the words; null where there are none or several.
+/// Returns the probe among the words; null if there are none or several.
 const ProbeFlags* only_probe(const Words& words, Probes probes) {
   const ProbeFlags* only = nullptr;
   for (const std::string& word : words) {
@@ -216,16 +219,16 @@ const ProbeFlags* only_probe(const Words& words, Probes probes) {
   return only;
 }
 
-/// "--grid belongs to stride: write it after `stride`".
+/// Returns the error "--grid belongs to stride: write it after `stride`".
 UsageError belongs_elsewhere(std::string_view name, std::span<const std::string_view> owners) {
   return UsageError(fmt::format("--{} belongs to {}: write it after {}`{}`", name,
                                 join_choices(owners),
                                 owners.size() == 1 ? "" : "one of them, as in ", owners.front()));
 }
 
-/// The flag of clprobe itself, of a line that measures (where `command` is empty) or not. Throws
-/// UsageError for an option of a probe. A command's flag of that name does not count where probes
-/// are measured.
+/// Returns the global flag of that name. `command` is empty if the line measures. Throws UsageError
+/// if only probes have such an option. When measuring, flags of other commands give way to options
+/// of probes.
 const Flag& find_own_flag(std::string_view name, std::string_view command, Probes probes) {
   std::vector<std::string_view> owners;
   for (const ProbeFlags& each : probes) {
@@ -239,7 +242,7 @@ const Flag& find_own_flag(std::string_view name, std::string_view command, Probe
   throw UsageError(fmt::format("--{} does not apply to {}: leave it out", name, command));
 }
 
-/// Returns whether a word is a flag: "--json", "--format=csv", "-v".
+/// Returns true for a flag such as "--json", "--format=csv" or "-v".
 bool is_flag(std::string_view word) {
   if (word.starts_with("--")) return find_flag(word.substr(2, word.find('=') - 2)) != nullptr;
   return word.size() == 2 && word[0] == '-' && find_flag(word[1]) != nullptr;
@@ -251,7 +254,7 @@ void check_value(const Flag& flag, const std::string& value) {
     throw UsageError(
         fmt::format("--{} takes no value: leave out {}", flag.name, quote("=" + value)));
   }
-  // "--device --json" forgot a word; no device has that name.
+  // "--device --json" lacks the device's value.
   if (value.empty() || is_flag(value)) throw missing_value(flag);
   if (flag.kind != ValueKind::choice && flag.kind != ValueKind::choices) return;
   const bool is_list = flag.kind == ValueKind::choices;
@@ -274,7 +277,7 @@ void update_probe(ProbeOptions& asked, const Flag& flag, const std::string& valu
   }
 }
 
-/// Stores all values. Options follow their probe; those of an only probe may stand anywhere.
+/// Stores all values. Options follow their probe; options of the only probe may stand anywhere.
 Typed apply(Options& options, const Line& line, Probes probes) {
   Typed typed{.words = line.words()};
   const bool is_live =
@@ -294,7 +297,7 @@ Typed apply(Options& options, const Line& line, Probes probes) {
     const Flag* const own = probe == nullptr ? nullptr : probe->find(item.name);
     const Flag& flag = own != nullptr ? *own : find_own_flag(item.name, command, probes);
     const bool is_new = seen.emplace(&flag, own == nullptr ? nullptr : probe).second;
-    // A flag without a value means the same however often it is typed.
+    // Repeating a flag without a value has no effect.
     if (!is_new && !flag.is_repeatable && flag.kind != ValueKind::none) {
       throw UsageError(fmt::format("--{} is given twice: leave one out", flag.name));
     }
@@ -327,7 +330,7 @@ Options parse(const std::vector<std::string>& arguments, std::span<const Probe* 
   const Typed typed = apply(options, line, flags);
   std::vector<std::string_view> ids;
   for (const Probe* const probe : probes) ids.push_back(probe->id);
-  // The word `compare` is no longer among the words.
+  // resolve() removes the word `compare` from the words.
   if (line.first_side > 0) options.first_side = line.first_side - 1;
   options.app = line.app;
   resolve(options, typed, ids);

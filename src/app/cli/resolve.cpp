@@ -23,7 +23,7 @@ const std::string* typed_value(const Typed& typed, std::string_view name) {
   return found == typed.flags.end() ? nullptr : &found->second;
 }
 
-/// The probes, and the commands of one word.
+/// Returns the probes and the commands of one word.
 Names with_commands(Names names) {
   for (const CommandRow& row : all_commands()) {
     if (is_one_word(row)) names.push_back(row.word);
@@ -84,7 +84,7 @@ void check_files(const Words& files, std::string_view command, std::string_view 
   throw UsageError(fmt::format("{} needs files: write `clprobe {} {}", command, command, how));
 }
 
-/// Refuses words that the command cannot have, and joins those of `explain`: "cache or far".
+/// Refuses words that the command does not take, and joins those of `explain`: "cache or far".
 void settle_words(Options& options, const Names& probes) {
   Words& words = options.words;
   switch (options.command) {
@@ -124,8 +124,7 @@ void settle_words(Options& options, const Names& probes) {
   }
 }
 
-/// "clprobe PROBE --help", "clprobe COMMAND --help": of the command, or of the named probes; other
-/// words do not matter.
+/// Keeps the words that --help is about: the command, or the named probes.
 void keep_helped(Options& options, const Names& probes) {
   Words& words = options.words;
   if (!words.empty() && find_command(words.front()) != nullptr && words.front() != "help") {
@@ -136,7 +135,7 @@ void keep_helped(Options& options, const Names& probes) {
   remove_repeated(words);
 }
 
-/// Words of `report` and `compare` that are probes; a file of such a name is written as ./latency.
+/// Moves words that are probes to `shown_probes`; a file of such a name is typed as ./latency.
 void take_probes(Options& options, const Names& probes) {
   Words files;
   const std::size_t first_words = options.first_side;
@@ -149,19 +148,19 @@ void take_probes(Options& options, const Names& probes) {
   options.words = std::move(files);
 }
 
-/// The commands that a flag is for: "measuring", "report, compare or import".
+/// Returns the commands of a flag: "measuring", "report, compare or import".
 std::string commands_of(const Flag& flag) {
   Names words;
   for (const CommandRow& row : all_commands()) {
     if ((flag.commands & bit(row.command)) == 0) continue;
-    // `compare` is one word for both.
+    // The word `compare` includes `compare --live`.
     if (row.command == Command::live && (flag.commands & bit(Command::compare)) != 0) continue;
     words.push_back(row.word.empty() ? std::string_view("measuring") : row.word);
   }
   return join_choices(words);
 }
 
-/// Refuses formats that have no form of what the command writes.
+/// Refuses formats that cannot show the results of the command.
 void check_formats(const Options& options) {
   struct Rule {
     bool applies;
@@ -190,7 +189,7 @@ void check_formats(const Options& options) {
   }
 }
 
-/// Refuses flags that the command would ignore: whoever typed them expects an effect.
+/// Refuses flags that the command would ignore.
 void check_flags_apply(const Options& options, const Typed& typed, std::string_view command) {
   for (const auto& [flag, value] : typed.flags) {
     if ((flag->commands & bit(options.command)) != 0) continue;
@@ -198,7 +197,7 @@ void check_flags_apply(const Options& options, const Typed& typed, std::string_v
     if (owners.empty()) {
       throw UsageError(fmt::format("--{} does not apply to {}: leave it out", flag->name, command));
     }
-    // A user who types --list may want the command of that name.
+    // The user may mean the command of that name, such as `list` by --list.
     const bool is_command = find_command(flag->name) != nullptr;
     throw UsageError(fmt::format(
         "--{} belongs to {}, not to {}: leave it out{}", flag->name, owners, command,
@@ -210,7 +209,7 @@ void settle_outputs(Options& options) {
   std::set<std::filesystem::path> seen;
   for (Output& output : options.outputs) {
     if (is_stream_path(output.path)) output.format = options.format;
-    // "./a.json" is "a.json"; links are not followed, since nothing here touches the system.
+    // The comparison is by text: "./a.json" is "a.json", but links are not followed.
     if (!seen.insert(std::filesystem::path(output.path).lexically_normal()).second) {
       throw UsageError(fmt::format("--output names {} twice: leave one out", quote(output.path)));
     }
@@ -222,7 +221,7 @@ void settle_outputs(Options& options) {
   }
 }
 
-/// `profile` has a program, bundles, or a kernel without either.
+/// Requires one of a program, captured launches, and a kernel without a program.
 void check_profiled(const Options& options) {
   const bool has_program = !options.app.empty() && !options.app.front().empty();
   const bool has_kernel = !options.kernel_file.empty() || !options.launch_file.empty();
@@ -248,8 +247,8 @@ void check_profiled(const Options& options) {
   }
 }
 
-/// Refuses flags of `profile` that only a program can have, or that a survey does not have: it has
-/// no findings and no charts, and measures nothing.
+/// Refuses flags that require a program, and flags that have no effect on `profile --list`, which
+/// measures nothing.
 void check_profile_flags(const Options& options, const Typed& typed) {
   constexpr std::array<std::string_view, 4> of_programs{"list", "kernel", "keep", "with-secrets"};
   constexpr std::array<std::string_view, 7> of_surveys{"list",  "output",  "format",      "json",
@@ -303,7 +302,7 @@ void resolve(Options& options, const Typed& typed, const std::vector<std::string
       throw UsageError(
           "-- does not apply to compare --live: describe side B with --b-device and --b-env");
     }
-    // One quick pass of each side is enough to know which points to alternate.
+    // A quick pass of each side selects the points for alternating.
     if (typed_value(typed, "thorough") == nullptr) options.effort = Effort::quick;
   }
   check_flags_apply(options, typed, row != nullptr ? row->word : "measuring");

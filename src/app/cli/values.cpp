@@ -26,7 +26,7 @@ template <typename... Parts>
 
 struct Number {
   double value{0.0};
-  std::string_view rest{};  ///< what follows the digits
+  std::string_view rest{};  ///< text after the digits
   bool is_valid{false};
 };
 
@@ -63,7 +63,7 @@ SizeRange parse_size_range(std::string_view text) {
   }
   if (star == std::string_view::npos) return range;
   range.ratio = parse_ratio(text.substr(star + 1), text);
-  // Each size costs at least a kernel launch; thousands are a slip of the keyboard.
+  // Each size costs a kernel launch, so thousands are probably a typing error.
   constexpr double max_sizes = 1000.0;
   const auto first = static_cast<double>(range.first.count);
   const auto last = static_cast<double>(range.last.count);
@@ -86,7 +86,8 @@ constexpr std::array hertz_units{ScaledUnit{"Hz", 1.0},  ScaledUnit{" Hz", 1.0},
                                  ScaledUnit{"GHz", 1e9}, ScaledUnit{" GHz", 1e9}};
 constexpr std::array share_units{ScaledUnit{"%", 0.01}, ScaledUnit{" %", 0.01}};
 
-/// The number in its unit, such as 90 for "1.5min"; -1 if a number or a known unit is missing.
+/// Returns the number in its base unit, such as 90 for "1.5min"; -1 if a number or a known unit is
+/// missing.
 double read_scaled(std::string_view text, std::span<const ScaledUnit> units) {
   const Number number = read_number(text);
   const auto unit = std::ranges::find(units, number.rest, &ScaledUnit::word);
@@ -121,7 +122,7 @@ std::vector<SizeRange> parse_sizes(std::string_view text) {
 }
 
 std::chrono::duration<double> parse_duration(std::string_view text) {
-  constexpr double max_seconds = 1000.0 * 3600.0;  // a run of six weeks is a slip of the keyboard
+  constexpr double max_seconds = 1000.0 * 3600.0;  // six weeks; longer is probably a typing error
   const double seconds = read_scaled(text, seconds_units);
   if (seconds > 0.0 && seconds <= max_seconds) return std::chrono::duration<double>(seconds);
   refuse(
@@ -147,7 +148,7 @@ std::uint64_t parse_milliseconds(std::string_view text, std::uint64_t least, std
 }
 
 double parse_frequency(std::string_view text) {
-  constexpr double min_hertz = 1e3;  // slower, or faster, is a slip of the keyboard
+  constexpr double min_hertz = 1e3;  // rates outside are probably typing errors
   constexpr double max_hertz = 1e12;
   const double hertz = read_scaled(text, hertz_units);
   if (hertz >= min_hertz && hertz <= max_hertz) return hertz;
@@ -181,7 +182,7 @@ std::vector<int> parse_wholes(std::string_view text, std::uint64_t least, std::u
       add_once(numbers, added);
     }
   }
-  constexpr std::size_t max_numbers = 256;  // each costs launches; more is a slip of the keyboard
+  constexpr std::size_t max_numbers = 256;  // more are probably a typing error
   if (numbers.size() > max_numbers) {
     refuse("{} has more than {} numbers: write fewer", quote(text), max_numbers);
   }
@@ -202,7 +203,7 @@ std::uint64_t parse_count(std::string_view text) {
     return std::uint64_t{1} << parse_whole(text.substr(power.size()), 0, largest_power);
   }
   const std::optional<Bytes> count = parse_bytes(text);
-  // A count may have the suffix of a size without its B.
+  // Counts may end in K, M, G or T, but not in B.
   const bool is_size = text.ends_with('B') || text.ends_with('b');
   if (count && count->count > 0 && !is_size) return count->count;
   refuse("{} is not a valid count: write a whole number above 0, such as 65536, 64K or 2^16",
@@ -211,7 +212,7 @@ std::uint64_t parse_count(std::string_view text) {
 
 namespace {
 
-/// Reads the kind of value that an option has.
+/// Visitor that reads the value of an option.
 struct Reader {
   std::string_view text;
 
@@ -255,7 +256,7 @@ OptionValue read_value(const ValueSpec& spec, std::string_view text) {
 }
 
 bool is_stream_path(std::string_view path) {
-  // A path with an extension is a file, such as one in /dev/shm.
+  // Paths with an extension are files, such as those in /dev/shm.
   const bool is_device = path.starts_with("/dev/");
   return path == "-" || (is_device && !std::filesystem::path(path).has_extension());
 }

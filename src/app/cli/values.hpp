@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of flags, read from text. Each function throws a UsageError that quotes the word and says
-// what to write; the caller adds the flag's name.
+// Values of flags, read from text. Each function throws a UsageError that quotes the word and shows
+// a valid form; the caller adds the flag's name.
 #pragma once
 
 #include <chrono>
@@ -14,45 +14,46 @@
 
 namespace clprobe::cli {
 
-/// The parts of `text` between commas, which may be empty.
+/// Returns the parts of `text` between commas, which may be empty.
 std::vector<std::string_view> split_list(std::string_view text);
 
-/// A size above 0: "128", "64KiB".
+/// Returns a size above 0: "128", "64KiB".
 Bytes parse_size(std::string_view text);
 
-/// A comma list of "64KiB", "1KiB-1GiB" or "1KiB-1GiB*2". Without "*" the ratio is 0: the probe's.
+/// Returns ranges of a comma list of "64KiB", "1KiB-1GiB" or "1KiB-1GiB*2". The ratio is 0 without
+/// "*": the probe chooses it.
 std::vector<SizeRange> parse_sizes(std::string_view text);
 
-/// "30s", "500ms", "2min", "1h", above 0.
+/// Returns a time above 0: "30s", "500ms", "2min", "1h".
 std::chrono::duration<double> parse_duration(std::string_view text);
 
-/// "5s", "500ms" or "500", in whole milliseconds from `least` to `most`.
+/// Returns milliseconds from `least` to `most`: "5s", "500ms" or "500".
 std::uint64_t parse_milliseconds(std::string_view text, std::uint64_t least, std::uint64_t most);
 
-/// "1.98GHz", "1980 MHz", in Hz: from 1 kHz to 1 THz.
+/// Returns a rate in Hz, from 1 kHz to 1 THz: "1.98GHz", "1980 MHz".
 double parse_frequency(std::string_view text);
 
-/// A whole number from `least` to `most`.
+/// Returns a whole number from `least` to `most`.
 std::uint64_t parse_whole(std::string_view text, std::uint64_t least, std::uint64_t most);
 
-/// A comma list of whole numbers from `least` to `most` and of ranges "1-32", each number once, in
-/// the order in which they come.
+/// Returns whole numbers from `least` to `most` of a comma list of numbers and ranges ("1-32"),
+/// each number once, in the order typed.
 std::vector<int> parse_wholes(std::string_view text, std::uint64_t least, std::uint64_t most);
 
-/// "3%" or "0.5 %", as a share: 0.03, 0.005. From 0 to 100 %.
+/// Returns a percentage from 0 to 100 % as a share: 0.03 for "3%", 0.005 for "0.5 %".
 double parse_share(std::string_view text);
 
-/// A count above 0: "65536", "64K" (K, M, G and T are powers of 1024) or "2^16".
+/// Returns a count above 0: "65536", "64K" (K, M, G and T are powers of 1024) or "2^16".
 std::uint64_t parse_count(std::string_view text);
 
-/// The path with the format of its extension. A stream ("-" or a device) gets `table` until
-/// --format is known.
+/// Returns the path with the format of its extension. Streams ("-", devices) get the format of
+/// --format later.
 Output parse_output(std::string_view path);
 
-/// True for stdout and devices, which take the format of --format.
+/// True for stdout and devices, whose format is that of --format.
 bool is_stream_path(std::string_view path);
 
-/// The value of a probe's option. The words of a choice must have been checked.
+/// Returns the value of a probe's option. Words of a choice must have been checked.
 OptionValue read_value(const ValueSpec& spec, std::string_view text);
 
 }  // namespace clprobe::cli

@@ -18,7 +18,8 @@ std::string file_name(std::string_view path) {
   return std::string(path.substr(path.rfind('/') + 1));
 }
 
-/// "0,sim:x.json" of "0,sim:/home/me/x.json": a comma list, in which "sim:" may have a file.
+/// Returns a comma list of devices without the folders of machine files: "0,sim:x.json" for
+/// "0,sim:/home/me/x.json".
 std::string device_words(std::string_view value) {
   constexpr std::string_view simulated = "sim:";
   std::string shown;
@@ -31,7 +32,8 @@ std::string device_words(std::string_view value) {
   return shown;
 }
 
-/// The value of a flag. Without one (`flag` is null) it is a probe's option or a word by itself.
+/// Returns a flag's value without folders. `flag` is null for options of probes and for plain
+/// words.
 std::string value_without_folders(const Flag* flag, std::string_view value) {
   switch (flag == nullptr ? ValueKind::file : flag->kind) {
     case ValueKind::devices:
@@ -45,11 +47,11 @@ std::string value_without_folders(const Flag* flag, std::string_view value) {
   }
 }
 
-/// A word of the command line, split into a flag and its value.
+/// Parts of a command-line word: a flag and its value.
 struct Parts {
   std::size_t value_at{0};
   const Flag* flag{nullptr};
-  bool value_follows{false};  ///< in the next word
+  bool value_follows{false};  ///< true if the value is the next word
 };
 
 Parts parts_of(std::string_view word) {
@@ -60,7 +62,7 @@ Parts parts_of(std::string_view word) {
     return {end, flag, flag == nullptr || flag->kind != ValueKind::none};
   }
   if (word.size() < 2 || word.front() != '-') return {};
-  // "-v", "-oFILE", "-o=FILE", "-vqoFILE"
+  // Short flags: "-v", "-oFILE", "-o=FILE", "-vqoFILE".
   for (std::size_t i = 1; i < word.size(); ++i) {
     const Flag* const flag = find_flag(word[i]);
     if (flag == nullptr) break;

@@ -8,15 +8,16 @@
 
 namespace clprobe::cli {
 
-/// The arguments as a run document keeps them: files without their folders, which name people,
-/// customers and machines. A file may be a word by itself, or follow "-o", "--output=" or "sim:".
-/// Other values stay. After "--", secrets are hidden unless --with-secrets precedes it.
+/// Returns the arguments for a run document: files without their folders, which may name people,
+/// customers and machines. A file may be a separate word, or follow "-o", "--output=" or "sim:".
+/// Secrets after "--" are hidden unless --with-secrets precedes it.
 std::vector<std::string> without_folders(const std::vector<std::string>& arguments);
 
-/// A program and its arguments without folders, and without secrets unless `with_secrets`.
+/// Returns a program and its arguments without folders, and without secrets unless `with_secrets`.
 std::vector<std::string> app_without_folders(std::span<const std::string> words, bool with_secrets);
 
-/// A variable without secrets and folders: "LD_PRELOAD=x.so" of "LD_PRELOAD=/home/me/x.so".
+/// Returns a variable without secrets and folders: "LD_PRELOAD=x.so" for
+/// "LD_PRELOAD=/home/me/x.so".
 std::string variable_without_folders(std::string_view given);
 
 }  // namespace clprobe::cli

@@ -25,7 +25,8 @@ void make_card(ProbeResult& result) {
   for (const Series& each : probe->series) {
     const std::string_view title = each.title.empty() ? each.summary : each.title;
     result.card.titles.emplace(each.name, title);
-    const std::string prefix = std::string(each.name) + " ";  // of a word's size, or a layout
+    const std::string prefix =
+        std::string(each.name) + " ";  // series names continue with a word size or a layout
     for (const Finding& of : result.findings) {
       if (!of.series.starts_with(prefix)) continue;
       result.card.titles.emplace(of.series,

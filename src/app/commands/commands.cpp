@@ -44,7 +44,7 @@ int generate(const cli::Options& options) {
   return print(cli::completion_script(what));
 }
 
-/// The values of --device: devices of this computer, and simulated ones.
+/// Returns the values of --device: devices of this computer, and simulated ones.
 std::vector<cli::Described> selectable_devices() {
   std::vector<cli::Described> all{{"all", "all devices"}};
   try {
@@ -53,7 +53,7 @@ std::vector<cli::Described> selectable_devices() {
       all.push_back({fmt::to_string(each.index), printable(each.name)});
     }
   } catch (const DeviceError&) {
-    // Simulated devices are there without a driver.
+    // Simulated devices need no driver.
   }
   for (const std::string& word : preset_words()) all.push_back({word, "simulated"});
   return all;
@@ -85,21 +85,22 @@ int show_version() {
   return print(fmt::format("clprobe {} ({}, {})\n", tool.version, tool.commit, tool.compiler));
 }
 
-/// The options with the device of the environment, if none was typed.
+/// Returns the options with the device of the environment, if none was typed.
 cli::Options with_device(cli::Options options) {
   const char* const device = std::getenv("CLPROBE_DEVICE");
   if (options.device.empty() && device != nullptr) options.device = device;
   return options;
 }
 
-/// The options with that device, and with the traces that probes' options name.
+/// Returns the options with the device of the environment and the traces that options of probes
+/// name.
 cli::Options completed(cli::Options options) {
   options = with_device(std::move(options));
   options.traces = read_traces(options);
   return options;
 }
 
-/// Refuses a missing file whose name looks like a mistyped probe.
+/// Refuses a missing file whose name resembles a probe.
 void refuse_mistyped_probe(const std::string& word) {
   std::error_code error;
   if (word == "-" || std::filesystem::exists(word, error)) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands: from options to exit codes. Everything that prints is here.
+// Commands: from options to exit codes. All output happens in this folder.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@ namespace clprobe::commands {
 
 using enum cli::ExitCode;
 
-/// Runs the command that was typed; `arguments`, without folders, are kept in the run document.
-/// Returns the exit code. Throws UsageError, NoDevice, DeviceError, OutputError, RunFormatError.
+/// Runs the command of the options. The run document stores `arguments` without folders. Returns
+/// the exit code. Throws UsageError, NoDevice, DeviceError, OutputError, RunFormatError.
 int run(const cli::Options& options, const std::vector<std::string>& arguments);
 
 int measure(const cli::Options& options, const std::vector<std::string>& arguments);
@@ -30,7 +30,8 @@ int profile(const cli::Options& options, const std::vector<std::string>& argumen
 int import(const cli::Options& options, const std::vector<std::string>& arguments);
 
 struct OtherPage {
-  std::string_view word;  ///< docs/WORD.md, which src/text/embedded has (tools/cmake/Probes.cmake)
+  std::string_view
+      word;  ///< docs/WORD.md, embedded by src/text/embedded (tools/cmake/Probes.cmake)
   std::string_view what;
 };
 
@@ -48,8 +49,9 @@ constexpr const OtherPage* find_page(std::string_view word) {
   return found == other_pages.end() ? nullptr : found;
 }
 
-/// The meaning of a word: the glossary's entry, and the findings, series, options and warnings of
-/// that name. "arguments" also means the series "arguments-4". Empty if the word is unknown.
+/// Returns the explanation of a word: the glossary's entry, and the findings, series, options and
+/// warnings of that name. "arguments" also matches the series "arguments-4". Empty if the word is
+/// unknown.
 std::string word_text(std::string_view word, const PageStyle& style);
 
 }  // namespace clprobe::commands

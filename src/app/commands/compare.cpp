@@ -32,7 +32,7 @@ bool is_met(cli::FailOn condition, Verdict verdict) {
          verdict != Verdict::unclear;
 }
 
-/// The changes that meet the condition.
+/// Returns the changes that meet the condition.
 std::vector<ComparedPlace> that_meet(cli::FailOn condition, const Comparison& comparison,
                                      std::vector<ComparedPlace> places) {
   std::erase_if(places, [&](const ComparedPlace& place) {
@@ -42,7 +42,7 @@ std::vector<ComparedPlace> that_meet(cli::FailOn condition, const Comparison& co
   return places;
 }
 
-/// Findings that the other run lacks: its probe failed, or its device lost the series.
+/// Returns findings that a new run lacks because its probe failed or its device lost the series.
 std::vector<ComparedPlace> lost_findings(const Comparison& comparison) {
   std::vector<ComparedPlace> places;
   for (std::size_t row = 0; row < comparison.rows.size(); ++row) {
@@ -55,7 +55,7 @@ std::vector<ComparedPlace> lost_findings(const Comparison& comparison) {
   return places;
 }
 
-/// Writes a line per change to stderr, so that a log shows why the condition was met or not.
+/// Writes a line per change to stderr: the evidence for the exit code.
 void name_changes(const std::vector<ComparedPlace>& places, const Comparison& comparison,
                   std::span<const RunDigest> runs, const std::string& note) {
   constexpr std::size_t max_named = 10;
@@ -67,7 +67,7 @@ void name_changes(const std::vector<ComparedPlace>& places, const Comparison& co
   }
 }
 
-/// Names the changes of the table that are not significant among all findings.
+/// Names changes of the table that are not significant among all findings.
 void name_not_significant(cli::FailOn condition, const Comparison& comparison,
                           std::span<const RunDigest> runs, const std::vector<ComparedPlace>& seen) {
   std::vector<ComparedPlace> places;
@@ -87,12 +87,13 @@ void name_not_significant(cli::FailOn condition, const Comparison& comparison,
                            count_compared(comparison), comparison.are_several ? "more" : "3"));
 }
 
-/// " (and 2 more)" after the first of three.
+/// Returns " (and 2 more)" for a count of three.
 std::string and_more(std::size_t count) {
   return count > 1 ? fmt::format(" (and {} more)", count - 1) : std::string();
 }
 
-/// "'new.json': latency: not measured (and 2 more)": the first gap, and how many there are besides.
+/// Returns the first gap and the number of others: "'new.json': latency: not measured (and 2
+/// more)".
 std::string explain_gaps(const std::vector<MissingPart>& gaps, std::span<const RunDigest> runs) {
   const MissingPart& first = gaps.front();
   std::string text = fmt::format("{}: ", quote(runs[first.run].file));
@@ -102,8 +103,8 @@ std::string explain_gaps(const std::vector<MissingPart>& gaps, std::span<const R
   return text + first.reason + and_more(gaps.size());
 }
 
-/// "worse: latency global 1 latency: 1.08 ns -> 2.05 ns in 'new.json' (and 12 more), but ...": what
-/// one run a side leaves open.
+/// Returns the first change that one run per side cannot decide: "worse: latency global 1 latency:
+/// 1.08 ns -> 2.05 ns in 'new.json' (and 12 more), but ...".
 std::string explain_open(const std::vector<ComparedPlace>& open, const Comparison& comparison,
                          std::span<const RunDigest> runs) {
   return fmt::format("{}{}, but {}: compare several runs per side, or use --live",
@@ -149,7 +150,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The runs of one file, without their samples: a thousand runs have to fit into memory.
+/// Returns digests of a file's runs without samples, so that a thousand runs fit into memory.
 std::vector<RunDigest> digest_file(const std::string& file) {
   std::vector<RunDigest> digests;
   std::vector<Run> runs = read_runs(file);
@@ -157,7 +158,7 @@ std::vector<RunDigest> digest_file(const std::string& file) {
     const std::string name = runs.size() == 1 ? file : fmt::format("{}[{}]", file, i);
     digests.push_back(digest(runs[i], name));
     for (ComparedResult& each : digests.back().results) {
-      // Kernels of profiled programs are compared themselves; they are no method of clprobe.
+      // Hashes of a profiled program's kernels do not identify a method of clprobe.
       if (const Probe* const probe = find_probe(each.probe);
           probe != nullptr && probe->replays_launches) {
         each.kernels.clear();
@@ -168,7 +169,7 @@ std::vector<RunDigest> digest_file(const std::string& file) {
   return digests;
 }
 
-/// The runs of a file, or the error that prevents reading it.
+/// Runs of a file, or the error that prevented reading it.
 struct Digested {
   std::vector<RunDigest> runs{};
   std::exception_ptr error{};
@@ -194,7 +195,7 @@ std::vector<Digested> digest_files(const std::vector<RunFile>& files) {
     threads.emplace_back(work);
   }
   work();
-  threads.clear();  // joins
+  threads.clear();  // joins the threads
   return digests;
 }
 
@@ -203,14 +204,14 @@ bool is_same_file(const std::string& a, const std::string& b) {
   return a == b || (fs::equivalent(a, b, error) && !error);
 }
 
-/// The compared runs, and the index of the baseline.
+/// Compared runs, and the index of the baseline.
 struct Selection {
   std::vector<RunDigest> runs{};
   std::size_t baseline{0};
-  bool has_bad_file{false};  ///< that was found in a folder, and left out
+  bool has_bad_file{false};  ///< true if a file of a folder was skipped
 };
 
-/// Names the runs without the folders that they have in common.
+/// Removes common folders from the names of the runs.
 void hide_folders(std::vector<RunDigest>& runs) {
   std::vector<std::string> paths;
   paths.reserve(runs.size());
@@ -219,11 +220,11 @@ void hide_folders(std::vector<RunDigest>& runs) {
   for (std::size_t i = 0; i < runs.size(); ++i) runs[i].file = names[i];
 }
 
-/// The files to compare.
+/// Files to compare.
 struct Files {
   std::vector<RunFile> all{};
   std::size_t baseline{0};
-  std::size_t first_side{0};  ///< number of files before `--`; 0: no sides
+  std::size_t first_side{0};  ///< number of files before `--`; 0: no `--`
 };
 
 Files select_files(const cli::Options& options) {
@@ -249,12 +250,12 @@ Files select_files(const cli::Options& options) {
       std::rotate(files.begin(), files.end() - 1, files.end());
       baseline_file = 0;
     }
-    files[baseline_file].is_of_folder = false;  // it was named
+    files[baseline_file].is_of_folder = false;  // named by --baseline
   }
   return {std::move(files), baseline_file, 0};
 }
 
-/// Refuses runs that differ in more than their time: their mean has no meaning.
+/// Refuses to pool runs of different devices, drivers or methods.
 void refuse_to_pool(const RunDigest& first, const RunDigest& run) {
   std::vector<std::string> reasons = differing_origins(first, run);
   if (run.device != first.device) reasons.emplace_back("different devices");
@@ -271,7 +272,7 @@ void refuse_to_pool(const RunDigest& first, const RunDigest& run) {
       quote(first.file), quote(run.file), reasons.front()));
 }
 
-/// Pools the runs of each side into one.
+/// Pools the baseline runs into one run, and the new runs into another.
 void pool_sides(Selection& selected, std::size_t first) {
   const std::span<const RunDigest> all(selected.runs);
   const std::array sides{all.first(first), all.subspan(first)};
@@ -285,7 +286,7 @@ void pool_sides(Selection& selected, std::size_t first) {
   selected.baseline = 0;
 }
 
-/// Keeps only these probes in all runs; all if none is named.
+/// Removes results of other probes from all runs, unless `probes` is empty.
 void keep_probes(std::vector<RunDigest>& runs, const std::vector<std::string>& probes) {
   std::vector<std::string> there;
   for (const RunDigest& run : runs) {
@@ -303,7 +304,7 @@ void keep_probes(std::vector<RunDigest>& runs, const std::vector<std::string>& p
 Selection select_runs(const Files& files, const cli::Options& options) {
   std::vector<Digested> digests = digest_files(files.all);
   Selection selected;
-  std::size_t of_first = 0;  // runs, of which a file may have several
+  std::size_t of_first = 0;  // number of baseline runs; a file may have several runs
   for (std::size_t i = 0; i < digests.size(); ++i) {
     if (i == files.first_side) of_first = selected.runs.size();
     if (i == files.baseline) selected.baseline = selected.runs.size();

@@ -58,7 +58,7 @@ bool is_index(std::string_view word) {
   return !word.empty() && std::ranges::all_of(word, is_digit);
 }
 
-/// Returns whether the name has that number: "RTX 4090" has 4090, but not 4.
+/// Returns true if the name contains the number as a whole: "RTX 4090" has 4090, but not 4.
 bool has_number(std::string_view name, std::string_view number) {
   for (auto at = name.find(number); at != std::string_view::npos; at = name.find(number, at + 1)) {
     const std::size_t end = at + number.size();
@@ -69,8 +69,8 @@ bool has_number(std::string_view name, std::string_view number) {
   return false;
 }
 
-/// The devices of that index, platform and index, type (`gpu`), or part of a name. A number counts
-/// as part of a name only if no device has that index.
+/// Returns the devices of an index, a platform and index, a type (`gpu`), or part of a name. A
+/// number matches a name only if no device has that index.
 std::vector<DeviceInfo> matches(const DeviceList& list, std::string_view word) {
   std::vector<DeviceInfo> found;
   const auto take = [&](const auto& is_meant) {
@@ -92,9 +92,9 @@ std::vector<DeviceInfo> matches(const DeviceList& list, std::string_view word) {
   return found;
 }
 
-/// One word of the comma list.
+/// Returns the devices of one word of the comma list.
 std::vector<DeviceInfo> select_word(const DeviceList& list, std::string_view word) {
-  // Every name holds the empty word.
+  // An empty word would match every name.
   if (word.empty()) {
     throw cli::UsageError("--device: an item of the list is empty: write a device between commas");
   }
@@ -117,7 +117,7 @@ constexpr std::string_view simulated_prefix = "sim:";
 constexpr std::string_view machine_file_ending = ".json";
 
 std::string text_of(const std::string& path) {
-  constexpr std::size_t max_bytes = mebibytes(1).count;  // a machine has 2 KiB
+  constexpr std::size_t max_bytes = mebibytes(1).count;  // a machine file has about 2 KiB
   std::string problem = "it is empty";
   try {
     std::string text = system::read_file(path, max_bytes);
@@ -130,10 +130,10 @@ std::string text_of(const std::string& path) {
 
 bool is_simulated(std::string_view word) { return word.starts_with(simulated_prefix); }
 
-/// Returns whether a word "sim:..." names a file instead of a preset.
+/// Returns true if a word "sim:..." names a file instead of a preset.
 bool names_file(std::string_view word) { return word.ends_with(machine_file_ending); }
 
-/// The machine of a word "sim:...".
+/// Returns the machine of a word "sim:...".
 simulator::Machine machine_of(std::string_view word) {
   const std::string name(word.substr(simulated_prefix.size()));
   const bool is_file = names_file(word);
@@ -194,7 +194,7 @@ std::vector<Target> select_targets(std::string_view selector,
 }
 
 std::vector<std::string> explain_left_out(const DeviceList& list) {
-  // Khronos's loader takes a folder only, ocl-icd a file, too.
+  // OCL_ICD_VENDORS: Khronos' loader accepts a folder only, ocl-icd also a file.
   const std::string vendors = list.kept.size() == 1 ? quote(list.kept.front())
                                                     : "FOLDER, a folder with the other .icd files";
   std::vector<std::string> lines;
@@ -223,7 +223,7 @@ std::string explain_no_device(const DeviceList& list, std::optional<Bytes> memor
   }
   const std::string found = platforms.empty() ? std::string("no OpenCL platform")
                                               : fmt::format("no OpenCL device ({})", platforms);
-  // The loader treats a driver that does not fit into memory as missing.
+  // The loader silently ignores a driver that does not fit into memory.
   if (memory) {
     return fmt::format("{} within the memory limit of {}: raise the limit with ulimit -v", found,
                        format_bytes(*memory));
@@ -276,7 +276,7 @@ std::unique_ptr<Backend> Devices::open(const Target& target) {
     return simulated_backend(*target.machine, options_.seed, options_.traces,
                              system::usable_cores(), system::is_interrupted);
   }
-  // The child that listed the devices has loaded their drivers already.
+  // The child process that listed the devices has already loaded their drivers.
   return remote_backend(target.info.index, settings_,
                         found_ ? std::exchange(found_->child, nullptr) : nullptr);
 }

@@ -21,7 +21,7 @@
 namespace clprobe::commands {
 namespace {
 
-/// "  word      What it answers", wrapped.
+/// Returns a row of a word and its question, wrapped.
 std::string list_row(std::string_view word, std::string_view question, int width) {
   constexpr int word_columns = 10;
   std::string text;
@@ -58,8 +58,8 @@ std::string paragraph(const std::string& text, int width) {
   return fmt::format("{}\n", fmt::join(wrap(text, width), "\n"));
 }
 
-/// "arguments" of the series "arguments-4", "global" of the level "global 1", "cache" of
-/// "cache-x8".
+/// Returns the word without its number: "arguments" for "arguments-4", "global" for "global 1",
+/// "cache" for "cache-x8".
 std::string_view without_number(std::string_view word) {
   const std::size_t end = word.find_last_not_of("x0123456789");
   const bool has_number = end != std::string_view::npos && (word[end] == '-' || word[end] == ' ');
@@ -76,8 +76,7 @@ std::string_view parameter_text(std::string_view details, std::string_view param
   return details.substr(0, details.find(')'));
 }
 
-/// The options of that name, those that take the word as a value, and those that set a parameter of
-/// that name.
+/// Returns lines about options with that name, with that word as a value, or with that parameter.
 std::string lines_of(const std::vector<cli::Flag>& flags, std::string_view of,
                      std::string_view word, int width) {
   std::string text;
@@ -93,7 +92,7 @@ std::string lines_of(const std::vector<cli::Flag>& flags, std::string_view of,
   return text;
 }
 
-/// The findings, series and options of that name.
+/// Returns lines about a probe's findings, series and options of that name.
 std::string lines_of(const Probe& probe, std::string_view word, int width) {
   std::string text;
   for (const std::string& each :
@@ -131,7 +130,7 @@ cli::UsageError unknown(std::string_view word) {
 }  // namespace
 
 std::string word_text(std::string_view word, const PageStyle& style) {
-  // "memory data: L2" is a category of stalls and a part of it.
+  // The word after a colon is explained: "L2" of "memory data: L2".
   const std::size_t colon = word.find(": ");
   if (colon != std::string_view::npos) word.remove_prefix(colon + 2);
   const std::string text = term_text(embedded_file("glossary.md"), word, style).value_or("");

@@ -20,17 +20,17 @@ namespace {
 
 double bytes_of(cli::SizeUnit unit) {
   constexpr double kibi = 1024.0;
-  constexpr std::array bytes{0.0, 1.0, kibi, kibi * kibi};  // in the order of SizeUnit
+  constexpr std::array bytes{0.0, 1.0, kibi, kibi * kibi};  // bytes of each SizeUnit, in order
   return bytes.at(static_cast<std::size_t>(unit));
 }
 
-/// 0 for cycles, whose length the clock gives.
+/// Returns the unit in ns; 0 for cycles, whose length depends on the clock.
 double ns_of(cli::TimeUnit unit) {
-  constexpr std::array ns{0.0, 1.0, 1e3, 0.0};  // in the order of TimeUnit
+  constexpr std::array ns{0.0, 1.0, 1e3, 0.0};  // nanoseconds of each TimeUnit, in order
   return ns.at(static_cast<std::size_t>(unit));
 }
 
-/// A list becomes a series of some probe: one that has it can be compared with it.
+/// Refuses series that no probe has, since imported lists are compared with series of probes.
 void check_series(const std::string& series) {
   std::vector<std::string_view> names;
   for (const Probe* const probe : all_probes()) {
@@ -61,7 +61,7 @@ std::vector<Run> import_file(const cli::Options& options, const std::string& pat
   try {
     std::vector<Run> runs = import_runs(text, hints_for(options, path));
     for (Run& run : runs) {
-      // When and where it was measured nobody knows; these say who made the document.
+      // Imported files lack time and place; the tool information describes this conversion.
       run.tool = tool_info();
       analyse_again(run);
     }

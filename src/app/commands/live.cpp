@@ -49,7 +49,7 @@ const ComparedFinding* with_value(const ComparedFinding* finding) {
   return finding != nullptr && finding->finding.value ? finding : nullptr;
 }
 
-/// Half the width of the interval of a clock's calibration, as a logarithm; 0 where no clock times
+/// Returns half the width of the calibration's interval, as a logarithm; 0 if no clock times
 /// accesses.
 double calibration_of(const DeviceInfo& device) {
   const Clock& clock = device.clock;
@@ -63,7 +63,7 @@ std::chrono::duration<double> alternating_time(
     const std::optional<std::chrono::duration<double>>& budget,
     std::chrono::duration<double> spent) {
   constexpr std::chrono::duration<double> min_time{20.0};
-  // The last pass, and the end of both drivers, take some seconds more.
+  // Leaves some seconds for the last pass and the end of both drivers.
   constexpr std::chrono::duration<double> usual_end{56.0};
   return budget.value_or(std::max(min_time, usual_end - spent));
 }
@@ -81,8 +81,8 @@ LivePasses::LivePasses(const Comparison& first, Sides& sides, double threshold,
   }));
 }
 
-/// The ticks of one device are compared as ticks: each calibration has an error, and it would be
-/// the only difference.
+/// Uses one calibration for both sides if they have the same clock: the error of two calibrations
+/// would look like a difference.
 void LivePasses::settle_clocks() {
   const DeviceInfo& a = measured_[0].device;
   DeviceInfo& b = measured_[1].device;
@@ -96,7 +96,7 @@ void LivePasses::settle_clocks() {
   }
 }
 
-/// Adds a headline that at least one side has, if points show it.
+/// Adds a headline of either side if points show it.
 void LivePasses::add_headline(std::size_t row) {
   constexpr std::size_t max_pairs = 3;
   const ComparedRow& compared = first_.rows[row];
@@ -130,7 +130,7 @@ void LivePasses::lose(Headline& headline, const SideError& error) {
   observer_.say(fmt::format("{}: {}: {}", lost.name, result.probe, result.reason));
 }
 
-/// The ratio at a pair of points, which is visited once in a pass.
+/// Returns the ratio at a pair of points, which is visited once per pass.
 std::optional<VisitRatio> LivePasses::visit(const Headline& headline, const PointPair& pair) {
   const std::array key{headline.results[0], headline.results[1], pair.baseline, pair.other};
   if (const auto known = visited_.find(key); known != visited_.end()) return known->second;
@@ -175,8 +175,8 @@ void LivePasses::run(std::chrono::duration<double> time) {
   const auto spent = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin);
   };
-  // A busy host laid out both sides' gigabytes for 16 s beyond the end: a visit that took as long
-  // as is left is not begun again.
+  // Skips a visit that may exceed the time left, judging by its last duration: on a busy host,
+  // allocating gigabytes took 16 s beyond the end.
   const auto may_visit = [&](const Headline& headline) {
     const bool is_open = !headline.is_settled && !headline.is_lost;
     return is_open && spent() + headline.took < time && !observer_.cancelled();
@@ -195,7 +195,7 @@ void LivePasses::run(std::chrono::duration<double> time) {
     return is_any;
   };
   while (make_pass()) {
-    // The places of buffers in memory also differ from run to run.
+    // Frees the buffers, since their addresses also vary between runs.
     for (const PairSide& side : measured_) side.backend->release();
     observer_.save();
     ++pass_;
@@ -214,7 +214,7 @@ std::vector<Alternated> LivePasses::alternated() const {
     Finding& a = each.baseline.finding;
     a.value = value_in(a.unit, std::exp(mean(headline.baseline_ns)), measured_[0].device);
     each.other.finding.value = *a.value * std::exp(mean(headline.log_ratios));
-    // The interval is that of the ratio: a change that both sides share is in neither value.
+    // The interval belongs to the ratio; changes common to both sides are in neither value.
     for (Finding* const finding : {&each.baseline.finding, &each.other.finding}) {
       finding->low.reset();
       finding->high.reset();
@@ -231,7 +231,8 @@ const std::string& selector_of(const cli::Options& options, std::size_t side) {
   return side == 1 && !options.other_device.empty() ? options.other_device : options.device;
 }
 
-/// "side B, OCL_ICD_VENDORS=new.icd": without folders, since a comparison may be published.
+/// Returns a side's name, such as "side B, OCL_ICD_VENDORS=new.icd", without folders, since
+/// comparisons may be published.
 std::string name_of(const cli::Options& options, std::size_t side) {
   std::string name = side == 0 ? "side A" : "side B";
   for (const auto& [variable, value] : options.environments.at(side)) {
@@ -240,14 +241,13 @@ std::string name_of(const cli::Options& options, std::size_t side) {
   return name;
 }
 
-/// Measuring once takes the time of its effort: a typed budget is for alternating.
+/// Removes the time budget, which applies to alternating only.
 cli::Options without_time(cli::Options options) {
   options.time_budget.reset();
   return options;
 }
 
-/// Chooses the device of a side. No device is opened before both sides are chosen, so that a
-/// mistake costs no time.
+/// Chooses the device of a side without opening it, so that errors of either side appear early.
 void choose(const cli::Options& options, std::size_t index, Devices& devices, Side& side) {
   std::vector<Target> targets;
   try {
@@ -266,7 +266,7 @@ void choose(const cli::Options& options, std::size_t index, Devices& devices, Si
   check_requests(without_time(options), side.target.info);
 }
 
-/// A device that cannot be opened is a warning of its run.
+/// Opens the device of a side. A failure becomes a warning of its run.
 void open(const LiveObserver& observer, Devices& devices, Side& side) {
   const DeviceInfo& info = side.target.info;
   side.run.device = info;
@@ -283,7 +283,7 @@ void open(const LiveObserver& observer, Devices& devices, Side& side) {
   side.run.warnings = side.backend->warnings();
 }
 
-/// Chooses the device of each side, in that side's environment, and opens it. Throws UsageError,
+/// Chooses and opens the device of each side in that side's environment. Throws UsageError,
 /// NoDevice, DeviceError.
 void open_sides(const cli::Options& options, const std::vector<std::string>& arguments,
                 const LiveObserver& observer, Sides& sides) {
@@ -304,7 +304,7 @@ void open_sides(const cli::Options& options, const std::vector<std::string>& arg
   }
 }
 
-/// Returns whether both sides are one device in one environment.
+/// Returns true if both sides are one device in one environment.
 bool are_alike(const cli::Options& options, const Sides& sides) {
   const auto variables = [&](std::size_t side) {
     std::vector<std::pair<std::string, std::string>> sorted = options.environments.at(side);
@@ -317,11 +317,11 @@ bool are_alike(const cli::Options& options, const Sides& sides) {
          a.info.driver == b.info.driver && variables(0) == variables(1);
 }
 
-/// Measures every requested probe on both sides. Their passes alternate.
+/// Measures every requested probe on both sides, in alternating passes.
 void measure_once(const cli::Options& options, const LiveObserver& live, Sides& sides) {
   const cli::Options asked = without_time(options);
   std::vector<EngineProbe> probes;
-  std::vector<std::size_t> side_of;  // by the place of a probe
+  std::vector<std::size_t> side_of;  // side of each probe
   std::array<Known, 2> known;
   for (std::size_t side = 0; side < sides.size(); ++side) {
     Side& at = sides.at(side);
@@ -367,14 +367,14 @@ void measure_once(const cli::Options& options, const LiveObserver& live, Sides& 
   engine.emplace(probes, SchedulePolicy{.shares_run = false}, observer);
   engine->run();
   for (std::size_t i = 0; i < probes.size(); ++i) {
-    if (engine->has_begun(i) && !engine->is_done(i)) keep(i);  // interrupted
+    if (engine->has_begun(i) && !engine->is_done(i)) keep(i);  // interrupted probes
   }
   for (Side& side : sides) conclude(side.run);
 }
 
 using system::is_interrupted;
 
-/// Runs a live comparison, from the options to the exit code.
+/// Live comparison, from options to exit code.
 class LiveComparison {
  public:
   LiveComparison(const cli::Options& options, const std::vector<std::string>& arguments)
@@ -454,7 +454,7 @@ class LiveComparison {
     return digests;
   }
 
-  /// The digests with the sides' status after alternating.
+  /// Returns the digests with the sides' status after alternating.
   [[nodiscard]] std::vector<RunDigest> update(std::vector<RunDigest> digests) const {
     for (std::size_t i = 0; i < sides_.size(); ++i) {
       const Run& run = sides_.at(i).run;
@@ -470,7 +470,7 @@ class LiveComparison {
     return digests;
   }
 
-  /// The documents' findings follow from all of their samples.
+  /// Recomputes the findings of both runs from all samples.
   void conclude_runs() {
     for (Side& side : sides_) {
       side.run.interrupted = is_interrupted();

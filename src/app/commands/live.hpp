@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of `compare --live`: its two sides, which are measured once each, and then alternating
-// passes over the headlines of both sides until all of them are decided.
+// Parts of `compare --live`: both sides are measured once; then passes over their headlines
+// alternate until all headlines are decided.
 #pragma once
 
 #include <array>
@@ -23,9 +23,9 @@
 namespace clprobe::commands {
 
 struct Side {
-  std::string name{};  ///< "side A", with its variables
+  std::string name{};  ///< name such as "side A, NAME=VALUE"
   Target target{};
-  std::unique_ptr<Backend> backend{};  ///< null: the device could not be opened
+  std::unique_ptr<Backend> backend{};  ///< null if the device could not be opened
   Run run{};
 };
 
@@ -35,17 +35,16 @@ struct LiveObserver {
   std::function<void(std::string_view message)> say{};
   std::function<void(const terminal::Progress&)> progress{};
   std::function<bool()> cancelled{};
-  std::function<void()> save{};  ///< the sides' runs have more samples
+  std::function<void()> save{};  ///< called when the runs have more samples
 };
 
-/// Time for alternating: the budget, or what ends the whole comparison within a minute, but at
-/// least 20 s. `spent`: on measuring each side once.
+/// Returns the time for alternating: the budget, or what ends the whole comparison within a minute,
+/// but at least 20 s. `spent`: time for measuring each side once.
 std::chrono::duration<double> alternating_time(
     const std::optional<std::chrono::duration<double>>& budget,
     std::chrono::duration<double> spent);
 
-/// Alternating passes over the headlines that both sides have. Every sample goes into the sides'
-/// runs.
+/// Alternating passes over the headlines of both sides. Samples are added to the sides' runs.
 class LivePasses {
  public:
   /// `first` compares one measurement of each side. All arguments must outlive the object.
@@ -54,22 +53,22 @@ class LivePasses {
   /// Makes passes until all headlines are settled, the time is up, or the observer cancels.
   void run(std::chrono::duration<double> time);
 
-  /// The headlines that were visited, with their ratios so far.
+  /// Returns the visited headlines with their ratios.
   [[nodiscard]] std::vector<Alternated> alternated() const;
-  /// Returns whether a side's device has failed.
+  /// Returns true if a side's device has failed.
   [[nodiscard]] bool has_failed() const { return has_failed_; }
 
  private:
-  /// One of the comparison's findings, and the points that show it.
+  /// Headline of the comparison, and the points that show it.
   struct Headline {
     std::size_t row{0};
     const Probe* probe{nullptr};
     std::array<std::size_t, 2> results{};  // indexes of the probe's result in both runs
     std::array<ComparedFinding, 2> findings{};
     std::vector<PointPair> pairs{};
-    std::vector<double> log_ratios{};      // of the values, one per pass
-    std::vector<double> baseline_ns{};     // logarithms
-    std::chrono::duration<double> took{};  // the last visit
+    std::vector<double> log_ratios{};      // log ratios of the values, one per pass
+    std::vector<double> baseline_ns{};     // log times of the baseline
+    std::chrono::duration<double> took{};  // duration of the last visit
     bool is_settled{false};
     bool is_lost{false};
   };
@@ -90,8 +89,8 @@ class LivePasses {
   double calibration_{0.0};
   std::vector<Headline> headlines_{};
   std::size_t pass_{0};
-  // Ratios of this pass, by results and points of both sides: a point that shows a time in seconds
-  // also shows it in cycles.
+  // Ratios of this pass, by results and points of both sides: a point with a time in seconds also
+  // provides the time in cycles.
   std::map<std::array<std::size_t, 4>, std::optional<VisitRatio>> visited_{};
   std::size_t family_{0};
   bool has_failed_{false};

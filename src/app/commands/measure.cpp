@@ -42,14 +42,14 @@ std::vector<double> probe_seconds(const std::vector<const Probe*>& probes,
   return seconds;
 }
 
-/// Measures one device after another.
+/// Measurement of one device after another.
 class Measurement {
  public:
   Measurement(const cli::Options& options, const std::vector<std::string>& arguments)
       : options_(options),
         arguments_(arguments),
         results_(options, [this](std::string_view message) { say(message); }) {
-    // A driver may let it wait for seconds.
+    // Redraws progress while a driver takes seconds.
     if (options.verbosity >= 0) progress_.keep_moving();
   }
 
@@ -57,7 +57,7 @@ class Measurement {
     measure_targets();
     progress_.clear();
     conclude_run();
-    // An older file is worth more than an empty one.
+    // Without results, existing files are not replaced.
     if (runs_.empty() && is_interrupted()) return exit_interrupted;
     const int written = results_.finish(runs_);
     if (is_interrupted()) return exit_interrupted;
@@ -73,7 +73,7 @@ class Measurement {
     };
     if (!options_.device.starts_with("sim:")) show({.title = "looking for devices"});
     const std::vector<Target> targets = devices.select(options_.device);
-    // All requests are checked before the first device is measured: an error would lose results.
+    // All requests are checked before measuring, so that an error costs no results.
     for (const Target& target : targets) {
       check_requests(options_, target.info);
       static_cast<void>(known_levels(options_, target.info));
@@ -90,20 +90,20 @@ class Measurement {
 
   void open_and_measure(const Target& target, Devices& devices) {
     const std::string& name = target.info.name;
-    progress_.clear();  // of another device
+    progress_.clear();  // clears the line of another device
     point_.clear();
     show({.title = fmt::format("trying {}", name)});
     try {
-      closing_ = {};  // a driver that ends disturbs what is measured
+      closing_ = {};  // waits for the previous driver to end, which would disturb the measurement
       std::unique_ptr<Backend> backend = devices.open(target);
       measure_device(*backend);
-      if (target.machine) return;  // has no driver
-      // A GPU's driver takes a tenth of a second to end, in which the results can be written.
+      if (target.machine) return;  // simulated devices have no driver
+      // A GPU's driver takes 0.1 s to end; the results are written meanwhile.
       closing_ =
           std::async(std::launch::async, [ended = std::move(backend)]() mutable { ended.reset(); });
     } catch (const DeviceError& error) {
       if (is_interrupted()) return;
-      // The other devices can still be measured, and the document says what happened to this one.
+      // The other devices are still measured; the document reports the failure.
       Run& run = begin_run(target.info);
       run.warnings.push_back({"device_failed", {{"reason", std::string(error.what())}}});
       any_failed_ = true;
@@ -147,7 +147,7 @@ class Measurement {
           .seconds_left = how_far_.seconds_left()});
   }
 
-  /// "preparing global, 1 GiB"; before the first point "trying the clock".
+  /// Shows the activity: "preparing global, 1 GiB", or "trying the clock" before the first point.
   void tell() {
     const std::string_view activity = activity_of(question_);
     const std::string_view space = activity.empty() || point_.empty() ? "" : " ";
@@ -157,7 +157,7 @@ class Measurement {
   void say_if_failed(const ProbeResult& result) {
     if (result.status != Status::failed) return;
     any_failed_ = true;
-    // On stderr too: stdout may go where nobody reads before the exit code is seen.
+    // Also on stderr, since stdout may be redirected.
     say(fmt::format("{}: {}; the other results are kept", result.probe, result.reason));
   }
 
@@ -189,10 +189,10 @@ class Measurement {
 
   std::chrono::steady_clock::time_point began_{std::chrono::steady_clock::now()};
   RunProgress how_far_{};
-  std::size_t devices_after_{0};  ///< the one that is measured now
-  std::future<void> closing_{};   ///< the end of the driver of the last one
-  std::string question_{};        ///< what its driver is asked
-  std::string point_{};           ///< that is visited
+  std::size_t devices_after_{0};  ///< number of devices after the present one
+  std::future<void> closing_{};   ///< shutdown of the previous device's driver
+  std::string question_{};        ///< present request to the driver
+  std::string point_{};           ///< present point
 };
 
 }  // namespace
@@ -203,7 +203,7 @@ int measure(const cli::Options& options, const std::vector<std::string>& argumen
     if (options.dry_run) return show_plan(options);
     return Measurement(options, arguments).run();
   } catch (const std::exception&) {
-    // After an interrupt, errors are its consequence.
+    // Errors after an interrupt are its consequence.
     if (is_interrupted()) return exit_interrupted;
     throw;
   }

@@ -72,14 +72,14 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-/// The plan of a probe before any other is measured, which is likely to build the same programs.
+/// Plan of a probe before any measurement, which predicts the programs to build.
 struct Forecast {
   const Probe* probe{nullptr};
   Plan plan{};
 };
 
-/// On a CPU, the buffers just exceed the last cache: to lay out a gigabyte takes seconds. Virtual
-/// machines report no cache.
+/// Returns the request of a reference-only probe. On a CPU, buffers slightly exceed the last cache,
+/// since allocating a gigabyte takes seconds; virtual machines report no cache.
 Request reference_request(const DeviceInfo& device, std::uint64_t seed) {
   constexpr std::uint64_t caches = 2;
   Request request{.seed = seed};
@@ -124,20 +124,20 @@ class RunMeasurement {
     return forecasts_;
   }
 
-  /// Returns the probes of which only references are visited: arithmetic, and loads of all levels
-  /// and streams if no probe of the run has references. A simulated device needs none, and a quick
-  /// run has no time.
+  /// Returns the probes that provide only references: arithmetic, and loads of all levels and
+  /// streams if no probe of the run has references. Simulated devices need none, and quick runs
+  /// have no time.
   std::vector<const Probe*> find_reference_probes() {
     if (is_simulated(device_) || probes_.empty()) return {};
     if (options_.effort == Effort::quick || !options_.launches.empty()) return {};
     std::vector<const Probe*> reference_probes{&arithmetic_probe()};
     const bool has_references = std::ranges::any_of(
         forecasts(), [](const Forecast& each) { return !each.plan.references.empty(); });
-    // A requested limit holds for all buffers together.
+    // --max-memory limits all buffers together.
     if (has_references || options_.max_memory.count != 0) return reference_probes;
     for (const Probe* const probe : all_probes()) {
-      // A CPU takes a twentieth of the usual run to lay out what streams read, and the probes of
-      // rates have references of their own.
+      // On a CPU, allocating the buffers of streams takes 5 % of a usual run; probes of rates have
+      // references of their own.
       const bool is_cheap = device_.type != DeviceType::cpu || probe->unit == Unit::seconds;
       if (probe->lends_references && is_cheap) reference_probes.push_back(probe);
     }
@@ -148,7 +148,7 @@ class RunMeasurement {
     return &probe == &arithmetic_probe() ? Request{} : reference_request(device_, options_.seed);
   }
 
-  /// Returns all programs that the probes and references need, the first probe's first.
+  /// Returns all programs of the probes, then those of the reference-only probes.
   std::vector<Program> programs(const std::vector<const Probe*>& reference_probes) {
     std::vector<Program> all;
     const auto add = [&](const Probe& probe, const std::vector<Point>& points) {
@@ -180,8 +180,8 @@ class RunMeasurement {
                        return request;
                      }});
     }
-    // A GPU's programs are built meanwhile; a CPU takes a tenth of a second to lay out memory,
-    // which a short run has no time for.
+    // Delays memory references: a GPU's programs are built meanwhile, and a CPU takes 0.1 s to
+    // allocate memory, too long for a short run.
     const std::chrono::milliseconds later(device_.type == DeviceType::cpu ? 4000 : 250);
     for (const Probe* const probe : reference_probes) {
       const bool is_arithmetic = probe == &arithmetic_probe();
@@ -194,8 +194,8 @@ class RunMeasurement {
     return all;
   }
 
-  /// Concluding and writing takes as long as measuring some hundred points. Results are therefore
-  /// saved every few seconds, for at most a twentieth of the time.
+  /// Limits saving to every 4 s and to 5 % of the time: concluding and writing takes as long as
+  /// measuring some hundred points.
   [[nodiscard]] bool is_time_to_save() const {
     constexpr std::chrono::seconds between{4};
     constexpr int part = 20;
@@ -203,13 +203,13 @@ class RunMeasurement {
            Steady::now() - *saved_ >= std::max<Steady::duration>(between, saving_ * part);
   }
 
-  /// After a pass of the probe.
+  /// Stores a probe's result after a pass.
   void keep(std::size_t probe) {
     const bool is_done = engine_->is_done(probe);
     const bool is_first = probe >= run_.results.size();
     const bool learns = is_first && probes_[probe]->learn != nullptr;
     if (is_first) {
-      // A probe without conclusions yet must not look as if it had found nothing.
+      // A probe without findings yet is marked as interrupted.
       run_.results.push_back(
           {.probe = std::string(probes_[probe]->id), .status = Status::interrupted});
     }
@@ -243,7 +243,7 @@ class RunMeasurement {
     conclude(run_);
   }
 
-  /// Probes may have more visits and references than when their last pass was kept.
+  /// Updates results with visits and references after their last stored pass.
   void finish() {
     for (std::size_t i = 0; i < probes_.size() && engine_->has_begun(i); ++i) {
       if (i >= run_.results.size()) run_.results.emplace_back();
@@ -264,7 +264,7 @@ class RunMeasurement {
   std::vector<Forecast> forecasts_{};
   Engine* engine_{nullptr};
   std::size_t reference_count_{0};
-  std::map<std::size_t, std::size_t> kept_visits_{};  // of each probe, when its result was kept
+  std::map<std::size_t, std::size_t> kept_visits_{};  // visits of each probe in its stored result
   std::optional<Steady::time_point> saved_{};
   Steady::duration saving_{};
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Progress of a run. Pure.
+// Measurement of the probes of one device into a run, and its progress.
 #pragma once
 
 #include <cstddef>
@@ -16,18 +16,18 @@
 
 namespace clprobe::commands {
 
-/// The done share of a whole run by time: time spent, of that and the time left for all probes and
-/// devices. It never falls, although probes alternate and add points.
+/// Completed share of a run by time: time spent, divided by that and the estimated time left for
+/// all probes and devices. The share never decreases, although probes alternate and add points.
 class RunProgress {
  public:
-  /// Begins a device with these times of its probes. Each device after it is assumed to take as
+  /// Begins a device with the expected times of its probes. Later devices are assumed to take as
   /// long.
   void begin_device(std::vector<double> probe_seconds, std::size_t devices_after);
   /// Sets the time left for a probe, by its index; 0 when it is done.
   void set_left(std::size_t probe, double seconds);
 
   [[nodiscard]] double seconds_left() const;
-  /// The share after `spent_seconds` of the run; below 1 while it is shown.
+  /// Returns the share after `spent_seconds` of the run, below 1.
   double share(double spent_seconds);
 
  private:
@@ -36,20 +36,21 @@ class RunProgress {
   double share_{0.0};
 };
 
-/// "testing the clock" for "try-clock"; empty for requests that are not shown.
+/// Returns the text of a request, such as "testing the clock" for "try-clock"; empty for requests
+/// that are not shown.
 std::string_view activity_of(std::string_view question);
 
-/// "global, 1 GiB": the series, and the size if the probe is drawn over bytes.
+/// Returns the series and, for probes plotted over bytes, the size: "global, 1 GiB".
 std::string describe_point(const Probe& probe, const Point& point);
 
-/// Calls while a run is measured.
+/// Callbacks while a run is measured.
 struct RunObserver {
-  std::function<void(std::size_t probe)> done;  ///< a probe, by its place, is done
-  std::function<void()> save;                   ///< the run has more to keep
+  std::function<void(std::size_t probe)> done;  ///< called when a probe (its index) is done
+  std::function<void()> save;                   ///< called when the run has more results
 };
 
-/// Measures the probes until all are done or the observer cancels. Results go into `run` as they
-/// come. Throws UsageError as known_levels().
+/// Measures the probes into `run` until all are done or the observer cancels. Throws UsageError as
+/// known_levels().
 void measure_run(const cli::Options& options, Backend& backend, Observer observer,
                  std::span<const Probe* const> probes, Run& run, const RunObserver& heard);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `profile` in a build without it: there is no loader layer and no probe that replays launches.
+// The command `profile` in a build without the loader layer and the probe that replays launches.
 #include "app/commands/commands.hpp"
 
 namespace clprobe::commands {

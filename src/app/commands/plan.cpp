@@ -21,12 +21,12 @@
 namespace clprobe::commands {
 namespace {
 
-/// Returns whether the device can run the probe at all.
+/// Returns true if the device can run the probe at all.
 bool can_run(const Probe& probe, const DeviceInfo& device) {
   return is_simulated(device) ? probe.trace != nullptr : probe.open != nullptr;
 }
 
-/// Refuses sizes that the device can never have: the user's mistake.
+/// Refuses sizes that exceed the largest buffer of the device.
 void refuse_beyond(const DeviceInfo& device, std::string_view option, Bytes size) {
   if (device.max_allocation.count == 0 || size <= device.max_allocation) return;
   throw cli::UsageError(fmt::format("--{}: {} exceeds the largest buffer of {}: choose at most {}",
@@ -39,7 +39,8 @@ struct ProbePlan {
   double seconds{0.0};
 };
 
-/// "  latency: 312 points in 7 series, 1.06 GiB, about 14 s"; "each measured once" without a limit.
+/// Returns the plan of a probe: "latency: 312 points in 7 series, 1.06 GiB, about 14 s", or "each
+/// measured once" without a time limit.
 ProbePlan plan_of(const Probe& probe, const DeviceInfo& device, const cli::Options& options,
                   std::size_t probes) {
   const Plan plan = probe.plan(device, cli::request_for(probe, options));
@@ -133,8 +134,8 @@ int show_plan(const cli::Options& options) {
   int status = exit_ok;
   terminal::ProgressLine progress(STDERR_FILENO);
   for (const Target& target : targets) {
-    // A run plans with the clock and event times that were tested: they decide which series there
-    // are. PoCL takes 0.5 s for the tests.
+    // Runs plan after testing clock and event times, which decide which series exist. PoCL takes
+    // 0.5 s for the tests.
     if (options.verbosity >= 0) {
       progress.show({.title = fmt::format("trying {}", target.info.name)});
     }
@@ -144,7 +145,7 @@ int show_plan(const cli::Options& options) {
       text += plan_of_device(backend->device(), options);
     } catch (const DeviceError& error) {
       if (system::is_interrupted()) throw;
-      // A run measures the other devices, so that they are planned as well.
+      // The other devices are still planned, as a run would measure them.
       progress.clear();
       terminal::complain(fmt::format("{}: {}", quote(target.info.name), error.what()));
       status = exit_failed;

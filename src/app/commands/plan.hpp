@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The probes that are measured on a device, checks of their requests, and the plan of --dry-run.
+// Probes to measure on a device, checks of their requests, and the plan of --dry-run.
 #pragma once
 
 #include <vector>
@@ -9,17 +9,17 @@
 
 namespace clprobe::commands {
 
-/// The named probes, under their present names; without names all that the device can run.
+/// Returns the named probes; without names, all that the device can run.
 std::vector<const Probe*> wanted_probes(const cli::Options& options, const DeviceInfo& device);
 
-/// The budget of one of `probes` probes.
+/// Returns the budget of one of `probes` probes.
 Budget budget_of(const Probe& probe, const cli::Options& options, std::size_t probes);
 
-/// Throws UsageError for requests that the device can never meet.
+/// Throws UsageError for requests that the device cannot meet.
 void check_requests(const cli::Options& options, const DeviceInfo& device);
 
-/// Prints the points that a run would measure, with memory and time. Devices are tested as in a
-/// run, since their clocks decide what is measured. Returns the exit code.
+/// Prints the points that a run would measure, with memory and time. Tests the devices as a run
+/// does, since their clocks decide what is measured. Returns the exit code.
 int show_plan(const cli::Options& options);
 
 }  // namespace clprobe::commands

@@ -42,8 +42,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The loader that programs start with, and an installed one that supports layers. Both are empty
-/// if the first one supports layers, or no other does.
+/// Loader that programs start with, and an installed one that supports layers. Both are empty if
+/// the first supports layers or no other does.
 struct OtherLoader {
   std::string without{};
   std::string with{};
@@ -51,7 +51,7 @@ struct OtherLoader {
 
 constexpr const char* loader_file = "libOpenCL.so.1";
 
-/// The file that the dynamic linker finds.
+/// Returns the loader that the dynamic linker finds.
 std::string usual_loader() {
   void* const library = ::dlopen(loader_file, RTLD_LAZY);
   Dl_info info{};
@@ -60,7 +60,7 @@ std::string usual_loader() {
   return info.dli_fname;
 }
 
-/// The contents of a file; empty if it cannot be read.
+/// Returns the contents of a file; empty if it cannot be read.
 std::string content(const std::string& path) {
   constexpr std::size_t max_bytes = std::size_t{64} << 20U;
   try {
@@ -70,19 +70,19 @@ std::string content(const std::string& path) {
   }
 }
 
-/// A loader that supports layers reads this variable.
+/// True if the loader supports layers, which it reads from this variable.
 bool takes_layers(std::string_view loader) {
   return loader.find("OPENCL_LAYERS") != std::string_view::npos;
 }
 
-/// The class (32 or 64 bits) and machine of a library. Empty if the file is no library.
+/// Returns class (32 or 64 bits) and machine of a library; empty if the file is no library.
 std::string architecture(std::string_view library) {
   constexpr std::size_t machine = offsetof(Elf64_Ehdr, e_machine);
   if (library.size() < machine + sizeof(Elf64_Half)) return "";
   return library[EI_CLASS] + std::string(library.substr(machine, sizeof(Elf64_Half)));
 }
 
-/// The paths where distributions install loaders.
+/// Returns the paths where distributions install loaders.
 std::vector<std::string> installed_loaders() {
   std::vector<fs::path> folders{"/usr/lib64", "/usr/lib", "/usr/local/lib"};
   std::error_code error;
@@ -110,7 +110,8 @@ OtherLoader loader_with_layers() {
 
 constexpr std::string_view layer_file = "libclprobe_layer.so";
 
-/// The layer is next to the program in a build folder, and in libexec/clprobe when installed.
+/// Returns the path of the layer: next to the program in a build folder, in libexec/clprobe when
+/// installed.
 std::string find_layer() {
   const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
   for (const fs::path& path :
@@ -127,14 +128,14 @@ std::string find_layer() {
       "clprobe's file {} was not found in its installation: reinstall clprobe", layer_file));
 }
 
-/// Our layer comes first: the loader calls the last one first, and ours must see what the driver
-/// gets.
+/// Puts clprobe's layer before the user's: the loader calls the first one last, and it must see
+/// what the driver gets.
 std::string layers_with(const std::string& ours) {
   const char* const others = std::getenv("OPENCL_LAYERS");
   return others == nullptr || *others == '\0' ? ours : fmt::format("{}:{}", ours, others);
 }
 
-/// The loader comes after the libraries that the user preloads, which may have to precede it.
+/// Appends the loader to the user's preloaded libraries, which may have to precede it.
 std::string preloaded_with(const std::string& loader) {
   const char* const others = std::getenv("LD_PRELOAD");
   return others == nullptr || *others == '\0' ? loader : fmt::format("{}:{}", others, loader);
@@ -158,11 +159,11 @@ system::ProgramEnd run_app(const std::vector<std::string>& words, const std::str
 struct Found {
   survey::Survey survey{};
   std::size_t files{0};
-  std::string problem{};  ///< why one of them could not be read
+  std::string problem{};  ///< reason why a survey could not be read
 };
 
 Found read_surveys(const std::string& folder) {
-  // 20,000 rows take far less.
+  // Maximum size of a survey; 20,000 rows take far less.
   constexpr std::size_t max_bytes = std::size_t{256} << 20U;
   Found found;
   std::vector<std::string> paths;
@@ -171,8 +172,7 @@ Found read_surveys(const std::string& folder) {
   }
   std::ranges::sort(paths);
   found.files = paths.size();
-  // After an interrupt of the program its survey is read all the same; another one ends the
-  // reading.
+  // Surveys are read even after an interrupt of the program; another interrupt ends the reading.
   const bool had_interrupt = system::is_interrupted();
   survey::Merged merged;
   for (const std::string& path : paths) {
@@ -191,7 +191,7 @@ Found read_surveys(const std::string& folder) {
   return found;
 }
 
-/// One line about a program that failed or was surveyed incompletely; empty if neither.
+/// Returns one line if the program failed or its survey is incomplete; else an empty text.
 std::string describe_problem(const SurveyedApp& app, const Found& found) {
   const std::string name = quote(app.words.front());
   const std::string end = end_text(app);
@@ -209,12 +209,12 @@ std::string describe_problem(const SurveyedApp& app, const Found& found) {
   return problem;
 }
 
-/// A run of the program with its survey.
+/// Run of the program with its survey.
 struct SurveyedRun {
   SurveyedApp app{};
   bool used_opencl{false};
-  std::string problem{};  ///< one line; empty without a problem
-  std::string note{};     ///< one line on how it was started; mostly empty
+  std::string problem{};  ///< one line; empty if there is no problem
+  std::string note{};     ///< one line about another loader; usually empty
 };
 
 /// Runs the program with these variables. Throws UsageError if it cannot be started, and
@@ -243,8 +243,8 @@ SurveyedRun survey_app(const std::vector<std::string>& words, const Variables& v
   return run;
 }
 
-/// Number of a typical launch. Without times it is the second, since drivers finish their setup in
-/// the first. A process of several may make only one launch.
+/// Returns the number of a typical launch. Without times, it is the second, since drivers finish
+/// their setup in the first. If there are several processes, each may make only one.
 std::uint64_t usual_ordinal(const survey::Row& row, const survey::Survey& survey) {
   if (row.sum.launches == 1 || survey.processes.size() != 1) return 1;
   return row.typical.ordinal > 0 ? row.typical.ordinal : 2;
@@ -257,7 +257,7 @@ survey::Wanted wanted_of(const survey::Kernel& kernel, const survey::Survey& sur
                         .launches = kernel.sum.launches,
                         .share = kernel.sum.share_of(survey.total()),
                         .mean_ns = kernel.sum.mean_ns()};
-  // Without dimensions the row stands for launches of many sizes.
+  // Rows without dimensions combine launches of many sizes.
   if (row.signature.dimensions > 0) wanted.signature = row.signature;
   return wanted;
 }
@@ -283,14 +283,14 @@ survey::Wanted wanted_by_name(const survey::Survey& survey, const cli::Options& 
   return wanted;
 }
 
-/// A launch with the folder into which it was captured, or the reason why it was not.
+/// Captured launch: its folder, or the reason why it was not captured.
 struct Captured {
   survey::Wanted wanted{};
   std::string folder{};
-  std::string refusal{};  ///< empty if it was captured
+  std::string refusal{};  ///< reason; empty if the launch was captured
 };
 
-/// Reads what the layer wrote into the launch's folder.
+/// Returns the capture that the layer stored in the folder.
 Captured look_into(const std::string& folder, const survey::Wanted& wanted,
                    const SurveyedApp& app) {
   Captured captured{.wanted = wanted, .folder = folder};
@@ -310,8 +310,8 @@ Captured look_into(const std::string& folder, const survey::Wanted& wanted,
   return captured;
 }
 
-/// The launches to capture: one of each important kernel, or of the requested one. Throws
-/// UsageError if the program has no kernel of that name.
+/// Returns the launches to capture: one of each important kernel, or of the requested kernel.
+/// Throws UsageError if the program has no kernel of that name.
 std::vector<survey::Wanted> choose_launches(const survey::Survey& survey,
                                             const cli::Options& options) {
   if (!options.kernel.empty()) return {wanted_by_name(survey, options)};
@@ -323,10 +323,11 @@ std::vector<survey::Wanted> choose_launches(const survey::Survey& survey,
   return wanted;
 }
 
-/// Variables that hide the program's caches of binaries, so that it builds its kernels from text.
+/// Returns variables that hide the program's caches of binaries, so that it builds its kernels from
+/// source.
 Variables without_caches(const std::string& folder) {
   Variables variables{{"XDG_CACHE_HOME", folder}, {"PYOPENCL_NO_CACHE", "1"}};
-  // The driver keeps its own cache: without it the first launches would be slow.
+  // The driver's own cache stays visible; otherwise the first launches would be slow.
   if (std::getenv("POCL_CACHE_DIR") != nullptr) return variables;
   const char* const caches = std::getenv("XDG_CACHE_HOME");
   const char* const home = std::getenv("HOME");
@@ -340,7 +341,7 @@ Variables without_caches(const std::string& folder) {
 
 struct CapturedRun {
   SurveyedRun run{};
-  std::vector<Captured> launches{};  ///< in the order of the wanted ones
+  std::vector<Captured> launches{};  ///< in the order of the wanted launches
 };
 
 /// Runs the program again and captures the wanted launches into `folder`.
@@ -375,7 +376,8 @@ int list_app(const cli::Options& options) {
   return run.problem.empty() ? written : exit_failed;
 }
 
-/// Replaces secrets in the build options by ***, which compilers refuse if a kernel needs them.
+/// Replaces secrets in the build options by ***. Compilers refuse such options if a kernel needs
+/// them.
 void hide_secrets(const std::string& path) {
   bundle::Launch launch = bundle::launch_from_json(system::read_file(path, bundle::max_json_bytes));
   const bundle::Program before = launch.program;
@@ -390,7 +392,7 @@ void hide_secrets(const std::string& path) {
       quote(path)));
 }
 
-/// Copies the bundle below the folder, under a name that is not there yet.
+/// Copies the bundle into the folder under a new name.
 void keep(const Captured& captured, const std::string& folder, bool with_secrets) {
   const std::string name = includes::safe_name(captured.wanted.kernel);
   fs::path path = fs::path(folder) / name;
@@ -405,7 +407,7 @@ void keep(const Captured& captured, const std::string& folder, bool with_secrets
   if (!with_secrets) hide_secrets((path / bundle::launch_file).string());
 }
 
-/// The sources of the captured bundles. Reports launches that were not captured.
+/// Returns the sources of the captured bundles, and reports launches that were not captured.
 std::vector<bundle::Source> sources_of(const CapturedRun& captured, const cli::Options& options) {
   std::vector<bundle::Source> sources;
   for (const Captured& each : captured.launches) {
@@ -420,7 +422,8 @@ std::vector<bundle::Source> sources_of(const CapturedRun& captured, const cli::O
   return sources;
 }
 
-/// Reads the bundles. A launch is labelled with its kernel's name, the second of a kernel "name 2".
+/// Reads the bundles. The label of a launch is its kernel's name, "name 2" for the second launch of
+/// a kernel.
 std::vector<AskedLaunch> read_launches(const std::vector<bundle::Source>& sources) {
   std::vector<AskedLaunch> launches;
   std::map<std::string, int> seen;
@@ -434,11 +437,11 @@ std::vector<AskedLaunch> read_launches(const std::vector<bundle::Source>& source
   return launches;
 }
 
-/// The index of the device on which the launch was captured; empty if it is not available.
+/// Returns the index of the device of the capture; empty if it is not available.
 std::string device_of(const bundle::Launch& launch, const cli::Options& options) {
   if (!launch.device) return {};
   const DeviceList list = list_devices(worker_settings(options));
-  // Drivers pad their names.
+  // Names are compared without padding.
   const auto found = std::ranges::find_if(list.devices, [&](const DeviceInfo& each) {
     return trimmed(each.name) == trimmed(launch.device->name);
   });
@@ -450,8 +453,8 @@ std::string device_of(const bundle::Launch& launch, const cli::Options& options)
   return {};
 }
 
-/// Measures the launches of the bundles on the requested device, otherwise on the device of the
-/// first capture, otherwise on the best device. Returns the exit code. Throws as measure().
+/// Measures the captured launches on the requested device, otherwise on that of the first capture,
+/// otherwise on the best device. Returns the exit code. Throws as measure().
 int replay_bundles(const cli::Options& options, const std::vector<bundle::Source>& sources,
                    const std::vector<std::string>& arguments) {
   cli::Options replay = options;
@@ -470,7 +473,7 @@ int replay_bundles(const cli::Options& options, const std::vector<bundle::Source
 }
 
 int profile_app(const cli::Options& options, const std::vector<std::string>& arguments) {
-  // The targets are checked now, and opened again when there is something to write.
+  // Checks the output files now; they are opened again for writing.
   static_cast<void>(Results(options));
   const system::TemporaryFolder folder;
   const std::string caches = folder.path() + "/first";

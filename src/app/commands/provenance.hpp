@@ -11,12 +11,12 @@
 namespace clprobe::commands {
 
 ToolInfo tool_info();
-/// The processor, the system and the kernel; never the host's name.
+/// Returns processor, system and kernel, but not the host's name.
 HostInfo host_info();
-/// Now, in UTC: "2026-01-02T03:04:05Z".
+/// Returns the present time in UTC: "2026-01-02T03:04:05Z".
 std::string utc_now();
-/// A run that begins now. It is marked as interrupted until it is over: a document that a crash
-/// leaves, or that is read meanwhile, must not look complete.
+/// Returns a run that begins now. It is marked as interrupted until its end, so that partial
+/// documents do not look complete.
 Run new_run(const cli::Options& options, const std::vector<std::string>& arguments);
 
 }  // namespace clprobe::commands

@@ -20,7 +20,7 @@ namespace clprobe::commands {
 
 namespace {
 
-/// A path that cannot be written is a usage error, since nothing is measured yet.
+/// Opens an output. A path that cannot be written is a usage error, since nothing is measured yet.
 terminal::OutputFile open_output(const std::string& path) {
   try {
     return terminal::OutputFile(path);
@@ -29,8 +29,8 @@ terminal::OutputFile open_output(const std::string& path) {
   }
 }
 
-/// Returns whether a file name begins with a probe: "latency" of "latency.svg", "latency-h200.svg"
-/// and "latency_2.svg", but not of "latencies.svg".
+/// Returns true if a file name begins with the probe: "latency" for "latency.svg",
+/// "latency-h200.svg" and "latency_2.svg", but not for "latencies.svg".
 bool begins_with_word(std::string_view name, std::string_view word) {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz";
   if (!name.starts_with(word)) return false;
@@ -58,7 +58,7 @@ std::string pictured_probe(std::string_view path, std::span<const std::string> p
   if (probes.empty()) return {};
   if (probes.size() == 1) return probes.front();
   const std::string name = std::filesystem::path(path).stem().string();
-  // The longest: one probe's id may begin with another's.
+  // The longest match counts, since a probe's id may begin with another's.
   std::string_view found;
   for (const std::string& probe : probes) {
     if (begins_with_word(name, probe) && probe.size() > found.size()) found = probe;
@@ -74,7 +74,7 @@ Results::Results(const cli::Options& options, Complain complain)
     : options_(options), complain_(std::move(complain)) {
   const bool has_stdout = std::ranges::any_of(
       options.outputs, [](const cli::Output& each) { return each.path == "-"; });
-  // stdout comes before the files: a named pipe may have to wait for its reader.
+  // stdout is opened first, since opening a named pipe may wait for its reader.
   if (!has_stdout) targets_.push_back({terminal::OutputFile("-"), options.format});
   for (const cli::Output& output : options.outputs) {
     targets_.push_back({open_output(output.path), output.format});
@@ -85,7 +85,7 @@ Results::Results(const cli::Options& options, Complain complain)
 }
 
 void Results::check_stdout() const {
-  // If there is also a file, the results are not lost.
+  // With a file as well, no results are lost.
   const bool is_alone = targets_.size() == 1 && targets_.front().file.path() == "-";
   if (is_alone) targets_.front().file.check_open();
 }
@@ -141,7 +141,7 @@ void Results::write(Target& target, const std::function<std::string()>& render) 
     target.is_written = true;
   } catch (const terminal::OutputError& error) {
     problem = error.what();
-  } catch (const std::exception& error) {  // no memory for a page, say
+  } catch (const std::exception& error) {  // such as a lack of memory
     problem = fmt::format("cannot write {}: {}", quote(target.file.path()), error.what());
   }
   if (!problem.empty() && problem != target.problem) complain_(problem);
@@ -166,7 +166,7 @@ int Results::finish_each(const std::function<std::string(const Target&)>& render
 }
 
 int Results::finish(std::span<const Run> runs) {
-  // A measurement is not lost for a picture.
+  // A measurement keeps its results even if a picture is ambiguous.
   if (options_.command != cli::Command::measure) check_pictures(runs);
   return finish_each([&](const Target& target) { return render(runs, target); });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The targets of a command's results: the files of -o, and stdout.
+// Targets of a command's results: files of -o, and stdout.
 #pragma once
 
 #include <cstddef>
@@ -17,48 +17,48 @@
 
 namespace clprobe::commands {
 
-/// The probe that a picture at `path` shows: the only one, or the one with which the file's name
-/// begins ("latency.svg", "latency-h200.svg"). Throws UsageError otherwise.
+/// Returns the probe that a picture at `path` shows: the only one, or the one with which the file
+/// name begins ("latency.svg", "latency-h200.svg"). Throws UsageError otherwise.
 std::string pictured_probe(std::string_view path, std::span<const std::string> probes);
 
-/// Throws UsageError if the output of that flag would replace one of the files.
+/// Throws UsageError if the output of that flag would replace an input file.
 void refuse_to_replace(const terminal::OutputFile& output, std::string_view flag,
                        std::span<const std::string> inputs);
 
-/// Throws UsageError for more labels than runs.
+/// Throws UsageError if there are more labels than runs.
 void expect_labels(const std::vector<std::string>& labels, std::size_t runs);
 
-/// Labels the runs, or their digests, in their order.
+/// Labels the runs, or their digests, in order.
 template <typename Labelled>
 void take_labels(const std::vector<std::string>& labels, std::vector<Labelled>& runs) {
   expect_labels(labels, runs.size());
   for (std::size_t i = 0; i < labels.size(); ++i) runs[i].label = labels[i];
 }
 
-/// Opens every target before anything is measured, so that a bad path fails in the first second.
+/// Targets of results, opened before measuring, so that a bad path fails at once.
 class Results {
  public:
-  /// Gets a line for a target that cannot be written.
+  /// Receives a line for a target that cannot be written.
   using Complain = std::function<void(std::string_view message)>;
 
-  /// Throws UsageError for a path that cannot be written, for one that would replace an input
-  /// file of the options, and for a picture of several probes.
+  /// Throws UsageError for a path that cannot be written or is an input file, and for a picture of
+  /// several probes.
   explicit Results(const cli::Options& options, Complain complain = terminal::complain);
 
-  /// Throws OutputError if stdout is the only target and is closed, before anything is measured.
+  /// Throws OutputError if stdout is the only target and is closed.
   void check_stdout() const;
 
-  /// Replaces the files by the results so far; streams wait for finish(). A target that cannot be
-  /// written is reported and affects neither other targets nor the measurement.
+  /// Replaces the files by the present results; streams are written by finish(). A failed write is
+  /// reported and affects neither other targets nor the measurement.
   void save(std::span<const Run> runs);
-  /// Saves and also writes the streams. Returns the exit code: failure if a target lacks results.
-  /// Throws UsageError, before anything is written, for a picture of several probes.
+  /// Writes files and streams. Returns exit_failed if a target lacks results. Throws UsageError,
+  /// before writing, for a picture of several probes.
   int finish(std::span<const Run> runs);
 
-  /// Saves and writes a comparison. Returns the exit code, as for runs.
+  /// Writes a comparison. Returns the exit code, as for runs.
   int finish(const Comparison& comparison, std::span<const RunDigest> runs);
 
-  /// Renders a format for the terminal or file of a target.
+  /// Renders a format in the style of a target.
   using Renderer = std::function<std::string(const Writer& format, const TableStyle& style)>;
   int finish(const Renderer& render);
 
@@ -66,7 +66,7 @@ class Results {
   struct Target {
     terminal::OutputFile file;
     const Writer* format;
-    std::string problem{};  ///< the last reported problem, which is reported once
+    std::string problem{};  ///< last problem, which is reported once
     bool is_written{false};
   };
 
@@ -79,7 +79,7 @@ class Results {
   /// Throws UsageError if a picture could show several probes.
   void check_pictures(std::span<const Run> runs) const;
 
-  /// The probes that the results are of, or will be.
+  /// Returns the probes of the results, also before measuring.
   [[nodiscard]] std::vector<std::string> probes(std::span<const Run> runs) const;
 
   const cli::Options& options_;

@@ -30,8 +30,8 @@ namespace clprobe::commands {
 
 namespace {
 
-// A thorough run of all probes has a few MB; what is larger is not looked at, since a document in
-// memory takes about ten times its text.
+// Maximum size of a document. A thorough run of all probes has a few MB; in memory, a document
+// takes about ten times its text.
 constexpr Bytes max_bytes = mebibytes(128);
 
 constexpr std::string_view run_hint = "name a JSON file saved by -o";
@@ -104,7 +104,7 @@ void complain_or_throw(const RunFile& file, const std::exception_ptr& error) {
 
 namespace {
 
-/// The knowledge that the probes of a run give to later ones.
+/// Returns the knowledge that the probes of a run give to later probes.
 Known known_of(const Run& run) {
   Known known;
   for (const ProbeResult& result : run.results) {
@@ -128,7 +128,7 @@ std::vector<Run> read_levels(const std::string& path) {
 
 Known known_levels(const cli::Options& options, const DeviceInfo& device) {
   if (options.levels_runs.empty()) return {};
-  // Drivers pad their names. The newest of several runs counts.
+  // Names are compared without padding. The newest of several runs counts.
   const auto found = std::find_if(
       options.levels_runs.rbegin(), options.levels_runs.rend(),
       [&](const Run& each) { return trimmed(each.device.name) == trimmed(device.name); });
@@ -140,11 +140,11 @@ Known known_levels(const cli::Options& options, const DeviceInfo& device) {
 
 namespace {
 
-/// The last `parts` parts of a path; all of it where it has no more.
+/// Returns the last `parts` components of a path, or all of it.
 std::string_view tail(std::string_view path, std::size_t parts) {
   std::size_t at = path.size();
   for (; parts > 0; --parts) {
-    // At the root the whole path is the name.
+    // At the root, the path is its own name.
     const std::size_t slash = at == 0 ? std::string_view::npos : path.rfind('/', at - 1);
     if (slash == std::string_view::npos) return path;
     at = slash;
@@ -201,7 +201,7 @@ std::vector<std::string> series_in(const std::vector<Run>& runs) {
   return there;
 }
 
-/// Leaves out points, findings and warnings of other series.
+/// Removes points, findings and warnings of other series.
 void keep_series(ProbeResult& result, const std::vector<std::string>& series) {
   std::erase_if(result.points, [&](const Point& each) { return !contains(series, each.series); });
   std::erase_if(result.findings,
@@ -213,7 +213,7 @@ void keep_series(ProbeResult& result, const std::vector<std::string>& series) {
   make_card(result);
 }
 
-/// Returns whether the warning is about two probes of which neither is shown.
+/// Returns true for a warning about two probes that are not shown.
 bool is_between_others(const Warning& warning, const std::vector<std::string>& probes) {
   const std::string other = warning.facts.text_or("other_probe", "");
   return !other.empty() && !contains(probes, other) &&
@@ -315,7 +315,7 @@ std::vector<std::string> input_files(const cli::Options& options) {
   const auto add = [&](const std::vector<std::string>& more) {
     files.insert(files.end(), more.begin(), more.end());
   };
-  // Probes and terms are no files, though there may be one of that name.
+  // Words of other commands are not files.
   if (options.command == cli::Command::import) add(options.words);
   if (options.command == cli::Command::report || options.command == cli::Command::compare) {
     for (const std::string& word : options.words) {
@@ -327,7 +327,7 @@ std::vector<std::string> input_files(const cli::Options& options) {
   }
   add(trace_files(options));
   for (const AskedLaunch& each : options.launches) add(each.bundle.files);
-  // The program itself, and what it may read.
+  // The program, and files among its arguments.
   add(options.app);
   for (std::string& each : files) {
     if (each == "-") each = "/dev/stdin";

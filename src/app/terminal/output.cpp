@@ -28,7 +28,7 @@ namespace clprobe::terminal {
 
 namespace {
 
-/// A short name, even for a long one of the target: file systems allow 255 bytes.
+/// Returns a short name, since file systems limit names to 255 bytes.
 std::string random_name() {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789";
   constexpr int letters_in_name = 12;
@@ -39,19 +39,20 @@ std::string random_name() {
   return name;
 }
 
-/// Some file systems cannot sync (pipes mounted as files, some FUSE), which is no error.
+/// Syncs the file. Returns an errno, or 0 if the file system cannot sync (pipes mounted as files,
+/// some FUSE).
 int sync_contents(int descriptor) {
   if (::fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP) return 0;
   return errno;
 }
 
-/// Links to open descriptors are streams even if they lead to a file: the process that opened the
-/// file would not see its replacement.
+/// True for links to open descriptors, which are streams even if they lead to a file: the opener
+/// would not see a replacement.
 bool names_descriptor(std::string_view path) {
   return path.starts_with("/dev/std") || path.starts_with("/dev/fd/");
 }
 
-/// The descriptor that such a path names; -1 for one that names none.
+/// Returns the descriptor that /dev/stdout or /dev/fd/N names; -1 for other paths.
 int named_descriptor(std::string_view path) {
   if (path == "/dev/stdin") return STDIN_FILENO;
   if (path == "/dev/stdout") return STDOUT_FILENO;
@@ -65,26 +66,26 @@ int named_descriptor(std::string_view path) {
   return number;
 }
 
-/// The path behind symbolic links, even if no file exists there yet.
+/// Returns the path after following symbolic links, even if no file exists there.
 std::string follow_links(const std::string& path) {
-  constexpr int max_links = 40;  // as many as Linux follows
+  constexpr int max_links = 40;  // limit of Linux
   std::filesystem::path followed = path;
   for (int links = 0; links < max_links; ++links) {
     std::error_code error;
     const std::filesystem::path next = std::filesystem::read_symlink(followed, error);
-    if (error) break;  // no link
+    if (error) break;  // no further link
     followed = followed.parent_path() / next;
   }
   return followed.string();
 }
 
-/// A file next to the one that it will replace. The destructor removes it unless it has replaced
-/// the target. Make one only while signals are held back, since a signal that ends the program
-/// would leave the file.
+/// Temporary file next to its target. The destructor removes the file unless it has replaced the
+/// target. Create it only while signals are blocked, since a signal that ends the program would
+/// leave the file.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& target) {
-    // The umask decides who may read a new file; files of mkstemp are for their owner only.
+    // The umask sets the permissions; mkstemp would allow only the owner.
     constexpr mode_t everyone = 0666;
     constexpr int attempts = 100;
     const auto folder = std::filesystem::path(target).parent_path();
@@ -106,7 +107,7 @@ class TemporaryFile {
     if (!name_.empty()) ::unlink(name_.c_str());
   }
 
-  /// The errno of the first failure; 0 without one.
+  /// Returns the errno of the first failure; 0 without one.
   [[nodiscard]] int error() const { return error_; }
 
   void write(std::string_view text) {
@@ -117,10 +118,10 @@ class TemporaryFile {
   void replace(const std::string& target) {
     struct stat replaced {};
     if (::stat(target.c_str(), &replaced) == 0) {
-      // The old file's permissions stay if we may set them.
+      // Keeps the old file's permissions if allowed.
       static_cast<void>(::fchmod(descriptor_, replaced.st_mode & 07777U));
     }
-    // Network file systems tell only at the end that there was no room.
+    // Network file systems report a full disk only on close.
     if (::close(std::exchange(descriptor_, -1)) != 0) note(errno);
     if (error_ != 0) return;
     if (std::rename(name_.c_str(), target.c_str()) == 0) {
@@ -156,9 +157,9 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)), target_(path_
     open_stream();
     return;
   }
-  // Renaming onto a link would replace the link and leave the file that it names as it was.
+  // Resolves links, since a rename would replace the link instead of its target.
   target_ = follow_links(path_);
-  // A rename would also replace a read-only file, since it needs only the folder's permissions.
+  // Checks write access, since a rename needs only the folder's permissions.
   if (stat_error == 0 && ::access(target_.c_str(), W_OK) != 0) fail(errno);
   const system::HeldBackSignals until_it_is_gone;
   const TemporaryFile tried(target_);
@@ -190,14 +191,14 @@ void OutputFile::fail(std::string_view reason) const {
 void OutputFile::open_stream() {
   is_stream_ = true;
   const int named = named_descriptor(path_);
-  // A closed stdout may have been reopened as something that would swallow the results.
+  // open_missing_streams() may have reopened a closed stdout as a read-only file.
   if (named >= 0 && !system::is_open_for_writing(named)) fail(EBADF);
   try_stream();
 }
 
-/// Does not wait for the reader of a named pipe: `descriptor_` then stays -1.
+/// Opens the stream without waiting for the reader of a named pipe: `descriptor_` then stays -1.
 void OutputFile::try_stream() {
-  // Appending, for /dev/stdout that is a file with something in it.
+  // Appends, since /dev/stdout may be a file with contents.
   descriptor_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK);
   if (descriptor_ >= 0) return;
   const int error_number = errno;
@@ -206,8 +207,8 @@ void OutputFile::try_stream() {
   if (!is_pipe || error_number != ENXIO) fail(error_number);
 }
 
-/// Waits some seconds for a reader that is started along with clprobe. A longer wait would look
-/// like a hang.
+/// Waits up to 10 s for a reader that is started along with clprobe; a longer wait would look like
+/// a hang.
 void OutputFile::wait_for_reader() {
   constexpr std::chrono::seconds longest_wait{10};
   constexpr std::chrono::milliseconds between{20};
@@ -254,7 +255,7 @@ void OutputFile::replace_target(std::string_view text) const {
 
 void complain(std::string_view message) noexcept {
   try {
-    // A single write keeps lines of several processes apart.
+    // A single write keeps lines of several processes separate.
     system::write_to_stderr("clprobe: " + message_line(message) + "\n");
   } catch (const std::exception&) {
     system::write_to_stderr("clprobe: no memory is left for an error message\n");
@@ -272,8 +273,8 @@ void show_page(std::string_view text) {
   const char* const term = std::getenv("TERM");
   const std::optional<std::string> pager =
       pager_of(std::getenv("PAGER"), term == nullptr ? "" : term);
-  // As in git, less ends if the text fits on the screen (F), shows colours (R), and leaves
-  // what it showed (X); with LESS set it does as it is told.
+  // Options as in git: less ends if the text fits the screen (F), shows colours (R) and leaves the
+  // text (X). A user's LESS has precedence.
   if (pager && is_terminal(STDOUT_FILENO) &&
       system::pipe_to(*pager + " 2>/dev/null", text, {{"LESS", "FRX"}, {"LV", "-c"}}) == 0) {
     return;

@@ -29,8 +29,8 @@ std::string_view environment(const char* name) {
   return value == nullptr ? std::string_view{} : std::string_view{value};
 }
 
-// Wider than any screen with letters that can be read. Rules and paddings are as long as a line, so
-// that a nonsense COLUMNS would print hundreds of megabytes.
+// Maximum width. Rules and padding are as long as a line, so a nonsensical COLUMNS would print
+// hundreds of megabytes.
 constexpr int max_columns = 1000;
 
 bool is_dumb(std::string_view term) { return term.empty() || term == "dumb"; }
@@ -88,9 +88,9 @@ bool can_redraw(int descriptor) { return is_terminal(descriptor) && !is_dumb(env
 
 namespace {
 
-constexpr auto min_interval = std::chrono::milliseconds(100);  // more often than eyes follow
+constexpr auto min_interval = std::chrono::milliseconds(100);  // limit of redraws
 
-// A shorter bar shows nothing, and a longer one only moves the numbers away.
+// Shorter bars show too little; longer bars separate title and numbers.
 constexpr int min_bar_columns = 10;
 constexpr int max_bar_columns = 30;
 
@@ -111,7 +111,7 @@ std::string compose_bar(double done_share, int columns, bool unicode) {
 }  // namespace
 
 std::string format_time_left(double seconds_left) {
-  constexpr double max_seconds = 100.0 * 3600.0;  // beyond, nobody waits for it
+  constexpr double max_seconds = 100.0 * 3600.0;  // longer times are not shown
   if (!std::isfinite(seconds_left) || seconds_left < 0.0 || seconds_left > max_seconds) return "";
   const auto total = static_cast<std::int64_t>(std::ceil(seconds_left));
   const std::int64_t hours = total / 3600;
@@ -128,7 +128,7 @@ std::string format_time_passed(double seconds_passed) {
 
 std::string compose_title(const std::string& title, const std::string& activity,
                           double activity_seconds) {
-  constexpr double glance = 0.3;  // shorter, it would only flicker
+  constexpr double glance = 0.3;  // shorter activities would flicker
   if (activity.empty() || activity_seconds < glance) return title;
   if (activity_seconds < 1.0) return fmt::format("{}: {}", title, activity);
   return fmt::format("{}: {} ({:.0f} s)", title, activity, std::floor(activity_seconds));
@@ -164,7 +164,7 @@ ProgressLine::ProgressLine(int descriptor)
       unicode_(has_unicode()) {}
 
 ProgressLine::~ProgressLine() {
-  mover_ = {};  // before what it draws goes away
+  mover_ = {};  // joins the thread before clearing
   clear();
 }
 
@@ -191,7 +191,8 @@ void ProgressLine::redraw(Clock::time_point now) {
 
 void ProgressLine::keep_moving() {
   if (!can_redraw_ || mover_.joinable()) return;
-  // The thread inherits what is held back: interrupts are for those who wait for a driver.
+  // The thread inherits the blocked signals; interrupts are for the main thread, which waits for a
+  // driver.
   const system::HeldBackSignals held;
   mover_ = std::jthread([this](const std::stop_token& stop) {
     constexpr auto interval = std::chrono::milliseconds(250);
@@ -210,8 +211,8 @@ void ProgressLine::draw(Clock::time_point now) {
   Progress progress = *shown_;
   progress.title = compose_title(progress.title, activity_, Seconds(now - activity_since_).count());
   progress.seconds_passed = Seconds(now - unknown_since_).count();
-  // The last column stays free: some terminals wrap as soon as it is written. The width is asked
-  // each time, since windows are resized.
+  // Leaves the last column free, since some terminals wrap there. The width is read each time,
+  // since windows are resized.
   const int columns = width_columns(descriptor_) - 1;
   const std::string line = compose_progress(progress, columns, unicode_);
   static_cast<void>(system::write_all(descriptor_, fmt::format("{}{}", erase_line, line)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Abilities of the terminal behind a file descriptor.
+// Abilities of a terminal, and a line that shows progress and the time left.
 #pragma once
 
 #include <chrono>
@@ -15,10 +15,11 @@ enum class ColourMode { automatic, always, never };
 
 bool is_terminal(int descriptor);
 
-/// Columns of the terminal, up to 1000; otherwise COLUMNS of the environment, otherwise 80.
+/// Returns the columns of the terminal, up to 1000; otherwise COLUMNS of the environment, otherwise
+/// 80.
 int width_columns(int descriptor);
 
-/// Pure: the number of columns in COLUMNS; 80 unless it is a number from 1 to 1000.
+/// Returns the number in COLUMNS; 80 unless it is a number from 1 to 1000. Pure.
 int columns_of(std::string_view columns);
 
 /// Facts that decide about colour in automatic mode.
@@ -29,46 +30,46 @@ struct ColourFacts {
   bool is_terminal{false};
 };
 
-/// Pure. NO_COLOR is stronger than CLICOLOR_FORCE, and the mode is stronger than both.
+/// Returns true if colour is used: the mode decides, then NO_COLOR, then CLICOLOR_FORCE. Pure.
 bool decide_colour(ColourMode mode, const ColourFacts& facts);
 
-/// `decide_colour` with the facts of this process and of the descriptor.
+/// Applies decide_colour() to this process's environment and the descriptor.
 bool use_colour(ColourMode mode, int descriptor);
 
-/// Pure: the first variable that is not empty names the character set, as in POSIX.
+/// Returns true if the first non-empty variable names UTF-8, as in POSIX. Pure.
 bool locale_is_utf8(std::string_view lc_all, std::string_view lc_ctype, std::string_view lang);
 
-/// Returns whether the environment's locale is UTF-8, so that blocks and 'µ' can be shown.
+/// Returns true if the locale is UTF-8, so that blocks and 'µ' can be shown.
 bool has_unicode();
 
-/// Returns whether a line can be redrawn in place: on a terminal that is not dumb.
+/// Returns true if a line can be redrawn in place, on a terminal that is not dumb.
 bool can_redraw(int descriptor);
 
 struct Progress {
   std::string title{};
-  std::optional<double> done_share{};  ///< 0 to 1; nothing: not known
-  double seconds_left{-1.0};           ///< negative or not finite: not known
-  double seconds_passed{-1.0};         ///< shown where the share is not known
+  std::optional<double> done_share{};  ///< 0 to 1; nothing: unknown
+  double seconds_left{-1.0};           ///< negative or not finite: unknown
+  double seconds_passed{-1.0};         ///< shown if the share is unknown
 };
 
-/// "0:07 left", "1:02:05 left"; empty if the time is unknown. Rounded up, so that 0:00 is not shown
-/// before the end.
+/// Returns the time left, such as "0:07 left" or "1:02:05 left"; empty if unknown. Rounded up, so
+/// that 0:00 means the end.
 std::string format_time_left(double seconds_left);
 
-/// "0:07", rounded down; empty when it is not known.
+/// Returns the time passed, such as "0:07", rounded down; empty if unknown.
 std::string format_time_passed(double seconds_passed);
 
-/// "latency: preparing 1 GiB (3 s)": the activity follows the title once it lasts 0.3 s, and its
-/// time from 1 s on.
+/// Returns the title with the activity once it lasts 0.3 s, and with its time from 1 s on:
+/// "latency: preparing 1 GiB (3 s)".
 std::string compose_title(const std::string& title, const std::string& activity,
                           double activity_seconds);
 
-/// Title, bar, percent and time left in at most `columns` columns, without the end of the line.
-/// Pure. Narrow lines omit first the bar, then parts of the title, then the time.
+/// Returns title, bar, percentage and time left in at most `columns` columns, without a line end.
+/// Narrow lines omit the bar, then part of the title, then the time. Pure.
 std::string compose_progress(const Progress& progress, int columns, bool unicode);
 
-/// Draws in place on a descriptor, at most 10 times a second; nothing if the line cannot be
-/// redrawn. Ignores failing writes. The destructor clears the line. Any thread may call it.
+/// Progress line on a descriptor, redrawn in place at most 10 times per second; draws nothing if
+/// that is impossible. Ignores failing writes. The destructor clears the line. Thread-safe.
 class ProgressLine {
  public:
   using Clock = std::chrono::steady_clock;
@@ -81,15 +82,13 @@ class ProgressLine {
   ~ProgressLine();
 
   void show(const Progress& progress, Clock::time_point now = Clock::now());
-  /// Sets the activity that follows the title; draws nothing.
+  /// Sets the activity after the title, without drawing.
   void tell(const std::string& activity, Clock::time_point now = Clock::now());
-  /// Draws the last progress again with the time that has passed. Without a known share, that is
-  /// the time since it was first shown.
+  /// Redraws the last progress with the time passed.
   void redraw(Clock::time_point now = Clock::now());
-  /// Starts a thread that redraws the line while the program waits for a driver. It gets no
-  /// signals.
+  /// Starts a thread that redraws the line while a driver works. The thread receives no signals.
   void keep_moving();
-  /// Erases the line, before other output to the same terminal; the next `show` draws at once.
+  /// Erases the line before other output to the terminal; the next show() draws at once.
   void clear();
 
  private:
@@ -98,13 +97,13 @@ class ProgressLine {
   int descriptor_;
   bool can_redraw_;
   bool unicode_;
-  std::mutex mutex_{};  ///< of all below
+  std::mutex mutex_{};  ///< guards all following members
   std::optional<Progress> shown_{};
-  Clock::time_point unknown_since_{};  ///< where no share is known
+  Clock::time_point unknown_since_{};  ///< since when the share is unknown
   std::string activity_{};
   Clock::time_point activity_since_{};
   std::optional<Clock::time_point> drawn_{};
-  std::jthread mover_{};  ///< ends first
+  std::jthread mover_{};  ///< joined first
 };
 
 }  // namespace clprobe::terminal

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A page of a fixed width: lines of coloured text, and tables whose columns line up.
+// Pages of a fixed width: coloured lines, and tables with aligned columns.
 #pragma once
 
 #include <string>
@@ -10,34 +10,33 @@
 
 namespace clprobe::report {
 
-/// The meaning of a piece of text, which decides its colour.
+/// Meaning of a text, which decides its colour.
 enum class Ink { plain, heading, faint, good, caution, failure, first_series, heat };
 
-/// Amount of detail of a result: one among many, one that has the screen for itself, or all that is
-/// known (-v).
+/// Amount of detail of a result: one of many (brief), one or two on a screen (usual), or all that
+/// is known (whole, -v).
 enum class Form { brief, usual, whole };
 
-/// Text of one ink.
+/// Text of one colour.
 struct Span {
   std::string text{};
   Ink ink{Ink::plain};
-  /// Number of the series for Ink::first_series (six colours, repeated); warmth for Ink::heat, 0 to
-  /// 5.
+  /// Series number for Ink::first_series (six colours, repeated); heat level 0 to 5 for Ink::heat.
   int series{0};
 };
 
 struct Column {
-  std::string title{};    ///< with line ends where it has several lines
-  bool is_number{false};  ///< aligned to the right
-  int gap{2};             ///< spaces before it; less for what belongs to the column before
+  std::string title{};    ///< title; may have several lines
+  bool is_number{false};  ///< true: aligned to the right
+  int gap{2};             ///< spaces before the column
 };
 
 struct Row {
   std::vector<std::string> cells{};
-  std::string remark{};  ///< runs on from the first column without a cell, wrapped below itself
+  std::string remark{};  ///< text after the last cell, wrapped within its own column
   Ink remark_ink{Ink::faint};
-  int remark_gap{0};        ///< spaces before it, where the column has fewer
-  std::vector<Ink> inks{};  ///< inks by cell; cells without one are plain
+  int remark_gap{0};        ///< additional spaces before the remark
+  std::vector<Ink> inks{};  ///< colours by cell; further cells are plain
 };
 
 class Page {
@@ -46,22 +45,23 @@ class Page {
 
   [[nodiscard]] int width() const { return width_; }
   [[nodiscard]] bool is_unicode() const { return style_.unicode; }
-  /// Any text as this page may show it. All text of a page goes through here before it is measured.
+  /// Returns text in the characters that this page can show. All text must pass through this
+  /// function before it is measured.
   [[nodiscard]] std::string show(std::string_view text) const;
 
-  /// A line of spans that were passed through `show`; cut at the width, spaces at its end dropped.
+  /// Adds a line of spans from show(); cut at the width, without trailing spaces.
   void line(const std::vector<Span>& spans);
   void blank() { text_ += '\n'; }
-  /// Whole lines of another page of the same style.
+  /// Adds whole lines of another page of the same style.
   void append(std::string_view lines) { text_ += lines; }
-  /// `lead` and then the text, wrapped so that all lines of it begin below each other.
+  /// Adds `lead` and the text, wrapped so that its lines are aligned.
   void prose(std::string_view lead, std::string_view text, Ink ink);
-  /// Items next to each other, as many in a line as fit, with `gap` spaces between two.
+  /// Adds items side by side, as many per line as fit, with `gap` spaces between.
   void flow(const std::vector<std::vector<Span>>& items, int margin, int gap = 3);
-  /// Titles and rows. Empty columns are kept. Titles are left out when all are empty.
+  /// Adds titles and rows. Empty columns stay; titles are omitted if all are empty.
   void table(const std::vector<Column>& columns, const std::vector<Row>& rows, int indent,
              Ink titles = Ink::faint);
-  /// Columns that `table` needs for the cells; remarks wrap into what is left.
+  /// Returns the width that table() needs for the cells; remarks wrap into the rest.
   static int table_width(const std::vector<Column>& columns, const std::vector<Row>& rows,
                          int indent);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Renderers: pure functions from runs to text. They never measure, print or know a terminal.
+// Renderers: pure functions from runs, comparisons and surveys to text.
 #pragma once
 
 #include <span>
@@ -13,52 +13,52 @@
 
 namespace clprobe {
 
-/// Style of a rendering, and its destination.
+/// Style and destination of a rendering.
 struct TableStyle {
   int width{80};           ///< columns
-  bool colour{false};      ///< ANSI colours
-  bool unicode{true};      ///< chart characters; else ASCII
-  bool all_points{false};  ///< -v: every point, not only findings and chart
-  bool advice{true};       ///< warnings; -q leaves them out
-  bool is_stream{false};   ///< goes to stdout
-  std::string probe{};     ///< the probe that a picture shows
+  bool colour{false};      ///< true: ANSI colours
+  bool unicode{true};      ///< true: Unicode in charts; false: ASCII
+  bool all_points{false};  ///< -v: every point, in addition to findings and charts
+  bool advice{true};       ///< true: show warnings; -q omits them
+  bool is_stream{false};   ///< true if the target is stdout
+  std::string probe{};     ///< probe that a picture shows
 };
 
-/// The card of the device, then a section per probe, which is short if there are many. Several runs
-/// have their cards, unless they are many, and their findings in one table. `style.all_points` adds
-/// reasons, points and all tables. No line is wider than `style.width`. Every format replaces
-/// control characters in text from a driver or a file by '?'.
+/// Returns the device's card and a section per probe; sections are short if there are many. Several
+/// runs have cards, unless there are many, and one table of findings. `style.all_points` adds
+/// reasons, points and all tables. No line exceeds `style.width`. All formats replace control
+/// characters of drivers and files by '?'.
 std::string render_table(std::span<const Run> runs, const TableStyle& style);
 
-/// Long form: one row a sample, stable columns, RFC 4180 quoting, lines end with LF. The
-/// parameters' columns are those that occur in the runs, in the order of their first appearance.
-/// `ns_per_access` is empty where a sample alone has no time (slopes without an in-kernel clock).
-/// Text that a spreadsheet would run as a formula (=, +, -, @) begins with an apostrophe.
+/// Returns one row per sample: stable columns, RFC 4180 quoting, LF line ends. Columns of
+/// parameters are those of the runs, in order of first appearance. `ns_per_access` is empty if a
+/// single sample has no time (slopes without an in-kernel clock). Text that a spreadsheet would run
+/// as a formula (=, +, -, @) begins with an apostrophe.
 std::string render_csv(std::span<const Run> runs);
 
-/// One row a finding, with its interval and how it was found; quoted and made safe as there.
+/// Returns one row per finding with its interval and method, quoted as in render_csv().
 std::string render_findings_csv(std::span<const Run> runs);
 
-/// One row a point of a curve, with the value that charts show of it and its interval.
+/// Returns one row per point of a curve, with the charted value and its interval.
 std::string render_curves_csv(std::span<const Run> runs);
 
-/// Tables to paste into an issue.
+/// Returns tables for an issue, in Markdown.
 std::string render_markdown(std::span<const Run> runs);
 
-/// One self-contained page: interactive charts, findings, methods, provenance and the raw data. It
-/// asks nothing of the network, and nothing in a run is ever executed by it.
+/// Returns a self-contained page: charts, findings, methods, provenance and raw data. The page
+/// loads nothing from the network and executes nothing of a run.
 std::string render_html(std::span<const Run> runs);
 
-/// The chart of one probe as a picture. Of several runs it shows the first series of the first run
-/// on each device that has it. Says so where no run has a curve of this probe.
+/// Returns the chart of a probe as a picture. For several runs, the first series of the first run
+/// on each device that has it. Says so if no run has a curve of this probe.
 std::string render_svg(std::span<const Run> runs, std::string_view probe);
 
-/// The prose of a warning: what was seen, and what to do. A code that this version does not know is
-/// shown as its words and facts.
+/// Returns the text of a warning: observation and advice. An unknown code is shown as its words and
+/// facts.
 std::string describe_warning(const Warning& warning);
 
-/// The prose of a warning by its title on a card or its code, without facts; empty if there is
-/// none.
+/// Returns the text of a warning, by its title on a card or its code, without facts; empty if
+/// unknown.
 std::string warning_text(std::string_view title);
 
 // Renderers of comparisons: pure functions from a comparison and its digests to text.
@@ -66,53 +66,54 @@ std::string warning_text(std::string_view title);
 inline constexpr std::string_view comparison_schema_name = "clprobe-comparison";
 inline constexpr int comparison_schema_version = 1;
 
-/// Who is better at what in at most 12 lines, then what changed, the largest first, and what could
-/// not be matched. With `style.all_points` all findings side by side, or of more than a few runs
-/// their ranges, the curves, and the reason of every verdict. No line is wider than `style.width`.
+/// Returns a summary of at most 12 lines, the changes (largest first), and what could not be
+/// matched. `style.all_points` adds all findings side by side (for many runs, their ranges), the
+/// curves, and the reason of every verdict. No line exceeds `style.width`.
 std::string render_comparison_table(const Comparison& comparison, std::span<const RunDigest> runs,
                                     const TableStyle& style);
 
-/// Everything, as one document with the schema name above; numbers are not rounded.
+/// Returns everything as one document with the schema name above; numbers are not rounded.
 std::string comparison_to_json(const Comparison& comparison, std::span<const RunDigest> runs);
 
-/// Long form: one row a finding and run, quoted and made safe as in `render_csv`.
+/// Returns one row per finding and run, quoted as in render_csv().
 std::string render_comparison_csv(const Comparison& comparison, std::span<const RunDigest> runs);
 
-/// A table to paste into an issue: one row a finding, the runs as columns.
+/// Returns a table for an issue, in Markdown: one row per finding, a column per run.
 std::string render_comparison_markdown(const Comparison& comparison,
                                        std::span<const RunDigest> runs);
 
-/// One self-contained page: the summary, the rows that changed with filters, the curves of all runs
-/// over each other and their ratios. It asks nothing of the network, and nothing of a run is
-/// executed by it.
+/// Returns a self-contained page: summary, filtered rows of changes, overlaid curves of all runs
+/// and their ratios. The page loads nothing from the network and executes nothing of a run.
 std::string render_comparison_html(const Comparison& comparison, std::span<const RunDigest> runs);
 
-/// One change on one line: "worse: latency global 2 latency: 142 ns -> 170 ns in 'new.json'".
+/// Returns one change on one line: "worse: latency global 2 latency: 142 ns -> 170 ns in
+/// 'new.json'".
 std::string change_text(const Comparison& comparison, std::span<const RunDigest> runs,
                         const ComparedPlace& place);
 
-// A survey of a program's kernels as text. Pure.
+// Renderers of surveys of a program's kernels. Pure.
 
-/// A program that ran under a survey.
+/// A surveyed program.
 struct SurveyedApp {
-  std::vector<std::string> words{};  ///< words as typed, files without their folders
+  std::vector<std::string> words{};  ///< words as typed, files without folders
   std::string started{};             ///< UTC
   ToolInfo tool{};
   int status{0};
   int signal{0};  ///< signal that ended the program; 0: none
   bool interrupted{false};
-  double wall_s{0.0};       ///< from its start to its end
-  survey::Survey survey{};  ///< sorted by device time
+  double wall_s{0.0};       ///< run time in seconds
+  survey::Survey survey{};  ///< survey, sorted by device time
 };
 
-/// "ended with status 3", "was ended by signal 11 (Segmentation fault)"; empty after a success.
+/// Returns "ended with status 3" or "was ended by signal 11 (Segmentation fault)"; empty after a
+/// success.
 std::string end_text(const SurveyedApp& app);
 
-/// The kernels by device time, the first twenty. `style.all_points`: all of them, and a row for
-/// each size.
+/// Returns the first twenty kernels by device time; with `style.all_points` all, with a row per
+/// size.
 std::string render_survey_table(const SurveyedApp& app, const TableStyle& style);
 std::string render_survey_json(const SurveyedApp& app);
-/// One row per signature.
+/// Returns one row per signature.
 std::string render_survey_csv(const SurveyedApp& app);
 std::string render_survey_markdown(const SurveyedApp& app);
 

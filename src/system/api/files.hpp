@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading a whole file.
+// Files, standard streams and temporary folders through POSIX.
 #pragma once
 
 #include <cstddef>
@@ -10,54 +10,53 @@
 
 namespace clprobe::system {
 
-/// The bytes of a file, which may be a pipe or a device. Waits for a pipe's writer until an
-/// interrupt. Throws std::system_error: what the system says, EFBIG for more than `max_bytes`,
-/// EINTR for an interrupt.
+/// Returns the bytes of a file, which may be a pipe or a device. Waits for a pipe's writer until an
+/// interrupt. Throws std::system_error: the system's error, EFBIG for more than `max_bytes`, EINTR
+/// for an interrupt.
 std::string read_file(const std::string& path, std::size_t max_bytes);
 
-/// Reads a plain file alone: throws ELOOP for a link, EINVAL for a pipe, a device or a folder. For
-/// names that come from others, who might name a file that only this user may read.
+/// Reads a regular file. Throws ELOOP for a link, EINVAL for a pipe, a device or a folder. For
+/// names given by others, who could name a file that only this user may read.
 std::string read_plain_file(const std::string& path, std::size_t max_bytes);
 
 // Writing to a file descriptor.
 
-/// Writes all of `text` to `descriptor`, however many calls it takes. Returns 0, or the errno of
-/// the call that failed. A closed pipe is EPIPE and a file beyond the process' limit EFBIG, both
-/// after `ignore_signals_of_writing`; an interrupt that comes while a reader is waited for is
-/// EINTR.
+/// Writes all of `text` to `descriptor`. Returns 0 or the errno of the failed call. After
+/// `ignore_signals_of_writing`, a closed pipe returns EPIPE and a file beyond the process's limit
+/// EFBIG. An interrupt while waiting for a reader returns EINTR.
 int write_all(int descriptor, std::string_view text);
 
-/// Such a write then returns an error rather than ending the process. For `main`, once.
+/// Makes writes to closed pipes and beyond file limits return an error instead of ending the
+/// process. Called once, by `main`.
 void ignore_signals_of_writing();
 
-// Text into another program.
+// Text piped to another program.
 
-/// Runs `command` by the shell with `text` on its stdin and what this process has as stdout and
-/// stderr, and waits for its end. `defaults` are variables that it gets where the environment has
-/// none of the name. Returns its exit status, 128 and more where a signal ended it, and -1 where it
-/// could not be started. That it does not read to the end is no error. Interrupts of the terminal
-/// are its own meanwhile. Call `ignore_signals_of_writing` first.
+/// Runs `command` in a shell with `text` as stdin, and waits for its end. Stdout and stderr are
+/// those of this process, and `defaults` are variables set only if the environment lacks them.
+/// Returns the exit status, 128 plus the signal, or -1 if the command could not be started. A
+/// command need not read all of the text. Ctrl-C reaches only the command. Call
+/// `ignore_signals_of_writing` first.
 int pipe_to(const std::string& command, std::string_view text,
             const std::vector<std::pair<std::string, std::string>>& defaults = {});
 
-// stdin, stdout and stderr, which whoever starts the program may have closed.
+// Standard streams that were closed when the program started.
 
-/// Puts /dev/null where one of the three is closed, for `main` before anything else is opened: the
-/// next file or socket would else get its number, and what is meant for a terminal would go there.
-/// Opened the wrong way round, so that a result written to a closed stdout is an error and not
-/// lost in silence.
+/// Opens /dev/null for each closed standard stream. `main` calls it first: otherwise the next
+/// opened file would get the stream's number. The file is opened in the wrong direction, so that
+/// writing a result to a closed stdout fails.
 void open_missing_streams();
 
 /// Returns true if the descriptor is open for writing.
 bool is_open_for_writing(int descriptor);
 
-/// Writes to stderr as far as it can: an error message that nobody can read is no error.
+/// Writes to stderr and ignores failures.
 void write_to_stderr(std::string_view text) noexcept;
 
-// A folder for the length of a run.
+// A folder that lasts as long as a run.
 
-/// A folder in TMPDIR or /tmp for its owner alone, removed with this object. The next run of the
-/// same user removes the folder of a killed run.
+/// A private folder in TMPDIR or /tmp, removed by the destructor. The next run of the same user
+/// removes the folder of a killed run.
 class TemporaryFolder {
  public:
   /// Throws std::system_error.

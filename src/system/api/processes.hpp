@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals that ask the program to end: Ctrl-C, a supervisor's SIGTERM, a terminal that is gone.
+// Signals that end the program: Ctrl-C, a supervisor's SIGTERM, a closed terminal. Started
+// programs.
 #pragma once
 
 #include <spawn.h>
@@ -19,7 +20,7 @@ void watch_for_interrupts();
 /// Returns true if a clean end was requested.
 bool is_interrupted();
 
-/// While it lives, signals wait: what is done meanwhile is done as a whole.
+/// Delays signals while it lives, so that an operation is not interrupted.
 class HeldBackSignals {
  public:
   HeldBackSignals();
@@ -33,13 +34,14 @@ class HeldBackSignals {
   sigset_t former_{};
 };
 
-// Starting another program.
+// Starting a program.
 
-/// "NAME=VALUE" of this process's variables with changes, of which the last of a name counts.
+/// Returns this process's variables with changes, as "NAME=VALUE"; the last change of a name
+/// counts.
 std::vector<std::string> environment_with(
     const std::vector<std::pair<std::string, std::string>>& changes);
 
-/// Settings of a program's start. SIGPIPE and SIGXFSZ, which this process ignores, have their
+/// Settings for starting a program. SIGPIPE and SIGXFSZ, which this process ignores, have their
 /// default effect there.
 class Spawn {
  public:
@@ -57,8 +59,8 @@ class Spawn {
   /// Puts the program into a process group of its own, which Ctrl-C does not reach.
   void use_own_group();
 
-  /// Starts `words`, of which the first is a path or is looked for in PATH. Returns the process.
-  /// Throws std::system_error.
+  /// Starts the program `words`; the first word is a path or is searched in PATH. Returns the
+  /// process. Throws std::system_error.
   [[nodiscard]] pid_t start(std::vector<std::string> words,
                             std::vector<std::string> environment) const;
 
@@ -68,9 +70,9 @@ class Spawn {
   short flags_{POSIX_SPAWN_SETSIGDEF};  // NOLINT(google-runtime-int): as POSIX has it
 };
 
-// Somebody else's program, from its start to its end.
+// Running a program of the user to its end.
 
-/// End of a program: by a signal, otherwise with a status.
+/// How a program ended: by a signal, otherwise with a status.
 struct ProgramEnd {
   int status{0};
   int signal{0};  ///< number of the signal; 0: none
@@ -79,11 +81,10 @@ struct ProgramEnd {
   [[nodiscard]] bool is_success() const { return signal == 0 && status == 0; }
 };
 
-/// Runs `words`, of which the first is looked for as a shell does, and waits for its end. It has
-/// this process's stdin, stderr and variables, with `variables` besides; what it writes to stdout
-/// goes to stderr, since stdout is for our results. An interrupt is its own to answer: where it
-/// does not end by itself, it is asked to (SIGTERM) after a second and ended after six. Throws
-/// std::system_error where it cannot be started.
+/// Runs the program `words`, searched in PATH, and waits for its end. It has this process's stdin,
+/// stderr and environment plus `variables`; its stdout goes to stderr, since stdout is for results.
+/// After an interrupt, a program that does not end gets SIGTERM after 1 s and SIGKILL after 6 s.
+/// Throws std::system_error if it cannot be started.
 ProgramEnd run_program(const std::vector<std::string>& words,
                        const std::vector<std::pair<std::string, std::string>>& variables);
 

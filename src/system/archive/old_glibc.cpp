@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets the archive of tools/package run with glibc 2.34: Debian 12 would link these functions as
-// those of glibc 2.35 and 2.36. The linker calls the ones here instead (tools/cmake/Static.cmake).
+// Replacements that let the archive of tools/package run with glibc 2.34: Debian 12 links these
+// functions as those of glibc 2.35 and 2.36. The linker calls the replacements
+// (tools/cmake/Static.cmake).
 #include <sys/random.h>
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are part of the program: kernels, the pages of `clprobe explain`, and what an HTML
-// page is made of.
+// Files embedded in the program: kernels, the pages of `clprobe explain`, and the parts of HTML
+// pages.
 #pragma once
 
 #include <string>
@@ -8,25 +8,24 @@
 
 namespace clprobe {
 
-/// The text of an embedded file: "latency.cl", "clock.clh", "latency.md", "report.js".
-/// Throws std::out_of_range when there is no such file.
+/// Returns an embedded file, such as "latency.cl", "clock.clh", "latency.md" or "report.js". Throws
+/// std::out_of_range if there is no such file.
 std::string_view embedded_file(std::string_view name);
 
-/// The source that a driver compiles: clock.clh, `preamble`, and the kernel file with the text of
-/// embedded files in place of the lines that include them. Throws std::out_of_range if there is no
-/// such file.
+/// Returns the source that a driver compiles: clock.clh, `preamble`, and the kernel file with its
+/// includes replaced by embedded files. Throws std::out_of_range if there is no such file.
 std::string kernel_source(std::string_view file, std::string_view preamble = {});
 
-/// SHA-256 of clock.clh, the headers that the kernel file includes and the file itself, as `cat
-/// cl/clock.clh cl/NAME | sha256sum` says of one that includes none. Throws std::out_of_range when
-/// there is no such kernel file.
+/// Returns the SHA-256 of clock.clh, the headers that the kernel file includes, and the kernel
+/// file: `cat cl/clock.clh cl/NAME | sha256sum` for a file without includes. Throws
+/// std::out_of_range if there is no such kernel file.
 std::string_view kernel_sha256(std::string_view name);
 
-/// The name of a script or style in a Content-Security-Policy: "sha256-" and base64.
-/// Throws std::out_of_range when there is no such script or style.
+/// Returns the hash of a script or style for a Content-Security-Policy: "sha256-" and base64.
+/// Throws std::out_of_range if there is no such script or style.
 std::string_view content_hash(std::string_view name);
 
-/// True if there is such a file.
+/// True if the file is embedded.
 bool has_embedded_file(std::string_view name);
 
 }  // namespace clprobe

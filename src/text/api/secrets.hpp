@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Removes passwords, tokens and keys from command lines that may be published. Pure.
+// Redaction of command lines and messages that may be published: passwords, tokens, keys, and
+// folders and names that identify a machine. Pure.
 #pragma once
 
 #include <span>
@@ -10,15 +11,13 @@
 namespace clprobe {
 
 /// Returns the words with "***" in place of possible secrets: values of names such as --password,
-/// -p, API_KEY= and "Authorization:", users in URLs, and the common forms of keys. Rather hides too
-/// much than too little.
+/// -p, API_KEY= and "Authorization:", users in URLs, and common forms of keys. In doubt, a word is
+/// hidden.
 std::vector<std::string> without_secrets(const std::vector<std::string>& words);
 
-/// Returns the options of a build with "***" in place of the values of definitions with such names,
-/// except numbers and types of OpenCL C.
+/// Returns build options with "***" in place of values of definitions with secret names, except
+/// numbers and types of OpenCL C.
 std::string options_without_secrets(std::string_view options);
-
-// Removes folders and names that identify a machine from messages that may be published.
 
 /// A folder ("/home/alice"), or a name of a person or a machine ("alice"), and its replacement.
 struct Place {

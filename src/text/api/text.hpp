@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// UTF-8 as terminals and pages show it: characters that may be shown, columns, cutting, wrapping.
-// Pure, and without the C locale, so that the same text looks the same everywhere.
+// UTF-8 for terminals and pages: safe characters, display columns, cutting, wrapping. Pure, and
+// independent of the C locale, so that text looks alike everywhere.
 #pragma once
 
 #include <algorithm>
@@ -50,7 +50,7 @@ std::vector<std::string> wrap(std::string_view utf8, int width);
 
 // Correction of mistyped words.
 
-/// The candidate that is most like `word` when one is close enough to be meant, else nothing.
+/// Returns the candidate nearest to `word` if it is close enough to be meant, else nothing.
 std::optional<std::string_view> nearest(std::string_view word,
                                         const std::vector<std::string_view>& candidates);
 

@@ -16,7 +16,7 @@ std::string kernel_source(std::string_view file, std::string_view preamble) {
     rest.remove_prefix(at + before.size());
     const std::size_t end = rest.find('"');
     source += embedded_file(rest.substr(0, end));
-    // The end of the line stays, before which the next one may stand.
+    // Keeps the end of the line, since the next include may follow it.
     rest.remove_prefix(rest.find('\n', end));
   }
   source += rest;
