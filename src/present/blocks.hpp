@@ -67,6 +67,16 @@ std::vector<Prose> notices_of(std::span<const Warning> warnings);
 /// Returns a result's advice (with the series as lead), failed points and warnings.
 std::vector<Prose> notices_of(const ProbeResult& result);
 
+/// Returns the program, its devices, kernels and notes. A screen has the first twenty kernels;
+/// `is_whole`: a row per signature.
+std::vector<Block> survey_blocks(const SurveyedApp& app, bool is_whole);
+
+/// Returns the blocks as text; `style.all_points`: a row per signature.
+std::string table_of_survey(const SurveyedApp& app, const TableStyle& style);
+
+/// Returns the hash of a surveyed program as sixteen hexadecimal digits.
+std::string program_text(const survey::Program& program);
+
 /// Returns the table in Markdown, with all columns.
 std::string to_markdown(const Table& table);
 /// Returns blocks in Markdown, separated by empty lines except items of a list.

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "compare/api/compare.hpp"
@@ -24,6 +25,8 @@ std::string run_text(const RunDigest& run);
 std::string run_origin(const RunDigest& run);
 /// Returns the counts of verdicts: "28 same, 1 worse, 1 unclear".
 std::string counts_text(const VerdictCounts& counts);
+/// Returns names and values of a point's key such as "working_set_bytes 65536, step_bytes 64".
+std::vector<std::pair<std::string_view, std::string_view>> parts_of_key(std::string_view key);
 /// Returns "1.02", or "1.000" near 1; empty without a ratio.
 std::string ratio_text(const std::optional<double>& ratio);
 /// Returns the title of a row from its series and level: "L2 latency", "memory read by one compute
@@ -70,6 +73,9 @@ struct Change {
   const ComparedRow* row{nullptr};
   std::size_t run{0};
 };
+
+/// Returns all runs except the baseline by number of changed findings, worst first.
+std::vector<std::size_t> runs_by_changes(const Comparison& comparison);
 
 /// Returns all changes, except cycles that repeat a time: worse first, then the largest. Ratios are
 /// ordered by distance from 1, shares by difference, words last.
@@ -118,5 +124,10 @@ Table changes_table(const Comparison& comparison, std::span<const Change> change
 std::vector<Figure> comparison_figures(std::span<const RunDigest> runs, std::size_t baseline,
                                        std::string_view probe,
                                        const std::vector<std::string>& names);
+
+/// Returns a self-contained page: summary, filtered rows of changes, overlaid curves of all runs
+/// and their ratios. The page loads nothing from the network and executes nothing of a run.
+std::string html_of_comparison(const Comparison& comparison, std::span<const RunDigest> runs,
+                               const TableStyle& style);
 
 }  // namespace clprobe::report

@@ -11,8 +11,7 @@
 #include "present/findings.hpp"
 #include "text/api/text.hpp"
 
-namespace clprobe {
-namespace report {
+namespace clprobe::report {
 namespace {
 
 constexpr std::size_t few_runs = 8;        // a screen summarises more runs
@@ -99,23 +98,8 @@ class ComparisonBlocks {
     if (is_crowd()) add_item("", more_text(runs_.size() - 1, "other runs"), Ink::faint, true);
   }
 
-  /// Returns the runs by number of changed findings, worst first.
-  [[nodiscard]] std::vector<std::size_t> by_changes() const {
-    const auto changed = [&](std::size_t run) {
-      const VerdictCounts& counts = comparison_.counts[run];
-      return std::pair(counts.worse + counts.different, counts.better);
-    };
-    std::vector<std::size_t> order;
-    for (std::size_t run = 0; run < runs_.size(); ++run) {
-      if (run != comparison_.baseline) order.push_back(run);
-    }
-    std::ranges::stable_sort(order,
-                             [&](std::size_t a, std::size_t b) { return changed(a) > changed(b); });
-    return order;
-  }
-
   void add_summary() {
-    std::vector<std::size_t> shown = by_changes();
+    std::vector<std::size_t> shown = runs_by_changes(comparison_);
     if (shown.empty()) return;
     blocks_.emplace_back(Heading{});
     const std::size_t rest =
@@ -212,8 +196,8 @@ class ComparisonBlocks {
     for (const ComparedRow& row : comparison_.rows) {
       for (std::size_t run = 0; run < row.cells.size(); ++run) {
         const Judgement& judged = row.cells[run].judgement;
-        const bool is_told = !judged.reason.empty() && !is_unresolved(row);
-        if (run == comparison_.baseline || !is_told) continue;
+        const bool has_verdict = !judged.reason.empty() && !is_unresolved(row);
+        if (run == comparison_.baseline || !has_verdict) continue;
         add_item(
             run_letter(run),
             fmt::format("{}: {}: {}", change_title(row), to_word(judged.verdict), judged.reason),
@@ -234,7 +218,7 @@ class ComparisonBlocks {
 
   void add_totals() {
     blocks_.emplace_back(Heading{});
-    std::vector<std::size_t> shown = by_changes();
+    std::vector<std::size_t> shown = runs_by_changes(comparison_);
     if (is_crowd()) {
       shown.resize(std::min(shown.size(), listed_runs));
     } else {
@@ -297,21 +281,4 @@ Table changes_table(const Comparison& comparison, std::span<const Change> change
   return table;
 }
 
-}  // namespace report
-
-std::string render_comparison_table(const Comparison& comparison, std::span<const RunDigest> runs,
-                                    const TableStyle& style) {
-  report::Page page(style);
-  const report::Detail detail = style.all_points ? report::Detail::reasons : report::Detail::screen;
-  report::add_blocks(page, report::blocks_of(comparison, runs, detail, page.width()),
-                     report::Form::usual);
-  return page.text();
-}
-
-std::string render_comparison_markdown(const Comparison& comparison,
-                                       std::span<const RunDigest> runs) {
-  constexpr int any_width = 1000;
-  return report::to_markdown(report::blocks_of(comparison, runs, report::Detail::all, any_width));
-}
-
-}  // namespace clprobe
+}  // namespace clprobe::report

@@ -22,26 +22,20 @@
 #include "present/safe_text.hpp"
 #include "text/api/text.hpp"
 
-namespace clprobe {
-namespace report {
+namespace clprobe::report {
 namespace {
 
 /// Numeric parameters of a point's key.
 using Coordinates = std::map<std::string, double, std::less<>>;
 
-/// Reads the numbers of a key such as "working_set_bytes 65536, step_bytes 64"; words are skipped.
+/// Returns the finite numbers of a key; words are skipped.
 Coordinates coordinates_of(std::string_view key) {
   Coordinates found;
-  while (!key.empty()) {
-    const std::size_t end = std::min(key.find(", "), key.size());
-    const std::string_view part = key.substr(0, end);
-    const std::size_t blank = std::min(part.find(' '), part.size());
-    const std::string_view digits = part.substr(std::min(blank + 1, part.size()));
+  for (const auto& [name, digits] : parts_of_key(key)) {
     double value = 0.0;
     const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     const bool is_number = read.ec == std::errc() && read.ptr == digits.data() + digits.size();
-    if (is_number && std::isfinite(value)) found.emplace(part.substr(0, blank), value);
-    key.remove_prefix(std::min(end + 2, key.size()));
+    if (is_number && std::isfinite(value)) found.emplace(name, value);
   }
   return found;
 }
@@ -277,27 +271,21 @@ std::string summary_card(const Comparison& comparison, std::span<const RunDigest
   return card_article(run, name, html);
 }
 
-/// Returns the runs with cards; of too many runs, those that changed most.
-std::vector<std::size_t> runs_with_cards(const Comparison& comparison, std::size_t runs) {
-  std::vector<std::size_t> shown;
-  for (std::size_t run = 0; run < runs; ++run) {
-    if (run != comparison.baseline) shown.push_back(run);
+/// Returns the runs with cards, in order; of too many runs, those that changed most.
+std::vector<std::size_t> runs_with_cards(const Comparison& comparison) {
+  std::vector<std::size_t> shown = runs_by_changes(comparison);
+  if (shown.size() > max_cards) {
+    shown.resize(max_cards);
+  } else {
+    std::ranges::sort(shown);
   }
-  if (shown.size() <= max_cards) return shown;
-  const auto changes = [&](std::size_t run) {
-    const VerdictCounts& counts = comparison.counts[run];
-    return std::pair(counts.worse + counts.different, counts.better);
-  };
-  std::ranges::stable_sort(shown,
-                           [&](std::size_t a, std::size_t b) { return changes(a) > changes(b); });
-  shown.resize(max_cards);
   return shown;
 }
 
 std::string summary_section(const Comparison& comparison, std::span<const RunDigest> runs,
                             const std::vector<std::string>& names) {
   std::string cards;
-  const std::vector<std::size_t> shown = runs_with_cards(comparison, runs.size());
+  const std::vector<std::size_t> shown = runs_with_cards(comparison);
   for (const std::size_t run : shown) cards += summary_card(comparison, runs, run, names[run]);
   std::string html =
       fmt::format("<p>Baseline: {}. Changes up to {:.3g} % are ignored.</p>\n{}",
@@ -321,8 +309,8 @@ std::vector<Change> all_changes(const Comparison& comparison) {
   for (const Change& change : changes) seen.emplace(change.row, change.run);
   for (const ComparedRow& row : comparison.rows) {
     for (std::size_t run = 0; run < row.cells.size(); ++run) {
-      const bool is_told = run != comparison.baseline && !row.cells[run].judgement.reason.empty();
-      if (is_told && !seen.contains({&row, run})) changes.push_back({&row, run});
+      const bool is_judged = run != comparison.baseline && !row.cells[run].judgement.reason.empty();
+      if (is_judged && !seen.contains({&row, run})) changes.push_back({&row, run});
     }
   }
   return changes;
@@ -382,8 +370,8 @@ constexpr std::string_view data_text =
 std::string own_name(std::span<const RunDigest> runs, std::size_t run) {
   std::vector<std::string> parts = run_names(runs)[run];
   parts.erase(parts.begin());  // removes the model
-  const bool is_told = !parts.empty() && !parts.front().starts_with('#');
-  return is_told ? fmt::format("{}", fmt::join(parts, ", ")) : run_letter(run);
+  const bool has_own_name = !parts.empty() && !parts.front().starts_with('#');
+  return has_own_name ? fmt::format("{}", fmt::join(parts, ", ")) : run_letter(run);
 }
 
 std::string heading_of(std::span<const RunDigest> runs, std::size_t baseline) {
@@ -401,7 +389,10 @@ std::string heading_of(std::span<const RunDigest> runs, std::size_t baseline) {
   return fmt::format("{} runs compared with {}", runs.size() - 1, name(baseline));
 }
 
-std::string page_of(const Comparison& comparison, std::span<const RunDigest> runs) {
+}  // namespace
+
+std::string html_of_comparison(const Comparison& comparison, std::span<const RunDigest> runs,
+                               const TableStyle& style) {
   const std::vector<std::string> names = names_of(runs);
   std::string sections;
   std::string links = R"(<a href="#summary">summary</a><a href="#changes">findings</a>)";
@@ -422,9 +413,9 @@ std::string page_of(const Comparison& comparison, std::span<const RunDigest> run
   const std::string files =
       fmt::format("[{},{}]",
                   data_file("All verdicts (JSON)", "clprobe-comparison.json", "application/json",
-                            comparison_to_json(comparison, runs)),
+                            formats::json.comparison(comparison, runs, style)),
                   data_file("All verdicts (CSV)", "clprobe-comparison.csv", "text/csv",
-                            render_comparison_csv(comparison, runs)));
+                            formats::csv.comparison(comparison, runs, style)));
   return html_of({.title = "clprobe: " + heading,
                   .heading = html_text(printable(heading)),
                   .lead = html_text(counts_text(total_counts(comparison))),
@@ -436,11 +427,4 @@ std::string page_of(const Comparison& comparison, std::span<const RunDigest> run
                   .files = files});
 }
 
-}  // namespace
-}  // namespace report
-
-std::string render_comparison_html(const Comparison& comparison, std::span<const RunDigest> runs) {
-  return report::page_of(comparison, runs);
-}
-
-}  // namespace clprobe
+}  // namespace clprobe::report

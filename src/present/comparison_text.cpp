@@ -23,23 +23,15 @@
 namespace clprobe::report {
 namespace {
 
-/// Returns a key in words: "working set 64 KiB, step 64 B" for "working_set_bytes 65536, step_bytes
-/// 64".
 std::string key_text(std::string_view key) {
   std::string text;
-  while (!key.empty()) {
-    const std::size_t end = std::min(key.find(", "), key.size());
-    const std::string_view part = key.substr(0, end);
-    const std::size_t blank = part.find(' ');
-    const std::string_view name = part.substr(0, blank);
-    const std::string digits(blank == std::string_view::npos ? "" : part.substr(blank + 1));
-    const bool is_number = !digits.empty() &&
-                           digits.find_first_not_of("0123456789") == std::string::npos &&
-                           digits.size() < 18;
-    const Value value = is_number ? Value(std::int64_t{std::stoll(digits)}) : Value(digits);
+  for (const auto& [name, value] : parts_of_key(key)) {
+    const bool is_whole = !value.empty() && value.size() < 18 &&
+                          value.find_first_not_of("0123456789") == std::string_view::npos;
+    const std::string word(value);
+    const Value shown = is_whole ? Value(std::int64_t{std::stoll(word)}) : Value(word);
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", parameter_title(name),
-                        is_number ? parameter_text(name, value) : digits);
-    key.remove_prefix(std::min(end + 2, key.size()));
+                        parameter_text(name, shown));
   }
   return text;
 }
@@ -100,8 +92,8 @@ std::string unmatched_start(const Unmatched& each, std::size_t baseline) {
 }
 
 std::string unmatched_end(const Unmatched& each) {
-  const bool is_told = each.reason == only_in_baseline || each.reason == not_in_baseline;
-  return is_told ? "" : ": " + each.reason;
+  const bool is_named = each.reason == only_in_baseline || each.reason == not_in_baseline;
+  return is_named ? "" : ": " + each.reason;
 }
 
 /// Returns the finding's name, or for shares of a bar "memory data: L2 (gsi)".
@@ -131,6 +123,18 @@ std::string place_title(const ComparedRow& row) {
 }
 
 }  // namespace
+
+std::vector<std::pair<std::string_view, std::string_view>> parts_of_key(std::string_view key) {
+  std::vector<std::pair<std::string_view, std::string_view>> parts;
+  while (!key.empty()) {
+    const std::size_t end = std::min(key.find(", "), key.size());
+    const std::string_view part = key.substr(0, end);
+    const std::size_t blank = std::min(part.find(' '), part.size());
+    parts.emplace_back(part.substr(0, blank), part.substr(std::min(blank + 1, part.size())));
+    key.remove_prefix(std::min(end + 2, key.size()));
+  }
+  return parts;
+}
 
 std::string run_letter(std::size_t run) {
   constexpr std::size_t letters = 26;
@@ -175,17 +179,17 @@ std::string row_title(const ComparedRow& row) {
   const Finding& finding = row.baseline->finding;
   const std::string& title = row.baseline->series_title;
   // Titles of bandwidth series already name the finding.
-  const bool is_told = finding.name == "bandwidth" && finding.unit == "bytes_per_second";
-  if (is_told && !title.empty()) return place_title(row);
+  const bool is_named = finding.name == "bandwidth" && finding.unit == "bytes_per_second";
+  if (is_named && !title.empty()) return place_title(row);
   const std::string place = place_title(row);
   return fmt::format("{}{}{}{}", place, separator_after(title), place.empty() ? "" : " ",
                      finding_words(finding));
 }
 
 std::string change_title(const ComparedRow& row) {
-  const bool is_told =
+  const bool is_named =
       !row.baseline->series_title.empty() || row.probe == row.baseline->finding.name;
-  return is_told ? row_title(row) : fmt::format("{} {}", row.probe, row_title(row));
+  return is_named ? row_title(row) : fmt::format("{} {}", row.probe, row_title(row));
 }
 
 Finding shown_finding(const ComparedFinding& compared) {
@@ -423,6 +427,18 @@ std::string uncompared_text(const Comparison& comparison, std::size_t run) {
 }
 
 }  // namespace
+
+std::vector<std::size_t> runs_by_changes(const Comparison& comparison) {
+  std::vector<std::size_t> order;
+  for (std::size_t run = 0; run < comparison.counts.size(); ++run) {
+    if (run != comparison.baseline) order.push_back(run);
+  }
+  std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t run) {
+    const VerdictCounts& counts = comparison.counts[run];
+    return std::pair(counts.worse + counts.different, counts.better);
+  });
+  return order;
+}
 
 std::vector<Change> changes_of(const Comparison& comparison) {
   std::vector<Change> changes;

@@ -9,6 +9,7 @@
 #include "analysis/api/estimate.hpp"
 #include "clprobe/stacks.hpp"
 #include "present/api/report.hpp"
+#include "present/blocks.hpp"
 #include "present/comparison.hpp"
 #include "present/curves.hpp"
 #include "present/device_text.hpp"
@@ -59,9 +60,9 @@ void add_point(std::string& csv, const Point& point, const std::string& lead,
   }
 }
 
-}  // namespace
-
-std::string render_csv(std::span<const Run> runs) {
+/// Returns one row per sample. Columns of parameters are those of the runs, in order of first
+/// appearance. `ns_per_access` is empty if a single sample has no time (slopes without a clock).
+std::string csv_of_samples(std::span<const Run> runs, const TableStyle& /*style*/) {
   const std::vector<std::string> names = parameter_names(runs);
   std::string csv = "device_index,device,driver,probe,series";
   for (const std::string& name : names) csv += ',' + csv_cell(name);
@@ -76,7 +77,7 @@ std::string render_csv(std::span<const Run> runs) {
   return csv;
 }
 
-std::string render_findings_csv(std::span<const Run> runs) {
+std::string csv_of_findings(std::span<const Run> runs, const TableStyle& /*style*/) {
   std::string csv =
       "device_index,device,driver,started,probe,series,level,finding,value,low,high,unit,label,"
       "role,source,method,reason\n";
@@ -93,7 +94,7 @@ std::string render_findings_csv(std::span<const Run> runs) {
   return csv;
 }
 
-std::string render_curves_csv(std::span<const Run> runs) {
+std::string csv_of_curves(std::span<const Run> runs, const TableStyle& /*style*/) {
   std::string csv = "device,probe,series,x_name,x,value,low,high,unit\n";
   for (const Run& run : runs) {
     for (const ProbeResult& result : run.results) {
@@ -111,7 +112,8 @@ std::string render_curves_csv(std::span<const Run> runs) {
   return csv;
 }
 
-std::string render_comparison_csv(const Comparison& comparison, std::span<const RunDigest> runs) {
+std::string csv_of_comparison(const Comparison& comparison, std::span<const RunDigest> runs,
+                              const TableStyle& /*style*/) {
   std::string csv =
       "run,file,device,driver,started,probe,series,level,finding,unit,baseline_value,baseline_low,"
       "baseline_high,baseline_label,value,low,high,label,ratio,verdict,reason,part,view,"
@@ -140,26 +142,44 @@ std::string render_comparison_csv(const Comparison& comparison, std::span<const 
   return csv;
 }
 
+std::string csv_of_survey(const SurveyedApp& app, const TableStyle& /*style*/) {
+  std::string csv =
+      "kernel,program,program_kind,device,dimensions,global_0,global_1,global_2,local_0,local_1,"
+      "local_2,uses_svm,launches,timed,estimated,total_ns,min_ns,max_ns,share,is_main\n";
+  const survey::Sum total = app.survey.total();
+  const std::vector<survey::KernelShare> shares = survey::kernel_shares(app.survey.rows);
+  for (std::size_t i = 0; i < app.survey.rows.size(); ++i) {
+    const survey::Row& row = app.survey.rows[i];
+    const survey::Signature& of = row.signature;
+    const bool is_timed = row.sum.timed > 0;
+    const auto timed = [&](auto value) { return is_timed ? std::optional(value) : std::nullopt; };
+    csv +=
+        csv_line(of.kernel, report::program_text(of.program), to_word(of.program.kind), of.device,
+                 of.dimensions, of.global[0], of.global[1], of.global[2], of.local[0], of.local[1],
+                 of.local[2], row.uses_svm ? 1 : 0, row.sum.launches, row.sum.timed,
+                 row.sum.estimated, timed(row.sum.total_ns), timed(row.sum.min_ns),
+                 timed(row.sum.max_ns), timed(row.sum.share_of(total)), shares[i].is_main ? 1 : 0);
+  }
+  return csv;
+}
+
+}  // namespace
+
 constexpr Writer formats::csv{
     .name = "csv",
     .ending = ".csv",
     .details =
         "A `.csv` file has one row per sample; per finding if its name ends in "
         "`findings.csv`, per point if it ends in `curves.csv`. ",
-    .runs = [](std::span<const Run> runs, const TableStyle&) { return render_csv(runs); },
-    .comparison = [](const Comparison& comparison, std::span<const RunDigest> runs,
-                     const TableStyle&) { return render_comparison_csv(comparison, runs); },
-    .survey = [](const SurveyedApp& app, const TableStyle&) { return render_survey_csv(app); }};
+    .runs = csv_of_samples,
+    .comparison = csv_of_comparison,
+    .survey = csv_of_survey};
 
-constexpr Writer formats::findings{
-    .name = "findings",
-    .ending = "findings.csv",
-    .runs = [](std::span<const Run> runs, const TableStyle&) { return render_findings_csv(runs); },
-    .comparison = formats::csv.comparison};
+constexpr Writer formats::findings{.name = "findings",
+                                   .ending = "findings.csv",
+                                   .runs = csv_of_findings,
+                                   .comparison = csv_of_comparison};
 
-constexpr Writer formats::curves{
-    .name = "curves",
-    .ending = "curves.csv",
-    .runs = [](std::span<const Run> runs, const TableStyle&) { return render_curves_csv(runs); }};
+constexpr Writer formats::curves{.name = "curves", .ending = "curves.csv", .runs = csv_of_curves};
 
 }  // namespace clprobe

@@ -104,7 +104,6 @@ std::map<double, double> times_by(const ProbeResult& result, const DeviceInfo& d
   return times;
 }
 
-/// Returns a time in the plot's unit.
 double in_unit(const CardPlot& plot, double ns, const DeviceInfo& device) {
   return plot.unit == "cycles" ? ns * device.clock.ticks_per_ns : ns / ns_per_second;
 }

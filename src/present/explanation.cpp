@@ -35,7 +35,6 @@ Node parse_page(std::string_view page) {
   return Node(cmark_parse_document(page.data(), page.size(), CMARK_OPT_VALIDATE_UTF8));
 }
 
-/// Returns the node and all nodes below it, in the order of the text.
 std::vector<cmark_node*> nodes_in(cmark_node* root) {
   const std::unique_ptr<cmark_iter, FreeIterator> iterator(cmark_iter_new(root));
   std::vector<cmark_node*> nodes;
@@ -46,7 +45,6 @@ std::vector<cmark_node*> nodes_in(cmark_node* root) {
   return nodes;
 }
 
-/// Returns the children of a node.
 std::vector<cmark_node*> children_of(cmark_node* node) {
   std::vector<cmark_node*> children;
   for (cmark_node* each = cmark_node_first_child(node); each != nullptr;

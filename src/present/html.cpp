@@ -19,6 +19,7 @@
 #include "present/api/report.hpp"
 #include "present/blocks.hpp"
 #include "present/card.hpp"
+#include "present/comparison.hpp"
 #include "present/device_text.hpp"
 #include "present/findings.hpp"
 #include "present/safe_text.hpp"
@@ -36,7 +37,6 @@ std::string base64(const std::vector<Bytef>& bytes) {
   return text;
 }
 
-/// Returns a link to the heading next to it.
 std::string anchor(std::string_view id) {
   return fmt::format(R"(<a class="anchor" href="#{}" aria-label="Link to this section">#</a>)", id);
 }
@@ -172,7 +172,6 @@ std::string_view explanation_of(const std::string& probe) {
   return has_embedded_file(page) ? embedded_file(page) : std::string_view();
 }
 
-/// Runs with their titles in this page.
 struct Named {
   std::span<const Run> runs;
   std::vector<std::string> titles{};
@@ -331,7 +330,6 @@ std::string device_card(const Named& named, std::size_t number) {
   return card_article(number, named.titles[number], html + provenance(run) + reported(run.device));
 }
 
-/// Returns the card of a run.
 std::string summary(const Named& named, std::size_t number) {
   const DeviceCard card = card_of(named.runs[number]);
   const std::string facts =
@@ -389,7 +387,7 @@ constexpr std::string_view data_text =
     "<p>This page contains every sample, as one run document per device, which <code>clprobe "
     "report</code> reads. The page loads nothing from the network.</p>\n<p id=\"downloads\"></p>\n";
 
-std::string page_of(std::span<const Run> runs) {
+std::string html_of_runs(std::span<const Run> runs, const TableStyle& style) {
   const Named named{runs, run_titles(runs)};
   const std::vector<std::string> probes = probes_of(runs);
   std::string sections;
@@ -412,22 +410,19 @@ std::string page_of(std::span<const Run> runs) {
                   .runs = runs_data(runs),
                   .files = fmt::format("[{},{}]",
                                        data_file("Findings (CSV)", "clprobe-findings.csv",
-                                                 "text/csv", render_findings_csv(runs)),
+                                                 "text/csv", formats::findings.runs(runs, style)),
                                        data_file("Curves (CSV)", "clprobe-curves.csv", "text/csv",
-                                                 render_curves_csv(runs)))});
+                                                 formats::curves.runs(runs, style)))});
 }
 
 }  // namespace
 }  // namespace report
 
-std::string render_html(std::span<const Run> runs) { return report::page_of(runs); }
-
 constexpr Writer formats::html{
     .name = "html",
     .ending = ".html",
     .details = "An `.html` file is one page with charts, tables and the raw data. ",
-    .runs = [](std::span<const Run> runs, const TableStyle&) { return render_html(runs); },
-    .comparison = [](const Comparison& comparison, std::span<const RunDigest> runs,
-                     const TableStyle&) { return render_comparison_html(comparison, runs); }};
+    .runs = report::html_of_runs,
+    .comparison = report::html_of_comparison};
 
 }  // namespace clprobe

@@ -142,11 +142,50 @@ Json unmatched_json(const Unmatched& each) {
   return object;
 }
 
-}  // namespace
+using survey::Row;
 
-std::string comparison_to_json(const Comparison& comparison, std::span<const RunDigest> runs) {
+Json sizes_json(const survey::Signature& of, const survey::Sizes& sizes) {
+  if (of.dimensions == 0 || sizes == survey::Sizes{}) return nullptr;
+  Json list = Json::array();
+  for (std::uint32_t i = 0; i < of.dimensions; ++i) list.push_back(sizes.at(i));
+  return list;
+}
+
+Json row_json(const Row& row, const survey::Sum& total, const survey::KernelShare& kernel) {
+  const survey::Signature& of = row.signature;
+  const bool is_timed = row.sum.timed > 0;
+  return {{"kernel", of.kernel},
+          {"program", report::program_text(of.program)},
+          {"program_kind", to_word(of.program.kind)},
+          {"device", of.device},
+          {"global", sizes_json(of, of.global)},
+          {"local", sizes_json(of, of.local)},
+          {"uses_svm", row.uses_svm},
+          {"launches", row.sum.launches},
+          {"timed", row.sum.timed},
+          {"estimated", row.sum.estimated},
+          {"total_ns", is_timed ? Json(row.sum.total_ns) : Json()},
+          {"min_ns", is_timed ? Json(row.sum.min_ns) : Json()},
+          {"max_ns", is_timed ? Json(row.sum.max_ns) : Json()},
+          {"share", is_timed ? Json(row.sum.share_of(total)) : Json()},
+          {"kernel_share", is_timed ? Json(kernel.of_time) : Json()},
+          {"is_main", kernel.is_main}};
+}
+
+Json gaps_json(const survey::Survey& survey, bool of_launches) {
+  Json list = Json::array();
+  for (const survey::GapRow& row : survey::all_gaps()) {
+    const auto found = survey.gaps.find(row.gap);
+    if (found == survey.gaps.end() || survey::is_of_launches(row.gap) != of_launches) continue;
+    list.push_back({{"reason", row.word}, {"count", found->second}});
+  }
+  return list;
+}
+
+std::string json_of_comparison(const Comparison& comparison, std::span<const RunDigest> runs,
+                               const TableStyle& /*style*/) {
   Json document{
-      {"schema", comparison_schema_name},    {"schema_version", comparison_schema_version},
+      {"schema", "clprobe-comparison"},      {"schema_version", 1},
       {"baseline", comparison.baseline},     {"threshold_share", comparison.threshold},
       {"runs", runs_json(comparison, runs)}, {"summary", summary_json(comparison, runs.size())}};
   Json findings = Json::array();
@@ -163,16 +202,52 @@ std::string comparison_to_json(const Comparison& comparison, std::span<const Run
   return json::many_lines(document);
 }
 
-constexpr Writer formats::json{
-    .name = "json",
-    .ending = ".json",
-    // Readers of stdout do not know the number of devices, so they always get an array.
-    .runs =
-        [](std::span<const Run> runs, const TableStyle& style) {
-          return style.is_stream ? to_json_array(runs) : to_json(runs);
-        },
-    .comparison = [](const Comparison& comparison, std::span<const RunDigest> runs,
-                     const TableStyle&) { return comparison_to_json(comparison, runs); },
-    .survey = [](const SurveyedApp& app, const TableStyle&) { return render_survey_json(app); }};
+std::string json_of_survey(const SurveyedApp& app, const TableStyle& /*style*/) {
+  const survey::Survey& survey = app.survey;
+  const survey::Sum total = survey.total();
+  Json document{{"schema", "clprobe-survey"},
+                {"schema_version", 1},
+                {"tool",
+                 {{"version", app.tool.version},
+                  {"commit", app.tool.commit},
+                  {"compiler", app.tool.compiler}}},
+                {"started", app.started},
+                {"app", app.words},
+                {"status", app.signal == 0 ? Json(app.status) : Json()},
+                {"signal", app.signal == 0 ? Json() : Json(app.signal)},
+                {"interrupted", app.interrupted},
+                {"wall_s", app.wall_s},
+                {"device_ns", total.total_ns},
+                {"launches", total.launches},
+                {"timed", total.timed},
+                {"estimated", total.estimated},
+                {"has_doubtful_times", survey::has_doubtful_times(survey)},
+                {"processes", Json::array()},
+                {"kernels", Json::array()},
+                {"not_timed", gaps_json(survey, true)},
+                {"not_counted", gaps_json(survey, false)}};
+  for (const survey::Process& process : survey.processes) {
+    document["processes"].push_back({{"id", process.id}, {"name", process.name}});
+  }
+  const std::vector<survey::KernelShare> shares = survey::kernel_shares(survey.rows);
+  for (std::size_t i = 0; i < survey.rows.size(); ++i) {
+    document["kernels"].push_back(row_json(survey.rows[i], total, shares[i]));
+  }
+  return document.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
+}
+
+/// Returns a document, or for stdout always an array, since its readers do not know the number of
+/// devices.
+std::string json_of_runs(std::span<const Run> runs, const TableStyle& style) {
+  return style.is_stream ? to_json_array(runs) : to_json(runs);
+}
+
+}  // namespace
+
+constexpr Writer formats::json{.name = "json",
+                               .ending = ".json",
+                               .runs = json_of_runs,
+                               .comparison = json_of_comparison,
+                               .survey = json_of_survey};
 
 }  // namespace clprobe

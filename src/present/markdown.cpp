@@ -7,6 +7,7 @@
 #include "present/api/report.hpp"
 #include "present/blocks.hpp"
 #include "present/card.hpp"
+#include "present/comparison.hpp"
 #include "present/device_text.hpp"
 #include "present/findings.hpp"
 #include "present/side_by_side.hpp"
@@ -56,7 +57,9 @@ void add_run(const Run& run, std::vector<Block>& blocks) {
 }  // namespace
 }  // namespace report
 
-std::string render_markdown(std::span<const Run> runs) {
+namespace {
+
+std::string markdown_of_runs(std::span<const Run> runs, const TableStyle& /*style*/) {
   std::vector<report::Block> blocks;
   if (runs.size() > 1) {
     for (const report::SharedGrid& grid : report::compare_findings(runs)) {
@@ -68,13 +71,22 @@ std::string render_markdown(std::span<const Run> runs) {
   return report::to_markdown(blocks);
 }
 
-constexpr Writer formats::markdown{
-    .name = "markdown",
-    .ending = ".md",
-    .runs = [](std::span<const Run> runs, const TableStyle&) { return render_markdown(runs); },
-    .comparison = [](const Comparison& comparison, std::span<const RunDigest> runs,
-                     const TableStyle&) { return render_comparison_markdown(comparison, runs); },
-    .survey = [](const SurveyedApp& app,
-                 const TableStyle&) { return render_survey_markdown(app); }};
+std::string markdown_of_comparison(const Comparison& comparison, std::span<const RunDigest> runs,
+                                   const TableStyle& /*style*/) {
+  constexpr int any_width = 1000;
+  return report::to_markdown(report::blocks_of(comparison, runs, report::Detail::all, any_width));
+}
+
+std::string markdown_of_survey(const SurveyedApp& app, const TableStyle& /*style*/) {
+  return report::to_markdown(report::survey_blocks(app, true));
+}
+
+}  // namespace
+
+constexpr Writer formats::markdown{.name = "markdown",
+                                   .ending = ".md",
+                                   .runs = markdown_of_runs,
+                                   .comparison = markdown_of_comparison,
+                                   .survey = markdown_of_survey};
 
 }  // namespace clprobe

@@ -45,7 +45,6 @@ std::string_view escape_of(const Span& span) {
   return "";
 }
 
-/// Returns the lines of a column's title.
 std::vector<std::string> title_lines(const Column& column) {
   std::vector<std::string> lines;
   std::string_view rest = column.title;

@@ -72,7 +72,6 @@ std::string description_of(std::span<const Stack> stacks) {
   return text;
 }
 
-/// Returns some of the curves, with their notes.
 Chart curves_from(const Chart& chart, std::size_t first, std::size_t count) {
   Chart part = chart;
   const auto begin = chart.series.begin() + static_cast<std::ptrdiff_t>(first);
@@ -88,7 +87,6 @@ Chart curves_from(const Chart& chart, std::size_t first, std::size_t count) {
   return part;
 }
 
-/// Figures of a probe in some runs.
 class Figures {
  public:
   Figures(std::span<const Run> runs, std::string_view probe, bool has_values)
@@ -309,11 +307,15 @@ constexpr std::string_view dark_style = R"(<style>
 
 }  // namespace report
 
-std::string render_svg(std::span<const Run> runs, std::string_view probe) {
-  std::string svg = report::Figures(runs, probe, false).views().front().svg;
+namespace {
+
+std::string svg_of_runs(std::span<const Run> runs, const TableStyle& style) {
+  std::string svg = report::Figures(runs, style.probe, false).views().front().svg;
   // In an HTML page, the page's style decides the colours.
   return svg.insert(svg.find('\n') + 1, report::dark_style);
 }
+
+}  // namespace
 
 constexpr Writer formats::svg{
     .name = "svg",
@@ -321,8 +323,7 @@ constexpr Writer formats::svg{
     .details =
         "An `.svg` file is one chart; with several probes, its name begins with the probe to "
         "draw, as in `latency.svg`. ",
-    .runs = [](std::span<const Run> runs,
-               const TableStyle& style) { return render_svg(runs, style.probe); },
+    .runs = svg_of_runs,
     .is_of_one_probe = true};
 
 }  // namespace clprobe

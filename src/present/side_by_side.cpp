@@ -86,7 +86,6 @@ std::map<std::string_view, std::set<int>> levels_by_series(const ProbeResult& re
   return levels;
 }
 
-/// Returns the digest of one result for `compare`.
 ComparedResult digest_of(const Run& run, const ProbeResult& result) {
   Run alone;
   alone.device = run.device;
@@ -123,7 +122,6 @@ std::string place_text(int place) {
 
 namespace {
 
-/// Returns the position of a finding's level; nothing without a level.
 std::optional<int> place_of(const LevelPlaces& places, const Finding& finding) {
   if (!finding.level) return std::nullopt;
   return places.at({finding.series, *finding.level});
@@ -200,7 +198,6 @@ bool is_shown(const SharedRow& row, std::size_t name, Form form) {
   });
 }
 
-/// Returns the bars of a result in its first view.
 std::vector<Stack> first_view(const Run& run, const std::string& probe) {
   const ProbeResult* const result = find_result(run, probe);
   if (result == nullptr) return {};

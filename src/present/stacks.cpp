@@ -275,7 +275,6 @@ std::vector<Block> shares_blocks(std::span<const Finding> findings) {
 
 namespace {
 
-/// Letters of the known categories.
 constexpr std::string_view letters = "#cdMDSb.fu?";
 static_assert(letters.size() == known_categories.size());
 
@@ -324,7 +323,6 @@ Marks marks_of(const std::vector<Stack>& stacks) {
   return {std::move(labels), std::move(marks)};
 }
 
-/// Draws the letters with their categories.
 void draw_legend(Page& page, const Marks& marks) {
   const std::vector<std::string> categories = category_names(marks.labels);
   std::vector<std::vector<Span>> items;
@@ -341,7 +339,6 @@ Span span_of(std::size_t category, int cells, const Marks& marks) {
           static_cast<int>(category)};
 }
 
-/// Adds the letters of a bar with a length of `cells`.
 void add_cells(const Stack& stack, int cells, const Marks& marks, std::vector<Span>& spans) {
   const std::vector<int> given = cells_of(categories_of(stack, marks.labels), cells);
   for (std::size_t k = 0; k < given.size(); ++k) {
@@ -349,7 +346,6 @@ void add_cells(const Stack& stack, int cells, const Marks& marks, std::vector<Sp
   }
 }
 
-/// Widths of the columns before the bars.
 struct Margin {
   int name{0};
   int time{0};

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <span>
 #include <string>
@@ -16,7 +15,6 @@
 
 #include "present/api/page.hpp"
 #include "present/blocks.hpp"
-#include "present/safe_text.hpp"
 #include "text/api/text.hpp"
 
 namespace clprobe {
@@ -24,14 +22,12 @@ namespace {
 
 using report::Block;
 using report::Cell;
-using report::csv_line;
 using report::Ink;
 using report::Page;
 using report::Prose;
 using report::Table;
 using survey::Row;
 using survey::Survey;
-using Json = nlohmann::ordered_json;
 
 std::string_view made_from(survey::ProgramKind kind) {
   switch (kind) {
@@ -57,11 +53,6 @@ std::string sizes_text(const survey::Signature& of, const survey::Sizes& sizes,
   return fmt::format(
       "{}",
       fmt::join(sizes.begin(), sizes.begin() + std::min<std::uint32_t>(of.dimensions, 3), "x"));
-}
-
-/// Returns the hash as sixteen hexadecimal digits.
-std::string program_text(const survey::Program& program) {
-  return fmt::format("{:016x}", program.hash);
 }
 
 /// Returns a share such as "12.3 %"; "-" if no launch was timed.
@@ -147,7 +138,8 @@ std::string remark_of(const Row& row, const std::set<std::string>& shared) {
   std::vector<std::string> parts;
   if (shared.contains(row.signature.kernel)) {
     constexpr std::size_t enough_digits = 8;  // as in short hashes of commits
-    parts.push_back("program " + program_text(row.signature.program).substr(0, enough_digits));
+    parts.push_back("program " +
+                    report::program_text(row.signature.program).substr(0, enough_digits));
   }
   const std::string_view from = made_from(row.signature.program.kind);
   if (!from.empty()) parts.emplace_back(from);
@@ -189,28 +181,29 @@ std::string short_name(const Page& page, const std::string& name, int columns) {
   return cut_to_width(shown, columns - display_width(tail), mark) + tail;
 }
 
-/// Line of the table: a row of the survey, or all rows of a kernel.
-struct Line {
+/// KernelLine of the table: a row of the survey, or all rows of a kernel.
+struct KernelLine {
   Row row{};
   std::size_t sizes{1};
   bool is_main{false};
 };
 
-std::vector<Line> lines_of_rows(const Survey& survey) {
+std::vector<KernelLine> lines_of_rows(const Survey& survey) {
   const std::vector<survey::KernelShare> shares = survey::kernel_shares(survey.rows);
-  std::vector<Line> lines;
+  std::vector<KernelLine> lines;
   for (std::size_t i = 0; i < survey.rows.size(); ++i) {
     lines.push_back({survey.rows[i], 1, shares[i].is_main});
   }
   return lines;
 }
 
-std::vector<Line> lines_of_kernels(const Survey& survey) {
+std::vector<KernelLine> lines_of_kernels(const Survey& survey) {
   const std::vector<survey::Kernel> kernels = survey::kernels_of(survey.rows);
   const std::size_t main_kernels = survey::count_main_kernels(kernels);
-  std::vector<Line> lines;
+  std::vector<KernelLine> lines;
   for (const survey::Kernel& kernel : kernels) {
-    Line line{survey.rows[kernel.rows.front()], kernel.rows.size(), lines.size() < main_kernels};
+    KernelLine line{survey.rows[kernel.rows.front()], kernel.rows.size(),
+                    lines.size() < main_kernels};
     line.row.sum = kernel.sum;
     for (const std::size_t i : kernel.rows) {
       const Row& other = survey.rows[i];
@@ -224,7 +217,7 @@ std::vector<Line> lines_of_kernels(const Survey& survey) {
 
 constexpr std::size_t kernel_column = 7;
 
-Table table_of(const Survey& survey, std::span<const Line> lines) {
+Table table_of(const Survey& survey, std::span<const KernelLine> lines) {
   Table table{.head = {"", "share", "time", "launches", "each", "global", "local", "kernel", ""}};
   const survey::Sum total = survey.total();
   const bool has_devices = devices_of(survey).size() > 1;
@@ -232,7 +225,7 @@ Table table_of(const Survey& survey, std::span<const Line> lines) {
   const auto word = [](std::string text) {
     return Cell{.text = std::move(text), .is_number = false};
   };
-  for (const Line& line : lines) {
+  for (const KernelLine& line : lines) {
     const Row& row = line.row;
     std::string remark = remark_of(row, shared);
     if (has_devices) remark += (remark.empty() ? "on " : ", on ") + row.signature.device;
@@ -267,16 +260,16 @@ void shorten_names(const Page& page, Table& table) {
 }
 
 /// Returns what -v adds: kernels after the last line, and the sizes of kernels with several.
-std::string rest_text(const Survey& survey, std::span<const Line> shown,
-                      std::span<const Line> hidden) {
+std::string rest_text(const Survey& survey, std::span<const KernelLine> shown,
+                      std::span<const KernelLine> hidden) {
   double rest = 0.0;
-  for (const Line& line : hidden) rest += line.row.sum.share_of(survey.total());
+  for (const KernelLine& line : hidden) rest += line.row.sum.share_of(survey.total());
   std::vector<std::string> parts;
   if (!hidden.empty()) {
     parts.push_back(fmt::format("{} more, {:.1f} % of the device time",
                                 format_count(hidden.size(), "kernel"), 100.0 * rest));
   }
-  if (std::ranges::any_of(shown, [](const Line& line) { return line.sizes > 1; })) {
+  if (std::ranges::any_of(shown, [](const KernelLine& line) { return line.sizes > 1; })) {
     parts.emplace_back("a row for each size");
   }
   return parts.empty() ? "" : fmt::format("-v shows {}", fmt::join(parts, ", and "));
@@ -291,7 +284,6 @@ std::string main_share_text(const Survey& survey) {
   return fmt::format("* in total {:.0f} % of the device time", 100.0 * main_share);
 }
 
-/// Note on the times, or on missing launches.
 struct Note {
   std::string_view about;
   std::string text{};
@@ -317,9 +309,20 @@ std::string headline_of(const SurveyedApp& app) {
                      end.empty() ? "" : fmt::format("; the program {}", end));
 }
 
-/// Returns the program, its devices, kernels and notes. A screen has the first twenty kernels;
-/// `is_whole`: a row per signature.
-std::vector<Block> blocks_of(const SurveyedApp& app, bool is_whole) {
+}  // namespace
+
+std::string report::program_text(const survey::Program& program) {
+  return fmt::format("{:016x}", program.hash);
+}
+
+std::string end_text(const SurveyedApp& app) {
+  if (app.signal != 0) {
+    return fmt::format("was ended by signal {} ({})", app.signal, ::strsignal(app.signal));
+  }
+  return app.status == 0 ? "" : fmt::format("ended with status {}", app.status);
+}
+
+std::vector<report::Block> report::survey_blocks(const SurveyedApp& app, bool is_whole) {
   std::vector<Block> blocks;
   const auto add = [&](std::string text, Ink ink) {
     if (!text.empty()) {
@@ -333,10 +336,10 @@ std::vector<Block> blocks_of(const SurveyedApp& app, bool is_whole) {
     add(fmt::format("{} processes", processes), Ink::faint);
   }
   if (!app.survey.rows.empty()) {
-    const std::vector<Line> lines =
+    const std::vector<KernelLine> lines =
         is_whole ? lines_of_rows(app.survey) : lines_of_kernels(app.survey);
     const std::size_t shown = is_whole ? lines.size() : std::min(usual_lines, lines.size());
-    const std::span<const Line> all = lines;
+    const std::span<const KernelLine> all = lines;
     blocks.emplace_back(report::Heading{});
     blocks.emplace_back(table_of(app.survey, all.first(shown)));
     add(main_share_text(app.survey), Ink::plain);
@@ -348,120 +351,14 @@ std::vector<Block> blocks_of(const SurveyedApp& app, bool is_whole) {
   return blocks;
 }
 
-Json sizes_json(const survey::Signature& of, const survey::Sizes& sizes) {
-  if (of.dimensions == 0 || sizes == survey::Sizes{}) return nullptr;
-  Json list = Json::array();
-  for (std::uint32_t i = 0; i < of.dimensions; ++i) list.push_back(sizes.at(i));
-  return list;
-}
-
-Json row_json(const Row& row, const survey::Sum& total, const survey::KernelShare& kernel) {
-  const survey::Signature& of = row.signature;
-  const bool is_timed = row.sum.timed > 0;
-  return {{"kernel", of.kernel},
-          {"program", program_text(of.program)},
-          {"program_kind", to_word(of.program.kind)},
-          {"device", of.device},
-          {"global", sizes_json(of, of.global)},
-          {"local", sizes_json(of, of.local)},
-          {"uses_svm", row.uses_svm},
-          {"launches", row.sum.launches},
-          {"timed", row.sum.timed},
-          {"estimated", row.sum.estimated},
-          {"total_ns", is_timed ? Json(row.sum.total_ns) : Json()},
-          {"min_ns", is_timed ? Json(row.sum.min_ns) : Json()},
-          {"max_ns", is_timed ? Json(row.sum.max_ns) : Json()},
-          {"share", is_timed ? Json(row.sum.share_of(total)) : Json()},
-          {"kernel_share", is_timed ? Json(kernel.of_time) : Json()},
-          {"is_main", kernel.is_main}};
-}
-
-Json gaps_json(const survey::Survey& survey, bool of_launches) {
-  Json list = Json::array();
-  for (const survey::GapRow& row : survey::all_gaps()) {
-    const auto found = survey.gaps.find(row.gap);
-    if (found == survey.gaps.end() || survey::is_of_launches(row.gap) != of_launches) continue;
-    list.push_back({{"reason", row.word}, {"count", found->second}});
-  }
-  return list;
-}
-
-}  // namespace
-
-std::string end_text(const SurveyedApp& app) {
-  if (app.signal != 0) {
-    return fmt::format("was ended by signal {} ({})", app.signal, ::strsignal(app.signal));
-  }
-  return app.status == 0 ? "" : fmt::format("ended with status {}", app.status);
-}
-
-std::string render_survey_table(const SurveyedApp& app, const TableStyle& style) {
+std::string report::table_of_survey(const SurveyedApp& app, const TableStyle& style) {
   Page page(style);
-  std::vector<Block> blocks = blocks_of(app, style.all_points);
+  std::vector<Block> blocks = survey_blocks(app, style.all_points);
   for (Block& block : blocks) {
     if (auto* const table = std::get_if<Table>(&block)) shorten_names(page, *table);
   }
   report::add_blocks(page, blocks, report::Form::usual);
   return page.text();
-}
-
-std::string render_survey_json(const SurveyedApp& app) {
-  const survey::Survey& survey = app.survey;
-  const survey::Sum total = survey.total();
-  Json document{{"schema", "clprobe-survey"},
-                {"schema_version", 1},
-                {"tool",
-                 {{"version", app.tool.version},
-                  {"commit", app.tool.commit},
-                  {"compiler", app.tool.compiler}}},
-                {"started", app.started},
-                {"app", app.words},
-                {"status", app.signal == 0 ? Json(app.status) : Json()},
-                {"signal", app.signal == 0 ? Json() : Json(app.signal)},
-                {"interrupted", app.interrupted},
-                {"wall_s", app.wall_s},
-                {"device_ns", total.total_ns},
-                {"launches", total.launches},
-                {"timed", total.timed},
-                {"estimated", total.estimated},
-                {"has_doubtful_times", survey::has_doubtful_times(survey)},
-                {"processes", Json::array()},
-                {"kernels", Json::array()},
-                {"not_timed", gaps_json(survey, true)},
-                {"not_counted", gaps_json(survey, false)}};
-  for (const survey::Process& process : survey.processes) {
-    document["processes"].push_back({{"id", process.id}, {"name", process.name}});
-  }
-  const std::vector<survey::KernelShare> shares = survey::kernel_shares(survey.rows);
-  for (std::size_t i = 0; i < survey.rows.size(); ++i) {
-    document["kernels"].push_back(row_json(survey.rows[i], total, shares[i]));
-  }
-  return document.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
-}
-
-std::string render_survey_csv(const SurveyedApp& app) {
-  std::string csv =
-      "kernel,program,program_kind,device,dimensions,global_0,global_1,global_2,local_0,local_1,"
-      "local_2,uses_svm,launches,timed,estimated,total_ns,min_ns,max_ns,share,is_main\n";
-  const survey::Sum total = app.survey.total();
-  const std::vector<survey::KernelShare> shares = survey::kernel_shares(app.survey.rows);
-  for (std::size_t i = 0; i < app.survey.rows.size(); ++i) {
-    const Row& row = app.survey.rows[i];
-    const survey::Signature& of = row.signature;
-    const bool is_timed = row.sum.timed > 0;
-    const auto timed = [&](auto value) { return is_timed ? std::optional(value) : std::nullopt; };
-    csv +=
-        csv_line(of.kernel, program_text(of.program), to_word(of.program.kind), of.device,
-                 of.dimensions, of.global[0], of.global[1], of.global[2], of.local[0], of.local[1],
-                 of.local[2], row.uses_svm ? 1 : 0, row.sum.launches, row.sum.timed,
-                 row.sum.estimated, timed(row.sum.total_ns), timed(row.sum.min_ns),
-                 timed(row.sum.max_ns), timed(row.sum.share_of(total)), shares[i].is_main ? 1 : 0);
-  }
-  return csv;
-}
-
-std::string render_survey_markdown(const SurveyedApp& app) {
-  return report::to_markdown(blocks_of(app, true));
 }
 
 }  // namespace clprobe

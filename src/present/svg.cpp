@@ -99,7 +99,6 @@ const Label* choose(const std::vector<Label>& candidates, const std::vector<Labe
   return second_best;
 }
 
-/// Returns the second axis of a chart.
 Axis beside_axis_of(const Chart& chart) { return y_axis_of(Chart{.series = chart.beside}); }
 
 class Picture {
@@ -132,7 +131,6 @@ class Picture {
   }
 
  private:
-  /// Returns the width of the widest label of the left axis.
   [[nodiscard]] double label_width() const {
     double widest = 0.0;
     for (const double value : y_ticks_of(y_, min_label_gap / plot_height)) {
@@ -438,8 +436,8 @@ Reach reach_of(std::span<const Stack> stacks) {
   return reach;
 }
 
-/// Returns "saves at most 31 % of the app's device time" for causes; accounts of cycles state where
-/// time goes, not what is saved.
+/// Returns "saves at most 31 % of the program's device time" for causes; accounts of cycles state
+/// where time goes, not what is saved.
 std::string app_text(const Stack& stack, const StackPart& part) {
   const bool is_cause = stack.view == stack_view_shapley && part.label != stack_remainder &&
                         part.label != stack_not_resolved && part.share > 0.0;

@@ -18,6 +18,7 @@
 #include "present/blocks.hpp"
 #include "present/card.hpp"
 #include "present/chart.hpp"
+#include "present/comparison.hpp"
 #include "present/curves.hpp"
 #include "present/device_text.hpp"
 #include "present/findings.hpp"
@@ -437,7 +438,9 @@ void add_run(Page& page, const Run& run, const TableStyle& style, bool is_alone)
 }  // namespace
 }  // namespace report
 
-std::string render_table(std::span<const Run> runs, const TableStyle& style) {
+namespace {
+
+std::string table_of_runs(std::span<const Run> runs, const TableStyle& style) {
   // With more runs, cards are omitted in favour of the common table.
   constexpr std::size_t max_cards = 4;
   report::Page page(style);
@@ -457,10 +460,21 @@ std::string render_table(std::span<const Run> runs, const TableStyle& style) {
   return page.text();
 }
 
+std::string table_of_comparison(const Comparison& comparison, std::span<const RunDigest> runs,
+                                const TableStyle& style) {
+  report::Page page(style);
+  const report::Detail detail = style.all_points ? report::Detail::reasons : report::Detail::screen;
+  report::add_blocks(page, report::blocks_of(comparison, runs, detail, page.width()),
+                     report::Form::usual);
+  return page.text();
+}
+
+}  // namespace
+
 constexpr Writer formats::table{.name = "table",
                                 .ending = ".txt",
-                                .runs = render_table,
-                                .comparison = render_comparison_table,
-                                .survey = render_survey_table};
+                                .runs = table_of_runs,
+                                .comparison = table_of_comparison,
+                                .survey = report::table_of_survey};
 
 }  // namespace clprobe

@@ -143,7 +143,6 @@ std::optional<std::string> filled(std::string_view text, const Parameters& facts
   }
 }
 
-/// Returns the text of a code; null for a code of another version.
 const WarningText* find_text(std::string_view code) {
   const auto* const known = std::ranges::find(warning_texts, normalised(code), &WarningText::code);
   return known == warning_texts.end() ? nullptr : &*known;

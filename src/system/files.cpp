@@ -23,7 +23,6 @@
 namespace clprobe::system {
 namespace {
 
-/// An input file, which is closed on destruction.
 class InputFile {
  public:
   // O_NONBLOCK keeps a pipe without a writer from blocking the program, which must notice an
@@ -199,7 +198,6 @@ void remove_if_left(const fs::path& folder) {
   ::close(lock);
 }
 
-/// Removes the folders of killed runs.
 void remove_left(const fs::path& parent) {
   const std::string_view beginning = pattern.substr(0, pattern.find('X'));
   std::error_code error;

@@ -150,17 +150,17 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// Ends a program that does not end by itself after an interrupt.
-class Patience {
+class InterruptedProgram {
  public:
-  explicit Patience(pid_t child) : child_(child) {}
+  explicit InterruptedProgram(pid_t child) : child_(child) {}
 
-  void look() {
+  void end_if_slow() {
     if (!is_interrupted()) return;
-    if (!is_waiting_) since_ = Clock::now();
-    is_waiting_ = true;
+    if (!is_interrupted_) since_ = Clock::now();
+    is_interrupted_ = true;
     const auto waited = Clock::now() - since_;
-    if (waited > std::chrono::seconds(1) && !has_asked_) {
-      has_asked_ = true;
+    if (waited > std::chrono::seconds(1) && !was_terminated_) {
+      was_terminated_ = true;
       ::kill(child_, SIGTERM);
     }
     if (waited > std::chrono::seconds(6)) ::kill(child_, SIGKILL);
@@ -168,9 +168,9 @@ class Patience {
 
  private:
   pid_t child_;
-  bool is_waiting_{false};
+  bool is_interrupted_{false};
   Clock::time_point since_{};
-  bool has_asked_{false};
+  bool was_terminated_{false};
 };
 
 /// Waits until the program ends, at most 100 ms.
@@ -194,10 +194,10 @@ ProgramEnd run_program(const std::vector<std::string>& words,
   const pid_t child = spawn.start(words, environment_with(variables));
   // glibc 2.36 declares pidfd_open without extern "C".
   const auto descriptor = static_cast<int>(::syscall(SYS_pidfd_open, child, 0));
-  Patience patience(child);
+  InterruptedProgram interrupted(child);
   int status = 0;
   while (::waitpid(child, &status, WNOHANG) == 0) {
-    patience.look();
+    interrupted.end_if_slow();
     wait_a_moment(descriptor);
   }
   if (descriptor >= 0) ::close(descriptor);

@@ -69,7 +69,6 @@ std::string_view ascii_form(utf8proc_int32_t code) {
   return found == forms.end() ? std::string_view("?") : found->ascii;
 }
 
-/// Returns how many bytes of the text fit into `width` columns.
 std::size_t bytes_within(std::string_view text, int width) {
   std::string_view rest = text;
   while (!rest.empty()) {

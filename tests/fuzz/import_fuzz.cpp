@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     const std::vector<clprobe::Run> runs = clprobe::import_runs(text, hints);
     const std::string written = clprobe::to_json(runs);
     static_cast<void>(clprobe::runs_from_json(written));
-    static_cast<void>(clprobe::render_table(runs, {}));
+    static_cast<void>(clprobe::formats::table.runs(runs, {}));
   } catch (const clprobe::RunFormatError& error) {
     for (const char c : std::string_view(error.what())) {
       if (c >= 0x20 && c < 0x7f) continue;

@@ -62,7 +62,7 @@ std::vector<Shown> show_reports(std::span<const Run> runs, bool with_page) {
   wide.all_points = true;
   wide.unicode = true;
   wide.width = 200;
-  shown.push_back({"wide table", render_table(runs, wide)});
+  shown.push_back({"wide table", formats::table.runs(runs, wide)});
   std::set<std::string> probes;
   for (const Run& run : runs) {
     for (const ProbeResult& result : run.results) probes.insert(result.probe);
@@ -90,7 +90,7 @@ std::vector<Shown> show_comparisons(const Run& baseline, std::span<const Run> ru
   std::vector<Shown> shown;
   TableStyle wide;
   wide.all_points = true;
-  shown.push_back({"wide comparison", render_comparison_table(comparison, digests, wide)});
+  shown.push_back({"wide comparison", formats::table.comparison(comparison, digests, wide)});
   for (const Writer* const each : writers()) {
     if (each->comparison == nullptr || (each->name == "html" && !with_page)) continue;
     shown.push_back(

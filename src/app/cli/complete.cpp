@@ -139,7 +139,6 @@ Context read_context(std::span<const std::string> words, std::span<const Probe* 
   return context;
 }
 
-/// Collects candidates that begin with `typed`.
 class Candidates {
  public:
   explicit Candidates(std::string_view typed) : typed_(typed) {}
@@ -148,7 +147,6 @@ class Candidates {
     if (!word.starts_with(typed_)) return;
     lines_ += fmt::format("{}\t{}\n", word, description);
   }
-  /// Returns the answer of `--complete`.
   [[nodiscard]] std::string text(std::string_view kind) const {
     return fmt::format("{}\n{}", kind, lines_);
   }

@@ -55,19 +55,16 @@ void store(Options& options, Text text) {
   options.*member = text;
 }
 
-/// Stores the value that `read` returns for the text.
 template <auto member, auto read>
 void store(Options& options, Text text) {
   options.*member = read(text);
 }
 
-/// Stores a constant, for a flag without a value.
 template <auto member, auto value>
 void set(Options& options, Text /*text*/) {
   options.*member = value;
 }
 
-/// Stores the enumerator at the index of the value in `words`.
 template <auto member, const auto& words>
 void choose(Options& options, Text value) {
   using Enum = std::remove_reference_t<decltype(options.*member)>;

@@ -23,7 +23,6 @@ constexpr std::string_view help_advice = "`clprobe help` and `clprobe help PROBE
 // Name under which the parser stores words that belong to no option.
 constexpr const char* word_name = "probe-command-or-file";
 
-/// An option with its value, or a word that belongs to no option.
 struct Item {
   std::string name{};
   std::string value{};
@@ -31,7 +30,6 @@ struct Item {
   [[nodiscard]] bool is_word() const { return name == word_name; }
 };
 
-/// Command line in the order typed.
 struct Line {
   std::vector<Item> items{};
   std::size_t first_side{0};  ///< number of words before the `--` of `compare`; 0: none
@@ -207,7 +205,6 @@ Line read_line(const Words& arguments, Probes probes) {
   return line;
 }
 
-/// Returns the probe among the words; null if there are none or several.
 const ProbeFlags* only_probe(const Words& words, Probes probes) {
   const ProbeFlags* only = nullptr;
   for (const std::string& word : words) {
@@ -268,12 +265,12 @@ void check_value(const Flag& flag, const std::string& value) {
   }
 }
 
-void update_probe(ProbeOptions& asked, const Flag& flag, const std::string& value) {
+void update_probe(ProbeOptions& options_of_probe, const Flag& flag, const std::string& value) {
   OptionValue read = read_value(*flag.spec, value);
   if (flag.name == series_option) {
-    asked.series = std::get<Words>(std::move(read));
+    options_of_probe.series = std::get<Words>(std::move(read));
   } else {
-    asked.own.set(flag.name, std::move(read));
+    options_of_probe.own.set(flag.name, std::move(read));
   }
 }
 

@@ -23,7 +23,6 @@ const std::string* typed_value(const Typed& typed, std::string_view name) {
   return found == typed.flags.end() ? nullptr : &found->second;
 }
 
-/// Returns the probes and the commands of one word.
 Names with_commands(Names names) {
   for (const CommandRow& row : all_commands()) {
     if (is_one_word(row)) names.push_back(row.word);
@@ -37,7 +36,6 @@ void remove_repeated(Words& words) {
   words = std::move(kept);
 }
 
-/// Refuses flags that exclude each other.
 void check_contradictions(const Typed& typed) {
   using Pair = std::pair<std::string_view, std::string_view>;
   for (const auto& [one, other] : {Pair{"quick", "thorough"}, Pair{"quiet", "verbose"}}) {
@@ -189,7 +187,6 @@ void check_formats(const Options& options) {
   }
 }
 
-/// Refuses flags that the command would ignore.
 void check_flags_apply(const Options& options, const Typed& typed, std::string_view command) {
   for (const auto& [flag, value] : typed.flags) {
     if ((flag->commands & bit(options.command)) != 0) continue;

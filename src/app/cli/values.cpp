@@ -178,8 +178,7 @@ std::vector<int> parse_wholes(std::string_view text, std::uint64_t least, std::u
       refuse("{} is in descending order: write the smaller number first", quote(part));
     }
     for (std::uint64_t number = first; number <= last; ++number) {
-      const int added = static_cast<int>(number);
-      add_once(numbers, added);
+      add_once(numbers, static_cast<int>(number));
     }
   }
   constexpr std::size_t max_numbers = 256;  // more are probably a typing error
@@ -212,7 +211,6 @@ std::uint64_t parse_count(std::string_view text) {
 
 namespace {
 
-/// Visitor that reads the value of an option.
 struct Reader {
   std::string_view text;
 

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "app/cli/exit_codes.hpp"
 #include "app/cli/options.hpp"
+#include "compare/api/compare.hpp"
 #include "present/api/explain.hpp"
 
 namespace clprobe::commands {
@@ -28,6 +30,12 @@ int compare(const cli::Options& options);
 int compare_live(const cli::Options& options, const std::vector<std::string>& arguments);
 int profile(const cli::Options& options, const std::vector<std::string>& arguments);
 int import(const cli::Options& options, const std::vector<std::string>& arguments);
+
+/// Returns the exit code of --fail-on: 4 if a finding of both runs meets the condition, whatever
+/// else is missing; otherwise 5, with a line on stderr, if a run lacks results of the baseline;
+/// otherwise, or without a condition, 0.
+int check_fail_on(cli::FailOn condition, const Comparison& comparison,
+                  std::span<const RunDigest> runs);
 
 struct OtherPage {
   std::string_view

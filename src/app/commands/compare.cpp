@@ -32,7 +32,6 @@ bool is_met(cli::FailOn condition, Verdict verdict) {
          verdict != Verdict::unclear;
 }
 
-/// Returns the changes that meet the condition.
 std::vector<ComparedPlace> that_meet(cli::FailOn condition, const Comparison& comparison,
                                      std::vector<ComparedPlace> places) {
   std::erase_if(places, [&](const ComparedPlace& place) {
@@ -87,7 +86,6 @@ void name_not_significant(cli::FailOn condition, const Comparison& comparison,
                            count_compared(comparison), comparison.are_several ? "more" : "3"));
 }
 
-/// Returns " (and 2 more)" for a count of three.
 std::string and_more(std::size_t count) {
   return count > 1 ? fmt::format(" (and {} more)", count - 1) : std::string();
 }
@@ -204,7 +202,6 @@ bool is_same_file(const std::string& a, const std::string& b) {
   return a == b || (fs::equivalent(a, b, error) && !error);
 }
 
-/// Compared runs, and the index of the baseline.
 struct Selection {
   std::vector<RunDigest> runs{};
   std::size_t baseline{0};
@@ -220,7 +217,6 @@ void hide_folders(std::vector<RunDigest>& runs) {
   for (std::size_t i = 0; i < runs.size(); ++i) runs[i].file = names[i];
 }
 
-/// Files to compare.
 struct Files {
   std::vector<RunFile> all{};
   std::size_t baseline{0};

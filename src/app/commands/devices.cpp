@@ -92,7 +92,6 @@ std::vector<DeviceInfo> matches(const DeviceList& list, std::string_view word) {
   return found;
 }
 
-/// Returns the devices of one word of the comma list.
 std::vector<DeviceInfo> select_word(const DeviceList& list, std::string_view word) {
   // An empty word would match every name.
   if (word.empty()) {
@@ -133,7 +132,6 @@ bool is_simulated(std::string_view word) { return word.starts_with(simulated_pre
 /// Returns true if a word "sim:..." names a file instead of a preset.
 bool names_file(std::string_view word) { return word.ends_with(machine_file_ending); }
 
-/// Returns the machine of a word "sim:...".
 simulator::Machine machine_of(std::string_view word) {
   const std::string name(word.substr(simulated_prefix.size()));
   const bool is_file = names_file(word);

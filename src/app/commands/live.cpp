@@ -374,7 +374,6 @@ void measure_once(const cli::Options& options, const LiveObserver& live, Sides& 
 
 using system::is_interrupted;
 
-/// Live comparison, from options to exit code.
 class LiveComparison {
  public:
   LiveComparison(const cli::Options& options, const std::vector<std::string>& arguments)

@@ -42,7 +42,6 @@ std::vector<double> probe_seconds(const std::vector<const Probe*>& probes,
   return seconds;
 }
 
-/// Measurement of one device after another.
 class Measurement {
  public:
   Measurement(const cli::Options& options, const std::vector<std::string>& arguments)
@@ -161,7 +160,6 @@ class Measurement {
     say(fmt::format("{}: {}; the other results are kept", result.probe, result.reason));
   }
 
-  /// Ends the newest run.
   void conclude_run() {
     if (!runs_.empty()) runs_.back().interrupted = is_interrupted();
   }

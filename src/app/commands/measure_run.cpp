@@ -92,14 +92,14 @@ Request reference_request(const DeviceInfo& device, std::uint64_t seed) {
 class RunMeasurement {
  public:
   RunMeasurement(const cli::Options& options, Backend& backend, Observer observer,
-                 std::span<const Probe* const> probes, Run& run, const RunObserver& heard)
+                 std::span<const Probe* const> probes, Run& run, const RunObserver& run_observer)
       : options_(options),
         backend_(backend),
         device_(backend.device()),
         observer_(std::move(observer)),
         probes_(probes.begin(), probes.end()),
         run_(run),
-        heard_(heard) {
+        run_observer_(run_observer) {
     observer_.pass_over = [this](std::size_t probe) { keep(probe); };
   }
 
@@ -203,7 +203,6 @@ class RunMeasurement {
            Steady::now() - *saved_ >= std::max<Steady::duration>(between, saving_ * part);
   }
 
-  /// Stores a probe's result after a pass.
   void keep(std::size_t probe) {
     const bool is_done = engine_->is_done(probe);
     const bool is_first = probe >= run_.results.size();
@@ -216,7 +215,7 @@ class RunMeasurement {
     if (!is_done && !learns && !is_time_to_save()) return;
     update(probe);
     if (learns) probes_[probe]->learn(run_.results[probe], known_);
-    if (is_done) heard_.done(probe);
+    if (is_done) run_observer_.done(probe);
     if (is_time_to_save()) save();
   }
 
@@ -228,7 +227,7 @@ class RunMeasurement {
   void save() {
     const Steady::time_point begin = Steady::now();
     conclude_run();
-    heard_.save();
+    run_observer_.save();
     saved_ = Steady::now();
     saving_ = *saved_ - begin;
   }
@@ -259,7 +258,7 @@ class RunMeasurement {
   Observer observer_;
   std::vector<const Probe*> probes_;
   Run& run_;
-  const RunObserver& heard_;
+  const RunObserver& run_observer_;
   Known known_ = known_levels(options_, device_);
   std::vector<Forecast> forecasts_{};
   Engine* engine_{nullptr};
@@ -272,8 +271,8 @@ class RunMeasurement {
 }  // namespace
 
 void measure_run(const cli::Options& options, Backend& backend, Observer observer,
-                 std::span<const Probe* const> probes, Run& run, const RunObserver& heard) {
-  RunMeasurement(options, backend, std::move(observer), probes, run, heard).measure();
+                 std::span<const Probe* const> probes, Run& run, const RunObserver& run_observer) {
+  RunMeasurement(options, backend, std::move(observer), probes, run, run_observer).measure();
 }
 
 }  // namespace clprobe::commands

@@ -52,6 +52,6 @@ struct RunObserver {
 /// Measures the probes into `run` until all are done or the observer cancels. Throws UsageError as
 /// known_levels().
 void measure_run(const cli::Options& options, Backend& backend, Observer observer,
-                 std::span<const Probe* const> probes, Run& run, const RunObserver& heard);
+                 std::span<const Probe* const> probes, Run& run, const RunObserver& run_observer);
 
 }  // namespace clprobe::commands

@@ -21,7 +21,6 @@
 namespace clprobe::commands {
 namespace {
 
-/// Returns true if the device can run the probe at all.
 bool can_run(const Probe& probe, const DeviceInfo& device) {
   return is_simulated(device) ? probe.trace != nullptr : probe.open != nullptr;
 }

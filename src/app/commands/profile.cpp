@@ -51,7 +51,6 @@ struct OtherLoader {
 
 constexpr const char* loader_file = "libOpenCL.so.1";
 
-/// Returns the loader that the dynamic linker finds.
 std::string usual_loader() {
   void* const library = ::dlopen(loader_file, RTLD_LAZY);
   Dl_info info{};
@@ -209,7 +208,6 @@ std::string describe_problem(const SurveyedApp& app, const Found& found) {
   return problem;
 }
 
-/// Run of the program with its survey.
 struct SurveyedRun {
   SurveyedApp app{};
   bool used_opencl{false};
@@ -513,21 +511,22 @@ int profile(const cli::Options& options, const std::vector<std::string>& argumen
         "cannot use the folder in TMPDIR: {}; set TMPDIR to a writable folder", error.message()));
   }
   if (options.list_kernels) return list_app(options);
-  cli::Options asked = options;
-  if (!asked.levels_file.empty()) asked.levels_runs = read_levels(asked.levels_file);
-  if (!asked.app.empty()) return profile_app(asked, arguments);
-  if (!asked.kernel_file.empty()) {
-    return replay_bundles(asked,
-                          {{.launch = asked.launch_file,
-                            .kernel_file = asked.kernel_file,
-                            .headers = asked.headers_folder}},
+  cli::Options with_levels = options;
+  if (!with_levels.levels_file.empty())
+    with_levels.levels_runs = read_levels(with_levels.levels_file);
+  if (!with_levels.app.empty()) return profile_app(with_levels, arguments);
+  if (!with_levels.kernel_file.empty()) {
+    return replay_bundles(with_levels,
+                          {{.launch = with_levels.launch_file,
+                            .kernel_file = with_levels.kernel_file,
+                            .headers = with_levels.headers_folder}},
                           arguments);
   }
   std::vector<bundle::Source> sources;
-  for (const std::string& word : asked.words) {
-    sources.push_back({.launch = word, .headers = asked.headers_folder});
+  for (const std::string& word : with_levels.words) {
+    sources.push_back({.launch = word, .headers = with_levels.headers_folder});
   }
-  return replay_bundles(asked, sources, arguments);
+  return replay_bundles(with_levels, sources, arguments);
 }
 
 }  // namespace clprobe::commands

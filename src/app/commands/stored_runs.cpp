@@ -169,8 +169,8 @@ std::vector<std::string> run_names(const std::vector<std::string>& paths) {
     for (const std::string_view path : distinct) ++count[tail(path, parts)];
     for (std::size_t i = 0; i < paths.size(); ++i) {
       const std::string_view name = tail(paths[i], parts);
-      const bool is_told = count[name] == 1 || name == paths[i];
-      if (is_told && unnamed.contains(paths[i])) names[i] = name;
+      const bool is_distinct = count[name] == 1 || name == paths[i];
+      if (is_distinct && unnamed.contains(paths[i])) names[i] = name;
     }
     std::erase_if(unnamed, [&](std::string_view path) {
       const std::string_view name = tail(path, parts);

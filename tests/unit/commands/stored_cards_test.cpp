@@ -21,6 +21,7 @@
 #include "present/comparison.hpp"
 #include "run/api/json.hpp"
 #include "text/api/text.hpp"
+#include "unit/rendered.hpp"
 
 namespace clprobe {
 namespace {

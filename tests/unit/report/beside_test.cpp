@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "present/api/report.hpp"
+#include "unit/rendered.hpp"
 
 namespace clprobe {
 namespace {

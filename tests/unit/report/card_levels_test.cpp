@@ -11,6 +11,7 @@
 #include "present/api/report.hpp"
 #include "present/card.hpp"
 #include "text/api/text.hpp"
+#include "unit/rendered.hpp"
 
 namespace clprobe {
 namespace {

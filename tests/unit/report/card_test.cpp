@@ -12,6 +12,7 @@
 #include "golden.hpp"
 #include "present/api/report.hpp"
 #include "text/api/text.hpp"
+#include "unit/rendered.hpp"
 
 namespace clprobe {
 namespace {

@@ -13,6 +13,7 @@
 #include "example_runs.hpp"
 #include "present/api/report.hpp"
 #include "present/comparison.hpp"
+#include "unit/rendered.hpp"
 
 namespace clprobe {
 namespace {

@@ -19,6 +19,7 @@
 #include "present/safe_text.hpp"
 #include "present/svg.hpp"
 #include "text/api/embedded.hpp"
+#include "unit/rendered.hpp"
 
 namespace clprobe {
 namespace {

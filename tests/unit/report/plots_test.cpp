@@ -10,6 +10,7 @@
 
 #include "example_runs.hpp"
 #include "present/api/report.hpp"
+#include "unit/rendered.hpp"
 
 namespace clprobe {
 namespace {

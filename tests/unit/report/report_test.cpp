@@ -17,6 +17,7 @@
 #include "present/findings.hpp"
 #include "present/heat_map.hpp"
 #include "text/api/text.hpp"
+#include "unit/rendered.hpp"
 
 namespace clprobe {
 namespace {

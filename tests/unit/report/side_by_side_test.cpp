@@ -10,6 +10,7 @@
 #include "present/api/report.hpp"
 #include "present/side_by_side.hpp"
 #include "text/api/text.hpp"
+#include "unit/rendered.hpp"
 
 namespace clprobe {
 namespace {

@@ -20,6 +20,7 @@
 #include "present/stacks.hpp"
 #include "present/svg.hpp"
 #include "text/api/text.hpp"
+#include "unit/rendered.hpp"
 
 namespace clprobe {
 namespace {

@@ -9,6 +9,7 @@
 #include "text/api/text.hpp"
 #include "unit/golden.hpp"
 #include "unit/hidden_text.hpp"
+#include "unit/rendered.hpp"
 
 namespace clprobe {
 namespace {
