@@ -16,13 +16,14 @@ namespace clprobe::report {
 struct DeviceLevel {
   CardLevel own{};
   std::vector<std::string> columns{};  ///< texts by the card's column titles; may be empty
-  std::string note{};                  ///< "32 banks of 4 B"
+  std::string note{};                  ///< note such as "32 banks of 4 B"
 };
 
 /// Combined cards of all results of a run.
 struct DeviceCard {
   std::string title{};
-  std::string facts{};  ///< "132 compute units, 140 GiB, driver 580.159.04, 2026-11-22"
+  std::string
+      facts{};  ///< facts such as "132 compute units, 140 GiB, driver 580.159.04, 2026-11-22"
   std::vector<std::string> columns{};  ///< titles of columns with at least one text
   std::vector<DeviceLevel> levels{};
   std::vector<CardLine> lines{};

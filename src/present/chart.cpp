@@ -57,7 +57,7 @@ class Canvas {
   struct Cell {
     std::string text{};
     std::uint8_t dots{0};
-    int series{-1};  // -1: none
+    int series{-1};  // number of the series; -1: empty cell
 
     [[nodiscard]] bool is_empty() const { return series < 0; }
   };
@@ -216,7 +216,7 @@ void draw_legend(Page& page, const Chart& chart, int margin) {
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
     const int series = static_cast<int>(i);
     std::string mark = mark_of(series, page.is_unicode());
-    if (i == 0) mark += mark;  // two characters for a line
+    if (i == 0) mark += mark;  // shows the mark of a line twice
     items.push_back({{mark, Ink::first_series, series}, {" " + page.show(chart.series[i].name)}});
   }
   page.flow(items, margin + 1);
@@ -331,14 +331,15 @@ std::string x_title_of(const Chart& chart) {
   return chart.x_title.empty() ? parameter_title(chart.x_name) : chart.x_title;
 }
 
-std::string place_text(std::string_view parameter, double value) {
+std::string coordinate_text(std::string_view parameter, double value) {
   const bool is_whole = value == std::floor(value) && std::fabs(value) < 9e15;
   return parameter_text(parameter,
                         is_whole ? Value{static_cast<std::int64_t>(value)} : Value{value});
 }
 
 std::string x_text_of(const Chart& chart, double value) {
-  return chart.x_unit.empty() ? place_text(chart.x_name, value) : tick_text(value, chart.x_unit);
+  return chart.x_unit.empty() ? coordinate_text(chart.x_name, value)
+                              : tick_text(value, chart.x_unit);
 }
 
 double Axis::on(double value) const { return scale == Scale::linear ? value : std::log(value); }

@@ -14,8 +14,8 @@
 namespace clprobe::report {
 
 struct ChartPoint {
-  double x{0.0};    ///< above 0
-  double y{0.0};    ///< value in the chart's unit, above 0
+  double x{0.0};    ///< x, above 0
+  double y{0.0};    ///< y, in the chart's unit, above 0
   double low{0.0};  ///< low end of the interval of y; 0 without an interval
   double high{0.0};
   std::optional<double> cycles{};  ///< core cycles per access
@@ -46,7 +46,7 @@ struct Chart {
   std::string x_unit{};   ///< unit of x if x is not a parameter: "bytes_per_second"
   std::string x_title{};  ///< title of x; empty: that of the parameter
   std::string y_unit{"seconds"};  ///< unit, named as a finding's
-  std::string y_title{};          ///< "latency"
+  std::string y_title{};          ///< title of y, such as "latency"
   Scale scale{Scale::logarithmic};
   std::optional<Scale> y_scale{};  ///< scale of y, if it differs from that of x
   std::vector<ChartSeries> series{};
@@ -61,7 +61,7 @@ struct Chart {
 std::string title_of(const Chart& chart);
 
 /// Returns a value of a parameter: "64 KiB" for 65536 "working_set_bytes".
-std::string place_text(std::string_view parameter, double value);
+std::string coordinate_text(std::string_view parameter, double value);
 /// Return the title of the x axis ("working set") and the text of a value on it ("64 KiB").
 std::string x_title_of(const Chart& chart);
 std::string x_text_of(const Chart& chart, double value);

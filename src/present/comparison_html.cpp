@@ -115,7 +115,8 @@ std::vector<ChartSeries> lines_of(const ComparedCurve& curve, const View& view, 
     if (by_place.size() < 2) continue;
     ChartSeries line{.name = curve.series, .look = run};
     if (!second->empty()) {
-      line.name += fmt::format(", {} {}", parameter_title(*second), place_text(*second, which));
+      line.name +=
+          fmt::format(", {} {}", parameter_title(*second), coordinate_text(*second, which));
     }
     for (const auto& [x, y] : by_place) line.points.push_back({.x = x, .y = y});
     lines.push_back(std::move(line));

@@ -101,7 +101,7 @@ bool has_cycles(const Grid& grid) {
 
 /// Values that a terminal shades, by position.
 struct Map {
-  std::map<std::pair<double, double>, double> values{};  ///< values by x and y
+  std::map<std::pair<double, double>, double> values{};  ///< values by position (x, y)
   GridAxes axes{};
   std::string unit{};
 };
@@ -153,7 +153,7 @@ std::string axis_labels(const Map& map, const std::vector<double>& columns, int 
   constexpr std::size_t few = 16;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const bool is_round = columns.size() < few || std::fmod(columns[i], round) == 0.0;
-    const std::string text = place_text(map.axes.x, columns[i]);
+    const std::string text = coordinate_text(map.axes.x, columns[i]);
     const int first = margin + static_cast<int>(i);
     if (!is_round || first < free_from) continue;
     labels = pad_right(labels, first);
@@ -166,7 +166,7 @@ std::string axis_labels(const Map& map, const std::vector<double>& columns, int 
 void draw_rows(Page& page, const Map& map, const Scale& scale, const std::vector<double>& columns,
                const std::vector<double>& rows, int margin) {
   for (const double y : rows) {
-    const std::string label = page.show(place_text(map.axes.y, y));
+    const std::string label = page.show(coordinate_text(map.axes.y, y));
     std::vector<Span> spans{{pad_left(label, margin - 1) + " ", Ink::faint}};
     for (const double x : columns) {
       const auto value = map.values.find({x, y});
@@ -251,7 +251,7 @@ void draw_heat_map(Page& page, const Grid& grid, Form form) {
   for (const auto& [place, value] : map.values) {
     all_x.insert(place.first);
     rows.insert(place.second);
-    const std::string label = place_text(map.axes.y, place.second);
+    const std::string label = coordinate_text(map.axes.y, place.second);
     margin = std::max(margin, display_width(page.show(label)) + 2);
   }
   const Scale scale = scale_of(map, page.is_unicode());
@@ -351,8 +351,8 @@ class CellPicture {
     if (!has_value) return box + "/>\n";
     return fmt::format(
         "{}><title>{} {}, {} {}: {}</title></rect>\n", box, html_text(parameter_title(axes_.x)),
-        html_text(place_text(axes_.x, cell.value.x)), html_text(parameter_title(axes_.y)),
-        html_text(place_text(axes_.y, cell.y)), html_text(value_text(cell.value, unit_)));
+        html_text(coordinate_text(axes_.x, cell.value.x)), html_text(parameter_title(axes_.y)),
+        html_text(coordinate_text(axes_.y, cell.y)), html_text(value_text(cell.value, unit_)));
   }
 
   // Labels as many evenly spaced columns and rows as fit.
@@ -367,13 +367,13 @@ class CellPicture {
       svg += fmt::format(
           "<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\" fill=\"#50565e\">{}</text>\n",
           left_of(i) + cell_width() / 2, picture::bottom + 19,
-          html_text(place_text(axes_.x, xs_[i])));
+          html_text(coordinate_text(axes_.x, xs_[i])));
     }
     for (std::size_t i = 0; i < ys_.size(); i += step_of(cell_height(), min_gap_down)) {
       svg += fmt::format(
           "<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\" fill=\"#50565e\">{}</text>\n",
           picture::left - 8, bottom_of(i) - cell_height() / 2 + 4.5,
-          html_text(place_text(axes_.y, ys_[i])));
+          html_text(coordinate_text(axes_.y, ys_[i])));
     }
     svg +=
         fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\" fill=\"#1a1d21\">{}</text>\n",

@@ -29,7 +29,7 @@ struct Grid {
   std::string series{};
   GridAxes axes{};
   std::string unit{};         ///< unit, named as a finding's
-  std::string value_title{};  ///< "latency"
+  std::string value_title{};  ///< title of the values, such as "latency"
   std::vector<GridCell>
       cells{};  ///< cells in any order; a later cell at one position replaces an earlier one
 };

@@ -244,17 +244,11 @@ std::string device_part(const Named& named, const ProbeResult& result, std::size
 
 std::string findings_part(const Named& named, const std::string& probe) {
   if (named.runs.size() > 1) {
-    for (const SharedGrid& grid : compare_findings(named.runs)) {
-      if (grid.probe != probe) continue;
-      const Table table = shared_table(named.runs, grid, Form::whole);
-      if (!table.rows.empty()) return to_html(table);
-    }
+    const Table table = shared_table(named.runs, probe, Form::whole);
+    if (!table.rows.empty()) return to_html(table);
   }
-  for (std::size_t run = 0; run < named.runs.size(); ++run) {
-    const ProbeResult* const result = find_result(named.runs[run], probe);
-    if (result != nullptr && !result->findings.empty()) {
-      return tables_of(*result, named.titles[run]);
-    }
+  for (const auto& [run, result] : results_of(named.runs, probe)) {
+    if (!result->findings.empty()) return tables_of(*result, named.titles[run]);
   }
   return "<p>No findings.</p>\n";
 }
@@ -269,9 +263,8 @@ std::string probe_section(const Named& named, const std::string& probe, std::siz
   html += figures_html(figures_of(named.runs, probe)) + "<h3>Findings</h3>\n" +
           findings_part(named, probe);
   html += "<h3>Measured on</h3>\n<div class=\"parts\">\n";
-  for (std::size_t run = 0; run < named.runs.size(); ++run) {
-    const ProbeResult* const result = find_result(named.runs[run], probe);
-    if (result != nullptr) html += device_part(named, *result, run);
+  for (const auto& [run, result] : results_of(named.runs, probe)) {
+    html += device_part(named, *result, run);
   }
   html += "</div>\n";
   if (!page.empty()) {

@@ -62,8 +62,8 @@ namespace {
 std::string markdown_of_runs(std::span<const Run> runs, const TableStyle& /*style*/) {
   std::vector<report::Block> blocks;
   if (runs.size() > 1) {
-    for (const report::SharedGrid& grid : report::compare_findings(runs)) {
-      report::Table table = report::shared_table(runs, grid, report::Form::whole);
+    for (const std::string& probe : report::probes_of(runs)) {
+      report::Table table = report::shared_table(runs, probe, report::Form::whole);
       if (!table.rows.empty()) blocks.emplace_back(std::move(table));
     }
   }

@@ -55,7 +55,7 @@ std::string description_of(const Chart& chart) {
     const std::string& name = chart.series[static_cast<std::size_t>(note.series)].name;
     text += fmt::format(" {}{}: {}, measured up to {}.", printable(name),
                         note.level ? fmt::format(", level {}", *note.level) : std::string(),
-                        printable(note.text), place_text(chart.x_name, note.x_high));
+                        printable(note.text), coordinate_text(chart.x_name, note.x_high));
   }
   return text;
 }
@@ -110,7 +110,8 @@ class Figures {
     };
     std::vector<Plot> plots;
     std::vector<std::string> titles;
-    for (const auto& [run, result] : results()) {
+    for (const auto& [number, result] : results_of(runs_, probe_)) {
+      const Run* const run = &runs_[number];
       for (TitledChart& plot : charts_of_plots(*result, run->device)) {
         add_once(titles, plot.title);
         plots.push_back({run, std::move(plot)});
@@ -132,20 +133,6 @@ class Figures {
   }
 
  private:
-  struct Measured {
-    const Run* run{nullptr};
-    const ProbeResult* result{nullptr};
-  };
-
-  [[nodiscard]] std::vector<Measured> results() const {
-    std::vector<Measured> found;
-    for (const Run& run : runs_) {
-      const ProbeResult* const result = find_result(run, probe_);
-      if (result != nullptr) found.push_back({&run, result});
-    }
-    return found;
-  }
-
   [[nodiscard]] PictureText text(std::string title, std::string subtitle,
                                  std::string description) const {
     return {std::move(title), std::move(subtitle), std::move(description), has_values_};
@@ -167,7 +154,8 @@ class Figures {
   }
 
   void add_stacks() {
-    for (const auto& [run, result] : results()) {
+    for (const auto& [number, result] : results_of(runs_, probe_)) {
+      const Run* const run = &runs_[number];
       const std::vector<std::vector<Stack>> views = views_of(result->findings);
       for (const std::vector<Stack>& view : views) {
         add_bars(*run, view, view_title(view.front().view));
@@ -185,7 +173,8 @@ class Figures {
 
   void add_heat_maps() {
     std::vector<std::pair<const Run*, Grid>> maps;
-    for (const auto& [run, result] : results()) {
+    for (const auto& [number, result] : results_of(runs_, probe_)) {
+      const Run* const run = &runs_[number];
       for (Grid& grid : grids_of(*result, run->device)) maps.emplace_back(run, std::move(grid));
     }
     for (const auto& [run, grid] : maps) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "analysis/api/estimate.hpp"
@@ -35,9 +36,6 @@ std::vector<std::string> probes_of(std::span<const Run> runs) {
   return probes;
 }
 
-namespace {
-
-/// Returns the results of a probe, each with the number of its run.
 std::vector<std::pair<std::size_t, const ProbeResult*>> results_of(std::span<const Run> runs,
                                                                    std::string_view probe) {
   std::vector<std::pair<std::size_t, const ProbeResult*>> results;
@@ -47,6 +45,8 @@ std::vector<std::pair<std::size_t, const ProbeResult*>> results_of(std::span<con
   }
   return results;
 }
+
+namespace {
 
 /// Returns the series of a probe in all runs. A series that only some runs have follows its
 /// predecessor there, since each device lacks itself among its peers.
@@ -64,17 +64,17 @@ std::vector<std::string_view> series_of(std::span<const Run> runs, const std::st
 }
 
 /// Positions reserved after each level of the first run for levels that the first run lacks.
-constexpr int places_per_level = 64;
+constexpr int positions_per_level = 64;
 
 /// Adds the positions of a series' levels in a run; `map` is null if levels correspond by number.
-void add_places(LevelPlaces& places, std::string_view series, const std::set<int>& levels,
-                const LevelMap* map) {
+void add_positions(LevelPositions& positions, std::string_view series, const std::set<int>& levels,
+                   const LevelMap* map) {
   int last = 0;
   for (const int level : levels) {
     const auto paired = map == nullptr ? LevelMap::const_iterator() : map->find(level);
     const bool is_paired = map == nullptr || paired != map->end();
-    last = is_paired ? places_per_level * (map == nullptr ? level : paired->second) : last + 1;
-    places.emplace(std::pair(series, level), last);
+    last = is_paired ? positions_per_level * (map == nullptr ? level : paired->second) : last + 1;
+    positions.emplace(std::pair(series, level), last);
   }
 }
 
@@ -95,8 +95,8 @@ ComparedResult digest_of(const Run& run, const ProbeResult& result) {
 
 }  // namespace
 
-std::vector<LevelPlaces> level_places(std::span<const Run> runs, std::string_view probe) {
-  std::vector<LevelPlaces> all(runs.size());
+std::vector<LevelPositions> level_positions(std::span<const Run> runs, std::string_view probe) {
+  std::vector<LevelPositions> all(runs.size());
   std::vector<ComparedResult> digests(runs.size());
   std::map<std::string_view, std::size_t> first_with;
   for (const auto& [run, result] : results_of(runs, probe)) {
@@ -109,22 +109,22 @@ std::vector<LevelPlaces> level_places(std::span<const Run> runs, std::string_vie
                              runs[first].device.name == runs[run].device.name);
       }
       const auto map = maps.find(series);
-      add_places(all[run], series, levels, map == maps.end() ? nullptr : &map->second);
+      add_positions(all[run], series, levels, map == maps.end() ? nullptr : &map->second);
     }
   }
   return all;
 }
 
-std::string place_text(int place) {
-  return std::to_string(place / places_per_level) +
-         std::string(static_cast<std::size_t>(place % places_per_level), '+');
+std::string position_text(int position) {
+  return std::to_string(position / positions_per_level) +
+         std::string(static_cast<std::size_t>(position % positions_per_level), '+');
 }
 
 namespace {
 
-std::optional<int> place_of(const LevelPlaces& places, const Finding& finding) {
-  if (!finding.level) return std::nullopt;
-  return places.at({finding.series, *finding.level});
+/// Returns the position of a finding's level; 0 without a level.
+int position_of(const LevelPositions& positions, const Finding& finding) {
+  return finding.level ? positions.at({finding.series, *finding.level}) : 0;
 }
 
 /// True if the finding is compared across devices.
@@ -143,59 +143,24 @@ std::vector<std::string> names_of(std::span<const Run> runs, const std::string& 
   return names;
 }
 
-SharedGrid compare_probe(std::span<const Run> runs, const std::string& probe) {
-  SharedGrid grid{.probe = probe, .names = names_of(runs, probe)};
-  const std::vector<std::string_view> order = series_of(runs, probe);
-  const std::vector<LevelPlaces> places = level_places(runs, probe);
-  std::map<std::pair<std::ptrdiff_t, int>, SharedRow> rows;  // rows by series and level
-  for (const auto& [run, result] : results_of(runs, probe)) {
-    for (const Finding& each : result->findings) {
-      const auto name = std::ranges::find(grid.names, each.name);
-      if (!is_shared(each) || name == grid.names.end()) continue;
-      const std::optional<int> place = place_of(places[run], each);
-      const auto series = std::ranges::find(order, each.series) - order.begin();
-      SharedRow& row = rows[{series, place.value_or(0)}];
-      if (row.cells.empty()) {
-        row.series = each.series;
-        if (place) row.level = place_text(*place);
-        row.cells.assign(runs.size(), std::vector<const Finding*>(grid.names.size(), nullptr));
-      }
-      const Finding*& cell = row.cells[run][static_cast<std::size_t>(name - grid.names.begin())];
-      if (cell == nullptr) cell = &each;
-    }
+/// Findings by run, null if a run has none, of one series, level position and finding name.
+using SharedRows =
+    std::map<std::tuple<std::ptrdiff_t, int, std::ptrdiff_t>, std::vector<const Finding*>>;
+
+/// True if the table in this form has the row. `timed`: series, position and run of each time.
+bool is_shown(const SharedRows::value_type& row, Form form,
+              const std::set<std::tuple<std::ptrdiff_t, int, std::size_t>>& timed) {
+  const auto& [key, cells] = row;
+  for (std::size_t run = 0; run < cells.size(); ++run) {
+    const Finding* const finding = cells[run];
+    if (finding == nullptr) continue;
+    const bool is_repeated =
+        finding->unit == "cycles" && timed.contains({std::get<0>(key), std::get<1>(key), run});
+    const bool is_headline =
+        finding->role == Role::headline && (finding->value || is_open(*finding));
+    if (form == Form::whole || (is_headline && !is_repeated)) return true;
   }
-  for (auto& [place, row] : rows) grid.rows.push_back(std::move(row));
-  return grid;
-}
-
-}  // namespace
-
-std::vector<SharedGrid> compare_findings(std::span<const Run> runs) {
-  std::vector<SharedGrid> grids;
-  for (const std::string& probe : probes_of(runs)) {
-    const auto count = std::ranges::count_if(
-        runs, [&](const Run& each) { return find_result(each, probe) != nullptr; });
-    if (count >= 2) grids.push_back(compare_probe(runs, probe));
-  }
-  return grids;
-}
-
-namespace {
-
-bool has_time(const std::vector<const Finding*>& cells) {
-  return std::ranges::any_of(cells, [](const Finding* each) {
-    return each != nullptr && each->unit == "seconds" && each->value;
-  });
-}
-
-bool is_shown(const SharedRow& row, std::size_t name, Form form) {
-  return std::ranges::any_of(row.cells, [&](const auto& cells) {
-    const Finding* const finding = cells[name];
-    if (finding == nullptr) return false;
-    if (form == Form::whole) return true;
-    const bool is_repeated = finding->unit == "cycles" && has_time(cells);
-    return finding->role == Role::headline && (finding->value || is_open(*finding)) && !is_repeated;
-  });
+  return false;
 }
 
 std::vector<Stack> first_view(const Run& run, const std::string& probe) {
@@ -254,44 +219,61 @@ std::string shared_text(const Finding* finding, std::string_view nothing) {
   return value.empty() ? short_reason(reason_text(*finding)) : value;
 }
 
-Table shared_table(std::span<const Run> runs, const SharedGrid& grid, Form form) {
+Table shared_table(std::span<const Run> runs, const std::string& probe, Form form) {
   Table table{.title = "Findings, devices side by side",
               .kind = "findings shared",
-              .head = {grid.probe, "level", "finding"},
+              .head = {probe, "level", "finding"},
               .names = 3,
               .is_of_devices = true};
   for (std::string& title : run_titles(runs)) table.head.push_back(std::move(title));
-  for (const SharedRow& row : grid.rows) {
-    for (std::size_t name = 0; name < grid.names.size(); ++name) {
-      if (!is_shown(row, name, form)) continue;
-      std::vector<Cell> cells{{row.series}, {row.level.value_or("")}, {words(grid.names[name])}};
-      for (const auto& of_run : row.cells) {
-        const Finding* const finding = of_run[name];
-        cells.push_back(
-            {shared_text(finding, ""), finding == nullptr ? "" : interval_text(*finding)});
-      }
-      const bool has_text = std::any_of(cells.begin() + 3, cells.end(),
-                                        [](const Cell& cell) { return !cell.text.empty(); });
-      if (has_text) table.rows.push_back(std::move(cells));
+  const auto results = results_of(runs, probe);
+  if (results.size() < 2) return table;
+  const std::vector<std::string> names = names_of(runs, probe);
+  const std::vector<std::string_view> order = series_of(runs, probe);
+  const std::vector<LevelPositions> positions = level_positions(runs, probe);
+  SharedRows rows;
+  std::set<std::tuple<std::ptrdiff_t, int, std::size_t>> timed;
+  for (const auto& [run, result] : results) {
+    for (const Finding& each : result->findings) {
+      const auto name = std::ranges::find(names, each.name);
+      if (!is_shared(each) || name == names.end()) continue;
+      const auto series = std::ranges::find(order, each.series) - order.begin();
+      const int position = position_of(positions[run], each);
+      std::vector<const Finding*>& cells = rows[{series, position, name - names.begin()}];
+      cells.resize(runs.size(), nullptr);
+      if (cells[run] == nullptr) cells[run] = &each;
+      if (each.unit == "seconds" && each.value) timed.insert({series, position, run});
     }
   }
-  add_causes(runs, grid.probe, table);
+  for (const auto& row : rows) {
+    if (!is_shown(row, form, timed)) continue;
+    const auto& [series, position, name] = row.first;
+    std::vector<Cell> cells{{std::string(order[static_cast<std::size_t>(series)])},
+                            {position == 0 ? "" : position_text(position)},
+                            {words(names[static_cast<std::size_t>(name)])}};
+    for (const Finding* const finding : row.second) {
+      cells.push_back(
+          {shared_text(finding, ""), finding == nullptr ? "" : interval_text(*finding)});
+    }
+    const bool has_text = std::any_of(cells.begin() + 3, cells.end(),
+                                      [](const Cell& cell) { return !cell.text.empty(); });
+    if (has_text) table.rows.push_back(std::move(cells));
+  }
+  add_causes(runs, probe, table);
   return table;
 }
 
 void add_side_by_side(Page& page, std::span<const Run> runs, Form form) {
   Table all{.head = {"probe", "finding"}, .names = 2, .is_of_devices = true};
-  for (const SharedGrid& grid : compare_findings(runs)) {
-    Table table = shared_table(runs, grid, form);
-    if (all.head.size() == 2) {
-      all.head.insert(all.head.end(), table.head.begin() + 3, table.head.end());
-    }
-    for (std::vector<Cell>& row : table.rows) {
+  for (std::string& title : run_titles(runs)) all.head.push_back(std::move(title));
+  for (const std::string& probe : probes_of(runs)) {
+    const Table table = shared_table(runs, probe, form);
+    for (const std::vector<Cell>& row : table.rows) {
       std::vector<std::string> names;
       for (std::size_t i = 0; i < table.names; ++i) {
         if (!row[i].text.empty()) names.push_back(row[i].text);
       }
-      std::vector<Cell> cells{{grid.probe}, {fmt::format("{}", fmt::join(names, " "))}};
+      std::vector<Cell> cells{{probe}, {fmt::format("{}", fmt::join(names, " "))}};
       for (std::size_t i = table.names; i < row.size(); ++i) cells.push_back({row[i].text});
       all.rows.push_back(std::move(cells));
     }

@@ -37,7 +37,7 @@ std::string draw_stacks(std::span<const Stack> all, const PictureText& text);
 struct Figure {
   std::string title{};  ///< title among figures of a probe; empty for the first
   std::string svg{};
-  bool is_folded{false};  ///< true: shown only on request
+  bool is_folded{false};  ///< true if the figure is shown only on request
 };
 
 /// Returns all figures of a probe in these runs, at least one, with values under the pointer.

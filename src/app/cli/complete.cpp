@@ -86,7 +86,7 @@ complete -c clprobe -f -a '(__clprobe_complete)'
 struct Context {
   const CommandRow* command{nullptr};  ///< typed command; null if measuring
   bool is_live{false};
-  std::vector<const Probe*> probes{};  ///< in the order typed
+  std::vector<const Probe*> probes{};  ///< probes in the order typed
   const Flag* pending{nullptr};        ///< flag whose value is the next word; null: none
   bool is_of_program{false};           ///< true after the `--` of `profile`
   bool is_first{true};                 ///< true if no word followed the command

@@ -18,7 +18,7 @@ namespace clprobe::cli {
 enum class ValueKind {
   none,
   text,
-  variable,  ///< "NAME=VALUE"
+  variable,  ///< a variable: "NAME=VALUE"
   choice,    ///< one of `choices`
   choices,   ///< a comma list of `choices`
   devices,   ///< a comma list of devices

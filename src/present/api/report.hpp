@@ -16,7 +16,7 @@ namespace clprobe {
 
 /// Style and destination of a rendering.
 struct TableStyle {
-  int width{80};           ///< columns
+  int width{80};           ///< width in columns
   bool colour{false};      ///< true: ANSI colours
   bool unicode{true};      ///< true: Unicode in charts; false: ASCII
   bool all_points{false};  ///< -v: every point, in addition to findings and charts
@@ -41,7 +41,7 @@ std::string change_text(const Comparison& comparison, std::span<const RunDigest>
 /// A surveyed program.
 struct SurveyedApp {
   std::vector<std::string> words{};  ///< words as typed, files without folders
-  std::string started{};             ///< UTC
+  std::string started{};             ///< start time in UTC
   ToolInfo tool{};
   int status{0};
   int signal{0};  ///< signal that ended the program; 0: none

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The script of a page: its colours, the rows of a comparison, downloads, and cues of wide tables.
+// Script of an HTML page: colours, filters of a comparison's rows, downloads, hints at wide tables.
 
-// Elements. All text of a file reaches the page as textContent, never as markup.
+// Creates an element. Text of files becomes textContent, never markup.
 
 function element(name, properties, ...children) {
   const made = Object.assign(document.createElement(name), properties);
@@ -9,13 +9,13 @@ function element(name, properties, ...children) {
   return made;
 }
 
-// A reader's choices are kept in the address of the page, so that a link shows the same.
+// The reader's choices are stored in the page's address, so that a link restores them.
 
 const chosen = new URLSearchParams(location.search);
 
 const stored = (key) => chosen.get(key);
 
-// A null `value` is the default choice, which needs no place in the address.
+// Stores a choice in the address; a null `value` is the default and is removed.
 function store(key, value) {
   if (value === null) chosen.delete(key);
   else chosen.set(key, value);
@@ -23,11 +23,11 @@ function store(key, value) {
   try {
     history.replaceState(null, "", (query ? `?${query}` : location.pathname) + location.hash);
   } catch (error) {
-    // A browser that lets no file change its address: the choice lasts as long as the page.
+    // Some browsers do not let local files change their address; the choice then is not stored.
   }
 }
 
-// The stored selection of `all`, by indices, else `usual`.
+// Returns the stored selection of `all` (by indices), else `usual`.
 function storedSet(key, all, usual) {
   const text = stored(key);
   if (text === null) return new Set(usual);
@@ -62,7 +62,7 @@ function offerScheme() {
   label();
 }
 
-// Filters of a comparison by probe and verdict. Rows without a change are hidden at first.
+// Filters of a comparison by probe and verdict. Unchanged rows are hidden at first.
 
 const verdicts = ["worse", "better", "different", "unclear", "same"];
 const changes = ["worse", "better", "different"];
@@ -114,7 +114,7 @@ function offerFilters() {
     const shown = rows.filter((row) => !row.hidden).length;
     count.textContent = `${shown} of ${rows.length} rows are shown.`;
   };
-  // Where nothing changed, all rows are what there is to see.
+  // Without changes, all rows are shown.
   filters.verdict = chips("Verdicts", "verdicts", words, usual.length ? usual : words,
                           (word) => `${word} (${found.get(word)})`, refresh);
   filters.probe = chips("Probes", "probes", probes, probes, (name) => name, refresh);
@@ -123,11 +123,11 @@ function offerFilters() {
   refresh();
 }
 
-// A cue above a table that is wider than its box, until all of it was in sight.
+// Adds a hint above tables that are wider than their box.
 
 function cueFor(box) {
   const cue = element("p", { className: "cue", hidden: true });
-  cue.setAttribute("aria-hidden", "true");  // of no use to who cannot see the box
+  cue.setAttribute("aria-hidden", "true");  // meaningless to screen readers
   box.before(cue);
   return () => {
     const rest = box.scrollWidth - box.clientWidth - box.scrollLeft;
@@ -147,8 +147,8 @@ function offerCues() {
   }
 }
 
-// Raw data: the document of each run, byte for byte as `clprobe report FILE --json` writes it, and
-// the other files in the page.
+// Downloads: each run's document, byte for byte as `clprobe report FILE --json` writes it, and
+// other files of the page.
 
 // Browsers before 2023 lack DecompressionStream.
 const canUnpack = typeof DecompressionStream !== "undefined";
@@ -169,7 +169,7 @@ function download(name, type, content) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
-// One run is a document, several are a list of them.
+// Returns the text of one document, or of an array of several documents.
 async function textOf(streams) {
   const texts = await Promise.all(streams.map(unpacked));
   return texts.length === 1 ? texts[0] : `[${texts.join(",")}]\n`;

@@ -115,10 +115,10 @@ TEST_CASE("headlines are the rows, and with all that is known cycles and words a
 TEST_CASE("peers of several devices stand in their order, whichever device lacks itself") {
   const std::vector<Run> runs{run_with_peers({"1", "2"}), run_with_peers({"0", "2"}),
                               run_with_peers({"0", "1"})};
-  const std::vector<report::SharedGrid> grids = report::compare_findings(runs);
-  REQUIRE(grids.size() == 1);
   std::vector<std::string> rows;
-  for (const auto& row : grids.front().rows) rows.emplace_back(row.series);
+  for (const auto& row : report::shared_table(runs, "transfer", report::Form::whole).rows) {
+    if (rows.empty() || rows.back() != row[0].text) rows.push_back(row[0].text);
+  }
   CHECK(rows == std::vector<std::string>{"both-pinned", "to-peer-0", "from-peer-0", "to-peer-1",
                                          "from-peer-1", "to-peer-2", "from-peer-2"});
 }
@@ -127,20 +127,20 @@ TEST_CASE("levels of devices stand side by side by what they are, not by their n
   const std::vector<Run> runs{run_with_levels("first", {10, 100, 400}),
                               run_with_levels("second", {12, 110, 200, 420}),
                               run_with_levels("third", {11, 410})};
-  const std::vector<report::SharedGrid> grids = report::compare_findings(runs);
-  REQUIRE(grids.size() == 1);
   std::vector<std::string> rows;
-  for (const report::SharedRow& row : grids[0].rows) {
-    std::string text = row.level.value_or("none") + ":";
-    for (const auto& cells : row.cells) {
-      text += " " + std::string(cells[0] == nullptr ? "-" : report::value_text(*cells[0]));
+  for (const auto& row : report::shared_table(runs, "latency", report::Form::whole).rows) {
+    if (row[2].text != "latency") continue;
+    std::string text = row[1].text + ":";
+    for (std::size_t run = 0; run < runs.size(); ++run) {
+      const std::string& value = row[3 + run].text;
+      text += " " + (value.empty() ? "-" : value);
     }
     rows.push_back(text);
   }
   CHECK(rows == std::vector<std::string>{"1: 10.0 ns 12.0 ns 11.0 ns", "2: 100 ns 110 ns -",
                                          "2+: - 200 ns -", "3: 400 ns 420 ns 410 ns"});
-  const std::vector<report::LevelPlaces> places = report::level_places(runs, "latency");
-  CHECK(report::place_text(places[1].at({"image", 4})) == "3");
+  const std::vector<report::LevelPositions> positions = report::level_positions(runs, "latency");
+  CHECK(report::position_text(positions[1].at({"image", 4})) == "3");
   // In every format: memory is in one row, with its own number as the first run has it.
   CHECK(table_of(runs, 120).find("image 2+ latency") != std::string::npos);
   CHECK(render_markdown(runs).find("| image | 3 | latency | 400 ns | 420 ns | 410 ns |") !=
