@@ -15,4 +15,8 @@ inline constexpr std::string_view of_one_unit = "of_one_unit";
 /// have been slow.
 inline constexpr std::string_view visited_often = "visited_often";
 
+/// Marks points whose samples also vary downwards, such as loads next to streams: their time is the
+/// median of the samples.
+inline constexpr std::string_view by_median = "by_median";
+
 }  // namespace clprobe

@@ -10,6 +10,8 @@
 #include <utility>
 #include <variant>
 
+#include "clprobe/point_facts.hpp"
+
 namespace clprobe {
 namespace {
 
@@ -187,7 +189,7 @@ std::optional<Estimate> estimate_of_best(const Point& point, const DeviceInfo& d
 std::optional<Estimate> estimate(const Point& point, const DeviceInfo& device) {
   const std::vector<double> times = access_times_ns(point, device);
   if (times.empty()) return std::nullopt;
-  if (is_of_launches(point)) {
+  if (is_of_launches(point) || point.facts.find(by_median) != nullptr) {
     // Many units share a launch, so that each of its times includes effects of other units.
     return Estimate{median(times), {quantile(times, 0.25), quantile(times, 0.75)}, {}};
   }

@@ -88,8 +88,7 @@ std::string varying_parameter(const std::vector<Point>& points) {
   return most;
 }
 
-/// Returns the median time of an access in ns, by parameter or fact. The median is used because a
-/// stream next to a chase varies.
+/// Returns the time of an access in ns, by parameter or fact.
 std::map<double, double> times_by(const ProbeResult& result, const DeviceInfo& device,
                                   std::string_view series, std::string_view parameter) {
   std::map<double, double> times;
@@ -97,9 +96,8 @@ std::map<double, double> times_by(const ProbeResult& result, const DeviceInfo& d
     if (point.series != series || !point.failure.empty()) continue;
     std::optional<double> at = numeric(point, parameter);
     if (!at) at = number_in(point.facts, parameter);
-    const std::vector<double> ns = access_times_ns(point, device);
-    if (!at || ns.empty()) continue;
-    if (const double middle = median(ns); middle > 0.0) times[*at] = middle;
+    const std::optional<Estimate> time = estimate(point, device);
+    if (at && time && time->ns > 0.0) times[*at] = time->ns;
   }
   return times;
 }

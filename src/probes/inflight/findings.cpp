@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Findings of the probe `inflight` from its points. Pure.
+#include "clprobe/point_facts.hpp"
 #include "probes/inflight/inflight.hpp"
 
 #include <fmt/format.h>
@@ -411,6 +412,13 @@ std::optional<Finding> find_unit_share(const DeviceInfo& device, std::span<const
   return finding_of("unit_share", unit_series, "share",
                     "compared with streams of all compute units", unit.value / all,
                     unit.interval.low / all, unit.interval.high / all);
+}
+
+void derive_facts(std::vector<Point>& points) {
+  derive_variance(points);
+  for (Point& point : points) {
+    if (is_loaded(point)) point.facts.set(by_median, std::int64_t{1});
+  }
 }
 
 void derive_variance(std::vector<Point>& points) {

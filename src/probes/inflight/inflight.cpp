@@ -63,7 +63,7 @@ std::string loaded_text(const ProbeResult& result) {
   const Finding* const idle = find_value(result.findings, "latency", loaded_series);
   const Finding* const most = find_value(result.findings, "max_loaded_latency", loaded_series);
   if (idle == nullptr || most == nullptr) return {};
-  return fmt::format("{} idle, {} under the fastest streams", format_seconds(*idle->value),
+  return fmt::format("{} idle, up to {} under streams", format_seconds(*idle->value),
                      format_seconds(*most->value));
 }
 
@@ -351,7 +351,7 @@ const Probe probe{
     .trace = CLPROBE_TRACE(trace),
     .builds = builds,
     .find_problem = find_problem_of,
-    .derive = derive_variance,
+    .derive = derive_facts,
     .analyse = analyse,
     .card = card,
 };

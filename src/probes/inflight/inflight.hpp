@@ -98,6 +98,9 @@ std::vector<CurveFinding> find_curves(const DeviceInfo& device, std::span<const 
 /// harmonic means of the point and its two neighbours.
 inline constexpr std::string_view variance_fact = "variance_square_cycles";
 
+/// Sets the facts that depend on other points, and `by_median` of chases next to streams.
+void derive_facts(std::vector<Point>& points);
+
 /// Sets `variance_fact` of all points that have two neighbours, and removes it from all others.
 void derive_variance(std::vector<Point>& points);
 

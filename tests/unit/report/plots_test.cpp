@@ -55,7 +55,7 @@ TEST_CASE("a series is drawn over a parameter, or over the bandwidth of another 
   REQUIRE(over_delay.series.size() == 1);
   REQUIRE(over_delay.series[0].points.size() == 3);
   CHECK(over_delay.series[0].points[0].x == 1.0);
-  CHECK(1e9 * over_delay.series[0].points[0].y == doctest::Approx(200.0));  // the middle of three
+  CHECK(1e9 * over_delay.series[0].points[0].y == doctest::Approx(150.0));  // the fastest of three
   const report::Chart over_bandwidth =
       report::chart_of_plot(result.card.plots[1], result, run.device);
   REQUIRE(over_bandwidth.series.size() == 1);
@@ -76,7 +76,7 @@ TEST_CASE("parts of a curve that have names are marked where the curve is") {
   REQUIRE(chart.notes.size() == 2);
   CHECK(chart.notes[0].text == "near <1>");
   CHECK(chart.notes[0].end_high == 2.0);
-  CHECK(1e9 * chart.notes[0].y == doctest::Approx(150.0));  // between 200 and 100
+  CHECK(1e9 * chart.notes[0].y == doctest::Approx(125.0));  // between 150 and 100
   CHECK(chart.notes[1].end_high == 0.0);
   const auto figures = report::figures_of(std::vector<Run>{run}, result.probe);
   CHECK(figures.at(1).svg.find(">near &lt;1&gt;</text>") != std::string::npos);
