@@ -394,7 +394,8 @@ class Comparator {
                     100.0 * coarse_change));
     // Values that vary from run to run, so that one run per side cannot show a change.
     Unresolved passing("passing values",
-                       "values of this kind vary from run to run; compare several runs per side");
+                       "values of this kind vary from run to run; compare several baseline runs "
+                       "with several new runs");
     for (const auto& [key, finding] : theirs) {
       const auto found = ours.find(key);
       const ComparedFinding* const match = found == ours.end() ? nullptr : found->second;

@@ -495,10 +495,12 @@ void leave_to_several_runs(const ComparedFinding& baseline, const ComparedFindin
   if (passes_with_run(baseline, other)) {
     judged.verdict = Verdict::unclear;
     judged.reason +=
-        "; but values of this kind vary from run to run: compare several runs per side";
+        "; but values of this kind vary from run to run: compare several baseline runs with "
+        "several new runs";
   } else if (may_be_of_others(baseline, other, judged)) {
     judged.left_open = std::exchange(judged.verdict, Verdict::unclear);
-    judged.reason += fmt::format("; but {}: compare several runs per side", others_on_host);
+    judged.reason += fmt::format("; but {}: compare several baseline runs with several new runs",
+                                 others_on_host);
   }
 }
 

@@ -79,7 +79,7 @@ void doubt_single_runs(ComparedCell& cell) {
   judged.reason += is_bracket(cell.finding->finding)
                        ? "; but capacities are not compared live: compare two stored runs"
                        : "; but each side has one run, and no single point shows the change: "
-                         "compare several runs per side";
+                         "compare several baseline runs with several new runs";
 }
 
 }  // namespace

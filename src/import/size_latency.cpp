@@ -177,8 +177,8 @@ class Reader {
     if (times.size() == 1) layout.values[0].at = times[0];
     if (times.size() > 1) {
       lines_.refuse(
-          "a row has several times: name the columns in a header, as in 'KiB,latency (ns),spread "
-          "(ns)'");
+          "a row has more than one time value: name the columns in a header, such as "
+          "'KiB,latency (ns),spread (ns)'");
     }
     for (const Lines& at : words_) {
       const std::string_view line = at.line();

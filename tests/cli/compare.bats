@@ -65,7 +65,7 @@ slower() {
   slower 1.5 new.json
   clprobe compare old.json new.json --fail-on worse
   [ "$status" -eq 5 ]
-  [[ $stderr == *'--fail-on cannot be decided: worse: '*' latency'*"virtual machine's host"*'several runs per side, or use --live' ]]
+  [[ $stderr == *'--fail-on cannot be decided: worse: '*' latency'*"virtual machine's host"*'several baseline runs with several new runs, or use --live' ]]
   [ "${#stderr_lines[@]}" -eq 1 ]
   # The other way round it may be better, which nobody asked about.
   clprobe compare new.json old.json --fail-on worse

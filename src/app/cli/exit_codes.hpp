@@ -41,8 +41,8 @@ inline constexpr std::array exit_rows{
             "The findings meet the condition of `--fail-on`."},
     ExitRow{exit_undecided, "--fail-on cannot be decided",
             "`--fail-on` cannot be decided: nothing could be compared, results of the baseline are "
-            "missing or incomplete, or one run per side cannot show the cause of a change (measure "
-            "several runs per side)."},
+            "missing or incomplete, or one baseline run and one new run cannot show the cause of a "
+            "change (measure several of each)."},
     ExitRow{exit_interrupted, "interrupted",
             "Interrupted (SIGINT, SIGTERM, SIGHUP, SIGQUIT). Results measured until then are kept "
             "and marked as interrupted."},

@@ -345,12 +345,13 @@ constexpr std::array table{
          .summary = "exit with code 4 if a finding is worse, or for `changed` different at all; "
                     "tested jointly at 5 % (default never)",
          .details = "Exit with code 4 if a finding is worse (`worse`), or better, worse or "
-                    "different (`changed`); by default `never`. All findings that both sides have "
-                    "are tested jointly at 5 %, by Holm's procedure, or with several runs per side "
-                    "by Benjamini and Hochberg's. The findings that meet the condition are named "
+                    "different (`changed`); by default `never`. All findings that baseline and new "
+                    "runs have are tested jointly at 5 %: by Holm's procedure, or with several "
+                    "runs of each by Benjamini and Hochberg's. The findings that meet the "
+                    "condition are named "
                     "on stderr; unclear findings do not count. Otherwise exit with code 5 if a "
                     "probe or a series of the baseline is missing in a run, failed or was "
-                    "interrupted there. Also exit with code 5 if one run per side cannot separate "
+                    "interrupted there. Also exit with code 5 if one run of each cannot separate "
                     "a change from disturbances by other tenants of a virtual machine's host.",
          .choices = fail_on_words,
          .update = choose<&Options::fail_on, fail_on_words>},

@@ -82,7 +82,8 @@ void name_not_significant(cli::FailOn condition, const Comparison& comparison,
     }
   }
   name_changes(places, comparison, runs,
-               fmt::format("; not significant among {} comparisons: rerun with {} runs per side",
+               fmt::format("; not significant among {} comparisons: rerun with {} baseline runs "
+                           "and as many new ones",
                            count_compared(comparison), comparison.are_several ? "more" : "3"));
 }
 
@@ -105,9 +106,9 @@ std::string explain_gaps(const std::vector<MissingPart>& gaps, std::span<const R
 /// 1.08 ns -> 2.05 ns in 'new.json' (and 12 more), but ...".
 std::string explain_open(const std::vector<ComparedPlace>& open, const Comparison& comparison,
                          std::span<const RunDigest> runs) {
-  return fmt::format("{}{}, but {}: compare several runs per side, or use --live",
-                     change_text(comparison, runs, open.front()), and_more(open.size()),
-                     others_on_host);
+  return fmt::format(
+      "{}{}, but {}: compare several baseline runs with several new runs, or use --live",
+      change_text(comparison, runs, open.front()), and_more(open.size()), others_on_host);
 }
 
 int undecided(const std::string& why) {

@@ -423,7 +423,7 @@ TEST_CASE("what passes with a run is one row where it is unclear, and one alone 
   CHECK(together.finding->finding.label == "1 of 3 decided");
   CHECK(together.judgement.reason ==
         "2 of 3 passing values are unclear: values of this kind vary from run to run; compare "
-        "several runs per side");
+        "several baseline runs with several new runs");
   const std::array one{run_of({1.0, 1.0}), run_of({1.5, 1.0})};
   CHECK(compare(one, 0, threshold).rows.size() == 2);
   // Two devices may well differ, and several runs a side tell a change.

@@ -301,7 +301,7 @@ TEST_CASE("a change that was not followed is in doubt, and of a capacity it is s
   CHECK(judged(1).reason == "seen once");
   CHECK(judged(2).verdict == Verdict::unclear);
   CHECK(judged(2).reason.ends_with(
-      "no single point shows the change: compare several runs per side"));
+      "no single point shows the change: compare several baseline runs with several new runs"));
 }
 
 }  // namespace clprobe

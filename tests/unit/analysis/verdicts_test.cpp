@@ -188,7 +188,7 @@ TEST_CASE("of what passes with a run only several runs a side tell a change") {
   CHECK(judged(2e-6, many, normal_degrees).verdict == Verdict::unclear);
   const Judgement of_one = judged(2e-6, normal_degrees, normal_degrees);
   CHECK(of_one.verdict == Verdict::unclear);
-  CHECK(of_one.reason.ends_with("compare several runs per side"));
+  CHECK(of_one.reason.ends_with("compare several baseline runs with several new runs"));
   CHECK(judged(1.01e-6, normal_degrees, normal_degrees).verdict == Verdict::same);
   // Two devices may well differ.
   CHECK(judge(passing(1e-6, normal_degrees), passing(2e-6, normal_degrees), threshold).verdict ==
@@ -206,7 +206,8 @@ TEST_CASE("on the CPU of a virtual machine one run a side tells no change that o
     return of_one_device(before, after);
   };
   CHECK(judged(9.9e-6, true, true).verdict == Verdict::unclear);
-  CHECK(judged(9.9e-6, true, true).reason.ends_with("compare several runs per side"));
+  CHECK(judged(9.9e-6, true, true)
+            .reason.ends_with("compare several baseline runs with several new runs"));
   CHECK(judged(9.9e-6, true, true).left_open == Verdict::worse);
   CHECK(judged(0.101e-6, true, true).verdict == Verdict::unclear);
   CHECK(judged(0.101e-6, true, true).left_open == Verdict::better);
