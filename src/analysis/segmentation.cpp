@@ -425,10 +425,11 @@ double steepest_between(const LogCurve& curve, std::span<const Segment> segments
   return steepest;
 }
 
-/// Returns true if a cache ends after plateau `a`: the plateau is flat over a factor of 2.7, or a
-/// knee follows. If units have a cache each in addition to a shared one, a part of every larger set
-/// hits the own cache. On H200s, reads fall from 15 to 9.1 TB/s between 480 KiB and 8 MiB, with
-/// slopes from 0.1 to 0.3. At the end of the L2 the slope is at least 0.54.
+/// Returns true if a cache ends after plateau `a`: the plateau is flat over a factor of 2.7 in
+/// size, or a knee follows. A gentle slope is not a knee: where each unit has its own cache in
+/// addition to a shared one, part of every larger working set still hits the unit's own cache. On
+/// H200s, reads fall from 15 to 9.1 TB/s between 480 KiB and 8 MiB, with slopes from 0.1 to 0.3; at
+/// the end of the L2 the slope is at least 0.54.
 bool ends_before(const LogCurve& curve, std::span<const Segment> segments, const Plateau& a,
                  const Plateau& b) {
   constexpr double min_knee = 0.4;

@@ -179,8 +179,8 @@ class SeriesTimers {
  public:
   SeriesTimers(const ProbeResult& result, const DeviceInfo& device);
 
-  /// Returns the timers of a finding's series. If there are two, returns those of the points whose
-  /// time is that of the finding.
+  /// Returns the timers of a finding's series. If the series uses both timers, returns only those
+  /// of points whose time is within 5 % of the finding's, if any.
   [[nodiscard]] TimedBy of(const Finding& finding) const;
 
  private:

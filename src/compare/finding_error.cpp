@@ -30,7 +30,9 @@ ComparedFinding as_share(const ComparedFinding& compared, double whole) {
   for (std::optional<double>* const number : {&finding.value, &finding.low, &finding.high}) {
     if (*number) *number = **number / whole;
   }
-  share.margin = 0.0;  // no point takes as long as a difference of two
+  // The margin is the spread of points whose time equals the finding's. A part is a difference of
+  // two times, so that no point has its time.
+  share.margin = 0.0;
   share.calibration = 0.0;
   share.clock.reset();
   share.whole = 0.0;

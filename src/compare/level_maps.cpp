@@ -31,7 +31,7 @@ std::map<Key, const ComparedFinding*> keyed(const ComparedResult& result, const 
     }
     int repeat = 0;
     const bool is_part = is_share_of_bar(finding);
-    // Values at one size match only at the same size.
+    // A finding at a single size ("at 1 GiB") matches only a finding at the same size.
     const bool has_view = is_part || is_at_one_size(finding);
     const std::string_view view = has_view ? finding.method : std::string_view();
     const std::string_view label = is_part ? finding.label : std::string_view();

@@ -191,7 +191,8 @@ void apply_alternation(Comparison& comparison, std::span<const Alternated> alter
     row.baseline = keep(each.baseline);
     row.cells[0].finding = row.baseline;
     row.cells[1] = {keep(each.other), judge(each, comparison.threshold)};
-    // The single measurement of each side had found the finding on one side only.
+    // Before alternation, only one of the two runs had this finding, so that it was listed as
+    // unmatched. Now both have it.
     std::erase_if(comparison.unmatched, [&](const Unmatched& left) {
       const Finding& finding = row.baseline->finding;
       return left.probe == row.probe && left.series == finding.series &&

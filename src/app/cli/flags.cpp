@@ -317,7 +317,7 @@ constexpr std::array table{
          .summary = "also store values that look like passwords, tokens and keys",
          .details = "Store the program's arguments, and the build options of kept launches, in "
                     "full. Without this option, *** replaces values that look like passwords, "
-                    "tokens, keys and users of URLs.",
+                    "tokens, keys, or user names in URLs.",
          .update = set<&Options::with_secrets, true>},
     Flag{.name = "baseline",
          .value_name = "FILE",

@@ -32,11 +32,11 @@ struct Target {
 };
 
 /// Returns the selected devices, each once. `selector`: an index, "platform:device", a type, part
-/// of a name, "all", "sim:PRESET", "sim:FILE.json", or a comma list. If empty, the best device: a
-/// GPU before an accelerator before a CPU, then the one with more compute units.
-/// `list` is called only for devices that are not simulated. Throws NoDevice if a word matches
-/// none. Throws UsageError, with the candidates, if a word matches several, and for an invalid
-/// machine.
+/// of a name, "all", "sim:PRESET", "sim:FILE.json", or a comma list. An empty `selector` selects
+/// the best device: a GPU if there is one, else an accelerator, else a CPU; among devices of one
+/// type, the one with the most compute units. `list` is called only for devices that are not
+/// simulated. Throws NoDevice if a word matches none. Throws UsageError, with the candidates, if a
+/// word matches several, and for an invalid machine.
 std::vector<Target> select_targets(std::string_view selector,
                                    const std::function<const DeviceList&()>& list);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The measuring core: backends, on which points are measured, and the engine, whose only loop
-// measures them in the order of a schedule.
+// The measuring core. Backends measure points. The engine has the only measuring loop, which visits
+// the points in the order of a schedule.
 #pragma once
 
 #include <array>

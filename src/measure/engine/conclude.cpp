@@ -34,7 +34,8 @@ void drop_unvisited(const Ending& ended, ProbeResult& result) {
   }
 }
 
-/// Adds a warning for a refused point. Points of a series that are refused for one reason share it.
+/// Adds a warning for a refused point. Refused points with the same series and reason share one
+/// warning.
 void add_warning(const Refusal& refusal, ProbeResult& result) {
   for (Warning& warning : result.warnings) {
     const bool is_same = warning.code == "point_refused" &&

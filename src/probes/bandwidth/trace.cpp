@@ -28,7 +28,7 @@ constexpr std::uint64_t max_bytes = std::uint64_t{16} << 20U;
 // sets.
 constexpr std::uint64_t forgotten_capacities = 2;
 
-/// Returns the number of walks in a work-group; several only in local memory.
+/// Returns the number of walks in a work-group. Only points in local memory have more than one.
 std::uint64_t walks_of_group(const Shape& shape) { return shape.group / shape.lanes; }
 
 /// Returns the number of simulated blocks of a walk; all blocks take equally long.

@@ -66,7 +66,7 @@ struct TwoLatencyTest {
 /// a factor of 1.5.
 TwoLatencyTest compare_latencies(const Saturation& near, const Saturation& far);
 
-/// The bandwidth of streams, and the latency of a chase next to them.
+/// Bandwidth of streams, and latency of a pointer chase that runs at the same time.
 struct LoadedPoint {
   double bytes_per_second{0.0};
   double latency_s{0.0};

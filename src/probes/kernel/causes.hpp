@@ -229,7 +229,8 @@ struct Tail {
   KernelCause last_wave{};
 };
 
-/// Maximum number of full waves. After more waves, noise exceeds the cost of a partial wave.
+/// Number of full waves from which on the cost of a partial wave is not measured: noise would
+/// exceed it.
 inline constexpr std::uint64_t max_waves = 64;
 
 /// Returns the number of groups in all full waves; 0 if the launch needs no comparison with full

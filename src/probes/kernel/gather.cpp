@@ -60,7 +60,7 @@ const Measured* find_setting(const std::vector<Measured>& all, const Setting& se
   return found == all.end() ? nullptr : &*found;
 }
 
-/// Returns the working-set reduction of a setting without its other removals.
+/// Returns a setting that has only the working-set reduction of `setting` and removes nothing else.
 Setting folding_of(const Setting& setting) { return {.exponents = setting.exponents}; }
 
 FactorVerdicts verdicts_in(const Parameters& facts) {
@@ -190,7 +190,7 @@ std::optional<KernelOccupancy> gather_occupancy(const DeviceInfo& device,
   const double ratio = typical_ns(own->visits_ns) / typical_ns(plain->visits_ns);
   if (!(ratio <= max_instrument_ratio && ratio >= 1.0 / max_instrument_ratio)) {
     filled.doubt = fmt::format(
-        "with clprobe's entry code the kernel takes {:.2f} times as long, so the count would "
+        "with clprobe's instrumentation the kernel takes {:.2f} times as long, so the count would "
         "describe a different kernel",
         ratio);
     return filled;

@@ -213,8 +213,9 @@ Preparer open(Session& session);
 /// Returns for each object whether all kernel parameters that get it are pointers to float.
 std::vector<bool> objects_of_floats(const bundle::Bundle& bundle);
 
-/// True if the floats of both differ by at most a thousandth of the range of `first`, and
-/// non-finite floats are equal. False for other lengths or incomplete words.
+/// True if corresponding floats of `first` and `second` differ by at most a thousandth of the range
+/// of `first` (which includes 0), and non-finite floats are equal. False if the lengths differ or
+/// are not a multiple of 4 bytes.
 bool are_close_floats(std::string_view first, std::string_view second);
 
 /// Collects the times of the kernel with that label. Factors without all launches are refused.

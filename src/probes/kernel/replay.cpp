@@ -225,7 +225,7 @@ void Replay::prepare_entry() {
   if (!with_entry_.kernel && with_entry_.problem.empty()) {
     rebuild(with_entry_, with_entry(bundle_),
             prelude::entry_text(range_for_prelude(bundle_.launch.range)),
-            "with clprobe's entry code",
+            "with clprobe's instrumentation",
             [this] { launch_with_entry({.groups = all_groups(), .padding_bytes = min_padding}); });
   }
   if (!with_entry_.problem.empty()) throw Unsupported(with_entry_.problem);

@@ -188,8 +188,8 @@ std::uint64_t count_all_groups(const NdRange& launch);
 /// `prelude_text`, for this launch only. Throws SettingError if the groups differ in size.
 std::string entry_text(const NdRange& launch);
 
-/// Returns the text with entry code in each kernel of that name, which gets `entry_arguments` more
-/// arguments. Lines keep their numbers. Returns a text without such a kernel unchanged.
+/// Returns `text` with entry code and `entry_arguments` additional parameters in each kernel named
+/// `kernel`. Line numbers do not change. Without such a kernel, returns `text` unchanged.
 std::string with_entry(std::string_view text, std::string_view kernel);
 
 /// Action of a group at the entry: run the kernel, count resident groups, or end. The numbers are

@@ -23,7 +23,7 @@ void note_buffer(cl_mem memory, std::size_t bytes, cl_mem_flags flags) {
   note_memory(memory, std::move(what));
 }
 
-/// Notes a part of `whole`, which may itself be a part.
+/// Records `memory` as a sub-buffer of `whole`, which may itself be recorded as a sub-buffer.
 void note_part(cl_mem memory, cl_mem whole, const cl_buffer_region& region) {
   State::get().note([&](Known& known) {
     const auto found = known.memories.find(whole);

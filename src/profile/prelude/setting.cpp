@@ -36,7 +36,10 @@ bool chooses_driver(const NdRange& launch) { return launch.local == NdRange{}.lo
 
 void check_offset(const NdRange& launch) {
   if (launch.offset[2] == 0) return;
-  throw SettingError("the launch has an offset in dimension 2, which the instrumentation needs");
+  throw SettingError(
+      "the launch has a global offset in dimension 2, but clprobe's instrumentation uses this "
+      "offset "
+      "for its settings, so that it must be 0");
 }
 
 /// Refuses groups that the launch lacks, and smaller last groups, which lack work-items.

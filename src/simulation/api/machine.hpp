@@ -199,8 +199,8 @@ struct Sharing {
 /// Features that would make synchronization cheaper (Alsop 2016, section 6.1.4). The published
 /// machines have neither.
 struct Synchronization {
-  /// Stores after a release issue while the release flushes earlier stores, which a queue separates
-  /// (QuickRelease's S-FIFO).
+  /// Stores that follow a release may issue while the release still flushes earlier stores. A queue
+  /// keeps later stores apart from earlier ones (QuickRelease's S-FIFO).
   bool stores_pass_releases{false};
   /// Locks that no other unit wants are owned by this unit's first level and need no access to the
   /// second: owned atomics, or atomics scoped to the unit.

@@ -34,9 +34,10 @@ inline constexpr Register register_count = 64;
 /// The addresses of a warp's accesses. The address of a lane is
 ///   base + lane / lane_group * lane_step + warp / warp_group * warp_step + turn * turn_step
 ///        + table[(lane * table_lane + warp * table_warp + turn * table_turn) mod its length].
-/// Here `turn` is the number of earlier executions of the instruction by the warp, and `warp` the
-/// warp's number from its group. Divisions are integer divisions. Without a table, the last term is
-/// 0. Groups of lanes or warps share an address (mergers within and across sub-groups).
+/// Here `turn` is the number of earlier executions of the instruction by the warp, and `warp` is
+/// WarpWork::number. Divisions are integer divisions. Without a table, the last term is 0.
+/// `lane_group` lanes, or `warp_group` warps, share an address, so that accesses can be merged
+/// within or across sub-groups.
 struct Lanes {
   static constexpr std::uint32_t no_table = ~std::uint32_t{0};
 

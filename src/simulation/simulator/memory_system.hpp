@@ -411,7 +411,8 @@ class MemorySystem {
     if (instruction.is_mapped) return Fills::stash;
     return keeps_loads_ && !instruction.skips_l1 ? Fills::l1 : Fills::nothing;
   }
-  /// Returns the sectors that are not in the near memory.
+  /// Returns the requested sectors that must come from the second level: those that neither L1 nor,
+  /// for mapped accesses, the stash can supply.
   std::uint32_t missing_of(const LineRequest& request, const Instruction& instruction);
   void act_locally(std::uint64_t now, Unit& unit);
   bool forward(std::uint64_t now, Unit& unit, Access& access, const LineRequest& request);

@@ -148,7 +148,8 @@ std::uint32_t sum_of_functions(const Arguments& arguments, std::uint32_t near) {
 
 void set_structural(const Mix& mix, const Shape& shape, Arguments& arguments) {
   const auto is_removed = [&](Cause cause) { return shape.ablated.is_removed(cause); };
-  // Stores go to one block for each row, which caches keep, or to the whole array.
+  // Stores go to one block per row, so that caches keep the blocks; with `stores_go_far`, to the
+  // whole array.
   const std::uint32_t all = blocks_in(shape.far_bytes / 2);
   const std::uint32_t rows = std::max(shape.rows(), 1U);
   const std::uint32_t blocks = mix.stores_go_far ? all : std::min(all, std::bit_ceil(rows));
