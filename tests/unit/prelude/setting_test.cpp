@@ -135,7 +135,9 @@ TEST_CASE("folding keeps squares of groups") {
 
 TEST_CASE("what cannot be encoded is refused with the reason") {
   CHECK(refusal({.dimensions = 3, .offset = {0, 0, 1}, .global = {2, 2, 2}, .local = {1, 1, 1}}) ==
-        "the launch has an offset in dimension 2, which the instrumentation needs");
+        "the launch has a global offset in dimension 2, but clprobe's instrumentation uses this "
+        "offset "
+        "for its settings, so that it must be 0");
   CHECK(refusal(line(1024, 64), {.exponents = {5, no_folding, no_folding}}) ==
         "dimension 0 has 16 full-size groups, but group 31 was requested");
   // A smaller last group has not the work-items of the others.
