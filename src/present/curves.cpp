@@ -253,8 +253,8 @@ Chart chart_of(const ProbeResult& result, const DeviceInfo& device) {
     if (!series.points.empty()) chart.series.push_back(std::move(series));
   }
   // Series with a single point come last, since the first series is drawn as a line.
-  std::ranges::stable_partition(chart.series,
-                                [](const ChartSeries& each) { return each.points.size() > 1; });
+  std::stable_partition(chart.series.begin(), chart.series.end(),
+                        [](const ChartSeries& each) { return each.points.size() > 1; });
   if (!chart.series.empty()) add_pattern_notes(result, chart);
   const auto by_x = [](const ChartPoint& a, const ChartPoint& b) { return a.x < b.x; };
   for (std::size_t i = 0; i < chart.series.size(); ++i) {

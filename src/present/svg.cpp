@@ -513,12 +513,11 @@ std::string draw_stacks(std::span<const Stack> all, const PictureText& text) {
   const std::vector<std::string> categories = category_names(labels);
   const std::vector<std::size_t> numbers = category_numbers(categories);
   constexpr std::size_t legend_columns = 4;
-  constexpr double legend_row = 22;
   const double below_top = (bar_height - 9) / 2 + 9;  // base line of a bar's name
-  const double bottom = picture::top + row_height * static_cast<double>(stacks.size());
+  const double bars_end = picture::top + row_height * static_cast<double>(stacks.size());
   const std::size_t legend_rows = (categories.size() + legend_columns - 1) / legend_columns;
   std::string svg =
-      picture_head(text, bottom + 40 + legend_row * static_cast<double>(legend_rows) + 8);
+      picture_head(text, bars_end + 40 + legend_row * static_cast<double>(legend_rows) + 8);
   const Reach reach = reach_of(stacks);
   double y = picture::top;
   for (const Stack& stack : stacks) {
@@ -532,12 +531,12 @@ std::string draw_stacks(std::span<const Stack> all, const PictureText& text) {
     svg += bar_of(stack, labels, reach, y, text.has_values);
     y += row_height;
   }
-  svg += axis_at(bottom + 16, reach);
+  svg += axis_at(bars_end + 16, reach);
   const double column = (picture::width - picture::left) / static_cast<double>(legend_columns);
   for (std::size_t i = 0; i < categories.size(); ++i) {
     const double x = 24 + column * static_cast<double>(i % legend_columns);
     const std::size_t line = i / legend_columns;
-    const double row = bottom + 40 + legend_row * static_cast<double>(line);
+    const double row = bars_end + 40 + legend_row * static_cast<double>(line);
     svg += fmt::format(
         "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"14\" height=\"14\" fill=\"{}\" "
         "stroke=\"#50565e\" stroke-width=\"0.5\"/>\n<text "

@@ -512,8 +512,9 @@ int profile(const cli::Options& options, const std::vector<std::string>& argumen
   }
   if (options.list_kernels) return list_app(options);
   cli::Options with_levels = options;
-  if (!with_levels.levels_file.empty())
+  if (!with_levels.levels_file.empty()) {
     with_levels.levels_runs = read_levels(with_levels.levels_file);
+  }
   if (!with_levels.app.empty()) return profile_app(with_levels, arguments);
   if (!with_levels.kernel_file.empty()) {
     return replay_bundles(with_levels,

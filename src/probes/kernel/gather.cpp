@@ -144,8 +144,9 @@ std::optional<ConcurrentRuns> concurrent_runs_in(const DeviceInfo& device,
   for (const Point& point : points) {
     if (label_of(point.series) != label || point.failure.empty()) continue;
     const auto shape = find_shape<Shape>(point);
-    if (shape && is_concurrent(shape->variant) && runs.refusal.empty())
+    if (shape && is_concurrent(shape->variant) && runs.refusal.empty()) {
       runs.refusal = point.failure;
+    }
   }
   const Measured* const copies = find_variant(all, Variant::copies);
   const Measured* const loads = find_variant(all, Variant::next_to_loads);

@@ -246,8 +246,9 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   result.is_ordered = requested.effort == Effort::quick && requested.sizes.empty();
   if (result.is_ordered) order_by_weight(device, result);
   // A first look has no time for more than the device's speed.
-  if (requested.effort != Effort::quick)
+  if (requested.effort != Effort::quick) {
     result.references = choose_references(device, result.points);
+  }
   return result;
 }
 

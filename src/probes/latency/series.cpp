@@ -255,8 +255,9 @@ std::string mistake_in(const std::vector<SeriesPlan>& all, const Options& reques
                        format_bytes(requested.step), format_bytes(choice));
   }
   Bytes largest_requested{};
-  for (const SizeRange& range : requested.sizes)
+  for (const SizeRange& range : requested.sizes) {
     largest_requested = std::max(largest_requested, range.last);
+  }
   if (largest_requested.count == 0 || largest_requested >= least) return {};
   return fmt::format("--sizes: {} is less than two steps of {}; choose at least {}{}",
                      format_bytes(largest_requested), format_bytes(least / 2), format_bytes(least),

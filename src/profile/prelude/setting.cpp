@@ -205,9 +205,9 @@ std::string entry_text(const NdRange& launch) {
     throw SettingError(fmt::format("the launch's last groups in dimension {} are smaller", d));
   }
   // Factors are compared one by one, because their product may exceed 64 bits.
-  constexpr std::uint64_t max_groups = std::numeric_limits<std::int32_t>::max();
-  if (groups[0] > max_groups || groups[1] > max_groups / groups[0] ||
-      groups[2] > max_groups / (groups[0] * groups[1])) {
+  constexpr std::uint64_t max_count = std::numeric_limits<std::int32_t>::max();
+  if (groups[0] > max_count || groups[1] > max_count / groups[0] ||
+      groups[2] > max_count / (groups[0] * groups[1])) {
     throw SettingError("the launch has too many groups");
   }
   return fmt::format(
