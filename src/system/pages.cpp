@@ -36,8 +36,7 @@ std::byte* map_units(std::size_t bytes) {
 Pages::~Pages() { unmap_free(); }
 
 void* Pages::take(std::size_t bytes) {
-  if (bytes > SIZE_MAX / 2)
-    bytes = SIZE_MAX / 2;  // no system has this much, and sums do not overflow
+  bytes = std::min(bytes, SIZE_MAX / 2);  // no system has this much, and sums do not overflow
   const std::size_t wanted = whole_units(bytes);
   auto best = free_.end();
   for (auto each = free_.begin(); each != free_.end(); ++each) {
