@@ -189,17 +189,15 @@ std::optional<Estimate> estimate_of_best(const Point& point, const DeviceInfo& d
 std::optional<Estimate> estimate(const Point& point, const DeviceInfo& device) {
   const std::vector<double> times = access_times_ns(point, device);
   if (times.empty()) return std::nullopt;
-  if (is_of_launches(point) || point.facts.find(by_median) != nullptr) {
-    // Many units share a launch, so that each of its times includes effects of other units.
-    return Estimate{median(times), {quantile(times, 0.25), quantile(times, 0.75)}, {}};
-  }
-  Estimate result;
-  if (times.size() <= few_samples || device.type == DeviceType::cpu) {
-    result = best_of_visits(times, point, device);
-  } else {
+  Estimate result{median(times), {quantile(times, 0.25), quantile(times, 0.75)}, {}};
+  // Many units share a launch, so that each of its times includes effects of other units.
+  if (is_of_launches(point)) return result;
+  if (point.facts.find(by_median) == nullptr) {
     // Visits on a GPU also differ by themselves: two of ten chases through 34 MiB of an H200 hit
     // only the near half of its cache.
-    result = up_to_median(quantile(times, 0.25), times);
+    const bool only_adds = times.size() <= few_samples || device.type == DeviceType::cpu;
+    result = only_adds ? best_of_visits(times, point, device)
+                       : up_to_median(quantile(times, 0.25), times);
   }
   if (counts_core_cycles(device)) {
     result.cycles = result.ns * device.clock.ticks_per_ns;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "clprobe/point_facts.hpp"
 #include "probes/inflight/points_test.hpp"
 
 namespace clprobe::inflight {
@@ -107,6 +108,9 @@ TEST_CASE("pairs of traffic and latency give what is in flight where the latency
   const std::vector<Point> more = probe.refine(gpu(), {}, points);
   CHECK(more.size() == 6);  // three delays, in both series
   for (const Point& each : more) CHECK(is_loaded(each));
+  std::vector<Point> marked = more;
+  derive_facts(marked);
+  for (const Point& each : marked) CHECK(each.facts.find(by_median) != nullptr);
   for (Point& each : loaded_samples(more, 0.0)) points.push_back(std::move(each));
   const Findings found = probe.analyse(gpu(), points);
   check_findings(found);

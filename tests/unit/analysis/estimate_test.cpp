@@ -8,6 +8,8 @@
 #include <random>
 #include <vector>
 
+#include "clprobe/point_facts.hpp"
+
 namespace clprobe {
 namespace {
 
@@ -246,6 +248,16 @@ TEST_CASE("the order of the samples does not matter") {
   const auto backward = estimate(point_with(samples), device_with(Timer::event));
   CHECK(forward->ns == backward->ns);
   CHECK(forward->ns_interval == backward->ns_interval);
+}
+
+TEST_CASE("a point whose samples vary in both directions gives their median, in cycles as well") {
+  Point point = point_with({ticked(1000, 64020), ticked(1000, 80020), ticked(1000, 100020)});
+  CHECK(estimate(point, device_with(Timer::clock))->ns == doctest::Approx(32.0));
+  point.facts.set(by_median, std::int64_t{1});
+  const auto result = estimate(point, device_with(Timer::clock));
+  CHECK(result->ns == doctest::Approx(40.0));
+  CHECK(result->ns_interval.low == doctest::Approx(36.0));
+  CHECK(result->cycles == doctest::Approx(80.0));
 }
 
 TEST_CASE("a curve has the measured points of its series, by working set") {
