@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Made kernels whose answers are known, and sweeps that an H200 gave (driver 580.159.04).
+// Tests of the attribution: made-up kernels with known costs, and working-set curves from an H200
+// (driver 580.159.04).
 #include "probes/kernel/causes.hpp"
 
 #include <doctest/doctest.h>
@@ -22,7 +23,8 @@ std::vector<FoldedTime> sweep_of(const std::map<std::uint64_t, double>& ns_by_gr
 
 const FoldingOptions h200{.buffer_bytes = 3.0 * gib, .last_cache_bytes = 50.0e6};
 
-// Microseconds: triad of 3 x 1 GiB, and the naive transpose of 8192 x 8192 floats.
+// Time in us by the number of distinct groups on an H200: triad of 3 buffers of 1 GiB, and naive
+// transpose of 8192 x 8192 floats.
 std::vector<FoldedTime> triad_sweep() {
   return sweep_of({{262144, 734},
                    {16384, 736},
@@ -72,7 +74,8 @@ TEST_CASE("the least of a sweep lies where the groups fit a cache and do not col
   REQUIRE(folding);
   CHECK(folding->all_groups == 262144);
   CHECK(folding->fastest_groups == 256);
-  // 1024 of 262144 groups touch 12 MiB; 4096 touch 48, which is all of the cache.
+  // The share of 1024 of the 262144 groups is 12 MiB. The share of 4096 groups is 48 MiB, which is
+  // more than half of the cache.
   CHECK(folding->cached_groups == 1024);
   CHECK(folding->fastest_cached_groups == 1024);
   CHECK(folding->collide_from == 64);
@@ -92,7 +95,8 @@ TEST_CASE("groups that write the same lines are seen, and nothing is where nothi
 
 TEST_CASE(
     "groups that reach more than their part meet main memory until half of them take no less") {
-  // 264 groups on 512 MiB, four times their part each: 8 still meet it.
+  // 264 groups on 512 MiB, each of which accesses four times its share: 8 groups still access main
+  // memory.
   const FoldingOptions far{.buffer_bytes = 0.5 * gib, .last_cache_bytes = 50.0e6};
   const std::map<std::uint64_t, double> ns{{264, 100}, {128, 95}, {64, 92}, {32, 88}, {16, 80},
                                            {8, 60},    {4, 45},   {2, 44},  {1, 30}};
@@ -101,11 +105,11 @@ TEST_CASE(
   CHECK(folding->cached_groups == 4);
   CHECK(folding->fastest_cached_groups == 4);
   CHECK(folding->fastest_groups == 1);
-  // No fewer than the device needs.
+  // `min_groups` limits the number from below.
   FoldingOptions full = far;
   full.min_groups = 8;
   CHECK(find_folding(sweep_of(ns), full)->cached_groups == 8);
-  // A fall that goes on for more than a sixteenth is another level's.
+  // The search stops at a sixteenth of the groups that fit, although the times continue to fall.
   std::map<std::uint64_t, double> steep;
   double time = 1000;
   for (std::uint64_t groups = 4096; groups > 0; groups /= 2, time *= 0.9) steep[groups] = time;
@@ -136,7 +140,7 @@ TEST_CASE("what a stream gains without main memory is its first cause") {
             .starts_with("Removing main memory saves at most 63 % of the kernel's time, 3"));
   CHECK(cause_in(found, "barriers").state == CauseState::not_present);
   CHECK(cause_in(found, "atomics").reason == "the result of atomic_inc is used");
-  // Shares of what was found and what is left are all of the time.
+  // The costs and the unattributed time add up to the whole time.
   CHECK(main.cost.ns + cause_in(found, "last_cache").cost.ns + found.unattributed.ns ==
         doctest::Approx(found.total.ns));
 }
@@ -176,7 +180,7 @@ TEST_CASE("what may cost much is not said to cost nothing: samples that scatter 
       "to decide: close other programs, or repeat with --thorough.");
   CHECK(
       advice(0.3, 1.27).starts_with("Up to 100 % of the kernel's time may be due to last cache, "));
-  // What was found is said all the same.
+  // A found cause is the advice even if an unresolved cause may cost more.
   causes.causes = {{.row = {"lanes", "lanes"}, .state = CauseState::found, .share = 0.3},
                    {.row = {"memory", "memory"}, .share_interval = {-0.2, 0.9}}};
   CHECK(kernel_advice(causes).starts_with(
@@ -201,7 +205,8 @@ TEST_CASE("another kernel behind the prelude is not believed") {
 
 TEST_CASE("in turns the prelude is believed where their interval leaves it open, and is not wide") {
   KernelTimes times = times_of(triad_sweep(), 734, 267);
-  // The samples lie apart, and a host was busy between them.
+  // The samples of the points show a slowdown of 1.3, as if the host became busy between the
+  // points.
   times.identity_ns = around(734 * 1.3, 5);
   const auto in_turns = [&](const std::vector<double>& ratios) {
     times.log_ratios.clear();
@@ -214,7 +219,7 @@ TEST_CASE("in turns the prelude is believed where their interval leaves it open,
   CHECK(found.instrument_interval.low < 1.015);
   CHECK(found.instrument_interval.high > 1.015);
   CHECK(instrument_reason(found.instrument_interval).empty());
-  // Above the limit by what the turns differ by.
+  // The mean ratio exceeds the limit, but the interval includes the limit.
   found = in_turns({1.05, 1.18, 1.08, 1.16, 1.10, 1.15});
   CHECK(found.is_believed);
   CHECK(found.instrument_ratio > max_instrument_ratio);
@@ -225,7 +230,7 @@ TEST_CASE("in turns the prelude is believed where their interval leaves it open,
   found = in_turns({0.5, 1.9, 0.7, 1.5, 0.6, 1.8});
   CHECK(!found.is_believed);
   CHECK(found.doubt.starts_with("the slowdown by instrumentation is uncertain (0."));
-  // Three have no interval: the samples count.
+  // Three blocks give no interval, so the ratio is that of the samples.
   CHECK(!in_turns({1.0, 1.0, 1.0}).is_believed);
   times.identity_ns = around(734 * 1.02, 5);
   CHECK(in_turns({1.3, 1.3, 1.3}).is_believed);
@@ -238,7 +243,7 @@ TEST_CASE("barriers and memory that hide each other share what both together are
   verdict_of(times, Factor::barriers) = {};
   times.builds = {{0, around(100, 3)}, {1, around(80, 4)}, {2, around(90, 5)}, {3, around(40, 6)}};
   const KernelCauses found = find_kernel_causes(times);
-  // Shapley values: (20 + 50) / 2 and (10 + 40) / 2.
+  // Shapley values in ns: (20 + 50) / 2 for memory and (10 + 40) / 2 for barriers.
   CHECK(cause_in(found, "memory").cost.ns == doctest::Approx(35.0).epsilon(0.03));
   CHECK(cause_in(found, "barriers").cost.ns == doctest::Approx(25.0).epsilon(0.03));
   CHECK(cause_in(found, "barriers").row.gsi == "synchronization: barrier");
@@ -246,7 +251,8 @@ TEST_CASE("barriers and memory that hide each other share what both together are
 }
 
 TEST_CASE("what makes the kernel slower when it is taken away takes nothing from the others") {
-  // Without fences 16 of 100 are left, with barriers or without; without barriers alone 110.
+  // Without fences, 16 of 100 ns remain, with or without barriers. Without barriers only, the
+  // kernel takes 110 ns.
   KernelTimes times = times_of(sweep_of({{1024, 100}, {16, 98}}), 100, 98);
   times.folding = {};
   times.verdicts.fill(absent);
@@ -257,7 +263,8 @@ TEST_CASE("what makes the kernel slower when it is taken away takes nothing from
                   {3, around(109, 4)}, {4, around(16, 5)},  {5, around(15.5, 6)},
                   {6, around(16, 7)},  {7, around(15.5, 8)}};
   const KernelCauses found = find_kernel_causes(times);
-  // By all orders barriers are -4.7 then, and fences 88.
+  // If barriers counted as a cause, the Shapley values would be -4.7 ns for barriers and 88 ns for
+  // fences.
   CHECK(cause_in(found, "fences").share == doctest::Approx(0.833).epsilon(0.01));
   const KernelCause& barriers = cause_in(found, "barriers");
   CHECK(barriers.state == CauseState::not_resolved);
@@ -265,7 +272,7 @@ TEST_CASE("what makes the kernel slower when it is taken away takes nothing from
   CHECK(barriers.reason.starts_with("not resolved: without this cause the kernel takes "));
   CHECK(barriers.reason.ends_with(" % longer"));
   CHECK(found.unattributed_share == doctest::Approx(0.155).epsilon(0.03));
-  // Nothing is left to take away.
+  // No cause remains if the removal of the only factor slows the kernel.
   verdict_of(times, Factor::memory) = absent;
   verdict_of(times, Factor::fences) = absent;
   times.builds = {{0, around(100, 1)}, {1, around(110, 3)}};
@@ -278,7 +285,8 @@ TEST_CASE("lanes go only where memory has, and have what is saved then") {
   const std::vector<FoldedTime> sweep = triad_sweep();
   KernelTimes times = times_of(sweep, 734, 600);
   verdict_of(times, Factor::lanes) = {};
-  // Bit 1: lanes; a launch without lanes and with memory is not made.
+  // Bit 0 is memory and bit 1 is lanes. No build lacks only lanes, because lanes are removed only
+  // together with memory.
   times.builds = {{0, around(734, 3)}, {1, around(600, 4)}, {3, around(200, 5)}};
   const KernelCauses found = find_kernel_causes(times);
   const KernelCause& lanes = cause_in(found, "lanes");
@@ -297,7 +305,7 @@ TEST_CASE("a missing build is an error, and everything refused is no cause") {
   CHECK_THROWS_AS(find_kernel_causes(times), AblationError);
   verdict_of(times, Factor::memory) = {Possibility::refused, "the kernel calls atomic_xchg"};
   verdict_of(times, Factor::atomics) = {Possibility::refused, "the kernel calls atomic_xchg"};
-  // No barrier is in the text, which is no objection.
+  // A kernel without barriers does not count as a refused removal of barriers.
   const std::string refused =
       "No cause could be removed safely: memory, atomics (the kernel calls atomic_xchg).";
   CHECK(kernel_advice(find_kernel_causes(times)) == refused);

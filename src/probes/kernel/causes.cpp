@@ -30,8 +30,8 @@ std::vector<FoldedTime> sorted_by_groups(std::span<const FoldedTime> sweep) {
   return sorted;
 }
 
-/// Returns the point with the minimum time among those with at least `groups` groups; of equal
-/// times, the point with most groups.
+/// Returns the point with the minimum time among points with at least `groups` groups. Of points
+/// with equal times, returns the point with the most groups.
 const FoldedTime& fastest_of(const std::vector<FoldedTime>& sorted, std::uint64_t groups) {
   const FoldedTime* fastest = &sorted.front();
   double min_ns = std::numeric_limits<double>::infinity();
@@ -44,7 +44,7 @@ const FoldedTime& fastest_of(const std::vector<FoldedTime>& sorted, std::uint64_
   return *fastest;
 }
 
-/// True if `after` clearly takes less time than `before`: by more than noise and 5 %.
+/// True if `after` takes less time than `before` by more than noise and 5 %.
 bool is_clearly_faster(const FoldedTime& after, const FoldedTime& before) {
   constexpr double clearly_less = 0.95;
   return typical_ns(after.visits_ns) < clearly_less * typical_ns(before.visits_ns) &&
@@ -53,9 +53,10 @@ bool is_clearly_faster(const FoldedTime& after, const FoldedTime& before) {
 
 /// Returns the index of the largest number of groups whose data fits the last cache.
 ///
-/// Groups may access more than their part of the buffers, so `fitting` groups may still access main
-/// memory. The search halves the number while this clearly saves time, at most to a sixteenth. The
-/// limit excludes the first-level cache, which is much smaller than the shared cache.
+/// Groups may access more than their share of the buffers, so the number at index `fitting` may
+/// still access main memory. The search goes on to smaller numbers while each clearly takes less
+/// time, down to a sixteenth (inclusive). This limit keeps the search above the numbers that fit
+/// L1, which is much smaller than the shared cache.
 std::size_t find_cached(const std::vector<FoldedTime>& sorted, std::size_t fitting,
                         std::uint64_t min_groups) {
   constexpr std::uint64_t max_reach = 16;
@@ -69,8 +70,8 @@ std::size_t find_cached(const std::vector<FoldedTime>& sorted, std::size_t fitti
   return cached;
 }
 
-/// Returns the largest number of groups at which, and at all smaller numbers, the kernel clearly
-/// takes longer than at the fastest number.
+/// Returns the largest number of groups from which down the kernel clearly takes longer than at the
+/// fastest number; 0 if there is none.
 std::uint64_t find_collision(const std::vector<FoldedTime>& sorted, const FoldedTime& fastest,
                              std::uint64_t min_groups) {
   std::uint64_t from = 0;
@@ -84,7 +85,7 @@ std::uint64_t find_collision(const std::vector<FoldedTime>& sorted, const Folded
   return from;
 }
 
-// Minimum number of blocks for an interval.
+// Minimum number of blocks of alternating launches for an interval of the ratio.
 constexpr std::size_t min_blocks = 4;
 
 constexpr CauseRow main_memory_row{
@@ -118,8 +119,8 @@ KernelCause valued(const CauseRow& row, const Cost& cost, const KernelCauses& fo
                    "the kernel takes longer without this cause");
 }
 
-/// Marks a cost as a lower bound if groups wrote the same lines, which costs time that the kernel
-/// does not lose.
+/// Marks the cost as a lower bound if groups of the reduced launch write the same cache lines. Such
+/// conflicts slow only the reduced launch, so the measured gain is too small.
 void bound_by_collisions(KernelCause& cause, const Folding& folding, std::uint64_t needed) {
   if (folding.collide_from < needed) return;
   cause.is_lower_bound = true;
@@ -129,8 +130,8 @@ void bound_by_collisions(KernelCause& cause, const Folding& folding, std::uint64
   cause.reason = cause.reason.empty() ? "at least: " + collide : cause.reason + "; " + collide;
 }
 
-/// Divides the cost of memory between main memory and the last cache if the working-set curve shows
-/// both.
+/// Returns the cost of memory, divided between main memory and the last cache if the working-set
+/// curve shows a number of groups that fits the last cache.
 std::vector<KernelCause> split_memory(const KernelTimes& times, const KernelCauses& found,
                                       const Cost& whole) {
   const Folding& folding = *found.folding;
@@ -162,13 +163,13 @@ struct Attribution {
   std::vector<Factor> factors{};
   std::vector<AblationBuild> builds{};
   Ablation ablation{};
-  /// Slowdown by removing each other factor, as a share of the time.
+  /// Slowdown by removing each factor that is not in `factors`, as a share of the time.
   std::map<Factor, double> slowdowns{};
 };
 
 /// Returns the index of the factor whose removal slows the kernel most; nothing if no removal slows
-/// the kernel. Memory is excluded: its reduction was chosen as the fastest, so only noise makes its
-/// cost negative.
+/// the kernel. Memory is excluded: its reduction was chosen as the fastest, so only noise makes the
+/// cost of memory negative.
 std::optional<std::size_t> find_worst(const Attribution& now) {
   std::optional<std::size_t> worst;
   for (std::size_t i = 0; i < now.factors.size(); ++i) {
@@ -179,7 +180,7 @@ std::optional<std::size_t> find_worst(const Attribution& now) {
   return worst;
 }
 
-/// Returns the builds that keep the factor at that index, and deletes its bit.
+/// Returns the builds that keep the factor at `index`, without the factor's bit in their sets.
 std::vector<AblationBuild> without_factor(std::span<const AblationBuild> builds,
                                           std::size_t index) {
   std::vector<AblationBuild> left;
@@ -191,8 +192,8 @@ std::vector<AblationBuild> without_factor(std::span<const AblationBuild> builds,
   return left;
 }
 
-/// Attributes the kernel's time. Factors whose removal slows the kernel are left out, since the
-/// other factors would otherwise share more than the whole time.
+/// Attributes the kernel's time to factors. Factors whose removal slows the kernel are left out,
+/// because the costs of the remaining factors would otherwise sum to more than the whole time.
 Attribution attribution_of(const KernelTimes& times) {
   Attribution now{.factors = removable(times.verdicts), .builds = times.builds};
   while (!now.factors.empty()) {
@@ -251,7 +252,8 @@ void attribute(const KernelTimes& times, KernelCauses& found) {
   }
 }
 
-/// Sets the ratio from alternating launches if there are enough, since a host may become busy
+/// Sets the ratio instrumented time / plain time, from alternating launches if at least
+/// `min_blocks` blocks exist. Alternating launches are preferred, because a host may become busy
 /// between two points.
 void set_instrument_ratio(const KernelTimes& times, KernelCauses& found) {
   found.instrument_ratio = typical_ns(times.identity_ns) / typical_ns(times.plain_ns);
@@ -265,7 +267,7 @@ void set_instrument_ratio(const KernelTimes& times, KernelCauses& found) {
   found.instrument_interval = {std::exp(interval.low), std::exp(interval.high)};
 }
 
-/// Returns why no cause is reported; empty if causes are reported.
+/// Returns the reason why no cause is reported; empty if causes are reported.
 std::string instrument_doubt(const KernelCauses& found) {
   const auto& [low, high] = found.instrument_interval;
   if (low > max_instrument_ratio || high < 1.0 / max_instrument_ratio) {
@@ -279,24 +281,26 @@ std::string instrument_doubt(const KernelCauses& found) {
                      high);
 }
 
-/// Slowdown next to concurrent loads above which the kernel counts as waiting for loads. Its loads
-/// queue after the other loads, whereas waits for results are not delayed.
+/// Maximum slowdown next to concurrent loads at which the kernel counts as not waiting for loads.
+/// The kernel's loads queue after the concurrent loads, whereas waits for results of arithmetic are
+/// not delayed.
 constexpr double max_slowed = 1.2;
-/// Minimum share of the time in which units are free. Below, the kernel hardly waits, and
-/// concurrent loads take its issue slots.
+/// Minimum share of the time in which compute units are free. Below this share, the kernel hardly
+/// waits, and concurrent loads slow the kernel by taking its issue slots.
 constexpr double min_free = 0.1;
-/// Maximum ratio of the copied kernel's time to the unattributed time. Copies also lack factors
-/// whose removal slows the kernel, which count as no cause.
+/// Maximum ratio of the copied kernel's time to the unattributed time, and of the inverse. The
+/// ratio can differ from 1, because copies also lack the factors whose removal slows the kernel.
 constexpr double max_other = 1.1;
-/// Multiple of one copy's time that shows that copies fill a unit.
+/// Minimum ratio of the copies' time to a single copy's time at which the copies fill a compute
+/// unit.
 constexpr double min_filled = 1.25;
 
 KernelCause refused_chains(std::string reason) {
   return {.row = chains_row, .state = CauseState::refused, .reason = std::move(reason)};
 }
 
-/// Returns the mean share of slots for resident groups that are filled. Copies fill the free slots
-/// of idle compute units and partial waves without any wait.
+/// Returns the mean share of the slots for resident groups that the kernel fills. Copies also fill
+/// the free slots of idle compute units and partial waves, although no group waits there.
 double balance_of(const ConcurrentRuns& runs) {
   const bool is_known = runs.resident_groups > 0;
   const std::uint64_t slots = is_known && runs.groups > runs.resident_groups
@@ -307,7 +311,8 @@ double balance_of(const ConcurrentRuns& runs) {
   return static_cast<double>(runs.groups) / static_cast<double>(waves * slots);
 }
 
-/// Returns why the kernel may wait longer than copies show; empty if copies filled a unit.
+/// Returns the reason why the kernel may wait longer than the copies show; empty if the copies
+/// filled a compute unit.
 std::string bound_of(const ConcurrentRuns& runs, double alone_ns, double busy_ns) {
   double at_once = 1.0;
   if (runs.groups > 0) {
@@ -323,7 +328,7 @@ std::string bound_of(const ConcurrentRuns& runs, double alone_ns, double busy_ns
                            copy_count);
 }
 
-/// Returns the times in which the busiest unit has work of one launch.
+/// Returns the times in which the busiest compute unit has work of a single launch.
 Visits busy_of(const ConcurrentRuns& runs) {
   const double balance = balance_of(runs);
   Visits busy_ns = runs.copies_ns;
@@ -351,7 +356,8 @@ KernelCause valued_chains(Cost free, std::string bound, const ConcurrentRuns& ru
   return cause;
 }
 
-/// Returns a wait that could not be removed and that copies hide as well; nothing if there is none.
+/// Returns a wait that could not be removed and that concurrent copies hide as well; null if there
+/// is none.
 const CauseRow* find_hidden(const KernelCauses& causes) {
   for (const FactorRow& row : factor_rows) {
     if (!row.is_wait) continue;
@@ -401,7 +407,8 @@ std::optional<Folding> find_folding(std::span<const FoldedTime> sweep,
   if (!(options.buffer_bytes > 0.0) || !options.last_cache_bytes) return folding;
   const double group_bytes = options.buffer_bytes / static_cast<double>(folding.all_groups);
   const auto fits = [&](const FoldedTime& each) {
-    // Half of the cache, because other data and lines of the same sets are cached as well.
+    // The limit is half of the cache, because the cache also holds other data and has conflicts
+    // within its sets.
     const double bytes = group_bytes * static_cast<double>(each.distinct_groups);
     return bytes <= *options.last_cache_bytes / 2.0;
   };
@@ -486,7 +493,8 @@ void add_chains(const ConcurrentRuns& runs, KernelCauses& causes) {
   if (!causes.is_believed || !(causes.total.ns > 0.0)) return;
   KernelCause cause = chains_of(runs, causes);
   if (cause.state == CauseState::found || cause.state == CauseState::not_resolved) {
-    // Waits and the rest share one launch, so a longer wait means a shorter rest.
+    // Waits and the remaining work add up to the time of one launch, so a longer wait means less
+    // remaining work.
     Cost& left = causes.unattributed;
     left.ns -= cause.cost.ns;
     left.interval = {std::max(0.0, left.interval.low - cause.cost.interval.high),

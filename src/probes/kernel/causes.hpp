@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attribution of a kernel's time to causes, from launches that each lack some causes. Pure.
+// Attribution of a kernel's time to causes, from launches that each remove some causes. Pure.
 //
-// The working-set reduction lets few distinct groups do the work of all groups. The kernel's time
-// over the number of distinct groups is a working-set curve. With fewer distinct groups, accesses
-// to main memory disappear first, and accesses to the last cache next. The cost of a cause is its
-// Shapley value over all sets of causes (analysis/api/ablation.hpp).
+// The working-set reduction lets a few distinct groups do the work of all groups. The working-set
+// curve is the kernel's time over the number of distinct groups. With fewer distinct groups,
+// accesses to main memory disappear first, and accesses to the last cache next. The cost of a cause
+// is its Shapley value over all sets of causes (analysis/api/ablation.hpp).
 #pragma once
 
 #include <array>
@@ -22,22 +22,25 @@
 namespace clprobe::kernel {
 
 struct CauseRow {
-  std::string_view name{};    ///< name of the finding: "main_memory"
-  std::string_view title{};   ///< name in sentences: "main memory"
-  std::string_view gsi{};     ///< category of GSI: "memory data: main memory"
-  std::string_view advice{};  ///< change of the code that avoids the cause
+  std::string_view name{};    ///< name of the finding, such as "main_memory"
+  std::string_view title{};   ///< name of the cause in sentences, such as "main memory"
+  std::string_view gsi{};     ///< stall category of GSI, such as "memory data: main memory"
+  std::string_view advice{};  ///< change of the kernel that avoids the cause
 };
 
 /// Removable causes, in the order of the bits of AblationBuild::idealised. Lanes are removed only
-/// together with memory, because a sub-group that does the work of one lane accesses less data.
+/// together with memory, because a sub-group that does the work of one lane also accesses less
+/// data.
 enum class Factor : std::uint8_t { memory, barriers, atomics, lanes, fences, functions };
 
 struct FactorRow {
   CauseRow cause{};
-  /// Setting that removes the cause. Null for memory, which the working-set reduction removes.
+  /// Setting that removes the cause. Null for memory, because the working-set reduction removes
+  /// memory.
   bool prelude::Setting::*without{nullptr};
   prelude::Verdict prelude::Judgement::*verdict{nullptr};
-  bool is_wait{false};  ///< concurrent copies of the kernel hide waits for this cause
+  /// true if concurrent copies of the kernel hide the waits that the cause makes
+  bool is_wait{false};
 };
 
 inline constexpr std::array factor_rows{
@@ -82,11 +85,11 @@ constexpr Factor factor_at(std::size_t index) { return static_cast<Factor>(index
 
 using FactorVerdicts = std::array<prelude::Verdict, factor_count>;
 
-/// Returns the factors that can be removed, in the order of the bits of builds.
+/// Returns the factors that can be removed, in the order of their bits in AblationBuild::idealised.
 std::vector<Factor> removable(const FactorVerdicts& verdicts);
 
-/// Returns for each factor the bits of the factors that must be removed before it
-/// (AblationOptions::needs).
+/// Returns for each factor the bits of the factors that must be removed before it. The result has
+/// the form of AblationOptions::needs.
 std::vector<std::uint32_t> needs_of(std::span<const Factor> factors);
 
 /// Times of launches in which `distinct_groups` groups did the work of all groups.
@@ -96,40 +99,43 @@ struct FoldedTime {
 };
 
 struct FoldingOptions {
-  double buffer_bytes{0.0};                  ///< size of all buffers of the launch; 0: unknown
+  double buffer_bytes{0.0};                  ///< total size of the launch's buffers; 0: unknown
   std::optional<double> last_cache_bytes{};  ///< size of the last cache, measured or reported
-  /// Minimum number of distinct groups that is compared. With fewer, the threads of a CPU write to
-  /// each other's lines.
+  /// Minimum number of distinct groups to consider. With fewer groups than a CPU has threads, the
+  /// threads write to each other's cache lines.
   std::uint64_t min_groups{1};
 };
 
-/// Numbers of distinct groups that the working-set curve shows.
+/// Numbers of distinct groups that describe the working-set curve.
 struct Folding {
   std::uint64_t all_groups{0};
-  std::uint64_t fastest_groups{0};  ///< number with the minimum time
-  /// Maximum number of groups whose part of the buffers fills at most half of the last cache, or a
-  /// smaller number that takes clearly less time. Nothing if sizes are unknown or no number fits.
+  std::uint64_t fastest_groups{0};  ///< number of distinct groups with the minimum time
+  /// Maximum number of distinct groups whose share of the buffers fills at most half of the last
+  /// cache. A smaller number replaces this number if it takes clearly less time. Nothing if a size
+  /// is unknown or no number fits.
   std::optional<std::uint64_t> cached_groups{};
-  /// Number with the minimum time, from `cached_groups` up.
+  /// Number of distinct groups with the minimum time among the numbers from `cached_groups` up.
   std::uint64_t fastest_cached_groups{0};
-  /// Largest number at which groups write the same lines: from this number down, the kernel takes
-  /// longer than its minimum by more than noise and 5 %. 0: none.
+  /// Largest number of distinct groups at which groups write the same cache lines; 0: none. At this
+  /// number and at all smaller numbers, the kernel takes longer than its minimum by more than noise
+  /// and 5 %.
   std::uint64_t collide_from{0};
 };
 
-/// Analyses the working-set curve. Points may have any order; the point with most groups is the
-/// kernel without reduction. Returns nothing for fewer than two points with samples.
+/// Returns the numbers that describe the working-set curve `sweep`, whose points may have any
+/// order. The point with the maximum number of groups is the kernel without reduction. Returns
+/// nothing if fewer than two points have samples.
 std::optional<Folding> find_folding(std::span<const FoldedTime> sweep,
                                     const FoldingOptions& options = {});
 
 inline constexpr std::uint64_t copy_count = 8;
 
-/// Times of the kernel with all causes removed: by itself, next to copies, and next to a kernel
-/// that loads.
+/// Times of the kernel with all causes removed: by itself, next to copies of the kernel, and next
+/// to another kernel that loads.
 struct ConcurrentRuns {
-  std::string refusal{};  ///< reason for missing launches; without a full stop
+  std::string refusal{};  ///< reason why launches are missing; without a full stop
   Visits alone_ns{};
-  Visits copies_ns{};         ///< time of `copy_count` concurrent copies, divided by their number
+  Visits copies_ns{};  ///< total time of `copy_count` concurrent copies, divided by `copy_count`
   Visits next_to_loads_ns{};  ///< the kernel's time while another kernel loads
   std::uint64_t groups{0};
   std::uint64_t resident_groups{0};  ///< resident groups of the unchanged kernel; 0: unknown
@@ -137,130 +143,134 @@ struct ConcurrentRuns {
 };
 
 struct KernelTimes {
-  Visits plain_ns{};     ///< time without instrumentation
-  Visits identity_ns{};  ///< time with instrumentation that removes nothing
-  /// Logarithms of instrumented time / plain time, from blocks of alternating launches; may be
-  /// empty.
+  Visits plain_ns{};     ///< time of the program's text without instrumentation
+  Visits identity_ns{};  ///< time of the instrumented text with no cause removed
+  /// Logarithms of the ratio instrumented time / plain time, one per block of alternating launches.
+  /// May be empty.
   std::vector<double> log_ratios{};
   std::vector<FoldedTime> sweep{};
   FoldingOptions folding{};
   FactorVerdicts verdicts{};
-  /// Builds, whose bits are the removable factors. Builds without memory run
-  /// `Folding::fastest_groups` distinct groups.
+  /// Builds for all sets of removable factors; each bit of a build is one factor. Builds without
+  /// memory run the distinct groups of the chosen working-set reduction, usually
+  /// `Folding::fastest_groups`.
   std::vector<AblationBuild> builds{};
   std::optional<ConcurrentRuns>
-      concurrent_runs{};  ///< launches for `chains`; nothing if they were not planned
+      /// times for the cause `chains`; nothing if these launches were not planned
+      concurrent_runs{};
 };
 
 enum class CauseState : std::uint8_t { found, not_resolved, not_present, refused };
 
-/// Share of the kernel's time, or the reason why it is unknown. It is a part of the bar or, with an
-/// empty `row`, a cost of occupancy.
+/// Cost of one cause as a share of the kernel's time, or the reason why the share is unknown. A
+/// cost of occupancy has an empty `row` and does not belong to the bar of causes.
 struct KernelCause {
   CauseRow row{};
   CauseState state{CauseState::not_resolved};
-  Cost cost{};        ///< maximum gain by removing the cause
-  double share{0.0};  ///< share of the kernel's time
+  Cost cost{};        ///< maximum gain of time by removing the cause
+  double share{0.0};  ///< cost as a share of the kernel's time
   Interval share_interval{};
-  bool is_lower_bound{false};  ///< removing the cause slowed something else
-  std::string reason{};        ///< reason for a missing value or for a bound; without a full stop
+  bool is_lower_bound{false};  ///< true if the cause may cost more than `cost`
+  std::string reason{};  ///< reason why the share is missing or only a bound; without a full stop
 };
 
-/// Returns the cause with its cost as a share of `whole_ns`. The cause counts as found if the cost
-/// is resolved and above 0. `if_negative`: the reason if the cost is resolved and below 0.
+/// Returns `cause` with its cost as a share of `whole_ns`. The cause counts as found if `cost` is
+/// resolved and above 0. `if_negative`: reason to give if `cost` is resolved and not above 0.
 KernelCause with_cost(KernelCause cause, const Cost& cost, double whole_ns,
                       std::string_view if_negative = {});
 
 struct KernelCauses {
   bool is_believed{false};
   std::string doubt{};           ///< reason why no cause is reported; one line, without a full stop
-  double instrument_ratio{1.0};  ///< time with instrumentation / time without
+  double instrument_ratio{1.0};  ///< time with instrumentation / time without instrumentation
   Interval instrument_interval{1.0, 1.0};
-  Cost total{};         ///< time of the instrumented kernel
-  Cost unattributed{};  ///< time with all causes removed
+  Cost total{};         ///< time of the instrumented kernel with no cause removed
+  Cost unattributed{};  ///< time of the instrumented kernel with all causes removed
   double unattributed_share{1.0};
   std::optional<Folding> folding{};
   std::vector<KernelCause> causes{};  ///< all causes in a fixed order, including refused causes
   /// Share of the time in which the kernel, with all causes removed, waits for caches or local
-  /// memory. The bar lacks this share, because no launch removes these waits.
+  /// memory. The bar omits this share, because no launch removes waits for caches or local memory.
   std::optional<KernelCause> near_waits{};
 };
 
-/// Limits of instrumented time / plain time: this ratio and its inverse. No cause is reported if
-/// the whole interval of the ratio is outside.
+/// Upper limit of the ratio instrumented time / plain time; the inverse is the lower limit. No
+/// cause is reported if the ratio's whole interval lies outside the limits.
 inline constexpr double max_instrument_ratio = 1.10;
-/// Maximum ratio of the ends of that interval. No cause is reported for a wider interval.
+/// Maximum ratio of the upper to the lower end of the interval of `instrument_ratio`. No cause is
+/// reported for a wider interval.
 inline constexpr double max_instrument_span = 1.5;
-/// Returns why the ratio is unresolved if its interval exceeds `max_instrument_ratio` or the
-/// inverse; otherwise an empty text.
+/// Returns the reason why `ratio` is unresolved; empty if the interval lies between 1 /
+/// `max_instrument_ratio` and `max_instrument_ratio`.
 std::string instrument_reason(const Interval& ratio);
 
-/// Attributes the kernel's time to causes. Throws AblationError for missing builds.
+/// Returns the kernel's time attributed to causes. Throws AblationError if a build is missing.
 KernelCauses find_kernel_causes(const KernelTimes& times);
 
-/// Adds waits for results of arithmetic (`chains`) and subtracts them from the unattributed time.
-/// Does nothing if the other causes are not believed.
+/// Adds the cause `chains`, which is waits for results of arithmetic, and subtracts its cost from
+/// the unattributed time. Does nothing if `causes` gives no reliable attribution.
 void add_chains(const ConcurrentRuns& runs, KernelCauses& causes);
 
 std::vector<KernelCause> ranked_causes(const KernelCauses& causes);
 
-/// Times of the whole kernel with unused local memory in each group.
+/// Times of the whole kernel, with unused local memory in each group to limit the resident groups.
 struct ResidentTime {
-  std::uint64_t resident_groups{0};  ///< number counted on the device
+  std::uint64_t resident_groups{0};  ///< number of resident groups, counted on the device
   std::uint64_t padding_bytes{0};    ///< unused local memory of each group
   Visits visits_ns{};
 };
 
 struct Occupancy {
   std::uint64_t resident_groups{0};  ///< resident groups of the unchanged kernel
-  std::uint64_t fewer_groups{0};     ///< number that is compared with; 0: none
+  std::uint64_t fewer_groups{0};     ///< smaller number of resident groups to compare with; 0: none
   KernelCause fewer{};
 };
 
-/// Compares the launch with minimum padding, which is the unchanged kernel, with a launch of fewer
-/// resident groups. That is the largest number up to half as many, otherwise the minimum. `times`
-/// may have any order. Returns nothing without times.
+/// Returns the cost of running fewer resident groups; nothing without times. The launch with
+/// minimum padding stands for the unchanged kernel. It is compared with the launch of the most
+/// groups up to half as many, or with the launch of the fewest groups. `times` may have any order.
 std::optional<Occupancy> find_occupancy(std::span<const ResidentTime> times);
 
-/// Cost of the partial wave: the gain if all groups took as long as those of full waves.
+/// Cost of the partial wave: the gain if its groups took as long per group as the groups of full
+/// waves.
 struct Tail {
   std::uint64_t whole_waves{0};
-  std::uint64_t rest_groups{0};  ///< groups in the partial wave
+  std::uint64_t rest_groups{0};  ///< number of groups in the partial wave
   KernelCause last_wave{};
 };
 
-/// Number of full waves from which on the cost of a partial wave is not measured: noise would
-/// exceed it.
+/// Number of full waves from which on (inclusive) the cost of a partial wave is not measured,
+/// because noise would exceed the cost.
 inline constexpr std::uint64_t max_waves = 64;
 
-/// Returns the number of groups in all full waves; 0 if the launch needs no comparison with full
-/// waves.
+/// Returns the number of groups in all full waves. Returns 0 if the cost of a partial wave is not
+/// measured.
 std::uint64_t groups_of_whole_waves(std::uint64_t groups, std::uint64_t resident_groups);
 
-/// Returns the cost of the partial wave; nothing if no group was counted. `whole_ns`: times of
-/// launches of `groups_of_whole_waves`.
+/// Returns the cost of the partial wave; nothing if no resident group was counted. `whole_ns`:
+/// times of launches with only the groups of full waves.
 std::optional<Tail> find_tail(std::uint64_t groups, std::uint64_t resident_groups,
                               const Visits& all_ns, const Visits& whole_ns);
 
-/// Returns the share of the time in which groups only start. `ending_ns`: times of launches whose
-/// groups end at their entry. Returns nothing without samples.
+/// Returns the share of the time in which groups only start; nothing without samples. `ending_ns`:
+/// times of launches whose groups end at the entry code.
 std::optional<KernelCause> find_starting(const Visits& kernel_ns, const Visits& ending_ns);
 
 /// Costs of how a kernel's groups fill the device.
 struct KernelOccupancy {
   std::uint64_t groups{0};  ///< number of groups of the launch
-  std::string doubt{};  ///< reason why the costs are not reported; one line, without a full stop
+  std::string doubt{};      ///< reason why no cost is reported; one line, without a full stop
   std::optional<Occupancy> occupancy{};
   std::optional<Tail> tail{};
   std::optional<KernelCause> starting{};
 };
 
-/// Returns the advice if no cause is reported; empty if `doubt` is empty. `doubt`: the reason,
-/// without a full stop.
+/// Returns the advice for a kernel without reported causes; empty if `doubt` is empty. `doubt`:
+/// reason why no cause is reported, without a full stop.
 std::string doubt_advice(std::string_view doubt);
 
-/// Returns one sentence on the largest cost and how to avoid it. `app_share`: the kernel's share of
-/// the program's device time.
+/// Returns one sentence on the largest cost and how to avoid the cost. `app_share`: the kernel's
+/// share of the program's device time.
 std::string kernel_advice(const KernelCauses& causes, const KernelOccupancy& filled = {},
                           std::optional<double> app_share = {});
 

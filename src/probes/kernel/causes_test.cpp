@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said of a kernel's causes, of launches that could have been measured.
+// Tests of the findings on a kernel's causes, from launches with made-up times.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -29,7 +29,8 @@ TEST_CASE("kernel: causes that may be less than nothing leave the whole, and no 
     for (Point& point : points) {
       const bool is_without = shape_of<Shape>(point).setting.without_barriers;
       measure(point, is_without ? share * 1e6 : 1e6);
-      // Two percent to either side, and of both texts not to the same.
+      // The first and the last sample differ by 2 % from the middle sample, in opposite directions
+      // for the two builds.
       const std::uint64_t first = is_without ? 98 : 102;
       point.samples[0].event_ns = *point.samples[0].event_ns * first / 100;
       point.samples[2].event_ns = *point.samples[2].event_ns * (200 - first) / 100;
@@ -41,7 +42,7 @@ TEST_CASE("kernel: causes that may be less than nothing leave the whole, and no 
   };
   CHECK(left_without_barriers(1.004) == 1.0);
   CHECK(left_without_barriers(0.99) == doctest::Approx(0.99).epsilon(0.003));
-  // What clearly makes it slower is none of its causes.
+  // A cause whose removal clearly slows the kernel has no share.
   CHECK(left_without_barriers(1.1) == 1.0);
 }
 
@@ -78,7 +79,8 @@ TEST_CASE("kernel: main memory and the last cache are parts where it is known ho
   const auto has = [](const Findings& found, std::string_view name) {
     return find_finding(found.findings, name) != nullptr;
   };
-  // A CPU's driver says it; a GPU's may say another one's.
+  // On a CPU, the reported cache size counts. On a GPU, the reported size may be that of another
+  // cache, so only a measured size counts.
   const Findings on_cpu = found_on(DeviceType::cpu);
   CHECK(has(on_cpu, "main_memory"));
   CHECK_FALSE(has(on_cpu, "memory"));
@@ -119,13 +121,13 @@ TEST_CASE("kernel: lanes are left out where the fastest folding is, on devices t
   const Findings found = probe.analyse(gpu, points);
   CHECK(*need(found, "memory").value == doctest::Approx(0.5).epsilon(0.02));
   CHECK(*need(found, "lanes").value == doctest::Approx(0.3).epsilon(0.02));
-  // Without that launch nothing is known of it, and all else is.
+  // If the launch without lanes is missing, only the cause `lanes` is refused.
   std::erase_if(points, is_without);
   const Findings fewer = probe.analyse(gpu, points);
   CHECK(need(fewer, "lanes").reason ==
         "refused: some launches without this cause were not measured");
   CHECK(*need(fewer, "memory").value == doctest::Approx(0.5).epsilon(0.02));
-  // A group of 48 is a sub-group and a half.
+  // A group of 48 work-items has one and a half sub-groups of 32.
   request.launches[0].bundle.launch.range.local = {48};
   request.launches[0].bundle.launch.range.global = {48 * 1024};
   CHECK(plan(gpu, request).points.front().facts.text_or("lanes_absence", "") ==
@@ -174,7 +176,7 @@ TEST_CASE("kernel: fences and special functions are left out, together with memo
   CHECK(has_part("memory structural: pending release"));
   CHECK(has_part("compute structural"));
   CHECK(need(found, "advice").label.starts_with("Removing special functions saves at most 40 %"));
-  // Special functions are the first to be given up.
+  // If builds are missing, special functions are refused first.
   std::erase_if(points,
                 [](const Point& each) { return shape_of<Shape>(each).setting.without_functions; });
   const Findings fewer = probe.analyse(device, points);

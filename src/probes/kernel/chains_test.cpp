@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies and loads beside what is left of a kernel: what is planned, and what comes of it.
+// Tests of the kernel with all causes removed next to copies and next to loads: planned points and
+// resulting findings.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -23,8 +24,9 @@ DeviceInfo gpu() {
 
 bool is_next_to_others(const Point& point) { return is_concurrent(shape_of<Shape>(point).variant); }
 
-/// Of a kernel of 1 ms, of which half is main memory; what is left has its units for so much of its
-/// time, and is slowed down by loads.
+/// Returns the points of a kernel of 1 ms, half of which is main memory. With all causes removed,
+/// the time per copy is `busy` times, and the time next to loads is `slowed` times the kernel's
+/// time.
 std::vector<Point> measured_with(const Request& request, double busy, double slowed) {
   const auto ns_of = [=](const Shape& shape) {
     const double kernel_ns = shape.distinct_groups <= 64 ? 5e5 : 1e6;
@@ -91,12 +93,13 @@ TEST_CASE("kernel: what waits for loads with all causes gone is said, and no par
 }
 
 TEST_CASE("kernel: a device that runs copies one behind the other tells nothing") {
-  // Nothing at all of one that runs one group after the other.
+  // A CPU runs copies one after another, so no concurrent launches are planned.
   DeviceInfo cpu = gpu();
   cpu.type = DeviceType::cpu;
   std::vector<Point> more = refine(cpu, request_of(1024), plan(cpu, request_of(1024)).points);
   CHECK(std::none_of(more.begin(), more.end(), is_next_to_others));
-  // Nor of one whose events do not say when.
+  // Without events, the start and end of a launch are unknown, so no concurrent launches are
+  // planned.
   DeviceInfo timeless = gpu();
   timeless.launch_timer = Timer::wait;
   std::vector<Point> points = plan(timeless, request_of(1024)).points;

@@ -37,7 +37,7 @@ bundle::Bundle bundle_of(const std::string& parameters, const std::vector<std::s
 TEST_CASE("kernel: sums of floats may differ by a thousandth of their range, and no more") {
   CHECK(are_close({0, 1000, 500}, {0.9F, 999.1F, 500.5F}));
   CHECK_FALSE(are_close({0, 1000, 500}, {0, 1000, 501.1F}));
-  // All of one size: the range begins at nothing.
+  // Two equal floats have a range that is not 0, because the range includes 0.
   CHECK(are_close({1000, 1000}, {1000.9F, 999.1F}));
   CHECK_FALSE(are_close({1000, 1000}, {1001.1F, 1000}));
   CHECK(are_close({-1000, 0}, {-999.1F, 0}));
@@ -55,7 +55,8 @@ TEST_CASE("kernel: floats are the objects that all arguments say so of") {
         std::vector{true, false});
   CHECK(objects_of_floats(bundle_of("global const float4 * restrict a, global floats* b",
                                     {0, 1})) == std::vector{true, false});
-  // One that has two names.
+  // A single object is the argument of two parameters, of which only the first is a pointer to
+  // float.
   CHECK(objects_of_floats(bundle_of("global float* a, global uint* b", {0, 0})) ==
         std::vector{false, false});
   CHECK(objects_of_floats(bundle_of("global float* a", {0, 1})) == std::vector{true, false});

@@ -28,7 +28,8 @@ Finding share_of(std::string_view name, const std::string& series, std::string_v
   return finding;
 }
 
-/// Returns the share of a cause or a cost, or the reason why it is unknown.
+/// Returns a finding with the share of a cause or a cost, or with the reason why the share is
+/// unknown.
 Finding finding_of_cause(std::string_view name, const std::string& series, std::string_view method,
                          const KernelCause& cause) {
   if (cause.state == CauseState::refused || cause.state == CauseState::not_present) {
@@ -51,7 +52,8 @@ void add_stack(const KernelCauses& causes, const std::string& series, Findings& 
   const double whole = causes.total.ns;
   const Interval& left = causes.unattributed.interval;
   const Interval shares{left.low / whole, left.high / whole};
-  // Unresolved causes may be negative, which leaves slightly more than the whole.
+  // Costs of unresolved causes may be negative, so the remainder may slightly exceed the whole
+  // time.
   const bool is_whole = causes.unattributed_share > 1.0 && shares.low <= 1.0;
   found.findings.push_back(share_of(stack_part_name, series, stack_view_shapley,
                                     is_whole ? 1.0 : causes.unattributed_share, shares));
@@ -79,8 +81,8 @@ void add_believed(const KernelCauses& causes, const std::string& series, Finding
   if (causes.total.ns > 0.0) add_stack(causes, series, found);
 }
 
-/// Adds the causes of the kernel with that label. Returns the causes, or the reason why none is
-/// reported.
+/// Adds findings on the causes of the kernel with that label. Returns the causes, or the reason why
+/// no cause is reported.
 KernelCauses add_causes(const DeviceInfo& device, std::span<const Point> points,
                         const std::string& label, Findings& found) {
   const KernelTimes times = gather_times(device, points, label);
@@ -116,10 +118,10 @@ KernelCauses add_causes(const DeviceInfo& device, std::span<const Point> points,
 
 constexpr std::string_view levels_method = "levels of latency";
 
-/// Returns the name of a level as in `latency`: "global 2".
+/// Returns the name that probe `latency` gives to the level: "global 2".
 std::string name_of(int level) { return fmt::format("global {}", level); }
 
-/// A cache, and the maximum number of distinct groups whose parts of the buffers fit.
+/// Cache, with the maximum number of distinct groups whose share of the buffers fits the cache.
 struct HeldGroups {
   int level{0};
   double bytes{0.0};
@@ -129,10 +131,11 @@ struct HeldGroups {
 struct WorkingSet {
   double bytes{0.0};
   double groups{0.0};
-  std::vector<HeldGroups> levels{};  ///< nearest level first
+  std::vector<HeldGroups> levels{};  ///< caches in the order of the levels, L1 first
 };
 
-/// Returns the working set of a point; nothing if buffers, groups or levels are unknown.
+/// Returns the working set of the point; nothing if the size of buffers, the number of groups or
+/// the levels are unknown.
 std::optional<WorkingSet> working_set_of(const Point& point) {
   const auto shape = find_shape<Shape>(point);
   WorkingSet set;
@@ -149,8 +152,8 @@ std::optional<WorkingSet> working_set_of(const Point& point) {
   return set;
 }
 
-/// Returns "The kernel's buffers of 64 MiB exceed global 2 (27.2 MiB); reduced to 1024 distinct
-/// groups they fit in global 2, ...".
+/// Returns the sentence on the levels that the buffers fit: "The kernel's buffers of 64 MiB exceed
+/// global 2 (27.2 MiB); reduced to 1024 distinct groups they fit in global 2, ...".
 std::string text_of(const WorkingSet& set) {
   const auto holder =
       std::find_if(set.levels.begin(), set.levels.end(),
@@ -171,8 +174,8 @@ std::string text_of(const WorkingSet& set) {
   return text + '.';
 }
 
-/// Adds the level that the buffers fit, and the numbers of distinct groups that fit each level, if
-/// these are known. Assumes that each group uses an equal part of all buffers.
+/// Adds the size of the buffers, the level that the buffers fit, and the number of distinct groups
+/// that fits each level. Assumes that each group uses an equal share of all buffers.
 void add_working_set(std::span<const Point> points, const std::string& label, Findings& found) {
   const std::string series = label + std::string(suffix_of(Variant::instrumented));
   const auto point = std::find_if(points.begin(), points.end(),
@@ -210,8 +213,8 @@ void add_counted(const KernelOccupancy& filled, const std::string& series, Findi
   found.findings.push_back(std::move(tail));
 }
 
-/// Adds how the groups of the kernel with that label fill the device. Returns the costs that are
-/// reported.
+/// Adds findings on how the groups of the kernel with that label fill the device. Returns the
+/// reported costs.
 KernelOccupancy add_occupancy(const DeviceInfo& device, std::span<const Point> points,
                               const std::string& label, Findings& found) {
   const std::string series = label + std::string(suffix_of(Variant::resident));
@@ -275,8 +278,9 @@ Finding word_of(std::string_view name, const std::string& label, std::string wor
   return finding;
 }
 
-/// Returns why the replay is not reliable; empty if it is. Bytes that two replays leave equal must
-/// also equal the program's; nondeterministic bytes need not.
+/// Returns the reason why the replay is not reliable; empty if the replay is reliable. Bytes that
+/// are equal in two replays must also equal the program's bytes. Nondeterministic bytes may differ
+/// from the program's.
 std::string doubt_of(const Point& point) {
   const std::string wrong = point.facts.text_or(wrong_buffers_fact, "");
   if (wrong.empty()) return {};
@@ -302,8 +306,9 @@ void add_witness(const Replayed& of, Findings& found) {
        WarningSource::analysis});
 }
 
-/// Adds replay time / program time. Outside the limits, the replay differs from the program's
-/// launch in caches, clocks or concurrent kernels.
+/// Adds the ratio replay time / program time, with a warning if the ratio is outside the limits.
+/// The replay then differs from the program's launch in cache contents, clock rates or concurrent
+/// kernels.
 void add_ratio(const Replayed& of, double app_ns, Findings& found) {
   constexpr double min_ratio = 0.8;
   constexpr double max_ratio = 1.25;
@@ -331,7 +336,8 @@ void add_app(const Replayed& of, Findings& found) {
   if (app_ns && *app_ns > 0.0) {
     reported("app_time", "seconds", *app_ns / ns_per_second);
     add_ratio(of, *app_ns, found);
-    // The causes describe this launch, whereas the share covers all launches.
+    // The causes describe the recorded launch, but the share of the device time covers all launches
+    // of the kernel.
     constexpr double like = 2.0;
     const double mean_ns = number_in(facts, app_mean_ns_fact).value_or(*app_ns);
     if (*app_ns > like * mean_ns || mean_ns > like * *app_ns) {
@@ -398,8 +404,8 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
     const std::string advice =
         kernel_advice(causes, filled, share_in(each.any->facts, app_share_fact));
     if (advice.empty()) continue;
-    // The reason for missing causes belongs to the series of causes, costs of occupancy to their
-    // own series.
+    // If only costs of occupancy are reported, the advice belongs to the series of resident groups.
+    // Otherwise the advice belongs to the series of causes.
     const Variant of =
         causes.is_believed || !filled.occupancy ? Variant::instrumented : Variant::resident;
     found.findings.push_back(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collects the times that the analysis of a kernel needs from its points.
+// Collects the times of a kernel from its points for the analysis.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -60,7 +60,7 @@ const Measured* find_setting(const std::vector<Measured>& all, const Setting& se
   return found == all.end() ? nullptr : &*found;
 }
 
-/// Returns a setting that has only the working-set reduction of `setting` and removes nothing else.
+/// Returns a setting with the working-set reduction of `setting` that removes no other cause.
 Setting folding_of(const Setting& setting) { return {.exponents = setting.exponents}; }
 
 FactorVerdicts verdicts_in(const Parameters& facts) {
@@ -75,8 +75,8 @@ FactorVerdicts verdicts_in(const Parameters& facts) {
   return verdicts;
 }
 
-/// Returns the reduction of builds without memory: the reduction from which other factors were
-/// removed, otherwise the fastest.
+/// Returns the working-set reduction that builds without memory use: the reduction that is combined
+/// with the removal of other factors, otherwise the fastest reduction.
 std::optional<Setting> chosen_folding(const std::vector<Measured>& all, const KernelTimes& times) {
   const std::optional<Folding> folding = find_folding(times.sweep, times.folding);
   std::optional<Setting> fastest;
@@ -101,7 +101,7 @@ Setting setting_without(const std::vector<Factor>& factors, std::uint32_t bits,
   return setting;
 }
 
-/// Returns all builds of the removable factors; empty if one is missing.
+/// Returns the builds of all sets of removable factors; empty if a build is missing.
 std::vector<AblationBuild> builds_of(const std::vector<Measured>& all,
                                      const FactorVerdicts& verdicts, const Setting& folding) {
   const std::vector<Factor> factors = removable(verdicts);
@@ -116,7 +116,7 @@ std::vector<AblationBuild> builds_of(const std::vector<Measured>& all,
   return builds;
 }
 
-/// Refuses factors until the launches that remove the remaining factors are complete.
+/// Refuses factors until the points contain all builds of the remaining factors.
 void add_builds(const std::vector<Measured>& all, KernelTimes& times) {
   const auto refuse = [&](Factor factor) {
     prelude::Verdict& verdict = times.verdicts.at(static_cast<std::size_t>(factor));

@@ -85,7 +85,8 @@ std::vector<CardPlot> plots_of(const ProbeResult& result) {
   return plots;
 }
 
-/// Returns the time of a kernel, its share of the program's device time, and the advice.
+/// Returns the card's line with the kernel's time, its share of the program's device time, and the
+/// advice.
 CardLine line_of(const ProbeResult& result, const std::string& label, double seconds) {
   CardLine line{label, format_seconds(seconds)};
   const Finding* const share = find_value(result.findings, stack_app_share_name, label);

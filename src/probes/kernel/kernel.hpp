@@ -22,18 +22,18 @@ namespace clprobe::kernel {
 enum class Variant {
   plain,          ///< the program's launch, after other data filled the caches
   warm,           ///< the program's launch, after an equal launch
-  instrumented,   ///< text with clprobe's instrumentation, which may remove causes
-  resident,       ///< text with entry code, and local memory that limits the resident groups
-  whole_waves,    ///< text with entry code; only the groups of full waves
-  ending,         ///< text with entry code, at which all groups end
+  instrumented,   ///< the program's text with clprobe's instrumentation, which may remove causes
+  resident,       ///< text with entry code; unused local memory limits the resident groups
+  whole_waves,    ///< text with entry code; only the groups of full waves are launched
+  ending,         ///< text with entry code; all groups end at the entry code
   copies,         ///< concurrent copies with all causes removed, each in its own queue
-  next_to_loads,  ///< kernel with all causes removed, next to a kernel that loads
+  next_to_loads,  ///< kernel with all causes removed, next to another kernel that loads
 };
 
 struct VariantRow {
   Variant value;
   std::string_view word;
-  std::string_view suffix;  ///< end of the name of the series, after the kernel's label
+  std::string_view suffix;  ///< end of the series' name, after the kernel's label
 };
 inline constexpr std::array variants{
     VariantRow{Variant::plain, "plain", ""},
@@ -48,7 +48,7 @@ inline constexpr std::array variants{
 constexpr std::string_view suffix_of(Variant variant) {
   return variants.at(static_cast<std::size_t>(variant)).suffix;
 }
-/// True for variants whose text has clprobe's entry code (with_entry in prelude.hpp).
+/// True for variants whose kernel begins with clprobe's entry code (prelude::with_entry).
 constexpr bool has_entry(Variant variant) {
   return variant == Variant::resident || variant == Variant::whole_waves ||
          variant == Variant::ending;
@@ -65,15 +65,17 @@ inline bool is_folded(const prelude::Setting& setting) {
 struct Shape {
   std::string bundle{};  ///< id of the bundle
   Variant variant{Variant::plain};
-  std::uint64_t groups{0};  ///< number of groups; 0: the driver chooses their size
-  /// Groups that do the work of all groups; with an entry, groups that are launched.
+  std::uint64_t groups{0};  ///< number of work-groups; 0 if the driver chooses the work-group size
+  /// Number of distinct groups that do the work of all groups. For variants with entry code, the
+  /// number of launched groups.
   std::uint64_t distinct_groups{0};
-  prelude::Setting setting{};  ///< removed causes of an instrumented text
-  /// Unused local memory of each group, in eighths of the local memory that the kernel leaves.
+  prelude::Setting setting{};  ///< causes that the instrumented launch removes
+  /// Padding: unused local memory of each group, in eighths of the local memory that the kernel
+  /// leaves free.
   std::uint64_t padding_eighths{0};
   Timer timer{Timer::event};
 
-  /// True if a launch finds the data of an equal launch in the caches.
+  /// True if the launch finds the data of an earlier equal launch in the caches.
   [[nodiscard]] bool is_warm() const {
     return variant == Variant::warm || is_concurrent(variant) || is_folded(setting);
   }
@@ -102,47 +104,53 @@ struct Shape {
   }
 };
 
-// Facts about the replay.
-inline constexpr std::string_view deterministic_fact = "deterministic";  ///< 0 or 1
-/// Bytes that differ between two replays.
+// Names of the facts about the replay.
+/// 1 if two replays give equal bytes, otherwise 0
+inline constexpr std::string_view deterministic_fact = "deterministic";
+/// Bytes that differ between two replays, per million bytes that the kernel writes.
 inline constexpr std::string_view differing_fact = "differing_ppm";
-inline constexpr std::string_view equal_fact = "equal_to_app";  ///< 0 or 1; unknown if absent
-/// Buffers whose bytes are equal in two replays, but differ from the program's. Absent if there are
-/// none.
+/// 1 or 0; the fact is absent if unknown
+inline constexpr std::string_view equal_fact = "equal_to_app";
+/// Names of the buffers whose bytes are equal in two replays but differ from the program's bytes.
+/// The fact is absent if no buffer differs.
 inline constexpr std::string_view wrong_buffers_fact = "wrong_buffers";
-// Facts about the program from the bundle. Times are whole nanoseconds.
-inline constexpr std::string_view app_ns_fact = "app_ns";  ///< time of this launch
+// Names of the facts about the program, from the bundle. Times are whole nanoseconds.
+/// time of the recorded launch in the program
+inline constexpr std::string_view app_ns_fact = "app_ns";
 inline constexpr std::string_view app_mean_ns_fact = "app_mean_ns";
-/// Share of the program's device time.
+/// Share of the program's device time that all launches of the kernel take, in parts per million.
 inline constexpr std::string_view app_share_fact = "app_share_ppm";
 inline constexpr std::string_view app_launches_fact = "app_launches";
-// Facts about launches with an entry.
+// Names of the facts about launches with entry code.
 /// Unused local memory of each group.
 inline constexpr std::string_view padding_fact = "padding_bytes";
-/// Number of groups on the device.
+/// Number of groups that the device runs at the same time, counted by the entry code.
 inline constexpr std::string_view resident_fact = "resident_groups";
-// Facts about concurrent launches: the number of launches of each copy, or of loads of each
-// work-item, and the time without concurrency.
+// Names of the facts about concurrent launches. `noise_amount`: number of launches of each copy, or
+// number of loads of each work-item. `noise_ns`: time of one copy, or of the loads, by themselves.
 inline constexpr std::string_view noise_amount_fact = "noise_amount";
 inline constexpr std::string_view noise_ns_fact = "noise_ns";
-// Facts from the plan about the launch, and about each factor: "memory_absence".
-inline constexpr std::string_view buffer_bytes_fact = "buffer_bytes";  ///< size of all buffers
+// Names of the facts that the plan sets: sizes of the launch and the device, and for each factor
+// the reason for its absence ("memory_absence").
+/// total size of the launch's buffers
+inline constexpr std::string_view buffer_bytes_fact = "buffer_bytes";
 inline constexpr std::string_view last_cache_fact = "last_cache_bytes";
 
-/// Returns the name of the fact for an element of a list: "level_1_bytes".
+/// Returns the name of the fact for element `index` of a list, counted from 1: "level_1_bytes".
 inline std::string fact_at(std::string_view format, std::size_t index) {
   return fmt::format(fmt::runtime(format), index + 1);
 }
-/// Capacities of the caches of global memory, numbered as in `latency`.
+/// Name of the facts with the capacities of global memory's caches, numbered as in probe `latency`.
 inline constexpr std::string_view level_fact = "level_{}_bytes";
 inline constexpr std::size_t max_levels = 8;
-/// Instrumented time / plain time, one ratio per block of alternating launches.
+/// Name of the facts with the ratio instrumented time / plain time. Each block of alternating
+/// launches gives one ratio.
 inline constexpr std::string_view ratio_fact = "turn_{}_ppm";
 inline constexpr std::size_t max_ratios = 8;
 
 inline constexpr std::string_view entry_factor = "entry";
 inline constexpr std::string_view not_present = "not present";
-/// Returns the name of the fact with the reason why a factor is refused, or with `not_present`.
+/// Returns the name of the fact that holds the reason why `factor` is refused, or `not_present`.
 inline std::string absence_of(std::string_view factor) { return std::string(factor) + "_absence"; }
 
 inline constexpr std::int64_t million = 1'000'000;
@@ -176,7 +184,7 @@ struct Observation {
   }
 };
 
-/// Returns a share that a document stores in parts per million.
+/// Returns the share that fact `name` stores in parts per million; nothing if the fact is absent.
 inline std::optional<double> share_in(const Parameters& facts, std::string_view name) {
   const std::int64_t parts = facts.integer_or(name, -1);
   if (parts < 0) return std::nullopt;
@@ -187,55 +195,59 @@ inline std::string_view label_of(std::string_view series) {
   return series.substr(0, series.find(", "));
 }
 
-/// Plans the points of the first pass: the program's launch; the instrumented launch with
-/// decreasing numbers of distinct groups and without other causes; and launches with decreasing
-/// numbers of resident groups.
+/// Returns the points of the first pass. The points are the plain launch, instrumented launches
+/// without causes or with fewer distinct groups, and launches with fewer resident groups.
 Plan plan(const DeviceInfo& device, const Request& request);
 
-/// Plans the points that depend on the first pass: the fastest working-set reduction without other
-/// causes, concurrent launches, and the launch of full waves.
+/// Returns the points that depend on the times of the first pass. The points combine the fastest
+/// working-set reduction with the removal of other causes, run concurrent launches, or launch only
+/// full waves.
 std::vector<Point> refine(const DeviceInfo& device, const Request& request,
                           std::span<const Point> points);
 
-/// Converts a bundle's launch to the form of prelude.hpp.
+/// Returns the bundle's range in the type of prelude.hpp.
 prelude::NdRange range_for_prelude(const bundle::NdRange& range);
 
-/// Returns which causes can be removed, and the objections of the text, the launch and the device.
+/// Returns which causes can be removed, with the reasons from the text, the launch or the device
+/// that forbid a removal.
 prelude::Judgement judge_kernel(const bundle::Bundle& bundle, const DeviceInfo& device);
 
-/// Returns the causes that the build for all settings of the launch can remove.
+/// Returns the causes that a single instrumented build must be able to remove for all settings of
+/// the launch.
 prelude::Switches switches_of(const prelude::Judgement& judgement, const prelude::NdRange& range,
                               const DeviceInfo& device);
 
-/// Opens the bundles that this process was given, for replay. Uses OpenCL.
+/// Opens for replay the bundles that this process was given. Uses OpenCL.
 Preparer open(Session& session);
 
-/// Returns for each object whether all kernel parameters that get it are pointers to float.
+/// Returns for each object of the launch whether all kernel parameters that receive the object are
+/// pointers to float.
 std::vector<bool> objects_of_floats(const bundle::Bundle& bundle);
 
-/// True if corresponding floats of `first` and `second` differ by at most a thousandth of the range
-/// of `first` (which includes 0), and non-finite floats are equal. False if the lengths differ or
-/// are not a multiple of 4 bytes.
+/// True if each float of `second` differs from the float of `first` at the same index by at most a
+/// thousandth of the range of `first`. The range includes 0. Non-finite floats must be equal. False
+/// if the lengths differ or are not a multiple of 4 bytes.
 bool are_close_floats(std::string_view first, std::string_view second);
 
-/// Collects the times of the kernel with that label. Factors without all launches are refused.
+/// Returns the times of the kernel with that label. A factor is refused if one of its launches is
+/// missing.
 KernelTimes gather_times(const DeviceInfo& device, std::span<const Point> points,
                          const std::string& label);
 
-/// Collects how the groups of the kernel with that label fill the device. Returns nothing if no
-/// launch counted groups.
+/// Returns the costs of how the groups of the kernel with that label fill the device. Returns
+/// nothing if no launch counted resident groups.
 std::optional<KernelOccupancy> gather_occupancy(const DeviceInfo& device,
                                                 std::span<const Point> points,
                                                 const std::string& label);
 
-/// Finding with the size of all buffers of the launch.
+/// Name of the finding with the total size of the launch's buffers.
 inline constexpr std::string_view working_set_name = "working_set";
-/// Finding with a sentence about the level that the buffers fit.
+/// Name of the finding with a sentence on the memory level that the buffers fit.
 inline constexpr std::string_view levels_name = "levels";
 
 Findings analyse(const DeviceInfo& device, std::span<const Point> points);
 
-/// Returns the memory levels for the curves over distinct groups.
+/// Returns the memory levels to mark in plots of time over distinct groups.
 std::vector<CardMark> marks_of(const ProbeResult& result);
 
 }  // namespace clprobe::kernel

@@ -17,7 +17,8 @@ TEST_CASE("kernel: the launch as it was comes first, then ever fewer groups") {
   const Plan made = plan_of(std::string(triad), 1024);
   CHECK(made.is_ordered);
   CHECK(made.memory.count == 4 * 4096);
-  // The plain ones, 1024, 512, ... 1, all that end at once, and all with ever more local memory.
+  // Points: plain and warm; 11 instrumented points with 1024, 512, ... 1 distinct groups; one whose
+  // groups end at once; and 9 paddings.
   REQUIRE(made.points.size() == 2 + 11 + 1 + 9);
   CHECK(made.points[0].series == "triad");
   CHECK(made.points[1].series == "triad, warm");
@@ -91,7 +92,8 @@ TEST_CASE(
   CHECK(without_local.points.front().facts.text_or("memory_absence", "").find("size") !=
         std::string::npos);
   const Plan unknown = plan_of("kernel void other(global float* a) { a[0] = 1; }", 1024);
-  // Cold and warm as it is, and behind the text that renames nothing.
+  // The points are the plain launch, the warm launch, and the instrumented launch that removes
+  // nothing.
   CHECK(unknown.points.size() == 3);
   for (const Point& point : unknown.points) {
     CHECK(shape_of<Shape>(point).setting == prelude::Setting{});
@@ -172,7 +174,7 @@ TEST_CASE("kernel: without renaming the reason stands in the place of the causes
   CHECK(need(found, "memory").reason.starts_with("refused: "));
   CHECK(need(found, "advice")
             .label.starts_with("No cause could be removed safely: memory, barriers, atomics"));
-  // Nothing at all can stand in front of this one.
+  // The program's names begin with clp_, so no instrumentation can be added.
   points = plan_of("kernel void triad(global float* clp_a) { clp_a[0] = 1; }", 64).points;
   for (Point& point : points) measure(point, 1e6);
   CHECK(need(probe.analyse(device_with_events(), points), "advice").label ==
@@ -191,7 +193,7 @@ TEST_CASE("kernel: a replay that left other bytes than the program has no time")
   CHECK(need(found, "advice").label ==
         "No cause reported: after the replay, b0 held different bytes than in the program.");
   CHECK(find_finding(found.findings, "memory") == nullptr);
-  // By chance: a kernel that differs from itself may differ from the program.
+  // A kernel with nondeterministic results may also differ from the program's results.
   for (Point& point : points) {
     point.facts.set(deterministic_fact, std::int64_t{0});
     point.facts.set(wrong_buffers_fact, std::string());
@@ -200,7 +202,7 @@ TEST_CASE("kernel: a replay that left other bytes than the program has no time")
   CHECK(need(by_chance, "time").value.has_value());
   REQUIRE(by_chance.warnings.size() == 1);
   CHECK(by_chance.warnings.front().code == "replay_not_deterministic");
-  // But not in what both replays left alike.
+  // Bytes that are equal in two replays must also equal the program's bytes.
   for (Point& point : points) point.facts.set(wrong_buffers_fact, std::string("b1"));
   const Findings wrong = probe.analyse(device_with_events(), points);
   CHECK(need(wrong, "time").reason ==
@@ -215,7 +217,7 @@ TEST_CASE("kernel: a replay much unlike the program's launch is warned of") {
   CHECK(*need(far, "replay_ratio").value == doctest::Approx(0.5).epsilon(0.01));
   REQUIRE(far.warnings.size() == 1);
   CHECK(far.warnings.front().code == "replay_unlike_app");
-  // Between warm and cold.
+  // A program time between the warm (0.8 ms) and the cold (1 ms) replay gives no warning.
   for (Point& point : points) point.facts.set(app_ns_fact, std::int64_t{900'000});
   CHECK(probe.analyse(device_with_events(), points).warnings.empty());
 }

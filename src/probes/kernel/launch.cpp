@@ -23,9 +23,9 @@
 namespace clprobe::kernel {
 namespace {
 
-/// Returns the bytes that replace the contents of all caches: four times the last cache. A usual
-/// size is the minimum, since drivers may report another cache (NVIDIA's: 4 MiB on an H100 with 50
-/// MiB).
+/// Returns the bytes to access to replace the contents of all caches: four times the last cache.
+/// The last cache counts as at least 64 MiB on GPUs and 8 MiB on CPUs, because drivers may report
+/// another cache. NVIDIA's driver reports 4 MiB on an H100 with 50 MiB of L2.
 std::uint64_t flush_bytes(const DeviceInfo& device, std::uint64_t last_cache) {
   constexpr std::uint64_t times = 4;
   const Bytes usual = is_gpu(device) ? mebibytes(64) : mebibytes(8);
@@ -52,7 +52,7 @@ void set_facts(const bundle::Launch& launch, const Outcome& outcome, Parameters&
   facts.set(app_launches_fact, static_cast<std::int64_t>(launch.survey->launches));
 }
 
-/// Open replays that fit in memory. The least recently used replay is closed first.
+/// Open replays, as many as fit in memory. The least recently used replay is closed first.
 class Replays {
  public:
   explicit Replays(Session& session) : session_(session) {
@@ -86,7 +86,7 @@ class Replays {
   }
 
  private:
-  /// Closes replays until the next one has memory for its objects and their copies.
+  /// Closes replays until memory suffices for the objects of the bundle `next` and their copies.
   void make_room(const bundle::Bundle& next, std::uint64_t flushed) {
     const std::uint64_t needed = flushed + 2 * bundle::object_bytes(next.launch);
     const std::uint64_t allowed = session_.info().global_memory.count / 2;
@@ -129,8 +129,8 @@ Work prepare(Replays& replays, const Point& point) {
   return work;
 }
 
-/// Builds a text, or compiles it if the program has several. Throws DeviceError with the first line
-/// of the build log.
+/// Builds a text, or only compiles the text if the program has several texts. Throws DeviceError
+/// with the first line of the build log.
 cl::Program build_text(const Session& session, const std::string& text, const std::string& options,
                        bool is_whole) {
   cl::Program program(session.context(), text);
@@ -149,7 +149,8 @@ cl::Program build_text(const Session& session, const std::string& text, const st
   return program;
 }
 
-/// Returns the options without words that contain a path. Options of folders are already removed.
+/// Returns the options without words that contain a path. Options that name include folders were
+/// removed earlier.
 std::string without_paths(const std::string& options) {
   std::istringstream words(options);
   std::string kept;

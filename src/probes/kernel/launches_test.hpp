@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A launch as a program's, and what its points could have measured.
+// Example launches and their points with made-up times.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -48,7 +48,7 @@ inline Plan plan_of(const std::string& text, std::uint64_t groups) {
   return plan(device_with_events(), request);
 }
 
-/// Samples of so many nanoseconds.
+/// Adds three samples of about `ns` nanoseconds to the point.
 inline void measure(Point& point, double ns) {
   for (std::uint64_t visit = 0; visit < 3; ++visit) {
     Sample sample{.accesses = 1, .host_ns = static_cast<std::uint64_t>(ns) + 1000, .visit = visit};
@@ -58,8 +58,9 @@ inline void measure(Point& point, double ns) {
   point.facts.set(deterministic_fact, std::int64_t{1});
 }
 
-/// A kernel that takes 1 ms, `ratio` times that behind the prelude, and half of it with 64 groups
-/// or fewer; with 2 and 1 it is slower again.
+/// Returns the points of a kernel that takes 1 ms without instrumentation and `ratio` ms with
+/// instrumentation. With 64 or fewer distinct groups, the time is halved. With one or two distinct
+/// groups, the time is 1.5 times that of all groups.
 inline std::vector<Point> measured(double ratio) {
   std::vector<Point> points = plan_of(std::string(triad), 1024).points;
   for (Point& point : points) {
@@ -81,7 +82,8 @@ inline const Finding& need(const Findings& found, std::string_view name) {
   return *finding;
 }
 
-/// Nine visits of about so many nanoseconds.
+/// Returns nine visits of about `ns` nanoseconds each, with normal noise of standard deviation
+/// `noise` (relative).
 inline Visits around(double ns, std::uint64_t seed, double noise = 0.002) {
   Random random(seed);
   Visits visits;
@@ -89,7 +91,7 @@ inline Visits around(double ns, std::uint64_t seed, double noise = 0.002) {
   return visits;
 }
 
-/// The part of the bar with that label; null where there is none.
+/// Returns the finding of the bar's share with that label; null if there is none.
 inline const Finding* find_stall(const Findings& found, std::string_view label) {
   const auto each =
       std::find_if(found.findings.begin(), found.findings.end(), [&](const Finding& finding) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In which of the levels that `latency` found a kernel's working set lies.
+// Tests of the memory level, as measured by probe `latency`, that a kernel's working set fits.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -13,7 +13,8 @@ extern const Probe probe;
 
 namespace {
 
-/// 1024 groups on buffers of 8192 bytes, with caches of these sizes.
+/// Returns the result for 1024 groups on buffers of 8192 bytes in total, on a device with caches of
+/// the given sizes in bytes.
 ProbeResult with_levels(const std::vector<std::uint64_t>& bytes) {
   Request request;
   request.launches = {asked(std::string(triad), 1024)};
@@ -56,7 +57,8 @@ TEST_CASE("kernel: its working set lies in a level that latency found, and folde
         "fit in global 1.");
   CHECK(sentence_of({64, 8192, 1U << 20U}) == sentence_of({64, 8192}));
   CHECK(sentence_of({16384, 90000}) == "The kernel's buffers of 8 KiB fit in global 1 (16 KiB).");
-  // Less than one group's part.
+  // A cache of 7 bytes is smaller than the share of a single group (8 bytes), so it does not
+  // appear.
   CHECK(sentence_of({7, 4096}) ==
         "The kernel's buffers of 8 KiB exceed global 2 (4 KiB); reduced to 512 distinct groups "
         "they fit in global 2.");
@@ -79,7 +81,8 @@ TEST_CASE("kernel: levels are marked in the curve over distinct groups") {
   CHECK(marks[2].text == "beyond global 2");
   CHECK(marks[2].to == 1024);
   CHECK(marks[2].is_open);
-  // All of it in the second, which could hold twice as much, and nothing beyond.
+  // All buffers fit the second cache, which is twice as large, so no mark lies beyond the second
+  // cache.
   const std::vector<CardMark> inside = marks_of_card({64, 16384, 1U << 20U});
   REQUIRE(inside.size() == 2);
   CHECK(inside[1].to == 1024);

@@ -47,7 +47,7 @@ cl_image_desc description_of(const Image& image, cl_mem buffer) {
   return description;
 }
 
-/// Returns the sizes of an image: "1920 x 1080".
+/// Returns the sizes of an image as text: "1920 x 1080".
 std::string sizes_text(const Image& image) {
   std::string text = std::to_string(image.pixels[0]);
   for (std::size_t i = 1; i < bundle::dimensions_of(image.kind); ++i) {
@@ -56,7 +56,7 @@ std::string sizes_text(const Image& image) {
   return text;
 }
 
-/// True for errors that mean that the device does not support such an image.
+/// True for OpenCL errors that mean that the device does not support an image.
 bool is_no_image_here(cl_int error) {
   constexpr std::array codes{
       CL_IMAGE_FORMAT_NOT_SUPPORTED, CL_INVALID_IMAGE_SIZE, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR,
@@ -65,8 +65,8 @@ bool is_no_image_here(cl_int error) {
   return std::find(codes.begin(), codes.end(), error) != codes.end();
 }
 
-/// Makes an image, in `buffer` unless that is null. Throws Unsupported if the device does not
-/// support the image.
+/// Creates an image, whose pixels are in `buffer` unless `buffer` is null. Throws Unsupported if
+/// the device does not support the image.
 cl::Memory make_image(const Session& session, const Image& image, cl_mem buffer) {
   const cl_image_format format{static_cast<cl_channel_order>(image.order),
                                static_cast<cl_channel_type>(image.type)};
@@ -99,7 +99,7 @@ cl::Sampler make_sampler(const Session& session, const bundle::Sampler& sampler)
           static_cast<cl_filter_mode>(sampler.filter)};
 }
 
-/// Writes all pixels, row by row without gaps. Blocks.
+/// Writes all pixels of the image from rows without gaps, and waits for the end of the transfer.
 void write_pixels(const cl::CommandQueue& queue, const cl::Memory& to, const Image& image,
                   const std::string& pixels) {
   const auto region = size_of_all(image);
@@ -125,9 +125,9 @@ void copy_pixels(const cl::CommandQueue& queue, const cl::Memory& from, const cl
                  "clEnqueueCopyImage");
 }
 
-// Size of a guard region: the largest alignment of sub-buffers on any device
-// (CL_DEVICE_MEM_BASE_ADDR_ALIGN is 128 bytes to 4 KiB). It keeps the alignment of the program's
-// pointers.
+// Size in bytes of a guard region. A multiple of the alignment that any device requires for
+// sub-buffers (CL_DEVICE_MEM_BASE_ADDR_ALIGN, 128 bytes to 4 KiB) keeps the alignment of the
+// program's pointers.
 constexpr std::uint64_t guard_bytes = 4096;
 constexpr char guard_byte = '\x5a';
 
@@ -138,7 +138,7 @@ bool holds_images(const bundle::Launch& launch, std::size_t object) {
                      });
 }
 
-/// True for pointers to float or to vectors of floats.
+/// True if the parameter's declaration is a pointer to float or to a vector of floats.
 bool is_pointer_to_float(std::string_view declaration) {
   const std::size_t type = declaration.find("float");
   if (type == std::string_view::npos || declaration.find('*') == std::string_view::npos) {
@@ -195,8 +195,8 @@ ReplayedObject Replay::make_object(std::size_t index, const std::string& held) c
   return made;
 }
 
-/// Makes the kernel's memory arguments: images, whole buffers without their guards, and parts of
-/// buffers.
+/// Creates the kernel's memory arguments: images, whole buffers without their guard regions, and
+/// sub-buffers.
 void Replay::make_parts() {
   for (const bundle::Argument& each : bundle_.launch.arguments) {
     if (each.sampler) samplers_.push_back(make_sampler(session_, *each.sampler));
@@ -317,7 +317,8 @@ std::vector<bool> objects_of_floats(const bundle::Bundle& bundle) {
 }
 
 bool are_close_floats(std::string_view first, std::string_view second) {
-  // Maximum error of a sum of a million floats in another order.
+  // Maximum difference of two sums of a million floats in different orders, as a share of the
+  // range.
   constexpr double tolerance = 1e-3;
   if (first.size() != second.size() || first.size() % sizeof(float) != 0) return false;
   const std::vector<float> one = floats_in(first);
@@ -332,7 +333,7 @@ bool are_close_floats(std::string_view first, std::string_view second) {
   const double allowed = tolerance * (high - low);
   for (std::size_t i = 0; i < one.size(); ++i) {
     if (std::bit_cast<std::uint32_t>(one[i]) == std::bit_cast<std::uint32_t>(other[i])) continue;
-    // Comparisons with NaN are false.
+    // The negated comparison rejects NaN, because comparisons with NaN are false.
     if (!(std::abs(static_cast<double>(one[i]) - static_cast<double>(other[i])) <= allowed)) {
       return false;
     }

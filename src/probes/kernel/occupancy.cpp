@@ -10,7 +10,8 @@
 namespace clprobe::kernel {
 namespace {
 
-/// Counts that differ by less than a twentieth count as equal.
+/// Ratio of two counts of groups below which the smaller count is fewer. Counts that differ by at
+/// most 5 % count as equal.
 constexpr double clearly_fewer = 0.95;
 
 bool is_fewer(const ResidentTime& each, const ResidentTime& base) {
@@ -18,7 +19,7 @@ bool is_fewer(const ResidentTime& each, const ResidentTime& base) {
          clearly_fewer * static_cast<double>(base.resident_groups);
 }
 
-/// Returns the time of `longer` minus the time of `shorter` as a share of `whole_ns`.
+/// Returns the time of `longer` minus the time of `shorter`, as a share of `whole_ns`.
 KernelCause cost_between(const Visits& longer, const Visits& shorter, double whole_ns,
                          std::string_view if_negative = {}) {
   return with_cost({}, find_gain(longer, shorter), whole_ns, if_negative);
@@ -35,8 +36,9 @@ std::vector<ResidentTime> by_padding(std::span<const ResidentTime> times) {
   return sorted;
 }
 
-/// Returns the launch to compare with. Of equal numbers of groups, the launch with minimum padding
-/// is best, because local memory may be a part of a cache.
+/// Returns the launch with fewer resident groups to compare with; null if there is none. Of
+/// launches with equal numbers of groups, the launch with minimum padding is chosen, because
+/// padding may take memory from a cache.
 const ResidentTime* find_fewer(const std::vector<ResidentTime>& sorted) {
   const ResidentTime& base = sorted.front();
   const ResidentTime* half = nullptr;
@@ -82,15 +84,17 @@ KernelCause cost_of_last_wave(std::uint64_t groups, const Tail& tail, std::uint6
 
 std::string percent(double share) { return fmt::format("{:.0f} %", 100.0 * share); }
 
-/// Returns ", 24 % of the program's device time".
+/// Returns the share of the program's time as text: ", 24 % of the program's device time".
 std::string of_program(double share, std::optional<double> app_share) {
   if (!app_share) return {};
   return fmt::format(", {} of the program's device time", percent(share * *app_share));
 }
 
-/// Returns the refused causes, grouped by reason: "memory, atomics (the kernel calls atomic_xchg)".
+/// Returns the titles of the refused causes, grouped by reason: "memory, atomics (the kernel calls
+/// atomic_xchg)".
 std::string refused_causes(const KernelCauses& causes) {
-  std::vector<std::pair<std::string, std::string>> titles;  // reasons, and the causes of each
+  // pairs of a reason and the titles of its causes
+  std::vector<std::pair<std::string, std::string>> titles;
   for (const KernelCause& each : causes.causes) {
     if (each.state != CauseState::refused) continue;
     const auto same = std::find_if(titles.begin(), titles.end(),
@@ -109,11 +113,11 @@ std::string refused_causes(const KernelCauses& causes) {
   return words;
 }
 
-/// Minimum share that is worth a change of code.
+/// Minimum share of the kernel's time that is worth a change of code.
 constexpr double min_share = 0.05;
 
-/// Returns the unresolved cause with the highest possible cost, if that cost is worth another
-/// measurement.
+/// Returns the unresolved cause with the highest upper end of its share. Returns null if no upper
+/// end reaches `min_open_share`, because another measurement is then not worth it.
 const KernelCause* find_open(const KernelCauses& causes) {
   constexpr double min_open_share = 0.15;
   const KernelCause* open = nullptr;
@@ -172,7 +176,7 @@ double found_share(const KernelCause& cost) {
   return cost.state == CauseState::found && cost.share >= min_share ? cost.share : 0.0;
 }
 
-/// True if the launch fills less than half of the device's capacity for groups.
+/// True if the launch has less than half of the groups that the device can run at the same time.
 bool is_small(const KernelOccupancy& filled) {
   return filled.occupancy && filled.groups > 0 &&
          2 * filled.groups < filled.occupancy->resident_groups;
@@ -217,7 +221,8 @@ std::optional<Tail> find_tail(std::uint64_t groups, std::uint64_t resident_group
 std::optional<KernelCause> find_starting(const Visits& kernel_ns, const Visits& ending_ns) {
   if (kernel_ns.empty() || ending_ns.empty()) return std::nullopt;
   const KernelCause beyond = cost_between(kernel_ns, ending_ns, typical_ns(kernel_ns));
-  // Due to noise, a launch without work may take longer than a launch with work.
+  // Noise may make a launch without work take longer than a launch with work, so the share is at
+  // most 1.
   const auto rest = [](double share) { return std::min(1.0, 1.0 - share); };
   return KernelCause{
       .state = CauseState::found,
@@ -244,8 +249,8 @@ std::string kernel_advice(const KernelCauses& causes, const KernelOccupancy& fil
   }
   if (first >= min_share) {
     const KernelCause& cause = ranked.front();
-    // The working-set reduction acts as a perfect cache, so a change of code gains at most as much,
-    // unless the kernel also does less work.
+    // The working-set reduction acts as a perfect cache. A change of code therefore gains at most
+    // the cost, unless the changed kernel also does less work.
     return fmt::format("Removing {} saves {} {} of the kernel's time{}: {}.", cause.row.title,
                        cause.is_lower_bound ? "at least" : "at most", percent(cause.share),
                        of_program(cause.share, app_share), cause.row.advice);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Made launches whose answers are known.
+// Tests of the costs of occupancy, with made-up launches whose costs are known.
 #include "probes/kernel/causes.hpp"
 
 #include <doctest/doctest.h>
@@ -12,8 +12,9 @@
 namespace clprobe::kernel {
 namespace {
 
-/// 132 units, of 228 KiB of local memory each, that hold 8 groups at most; a kernel that waits for
-/// 1 ms per 1056 groups at once, and no less than for `bound_ns`.
+/// Returns times for 132 compute units, each with 228 KiB of local memory and at most 8 resident
+/// groups. The kernel's time is 1 ms with 1056 resident groups, inversely proportional to the
+/// resident groups, and at least `bound_ns`.
 std::vector<ResidentTime> padded(double bound_ns) {
   std::vector<ResidentTime> times;
   for (std::uint64_t eighths = 0; eighths <= 8; ++eighths) {
@@ -34,7 +35,7 @@ KernelOccupancy filled_by(std::uint64_t groups, double fewer_share, double tail_
   return filled;
 }
 
-/// A kernel that gains `share` without barriers.
+/// Returns the causes of a kernel that saves `share` of its time by removing barriers.
 KernelCauses causes_of(double share) {
   KernelCauses causes{.is_believed = true};
   causes.causes = {{.row = row_of(Factor::barriers).cause,
@@ -50,7 +51,7 @@ TEST_CASE("a kernel that waits takes as much longer as fewer groups run at once"
   const auto found = find_occupancy(padded(0.0));
   REQUIRE(found);
   CHECK(found->resident_groups == 1056);
-  // 48 KiB are all that a group may have: 4 groups a unit.
+  // With the maximum padding of 48 KiB per group, 4 groups are resident per compute unit.
   CHECK(found->fewer_groups == 528);
   CHECK(found->fewer.state == CauseState::found);
   CHECK(found->fewer.share == doctest::Approx(1.0).epsilon(0.02));
@@ -82,7 +83,7 @@ TEST_CASE("where padding limits nothing, occupancy is refused, and a count is st
   CHECK(found->resident_groups == 264);
   CHECK(found->fewer_groups == 0);
   CHECK(found->fewer.state == CauseState::refused);
-  // Less than a twentieth is another count of the same.
+  // A number of groups that is less than 5 % smaller counts as equal.
   times[1].resident_groups = 255;
   CHECK(find_occupancy(times)->fewer.state == CauseState::refused);
   times[1].resident_groups = 245;
@@ -100,14 +101,16 @@ TEST_CASE("a wave of one group costs what a whole one does") {
   CHECK(tail->whole_waves == 1);
   CHECK(tail->rest_groups == 1);
   CHECK(tail->last_wave.state == CauseState::found);
-  // The rest would have to take a 132nd of the wave.
+  // Without a cost of the partial wave, the single remaining group would take 1/132 of a wave's
+  // time.
   CHECK(tail->last_wave.share ==
         doctest::Approx((200.0 - 100.0 * 133 / 132) / 200.0).epsilon(0.02));
   CHECK(tail->last_wave.share_interval.low < tail->last_wave.share);
 }
 
 TEST_CASE("a last wave that takes its share costs nothing") {
-  // Bound by memory: two thirds of the groups take two thirds of the time.
+  // The kernel is bound by memory: a partial wave with two thirds of a wave's groups takes two
+  // thirds of a wave's time.
   const auto tail = find_tail(220, 132, around(100.0 * 220 / 132, 1), around(100, 2));
   REQUIRE(tail);
   CHECK(tail->last_wave.state == CauseState::not_resolved);
@@ -138,7 +141,7 @@ TEST_CASE("what a kernel takes whatever its groups do is what a launch without w
   CHECK(found->share == doctest::Approx(45.0 / 64).epsilon(0.02));
   CHECK(found->share_interval.low < 45.0 / 64);
   CHECK(found->share_interval.high > 45.0 / 64);
-  // Noise lets a launch that does nothing take longer than one that does.
+  // Due to noise, a launch without work takes longer than the launch with work.
   CHECK(find_starting(around(5e3, 1), around(5.5e3, 2))->share == 1.0);
   CHECK_FALSE(find_starting(around(64e3, 1), {}));
   CHECK_FALSE(find_starting({}, around(45e3, 3)));
@@ -162,7 +165,7 @@ TEST_CASE("the sentence is about the largest share") {
   const std::string little = "Removing any one of the causes saves little: ";
   filled.occupancy->fewer.share = 0.04;
   CHECK(kernel_advice(causes_of(0.02), filled).starts_with(little));
-  // Half of the places are no few of them.
+  // A launch of half as many groups as the device can run is not too small.
   CHECK(kernel_advice(causes_of(0.02), filled_by(66, 0.0, 0.0)).starts_with(little));
   CHECK(kernel_advice(causes_of(0.02), filled_by(65, 0.5, 0.0)) ==
         "The launch has 65 groups, but the device can run 132 groups at once: use more, smaller "

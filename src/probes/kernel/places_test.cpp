@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said of a kernel's groups, how many run at once and how long they take to start, in view
-// of launches whose times are known.
+// Tests of the findings on a kernel's resident groups and on the time to start groups, from
+// launches whose times are known.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -18,8 +18,9 @@ extern const Probe probe;
 
 namespace {
 
-/// 1024 groups of which 1000 run at once; with half of the local memory 500, with all of it 250.
-/// Fewer groups at once take as much longer, and a wave of 24 groups as long as one of 1000.
+/// Sets the times of 1024 groups, of which 1000 are resident: 500 from half of the padding up, 250
+/// with the maximum padding. The time is inversely proportional to the resident groups. The partial
+/// wave of 24 groups takes as long as a full wave.
 void set_resident(std::vector<Point>& points) {
   for (Point& point : points) {
     const auto shape = shape_of<Shape>(point);
@@ -66,7 +67,8 @@ TEST_CASE(
   CHECK(need(found, "starting").label == "1024 groups");
   CHECK(need(found, "advice")
             .label.starts_with("Starting 1024 groups takes 80 % of the kernel's time"));
-  // The launch is none of the kernel with resident groups, nor of its full waves.
+  // The launch whose groups end at once counts neither as a launch with padding nor as the launch
+  // of full waves.
   CHECK(*need(found, "resident_groups").value == 1000);
   CHECK(need(found, "tail").reason == "refused: not all required launches were measured");
 }

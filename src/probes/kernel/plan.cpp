@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the launches of a kernel to measure.
+// Plans the launches of a kernel to measure.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -23,7 +23,7 @@ std::optional<prelude::LaneMasks> lane_masks(const prelude::NdRange& range,
   return prelude::lane_masks(range, static_cast<std::uint64_t>(device.sub_group_size));
 }
 
-/// Adds the objections of the device and the launch to the removal of lanes.
+/// Adds the reasons from the device and the launch that forbid the removal of lanes.
 void check_lanes(const prelude::NdRange& range, const DeviceInfo& device, prelude::Verdict& lanes) {
   if (runs_items_in_turn(device) || device.sub_group_size <= 1) {
     lanes = {Possibility::not_present,
@@ -33,8 +33,9 @@ void check_lanes(const prelude::NdRange& range, const DeviceInfo& device, prelud
   }
 }
 
-/// Returns the last cache if its size is certain, otherwise 0. A GPU's driver may report another
-/// cache (NVIDIA's: 4 MiB on an H100 with 50 MiB), so a GPU needs measured levels.
+/// Returns the size of the last cache; 0 if the size is uncertain. A GPU needs measured levels,
+/// because its driver may report another cache. NVIDIA's driver reports 4 MiB on an H100 with 50
+/// MiB of L2.
 Bytes last_cache_of(const DeviceInfo& device, Bytes measured) {
   if (is_gpu(device) && measured.count == 0) return {};
   return std::max(reported_cache(device), measured);
@@ -64,10 +65,10 @@ class Planned {
 
   [[nodiscard]] bool is_instrumented() const { return is_usable(judgement_.renaming); }
   [[nodiscard]] bool has_entry() const { return is_usable(judgement_.entry); }
-  /// True if local memory can limit the groups that a compute unit runs at once.
+  /// True if unused local memory can limit the number of resident groups on a compute unit.
   [[nodiscard]] bool is_padded() const { return has_entry() && runs_groups_at_once_; }
-  /// True if concurrent copies can show waits. A CPU core runs copies one after another, and only
-  /// events show when launches ran.
+  /// True if concurrent copies can show waits. A CPU core runs copies one after another. Without
+  /// events, the start and end of a concurrent launch are unknown.
   [[nodiscard]] bool has_chains() const { return runs_groups_at_once_ && timer_ == Timer::event; }
   [[nodiscard]] const std::vector<Setting>& sweep() const { return sweep_; }
   [[nodiscard]] std::uint64_t groups() const { return prelude::count_all_groups(range_); }
@@ -79,19 +80,19 @@ class Planned {
   [[nodiscard]] Point resident(std::uint64_t padding_eighths) const {
     return point({.variant = Variant::resident, .padding_eighths = padding_eighths});
   }
-  /// Returns `folding` with all causes of the kernel removed.
+  /// Returns `folding` with all other removable causes of the kernel removed.
   [[nodiscard]] Setting without_causes(Setting folding) const {
     for (const FactorRow& row : factor_rows) {
       if (row.without != nullptr) folding.*row.without = has(row);
     }
     return folding;
   }
-  /// Adds launches that remove, in addition to `folding`, each combination of the kernel's other
-  /// causes.
+  /// Adds points for each combination of the kernel's other causes, removed in addition to
+  /// `folding`.
   void add_switched(const Setting& folding, std::vector<Point>& points) const;
 
  private:
-  /// True if the kernel has that cause, and the cause can be removed.
+  /// True if the kernel contains the cause of `row` and the cause can be removed.
   [[nodiscard]] bool has(const FactorRow& row) const { return is_usable(judgement_.*row.verdict); }
 
   template <typename Action>
@@ -184,12 +185,14 @@ std::vector<Planned> planned_kernels(const DeviceInfo& device, const Request& re
   return all;
 }
 
-/// True for every second reduction with --quick, except at both ends.
+/// True for working-set reductions that --quick omits: every second reduction, except the first and
+/// the last.
 bool is_left_out(std::size_t index, std::size_t count, Effort effort) {
   return effort == Effort::quick && index % 2 == 1 && index + 1 < count;
 }
 
-/// Returns the sizes of padding to measure, in eighths of the local memory that a kernel leaves.
+/// Returns the sizes of padding to measure, in eighths of the local memory that the kernel leaves
+/// free.
 std::vector<std::uint64_t> paddings(Effort effort) {
   if (effort == Effort::quick) return {4, 6, 8};
   return {1, 2, 3, 4, 5, 6, 7, 8};
@@ -227,7 +230,8 @@ void add_refined(const Planned& kernel, const DeviceInfo& device, Effort effort,
   }
   if (fastest == nullptr) return;
   kernel.add_switched(*fastest, more);
-  // A sample launches eight copies, or the kernel twice and loads that take four times as long.
+  // Slower kernels get no concurrent launches: a sample runs the kernel at least eight times as
+  // copies, or twice with loads that take four times as long.
   const double max_ns = effort == Effort::quick ? 10e6 : 50e6;
   if (!kernel.has_chains() || min_ns > max_ns) return;
   for (const Variant each : {Variant::copies, Variant::next_to_loads}) {
@@ -270,7 +274,7 @@ prelude::Switches switches_of(const prelude::Judgement& judgement, const prelude
 
 Plan plan(const DeviceInfo& device, const Request& request) {
   Plan result;
-  // The most important points of all kernels come first, because the time may run out.
+  // The points are in order of importance over all kernels, because the measuring time may run out.
   result.is_ordered = true;
   const std::vector<Planned> kernels = planned_kernels(device, request);
   for (const Planned& each : kernels) {
@@ -297,7 +301,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     }
   }
   for (const AskedLaunch& each : request.launches) {
-    // The replay keeps a copy of each object that the kernel writes.
+    // The factor 2 is for the copy that the replay keeps of each object that the kernel writes.
     result.memory.count += 2 * bundle::object_bytes(each.bundle.launch);
   }
   return result;

@@ -27,7 +27,7 @@ cl::NDRange sizes_of(const bundle::Sizes& sizes, std::uint32_t dimensions) {
   return {sizes[0], sizes[1], sizes[2]};
 }
 
-/// Returns the sizes, or a null range if all are 0.
+/// Returns the sizes as a range, or a null range if all sizes are 0.
 cl::NDRange any_sizes_of(const bundle::Sizes& sizes, std::uint32_t dimensions) {
   return sizes == bundle::Sizes{} ? cl::NullRange : sizes_of(sizes, dimensions);
 }
@@ -38,7 +38,7 @@ std::uint64_t count_differing(std::string_view one, std::string_view other) {
   return count;
 }
 
-/// Returns the hash of the object's data after the program's launch; empty if unknown.
+/// Returns the hash of the object's data after the program's launch; empty if the bundle has none.
 std::string hash_in_app(const bundle::Launch& launch, std::size_t object) {
   const auto found =
       std::find_if(launch.epilogue.begin(), launch.epilogue.end(),
@@ -46,10 +46,9 @@ std::string hash_in_app(const bundle::Launch& launch, std::size_t object) {
   return found == launch.epilogue.end() ? std::string() : found->sha256;
 }
 
-// Minimum size of an argument of local memory, since drivers refuse size 0.
+// Minimum size in bytes of a local-memory argument, because drivers refuse size 0.
 constexpr std::uint64_t min_padding = 16;
-// Alignment of local arguments: vectors of 16 words need 64 or 128 bytes, and this is at least
-// twice that.
+// Alignment in bytes of local arguments. The largest vectors, of 16 words, need 64 or 128 bytes.
 constexpr std::uint64_t local_alignment = 256;
 
 bundle::Bundle with_entry(const bundle::Bundle& bundle) {
@@ -62,7 +61,7 @@ std::uint64_t aligned(std::uint64_t bytes) {
   return (bytes + local_alignment - 1) / local_alignment * local_alignment;
 }
 
-/// Returns the local memory that a group can have in addition to the kernel's own.
+/// Returns the bytes of local memory that a group can have in addition to the kernel's own.
 std::uint64_t free_local_bytes(const cl::Kernel& kernel, const Session& session,
                                const bundle::Launch& launch) {
   std::uint64_t used = aligned(kernel.getWorkGroupInfo<CL_KERNEL_LOCAL_MEM_SIZE>(session.device()));
@@ -73,18 +72,19 @@ std::uint64_t free_local_bytes(const cl::Kernel& kernel, const Session& session,
   return all > used ? all - used : 0;
 }
 
-// Maximum number of attempts to launch the kernel while loads run. Each attempt doubles the loads.
+// Maximum number of attempts to start the kernel while loads run. Each attempt doubles the loads.
 constexpr int max_attempts = 6;
-// Duration of the launches of each copy, next to which starting delays of some microseconds are
-// negligible, and the maximum number of launches.
+// Minimum total time in ns of the launches of one copy; starting delays of some microseconds are
+// then negligible. The number of launches is limited to `max_launches`.
 constexpr double queue_ns = 500e3;
 constexpr double max_launches = 64;
-// Maximum ratio of times of equal launches. Beyond, launches do different work, because each finds
-// the data that others left.
+// Maximum ratio of the times of two equal launches. With a larger ratio, the launches do different
+// work, because each launch finds the data that the previous launch left.
 constexpr double max_change = 1.1;
 constexpr int max_tries = 3;
-// Ratio below which copies start no faster than launches without work, so the driver limits them.
-// Such copies show nothing if they leave less than half of the time free.
+// Maximum ratio of the time per copy to the time per empty launch at which the driver's starts
+// limit the copies. Such copies show waits only if they take at most half of the time of a single
+// copy.
 constexpr double max_apart = 1.25;
 
 double difference_us(std::uint64_t later, std::uint64_t earlier) {
@@ -95,7 +95,8 @@ double difference_us(std::uint64_t later, std::uint64_t earlier) {
 
 Replay::Replay(Session& session, const bundle::Bundle& bundle, std::uint64_t flush_bytes)
     : session_(session), bundle_(bundle), flush_bytes_(flush_bytes) {
-  // Kernels that need device queues or pipes cannot be replayed, since bundles lack both.
+  // Kernels that need device queues or pipes cannot be replayed, because bundles do not record
+  // device queues and pipes.
   const std::string unknown = judge_kernel(bundle_, session_.info()).unknown_work;
   if (!unknown.empty()) throw Unsupported("the launch cannot be replayed: " + unknown);
   build_own();
@@ -111,8 +112,8 @@ Replay::Replay(Session& session, const bundle::Bundle& bundle, std::uint64_t flu
   compare_with_app();
 }
 
-/// Builds the kernel from the program's text. A missing header matters only in a branch that the
-/// driver's compiler takes.
+/// Builds the kernel from the program's text. A header that the bundle lacks is an error only if
+/// the driver's compiler includes that header.
 void Replay::build_own() {
   try {
     kernel_ = cl::Kernel(build_program(session_, bundle_), bundle_.launch.kernel.c_str());
@@ -153,8 +154,9 @@ void Replay::compare_with_app() {
   }
 }
 
-/// Returns the first object that differs from the first launch's result; empty if there is none.
-/// Nondeterministic objects may differ: floats a little, others in any way.
+/// Returns the name of the first object whose bytes differ from the first launch's; empty if there
+/// is none. In nondeterministic objects, floats may differ by a small tolerance, and other data is
+/// not compared.
 std::string Replay::other_object() const {
   const std::vector<bool> are_floats = objects_of_floats(bundle_);
   for (std::size_t i = 0; i < objects_.size(); ++i) {
@@ -179,8 +181,8 @@ const KernelBuild& Replay::build(const Shape& shape) const {
   return has_entry(shape.variant) ? with_entry_.build : built(shape.setting).build;
 }
 
-/// Builds a text after the preamble. `launch`, unless empty, must leave the bytes of the plain
-/// text.
+/// Builds `text` with `preamble` before it. If `launch` is not empty, it runs the new kernel, whose
+/// results must equal those of the plain text.
 void Replay::rebuild(Rebuilt& rebuilt, const bundle::Bundle& text, const std::string& preamble,
                      std::string_view where, const std::function<void()>& launch) {
   rebuilt.build = {bundle::sha256_of(preamble + build_.sha256), build_.options};
@@ -191,7 +193,8 @@ void Replay::rebuild(Rebuilt& rebuilt, const bundle::Bundle& text, const std::st
     rebuilt.problem = fmt::format("{}, {}", where, error.what());
     return;
   }
-  // Read before local arguments have sizes, because only some drivers count these.
+  // Local memory is queried before local arguments have sizes, because only some drivers count
+  // local arguments.
   rebuilt.free_local_bytes = free_local_bytes(*rebuilt.kernel, session_, bundle_.launch);
   set_arguments(*rebuilt.kernel);
   if (!launch) return;
@@ -209,7 +212,7 @@ void Replay::prepare_instrumented(const prelude::Setting& setting) {
       prelude::Switches switches = switches_of(judge_kernel(bundle_, device),
                                                range_for_prelude(bundle_.launch.range), device);
       switches.without_functions = without_functions;
-      // The result changes without special functions, so it is not compared.
+      // A kernel without special functions computes other results, so its results are not compared.
       std::function<void()> launch;
       if (!without_functions) launch = [this] { launch_instrumented({}); };
       rebuild(rebuilt, without_redefinitions(bundle_), prelude::prelude_text(switches),
@@ -246,7 +249,8 @@ Parameters Replay::prepare(const Shape& shape) {
   if (shape.variant == Variant::plain || shape.variant == Variant::warm) return facts;
   prepare_instrumented(shape.setting);
   if (shape.variant == Variant::instrumented) {
-    // All instrumented points get the ratios, so that a report shows them once for the series.
+    // All instrumented points get the ratios as facts, so a report shows the ratios once for the
+    // series.
     const std::vector<double>& ratios = measure_ratios(shape.timer);
     for (std::size_t i = 0; i < ratios.size(); ++i) {
       set(fact_at(ratio_fact, i), std::llround(ratios[i] * static_cast<double>(million)));
@@ -311,7 +315,8 @@ void Replay::make_flush_buffer() {
   session_.queue().enqueueFillBuffer(flush_buffer_, cl_uint{1}, 0, flush_bytes_);
 }
 
-/// Replaces the contents of all caches: reads and writes more data than fits them, on all units.
+/// Replaces the contents of all caches: all compute units read and write more data than the caches
+/// hold.
 void Replay::flush() {
   constexpr std::uint64_t item_bytes = sizeof(cl_uint4);
   make_flush_buffer();
@@ -320,9 +325,8 @@ void Replay::flush() {
   session_.launch(kernel, cl::NDRange(flush_bytes_ / item_bytes), cl::NullRange);
 }
 
-/// Measures instrumented time / plain time once. Each block launches plain, instrumented,
-/// instrumented, plain. Kernels whose block takes longer than a second have one block, since their
-/// samples are long enough.
+/// Returns the ratios instrumented time / plain time, measured at the first call. Each block
+/// launches plain, instrumented, instrumented, plain. No new block starts after 1 s.
 const std::vector<double>& Replay::measure_ratios(Timer timer) {
   if (ratios_) return *ratios_;
   constexpr std::chrono::milliseconds max_time{1000};
@@ -356,8 +360,9 @@ LaunchTimes Replay::run_alone(const Shape& shape, bool is_warm) {
     flush();
   } else {
     launch(shape);
-    // The launch of a working-set reduction runs on the data of the launch before: restoring would
-    // put other data into the caches, and its result is not checked.
+    // A launch with the working-set reduction runs on the data that the previous launch left.
+    // Restoring the data would put other lines into the caches, and the results of a reduced launch
+    // are not checked.
     if (!is_folded(shape.setting)) restore();
   }
   return launch(shape);
@@ -372,16 +377,17 @@ std::uint64_t Replay::padding_bytes(std::uint64_t eighths) const {
   return std::max(min_padding, bytes / min_padding * min_padding);
 }
 
-/// Counts the resident groups for a padding once: the maximum of three counts, since a count may
-/// miss groups but never counts too many.
+/// Returns the number of resident groups with this padding, counted at the first call. The result
+/// is the maximum of three counts, because a count may miss groups but never counts too many.
 std::uint64_t Replay::count_resident(std::uint64_t padding_bytes) {
   const auto known = resident_groups_.find(padding_bytes);
   if (known != resident_groups_.end()) return known->second;
-  // Polls of a group until all others must have arrived. A poll takes a microsecond on a GPU whose
-  // groups all poll one word, and a hundredth of that on a CPU, whose threads must wake up.
+  // Number of polls after which a group stops waiting for other groups. On a GPU whose groups all
+  // poll one word, a poll takes about 1 us. On a CPU, a poll takes about 10 ns, and the CPU's
+  // threads need time to wake up.
   const cl_uint patience = runs_items_in_turn(session_.info()) ? 300'000 : 1'000;
-  // Groups launched per compute unit, more than any unit runs at once. A CPU's thread takes several
-  // groups at a time.
+  // Number of launched groups per compute unit, which exceeds the resident groups of any unit. A
+  // CPU's thread takes several groups at a time.
   constexpr std::uint64_t groups_per_unit = 64;
   std::array<cl_uint, prelude::entry_counter_words> words{};
   const cl::Buffer counters(session_.context(), CL_MEM_READ_WRITE, sizeof(words));
@@ -405,7 +411,7 @@ std::uint64_t Replay::count_resident(std::uint64_t padding_bytes) {
 /// Returns the build option that makes groups of loads use as much local memory as the kernel's
 /// groups.
 std::string Replay::load_options() const {
-  constexpr std::uint64_t load_groups = 8;  // groups of loads on a compute unit
+  constexpr std::uint64_t load_groups = 8;  // groups of loads per compute unit
   const std::uint64_t all = session_.info().local_memory.count;
   const std::uint64_t bytes = all - std::min(all, instrumented_.free_local_bytes);
   if (bytes == 0) return {};
@@ -424,7 +430,7 @@ void Replay::enqueue_instrumented(const cl::CommandQueue& queue, const prelude::
                              any_sizes_of(range.local, range.dimensions), nullptr, event);
 }
 
-/// Prepares concurrent copies. Returns the time of a single copy.
+/// Prepares concurrent copies, and returns the time in ns of one launch by itself.
 double Replay::prepare_copies(const prelude::Setting& setting, double kernel_ns) {
   copies_.emplace(session_, copy_count,
                   [this, setting](const cl::CommandQueue& queue, cl::Event* event) {
@@ -445,7 +451,7 @@ double Replay::prepare_copies(const prelude::Setting& setting, double kernel_ns)
   return copies_->alone_ns(amount_);
 }
 
-/// Prepares loads next to the kernel. Returns the time of the loads by themselves.
+/// Prepares loads to run next to the kernel, and returns the time in ns of the loads by themselves.
 double Replay::prepare_loads(double kernel_ns) {
   make_flush_buffer();
   LoadNoise& noise = load_noise_.emplace(session_, load_options(), flush_buffer_, flush_bytes_);
@@ -453,8 +459,8 @@ double Replay::prepare_loads(double kernel_ns) {
   return noise.alone_ns(amount_);
 }
 
-/// Launches the kernel while loads run, and returns its time. The kernel need not overlap all
-/// loads.
+/// Returns the kernel's time while another kernel loads. The kernel must start while the loads run,
+/// but may end after the loads.
 LaunchTimes Replay::run_next_to_loads(const prelude::Setting& setting) {
   for (int attempt = 1;; ++attempt) {
     restore();
@@ -481,8 +487,9 @@ LaunchTimes Replay::run_next_to_loads(const prelude::Setting& setting) {
   }
 }
 
-/// Launches all copies. Returns their time per copy, and the time of a single copy before. The
-/// first attempt may find data in the caches that restoring left there.
+/// Returns the time per copy, and the time of a single copy. The single copy is timed before and
+/// after the concurrent copies. If the two times differ, the attempt is repeated, because restored
+/// data in the caches may speed up the first attempt.
 LaunchTimes Replay::run_copies(const prelude::Setting& setting) {
   restore();
   launch_instrumented(setting);
@@ -501,8 +508,8 @@ LaunchTimes Replay::run_copies(const prelude::Setting& setting) {
   }
 }
 
-/// Returns the time per copy plus the start of a launch, since copies overlap their starts, which
-/// are no waits for results.
+/// Returns the time per copy plus the time to start a launch. A single launch includes its start,
+/// but concurrent copies overlap their starts. Without the correction, starts would count as waits.
 LaunchTimes Replay::judge_copies(double alone_ns, double each_ns) const {
   const double busy = std::max(1.0, each_ns + start_ns_);
   if (each_ns < max_apart * interval_ns_ && busy > alone_ns / 2.0) {

@@ -17,14 +17,14 @@
 
 namespace clprobe::kernel {
 
-/// Start and end of a launch by the device's clock, in ns.
+/// Start and end of a launch in nanoseconds of the device's clock.
 struct Span {
   std::uint64_t begin{0};
   std::uint64_t end{0};
   [[nodiscard]] double ns() const { return static_cast<double>(end - begin); }
 };
 
-/// Returns the span of a finished launch in a queue with profiling.
+/// Returns the start and end of a finished launch in a queue with profiling.
 inline Span span_of(const cl::Event& event) {
   return {event.getProfilingInfo<CL_PROFILING_COMMAND_START>(),
           event.getProfilingInfo<CL_PROFILING_COMMAND_END>()};
@@ -32,14 +32,15 @@ inline Span span_of(const cl::Event& event) {
 
 class Copies {
  public:
-  /// Function that enqueues the kernel once; the event may be null.
+  /// Function that enqueues the kernel once. The event pointer may be null.
   using Launcher = std::function<void(const cl::CommandQueue&, cl::Event*)>;
 
   Copies(Session& session, std::uint64_t count, Launcher launch);
 
-  /// Returns the median time of `launches` launches in one queue.
+  /// Returns the median time in ns of one launch, of `launches` launches in a single queue.
   double alone_ns(std::uint64_t launches);
-  /// Returns the time of `launches` launches in each queue, divided by the number of all launches.
+  /// Returns the total time in ns of `launches` launches in each queue, divided by the number of
+  /// launches in all queues.
   double each_ns(std::uint64_t launches);
 
  private:
@@ -49,18 +50,19 @@ class Copies {
 
 class LoadNoise {
  public:
-  /// Creates the queue of the loads. `options`: build options of the kernel; `data`: the buffer
-  /// that the kernel reads.
+  /// Creates the queue of the loads. `options`: build options of the loading kernel. `data`: buffer
+  /// that the loading kernel reads.
   LoadNoise(Session& session, std::string options, cl::Buffer data, std::uint64_t data_bytes);
 
-  /// Launches `amount` loads, and returns once they run if the driver reports that.
+  /// Launches the kernel with `amount` loads per work-item. Returns once the launch runs, if the
+  /// driver reports the start.
   cl::Event start(std::uint32_t amount);
   void finish();
 
-  /// Returns the time of `amount` loads by themselves.
+  /// Returns the time in ns of a launch of `amount` loads by itself.
   double alone_ns(std::uint32_t amount);
-  /// Returns the number of loads that outlasts a kernel of `kernel_ns`. Throws Unsupported if no
-  /// number takes measurable time.
+  /// Returns the number of loads whose launch takes longer than a kernel of `kernel_ns`. Throws
+  /// Unsupported if no number of loads takes measurable time.
   std::uint32_t amount_for(double kernel_ns);
 
  private:
@@ -73,49 +75,51 @@ class LoadNoise {
   cl::CommandQueue queue_;
 };
 
-/// Builds the bundle's program with `preamble` before each text. Throws DeviceError with the first
-/// line of the build log.
+/// Returns the bundle's program, built with `preamble` before each text. Throws DeviceError with
+/// the first line of the build log.
 cl::Program build_program(const Session& session, const bundle::Bundle& bundle,
                           const std::string& preamble = {});
 
-/// Returns the bundle whose texts can follow clprobe's text (prelude::without_redefinitions).
+/// Returns the bundle with texts that can follow clprobe's text (prelude::without_redefinitions).
 bundle::Bundle without_redefinitions(const bundle::Bundle& bundle);
 
-/// Returns the build for the document, without folders in its options.
+/// Returns the build as documents record it: without folders in its options.
 KernelBuild build_of(const bundle::Bundle& bundle);
 
-/// A buffer of the launch between two guard regions, or an image, which has no guards.
+/// Object of the replayed launch: a buffer between two guard regions, or an image without guard
+/// regions.
 struct ReplayedObject {
   std::string name{};
   std::uint64_t bytes{0};
-  /// Size of each guard region; 0 for a buffer that contains images, since PoCL makes no images in
-  /// parts.
+  /// Size of each guard region. 0 for a buffer that contains images, because PoCL cannot create an
+  /// image at an offset in a buffer.
   std::uint64_t guard_bytes{0};
   cl::Buffer guarded{};
   std::optional<bundle::Image> layout{};  ///< layout of an image; nothing for a buffer
   cl::Memory image{};
-  /// Data before the launch, if the kernel writes the object.
+  /// Copy of the object's data before the launch, if the kernel writes the object.
   std::optional<cl::Memory> pristine{};
 };
 
-/// Comparison of two launches with equal data.
+/// Comparison of two replays with equal data, and of the replay with the program's launch.
 struct Outcome {
   bool is_deterministic{true};
-  double differing_share{0.0};  ///< share of the bytes that the kernel writes
+  double differing_share{0.0};  ///< differing bytes / bytes of all objects that the kernel writes
   std::optional<bool> is_equal_to_app{};
-  /// Buffers equal in both launches, but different from the program's.
+  /// Names of the objects with equal bytes in two replays, but other bytes than in the program.
   std::string wrong_buffers{};
 };
 
 struct Rebuilt {
-  std::optional<cl::Kernel> kernel{};  ///< kernel of the build; nothing until it is built
-  std::string problem{};               ///< reason why the build is not used
+  std::optional<cl::Kernel> kernel{};  ///< kernel of the build; nothing before the build
+  std::string problem{};               ///< reason why the build cannot be used; empty if it can
   KernelBuild build{};
-  /// Local memory that a group can have in addition to the kernel's own.
+  /// Local memory in bytes that a group can have in addition to the kernel's own.
   std::uint64_t free_local_bytes{0};
 };
 
-/// Arguments that an entry adds, and the number of groups to launch.
+/// Values of the arguments that the entry code adds to the kernel, and the number of groups to
+/// launch.
 struct EntryLaunch {
   std::uint64_t groups{0};
   prelude::EntryMode mode{prelude::EntryMode::none};
@@ -126,22 +130,22 @@ struct EntryLaunch {
 
 class Replay {
  public:
-  /// Builds the program, fills the objects, launches twice, and compares the results. Throws
-  /// DeviceError, and VoidedPoint if the kernel writes outside its buffers.
+  /// Builds the program, fills the objects, launches the kernel twice, and compares the results.
+  /// Throws DeviceError. Throws VoidedPoint if the kernel writes outside its buffers.
   Replay(Session& session, const bundle::Bundle& bundle, std::uint64_t flush_bytes);
 
-  /// Prepares launches of a variant, and returns the facts found. The first call builds the text
-  /// with clprobe's text before it, and checks that the launch leaves the bytes of the plain text.
-  /// Throws Unsupported and VoidedPoint.
+  /// Prepares launches of the variant, and returns facts about them. The first call for an
+  /// instrumented variant builds the instrumented text and checks that its launch leaves the plain
+  /// text's bytes. Throws Unsupported and VoidedPoint.
   Parameters prepare(const Shape& shape);
 
-  /// Launches once with the program's data. Throws VoidedPoint, and Unsupported if launches that
-  /// should be concurrent run one after another or change each other's times.
+  /// Launches the kernel once with the program's data, and returns the times. Throws VoidedPoint.
+  /// Throws Unsupported if concurrent launches run one after another or change each other's times.
   LaunchTimes run(const Shape& shape);
 
   [[nodiscard]] const Outcome& outcome() const { return outcome_; }
   [[nodiscard]] const KernelBuild& build(const Shape& shape) const;
-  /// Returns the bytes that the replay's buffers take on the device.
+  /// Returns the number of bytes on the device that the replay's buffers take.
   [[nodiscard]] std::uint64_t held_bytes() const;
 
  private:
@@ -190,29 +194,30 @@ class Replay {
   void check_guards() const;
 
   Session& session_;
-  const bundle::Bundle& bundle_;  // owned by the process, which outlives its replays
+  const bundle::Bundle& bundle_;  // owned by the process, which outlives the replay
   KernelBuild build_{};
   std::vector<ReplayedObject> objects_{};
-  // Arguments of the kernel: buffers, parts of buffers, and images.
+  // Arguments of the kernel: whole buffers, sub-buffers, and images.
   std::vector<cl::Memory> parts_{};
-  std::vector<cl::Memory> image_buffers_{};  // buffers that images lie in
+  std::vector<cl::Memory> image_buffers_{};  // buffers that store the pixels of images
   std::vector<cl::Sampler> samplers_{};
   cl::Kernel kernel_{};
   Rebuilt instrumented_{};
   Rebuilt without_functions_{};  // instrumented build without special functions
   Rebuilt with_entry_{};
   std::optional<std::vector<double>> ratios_{};
-  std::map<std::uint64_t, std::uint64_t> resident_groups_{};  // resident groups by bytes of padding
-  // Data of the objects after the first launch. Hashes would take less memory, but a second for 250
-  // MB at each comparison.
+  // resident groups, by padding in bytes
+  std::map<std::uint64_t, std::uint64_t> resident_groups_{};
+  // Data of the objects after the first launch. Hashes would take less memory, but hashing takes
+  // about 1 s per 250 MB at each comparison.
   std::vector<std::string> after_first_{};
-  // True for objects whose bytes differ after the second launch.
+  // True for each object whose bytes differ between the first and the second launch.
   std::vector<bool> are_nondeterministic_{};
   std::optional<LoadNoise> load_noise_{};
   std::optional<Copies> copies_{};
-  std::uint32_t amount_{0};  // number of loads, or of launches of each copy
-  double start_ns_{0.0};     // time to start a launch without work
-  // Time from one launch without work to the next, over all queues of copies.
+  std::uint32_t amount_{0};  // number of loads per work-item, or of launches of each copy
+  double start_ns_{0.0};     // time in ns to start a launch without work
+  // Time in ns from one launch without work to the next, with launches in the queues of all copies.
   double interval_ns_{0.0};
   cl::Buffer flush_buffer_{};
   std::uint64_t flush_bytes_;

@@ -15,9 +15,9 @@ namespace {
 
 enum class Timed { every_launch, first_and_last };
 
-/// Launches alternately in the queues, so that no queue is a launch ahead. All queues are flushed
-/// at once, and only timed launches have events: on NVIDIA's driver, an earlier flush or an event
-/// costs more than the launch.
+/// Launches in all queues alternately, so that no queue is more than one launch ahead. All queues
+/// are flushed after the last launch, and only timed launches have events. On NVIDIA's driver, an
+/// earlier flush or an event costs more time than the launch.
 std::vector<Span> run(std::span<const cl::CommandQueue> queues, std::uint64_t launches, Timed timed,
                       const Copies::Launcher& launch) {
   std::vector<cl::Event> events;
@@ -34,18 +34,19 @@ std::vector<Span> run(std::span<const cl::CommandQueue> queues, std::uint64_t la
   return spans;
 }
 
-// Work-items of the group on each unit: just enough to keep the path to L2 busy. Each load of the
-// kernel queues after some 200 lines, for 100 to 200 cycles. More work-items would also slow a
-// kernel that loads one word in a thousand cycles.
+// Number of work-items in the single group of loads per compute unit. With 64 work-items, each load
+// of the kernel queues after about 200 lines, for 100 to 200 cycles. More work-items would also
+// slow a kernel that loads only one word in 1000 cycles.
 constexpr std::uint64_t work_items = 64;
-// Size of the loaded buffer, which fits the last cache of any GPU and exceeds the first cache.
+// Maximum size in bytes of the loaded buffer. 1 MiB fits the last cache of any GPU and exceeds L1.
 constexpr std::uint64_t max_data_bytes = std::uint64_t{1} << 20U;
-// Duration of the loads relative to the kernel, which takes longer next to them, and the time by
-// which the kernel starts later.
+// Ratio of the loads' time to the kernel's time, with a margin because the loads slow the kernel.
+// `head_start_ns` is added for the delay between the starts of the two kernels.
 constexpr double times_of_kernel = 4.0;
 constexpr double head_start_ns = 600e3;
 
-/// Waits at most 200 us until a launch runs, if the driver reports that.
+/// Waits until a launch runs, for at most 200 us. Drivers that do not report the start use the
+/// whole 200 us.
 void wait_for_start(const cl::Event& event) {
   const auto begin = std::chrono::steady_clock::now();
   constexpr std::chrono::microseconds patience{200};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel waits for beside copies of it: on a simulated compute unit, whose truth is known,
-// and in made-up launches.
+// Tests of a kernel's waits that concurrent copies show. The launches are simulated on a compute
+// unit with known waits, or have made-up times.
 #include "probes/kernel/causes.hpp"
 
 #include <doctest/doctest.h>
@@ -24,7 +24,8 @@ constexpr std::uint64_t near_base = std::uint64_t{1} << 20U;
 constexpr std::uint64_t far_base = std::uint64_t{1} << 32U;
 constexpr std::uint64_t far_bytes = std::uint64_t{1} << 20U;
 
-/// So many steps, of which `instruction` says the n-th.
+/// Returns a program of `count` steps. `instruction` returns the instruction of step n, counted
+/// from 0.
 Program steps(std::uint64_t count, const std::function<Instruction(std::uint64_t)>& instruction) {
   Program program;
   for (std::uint64_t i = 0; i < count; ++i) program.push_back(instruction(i));
@@ -41,7 +42,7 @@ Program chains(std::size_t count) {
   });
 }
 
-/// Loads, eight at a time, of lines that lie apart.
+/// Returns a program that keeps eight loads in flight, from lines that are far apart.
 Program scattered(std::uint64_t amount) {
   constexpr std::size_t at_once = 8;
   return steps(amount * at_once, [](std::uint64_t i) {
@@ -52,7 +53,7 @@ Program scattered(std::uint64_t amount) {
   });
 }
 
-/// So many sub-groups of a program, on one compute unit.
+/// A number of sub-groups that run the same program on one compute unit.
 struct SubGroups {
   Program program;
   std::size_t count{0};
@@ -77,7 +78,7 @@ double cycles_of(const std::vector<SubGroups>& all) {
   return static_cast<double>(simulator::simulate(machine, trace).cycles);
 }
 
-/// Of a kernel from which nothing could be taken away.
+/// Returns the causes of a kernel of `ns` nanoseconds from which no cause was removed.
 KernelCauses alone(double ns) {
   KernelCauses causes{.is_believed = true};
   causes.total = {.ns = ns, .interval = {ns, ns}, .is_resolved = true};
@@ -90,7 +91,7 @@ KernelCauses simulated(const Program& kernel, std::size_t sub_groups) {
   constexpr std::size_t noisy = 8;
   constexpr std::uint64_t sample = 64;
   const double unit_ns = cycles_of({{scattered(sample), noisy}}) / sample;
-  // As long as the kernel, which both then take longer.
+  // The loads by themselves take as long as the kernel by itself.
   const auto amount = static_cast<std::uint64_t>(std::max(1.0, kernel_ns / unit_ns));
   const double beside_ns = cycles_of({{scattered(amount), noisy}, {kernel, sub_groups}});
   const double copies_ns = cycles_of({{kernel, copy_count * sub_groups}}) / copy_count;
@@ -104,7 +105,8 @@ KernelCauses simulated(const Program& kernel, std::size_t sub_groups) {
   return causes;
 }
 
-/// A kernel of 1 ms that has a unit for this share of it, and is slowed down by loads.
+/// Returns the times of a kernel of 1 ms that keeps a compute unit busy for `share` of its time.
+/// Next to loads, the kernel takes `slowed` times as long.
 ConcurrentRuns busy(double share, double slowed = 1.0) {
   constexpr double kernel_ns = 1e6;
   return {.alone_ns = {{kernel_ns}},
@@ -115,7 +117,7 @@ ConcurrentRuns busy(double share, double slowed = 1.0) {
           .units = 100};
 }
 
-/// Of a kernel of which so much is left.
+/// Returns the causes of a kernel that takes `left` ms with all causes removed.
 KernelCauses with(ConcurrentRuns runs, double left = 1.0) {
   for (std::vector<double>& visit : runs.alone_ns) visit[0] *= left;
   KernelCauses causes = alone(1e6);
@@ -147,7 +149,7 @@ TEST_CASE("chains: what copies of it have no need of a unit for waits") {
       "Removing dependent arithmetic saves at most 30 % of the kernel's time"));
   CHECK(chains_in(with(busy(0.7))).share == doctest::Approx(0.3));
   CHECK(chains_in(with(busy(1.0))).state == CauseState::not_resolved);
-  // Copies that take the cache from each other.
+  // Copies slow each other, for example by replacing each other's data in the cache.
   const KernelCauses hindered = with(busy(1.1));
   CHECK(chains_in(hindered).state == CauseState::not_resolved);
   CHECK(chains_in(hindered).reason ==
@@ -168,18 +170,19 @@ TEST_CASE("chains: what feels other loads waits for loads") {
   CHECK(found.unattributed_share == 0.5);
   CHECK(chains_in(with(busy(0.2, 1.15))).state == CauseState::found);
   CHECK(chains_in(with(busy(0.2, 1.25))).state == CauseState::refused);
-  // It has its unit all of the time: other loads take its slots.
+  // The compute unit is busy for at least 90 % of the time, so other loads slow the kernel only by
+  // taking its issue slots.
   CHECK(chains_in(with(busy(0.95, 1.5))).state == CauseState::found);
   CHECK(chains_in(with(busy(0.85, 1.5))).state == CauseState::refused);
 }
 
 TEST_CASE("chains: copies that fill no unit say the least that it waits") {
-  // Eight at once take 1.2 and 1.28 of the time of one.
+  // Eight concurrent copies take 1.2 or 1.28 times as long as a single copy.
   CHECK(chains_in(with(busy(0.15))).reason ==
         "at least: 8 concurrent copies do not fill the compute units");
   CHECK(chains_in(with(busy(0.15))).is_lower_bound);
   CHECK(chains_in(with(busy(0.16))).reason.empty());
-  // There is room for half as many.
+  // Only half of the eight copies are resident.
   ConcurrentRuns runs = busy(0.3);
   runs.resident_groups = 400;
   CHECK(chains_in(with(runs)).reason ==
@@ -192,22 +195,24 @@ TEST_CASE("chains: copies that fill no unit say the least that it waits") {
 }
 
 TEST_CASE("chains: compute units that copies alone have work for are not waited for") {
-  // 150 groups on 100 units: half of these have two, and the kernel takes as long as two take.
+  // With 150 groups on 100 compute units, half of the units run two groups. The kernel takes as
+  // long as two groups on one unit.
   ConcurrentRuns runs = busy(0.6);
   runs.groups = 150;
   CHECK(chains_in(with(runs)).share == doctest::Approx(0.2));
-  // A last wave with a fourth of its groups: of two waves' time 0.625 is work.
+  // The second wave has a fourth of a wave's groups, so the slots for groups are used for 0.625 of
+  // the time of two waves.
   runs = busy(0.5);
   runs.groups = 1000;
   CHECK(chains_in(with(runs)).share == doctest::Approx(0.2));
-  // Nearly half of two waves is empty: no copy says more than that it filled some of it.
+  // Nearly half of the slots in two waves are empty, so the copies may only fill empty slots.
   runs = busy(0.6);
   runs.groups = 801;
   CHECK(chains_in(with(runs)).state == CauseState::not_resolved);
   CHECK(chains_in(with(runs)).share == 0.0);
   CHECK(chains_in(with(runs)).reason ==
         "not resolved: concurrent copies may only fill compute units that the kernel leaves idle");
-  // As many groups as units have places, whichever unit has how many.
+  // The groups fill all slots of all compute units, so balance has no effect.
   runs = busy(0.5);
   runs.groups = 800;
   CHECK(chains_in(with(runs)).share == doctest::Approx(0.5));
@@ -250,7 +255,8 @@ TEST_CASE("chains: nothing is said where copies cannot tell") {
 }
 
 TEST_CASE("chains: a simulated unit is free while all of its sub-groups wait for results") {
-  // Results are there after 4 cycles, and each of 4 sub-groups may have one instruction a cycle.
+  // Results are available after 4 cycles. With 4 sub-groups, each sub-group can issue one
+  // instruction per cycle.
   const auto waiting = [](std::size_t count, std::size_t sub_groups) {
     const KernelCauses found = simulated(chains(count), sub_groups);
     REQUIRE(found.causes.size() == 1);
@@ -277,7 +283,7 @@ TEST_CASE("chains: what waits for loads on a simulated unit is not taken for ari
     REQUIRE(found.causes.size() == 1);
     CHECK(found.causes.front().state == CauseState::refused);
     REQUIRE(found.near_waits);
-    CHECK(found.near_waits->share > 0.86);  // at most 7 of 8
+    CHECK(found.near_waits->share > 0.86);  // copies of 4 sub-groups hide at most 7/8 of the waits
   }
 }
 
