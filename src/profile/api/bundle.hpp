@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bundles: a launch of a user's kernel with everything that a replay needs. Enumerators of images
-// and samplers have OpenCL's numbers, which drivers accept directly.
+// and samplers have OpenCL's values, so drivers accept the values directly.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,8 @@ namespace clprobe::bundle {
 
 using Sizes = std::array<std::uint64_t, 3>;
 
-/// CL_MEM_OBJECT_IMAGE2D to CL_MEM_OBJECT_IMAGE1D_BUFFER. A 1D image of a buffer has no memory of
-/// its own; a 2D image may use the memory of a buffer as well.
+/// Kinds of images: CL_MEM_OBJECT_IMAGE2D to CL_MEM_OBJECT_IMAGE1D_BUFFER. A 1D buffer image always
+/// uses the memory of a buffer; a 2D image may use the memory of a buffer.
 enum class ImageKind : std::uint32_t {
   image_2d = 0x10f1,
   image_3d,
@@ -31,7 +31,7 @@ enum class ImageKind : std::uint32_t {
   image_1d_buffer
 };
 
-/// CL_R to CL_ABGR, except orders that only OpenGL has.
+/// Channel orders: CL_R to CL_ABGR, without orders that exist only for OpenGL.
 enum class ChannelOrder : std::uint32_t {
   r = 0x10b0,
   a,
@@ -54,7 +54,7 @@ enum class ChannelOrder : std::uint32_t {
   abgr
 };
 
-/// CL_SNORM_INT8 to CL_UNORM_INT_101010_2, except types that only OpenGL has.
+/// Channel types: CL_SNORM_INT8 to CL_UNORM_INT_101010_2, without types that exist only for OpenGL.
 enum class ChannelType : std::uint32_t {
   snorm_int8 = 0x10d0,
   snorm_int16,
@@ -74,8 +74,8 @@ enum class ChannelType : std::uint32_t {
   unorm_int_101010_2 = 0x10e0
 };
 
-/// CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY and CL_MEM_READ_ONLY: access of kernels to an image. Some
-/// devices offer a format only for reading.
+/// Access of kernels to an image: CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY and CL_MEM_READ_ONLY. The
+/// bundle records the access, because some devices support a format only for reading.
 enum class Access : std::uint32_t { read_write = 1, write_only = 2, read_only = 4 };
 
 struct Image {
@@ -83,13 +83,14 @@ struct Image {
   ChannelOrder order{ChannelOrder::rgba};
   ChannelType type{ChannelType::float32};
   Access access{Access::read_write};
-  Sizes pixels{};  ///< width, then height or layers, then depth or layers; unused ones are 0
-  std::uint64_t row_bytes{0};  ///< bytes from row to row of a 2D image of a buffer; otherwise 0
+  Sizes pixels{};  ///< width, then height or layers, then depth or layers; unused dimensions are 0
+  /// distance between rows in bytes, for a 2D image in a buffer; otherwise 0
+  std::uint64_t row_bytes{0};
 
   friend bool operator==(const Image&, const Image&) = default;
 };
 
-/// CL_ADDRESS_NONE to CL_ADDRESS_MIRRORED_REPEAT.
+/// Addressing modes of samplers: CL_ADDRESS_NONE to CL_ADDRESS_MIRRORED_REPEAT.
 enum class Addressing : std::uint32_t {
   none = 0x1130,
   clamp_to_edge,
@@ -98,18 +99,18 @@ enum class Addressing : std::uint32_t {
   mirrored_repeat
 };
 
-/// CL_FILTER_NEAREST and CL_FILTER_LINEAR.
+/// Filter modes of samplers: CL_FILTER_NEAREST and CL_FILTER_LINEAR.
 enum class Filter : std::uint32_t { nearest = 0x1140, linear };
 
 struct Sampler {
-  bool is_normalized{false};  ///< true if coordinates are from 0 to 1
+  bool is_normalized{false};  ///< true if coordinates are normalized (0 to 1)
   Addressing addressing{Addressing::none};
   Filter filter{Filter::nearest};
 
   friend bool operator==(const Sampler&, const Sampler&) = default;
 };
 
-/// Table of an enumeration: a row for each value, with its word and its properties.
+/// Table of an enumeration. Each row has a value, its word, and its properties.
 template <typename Enum>
 inline constexpr auto rows_of = nullptr;
 
@@ -157,8 +158,8 @@ inline constexpr auto rows_of<ChannelOrder> =
 struct ChannelTypeRow {
   ChannelType value;
   std::string_view word;
-  std::uint64_t channel_bytes;    ///< bytes of a channel; 0 if channels share bytes
-  std::uint64_t pixel_bytes = 0;  ///< bytes of a pixel if channels share bytes
+  std::uint64_t channel_bytes;    ///< bytes of a channel; 0 if all channels of a pixel are packed
+  std::uint64_t pixel_bytes = 0;  ///< bytes of a pixel with packed channels
 };
 template <>
 inline constexpr auto rows_of<ChannelType> =
@@ -197,8 +198,8 @@ concept HasRows = requires {
   rows_of<Enum>.size();
 };
 
-/// Returns OpenCL's name in lower case: "2d_array", "rgba", "unorm_int8", "clamp_to_edge". Empty
-/// for a number that is no value of the enumeration.
+/// Returns OpenCL's name in lower case: "2d_array", "rgba", "unorm_int8", "clamp_to_edge". Empty if
+/// `value` is not a value of the enumeration.
 template <HasRows Enum>
 std::string_view to_word(Enum value) {
   return word_in(rows_of<Enum>, value);
@@ -209,43 +210,45 @@ std::optional<Enum> from_word(std::string_view word) {
   return value_in(rows_of<Enum>, word);
 }
 
-/// Returns the row of a value of the enumeration.
+/// Returns the table's row for `value`.
 template <HasRows Enum>
 const auto& row_of(Enum value) {
   return *std::find_if(rows_of<Enum>.begin(), rows_of<Enum>.end(),
                        [&](const auto& each) { return each.value == value; });
 }
 
-/// Returns the number of sizes of an image of that kind.
+/// Returns the number of sizes that an image of kind `kind` has.
 std::uint32_t dimensions_of(ImageKind kind);
 
-/// Returns the bytes of a pixel, by OpenCL's table of formats.
+/// Returns the size of a pixel in bytes, by OpenCL's table of image formats.
 std::uint64_t pixel_bytes(const Image& image);
 
-/// Returns the region of the whole image, in which sizes that its kind lacks are 1.
+/// Returns the region of the whole image. Sizes that the image's kind does not have are 1.
 Sizes region_of(const Image& image);
 
-/// Returns the bytes of all pixels without gaps between rows; nothing above 1 TiB, the limit of an
-/// object. No size may be 0.
+/// Returns the size of all pixels in bytes, without gaps between rows. Returns nothing above
+/// `max_object_bytes` (1 TiB). No size of the image may be 0.
 std::optional<std::uint64_t> bytes_of_pixels(const Image& image);
 
-/// Returns the bytes of the buffer from the first pixel to the last; nothing above 1 TiB.
+/// Returns the number of bytes of the buffer from the image's first pixel to its last; nothing
+/// above `max_object_bytes` (1 TiB).
 std::optional<std::uint64_t> bytes_of_buffer(const Image& image);
 
-// The loader layer captures a launch in a program, or a person describes it; `clprobe profile`
-// replays it. On disk, a bundle is a folder with launch.json and a file for each text and each
-// object, named by its hash.
+// Writers of bundles are the loader layer, which captures a launch in a program, and users, who
+// describe a launch. `clprobe profile` replays bundles. A bundle is a folder with launch.json and
+// one file for each text and each object. Files of texts and objects are named by their hashes.
 
 inline constexpr std::string_view schema_name = "clprobe-launch";
 inline constexpr int schema_version = 1;
 inline constexpr std::string_view launch_file = "launch.json";
 
-// Limits of a bundle: writers respect them, and readers refuse more.
+// Limits of a bundle (inclusive). Writers respect the limits, and readers refuse larger bundles.
 inline constexpr std::size_t max_json_bytes = std::size_t{4} << 20U;
 inline constexpr std::size_t max_text_bytes = std::size_t{16} << 20U;
 inline constexpr std::uint64_t max_object_bytes = std::uint64_t{1} << 40U;
-inline constexpr std::uint64_t max_capture_bytes = std::uint64_t{2}
-                                                   << 30U;  ///< all objects together
+inline constexpr std::uint64_t max_capture_bytes =
+    std::uint64_t{2}  /// maximum size of all captured objects together
+    << 30U;
 inline constexpr std::size_t max_units = 64;
 inline constexpr std::size_t max_objects = 256;
 inline constexpr std::size_t max_arguments = 256;
@@ -253,40 +256,41 @@ inline constexpr std::size_t max_name_bytes = 1024;
 inline constexpr std::size_t max_value_bytes = 4096;
 inline constexpr std::size_t max_launches = 65'536;
 
-/// Sizes of a launch; sizes after the last dimension are 0.
+/// Numbers of work-items of a launch. Sizes and offsets of unused dimensions are 0.
 struct NdRange {
   std::uint32_t dimensions{1};
   Sizes offset{};
   Sizes global{};
-  Sizes local{};  ///< group size; all 0: the driver chooses
+  Sizes local{};  ///< group size; all 0 if the driver chooses the group size
 
   friend bool operator==(const NdRange&, const NdRange&) = default;
 };
 
-/// Text in OpenCL C, and its options for building or compiling.
+/// Text in OpenCL C with the options of its build or compilation.
 struct Unit {
-  std::string sha256{};  ///< hash of the text; empty: the text comes from a separate file
+  std::string sha256{};  ///< hash of the text; empty if the text comes from a separate file
   std::string options{};
-  std::vector<includes::Include> includes{};  ///< included headers, by their indices in the program
+  /// headers that the text includes, by their index in the program
+  std::vector<includes::Include> includes{};
 
   friend bool operator==(const Unit&, const Unit&) = default;
 };
 
-/// File that a unit or a header includes.
+/// File that a unit or another header includes.
 struct Header {
-  std::string name{};  ///< file name without folders, for messages only
+  std::string name{};  ///< file name without folders, used only in messages
   std::string sha256{};
   std::vector<includes::Include> includes{};
 
   friend bool operator==(const Header&, const Header&) = default;
 };
 
-/// Program of one unit, which is built, or of several units, which are compiled with their own
-/// options and linked.
+/// Program of one or several units. A single unit is built. Several units are each compiled with
+/// their own options and then linked.
 struct Program {
   std::vector<Unit> units{};
   std::string link_options{};
-  std::vector<Header> headers{};  ///< headers that all units share
+  std::vector<Header> headers{};  ///< headers, shared by all units
 
   friend bool operator==(const Program&, const Program&) = default;
 };
@@ -296,7 +300,7 @@ enum class Fill { zero, iota, random, value };
 
 struct TypeRow {
   Type value;
-  std::string_view word;  ///< name in OpenCL C: "uint"
+  std::string_view word;  ///< name of the type in OpenCL C: "uint"
   std::uint64_t bytes;
 };
 template <>
@@ -313,23 +317,24 @@ inline constexpr auto rows_of<Fill> =
 
 inline std::uint64_t bytes_of(Type type) { return row_of(type).bytes; }
 
-/// Contents of an object that a person describes.
+/// Description of an object's contents, for objects without captured bytes.
 struct Contents {
   Type type{Type::float32};
   std::uint64_t count{0};
   Fill fill{Fill::zero};
-  double value{0.0};  ///< value of each element, for Fill::value
+  double value{0.0};  ///< value of all elements, for Fill::value
 
   friend bool operator==(const Contents&, const Contents&) = default;
 };
 
-/// Buffer or image before the launch.
+/// Buffer or image with its contents before the launch.
 struct Object {
   std::string name{};
   std::uint64_t bytes{0};
-  std::string sha256{};  ///< hash of captured bytes; empty: `contents` describes the bytes
-  std::optional<Contents> contents{};  ///< description; nothing if the bytes were captured
-  /// Layout of an image, whose pixels take `bytes`; nothing for a buffer.
+  std::string sha256{};  ///< hash of the captured bytes; empty if `contents` describes the bytes
+  /// description of the bytes; nothing if the bytes were captured
+  std::optional<Contents> contents{};
+  /// Layout of an image, whose pixels take `bytes` bytes; nothing for a buffer.
   std::optional<Image> image{};
 
   friend bool operator==(const Object&, const Object&) = default;
@@ -339,17 +344,17 @@ enum class ArgumentKind { buffer, local, value, null, image, sampler };
 
 struct Argument {
   ArgumentKind kind{ArgumentKind::value};
-  std::size_t object{0};             ///< index of a buffer or an image among the objects
-  std::uint64_t origin{0};           ///< offset of a part of a buffer in the object
-  std::uint64_t bytes{0};            ///< size of the part (0: the whole object), or of local memory
-  std::string value{};               ///< bytes of a value
-  std::optional<Image> image{};      ///< layout of an image in that part of a buffer
-  std::optional<Sampler> sampler{};  ///< sampler; nothing for other kinds
+  std::size_t object{0};         ///< index of the buffer or image in Launch::objects
+  std::uint64_t origin{0};       ///< offset of a sub-buffer in the object, in bytes
+  std::uint64_t bytes{0};        ///< size of a sub-buffer (0: the whole object), or of local memory
+  std::string value{};           ///< bytes of an argument of kind `value`
+  std::optional<Image> image{};  ///< layout of an image that is stored in the sub-buffer
+  std::optional<Sampler> sampler{};  ///< sampler; nothing for arguments of other kinds
 
   friend bool operator==(const Argument&, const Argument&) = default;
 };
 
-/// Hash of an object's contents after the launch.
+/// Hash of the contents of an object after the launch.
 struct Epilogue {
   std::size_t object{0};
   std::string sha256{};
@@ -365,100 +370,104 @@ struct Device {
   friend bool operator==(const Device&, const Device&) = default;
 };
 
-/// Sums of a survey for launches with the same signature.
+/// Sums of a survey over all launches with the signature of the captured launch.
 struct Surveyed {
   std::uint64_t launches{0};
   double share{0.0};    ///< share of the program's device time, 0 to 1
-  double mean_ns{0.0};  ///< mean time of a launch
+  double mean_ns{0.0};  ///< mean time of one launch
 
   friend bool operator==(const Surveyed&, const Surveyed&) = default;
 };
 
 struct Launch {
-  std::string tool{};              ///< tool that captured the launch; empty: a person wrote it
+  std::string tool{};  ///< tool that captured the launch; empty if a user wrote launch.json
   std::vector<std::string> app{};  ///< command line of the program, without folders
-  std::optional<Device> device{};  ///< device of the program's launch
-  std::uint64_t ordinal{0};  ///< number among launches with the same signature, from 1; 0: unknown
+  std::optional<Device> device{};  ///< device on which the program ran the launch
+  /// number of the launch among those with its signature, from 1; 0: unknown
+  std::uint64_t ordinal{0};
   std::optional<Surveyed> survey{};
   Program program{};
   std::string kernel{};
   NdRange range{};
   std::vector<Argument> arguments{};
   std::vector<Object> objects{};
-  std::vector<std::uint64_t> app_event_ns{};  ///< event times (END - START) in the program
-  std::vector<Epilogue> epilogue{};           ///< contents after the launch; empty: unknown
+  /// times (END - START of events) of the launch in the program
+  std::vector<std::uint64_t> app_event_ns{};
+  std::vector<Epilogue> epilogue{};  ///< hashes after the launch; empty if unknown
 
   friend bool operator==(const Launch&, const Launch&) = default;
 };
 
-/// Returns the bytes of all objects together.
+/// Returns the total size of the launch's objects in bytes.
 std::uint64_t object_bytes(const Launch& launch);
 
-/// Error for text that is no launch, or an impossible one. One line, with the location in the
-/// document.
+/// Error for text that does not describe a launch, or describes an impossible launch. The message
+/// is one line and names the location in the document.
 class FormatError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Returns the text of launch.json: ASCII, with a newline at the end. Bytes of names that are not
+/// Returns the text of launch.json: ASCII, with a newline at the end. Bytes that are not valid
 /// UTF-8 become U+FFFD.
 std::string to_json(const Launch& launch);
 
-/// Reads launch.json as `to_json` or a person (docs/profile.md) writes it. Refuses unknown keys and
-/// impossible launches: arguments without objects, sizes of 0, sums beyond 64 bits. Throws
-/// FormatError.
+/// Returns the launch that a launch.json describes; the text comes from `to_json` or from a user
+/// (docs/profile.md). Refuses unknown keys and impossible launches: arguments without objects,
+/// sizes of 0, sums that exceed 64 bits. Throws FormatError.
 Launch launch_from_json(std::string_view text);
 
-/// Returns the SHA-256 of bytes in 64 hexadecimal digits (FIPS 180-4).
+/// Returns the SHA-256 (FIPS 180-4) of `bytes` as 64 hexadecimal digits.
 std::string sha256_of(std::string_view bytes);
 
-/// Returns the name of the file of a text or an object in a bundle.
+/// Returns the file name of a text in a bundle. `object_file`: the file name of an object.
 std::string text_file(std::string_view sha256);
 std::string object_file(std::string_view sha256);
 
-/// Returns the bytes of a described object. Throws std::bad_alloc.
+/// Returns the bytes of an object that a user describes. Throws std::bad_alloc.
 std::string make_contents(const Contents& contents, std::uint64_t seed);
 
-/// Launch with its texts. Objects stay in their files until `read_object` reads them.
+/// Launch with its texts. The contents of objects stay in files until `read_object` reads them.
 struct Bundle {
   Launch launch{};
-  std::vector<std::string> texts{};    ///< text of each unit, including its headers
+  std::vector<std::string> texts{};    ///< text of each unit, with its headers inserted
   std::vector<std::string> options{};  ///< options of each unit, without folders of headers
-  /// Missing headers, as the #include names them. In the text, an #error replaces each, which
-  /// matters only in a branch that the compiler reads.
+  /// Missing headers, as written in the #include. The text contains an #error in place of each
+  /// missing header, which has an effect only in branches that the compiler reads.
   std::vector<std::string> missing{};
-  std::string folder{};              ///< folder of the objects' files
+  std::string folder{};              ///< folder with the files of the objects
   std::vector<std::string> files{};  ///< all files of the bundle, including objects
-  /// Id of 16 digits, equal for equal kernels, texts, sizes, arguments and objects.
+  /// Id of 16 digits. Bundles with equal kernels, texts, sizes, arguments and objects have equal
+  /// ids.
   std::string id{};
 
   friend bool operator==(const Bundle&, const Bundle&) = default;
 };
 
-/// Source of a bundle: its folder, or a description (by a person, or captured with another text)
-/// and the file of the kernel's text.
+/// Source of a bundle: either a bundle's folder, or a description of a launch together with a file
+/// of the kernel's text. The description is written by a user, or captured with another text.
 struct Source {
   std::string launch{};
-  std::string kernel_file{};  ///< empty: `launch` is a folder
-  std::string headers{};      ///< folder with headers for the text; empty: none
+  std::string kernel_file{};  ///< file of the kernel's text; empty if `launch` is a folder
+  std::string headers{};      ///< folder with headers for the text; empty if there is none
 
   friend bool operator==(const Source&, const Source&) = default;
 };
 
-/// Reads launch.json and the texts. Objects must be next to launch.json. Accepts only plain files,
-/// no links, with the sizes and hashes in launch.json. A text may include only the bundle's
-/// headers, and files below `headers` and below the folder of `kernel_file`. Throws FormatError.
+/// Returns the bundle of a source with its texts. Files of objects must be in the folder of
+/// launch.json. All files must be plain files, not links, with the sizes and hashes that
+/// launch.json gives. A text may include only the bundle's headers, files below `headers`, and
+/// files below the folder of `kernel_file`. Throws FormatError.
 Bundle read_source(const Source& source);
 
-/// Environment variable with the sources as JSON, for the process that replays. Throws FormatError
-/// for a path that is not UTF-8.
+/// Environment variable that passes the sources, as JSON, to the process that replays.
+/// `to_environment` throws FormatError for a path that is not UTF-8.
 inline constexpr std::string_view sources_variable = "CLPROBE_BUNDLES";
 std::string to_environment(const std::vector<Source>& sources);
 std::vector<Source> sources_of_environment();
 
-/// Returns the bytes of an object before the launch. Throws FormatError if the file has another
-/// size or hash.
+/// Returns the bytes of an object before the launch. Throws FormatError if the object's file has
+/// another size or hash than launch.json gives.
 std::string read_object(const Bundle& bundle, const Object& object, std::uint64_t seed);
 
 }  // namespace clprobe::bundle

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instrumentation that removes causes of waiting from users' kernels without a compiler of its own:
-// a text before the program (cl/prelude.clh) replaces functions of OpenCL C. Pure.
+// Instrumentation that removes causes of waiting from users' kernels. A text before the program
+// (cl/prelude.clh) replaces functions of OpenCL C by macros, so no compiler is needed. Pure.
 //
 // The offset of a launch in dimension 2 selects the setting at run time, so that all settings run
 // the same binary. Setting 0 is the unchanged kernel.
@@ -18,24 +18,25 @@
 
 namespace clprobe::includes {
 
-// Headers of programs in OpenCL C: finds the files that a text reaches with #include, and makes one
-// text of all of them. The result builds on any machine. Pure. The loader layer runs this code in
-// other processes, so it needs only the standard library.
+// Headers of programs in OpenCL C: finds the files that a text includes, directly or through other
+// headers, and inserts the headers into the text. The resulting text builds on any machine. Pure.
+// The loader layer runs this code in applications' processes, so this code needs only the standard
+// library.
 //
-// Conditions of #if stay unevaluated, since only the driver's compiler knows its own definitions:
-// the text contains the headers of all branches, and the conditions.
+// Conditions of #if are not evaluated, because only the driver's compiler knows its predefined
+// macros. The resulting text contains the headers of all branches, and the conditions.
 
-// Limits of a program.
+// Limits of a program (inclusive).
 inline constexpr std::size_t max_headers = 256;
-inline constexpr std::size_t max_includes = 1024;  ///< maximum of a single text
+inline constexpr std::size_t max_includes = 1024;  ///< maximum number of #include in a single text
 inline constexpr std::size_t max_written_bytes = 1024;
-/// Maximum of all headers together.
+/// Maximum size of all headers of a program together.
 inline constexpr std::size_t max_header_bytes = std::size_t{16} << 20U;
 inline constexpr std::size_t max_whole_bytes = std::size_t{16} << 20U;
 inline constexpr std::size_t max_depth = 200;  ///< maximum nesting of headers, as in compilers
 
-/// Operand of an #include without comments (`"a.h"`, `<a.h>`, `NAME(a.h)`), and the index of the
-/// header in the program.
+/// Directive #include. `written`: the operand without comments (`"a.h"`, `<a.h>`, `NAME(a.h)`).
+/// `header`: the index of the header in the program.
 struct Include {
   std::string written{};
   std::size_t header{0};
@@ -44,14 +45,14 @@ struct Include {
 };
 
 struct Header {
-  std::string name{};  ///< file name without folders, for messages only
+  std::string name{};  ///< file name without folders, used only in messages
   std::string text{};
   std::vector<Include> includes{};
 
   friend bool operator==(const Header&, const Header&) = default;
 };
 
-/// Headers that a text reaches.
+/// Headers that a text includes, directly or through other headers.
 struct Gathered {
   std::vector<Include> includes{};  ///< includes of the text itself
   std::vector<Header> headers{};
@@ -59,40 +60,46 @@ struct Gathered {
   friend bool operator==(const Gathered&, const Gathered&) = default;
 };
 
-/// Access to files in the search for headers.
+/// Functions and folders through which the search for headers accesses files.
 struct Files {
-  /// Returns a file's bytes; nothing if it cannot be read or has more than `max_bytes`.
+  /// Returns the bytes of a file; nothing if the file cannot be read or has more than `max_bytes`
+  /// bytes.
   std::function<std::optional<std::string>(const std::string& path, std::size_t max_bytes)> read{};
-  /// Base of relative paths, including those of options.
+  /// Folder that relative paths start from, including relative paths in options.
   std::string working_folder{};
-  /// Folders in which a driver may put the text itself, and in which it finds headers in quotes.
+  /// Folders in which a driver may put the text itself; the compiler also searches these folders
+  /// for headers in quotes.
   std::vector<std::string> text_folders{};
 };
 
-/// Finds the headers that the text, built with these options, reaches. Searches for headers in
-/// quotes next to the including file, then in the folders of -I in their order. Replaces macros in
-/// an operand if the text and the options define each of them in a single way. Leaves out headers
-/// that are missing, that differ between two of the text's folders, or that exceed the limits.
+/// Returns the headers that `text`, built with `options`, includes in any branch. The search for
+/// headers in quotes begins in the folder of the including file, then uses the folders of -I in
+/// their order. Macros in an operand are replaced if the text and the options define each macro in
+/// a single way. Headers are left out if they are missing, differ between two of
+/// `Files::text_folders`, or exceed the limits.
 Gathered gather(std::string_view text, std::string_view options, const Files& files);
 
-/// Text and headers of a program as one text.
+/// Program's text with its headers inserted.
 struct Whole {
   std::string text{};
-  /// Operands of missing headers, each once; #error in the text.
+  /// Operands of missing headers, each listed once. The text contains an #error for each missing
+  /// header.
   std::vector<std::string> missing{};
-  std::string refusal{};  ///< reason for a missing text: "has more than 16 bytes"; otherwise empty
+  /// reason why `text` is empty, such as "has more than 16 bytes"; otherwise empty
+  std::string refusal{};
 };
 
-/// Replaces each #include by its header. Leaves out a header with a guard or #pragma once where the
-/// compiler has certainly read it before. Lines keep the numbers of their own files. A text without
-/// #include is returned unchanged. The result includes no other file, on any driver. Refused if it
-/// would exceed `max_whole_bytes`.
+/// Returns `text` with each #include replaced by its header. A header with an include guard or
+/// #pragma once is inserted only where the compiler may not have read the header before. Compilers'
+/// messages keep the line numbers of the original files. The resulting text includes no other file,
+/// on any driver. A text without #include is returned unchanged. A result above `max_whole_bytes`
+/// is refused.
 Whole whole_text(std::string_view text, std::string_view options, const Gathered& gathered);
 
-/// Returns the options of a build, except those that may name files or folders.
+/// Returns the build options without options that may name files or folders.
 std::string without_folders(std::string_view options);
 
-/// Returns the last part of a path with only letters, digits, '.', '-' and '_'.
+/// Returns the file name at the end of a path, reduced to letters, digits, '.', '-' and '_'.
 std::string safe_name(std::string_view path);
 bool is_safe_name(std::string_view name);
 
@@ -100,120 +107,127 @@ bool is_safe_name(std::string_view name);
 
 namespace clprobe::prelude {
 
-/// Sizes of a launch in a program.
+/// Numbers of work-items of a launch in a program.
 struct NdRange {
   std::uint32_t dimensions{1};
   std::array<std::uint64_t, 3> offset{};
-  /// Number of work-items; 1 after the last dimension.
+  /// Number of work-items in each dimension. 1 for unused dimensions.
   std::array<std::uint64_t, 3> global{1, 1, 1};
-  /// Group size: 1 after the last dimension; all 0 if the driver chooses.
+  /// Number of work-items of a group in each dimension. 1 for unused dimensions. All 0 if the
+  /// driver chooses the group size.
   std::array<std::uint64_t, 3> local{};
 
   friend bool operator==(const NdRange&, const NdRange&) = default;
 };
 
-/// Exponent of a dimension without working-set reduction.
+/// Exponent that stands for no working-set reduction in a dimension.
 inline constexpr std::uint32_t no_folding = 31;
 
-/// Work of groups, and removed causes. In each dimension, group g does the work of group g mod
-/// 2^exponent. The default changes nothing.
+/// Removed causes of an instrumented launch. In each dimension, group g does the work of group g
+/// mod 2^exponent. The default setting removes nothing.
 struct Setting {
   std::array<std::uint32_t, 3> exponents{no_folding, no_folding, no_folding};
   bool without_barriers{false};
-  bool without_atomics{false};  ///< skips updates
-  bool without_lanes{false};    ///< all lanes do the work of the first lane of their sub-group
+  bool without_atomics{false};  ///< true if atomic updates are skipped
+  /// true if all lanes do the work of the first lane of their sub-group
+  bool without_lanes{false};
   bool without_fences{false};
-  /// True if a multiplication replaces special functions: a property of the build (Switches), not
-  /// of a launch.
+  /// True if a multiplication replaces special functions. The build decides this (Switches), so
+  /// `encode` ignores the member.
   bool without_functions{false};
 
   friend bool operator==(const Setting&, const Setting&) = default;
 };
 
-/// Error for a setting that a launch cannot have. One line, without a full stop.
+/// Error for a setting that a launch cannot have. The message is one line without a full stop.
 class SettingError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
 /// Returns the launch with `setting`: three dimensions, and the packed setting as the offset in
-/// dimension 2. Other sizes and offsets are those of `launch`, then 1 and 0. Throws SettingError if
-/// the launch lacks what the setting needs (a known group size, groups that exist), or uses the
-/// offset itself.
+/// dimension 2. Other sizes and offsets are those of `launch`; unused dimensions have size 1 and
+/// offset 0. Throws SettingError if the launch itself uses the offset, or if the setting needs a
+/// known group size or a group that does not exist.
 NdRange encode(const NdRange& launch, const Setting& setting);
 
-/// Returns the number of groups in each dimension, including a smaller last one. Throws
-/// SettingError if the driver chooses their size.
+/// Returns the number of groups in each dimension; a smaller last group counts as one group. Throws
+/// SettingError if the driver chooses the group size.
 std::array<std::uint64_t, 3> count_groups(const NdRange& launch);
 
-/// Returns the number of distinct groups whose work all groups do.
+/// Returns the number of distinct groups that do the work of all groups.
 std::uint64_t count_distinct_groups(const NdRange& launch, const Setting& setting);
 
-/// Returns settings from all groups down to one, each with half as many distinct groups. The first
-/// setting reduces nothing. Each step halves the largest dimension (the last of equal ones), so
-/// that distinct groups form a square instead of a stripe. Empty if the driver chooses the group
-/// size.
+/// Returns the settings of the working-set curve, from all groups down to a single distinct group.
+/// The first setting reduces nothing. Each step halves the number of distinct groups in the
+/// dimension with the most, or in the last of several equal dimensions. The distinct groups thus
+/// form a square instead of a stripe. Empty if the driver chooses the group size.
 std::vector<Setting> fold_sweep(const NdRange& launch);
 
-/// Masks that map a work-item's local id in each dimension to the id of the first lane of its
-/// sub-group.
+/// Masks that turn a work-item's local id in each dimension into the id of the first lane of the
+/// work-item's sub-group.
 using LaneMasks = std::array<std::uint32_t, 3>;
 
-/// Returns the masks for sub-groups of that size, which fill dimension 0 first. Returns nothing if
-/// the size is no power of two, or the driver chooses the group size. Also returns nothing if a
-/// larger group does not consist of whole sub-groups.
+/// Returns the masks for sub-groups of size `sub_group`, which fill dimension 0 first. Returns
+/// nothing if the size is not a power of two, or the driver chooses the group size. Also returns
+/// nothing if a group larger than a sub-group does not consist of whole sub-groups.
 std::optional<LaneMasks> lane_masks(const NdRange& launch, std::uint64_t sub_group);
 
-/// Causes that a build can remove. Each costs a branch at every use: set a cause only if the kernel
-/// has it and it can be removed.
+/// Causes that a build can remove. Each selected cause adds a branch at every use, so only causes
+/// that are present and removable should be selected.
 struct Switches {
   bool barriers{false};
   bool atomics{false};
   bool fences{false};
-  bool assembly{false};  ///< the program's assembly consists of fences only; used with `fences`
-  /// True if no launch of the build uses special functions.
+  bool assembly{false};  ///< true if all assembly of the program is fences; used with `fences`
+  /// True if all launches of the build run without special functions.
   bool without_functions{false};
   std::optional<LaneMasks> lanes{};
 };
 
-/// Returns the text that precedes a program's text, or each of its separately compiled units. The
-/// text ends with `#line 1`, so that compilers' messages name the program's own lines.
+/// Returns the text to put before a program's text, or before each separately compiled text. The
+/// returned text ends with `#line 1`, so that compilers' messages have the program's own line
+/// numbers.
 std::string prelude_text(const Switches& switches = {});
 
-/// Returns the number of groups in all dimensions together. Throws SettingError if the driver
-/// chooses their size.
+/// Returns the total number of groups in all dimensions. Throws SettingError if the driver chooses
+/// the group size.
 std::uint64_t count_all_groups(const NdRange& launch);
 
-/// Returns the text that precedes a program with entry code (cl/entry.clh) instead of
-/// `prelude_text`, for this launch only. Throws SettingError if the groups differ in size.
+/// Returns the text to put before a program with entry code (cl/entry.clh), instead of
+/// `prelude_text`. The returned text is valid only for `launch`. Throws SettingError if the groups
+/// differ in size.
 std::string entry_text(const NdRange& launch);
 
 /// Returns `text` with entry code and `entry_arguments` additional parameters in each kernel named
-/// `kernel`. Line numbers do not change. Without such a kernel, returns `text` unchanged.
+/// `kernel`. Line numbers do not change. If `text` has no such kernel, returns `text` unchanged.
 std::string with_entry(std::string_view text, std::string_view kernel);
 
-/// Action of a group at the entry: run the kernel, count resident groups, or end. The numbers are
-/// those of cl/entry.clh.
+/// What the entry code makes a group do: run the kernel, count resident groups, or end. The values
+/// are those in cl/entry.clh.
 enum class EntryMode : std::uint32_t { none = 0, count = 1, end = 3 };
 
-/// Number of arguments that an entry adds: mode (uint); patience (uint), the number of polls
-/// without a new group after which a group ends the count; counters (global uint*,
-/// `entry_counter_words`, 0 before the launch); padding (local, unused).
+/// Number of arguments that entry code adds to a kernel, in this order:
+/// - mode (uint);
+/// - patience (uint): number of polls without a new group after which a group stops counting;
+/// - counters (global uint*): `entry_counter_words` words, all 0 before the launch;
+/// - padding (local memory, unused).
 inline constexpr std::uint32_t entry_arguments = 4;
 inline constexpr std::size_t entry_counter_words = 3;
-/// Index of the counter with the number of resident groups.
+/// Index of the counter that holds the number of resident groups after the launch.
 inline constexpr std::size_t entry_resident_counter = 2;
 
-/// Returns a launch of the first `groups` groups of `launch`, with entry code. `groups` may exceed
-/// those of `launch` if all groups end at the entry.
+/// Returns the launch of the first `groups` groups of `launch`, with entry code. `groups` may
+/// exceed the number of groups of `launch` if all groups end at the entry code.
 NdRange range_of_groups(const NdRange& launch, std::uint64_t groups);
 
-/// Returns the text with an #error instead of each line that defines or undefines a replaced
-/// work-item function. A branch that the compiler skips stays harmless; another branch fails to
-/// build. A function of such a name fails to build after clprobe's macro anyway.
+/// Returns `text` with each line that defines or undefines a replaced work-item function turned
+/// into an #error. The #error has no effect in a branch that the compiler skips, and otherwise
+/// makes the build fail. A function definition with the name of a work-item function needs no
+/// #error, because clprobe's macro makes its build fail.
 std::string without_redefinitions(std::string_view text);
 
-/// Possibility of removing a cause from a kernel.
+/// Whether a cause can be removed from a kernel.
 enum class Possibility : std::uint8_t { usable, not_present, refused };
 
 struct Verdict {
@@ -223,41 +237,44 @@ struct Verdict {
   friend bool operator==(const Verdict&, const Verdict&) = default;
 };
 
-/// Verdicts on each cause of a kernel. Text that the lexer does not understand leads to refusal.
+/// Verdicts on the removal of each cause from a kernel. Text that the lexer does not understand
+/// leads to refusal.
 struct Judgement {
-  Verdict renaming{};  ///< any instrumentation, even if it removes nothing
+  Verdict renaming{};  ///< verdict on any instrumentation, even if it removes nothing
   Verdict folding{};
   Verdict barriers{};
   Verdict atomics{};
   Verdict lanes{};
   Verdict fences{};
-  Verdict functions{};  ///< removal of special functions
-  Verdict entry{};      ///< entry code, for launches of only some groups
+  Verdict functions{};  ///< verdict on the removal of special functions
+  Verdict entry{};      ///< verdict on entry code, for launches of only some groups
   bool has_fence_assembly{false};
-  /// Reachable call that a replay does not support: "the kernel calls enqueue_kernel". Empty: none.
+  /// Reachable call that a replay does not support, such as "the kernel calls enqueue_kernel".
+  /// Empty if there is none.
   std::string unknown_work{};
 };
 
-/// Texts of a program, including their headers.
+/// Texts of a program, with their headers inserted.
 struct Program {
   std::vector<std::string> sources{};
   std::string options{};  ///< build options, which may define macros
 };
 
-/// Judges `kernel` with all functions and macros that it reaches in any branch of #if. Work-item
-/// functions defined in a branch are left to the compiler (`without_redefinitions`). Refuses all
-/// verdicts except `renaming` if the text has no such kernel, for instance because a macro makes
-/// its name.
+/// Returns the verdicts on `kernel`, from all functions and macros that the kernel reaches in any
+/// branch of #if. Work-item functions that the program defines in a branch are no reason to refuse
+/// (see `without_redefinitions`). If the text has no such kernel, for instance because a macro
+/// makes its name, all verdicts except `renaming` are refusals.
 Judgement judge(const Program& program, std::string_view kernel);
 
 struct Parameter {
-  std::string text{};  ///< declaration, with a space for each comment and line end
-  std::string name{};  ///< name; empty if the lexer finds none
+  /// text of the declaration, with a space in place of each comment and line end
+  std::string text{};
+  std::string name{};  ///< name of the parameter; empty if the lexer finds none
 
   friend bool operator==(const Parameter&, const Parameter&) = default;
 };
 
-/// Position of a kernel in a text, in bytes.
+/// Position of a kernel in a text. Positions are in bytes.
 struct KernelPosition {
   std::string name{};
   std::vector<Parameter> parameters{};
@@ -267,8 +284,8 @@ struct KernelPosition {
   std::size_t body_end{0};          ///< position of the closing brace
 };
 
-/// Finds the kernels with a body in a text, in order. Also finds functions called `kernel`, whose
-/// qualifier may be a macro. Misses kernels whose name a macro makes.
+/// Returns the kernels with a body in a text, in the order of the text. Includes functions named
+/// `kernel`, whose qualifier may be a macro. Omits kernels whose name a macro makes.
 std::vector<KernelPosition> find_kernels(std::string_view text, std::string_view kernel = {});
 
 }  // namespace clprobe::prelude

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data flow by names: finds whether contents of memory can determine addresses, or how long a
-// kernel runs.
+// Data-flow analysis by names: finds whether contents of memory can determine addresses, or how
+// long a kernel runs.
 //
-// The analysis ignores types, order and scopes. A name denotes all objects of that name in all
-// reached functions (except arithmetic functions), and an assignment holds permanently. Thus the
-// analysis finds too much rather than too little.
+// The analysis ignores types, order and scopes. A name stands for all objects with this name in all
+// reached functions, except arithmetic functions. An assignment is valid everywhere in the text.
+// The analysis therefore finds too many dependences rather than too few.
 #pragma once
 
 #include <optional>
@@ -16,27 +16,28 @@
 
 namespace clprobe::prelude {
 
-/// Describes the first use of a tainted value that decides on an address or a loop: "a wrong value
-/// of count would determine an address". Tainted values are loaded from `memory` or returned by
-/// `functions`. Returns nothing if there is no such use.
+/// Returns a description of the first tainted value that determines an address or a loop: "a wrong
+/// value of count would determine an address". Tainted values are loaded from `memory` or returned
+/// by `functions`. Returns nothing if no tainted value determines an address or a loop.
 std::optional<std::string> find_control(const Reach& reach,
                                         const std::set<std::string_view>& memory,
                                         const std::set<std::string_view>& functions = {});
 
-/// Returns the names of memory that a subscript or a pointer stores to.
+/// Returns the names of memory that the text stores to through a subscript or a pointer.
 std::set<std::string_view> find_written(const Reach& reach);
 
-/// Names of memory from declarations.
+/// Names of memory in declarations.
 struct MemoryNames {
   std::set<std::string_view> local{};
   std::set<std::string_view> volatile_global{};
 };
 
-/// Returns the names of all reached functions together.
+/// Returns the declared names of memory in all reached functions.
 MemoryNames find_memory_names(const Reach& reach);
 
-/// Returns a name of volatile global memory that is loaded or stored without an atomic, or a
-/// description of a cast to such memory.
+/// Returns a name of volatile global memory that is loaded or stored without an atomic function.
+/// For an access through a cast to volatile global memory, returns a description of the cast.
+/// Returns nothing if there is no such access.
 std::optional<std::string_view> find_volatile_access(const Reach& reach, const MemoryNames& names);
 
 }  // namespace clprobe::prelude

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions and macros that a kernel can reach in a program's text.
+// Functions and macros that a kernel can reach in the text of a program.
 #pragma once
 
 #include <map>
@@ -13,33 +13,33 @@
 
 namespace clprobe::prelude {
 
-/// Function or macro.
+/// Function or macro of a program.
 struct Part {
   std::string_view name{};
   bool is_macro{false};
-  bool is_conditional{false};  ///< true between an #if and its #endif
-  Tokens signature{};          ///< tokens between the parentheses of a function
-  Tokens body{};               ///< tokens between the braces; a macro's replacement
+  bool is_conditional{false};  ///< true if the definition stands between an #if and its #endif
+  Tokens signature{};          ///< tokens between the parentheses of a function's declaration
+  Tokens body{};  ///< tokens between the braces of a function, or the replacement of a macro
   std::vector<std::string_view> parameters{};
-  /// True for each parameter through which the function can write.
+  /// True for each parameter through which the function or macro can write.
   std::vector<bool> are_pointers{};
 };
 
-/// Splits the tokens between two brackets at the commas.
+/// Returns the arguments between two brackets: the tokens, split at the commas.
 std::vector<Tokens> split_arguments(Tokens between);
 
 class Reach {
  public:
   Reach(const Program& program, std::string_view kernel);
 
-  /// Returns the kernel, first, and all parts that it can reach in any branch of #if. Empty without
-  /// such a kernel.
+  /// Returns the kernel, followed by all functions and macros that the kernel can reach in any
+  /// branch of #if. Empty if the program has no such kernel.
   [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
-  /// True if the program has a function or macro of this name, reached or not.
+  /// True if the program defines a function or macro with this name, reached or not.
   [[nodiscard]] bool defines(std::string_view name) const { return known_.contains(name); }
-  /// True if a definition of this name is outside all #if.
+  /// True if a definition of this name stands outside all #if.
   [[nodiscard]] bool defines_always(std::string_view name) const;
-  /// True for names that form a cast in parentheses: keywords, macros and names from typedef.
+  /// True if this name in parentheses is a cast: a keyword, a macro, or a name from typedef.
   [[nodiscard]] bool is_type(std::string_view name) const;
   [[nodiscard]] const Part* reached(std::string_view name) const;
   [[nodiscard]] const std::vector<Lexed>& texts() const { return texts_; }
@@ -52,7 +52,8 @@ class Reach {
   std::multimap<std::string_view, Part> known_{};
   std::set<std::string_view> type_names_{};
   std::vector<Part> parts_{};
-  std::map<std::string_view, std::size_t> indices_{};  ///< index of the first part of each name
+  /// index in `parts_` of the first function or macro with each name
+  std::map<std::string_view, std::size_t> indices_{};
 };
 
 }  // namespace clprobe::prelude

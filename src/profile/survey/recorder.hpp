@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counter of a program's launches. Independent of OpenCL: handles are addresses. Not thread-safe;
-// the layer has a lock.
+// Counter of a program's launches. The counter does not use OpenCL: handles are plain addresses.
+// Not thread-safe, because the layer calls it under a lock.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,11 @@ namespace clprobe::survey {
 
 using Handle = const void*;
 
-/// Returns the hash FNV-1a (Fowler, Noll, Vo), which is fast and sufficient for the programs of one
-/// run.
+/// Returns the FNV-1a hash (Fowler, Noll, Vo) of `text`, continued from the hash `before`. FNV-1a
+/// is fast and sufficient to distinguish the programs of one run.
 std::uint64_t hash_text(std::string_view text, std::uint64_t before = 0xcbf29ce484222325U);
 
-/// Sizes of a launch, one for each dimension. `local` is all 0 if the driver chooses.
+/// Numbers of work-items of a launch. `local` is all 0 if the driver chooses the group size.
 struct Shape {
   std::uint32_t dimensions{1};
   Sizes global{};
@@ -32,12 +32,13 @@ struct Shape {
 };
 
 struct Limits {
-  /// Maximum number of signatures; further launches count as "various sizes" of their kernel.
+  /// Maximum number of signatures. Launches with further signatures count as "various sizes" of
+  /// their kernel.
   std::size_t shapes{10'000};
-  /// Maximum number of kernels; launches of further kernels count as unnamed.
+  /// Maximum number of kernels. Launches of further kernels count as unnamed.
   std::size_t kernels{10'000};
   std::size_t name_bytes{1024};  ///< maximum size of the name of a kernel or a device
-  /// Maximum number of times from which typical launches are chosen.
+  /// Maximum number of times to keep for the choice of typical launches.
   std::size_t kept_times{10'000};
 };
 
@@ -45,34 +46,37 @@ class Recorder {
  public:
   explicit Recorder(Limits limits = {}) : limits_(limits) {}
 
-  /// Notes a kernel. A handle that was known before denotes another object from then on.
+  /// Records a kernel. If the handle is already known, it denotes the new kernel from now on.
   void note_kernel(Handle kernel, std::string_view name, Program program);
   [[nodiscard]] bool knows_kernel(Handle kernel) const { return kernels_.contains(kernel); }
-  /// Notes that `copy` is a copy of a kernel.
+  /// Records that `copy` is a copy of `kernel`.
   void note_clone(Handle kernel, Handle copy);
   void note_svm(Handle kernel);
 
   std::uint32_t number_device(std::string_view name);
 
   static constexpr std::size_t no_row = static_cast<std::size_t>(-1);
-  /// Counts a launch of a known kernel. Returns its row, or no_row for a kernel beyond the limit.
+  /// Counts a launch of a known kernel. Returns the launch's row, or `no_row` if the kernel is
+  /// beyond the limit of kernels.
   std::size_t count_launch(Handle kernel, std::uint32_t device, const Shape& shape);
-  /// Returns the signature of a launch; nothing for an unknown kernel.
+  /// Returns the signature of a launch; nothing if the kernel is unknown.
   [[nodiscard]] std::optional<Signature> signature_of(Handle kernel, std::uint32_t device,
                                                       const Shape& shape) const;
-  /// Counts a launch that is not timed if its row already has `enough` launches, and returns the
-  /// row. Otherwise counts nothing and returns no_row.
+  /// Counts a launch without a time if the launch's row already has `enough` launches, and returns
+  /// the row. Otherwise counts nothing and returns `no_row`.
   std::size_t count_untimed(Handle kernel, std::uint32_t device, const Shape& shape,
                             std::uint64_t enough);
-  /// Uncounts a launch counted by `count_untimed`.
+  /// Removes a launch from the count that `count_untimed` added to.
   void take_back(std::size_t row);
-  /// Returns the number of launches of a row so far, which is the ordinal of the last launch.
+  /// Returns the number of launches of a row so far. The number is also the ordinal of the row's
+  /// last launch.
   [[nodiscard]] std::uint64_t launches_of(std::size_t row) const { return rows_[row].sum.launches; }
   void add_time(std::size_t row, TimedLaunch launch);
   void add_gap(Gap gap, std::uint64_t count = 1) { gaps_[gap] += count; }
 
-  /// Returns the survey without processes. Deliberately untimed launches get the mean time of their
-  /// row, without the first launch, in which drivers compile.
+  /// Returns the survey without processes. Deliberately untimed launches are included with the mean
+  /// time of their row. The row's first launch is not part of the mean, because drivers compile
+  /// during the first launch.
   [[nodiscard]] Survey survey() const;
 
  private:
@@ -103,11 +107,11 @@ class Recorder {
   std::vector<std::string> devices_{};
   std::map<Key, std::size_t> indices_{};
   std::vector<Row> rows_{};
-  /// Deliberately untimed launches of a row, and its recorded times.
+  /// Deliberately untimed launches of a row, and the row's recorded times.
   struct Untimed {
     std::uint64_t launches{0};
     std::uint64_t first_ns{0};
-    /// Recorded times, at most `kept_times` for all rows together.
+    /// Recorded times of the row. All rows together keep at most `kept_times` times.
     std::vector<TimedLaunch> times{};
   };
   std::vector<Untimed> untimed_{};
