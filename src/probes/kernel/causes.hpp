@@ -39,7 +39,7 @@ struct FactorRow {
   /// memory.
   bool prelude::Setting::*without{nullptr};
   prelude::Verdict prelude::Judgement::*verdict{nullptr};
-  /// true if concurrent copies of the kernel hide the waits that the cause makes
+  /// True if concurrent copies of the kernel hide the waits that the cause makes.
   bool is_wait{false};
 };
 
@@ -156,7 +156,7 @@ struct KernelTimes {
   /// `Folding::fastest_groups`.
   std::vector<AblationBuild> builds{};
   std::optional<ConcurrentRuns>
-      /// times for the cause `chains`; nothing if these launches were not planned
+      /// Times for the cause `chains`; nothing if these launches were not planned.
       concurrent_runs{};
 };
 

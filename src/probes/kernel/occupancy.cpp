@@ -93,7 +93,7 @@ std::string of_program(double share, std::optional<double> app_share) {
 /// Returns the titles of the refused causes, grouped by reason: "memory, atomics (the kernel calls
 /// atomic_xchg)".
 std::string refused_causes(const KernelCauses& causes) {
-  // pairs of a reason and the titles of its causes
+  // Pairs of a reason and the titles of its causes.
   std::vector<std::pair<std::string, std::string>> titles;
   for (const KernelCause& each : causes.causes) {
     if (each.state != CauseState::refused) continue;

@@ -206,7 +206,7 @@ class Replay {
   Rebuilt without_functions_{};  // instrumented build without special functions
   Rebuilt with_entry_{};
   std::optional<std::vector<double>> ratios_{};
-  // resident groups, by padding in bytes
+  // Resident groups, by padding in bytes.
   std::map<std::uint64_t, std::uint64_t> resident_groups_{};
   // Data of the objects after the first launch. Hashes would take less memory, but hashing takes
   // about 1 s per 250 MB at each comparison.

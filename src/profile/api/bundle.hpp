@@ -84,7 +84,7 @@ struct Image {
   ChannelType type{ChannelType::float32};
   Access access{Access::read_write};
   Sizes pixels{};  ///< width, then height or layers, then depth or layers; unused dimensions are 0
-  /// distance between rows in bytes, for a 2D image in a buffer; otherwise 0
+  /// Distance between rows in bytes, for a 2D image in a buffer; otherwise 0.
   std::uint64_t row_bytes{0};
 
   friend bool operator==(const Image&, const Image&) = default;
@@ -270,7 +270,7 @@ struct NdRange {
 struct Unit {
   std::string sha256{};  ///< hash of the text; empty if the text comes from a separate file
   std::string options{};
-  /// headers that the text includes, by their index in the program
+  /// Headers that the text includes, by their index in the program.
   std::vector<includes::Include> includes{};
 
   friend bool operator==(const Unit&, const Unit&) = default;
@@ -332,7 +332,7 @@ struct Object {
   std::string name{};
   std::uint64_t bytes{0};
   std::string sha256{};  ///< hash of the captured bytes; empty if `contents` describes the bytes
-  /// description of the bytes; nothing if the bytes were captured
+  /// Description of the bytes; nothing if the bytes were captured.
   std::optional<Contents> contents{};
   /// Layout of an image, whose pixels take `bytes` bytes; nothing for a buffer.
   std::optional<Image> image{};
@@ -383,7 +383,7 @@ struct Launch {
   std::string tool{};  ///< tool that captured the launch; empty if a user wrote launch.json
   std::vector<std::string> app{};  ///< command line of the program, without folders
   std::optional<Device> device{};  ///< device on which the program ran the launch
-  /// number of the launch among those with its signature, from 1; 0: unknown
+  /// Number of the launch among those with its signature, from 1; 0: unknown.
   std::uint64_t ordinal{0};
   std::optional<Surveyed> survey{};
   Program program{};
@@ -391,7 +391,7 @@ struct Launch {
   NdRange range{};
   std::vector<Argument> arguments{};
   std::vector<Object> objects{};
-  /// times (END - START of events) of the launch in the program
+  /// Times (END - START of events) of the launch in the program.
   std::vector<std::uint64_t> app_event_ns{};
   std::vector<Epilogue> epilogue{};  ///< hashes after the launch; empty if unknown
 

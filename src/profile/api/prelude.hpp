@@ -85,7 +85,7 @@ struct Whole {
   /// Operands of missing headers, each listed once. The text contains an #error for each missing
   /// header.
   std::vector<std::string> missing{};
-  /// reason why `text` is empty, such as "has more than 16 bytes"; otherwise empty
+  /// Reason why `text` is empty, such as "has more than 16 bytes"; otherwise empty.
   std::string refusal{};
 };
 
@@ -129,7 +129,7 @@ struct Setting {
   std::array<std::uint32_t, 3> exponents{no_folding, no_folding, no_folding};
   bool without_barriers{false};
   bool without_atomics{false};  ///< true if atomic updates are skipped
-  /// true if all lanes do the work of the first lane of their sub-group
+  /// True if all lanes do the work of the first lane of their sub-group.
   bool without_lanes{false};
   bool without_fences{false};
   /// True if a multiplication replaces special functions. The build decides this (Switches), so
@@ -203,7 +203,7 @@ std::string entry_text(const NdRange& launch);
 /// `kernel`. Line numbers do not change. If `text` has no such kernel, returns `text` unchanged.
 std::string with_entry(std::string_view text, std::string_view kernel);
 
-/// What the entry code makes a group do: run the kernel, count resident groups, or end. The values
+/// Action of a group at the entry code: run the kernel, count resident groups, or end. The values
 /// are those in cl/entry.clh.
 enum class EntryMode : std::uint32_t { none = 0, count = 1, end = 3 };
 
@@ -227,7 +227,7 @@ NdRange range_of_groups(const NdRange& launch, std::uint64_t groups);
 /// #error, because clprobe's macro makes its build fail.
 std::string without_redefinitions(std::string_view text);
 
-/// Whether a cause can be removed from a kernel.
+/// Possibility of removing a cause: possible, nothing to remove, or refused as unsafe.
 enum class Possibility : std::uint8_t { usable, not_present, refused };
 
 struct Verdict {
@@ -267,7 +267,7 @@ struct Program {
 Judgement judge(const Program& program, std::string_view kernel);
 
 struct Parameter {
-  /// text of the declaration, with a space in place of each comment and line end
+  /// Text of the declaration, with a space in place of each comment and line end.
   std::string text{};
   std::string name{};  ///< name of the parameter; empty if the lexer finds none
 
@@ -284,8 +284,9 @@ struct KernelPosition {
   std::size_t body_end{0};          ///< position of the closing brace
 };
 
-/// Returns the kernels with a body in a text, in the order of the text. Includes functions named
-/// `kernel`, whose qualifier may be a macro. Omits kernels whose name a macro makes.
+/// Returns the kernels with a body in a text, in the order of the text. Also returns functions with
+/// the name `kernel` (the parameter), because a macro may be their kernel qualifier. Omits kernels
+/// whose name a macro makes.
 std::vector<KernelPosition> find_kernels(std::string_view text, std::string_view kernel = {});
 
 }  // namespace clprobe::prelude

@@ -35,7 +35,7 @@ struct Signature {
   std::string kernel{};
   Program program{};
   std::string device{};
-  /// number of dimensions; 0: various sizes, for launches beyond the maximum number of rows
+  /// Number of dimensions; 0: various sizes, for launches beyond the maximum number of rows.
   std::uint32_t dimensions{0};
   Sizes global{};  ///< number of work-items; 0 for unused dimensions
   Sizes local{};   ///< group size; 0 if the driver chose the group size
@@ -69,7 +69,7 @@ struct Sum {
 };
 
 struct TimedLaunch {
-  /// number of the launch among those with its signature in a process, from 1
+  /// Number of the launch among those with its signature in a process, from 1.
   std::uint64_t ordinal{0};
   std::uint64_t ns{0};
 
@@ -127,9 +127,9 @@ struct Process {
 /// Times that a driver's event clock and the host's clock measured between the enqueuing of the
 /// same two launches. All times are 0 if unknown.
 struct ClockCheck {
-  /// time from the end of the first enqueue call to the start of the last
+  /// Time from the end of the first enqueue call to the start of the last.
   std::uint64_t host_min_ns{0};
-  /// time from the start of the first enqueue call to the end of the last
+  /// Time from the start of the first enqueue call to the end of the last.
   std::uint64_t host_max_ns{0};
   std::uint64_t event_ns{0};
 
@@ -204,7 +204,7 @@ bool has_doubtful_times(const Survey& survey);
 /// Launch to capture, with the survey's sums over all launches of its signature.
 struct Wanted {
   std::string kernel{};
-  /// signature of the launch; nothing: any program and any size
+  /// Signature of the launch; nothing: any program and any size.
   std::optional<Signature> signature{};
   std::uint64_t ordinal{1};  ///< number among the launches with this signature in a process, from 1
   std::uint64_t launches{0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writer of launch.json, hashes and file names of a bundle, and sizes of images. Part of the loader
-// layer as well.
+// Writer of launch.json, hashes and file names of a bundle, and sizes of images. The loader layer
+// also contains this code.
 #include <nettle/base16.h>
 #include <nettle/sha2.h>
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@
 namespace clprobe::bundle {
 namespace {
 
-/// Returns two lower-case digits for each byte.
+/// Returns two lower-case hexadecimal digits for each byte.
 std::string hexadecimal(std::string_view bytes) {
   std::string text(BASE16_ENCODE_LENGTH(bytes.size()), '\0');
   base16_encode_update(text.data(), bytes.size(),
@@ -22,7 +22,7 @@ std::string hexadecimal(std::string_view bytes) {
   return text;
 }
 
-/// Returns the product; nothing if it exceeds the limit of an object.
+/// Returns the product of `one` and `other`; nothing if the product exceeds `max_object_bytes`.
 std::optional<std::uint64_t> product(std::uint64_t one, std::uint64_t other) {
   if (other != 0 && one > max_object_bytes / other) return std::nullopt;
   return one * other;
@@ -30,8 +30,8 @@ std::optional<std::uint64_t> product(std::uint64_t one, std::uint64_t other) {
 
 using Json = nlohmann::ordered_json;
 
-/// Returns the value on one line with spaces. nlohmann writes a line without spaces, or a line for
-/// each number.
+/// Returns the value on one line, with a space after each comma and colon. nlohmann writes either a
+/// line without spaces, or a separate line for each number.
 std::string line_of(const Json& value) {
   if (!value.is_structured()) return value.dump(-1, ' ', true, Json::error_handler_t::replace);
   std::string text;
@@ -43,7 +43,7 @@ std::string line_of(const Json& value) {
   return value.is_object() ? '{' + text + '}' : '[' + text + ']';
 }
 
-/// Returns an array with one line for each element.
+/// Returns the text of an array with one line for each element.
 std::string lines_of(const Json& values) {
   std::string text;
   for (const Json& each : values) text += (text.empty() ? "\n    " : ",\n    ") + line_of(each);
@@ -98,7 +98,7 @@ Json write_layout(const Image& image) {
   return members;
 }
 
-/// Returns the key under which an argument or an epilogue names the object.
+/// Returns the key for the object's name in an argument or an epilogue.
 std::string key_of(const Object& object) { return object.image ? "image" : "buffer"; }
 
 Json write_object(const Object& object) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reader of launch.json, and contents of buffers that a person describes. Bundles come from other
-// people, so the reader checks everything.
+// Reader of launch.json, and the contents of buffers that users describe. The reader checks all
+// values, because bundles may come from other people.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -61,7 +61,7 @@ std::uint64_t number_up_to(const Cursor& cursor, std::uint64_t least, std::uint6
 constexpr std::size_t max_options_bytes = std::size_t{64} << 10U;
 constexpr std::size_t sha256_digits = 64;
 
-/// Returns a text that has no null characters and is not too long.
+/// Returns a string of at most `max_bytes` bytes without null characters; refuses other values.
 std::string text_of(const Cursor& cursor, std::size_t max_bytes = max_name_bytes) {
   std::string text = cursor.text();
   if (text.size() > max_bytes) cursor.refuse(fmt::format("at most {} bytes", max_bytes));
@@ -81,20 +81,20 @@ std::string hash_in(const Cursor& cursor) {
   return text;
 }
 
-/// Returns the members called `keys`, some of which may be missing.
+/// Returns the members with the names `keys`. Members may be missing.
 template <typename... Keys>
 auto members(const Cursor& cursor, Keys... keys) {
   return cursor.members(std::array<std::string_view, sizeof...(Keys)>{keys...});
 }
 
-/// Refuses members that are present and must not be.
+/// Refuses each member that is present. `why`: the reason why the member is not allowed.
 void expect_none(std::initializer_list<const Cursor*> cursors, std::string_view why) {
   for (const Cursor* const each : cursors) {
     if (!each->is_missing()) each->refuse(fmt::format("nothing ({})", why));
   }
 }
 
-/// Reads each element of an array with at most `max_count` elements.
+/// Returns the elements of an array, read by `read`. Refuses more than `max_count` elements.
 template <typename Read>
 auto read_each(const Cursor& cursor, std::size_t max_count, Read read) {
   std::vector<decltype(read(cursor))> values;
@@ -107,7 +107,7 @@ auto read_each(const Cursor& cursor, std::size_t max_count, Read read) {
   return values;
 }
 
-/// Returns the value of an enumeration for a word.
+/// Returns the value of the enumeration whose word the document has; refuses unknown words.
 template <HasRows Enum>
 Enum known_word(const Cursor& cursor) {
   if (const std::optional<Enum> known = from_word<Enum>(cursor.text())) return *known;
@@ -119,7 +119,8 @@ Enum known_word(const Cursor& cursor) {
 }
 
 Sizes read_pixels(const Cursor& cursor, ImageKind kind) {
-  // Maximum size, which no device supports: a row of so many pixels of 16 bytes takes 64 GiB.
+  // Maximum size of an image in pixels per dimension. No device supports it: a row of 2^32 pixels
+  // of 16 bytes takes 64 GiB.
   constexpr std::uint64_t most = std::uint64_t{1} << 32U;
   const std::uint32_t dimensions = dimensions_of(kind);
   if (cursor.size_hint() != dimensions) {
@@ -145,7 +146,8 @@ Image read_layout(const Cursor& layout) {
   return image;
 }
 
-/// Reads the layout of an image with memory of its own; refuses one beyond the limit of an object.
+/// Returns the layout of an image with its own memory. Refuses an image larger than
+/// `max_object_bytes`.
 Image read_own_layout(const Cursor& layout) {
   const Image image = read_layout(layout);
   if (image.kind == ImageKind::image_1d_buffer) layout.refuse("an image kind with its own memory");
@@ -154,7 +156,7 @@ Image read_own_layout(const Cursor& layout) {
   return image;
 }
 
-/// Reads the layout of an image in a buffer.
+/// Returns the layout of an image in a buffer.
 Image read_buffer_layout(const Cursor& layout) {
   const Image image = read_layout(layout);
   const bool is_flat = image.kind == ImageKind::image_2d;
@@ -231,7 +233,7 @@ std::string bytes_in(const Cursor& hex) {
   return bytes;
 }
 
-/// Indices of the objects by their names.
+/// Index of each object by its name.
 using Indices = std::map<std::string, std::size_t, std::less<>>;
 
 std::size_t index_in(const Cursor& name, const Indices& indices) {
@@ -254,7 +256,7 @@ Argument read_buffer(const Cursor& buffer, const Cursor& origin, const Cursor& b
   return argument;
 }
 
-/// Reads an image argument: an object, or an image in a part of a buffer.
+/// Returns an image argument: an object that is an image, or an image in a sub-buffer.
 Argument read_image(const Cursor& image, const Cursor& layout, const Cursor& origin,
                     const Cursor& bytes, const Indices& indices,
                     const std::vector<Object>& objects) {
@@ -308,7 +310,7 @@ Argument read_argument(const Cursor& cursor, const Indices& indices,
   return {.kind = ArgumentKind::null};
 }
 
-/// Reads the name of a kernel or a buffer.
+/// Returns the name of a kernel or a buffer; refuses texts that are not names.
 std::string identifier_in(const Cursor& cursor) {
   std::string text = text_of(cursor);
   const bool is_name = !text.empty() && std::all_of(text.begin(), text.end(), [](char each) {
@@ -386,7 +388,8 @@ NdRange read_range(const Cursor& offset, const Cursor& global, const Cursor& loc
   if (count < 1 || count > 3) global.refuse("an array of 1 to 3 sizes");
   range.dimensions = static_cast<std::uint32_t>(count);
   range.global = read_sizes(global, range.dimensions, 1);
-  // Limit of all work-items together: drivers count in 64 bits, and some do not check for overflow.
+  // The limit is for the product of all sizes: drivers count work-items in 64 bits, and some
+  // drivers do not check for overflow.
   std::uint64_t left = std::numeric_limits<std::int64_t>::max();
   for (std::uint32_t i = 0; i < range.dimensions; ++i) left /= range.global[i];
   if (left == 0) global.refuse("at most 2^63 - 1 work-items");
@@ -406,7 +409,7 @@ Surveyed read_survey(const Cursor& cursor) {
   return {launches.natural(), sane_number(share, 1.0), sane_number(mean, year_ns)};
 }
 
-/// Reads the includes of a text. Refuses repeated operands and unknown headers.
+/// Returns the includes of a text. Refuses repeated operands and unknown headers.
 std::vector<includes::Include> read_includes(const Cursor& cursor, std::size_t headers) {
   if (cursor.is_missing()) return {};
   std::set<std::string> seen;
@@ -440,7 +443,8 @@ Header read_header(const Cursor& cursor, std::size_t header_count) {
   return header;
 }
 
-/// Reads the texts of a program. A missing description gives one unit without a hash.
+/// Returns the program of a description. If the description is missing, the program has one unit
+/// without a hash.
 Program read_program(const Cursor& cursor) {
   if (cursor.is_missing()) return {.units = {Unit{}}};
   const auto [units, link_options, headers] = members(cursor, "units", "link_options", "headers");
@@ -530,7 +534,8 @@ Launch read_launch(const Cursor& root) {
   return launch;
 }
 
-/// Returns `bytes` of repeated `pattern`. Doubling needs few copies for a gigabyte.
+/// Returns `bytes` bytes of repeated `pattern`. The text doubles at each step, so that a gigabyte
+/// takes only a few copies.
 std::string repeated(const std::string& pattern, std::uint64_t bytes) {
   std::string all = pattern;
   all.reserve(bytes);
@@ -564,13 +569,14 @@ std::string make_contents(const Contents& contents, std::uint64_t seed) {
     return repeated(scalar_of(contents.type, contents.value), bytes);
   }
   const bool is_random = contents.fill == Fill::random;
-  constexpr double steps = 1U << 24U;  // number of steps that a float represents exactly
+  // Number of equally spaced values below 1 that a float represents exactly.
+  constexpr double steps = 1U << 24U;
   std::mt19937_64 random(seed);
   std::string all;
   all.reserve(bytes);
   for (std::uint64_t i = 0; i < contents.count; ++i) {
     const std::uint64_t bits = is_random ? random() : i;
-    // Random numbers are below 1, so that sums and products of a few do not overflow.
+    // Random numbers are below 1, so that sums and products of a few numbers do not overflow.
     const double number =
         is_random ? static_cast<double>(bits >> 40U) / steps : static_cast<double>(i);
     all += is_floating(contents.type) ? scalar_of(contents.type, number)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reader of the files of a bundle.
+// Reader of a bundle's files.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t id_digits = 16;
 
-/// Reads a file that is no link, pipe or device. Errors name the file.
+/// Returns the contents of a plain file; refuses links, pipes and devices. Messages of errors name
+/// the file.
 std::string read_plain(const std::string& path, std::size_t max_bytes) {
   try {
     return system::read_plain_file(path, max_bytes);
@@ -52,7 +53,8 @@ std::string path_in(const std::string& folder, const std::string& file) {
   return (fs::path(folder) / file).string();
 }
 
-/// Returns the paths of a description and of the files that it names by their hashes.
+/// Returns the path of launch.json, followed by the paths of the files that launch.json names by
+/// hash.
 std::vector<std::string> files_of(const Launch& launch, const std::string& path,
                                   const std::string& folder) {
   std::vector<std::string> files{path};
@@ -65,7 +67,8 @@ std::vector<std::string> files_of(const Launch& launch, const std::string& path,
   return files;
 }
 
-/// Throws before a measurement begins if an object's file is missing or has another size.
+/// Throws FormatError if an object's file is missing or has another size, before the measurement
+/// begins.
 void check_objects(const Launch& launch, const std::string& folder) {
   for (const Object& each : launch.objects) {
     if (each.contents) continue;
@@ -78,7 +81,8 @@ void check_objects(const Launch& launch, const std::string& folder) {
   }
 }
 
-/// Returns an id that is equal for equal kernels, texts, sizes, arguments and objects.
+/// Returns an id that is equal for launches with equal kernels, texts, sizes, arguments and
+/// objects.
 std::string id_of(Launch launch, const std::vector<std::string>& texts) {
   launch.tool.clear();
   launch.app.clear();
@@ -92,7 +96,8 @@ std::string id_of(Launch launch, const std::vector<std::string>& texts) {
   return sha256_of(all).substr(0, id_digits);
 }
 
-/// Reads the texts of the headers, up to the limit of a bundle.
+/// Returns the texts of the headers. Refuses headers that are together larger than
+/// `max_header_bytes`.
 std::vector<std::string> read_headers(const Program& program, const std::string& folder) {
   std::vector<std::string> texts;
   std::size_t left = includes::max_header_bytes;
@@ -103,7 +108,7 @@ std::vector<std::string> read_headers(const Program& program, const std::string&
   return texts;
 }
 
-/// Returns the includes of a unit, with the headers of the whole program.
+/// Returns the includes of a unit together with the headers of the whole program.
 includes::Gathered gathered_of(const Program& program, const Unit& unit,
                                const std::vector<std::string>& header_texts) {
   includes::Gathered gathered{.includes = unit.includes};
@@ -134,7 +139,7 @@ void add_unit(const std::string& text, const std::string& options,
   for (std::string& each : whole.missing) bundle.missing.push_back(std::move(each));
 }
 
-/// True if the file is below one of the folders once links are resolved.
+/// True if the file is below one of the folders, after links are resolved.
 bool is_below(const std::string& path, const std::vector<std::string>& folders) {
   std::error_code error;
   const fs::path file = fs::canonical(path, error);
@@ -145,8 +150,8 @@ bool is_below(const std::string& path, const std::vector<std::string>& folders) 
   });
 }
 
-/// Reads a header below one of the folders. Texts from other people must not reach other files of
-/// the user, since messages and documents quote headers.
+/// Returns the text of a header below one of the folders; nothing for other files. Messages and
+/// documents quote headers, so a text from another person must not include other files of the user.
 std::optional<std::string> read_header_file(const std::string& path, std::size_t max_bytes,
                                             const std::vector<std::string>& folders) {
   std::error_code error;
@@ -158,8 +163,8 @@ std::optional<std::string> read_header_file(const std::string& path, std::size_t
   }
 }
 
-/// Adds headers from the folders, and from folders of options below them. Headers of the bundle
-/// take precedence.
+/// Adds headers from the folders `folders`, and from folders of -I that are below `folders`.
+/// Headers of the bundle take precedence.
 includes::Gathered with_files(const std::vector<std::string>& folders, const std::string& text,
                               const std::string& options, includes::Gathered gathered,
                               std::vector<std::string>& read) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Search for the files that a text can include, in all branches of #if.
+// Search for the headers that a text can include in any branch of #if.
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -20,10 +20,10 @@ bool is_header_name(std::string_view text) {
   return close != '\0' && text.find(close, 1) == text.size() - 1;
 }
 
-/// Macros of a text. The meaning of a name with two definitions is unknown.
+/// Macros of a text. A macro with two different definitions counts as unknown.
 class Definitions {
  public:
-  /// Adds a macro. `text`: the text after #define.
+  /// Adds the definition of a macro. `text`: the text after #define.
   void define(std::string_view text) {
     const std::string_view name = first_word(text);
     if (name.empty()) return;
@@ -34,8 +34,9 @@ class Definitions {
 
   void undefine(std::string_view name) { meanings_[std::string(first_word(name))].reset(); }
 
-  /// Returns the file name, in its quotes, for an operand of #include: `"a.h"`, NAME, or
-  /// MACRO(FOLDER/a.h). The argument of a macro, with its names replaced, counts as a path.
+  /// Returns the file name, with its quotes or brackets, for an operand of #include: `"a.h"`, NAME,
+  /// or MACRO(FOLDER/a.h). The argument of a macro counts as a path after the names in it are
+  /// replaced. Returns nothing if the operand has no known meaning.
   [[nodiscard]] std::optional<std::string> header_name(std::string_view operand) const {
     for (int i = 0; i < max_replaced && !is_header_name(operand); ++i) {
       const std::string_view name = first_word(operand);
@@ -53,15 +54,15 @@ class Definitions {
   }
 
  private:
-  static constexpr int max_replaced = 100;  // maximum number of names replaced in one operand
+  static constexpr int max_replaced = 100;  // maximum number of replaced names in one operand
 
   [[nodiscard]] const std::string* find(std::string_view name) const {
     const auto found = meanings_.find(name);
     return found == meanings_.end() || !found->second ? nullptr : &*found->second;
   }
 
-  /// Returns the text with each name replaced by its definition, at most `left` times, because
-  /// definitions may be circular.
+  /// Returns the text with its names replaced by their definitions. At most `left` names are
+  /// replaced, because definitions may be circular.
   [[nodiscard]] std::string replaced(std::string_view text, int& left) const {
     std::string made;
     while (!text.empty() && made.size() <= max_written_bytes) {
@@ -86,13 +87,15 @@ class Gathering {
 
   Gathered run(std::string_view text) {
     read(0, text);
-    // Headers named by macros come last, since another header may define the macros.
+    // Headers that are named by macros are searched last, because other headers may define the
+    // macros.
     while (look_for(false) || look_for(true)) continue;
     return std::move(gathered_);
   }
 
  private:
-  /// An #include of the text itself (`from` is 0) or of a header, counted from 1.
+  /// Directive #include. `from`: 0 for the text itself, or the number of the including header, from
+  /// 1.
   struct Wanted {
     std::size_t from{0};
     std::string written{};
@@ -111,12 +114,12 @@ class Gathering {
     }
   }
 
-  /// Searches for the headers with plain names, or with names from macros. Returns false if no
-  /// #include was resolved.
+  /// Searches for the headers whose names are literal, or for those whose names come from macros.
+  /// Returns false if no #include was resolved.
   bool look_for(bool with_macros) {
     bool is_any = false;
     for (std::size_t i = 0; i != wanted_.size(); ++i) {  // NOLINT(modernize-loop-convert)
-      const Wanted each = wanted_[i];                    // found headers add includes
+      const Wanted each = wanted_[i];  // copied, because found headers add elements to `wanted_`
       if (each.is_done || is_header_name(each.written) == with_macros) continue;
       const std::optional<std::string> name = definitions_.header_name(each.written);
       if (!name) continue;
@@ -135,7 +138,9 @@ class Gathering {
     return (fs::path(files_.working_folder) / path).lexically_normal();
   }
 
-  /// Returns the path of a header. `name`: the file name with its quotes or brackets.
+  /// Returns the path of a header; nothing if the header is not found. `name`: the file name with
+  /// its quotes or brackets. `from`: 0 if the text includes the header, or the number of the
+  /// including header.
   std::optional<fs::path> find(const std::string& name, std::size_t from) {
     const std::string path = name.substr(1, name.size() - 2);
     if (path.empty() || path.find('\0') != std::string::npos) return std::nullopt;
@@ -147,7 +152,8 @@ class Gathering {
     }
     std::optional<fs::path> in_options = first_in(options_.folders, path);
     if (!is_quoted || from > 0) return in_options;
-    // The text may be in any of several folders, so these and the folders of options must agree.
+    // The driver may put the text into any of `text_folders`, so the headers in these folders and
+    // in the folders of -I must be equal.
     std::optional<fs::path> chosen;
     for (const std::string& folder : files_.text_folders) {
       const std::optional<fs::path> here = first_in({folder}, path);
@@ -167,7 +173,7 @@ class Gathering {
     return std::nullopt;
   }
 
-  /// Returns the text of a file. Reads each file only once.
+  /// Returns the text of a file; nothing if the file cannot be read. Each file is read only once.
   const std::optional<std::string>& text_at(const fs::path& path) {
     const auto [known, is_new] = texts_.try_emplace(path.string());
     if (is_new) known->second = files_.read(path.string(), max_header_bytes - bytes_);
@@ -175,7 +181,8 @@ class Gathering {
     return known->second;
   }
 
-  /// Returns the index of an existing file among the headers; nothing if there are too many.
+  /// Returns the index of a header in `gathered_.headers`, after adding a new header; nothing if
+  /// the limit of headers is reached.
   std::optional<std::size_t> add(const fs::path& path) {
     const auto known = std::find(paths_.begin(), paths_.end(), path);
     const auto index = static_cast<std::size_t>(known - paths_.begin());
@@ -192,7 +199,7 @@ class Gathering {
   Definitions definitions_{};
   std::vector<Wanted> wanted_{};
   Gathered gathered_{};
-  std::vector<fs::path> paths_{};  // paths of the headers, by index
+  std::vector<fs::path> paths_{};  // paths of the headers, in the order of their indices
   std::map<std::string, std::optional<std::string>, std::less<>> texts_{};
   std::size_t bytes_{0};
 };

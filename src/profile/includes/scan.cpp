@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reader of a text's preprocessor lines, of build options that name files or macros, and of file
-// names.
+// Reader of the preprocessor lines of a text, of build options that name files or macros, and of
+// file names.
 #include "profile/includes/scan.hpp"
 
 #include <algorithm>
@@ -56,8 +56,8 @@ std::size_t quoted_end(std::string_view text, std::size_t at) {
 
 namespace {
 
-/// Reads the directive whose # is at `at`, and moves `at` to the end of its line. Positions refer
-/// to the joined text.
+/// Returns the directive whose # is at `at`, and moves `at` to the end of the line. Positions are
+/// in the text with joined lines.
 Directive read_directive(std::string_view text, std::size_t& at) {
   Directive found{.begin = at};
   ++at;
@@ -84,7 +84,7 @@ bool ends_open(std::string_view text) {
          text.ends_with("\\\r");
 }
 
-/// Replaces positions in `spliced` by positions and lines of the original text.
+/// Replaces the positions in `spliced` by positions and line numbers in the original text.
 void restore_positions(std::string_view text, const Spliced& spliced, Scanned& scanned) {
   std::size_t position = 0;
   std::size_t line = 1;
@@ -102,7 +102,7 @@ void restore_positions(std::string_view text, const Spliced& spliced, Scanned& s
   }
 }
 
-/// Word of the options, as given and without quotes and escaping backslashes.
+/// Word of the build options: as written, and without quotes and backslashes for escaping.
 struct Word {
   std::string_view given{};
   std::string plain{};
@@ -134,10 +134,10 @@ std::vector<Word> words_in(std::string_view options) {
   return words;
 }
 
-/// Option, whose value may be the next word.
+/// Build option with its value, which may be a separate word.
 struct Option {
-  std::string flag{};   ///< "-I", "-D", or empty for other options
-  std::string value{};  ///< value without the flag
+  std::string flag{};   ///< "-I" or "-D"; empty for other options
+  std::string value{};  ///< value of the option, without the flag
   std::string last{};   ///< last word of the option
   std::string given{};
 };
@@ -161,7 +161,7 @@ std::vector<Option> options_in(std::string_view options) {
   return found;
 }
 
-/// Returns the value of -D as the text after #define.
+/// Returns the value of -D in the form of the text after #define.
 std::string definition_of(std::string_view word) {
   const std::size_t equals = word.find('=');
   std::string text(word.substr(0, equals));
@@ -171,8 +171,8 @@ std::string definition_of(std::string_view word) {
   return text;
 }
 
-/// True if a compiler may read a file because of the option. Drivers split options differently, so
-/// the parts of words in quotes count as well.
+/// True if the option may make a compiler read a file. Each part of a quoted word counts as an
+/// option, because drivers split options differently.
 bool may_name_file(const Option& option) {
   constexpr std::array<std::string_view, 5> flags{"-I", "-i", "-X", "--", "@"};
   if (option.flag == "-I") return true;

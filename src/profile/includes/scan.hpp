@@ -63,7 +63,7 @@ struct Directive {
   std::size_t last_line{1};
   std::string name{};  ///< name of the directive, such as "include"
   std::string rest{};  ///< text after the name, trimmed, with a space in place of each comment
-  /// true if code stands between the previous directive and this directive
+  /// True if code stands between the previous directive and this directive.
   bool follows_code{false};
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Insertion of headers into a text.
+// Insertion of headers into the text that includes them.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -18,7 +18,8 @@ namespace {
 
 bool is_if(const Directive& directive) { return directive.name.starts_with("if"); }
 
-/// Returns A for `#ifndef A`, `#if !defined A` and `#if !defined(A)`; empty for other conditions.
+/// Returns the macro A of `#ifndef A`, `#if !defined A` and `#if !defined(A)`; empty for other
+/// conditions.
 std::string unless_defined(const Directive& directive) {
   std::string condition = directive.rest;
   if (directive.name == "if") {
@@ -32,7 +33,7 @@ std::string unless_defined(const Directive& directive) {
   return first_word(condition) == condition ? condition : std::string();
 }
 
-/// True if the first condition ends at the last directive and has a single branch.
+/// True if the first condition ends at the last directive and has no #else or #elif.
 bool is_around_all(const std::vector<Directive>& directives) {
   std::size_t depth = 0;
   for (const Directive& each : directives) {
@@ -43,7 +44,7 @@ bool is_around_all(const std::vector<Directive>& directives) {
   return false;
 }
 
-/// Returns the macro of a guard around the whole header; empty without a guard.
+/// Returns the macro of an include guard around the whole header; empty if there is no guard.
 std::string guard_of(const Scanned& header) {
   const std::vector<Directive>& all = header.directives;
   if (all.size() < 3 || header.ends_with_code || all[0].follows_code || all[1].follows_code) {
@@ -54,7 +55,7 @@ std::string guard_of(const Scanned& header) {
   return is_defined_at_once && is_around_all(all) ? macro : std::string();
 }
 
-/// True if a header has #pragma once outside all conditions.
+/// True if the header has a #pragma once outside all conditions.
 bool is_once(const Scanned& header) {
   std::size_t depth = 0;
   for (const Directive& each : header.directives) {
@@ -67,7 +68,8 @@ bool is_once(const Scanned& header) {
 
 constexpr std::string_view trigraph_backslash = "\?\?/";
 
-/// Returns the position after line ends that a backslash, or its trigraph, removes.
+/// Returns the position after the line ends at `at` that are removed because of a backslash or its
+/// trigraph.
 std::size_t skip_splices(std::string_view text, std::size_t at) {
   while (at < text.size()) {
     std::size_t end = at;
@@ -94,7 +96,7 @@ bool begins_with(std::string_view text, std::size_t at, std::string_view word) {
   return true;
 }
 
-/// Returns the text before `at` without trailing spaces and continued lines.
+/// Returns the text before `at`, without spaces and continued line ends at its end.
 std::string_view before(std::string_view text, std::size_t at) {
   text = text.substr(0, at);
   while (!text.empty()) {
@@ -106,8 +108,8 @@ std::string_view before(std::string_view text, std::size_t at) {
   return text;
 }
 
-/// True if a directive's name may begin at `at`: after a # in any spelling, or after a comment that
-/// may follow a #.
+/// True if the name of a directive may begin at `at`. The name may follow a # in any spelling, or a
+/// comment that may follow a #.
 bool may_follow_hash(std::string_view text, std::size_t at) {
   const std::string_view rest = before(text, at);
   if (rest.ends_with('/')) return before(rest, rest.size() - 1).ends_with('*');
@@ -115,10 +117,10 @@ bool may_follow_hash(std::string_view text, std::size_t at) {
   return rest.ends_with('#') || rest.ends_with("\?\?=");
 }
 
-/// Misspells each directive that would include a file, and each operator that searches for one.
-/// Compilers differ in comments, line ends and #: trigraphs, digraphs, lone carriage returns and
-/// byte order marks hide a directive from some readers. Therefore comments and strings are treated
-/// as code. Linear in the size of `text`.
+/// Misspells the name of each directive that would include a file, and each operator that searches
+/// for a file. Names in comments and strings are also misspelled, because compilers differ in what
+/// a comment, a line end or a # is. Trigraphs, digraphs, single carriage returns and byte order
+/// marks hide a directive from some compilers. The time is linear in the size of `text`.
 void disarm_includes(std::string& text) {
   constexpr std::array<std::string_view, 4> directives{"include", "import", "embed",
                                                        "__include_macros"};
@@ -133,14 +135,14 @@ void disarm_includes(std::string& text) {
   }
 }
 
-/// Branches of conditions around a position in the text, outermost first.
+/// Numbers of the branches of #if around a position in the text, outermost branch first.
 using Branches = std::vector<std::uint64_t>;
 
 bool is_within(const Branches& inner, const Branches& outer) {
   return inner.size() >= outer.size() && std::equal(outer.begin(), outer.end(), inner.begin());
 }
 
-// Limits of the insertions recorded for a header, far above those of real programs.
+// Limits of what is recorded about a header's insertions. Real programs are far below these limits.
 constexpr std::size_t max_branches = 256;
 constexpr std::size_t max_places = 16;
 
@@ -162,7 +164,8 @@ class Inlining {
       count_mentions(header);
       headers_.push_back(std::move(header));
     }
-    // A guard that is defined or undefined elsewhere does not prove that its header was read.
+    // If a guard is defined or undefined in other texts as well, the guard does not prove that its
+    // header was read.
     for (Part& each : headers_) {
       if (mentions_[each.guard] != 1) each.guard.clear();
     }
@@ -179,13 +182,13 @@ class Inlining {
     std::string_view text{};
     const std::vector<Include>* includes{nullptr};
     Scanned scanned{};
-    std::string guard{};              // macro of the include guard; empty: none
+    std::string guard{};              // macro of the include guard; empty if there is none
     bool is_once{false};              // true if the header has #pragma once
-    std::vector<Branches> read_in{};  // branches around earlier insertions
-    bool is_put_in{false};            // true during the header's insertion
+    std::vector<Branches> read_in{};  // branches around each earlier insertion of the header
+    bool is_put_in{false};            // true while the header is being inserted
   };
 
-  /// Counts the texts that define each macro, and each #undef.
+  /// Counts for each macro the texts that define it and the #undef directives.
   void count_mentions(const Part& part) {
     std::set<std::string_view> defined;
     for (const Directive& each : part.scanned.directives) {
@@ -204,8 +207,8 @@ class Inlining {
     std::size_t done = 0;
     const std::vector<Directive>& all = part.scanned.directives;
     for (const Directive& each : all) {
-      // A header's own guard is no condition, because the header is inserted only where the guard
-      // holds.
+      // The header's own guard does not count as a condition, because the guard holds wherever the
+      // header is inserted.
       const bool is_guard = !part.guard.empty() && (&each == &all.front() || &each == &all.back());
       if (!is_guard) follow_condition(each);
       const bool is_pragma_once = each.name == "pragma" && each.rest == "once";
@@ -217,7 +220,7 @@ class Inlining {
       if (is_include) {
         append_header(part, each, depth);
       } else {
-        // Compilers warn of #pragma once in a main text, so it is left out.
+        // The #pragma once is left out, because compilers warn about it in a main text.
         add(std::string(each.last_line - each.first_line, '\n'));
       }
     }
@@ -267,7 +270,8 @@ class Inlining {
     }
     header->is_put_in = true;
     const Branches before = branches_;
-    // Only the compiler knows whether it read an earlier insertion in a condition.
+    // A header with #pragma once gets a guard macro, because only the compiler knows whether it
+    // read an earlier insertion under a condition.
     const std::string macro = "CLPROBE_ONCE_" + std::to_string(*index);
     if (header->is_once) add("\n#ifndef " + macro + "\n#define " + macro);
     add("\n#line 1\n");
@@ -281,7 +285,7 @@ class Inlining {
   void append_error(const Directive& directive) {
     std::string name = directive.rest;
     if (missing_.insert(name).second) whole_.missing.push_back(name);
-    // An open quote is invalid in an #error.
+    // The operand is reduced to plain characters, because an open quote is invalid in an #error.
     for (char& c : name) {
       const bool is_plain = continues_word(c) && static_cast<unsigned char>(c) < 0x80;
       if (!is_plain && std::string_view("./-+<>() ").find(c) == std::string_view::npos) c = ' ';
@@ -291,7 +295,8 @@ class Inlining {
 
   Part text_;
   std::vector<Part> headers_{};
-  std::map<std::string, std::size_t, std::less<>> mentions_{};  // counts for each macro
+  // Counts of definitions and #undef for each macro.
+  std::map<std::string, std::size_t, std::less<>> mentions_{};
   Branches branches_{};
   std::uint64_t last_branch_{0};
   Whole whole_{};

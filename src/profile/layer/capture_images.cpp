@@ -36,7 +36,7 @@ static_assert(static_cast<cl_uint>(bundle::Filter::linear) == CL_FILTER_LINEAR);
   throw Refusal("the kernel takes an image " + what);
 }
 
-/// Returns a property of an image; 0 if the driver does not answer.
+/// Returns a property of an image; 0 if the driver does not report the property.
 template <typename Value>
 Value ask(cl_mem image, cl_image_info name) {
   Value value{};
@@ -105,7 +105,8 @@ Image describe_image(cl_mem image, bool lies_in_buffer) {
   const auto format = ask<cl_image_format>(image, CL_IMAGE_FORMAT);
   what.order = static_cast<bundle::ChannelOrder>(format.image_channel_order);
   what.type = static_cast<bundle::ChannelType>(format.image_channel_data_type);
-  // Readers need a word for order and type, and an equal size of pixels.
+  // Bundles need words for the order and the type, and the pixel size that the words imply must be
+  // the driver's.
   const bool is_known = !to_word(what.order).empty() && !to_word(what.type).empty() &&
                         pixel_bytes(what) == ask<std::size_t>(image, CL_IMAGE_ELEMENT_SIZE);
   if (!is_known) refuse_image("of an unknown format");

@@ -24,13 +24,14 @@ namespace {
 using bundle::Argument;
 using bundle::ArgumentKind;
 
-/// Returns the folder that CLPROBE_CAPTURE names; empty if nothing is captured.
+/// Returns the folder that the environment variable CLPROBE_CAPTURE names; empty if nothing is
+/// captured.
 std::string capture_folder() {
   const char* const folder = std::getenv("CLPROBE_CAPTURE");
   return folder == nullptr ? "" : folder;
 }
 
-/// Files of a new bundle, in a folder that no other process writes to.
+/// Files of a new bundle, in a folder to which no other process writes.
 class BundleFiles {
  public:
   explicit BundleFiles(std::string folder) : folder_(std::move(folder)) {}
@@ -44,7 +45,7 @@ class BundleFiles {
     return hash;
   }
 
-  /// Writes an object and returns its SHA-256. Throws Refusal if all objects together are too large
+  /// Writes an object and returns its SHA-256. Throws Refusal if all objects together exceed 2 GiB,
   /// or the file cannot be written.
   std::string add_object(std::string_view bytes) {
     bytes_ += bytes.size();
@@ -56,7 +57,8 @@ class BundleFiles {
     return hash;
   }
 
-  /// Writes launch.json last, because a folder without it is no bundle.
+  /// Writes launch.json as the last file, because a folder without launch.json does not count as a
+  /// bundle.
   void finish(const bundle::Launch& launch) const {
     write(std::string(bundle::launch_file), bundle::to_json(launch));
   }
@@ -65,7 +67,7 @@ class BundleFiles {
     try {
       static_cast<void>(write_file(folder_ + "/refused", reason));
     } catch (...) {
-      bytes_ = 0;  // no memory for a file name, so the reason is lost
+      bytes_ = 0;  // the reason is lost, because no memory is left for the file name
     }
   }
 
@@ -79,8 +81,9 @@ class BundleFiles {
   std::uint64_t bytes_{0};
 };
 
-/// Returns the address space of a pointer argument; nothing if the driver does not report it. Many
-/// drivers report it only with -cl-kernel-arg-info, which would change the program's build.
+/// Returns the address space of a pointer argument; nothing if the driver does not report the
+/// address space. Many drivers report it only for programs built with -cl-kernel-arg-info, an
+/// option that would change the build.
 std::optional<cl_kernel_arg_address_qualifier> address_of(cl_kernel kernel, cl_uint index) {
   const auto ask = State::below().clGetKernelArgInfo;
   cl_kernel_arg_address_qualifier where = 0;
@@ -90,8 +93,8 @@ std::optional<cl_kernel_arg_address_qualifier> address_of(cl_kernel kernel, cl_u
   return where;
 }
 
-/// True for a queue on the device, whose handle looks like a number. False if the driver does not
-/// report the type; the replay then refuses the text.
+/// True if the argument is an on-device queue, whose handle looks like a number. False if the
+/// driver does not report the type; the replay then refuses the kernel because of its text.
 bool is_device_queue(cl_kernel kernel, cl_uint index) {
   std::array<char, 16> type{};
   const auto ask = State::below().clGetKernelArgInfo;
@@ -105,22 +108,23 @@ bool points_to_memory(const std::optional<cl_kernel_arg_address_qualifier>& wher
   return known == CL_KERNEL_ARG_ADDRESS_GLOBAL || known == CL_KERNEL_ARG_ADDRESS_CONSTANT;
 }
 
-/// Returns the value as a handle; null if it has another size.
+/// Returns the value of an argument as a handle; null if the value's size is not that of a handle.
 void* handle_in(const std::string& value) {
   void* handle = nullptr;
   if (value.size() == sizeof handle) std::memcpy(&handle, value.data(), sizeof handle);
   return handle;
 }
 
-/// Returns the list with indices counted from `first`, after the headers of other units.
+/// Returns the includes with `first` added to the indices of their headers. `first`: the number of
+/// headers of previous units.
 std::vector<includes::Include> counted_from(std::size_t first,
                                             std::vector<includes::Include> list) {
   for (includes::Include& each : list) each.header += first;
   return list;
 }
 
-/// Returns the maximum wait: twice the program's whole device time plus two seconds, at most a
-/// minute.
+/// Returns the maximum time to wait for the device: twice the program's total device time plus 2 s,
+/// but at most 60 s.
 std::chrono::duration<double> longest_wait(const survey::Wanted& wanted) {
   constexpr double nanoseconds = 1e9;
   const double of_kernel_s = wanted.mean_ns * static_cast<double>(wanted.launches) / nanoseconds;
@@ -138,13 +142,13 @@ bool is_sampler(const void* handle) {
   throw Refusal("the kernel's argument " + std::to_string(index) + " is " + std::string(what));
 }
 
-/// Capture of one launch into a bundle. Calls drivers without a lock.
+/// Capture of one launch into a bundle. No lock is held during calls of drivers.
 class CaptureLaunch {
  public:
   CaptureLaunch(std::string folder, cl_command_queue queue)
       : files_(std::move(folder)), queue_(queue) {}
 
-  /// Waits for all queues of the context before the launch, and captures the kernel's arguments.
+  /// Waits for all queues of the context, and captures the kernel's arguments, before the launch.
   /// Throws Refusal.
   void begin(cl_kernel kernel, const bundle::NdRange& range, const survey::Wanted& wanted) {
     const cl_icd_dispatch& below = State::below();
@@ -169,7 +173,8 @@ class CaptureLaunch {
     take_arguments(kernel, *known);
   }
 
-  /// Waits for the launch, hashes the objects again, and finishes the bundle. Throws Refusal.
+  /// Waits for the launch, hashes the objects after the launch, and finishes the bundle. Throws
+  /// Refusal.
   void end(cl_int error, cl_event event) {
     if (error != CL_SUCCESS) throw Refusal("the driver refused the kernel's launch");
     if (!finish(queue_)) throw Refusal("the kernel's launch failed");
@@ -185,14 +190,15 @@ class CaptureLaunch {
   void refuse(std::string_view reason) noexcept { files_.refuse(reason); }
 
  private:
-  /// Waits for all commands in the queue; returns false if one failed. Commands may wait for the
-  /// program (user events, flags in shared memory), which is blocked in this call. Therefore throws
-  /// Refusal after the maximum wait.
+  /// Waits for all commands in the queue; returns false if a command failed. Throws Refusal after
+  /// the maximum wait. Commands may wait for the program (user events, flags in shared memory), but
+  /// this call blocks the program.
   bool finish(cl_command_queue queue) const {
     const cl_icd_dispatch& below = State::below();
     cl_event marker = nullptr;
     cl_int error = below.clEnqueueMarkerWithWaitList(queue, 0, nullptr, &marker);
-    if (error != CL_SUCCESS) error = below.clEnqueueMarker(queue, &marker);  // before OpenCL 1.2
+    // For drivers before OpenCL 1.2.
+    if (error != CL_SUCCESS) error = below.clEnqueueMarker(queue, &marker);
     if (error == CL_SUCCESS) error = below.clFlush(queue);
     const auto began = std::chrono::steady_clock::now();
     cl_int status = CL_QUEUED;
@@ -211,7 +217,8 @@ class CaptureLaunch {
                   " s: the earlier launches may wait for the program");
   }
 
-  /// Waits for all queues of the context, since running commands may write what the kernel reads.
+  /// Waits for all queues of the context, because running commands may write data that the kernel
+  /// reads.
   void finish_queues() const {
     const auto let_go = [](const std::vector<cl_command_queue>* queues) {
       for (cl_command_queue each : *queues) State::below().clReleaseCommandQueue(each);
@@ -249,7 +256,7 @@ class CaptureLaunch {
     launch_.program.link_options = kernel.program->link_options;
   }
 
-  /// Returns the index among the objects; their number for a new object.
+  /// Returns the index of `root` in `roots_`; the size of `roots_` if `root` is new.
   std::size_t index_of(cl_mem root) const {
     const auto found = std::find(roots_.begin(), roots_.end(), root);
     return static_cast<std::size_t>(found - roots_.begin());
@@ -292,7 +299,7 @@ class CaptureLaunch {
     }
     const std::size_t index = index_of(image);
     if (index == roots_.size()) {
-      // Images beyond the limit of an object are refused by `read_image`.
+      // The function `read_image` refuses images larger than `max_object_bytes`.
       const std::uint64_t bytes = bytes_of_pixels(what).value_or(bundle::max_object_bytes);
       add_object(image, {.bytes = bytes, .image = what});
     }
@@ -339,7 +346,8 @@ class CaptureLaunch {
     return read_buffer(root, object.bytes);
   }
 
-  /// Returns the contents of a buffer. Reads a copy if the host may not read the buffer.
+  /// Returns the contents of a buffer. If the host may not read the buffer, reads a copy of the
+  /// buffer.
   std::string read_buffer(cl_mem buffer, std::uint64_t bytes) const {
     if (bytes > bundle::max_capture_bytes) throw Refusal("one buffer is larger than 2 GiB");
     const cl_icd_dispatch& below = State::below();
@@ -370,16 +378,18 @@ class CaptureLaunch {
   cl_context context_{nullptr};
   std::chrono::duration<double> longest_wait_{0.0};
   bundle::Launch launch_{};
-  std::vector<cl_mem> roots_{};  // memory objects of the launch, in order
+  // Memory objects of the launch, in the order of the bundle's objects.
+  std::vector<cl_mem> roots_{};
 };
 
-/// True in the process that captures the launch: only one process can create the folder.
+/// Creates the folder of a launch. Returns true in the one process that succeeds, which captures
+/// the launch.
 bool claim(std::size_t index) {
   return ::mkdir((capture_folder() + '/' + std::to_string(index)).c_str(), 0700) == 0;
 }
 
-/// Returns the index of the wanted launch that matches, and copies it to `wanted`; nothing if none
-/// matches.
+/// Returns the index of the wanted launch that this launch is, and copies its description to
+/// `wanted`. Returns nothing if the launch is not wanted.
 std::optional<std::size_t> choose(cl_command_queue queue, cl_kernel kernel,
                                   const bundle::NdRange& range, survey::Wanted& wanted) {
   const survey::Shape shape{range.dimensions, range.global, range.local};

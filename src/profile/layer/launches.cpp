@@ -10,7 +10,7 @@
 namespace clprobe::layer {
 namespace {
 
-/// Gives the application the event of a launch, and keeps a reference for the layer.
+/// Passes the event of a launch to the application, and keeps a reference for the layer.
 void finish_launch(cl_int error, cl_command_queue queue, cl_kernel kernel,
                    const survey::Shape& shape, std::chrono::steady_clock::time_point began,
                    cl_event own, cl_event* event) {
@@ -25,8 +25,9 @@ void finish_launch(cl_int error, cl_command_queue queue, cl_kernel kernel,
       {.event = own, .began = began, .ended = std::chrono::steady_clock::now()});
 }
 
-/// Counts a launch, and times it if the sampling selects it. `enqueue` launches with the event that
-/// it gets: for an untimed launch, the application's own event or none.
+/// Counts a launch, and times the launch if the sampling selects it. `enqueue` launches the kernel
+/// with the event pointer that it gets. For an untimed launch, the pointer is the application's own
+/// or null.
 template <typename Enqueue>
 cl_int count_launch(cl_command_queue queue, cl_kernel kernel, const survey::Shape& shape,
                     cl_event* event, const Enqueue& enqueue) {
@@ -90,8 +91,8 @@ cl_int CL_API_CALL enqueue_host_function(cl_command_queue queue, void(CL_CALLBAC
   return error;
 }
 
-/// Counts each request for an extension's launch function, whose calls bypass the loader and cannot
-/// be counted.
+/// Counts each query for an extension's launch function. Calls of such functions bypass the loader,
+/// so the layer cannot count the launches.
 void note_extension(const char* name, const void* found) {
   if (name == nullptr || found == nullptr) return;
   const std::string_view text(name);

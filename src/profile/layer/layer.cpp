@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entry points of a layer for the OpenCL loader (ocl-icd 2.3 and Khronos'). Source: CL/cl_layer.h.
+// Entry points of a layer for the OpenCL loaders ocl-icd 2.3 and Khronos. Interface: CL/cl_layer.h.
 #include <algorithm>
 #include <cstring>
 #include <string_view>
@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::string_view layer_name = "clprobe survey";
 
-/// Returns the table for the loader, in which a null entry leaves the call unchanged.
+/// Returns the table of wrappers for the loader. A null function in the table leaves calls of the
+/// function unchanged.
 cl_icd_dispatch& own_table() {
   static cl_icd_dispatch table{};
   return table;
@@ -46,7 +47,7 @@ clInitLayer(cl_uint num_entries, const cl_icd_dispatch* target_dispatch, cl_uint
   if (target_dispatch == nullptr || num_entries_ret == nullptr || layer_dispatch_ret == nullptr) {
     return CL_INVALID_VALUE;
   }
-  // The layer would call itself endlessly if OPENCL_LAYERS named it twice.
+  // If OPENCL_LAYERS named the layer twice, the layer would call itself endlessly.
   static bool is_loaded = false;
   if (is_loaded) return CL_INVALID_OPERATION;
   is_loaded = true;

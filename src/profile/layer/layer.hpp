@@ -107,7 +107,7 @@ struct KnownArgument {
 
 struct KnownKernel {
   std::string name{};
-  /// program of the kernel; null if an extension created it
+  /// Program of the kernel; null if an extension created it.
   std::shared_ptr<const KnownProgram> program{};
   std::vector<std::optional<KnownArgument>> arguments{};
   std::string problem{};
@@ -117,11 +117,11 @@ struct KnownKernel {
 struct KnownMemory {
   cl_mem root{nullptr};  ///< buffer that contains this sub-buffer, or the object itself
   bool is_image{false};
-  /// buffer or image that provides the memory of an image; null if the image has its own memory
+  /// Buffer or image that provides the memory of an image; null if the image has its own memory.
   cl_mem lies_in{nullptr};
   std::uint64_t origin{0};
   std::uint64_t bytes{0};
-  /// kind of object that cannot be captured, such as "a pipe"; empty otherwise
+  /// Kind of object that cannot be captured, such as "a pipe"; empty otherwise.
   std::string problem{};
 };
 
@@ -132,7 +132,7 @@ struct Known {
   std::unordered_map<cl_mem, KnownMemory> memories{};
   std::unordered_set<const void*> samplers{};
   std::vector<survey::Wanted> wanted{};  ///< launches to capture; never changes
-  /// number of matching launches so far, for each wanted launch
+  /// Number of matching launches so far, for each wanted launch.
   std::vector<std::uint64_t> matches{};
 };
 
@@ -249,16 +249,16 @@ class State {
   std::vector<Waiting> waiting_{};
   std::optional<std::chrono::steady_clock::time_point> launched_{};  ///< time of the second launch
   std::uint64_t timed_{0};                                           ///< number of timed launches
-  /// true if the permitted cost would suffice for timing twice as many launches
+  /// True if the permitted cost would suffice for timing twice as many launches.
   bool can_afford_all_{false};
   std::uint32_t chance_{1};
-  /// number of changes of the recorder, to detect that the file is outdated
+  /// Number of changes of the recorder, to detect that the file is outdated.
   std::uint64_t changes_{0};
   std::uint64_t written_changes_{0};
   bool has_thread_{false};
   std::atomic<bool> is_over_{false};
   std::atomic<bool> is_harvesting_{false};
-  /// first launch of the clock check; used only by the harvesting thread
+  /// First launch of the clock check; used only by the harvesting thread.
   std::optional<Waiting> first_checked_{};
   std::uint64_t first_stamp_{0};
   std::chrono::steady_clock::time_point last_check_{};

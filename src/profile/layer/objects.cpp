@@ -13,7 +13,8 @@ void note_memory(cl_mem memory, KnownMemory what) {
 
 void note_buffer(cl_mem memory, std::size_t bytes, cl_mem_flags flags) {
   KnownMemory what{.bytes = bytes};
-  // Pointers into shared virtual memory are invalid in another process.
+  // Buffers in shared virtual memory are not captured, because pointers into that memory are
+  // invalid in another process.
   if ((flags & CL_MEM_USE_HOST_PTR) != 0) {
     cl_bool is_svm = CL_FALSE;
     State::below().clGetMemObjectInfo(memory, CL_MEM_USES_SVM_POINTER, sizeof is_svm, &is_svm,
@@ -23,7 +24,7 @@ void note_buffer(cl_mem memory, std::size_t bytes, cl_mem_flags flags) {
   note_memory(memory, std::move(what));
 }
 
-/// Records `memory` as a sub-buffer of `whole`, which may itself be recorded as a sub-buffer.
+/// Records `memory` as a sub-buffer of `whole`. `whole` may itself be a recorded sub-buffer.
 void note_part(cl_mem memory, cl_mem whole, const cl_buffer_region& region) {
   State::get().note([&](Known& known) {
     const auto found = known.memories.find(whole);
@@ -40,7 +41,8 @@ void note_image(cl_mem memory, const cl_image_desc& description, const char* pro
   note_memory(memory, {.is_image = true, .lies_in = description.mem_object, .problem = problem});
 }
 
-/// Forgets the object with its last reference, since another object may then get its handle.
+/// Removes the record of an object before the last reference is released, because another object
+/// may then get the object's handle.
 cl_int CL_API_CALL release_memory(cl_mem memory) {
   cl_uint references = 0;
   State::below().clGetMemObjectInfo(memory, CL_MEM_REFERENCE_COUNT, sizeof references, &references,
@@ -49,8 +51,8 @@ cl_int CL_API_CALL release_memory(cl_mem memory) {
   return State::below().clReleaseMemObject(memory);
 }
 
-/// Forgets the sampler with its last reference, since an argument's value may then equal the old
-/// handle.
+/// Removes the record of a sampler before the last reference is released, because the value of
+/// another argument may then equal the sampler's handle.
 cl_int CL_API_CALL release_sampler(cl_sampler sampler) {
   cl_uint references = 0;
   State::below().clGetSamplerInfo(sampler, CL_SAMPLER_REFERENCE_COUNT, sizeof references,
@@ -83,7 +85,7 @@ void wrap_objects(cl_icd_dispatch& table) {
   wrap_creation<&Table::clCreateImageWithProperties>(
       table, [](cl_mem memory, cl_context, const cl_mem_properties* properties, cl_mem_flags,
                 const cl_image_format*, const cl_image_desc* description, auto...) {
-        // Properties name memory from outside OpenCL, such as a dma-buf.
+        // A list of properties describes memory from outside OpenCL, such as a dma-buf.
         const bool is_from_elsewhere = properties != nullptr && *properties != 0;
         note_image(memory, *description, is_from_elsewhere ? "an image with external memory" : "");
       });

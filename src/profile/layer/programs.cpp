@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wrappers of programs and their kernels.
+// Wrappers of functions for programs and kernels.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -32,8 +32,8 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t other) {
   return hash_text(bytes_of(&other, sizeof(other)), hash);
 }
 
-/// Returns the bytes of a plain file; nothing for other files, since a pipe without a writer would
-/// block the application.
+/// Returns the bytes of a plain file; nothing for other files, because a pipe without a writer
+/// would block the application.
 std::optional<std::string> read_header(const std::string& path, std::size_t max_bytes) {
   const auto close = [](const int* descriptor) { ::close(*descriptor); };
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -57,7 +57,7 @@ std::string variable(const char* name) {
   return value == nullptr ? std::string() : value;
 }
 
-/// Returns the folder in which PoCL compiles a text and keeps its builds.
+/// Returns the folder in which PoCL compiles texts and caches builds.
 std::string pocl_folder() {
   if (std::string folder = variable("POCL_CACHE_DIR"); !folder.empty()) return folder;
   if (const std::string caches = variable("XDG_CACHE_HOME"); !caches.empty()) {
@@ -66,8 +66,9 @@ std::string pocl_folder() {
   return variable("HOME") + "/.cache/pocl/kcache";
 }
 
-/// Reads the headers that the text reaches, since the application may later change its folder.
-/// Returns none if they would make the text too long. Throws std::bad_alloc.
+/// Returns the headers that the text includes. The headers are read now, because the application
+/// may later change its working folder. Returns no headers if the text with headers would be too
+/// long. Throws std::bad_alloc.
 includes::Gathered find_headers(const std::string& text, const std::string& options) {
   if (text.find("include") == std::string::npos) return {};
   std::error_code error;
@@ -89,7 +90,8 @@ KnownProgram find_program(cl_program program) {
   return found ? **found : KnownProgram{.problem = "an extension created the kernel's program"};
 }
 
-/// Returns one text of a program. A text without a length, or with length 0, is a C string.
+/// Returns one of the texts of a program. A text without a length, or with length 0, ends at its
+/// null character.
 std::string_view source_at(const char** strings, const std::size_t* lengths, std::size_t index) {
   const bool has_length = lengths != nullptr && lengths[index] != 0;
   return has_length ? std::string_view(strings[index], lengths[index])
@@ -117,8 +119,8 @@ void note_binary(cl_program program, cl_uint count, const std::size_t* lengths,
                          .problem = "the kernel's program came as a binary, without source text"});
 }
 
-/// Adds build options, and headers in memory, to the identity of a program, since they determine
-/// its kernels.
+/// Adds build options and headers in memory to the identity of a program, because both determine
+/// the program's kernels.
 void note_options(cl_program program, const char* options, cl_uint headers = 0,
                   const cl_program* header_programs = nullptr) noexcept {
   try {
@@ -201,8 +203,8 @@ void note_clone(cl_kernel copy, cl_kernel kernel) {
 }
 
 void note_argument(cl_kernel kernel, cl_uint index, KnownArgument argument) {
-  // Limit of indices: kernels have some dozens of arguments, and an invalid index must not take all
-  // memory.
+  // Maximum number of recorded arguments (kernels have some dozens). Without a limit, an invalid
+  // index could exhaust the memory.
   constexpr cl_uint max_arguments = 1024;
   State::get().note([&](Known& known) {
     const auto found = known.kernels.find(kernel);

@@ -31,9 +31,10 @@ cl_command_queue CL_API_CALL create_queue(cl_context context, cl_device_id devic
 
 using Words = std::vector<cl_queue_properties>;
 
-/// Returns a list of properties without the 0 at its end; nothing if the list has no end.
+/// Returns a list of properties without the terminating 0; nothing if no 0 follows within 128
+/// words.
 std::optional<Words> read_list(const cl_queue_properties* list) {
-  // Limit for a list without an end; OpenCL 3.0 has two properties.
+  // Limit in words for a list without a terminating 0. OpenCL 3.0 has only two properties.
   constexpr std::size_t max_words = 128;
   Words words;
   for (; list != nullptr && *list != 0; list += 2) {
@@ -44,7 +45,7 @@ std::optional<Words> read_list(const cl_queue_properties* list) {
   return words;
 }
 
-/// Returns the value of CL_QUEUE_PROPERTIES in the list, or 0.
+/// Returns the value of CL_QUEUE_PROPERTIES in the list; 0 if the list has none.
 cl_queue_properties flags_in(const Words& words) {
   for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
     if (words[i] == CL_QUEUE_PROPERTIES) return words[i + 1];
@@ -52,7 +53,7 @@ cl_queue_properties flags_in(const Words& words) {
   return 0;
 }
 
-/// Returns the list with profiling and with the 0 at its end.
+/// Returns the list with profiling enabled and with a terminating 0.
 Words with_profiling(Words words) {
   bool is_there = false;
   for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
@@ -65,7 +66,8 @@ Words with_profiling(Words words) {
   return words;
 }
 
-/// Creates a queue unchanged, because it has profiling already or is on the device.
+/// Creates a queue with the application's properties, because the queue already has profiling or is
+/// an on-device queue.
 cl_command_queue create_unchanged(cl_context context, cl_device_id device,
                                   const cl_queue_properties* properties, cl_int* result,
                                   cl_queue_properties flags) {
@@ -74,7 +76,8 @@ cl_command_queue create_unchanged(cl_context context, cl_device_id device,
   if (queue == nullptr) return queue;
   const bool is_requested = (flags & profiling) != 0;
   const bool is_on_device = (flags & CL_QUEUE_ON_DEVICE) != 0;
-  // The default queue of a device may be created several times, but is always the same queue.
+  // An application may create a device's default on-device queue several times, but always gets the
+  // same queue. The layer therefore does not count references to on-device queues.
   State::get().note_queue(queue, device,
                           {.requested_profiling = is_requested,
                            .has_profiling = is_requested,
@@ -113,13 +116,14 @@ cl_command_queue CL_API_CALL create_queue_with_properties(cl_context context, cl
                                                           cl_int* result) {
   try {
     return create_with_list(context, device, properties, result);
-  } catch (const std::exception&) {  // too little memory for a list
+  } catch (const std::exception&) {  // not enough memory for a list
     return State::below().clCreateCommandQueueWithProperties(context, device, properties, result);
   }
 }
 
 cl_int CL_API_CALL release_queue(cl_command_queue queue) {
-  // Events of ended launches are released first, because they would keep the context alive.
+  // Events of finished launches are released first, because unreleased events would keep the
+  // context alive.
   State::get().harvest(false);
   const bool is_last = State::get().release_queue(queue);
   const cl_int error = State::below().clReleaseCommandQueue(queue);
@@ -138,7 +142,8 @@ cl_int CL_API_CALL release_context(cl_context context) {
   return State::below().clReleaseContext(context);
 }
 
-/// Answers CL_QUEUE_PROPERTIES_ARRAY with the application's list, if the driver supports the query.
+/// Answers the query CL_QUEUE_PROPERTIES_ARRAY with the application's list, if the driver supports
+/// the query.
 cl_int answer_list(cl_command_queue queue, const std::vector<cl_queue_properties>& list,
                    std::size_t size, void* value, std::size_t* needed) {
   const cl_int error =
@@ -165,7 +170,8 @@ cl_int CL_API_CALL get_queue_info(cl_command_queue queue, cl_command_queue_info 
   return error;
 }
 
-/// Reports no times for a queue that the application created without profiling.
+/// Wrapper of clGetEventProfilingInfo that reports no times for a queue that the application
+/// created without profiling.
 cl_int CL_API_CALL get_event_times(cl_event event, cl_profiling_info name, std::size_t size,
                                    void* value, std::size_t* needed) {
   cl_command_queue queue = nullptr;

@@ -19,28 +19,30 @@
 namespace clprobe::layer {
 namespace {
 
-// Maximum number of unfinished launches, since an event costs some hundred bytes in a driver.
+// Maximum number of unfinished timed launches, because an event takes some hundred bytes in a
+// driver.
 constexpr std::size_t max_waiting = 65'536;
-// Number of waiting launches at which the thread is woken.
+// Number of waiting launches at which the layer's thread is woken.
 constexpr std::size_t wake_count = 2'048;
-// Number of consecutive unfinished launches after which nearly all others are unfinished as well.
+// Number of consecutive unfinished launches after which the check stops, because nearly all later
+// launches are unfinished as well.
 constexpr std::size_t max_unfinished_in_row = 256;
 
-// Maximum cost of timing a launch. On an H100: 18 us if launches take 5 us, and 6 us if they take
-// 20 us (bench/survey.py).
+// Assumed cost of timing one launch. On an H100, timing a launch costs 18 us if launches take 5 us,
+// and 6 us if launches take 20 us (bench/survey.py).
 constexpr std::chrono::microseconds cost_of_time{20};
-// Inverse share of the time that timing may take, counted from the second launch, because drivers
-// compile in the first.
+// Timing may take 1/100 of the application's time. The time counts from the second launch, because
+// drivers compile during the first launch.
 constexpr int inverse_share = 100;
-// Number of first launches of each row that are always timed, since kernels with fewer launches are
-// mostly long.
+// Number of first launches of each row that are always timed. Kernels with fewer launches are
+// mostly long, so their times matter.
 constexpr std::uint64_t always_timed = 4;
-// Number of first launches of all rows that are always timed. Launches of one size may differ, and
-// most programs make fewer.
+// Number of first launches of the process that are always timed. Launches with equal sizes may
+// differ in time, and most programs make fewer than 1000 launches.
 constexpr std::uint64_t first_timed = 1'000;
 
-// Limits of the pause between writes: a program that crashes or calls _exit loses at most a tenth
-// of its time, and at most a second.
+// Minimum and maximum pause between writes of the file. A program that crashes or calls _exit loses
+// at most the last tenth of its time, and at most the last second.
 constexpr std::chrono::milliseconds shortest_pause{10};
 constexpr std::chrono::milliseconds longest_pause{1000};
 
@@ -49,14 +51,16 @@ cl_icd_dispatch& table_below() {
   return table;
 }
 
-// Returns the state of the process. A fork begins without one and leaves the parent's unchanged,
-// since threads that the child lacks may have been using it.
+// Returns the pointer to the state of the process. A forked child starts without a state. The
+// parent's state stays unchanged in the child, because a thread that the child lacks may have been
+// changing it.
 std::atomic<State*>& current() {
   static std::atomic<State*> state{nullptr};
   return state;
 }
 
-/// Returns the time of an event, or the reason why it is unknown; neither for an unfinished event.
+/// Returns the time of an event, or the reason why the time is unknown; neither if the launch is
+/// unfinished.
 EventTime query_time(cl_event event) {
   const cl_icd_dispatch& below = State::below();
   cl_int status = CL_QUEUED;
@@ -67,7 +71,8 @@ EventTime query_time(cl_event event) {
   return time_of(event);
 }
 
-/// Returns the time when the driver enqueued the command, by its event clock; 0 if unknown.
+/// Returns the time at which the driver enqueued the command, by the event clock in ns; 0 if
+/// unknown.
 std::uint64_t enqueued_at(cl_event event) {
   cl_ulong queued = 0;
   const cl_int error = State::below().clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_QUEUED,
@@ -85,7 +90,8 @@ bool write_all(int descriptor, std::string_view text) {
   return true;
 }
 
-/// Creates an empty file with a new name, since after exec() the same process runs another program.
+/// Creates an empty file with a new name, and returns its path. The name must be new, because a
+/// process runs another program after exec().
 std::string reserve_name(const std::string& folder) {
   constexpr int max_programs = 1000;
   for (int i = 0; i < max_programs; ++i) {
@@ -128,7 +134,8 @@ EventTime time_of(cl_event event) {
     error = ask(event, CL_PROFILING_COMMAND_END, sizeof(end), &end, nullptr);
   }
   if (error != CL_SUCCESS) return {.gap = survey::Gap::no_profiling};
-  // Limit of a plausible time: beyond, the driver did not write the start or the end.
+  // Maximum plausible time of a launch. A longer time shows that the driver did not write the start
+  // or the end.
   constexpr cl_ulong year_ns = 31'536'000'000'000'000;
   if (end < start || end - start > year_ns) return {.gap = survey::Gap::bad_times};
   return {.ns = end - start};
@@ -155,8 +162,8 @@ State& State::get() {
   std::atomic<State*>& state = current();
   State* found = state.load(std::memory_order_acquire);
   if (found != nullptr) return *found;
-  // States are never freed, because threads of drivers call the application, which calls the layer,
-  // while static objects are destroyed.
+  // The state is never freed. While static objects are destroyed, threads of drivers may still call
+  // the application, and the application may call the layer.
   std::unique_ptr<State> made(new State());
   if (state.compare_exchange_strong(found, made.get())) return *made.release();
   return *found;
@@ -169,8 +176,8 @@ State::State() {
 }
 
 void State::begin() noexcept {
-  // Keeps the loader in memory, since an application may close it while the layer's thread calls
-  // it.
+  // The loader stays in memory until the process ends, because the application may close the loader
+  // while the layer's thread calls it.
   Dl_info loader{};
   if (::dladdr(reinterpret_cast<void*>(below().clGetEventInfo), &loader) != 0) {
     static_cast<void>(::dlopen(loader.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE));
@@ -286,9 +293,9 @@ std::optional<std::size_t> State::count_untimed(cl_command_queue queue, cl_kerne
     if (is_over_ || found == queues_.end()) return;
     if (!launched_ && timed_ > 0) launched_ = std::chrono::steady_clock::now();
     if (timed_ < first_timed) return;
-    // Sampling is random, because regular sampling could be in step with the application: one
-    // launch in 16 is drawn, unless all can be afforded. Other launches do not read the clock,
-    // which takes at least as long as counting.
+    // Sampling is random, because regular sampling could be in step with the application. One
+    // launch in 16 is drawn, unless the permitted cost suffices for all launches. Launches that are
+    // not drawn skip the reading of the clock, which takes at least as long as counting.
     chance_ = chance_ * 1664525U + 1013904223U;
     const bool is_drawn = can_afford_all_ || (chance_ >> 28U) == 0;
     if (launched_ && is_drawn) {
@@ -396,8 +403,8 @@ void State::harvest(bool checks_all) noexcept {
     ended.emplace_back(each, look);
     below().clReleaseEvent(each.event);
   }
-  // All results are recorded in one step, because the application's next launch may wait for the
-  // lock.
+  // All results are recorded in a single step, because the application's next launch may wait for
+  // the lock.
   record([&](survey::Recorder& recorder) {
     for (const auto& [launch, look] : ended) {
       if (look.ns) recorder.add_time(launch.row, {launch.ordinal, *look.ns});
@@ -416,7 +423,7 @@ survey::Survey State::survey() {
     now.clock = clock_;
     written_changes_ = changes_;
   });
-  // Launches without a time count as unfinished, since this may be the last file.
+  // Launches without a time count as unfinished, because this may be the last write of the file.
   const survey::Sum total = now.total();
   std::uint64_t known = total.timed + total.estimated;
   for (const auto& [gap, count] : now.gaps) known += survey::is_of_launches(gap) ? count : 0;
@@ -436,8 +443,8 @@ void State::write() noexcept {
   }
 }
 
-/// Starts the thread at the first launch. Drivers have registered their exit handlers by then, so
-/// these run after the layer's.
+/// Starts the layer's thread at the first launch. Drivers have registered their exit handlers
+/// before, so the layer's handler runs first.
 void State::start_thread() {
   if (has_thread_) return;
   has_thread_ = true;
@@ -445,7 +452,7 @@ void State::start_thread() {
   sigset_t all{};
   sigset_t former{};
   ::sigfillset(&all);
-  // The layer's thread must not receive the application's signals.
+  // All signals are blocked, because the layer's thread must not receive the application's signals.
   ::pthread_sigmask(SIG_BLOCK, &all, &former);
   try {
     std::thread([this] { watch(); }).detach();
@@ -477,7 +484,8 @@ void State::watch() noexcept {
 
 void State::end() noexcept {
   if (is_over_.exchange(true)) return;
-  // Waits at most a second for a harvesting thread: a driver that hangs must not delay the end.
+  // The wait for a harvesting thread is limited to about 1 s, because a driver that hangs must not
+  // delay the end of the process.
   constexpr int max_waits = 1000;
   for (int look = 0; look < max_waits && is_harvesting_; ++look) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -12,15 +12,15 @@
 namespace clprobe::prelude {
 namespace {
 
-/// True for built-in functions that may access memory: vload4, async_work_group_copy, atomic_add,
-/// read_imagef.
+/// True for built-in functions that may access memory, such as vload4, async_work_group_copy,
+/// atomic_add and read_imagef.
 bool may_reach_memory(std::string_view name) {
   return name.starts_with("vload") || name.starts_with("vstore") || name.starts_with("async_") ||
          name.starts_with("read_") || name.starts_with("write_") || is_atomic(name);
 }
 
-/// Returns the parameters of a function and the names that it declares. A declaration is `TYPE
-/// NAME` at the first occurrence of the name.
+/// Returns the names of a function's parameters and of the variables that the function declares. A
+/// name counts as declared if its first occurrence has the form `TYPE NAME`.
 std::set<std::string_view> own_names(const Reach& reach, const Part& part) {
   std::set<std::string_view> own(part.parameters.begin(), part.parameters.end());
   std::set<std::string_view> met;
@@ -35,8 +35,8 @@ std::set<std::string_view> own_names(const Reach& reach, const Part& part) {
   return own;
 }
 
-/// True if all parameters have OpenCL's own types without pointers. A type from typedef may be a
-/// pointer, and a struct may contain one.
+/// True if all parameters have built-in types and are not pointers. Other types are excluded,
+/// because a type from typedef may be a pointer, and a struct may contain a pointer.
 bool takes_numbers(const Part& part) {
   const bool has_pointer = std::find(part.are_pointers.begin(), part.are_pointers.end(), true) !=
                            part.are_pointers.end();
@@ -48,10 +48,10 @@ bool takes_numbers(const Part& part) {
   });
 }
 
-/// True if the function's own text is arithmetic. Adds the functions that must be arithmetic as
-/// well to `needed`.
+/// True if the function's own text is arithmetic. Adds to `needed` the called functions, which must
+/// be arithmetic as well.
 bool may_be_arithmetic(const Reach& reach, const Part& part, std::set<std::string_view>& needed) {
-  // The meaning of a macro depends on where it is used, unless it is a number.
+  // A macro that is not a number is excluded, because its meaning depends on the place of use.
   if (part.is_macro) {
     return std::all_of(part.body.begin(), part.body.end(),
                        [](const Token& token) { return token.kind == TokenKind::number; });
@@ -78,17 +78,19 @@ bool may_be_arithmetic(const Reach& reach, const Part& part, std::set<std::strin
   return true;
 }
 
-/// Finds arithmetic functions, which neither load nor store nor loop. The result of a call depends
-/// only on its own arguments. Leaves out functions that the analysis does not understand.
+/// Returns the arithmetic functions: functions that contain no load, store or loop. The result of
+/// an arithmetic function depends only on the arguments of the call. Functions that the analysis
+/// does not understand are left out.
 std::set<std::string_view> find_arithmetic(const Reach& reach) {
-  // A name may have several functions, in branches of #if, all of which must be arithmetic.
+  // Branches of #if may define several functions with one name. The name is arithmetic only if all
+  // of the functions are.
   std::map<std::string_view, std::set<std::string_view>> candidates;
   std::set<std::string_view> others;
   for (const Part& part : reach.parts()) {
     if (!may_be_arithmetic(reach, part, candidates[part.name])) others.insert(part.name);
   }
   std::set<std::string_view> found;
-  // Limit of the passes, each of which finds the callers of functions found before.
+  // Maximum number of passes. Each pass finds the callers of functions that previous passes found.
   constexpr int max_rounds = 16;
   for (int round = 0; round < max_rounds; ++round) {
     const std::size_t before = found.size();
@@ -111,8 +113,8 @@ bool is_assignment(const Token& token) {
 
 bool ends_statement(const Token& token) { return token.is(";") || token.is("{") || token.is("}"); }
 
-/// True if the parentheses that close at `i` are a cast or a condition, so that a `*` after them is
-/// no product.
+/// True if the parentheses that close at `i` are a cast or a condition. A `*` after such
+/// parentheses is a dereference, not a product.
 bool is_cast_or_condition(const Reach& reach, Tokens tokens, std::size_t i) {
   const auto size = static_cast<std::size_t>(-tokens[i].to_partner);
   if (size == 0 || size > i) return true;
@@ -125,7 +127,7 @@ bool is_cast_or_condition(const Reach& reach, Tokens tokens, std::size_t i) {
   });
 }
 
-/// True if the `*` at `i` is a load or a store, not a product or a declaration.
+/// True if the `*` at `i` is a load or a store, and neither a product nor part of a declaration.
 bool is_dereference(const Reach& reach, Tokens tokens, std::size_t i) {
   if (!tokens[i].is("*")) return false;
   if (i == 0) return true;
@@ -135,14 +137,15 @@ bool is_dereference(const Reach& reach, Tokens tokens, std::size_t i) {
   return before.kind == TokenKind::sign && !before.is("]") && !before.is("*");
 }
 
-/// Left side of an assignment: its name, and true if it is memory.
+/// Left-hand side of an assignment: the name of the variable or the memory, and whether it is
+/// memory.
 struct Target {
   std::string_view root{};
   bool is_memory{false};
 };
 
-/// Reads the target from the parentheses that close before `i`, as in *(p + i) = ... or MACRO(i) =
-/// .... Returns their beginning.
+/// Reads the target from the parentheses that close before `i`, as in `*(p + i) = ...` or `MACRO(i)
+/// = ...`. Returns the index where the target begins.
 std::size_t skip_parentheses(Tokens tokens, std::size_t i, Target& target) {
   const auto size = static_cast<std::size_t>(-tokens[i - 1].to_partner);
   if (size == 0 || size > i - 1) return i;
@@ -156,7 +159,7 @@ std::size_t skip_parentheses(Tokens tokens, std::size_t i, Target& target) {
   return open - 1;
 }
 
-/// Reads the left side of an assignment that ends before `end`.
+/// Returns the left-hand side of the assignment whose left-hand side ends before `end`.
 Target find_target(const Reach& reach, Tokens tokens, std::size_t end) {
   Target target;
   std::size_t i = end;
@@ -180,7 +183,7 @@ Target find_target(const Reach& reach, Tokens tokens, std::size_t end) {
     target.is_memory = target.is_memory || tokens[i - 1].is("->");
     --i;
   }
-  // A declaration such as float *p = ... is no store, but *p = ... is.
+  // The assignment `*p = ...` is a store, but the declaration `float *p = ...` is not.
   if (i > 0 && is_dereference(reach, tokens, i - 1)) target.is_memory = true;
   return target;
 }
@@ -196,13 +199,14 @@ class Flow {
         values_(functions_) {}
 
   std::optional<std::string> run() {
-    // Limit of the passes, each of which carries values one assignment further against the order of
-    // the text.
+    // Maximum number of passes. If assignments depend on assignments later in the text, each pass
+    // propagates values by at least one assignment.
     constexpr int max_rounds = 60;
     for (int round = 0; round < max_rounds; ++round) {
       const std::size_t before = memory_.size() + values_.size();
       for (const Part& part : reach_.parts()) {
-        // Each call of an arithmetic function is judged by its arguments instead.
+        // Arithmetic functions are skipped here, because each of their calls is judged by its
+        // arguments.
         if (!arithmetic_.contains(part.name)) follow(part);
         if (!control_.empty()) return control_;
       }
@@ -229,7 +233,8 @@ class Flow {
     if (part.is_macro && find_value(body)) values_.insert(part.name);
   }
 
-  /// Returns `functions` and the arithmetic functions that call one of them and return its values.
+  /// Returns `functions` together with the arithmetic functions that call one of them and return
+  /// its value.
   [[nodiscard]] std::set<std::string_view> with_callers(
       std::set<std::string_view> functions) const {
     const auto is_one = [&](const Token& token) {
@@ -251,8 +256,8 @@ class Flow {
                                   : tokens.subspan(open + 1, close - open - 1);
   }
 
-  /// Returns the tokens up to the end of the statement, or of the parentheses around it: the step
-  /// of a for-loop ends before the loop's body.
+  /// Returns the tokens from `begin` to the end of the statement or of the enclosing parentheses.
+  /// For example, the step of a for-loop ends at the parenthesis before the loop's body.
   static Tokens statement_from(Tokens body, std::size_t begin) {
     std::size_t end = begin;
     const auto closes_before = [&](const Token& token) {
@@ -262,7 +267,7 @@ class Flow {
     return body.subspan(begin, end - begin);
   }
 
-  /// Returns a name in `tokens` whose value comes from tainted memory.
+  /// Returns a name in `tokens` that has a tainted value; nothing if there is none.
   std::optional<std::string_view> find_value(Tokens tokens) const {
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       if (tokens[i].kind != TokenKind::word) continue;
@@ -274,10 +279,10 @@ class Flow {
     return std::nullopt;
   }
 
-  /// True if the memory named at `i` is loaded, and not only its address passed on.
+  /// True if the memory named at `i` is loaded. False if only the address is used.
   static bool is_loaded(Tokens tokens, std::size_t i) {
     if (i > 0 && tokens[i - 1].is("&")) {
-      // The & of a & b is no address.
+      // In `a & b`, the sign & does not take an address.
       return i > 1 && (tokens[i - 2].kind != TokenKind::sign || tokens[i - 2].is(")") ||
                        tokens[i - 2].is("]"));
     }
@@ -285,7 +290,7 @@ class Flow {
       if (tokens[i + 1].is("[") || tokens[i + 1].is("->") || tokens[i + 1].is(".")) return true;
     }
     if (i == 0) return false;
-    // The function may load from an argument.
+    // An argument counts as loaded, because the called function may load from it.
     const bool is_argument = tokens[i - 1].is(",") || (i > 1 && tokens[i - 1].is("(") &&
                                                        tokens[i - 2].kind == TokenKind::word &&
                                                        !is_keyword(tokens[i - 2].text));
@@ -357,7 +362,7 @@ class Flow {
     }
   }
 
-  /// Taints the values that statements assign under a condition on tainted values.
+  /// Taints the variables that statements assign under a condition with tainted values.
   void follow_condition(Tokens body, std::size_t word, std::string_view name) {
     std::size_t i = closing_bracket(body, word + 1) + 1;
     while (i < body.size()) {
@@ -393,7 +398,8 @@ class Flow {
     if (arithmetic_.contains(name)) return;
     const Part* const callee = reach_.reached(name);
     if (callee == nullptr && values_.contains(name) && !functions_.contains(name)) {
-      // The name is a macro's parameter for another macro, which may assign to its arguments.
+      // `name` is a parameter of a macro that may stand for another macro. The other macro may
+      // assign to its arguments.
       for (const Tokens& argument : arguments) values_.insert(find_root(argument));
     }
     if (callee == nullptr) {
@@ -407,7 +413,7 @@ class Flow {
       if (find_value(arguments[i])) values_.insert(parameter);
       if (names_memory(arguments[i])) memory_.insert(parameter);
       if (!callee->are_pointers[i]) continue;
-      // The function may have stored a tainted value through the pointer.
+      // The called function may have stored a tainted value through its pointer parameter.
       const std::string_view root = find_root(arguments[i]);
       const bool is_written = memory_.contains(parameter) && !names_memory(arguments[i]);
       if (!root.empty() && (is_written || (callee->is_macro && values_.contains(parameter)))) {
@@ -417,9 +423,9 @@ class Flow {
     }
   }
 
-  /// Follows built-in functions: vload4(offset, pointer), vstore4(value, offset, pointer),
-  /// read_imagef(image, position) and write_imagef(image, position, value). Other functions store
-  /// to arguments that are addresses.
+  /// Propagates tainted values through built-in functions: vload4(offset, pointer), vstore4(value,
+  /// offset, pointer), read_imagef(image, position) and write_imagef(image, position, value). Other
+  /// built-in functions are assumed to store to arguments that are addresses.
   void follow_built_in(std::string_view name, const std::vector<Tokens>& arguments) {
     if (name.starts_with("vload") && !arguments.empty()) {
       check(arguments[0], "an address");
@@ -428,7 +434,7 @@ class Flow {
     if (name.starts_with("vstore") && arguments.size() > 2) check(arguments[1], "an address");
     const bool draws = name.starts_with("write_image");
     if ((draws || name.starts_with("read_image")) && arguments.size() > 1) {
-      // A sampler may be between image and position; it has no tainted value.
+      // A sampler may stand between the image and the position. A sampler has no tainted value.
       check(arguments[draws ? 1 : arguments.size() - 1], "an address");
     }
     const bool copies = name.starts_with("async_") || name.starts_with("vstore") || draws;
@@ -453,11 +459,13 @@ class Flow {
   std::set<std::string_view> arithmetic_;
   std::set<std::string_view> functions_;  ///< functions that return tainted values
   std::set<std::string_view> memory_;     ///< names of memory with tainted contents
-  std::set<std::string_view> values_;     ///< variables computed from tainted values
+  /// Names of variables with values computed from tainted values.
+  std::set<std::string_view> values_;
   std::string control_{};
 };
 
-/// Adds the names that a declaration declares: the last word before `[`, `=`, `,` or the end.
+/// Adds the names that a declaration declares. A declared name is the last word before `[`, `=`,
+/// `,` or the end.
 void add_names(Tokens declaration, std::set<std::string_view>& names) {
   std::string_view last;
   bool is_value = false;
@@ -486,7 +494,8 @@ void add_declaration(Tokens declaration, MemoryNames& names) {
   }
 }
 
-/// Adds the declarations among the statements of a body. A statement ends at a brace or semicolon.
+/// Adds the names in the declarations of a function's body. A statement ends at a brace or a
+/// semicolon.
 void add_statements(Tokens body, MemoryNames& names) {
   std::size_t begin = 0;
   for (std::size_t i = 0; i <= body.size(); ++i) {
@@ -494,8 +503,8 @@ void add_statements(Tokens body, MemoryNames& names) {
     if (!ends) continue;
     const Tokens statement = body.subspan(begin, i - begin);
     begin = i + 1;
-    // Qualifiers of a declaration come first. After an opening parenthesis they belong to a cast or
-    // a loop.
+    // In a declaration, the qualifiers come before any parenthesis or `=`. Qualifiers after a
+    // parenthesis belong to a cast or a for-loop.
     const auto parenthesis =
         std::find_if(statement.begin(), statement.end(),
                      [](const Token& token) { return token.is("(") || token.is("="); });
@@ -507,20 +516,20 @@ void add_statements(Tokens body, MemoryNames& names) {
   }
 }
 
-/// True if the name at `i` is loaded from or stored to, and not only passed on as a pointer.
+/// True if the memory named at `i` is loaded or stored. False if only the pointer is used.
 bool is_dereferenced(Tokens body, std::size_t i) {
   const bool is_indexed = i + 1 < body.size() && (body[i + 1].is("[") || body[i + 1].is("->"));
   return is_indexed || (i > 0 && body[i - 1].is("*"));
 }
 
-/// Returns the position after the call of an atomic at `i`; `i` if there is no such call.
+/// Returns the index after the call of an atomic function at `i`; `i` if there is no such call.
 std::size_t behind_atomic(Tokens body, std::size_t i) {
   if (!is_atomic(body[i].text) || i + 1 >= body.size() || !body[i + 1].is("(")) return i;
   const std::size_t close = closing_bracket(body, i + 1);
   return close == body.size() ? i : close + 1;
 }
 
-/// True for a cast to a volatile pointer at `i`: (volatile global int*).
+/// True if a cast to a volatile pointer begins at `i`, such as (volatile global int*).
 bool is_volatile_cast(Tokens body, std::size_t i) {
   if (!body[i].is("(")) return false;
   for (std::size_t j = i + 1; j < body.size() && j < i + 10; ++j) {

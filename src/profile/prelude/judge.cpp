@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reasons in a text against removing a cause.
+// Judgement of a kernel's text: which causes can be removed, and reasons against the removal of the
+// others.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,30 +20,30 @@ namespace clprobe::prelude {
 namespace {
 
 enum class AtomicKind : std::uint8_t {
-  update,  ///< add, inc, or ...: a load and a store whose result no other work needs
-  /// Updates of OpenCL 2.0 (fetch_add, fetch_or ...), which the instrumentation leaves unchanged
-  /// because of their types.
+  update,  ///< add, inc, or ...: updates whose returned value may be unused
+  /// Updates of OpenCL 2.0, such as fetch_add and fetch_or. The instrumentation does not replace
+  /// typed updates, because their types vary.
   typed_update,
-  exchange,  ///< xchg, cmpxchg, and loads and stores of OpenCL 2.0, which locks use
+  exchange,  ///< xchg, cmpxchg, and loads and stores of OpenCL 2.0, from which locks are built
   fence,
-  unknown,  ///< atomics of extensions
+  unknown,  ///< atomic functions of extensions
 };
 
 struct AtomicCall {
   std::string_view name{};
   AtomicKind kind{AtomicKind::unknown};
-  std::string_view target{};  ///< name of the memory; empty if unclear
-  /// True if a statement uses the result of the call; always true in macros.
+  std::string_view target{};  ///< name of the memory; empty if the name is unclear
+  /// True if a statement uses the value that the call returns. Always true for calls in macros.
   bool is_result_used{true};
 };
 
 constexpr std::array<std::string_view, 9> updates{"add", "sub", "inc", "dec", "and",
                                                   "or",  "xor", "min", "max"};
 
-// Updates of OpenCL 2.0 without "atomic_" and "_explicit".
+// Updates of OpenCL 2.0, named without "atomic_" and "_explicit".
 constexpr std::array<std::string_view, 7> typed_updates{
     "fetch_add", "fetch_sub", "fetch_and", "fetch_or", "fetch_xor", "fetch_min", "fetch_max"};
-// Operations that groups may use to wait for each other: a flag, for example, is stored and loaded.
+// Operations with which groups may wait for each other, for example by storing and loading a flag.
 constexpr std::array<std::string_view, 10> exchanges{
     "xchg", "cmpxchg", "exchange", "compare_exchange_strong", "compare_exchange_weak",
     "load", "store",   "init",     "flag_test_and_set",       "flag_clear"};
@@ -62,7 +63,8 @@ AtomicKind kind_of(std::string_view name) {
   return operation == "work_item_fence" ? AtomicKind::fence : AtomicKind::unknown;
 }
 
-/// True if the call between `name` and `close` is a statement, so that its value is dropped.
+/// True if the call from `name` to `close` is a whole statement, so that the returned value is
+/// unused.
 bool is_statement(Tokens body, std::size_t name, std::size_t close) {
   if (close + 1 >= body.size() || !body[close + 1].is(";") || name == 0) return false;
   const Token& before = body[name - 1];
@@ -70,7 +72,7 @@ bool is_statement(Tokens body, std::size_t name, std::size_t close) {
     return true;
   }
   if (!before.is(")") || before.to_partner == 0) return false;
-  // The parenthesis belongs to if (...), while (...), for (...), or (void).
+  // The parenthesis before the call ends if (...), while (...), for (...), or the cast (void).
   const std::size_t open = name - 1 - static_cast<std::size_t>(-before.to_partner);
   if (open >= name) return false;
   if (open + 3 == name && body[open + 1].is("void")) return true;
@@ -85,14 +87,14 @@ AtomicCall call_at(const Part& part, std::size_t i) {
   if (close == body.size()) return call;
   const std::vector<Tokens> arguments = split_arguments(body.subspan(i + 2, close - i - 2));
   if (!arguments.empty()) call.target = find_root(arguments[0]);
-  // The first statement of a function's body has no token before it.
+  // A call at the beginning of a function's body has no token before it.
   const bool is_first = i == 0 && !part.is_macro;
   const bool ends = close + 1 < body.size() && body[close + 1].is(";");
   call.is_result_used = !(is_first && ends) && !is_statement(body, i, close);
   return call;
 }
 
-/// Finds the calls of built-in atomics in all reached functions and macros.
+/// Returns the calls of built-in atomic functions in all reached functions and macros.
 std::vector<AtomicCall> find_atomics(const Reach& reach) {
   std::vector<AtomicCall> calls;
   for (const Part& part : reach.parts()) {
@@ -102,7 +104,8 @@ std::vector<AtomicCall> find_atomics(const Reach& reach) {
       if (!is_atomic(token.text)) continue;
       const bool is_called = i + 1 < part.body.size() && part.body[i + 1].is("(");
       const bool is_built_in = kind_of(token.text) != AtomicKind::unknown;
-      // The program's own functions are judged by their bodies; atomic_int is a type.
+      // Functions that the program defines are judged by their bodies. A name without a call, such
+      // as the type atomic_int, is skipped.
       if (is_built_in || (is_called && !reach.defines(token.text))) {
         calls.push_back(call_at(part, i));
       }
@@ -114,10 +117,10 @@ std::vector<AtomicCall> find_atomics(const Reach& reach) {
 constexpr std::array<std::string_view, 4> fence_names{"mem_fence", "read_mem_fence",
                                                       "write_mem_fence", "atomic_work_item_fence"};
 constexpr std::array<std::string_view, 2> barrier_names{"barrier", "work_group_barrier"};
-// Work-item functions that the removal of lanes replaces in addition.
+// Work-item functions that the instrumentation also replaces to remove lanes.
 constexpr std::array<std::string_view, 2> renamed_without_lanes{"get_local_id",
                                                                 "get_local_linear_id"};
-// Functions through which groups pass work to each other or to the device.
+// Functions through which groups pass work to other groups or to the device.
 constexpr std::array<std::string_view, 7> handing{"enqueue_kernel",
                                                   "get_default_queue",
                                                   "read_pipe",
@@ -126,7 +129,7 @@ constexpr std::array<std::string_view, 7> handing{"enqueue_kernel",
                                                   "reserve_write_pipe",
                                                   "work_group_reserve_read_pipe"};
 
-/// True for a text, in its quotes, that is a single fence: "membar.gl;".
+/// True if a quoted text consists of a single PTX fence: "membar.gl;".
 bool is_fence(std::string_view quoted) {
   if (quoted.size() < 2) return false;
   quoted = quoted.substr(1, quoted.size() - 2);
@@ -139,7 +142,7 @@ bool is_fence(std::string_view quoted) {
 
 constexpr std::array<std::string_view, 3> assembly_words{"asm", "__asm", "__asm__"};
 
-/// True if the assembly statement at `i` is a fence and nothing else.
+/// True if the inline assembly at `i` is a single fence without other instructions.
 bool is_fence_at(Tokens body, std::size_t i) {
   const auto is_qualifier = [](const Token& token) {
     return token.is("volatile") || token.is("__volatile__") || token.is("__volatile");
@@ -147,14 +150,15 @@ bool is_fence_at(Tokens body, std::size_t i) {
   std::size_t open = i + 1;
   while (open < body.size() && is_qualifier(body[open])) ++open;
   if (open + 2 >= body.size() || !body[open].is("(")) return false;
-  // Adjacent strings form one text.
+  // A string that follows is a continuation of the text, so the assembly is more than a single
+  // fence.
   return body[open + 1].kind == TokenKind::quoted && is_fence(body[open + 1].text) &&
          body[open + 2].kind != TokenKind::quoted;
 }
 
 struct FencesInAssembly {
-  bool is_any{false};  ///< true if at least one statement is only a fence of PTX
-  bool are_all{true};  ///< true if all statements are only fences of PTX
+  bool is_any{false};  ///< true if at least one inline assembly is a single PTX fence
+  bool are_all{true};  ///< true if each inline assembly is a single PTX fence
 };
 FencesInAssembly find_fences_in_assembly(const Reach& reach) {
   FencesInAssembly found;
@@ -173,7 +177,8 @@ FencesInAssembly find_fences_in_assembly(const Reach& reach) {
 
 Verdict refused(std::string reason) { return {Possibility::refused, std::move(reason)}; }
 
-/// Refuses if values that become wrong without the cause would determine an address or a loop.
+/// Returns a refusal if `control` describes a wrong value that would determine an address or a
+/// loop. `without`: the removal that makes the values wrong.
 Verdict unless_decisive(std::string_view without, const std::optional<std::string>& control) {
   return control ? refused(fmt::format("{}, {}", without, *control)) : Verdict{};
 }
@@ -194,9 +199,10 @@ const Token* find_one_of(const Reach& reach, const Names& names) {
   return find_word(reach, [&](std::string_view word) { return is_among(names, word); });
 }
 
-/// Returns why a definition of one of the names prevents the replacement. With `is_always`, only
-/// definitions outside #if count, because a text whose other definitions are compiled does not
-/// build with the instrumentation (without_redefinitions).
+/// Returns the reason why a definition of one of the names prevents its replacement; nothing if
+/// there is no such definition. If `is_always` is true, only definitions outside #if count.
+/// Definitions inside #if need no check, because `without_redefinitions` makes the build fail if
+/// the compiler reads them.
 template <typename Names>
 std::optional<std::string> find_definition(const Reach& reach, const Names& names,
                                            bool is_always = false) {
@@ -210,7 +216,8 @@ std::optional<std::string> find_definition(const Reach& reach, const Names& name
 constexpr const char* hidden_call =
     "the kernel calls a work-item function in a form that macros cannot replace";
 
-/// True for a call such as (get_global_id)(0), in which the compiler ignores the macro.
+/// True if the text has a call such as (get_global_id)(0), in which the compiler does not expand
+/// the macro.
 template <typename Names>
 bool is_hidden_call(const Reach& reach, const Names& names) {
   for (const Part& part : reach.parts()) {
@@ -234,8 +241,9 @@ bool has_our_names(const Reach& reach) {
   });
 }
 
-/// True if a word, or a part after a sign or digit, begins with `beginning`: `global_atomic_add`
-/// has `atom`, but `membar.gl` has no `bar.` and `ld.shared.u32` no `red.`.
+/// True if `text` contains `beginning` at its start or after a character other than a lower-case
+/// letter. Thus `global_atomic_add` contains `atom`, but `membar.gl` does not contain `bar.`, and
+/// `ld.shared.u32` does not contain `red.`.
 bool has_word(std::string_view text, std::string_view beginning) {
   for (std::size_t at = text.find(beginning); at != std::string_view::npos;
        at = text.find(beginning, at + 1)) {
@@ -245,7 +253,7 @@ bool has_word(std::string_view text, std::string_view beginning) {
   return false;
 }
 
-/// True for inline assembly in which a word begins with one of the names.
+/// True if the kernel has inline assembly that contains a word beginning with one of the names.
 bool has_assembly(const Reach& reach, std::initializer_list<std::string_view> names) {
   if (find_one_of(reach, assembly_words) == nullptr) return false;
   return std::any_of(reach.parts().begin(), reach.parts().end(), [&](const Part& part) {
@@ -257,8 +265,9 @@ bool has_assembly(const Reach& reach, std::initializer_list<std::string_view> na
   });
 }
 
-/// Returns why the kernel's text is unknown. Such a kernel may still be built with instrumentation
-/// that changes nothing, and must then give equal results.
+/// Returns the reason why the kernel's text is unknown; nothing if the text is known. A kernel with
+/// unknown text may still be built with instrumentation that removes nothing. The results must then
+/// equal those of the plain kernel.
 std::optional<std::string> find_unseen(const Reach& reach, std::string_view kernel) {
   if (!reach.parts().empty()) return std::nullopt;
   return fmt::format(
@@ -302,7 +311,8 @@ Verdict judge_folding(const Reach& reach, const MemoryNames& names) {
   return {};
 }
 
-/// Judges entry code, which replaces ids and sizes that a kernel must not define itself.
+/// Returns the verdict on entry code. Entry code replaces work-item functions, so the program must
+/// not define them itself.
 Verdict judge_entry(const Reach& reach) {
   if (const auto again = find_definition(reach, renamed_by_entry, true)) return refused(*again);
   if (is_hidden_call(reach, renamed_by_entry)) return refused(hidden_call);
@@ -320,7 +330,7 @@ Verdict judge_barriers(const Reach& reach, const MemoryNames& names) {
   }
   if (const auto again = find_definition(reach, barrier_names)) return refused(*again);
   std::set<std::string_view> racy = names.local;
-  // A barrier for global memory also orders the kernel's stores to it.
+  // A barrier for global memory also orders the kernel's stores to global memory.
   const auto is_global_fence = [](std::string_view word) {
     return word == "CLK_GLOBAL_MEM_FENCE" || word == "CLK_IMAGE_MEM_FENCE";
   };
@@ -331,8 +341,8 @@ Verdict judge_barriers(const Reach& reach, const MemoryNames& names) {
   return unless_decisive("without barriers", find_control(reach, racy));
 }
 
-/// True if atom_ functions may operate on 64-bit words, whose functions have the names of 32-bit
-/// ones.
+/// True if atom_ functions may operate on 64-bit words. The 64-bit functions have the same names as
+/// the 32-bit functions.
 bool has_wide_atomics(const Reach& reach) {
   return std::any_of(reach.texts().begin(), reach.texts().end(), [](const Lexed& lexed) {
     return std::any_of(lexed.pragmas.begin(), lexed.pragmas.end(),
@@ -364,8 +374,8 @@ Verdict judge_atomics(const Reach& reach) {
   return unless_decisive("with lost updates", find_control(reach, racy));
 }
 
-/// Judges the removal of lanes, without which only the stores of the first lane remain, by all
-/// lanes of a sub-group.
+/// Returns the verdict on the removal of lanes. Without lanes, all lanes of a sub-group store the
+/// values of the first lane to the first lane's addresses.
 Verdict judge_lanes(const Reach& reach, const MemoryNames& names) {
   if (const auto again = find_definition(reach, renamed_without_lanes)) return refused(*again);
   if (is_hidden_call(reach, renamed_without_lanes)) return refused(hidden_call);
@@ -387,7 +397,8 @@ Verdict judge_lanes(const Reach& reach, const MemoryNames& names) {
   return unless_decisive("without the stores of other lanes", find_control(reach, left_out));
 }
 
-/// Judges the removal of fences, without which other work-items may observe stores late.
+/// Returns the verdict on the removal of fences. Without fences, other work-items may observe
+/// stores late.
 Verdict judge_fences(const Reach& reach, const MemoryNames& names,
                      const FencesInAssembly& assembly) {
   if (find_one_of(reach, fence_names) == nullptr && !assembly.is_any) {
@@ -400,7 +411,7 @@ Verdict judge_fences(const Reach& reach, const MemoryNames& names,
   return unless_decisive("without fences", find_control(reach, racy));
 }
 
-/// Judges the replacement of special functions, which then return wrong values.
+/// Returns the verdict on the replacement of special functions, which then return wrong values.
 Verdict judge_functions(const Reach& reach) {
   if (find_one_of(reach, special_functions) == nullptr) {
     return {Possibility::not_present, "no special function in the text"};
@@ -440,7 +451,8 @@ Judgement judge(const Program& program, std::string_view kernel) {
   const MemoryNames names = find_memory_names(reach);
   const Verdict folding = judge_folding(reach, names);
   const FencesInAssembly assembly = find_fences_in_assembly(reach);
-  // Groups that depend on each other must not lose lanes or fences, or run without other groups.
+  // If groups depend on each other, removing lanes or fences is unsafe, and so is running only some
+  // groups.
   const bool is_folded = folding.possibility == Possibility::usable;
   return {.renaming = renaming,
           .folding = folding,

@@ -35,8 +35,8 @@ class Lexer {
   }
 
  private:
-  /// Moves to the next token; returns false at the end. Sets `began_line` if a line begins on the
-  /// way.
+  /// Moves to the next token; returns false at the end of the text. Sets `began_line` to true if a
+  /// new line begins before the token.
   bool skip_space(bool& began_line) {
     while (at_ < text_.size()) {
       if (is_space(text_[at_])) {
@@ -55,7 +55,7 @@ class Lexer {
     return at_ != begin;
   }
 
-  /// Moves to the next token of the line; returns false at its end.
+  /// Moves to the next token of the line; returns false at the end of the line.
   bool skip_space_in_line() {
     while (at_ < text_.size() && text_[at_] != '\n') {
       if (is_space(text_[at_])) {
@@ -95,8 +95,8 @@ class Lexer {
     return end - at_;
   }
 
-  // Returns the size of a number, which may contain a sign after an exponent's letter: 0x1.8p+3f,
-  // 1e-5.
+  // Returns the size of the number at the current position. A number may contain a sign after the
+  // letter of an exponent: 0x1.8p+3f, 1e-5.
   [[nodiscard]] std::size_t number_size() const {
     std::size_t end = at_ + 1;
     while (end < text_.size()) {
@@ -111,7 +111,7 @@ class Lexer {
   }
 
   [[nodiscard]] std::size_t sign_size() const {
-    // Signs of several characters, longer ones first.
+    // Signs of more than one character, the longest first, so that `<<=` is not read as `<<`.
     static constexpr std::array<std::string_view, 22> signs{
         "<<=", ">>=", "...", "->", "++", "--", "<<", ">>", "<=", ">=", "==",
         "!=",  "&&",  "||",  "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^="};
@@ -131,7 +131,7 @@ class Lexer {
     if (line[0].is("define")) {
       read_macro(line);
     } else if (line[0].is("pragma")) {
-      // Pragmas name extensions, which show what a program can do.
+      // The tokens of pragmas are kept, because they name extensions that the program uses.
       lexed_.pragmas.insert(lexed_.pragmas.end(), line.begin() + 1, line.end());
     }
   }
@@ -156,7 +156,7 @@ class Lexer {
   const Spliced& spliced_;
   std::string_view text_;
   std::size_t at_{0};
-  std::size_t conditions_{0};  // number of open #if
+  std::size_t conditions_{0};  // number of #if without their #endif so far
   Lexed lexed_{};
 };
 
@@ -171,7 +171,7 @@ void pair_brackets(std::vector<Token>& tokens) {
     if (sign == '(' || sign == '[' || sign == '{') {
       open.push_back(i);
     } else if (sign == ')' || sign == ']' || sign == '}') {
-      // After a mismatch, no open bracket has a partner.
+      // After mismatched brackets, the brackets that are still open get no partner.
       if (open.empty() || partner(tokens[open.back()].text.front()) != sign) {
         open.clear();
         continue;

@@ -7,22 +7,24 @@
 namespace clprobe::prelude {
 namespace {
 
-/// Function with its positions in the tokens of the text.
+/// Function, with positions as indices of tokens in the text.
 struct Function {
   std::string_view name{};
   bool is_kernel{false};
-  bool may_be_kernel{false};  ///< true if it is a kernel, or has a qualifier that may be a macro
-  std::size_t begin{0};       ///< start of the declaration, with attributes and qualifiers
-  std::size_t parameters_open{0};  ///< opening parenthesis
+  bool may_be_kernel{false};  ///< true for a kernel, or if a qualifier may be a macro for `kernel`
+  std::size_t begin{0};       ///< start of the declaration, including attributes and qualifiers
+  std::size_t parameters_open{0};  ///< opening parenthesis of the parameters
   std::size_t parameters_close{0};
-  std::size_t body_open{0};  ///< opening brace
+  std::size_t body_open{0};  ///< opening brace of the body
   std::size_t body_close{0};
 };
 
-/// Returns `kernel` and the macros that expand to it (hashcat's KERNEL_FQ).
+/// Returns the words that declare a kernel: `kernel`, `__kernel`, and macros that expand to either
+/// word (hashcat's KERNEL_FQ).
 std::set<std::string_view> kernel_qualifiers(const Lexed& lexed) {
   std::set<std::string_view> qualifiers{"kernel", "__kernel"};
-  // Each pass finds macros that expand to those found before; four suffice in practice.
+  // Each pass finds macros that expand to macros of the previous pass. Four passes suffice in
+  // practice.
   for (int depth = 0; depth < 4; ++depth) {
     for (const Macro& macro : lexed.macros) {
       const bool is_one =
@@ -35,7 +37,8 @@ std::set<std::string_view> kernel_qualifiers(const Lexed& lexed) {
   return qualifiers;
 }
 
-/// Returns the function whose body opens at `brace`, if there is one: NAME ( ... ) ATTRIBUTES {
+/// Returns the function whose body opens at `brace`, as in NAME ( ... ) ATTRIBUTES {. Returns
+/// nothing if no function precedes the brace.
 std::optional<Function> function_before(Tokens code, std::size_t begin, std::size_t brace) {
   std::size_t close = brace;
   while (close > begin + 2 && code[close - 1].is(")")) {
@@ -65,12 +68,12 @@ std::string joined(Tokens tokens) {
   return text;
 }
 
-/// Returns the name of a parameter, its last word: `a` in `global float* restrict a[4]`.
+/// Returns the name of a parameter, which is the last word: `a` in `global float* restrict a[4]`.
 std::string name_of(Tokens parameter) {
   std::string name;
   for (const Token& token : parameter) {
     if (token.is("[") || token.is("__attribute__")) break;
-    if (token.is("(")) return "";  // arguments of a macro
+    if (token.is("(")) return "";  // a macro with arguments makes the parameter
     if (token.kind == TokenKind::word) name = token.text;
   }
   return parameter.size() > 1 ? name : "";
@@ -85,15 +88,16 @@ std::vector<Parameter> parameters_of(Tokens between) {
   return parameters;
 }
 
-/// Finds the functions with a body, up to the first brackets that do not match, for instance
-/// because of branches of #if.
+/// Returns the functions with a body. The search stops at the first brackets that do not match, for
+/// instance because branches of #if contain different brackets.
 std::vector<Function> find_functions(const Lexed& lexed) {
   const Tokens code = lexed.code;
   const std::set<std::string_view> qualifiers = kernel_qualifiers(lexed);
   std::vector<Function> functions;
   std::size_t begin = 0;
   for (std::size_t i = 0; i < code.size(); ++i) {
-    // The braces of `extern "C" {`, which only C++ compilers read, enclose no function.
+    // The braces of `extern "C" {` do not enclose a function's body. Only C++ compilers read these
+    // braces.
     const bool is_linkage = i >= 2 && code[i].is("{") && code[i - 2].is("extern") &&
                             code[i - 1].kind == TokenKind::quoted;
     if (is_linkage || code[i].is(";") || code[i].is("}")) begin = i + 1;
@@ -148,7 +152,8 @@ Part part_of(const Macro& macro) {
           .is_conditional = macro.is_conditional,
           .body = macro.body,
           .parameters = macro.parameters,
-          // A macro can write through each parameter, since it contains the arguments themselves.
+          // A macro can write through each of its parameters, because the compiler inserts the
+          // arguments themselves.
           .are_pointers = std::vector<bool>(macro.parameters.size(), true)};
 }
 
@@ -177,7 +182,7 @@ Reach::Reach(const Program& program, std::string_view kernel) {
   for (const Lexed& lexed : texts_) {
     add_type_names(lexed.code);
     for (const Function& function : find_functions(lexed)) {
-      // The launched function is a kernel, even if its qualifier has an unknown name.
+      // The requested function counts as a kernel even if its qualifier has an unknown name.
       is_there = is_there || (function.may_be_kernel && function.name == kernel);
       known_.emplace(function.name, part_of(lexed, function));
     }
@@ -186,13 +191,13 @@ Reach::Reach(const Program& program, std::string_view kernel) {
   if (!is_there) return;
   visit(kernel);
   bool reaches_all = false;
-  // Visits may add parts.
+  // The loop uses an index, because visits may add elements to `parts_`.
   for (std::size_t i = 0; i != parts_.size(); ++i) {  // NOLINT(modernize-loop-convert)
     const Part part = parts_[i];
     for (const Tokens tokens : {part.signature, part.body}) {
       for (const Token& token : tokens) {
         if (token.kind == TokenKind::word) visit(token.text);
-        // An operator ## can make any name, so the kernel may reach everything.
+        // The operator ## can make any name, so the kernel may reach all functions and macros.
         if (!token.is("##") || reaches_all) continue;
         reaches_all = true;
         for (const auto& each : known_) visit(each.first);
@@ -211,7 +216,8 @@ void Reach::add_type_names(Tokens code) {
   for (std::size_t i = 0; i < code.size(); ++i) {
     if (code[i].is("typedef")) is_typedef = true;
     if (!is_typedef || !code[i].is(";")) continue;
-    // Members of a struct count as types as well, which finds too many casts rather than too few.
+    // Members of a struct in a typedef count as types as well. The result is too many casts rather
+    // than too few.
     if (code[i - 1].kind == TokenKind::word) type_names_.insert(code[i - 1].text);
     const bool is_end = i + 1 == code.size() || !code[i + 1].is("}");
     if (is_end && code[i - 1].kind == TokenKind::word) is_typedef = false;

@@ -52,7 +52,7 @@ class Reach {
   std::multimap<std::string_view, Part> known_{};
   std::set<std::string_view> type_names_{};
   std::vector<Part> parts_{};
-  /// index in `parts_` of the first function or macro with each name
+  /// Index in `parts_` of the first function or macro with each name.
   std::map<std::string_view, std::size_t> indices_{};
 };
 

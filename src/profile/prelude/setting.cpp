@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings packed into a launch (cl/prelude.clh reads the bits), the working-set reductions to
-// measure, and clprobe's texts for a program.
+// Settings packed into a launch's offset (cl/prelude.clh reads the bits), the working-set
+// reductions to measure, and the texts to put before a program.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 namespace clprobe::prelude {
 namespace {
 
-// Bits of the packed setting. NVIDIA's drivers keep offsets in 32 bits, and some treat the last bit
-// as a sign.
+// Bit positions in the packed setting. Bits 0 to 30 are used: NVIDIA's drivers keep offsets in 32
+// bits, and some of them treat bit 31 as a sign.
 constexpr unsigned dimensions_bit = 0;
 constexpr std::array<unsigned, 3> folding_bits{2, 7, 12};
 constexpr unsigned barriers_bit = 27;
@@ -25,7 +25,7 @@ constexpr unsigned atomics_bit = 28;
 constexpr unsigned lanes_bit = 29;
 constexpr unsigned fences_bit = 30;
 
-// Maximum number of groups, since the masks of cl/prelude.clh have 31 bits.
+// Maximum number of groups per dimension, because the masks of cl/prelude.clh have 31 bits.
 constexpr std::uint64_t max_groups = (std::uint64_t{1} << no_folding) - 1;
 
 constexpr const char* driver_chooses = "the driver chooses the work-group size";
@@ -42,7 +42,9 @@ void check_offset(const NdRange& launch) {
       "for its settings, so that it must be 0");
 }
 
-/// Refuses groups that the launch lacks, and smaller last groups, which lack work-items.
+/// Throws SettingError for a reduction to more groups of full size than dimension `d` has. A
+/// smaller last group does not count, because it has too few work-items to do the work of another
+/// group.
 void check_dimension(const NdRange& launch, const Setting& setting, std::size_t d) {
   const std::uint32_t exponent = setting.exponents.at(d);
   if (exponent == no_folding) return;
@@ -57,7 +59,7 @@ void check_dimension(const NdRange& launch, const Setting& setting, std::size_t 
 
 void check_setting(const NdRange& launch, const Setting& setting) {
   for (std::size_t d = 0; d < 3; ++d) {
-    // Groups may be as small as one work-item if the driver chooses their size.
+    // If the driver chooses the group size, a group may be as small as one work-item.
     if (launch.global.at(d) / std::max<std::uint64_t>(launch.local.at(d), 1) >= max_groups) {
       throw SettingError(fmt::format("too many groups in dimension {}", d));
     }
@@ -151,13 +153,14 @@ std::vector<Setting> fold_sweep(const NdRange& launch) {
   for (std::size_t d = 0; d < 3; ++d) {
     if (launch.local.at(d) == 0) return sweep;
     const std::uint64_t whole = launch.global.at(d) / launch.local.at(d);
-    // Launches of one smaller group cannot be reduced.
+    // A dimension with a single group that is smaller than the group size cannot be reduced.
     if (whole > 0) setting.exponents.at(d) = std::min(no_folding - 1, floor_log2(whole));
   }
   sweep.emplace_back();
   std::uint64_t before = count_distinct_groups(launch, sweep.back());
   while (true) {
-    // The first reduction of a power of two would be all groups again, so it is skipped.
+    // If the number of groups is a power of two, the first reduction would keep all groups, so it
+    // is skipped.
     const std::uint64_t distinct = count_distinct_groups(launch, setting);
     if (distinct < before) sweep.push_back(setting);
     before = distinct;

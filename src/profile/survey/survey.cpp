@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums of launches, the choice of typical launches, and the JSON between the layer and clprobe: the
-// survey of a process, and the launches to capture. A survey comes from another program's process,
-// so the reader checks everything.
+// survey of a process, and the launches to capture. The reader checks all values, because another
+// program's process writes the survey.
 #include "profile/api/survey.hpp"
 
 #include <nlohmann/json.hpp>
@@ -19,7 +19,7 @@ namespace clprobe::survey {
 
 using Json = nlohmann::json;
 
-// Functions that nlohmann finds by the types' namespace.
+// Conversions of types; nlohmann looks for them in the namespace of each type.
 void to_json(Json& json, ProgramKind kind);
 void from_json(const Json& json, ProgramKind& kind);
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Process, id, name)
@@ -67,22 +67,25 @@ constexpr std::array kind_words{
     Word{ProgramKind::intermediate, "il"}, Word{ProgramKind::built_in, "built-in"},
     Word{ProgramKind::unknown, "unknown"}};
 
-/// Returns the sum, or the maximum on overflow: a driver may report any number as a time.
+/// Returns the sum of `a` and `b`, or the maximum number on overflow, because a driver may report
+/// any number as a time.
 std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
   const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
   return b > most - a ? most : a + b;
 }
 
-// Limits above those of the layer, which writes at most 20,000 rows of a few kB each.
+// Limits of the reader (inclusive), above those of the layer. The layer writes at most 20,000 rows
+// of a few kB each.
 constexpr std::size_t max_rows = 100'000;
 constexpr std::size_t max_wanted = 100;
 
-/// Returns the document on one line, in ASCII. Bytes of names that are not UTF-8 become U+FFFD.
+/// Returns the document on one line, in ASCII. Bytes that are not valid UTF-8 become U+FFFD.
 std::string one_line(const Json& document) {
   return document.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
-/// Parses a text and calls `read` with the document. Errors of nlohmann become FormatError.
+/// Parses a text and returns the result of `read` for the document. Errors of nlohmann are thrown
+/// as FormatError.
 template <typename Read>
 auto read_document(std::string_view text, const Json::parser_callback_t& check, const Read& read) {
   try {
@@ -94,8 +97,8 @@ auto read_document(std::string_view text, const Json::parser_callback_t& check, 
   }
 }
 
-/// Refuses negative and fractional numbers and numbers beyond 64 bits, which nlohmann would
-/// convert.
+/// Throws FormatError for negative and fractional numbers and for numbers beyond 64 bits, because
+/// nlohmann would convert them.
 bool expect_counts(int /*depth*/, Json::parse_event_t /*event*/, const Json& value) {
   if (value.is_number() && !value.is_number_unsigned()) {
     throw FormatError("a survey has a number that is not a count");
@@ -163,13 +166,13 @@ TimedLaunch typical_launch(std::span<const TimedLaunch> launches) {
     total_ns += static_cast<double>(each.ns);
     ++count;
   }
-  // Distance from the mean: `near` for all times within that factor of the mean.
+  // Distance from the mean as a factor. All times within a factor of 1.25 have equal distances.
   const auto distance = [&](const TimedLaunch& launch) {
     const double ratio = std::max(1.0, static_cast<double>(launch.ns)) * count / total_ns;
     return std::max({ratio, 1.0 / ratio, near});
   };
   if (total_ns <= 0.0) return typical;
-  // Two or three launches always include one that takes most of the time, so the longest must
+  // Of two or three launches, one often takes most of the time, so the longest launch must also
   // exceed twice the mean.
   const auto longest_ns = static_cast<double>(longest.ns);
   if (longest_ns > total_ns / 2.0 && longest_ns * count > 2.0 * total_ns) return longest;
@@ -204,7 +207,8 @@ void sort_by_time(Survey& survey) {
   std::sort(survey.rows.begin(), survey.rows.end(), [](const Row& a, const Row& b) {
     if (a.sum.total_ns != b.sum.total_ns) return a.sum.total_ns > b.sum.total_ns;
     if (a.sum.launches != b.sum.launches) return a.sum.launches > b.sum.launches;
-    return a.signature < b.signature;  // equal runs give equal tables
+    // The order of equal times is fixed, so that equal runs give equal tables.
+    return a.signature < b.signature;
   });
 }
 
@@ -287,7 +291,7 @@ double event_clock_factor(const ClockCheck& clock) {
 }
 
 bool has_doubtful_times(const Survey& survey) {
-  // Minimum time of a kernel: starting a work-group takes longer on any device.
+  // Minimum time of a kernel in ns, because starting a work-group takes longer on any device.
   constexpr std::uint64_t shortest_kernel_ns = 10;
   const Sum total = survey.total();
   return total.timed > 0 &&
