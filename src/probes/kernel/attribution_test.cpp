@@ -105,7 +105,7 @@ TEST_CASE(
   CHECK(folding->cached_groups == 4);
   CHECK(folding->fastest_cached_groups == 4);
   CHECK(folding->fastest_groups == 1);
-  // `min_groups` limits the number from below.
+  // `min_groups` is the lower limit of `cached_groups`.
   FoldingOptions full = far;
   full.min_groups = 8;
   CHECK(find_folding(sweep_of(ns), full)->cached_groups == 8);
@@ -180,7 +180,7 @@ TEST_CASE("what may cost much is not said to cost nothing: samples that scatter 
       "to decide: close other programs, or repeat with --thorough.");
   CHECK(
       advice(0.3, 1.27).starts_with("Up to 100 % of the kernel's time may be due to last cache, "));
-  // A found cause is the advice even if an unresolved cause may cost more.
+  // A found cause gives the advice even if an unresolved cause may cost more.
   causes.causes = {{.row = {"lanes", "lanes"}, .state = CauseState::found, .share = 0.3},
                    {.row = {"memory", "memory"}, .share_interval = {-0.2, 0.9}}};
   CHECK(kernel_advice(causes).starts_with(

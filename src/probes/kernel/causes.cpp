@@ -54,9 +54,9 @@ bool is_clearly_faster(const FoldedTime& after, const FoldedTime& before) {
 /// Returns the index of the largest number of groups whose data fits the last cache.
 ///
 /// Groups may access more than their share of the buffers, so the number at index `fitting` may
-/// still access main memory. The search goes on to smaller numbers while each clearly takes less
-/// time, down to a sixteenth (inclusive). This limit keeps the search above the numbers that fit
-/// L1, which is much smaller than the shared cache.
+/// still access main memory. The search goes on to smaller numbers while each smaller number
+/// clearly takes less time, down to a sixteenth (inclusive). This limit keeps the search above the
+/// numbers that fit L1, which is much smaller than the shared cache.
 std::size_t find_cached(const std::vector<FoldedTime>& sorted, std::size_t fitting,
                         std::uint64_t min_groups) {
   constexpr std::uint64_t max_reach = 16;
@@ -130,8 +130,8 @@ void bound_by_collisions(KernelCause& cause, const Folding& folding, std::uint64
   cause.reason = cause.reason.empty() ? "at least: " + collide : cause.reason + "; " + collide;
 }
 
-/// Returns the cost of memory, divided between main memory and the last cache if the working-set
-/// curve shows a number of groups that fits the last cache.
+/// Returns the cost of memory. The cost is divided between main memory and the last cache if the
+/// working-set curve shows which number of groups fits the last cache.
 std::vector<KernelCause> split_memory(const KernelTimes& times, const KernelCauses& found,
                                       const Cost& whole) {
   const Folding& folding = *found.folding;

@@ -226,9 +226,10 @@ struct Occupancy {
   KernelCause fewer{};
 };
 
-/// Returns the cost of running fewer resident groups; nothing without times. The launch with
-/// minimum padding stands for the unchanged kernel. It is compared with the launch of the most
-/// groups up to half as many, or with the launch of the fewest groups. `times` may have any order.
+/// Returns the cost of running fewer resident groups; nothing without times. The unchanged kernel
+/// is the launch with minimum padding. It is compared with the launch of the largest number of
+/// groups up to half as many (inclusive). If no launch has so few groups, the launch with the
+/// fewest groups is used. `times` may have any order.
 std::optional<Occupancy> find_occupancy(std::span<const ResidentTime> times);
 
 /// Cost of the partial wave: the gain if its groups took as long per group as the groups of full

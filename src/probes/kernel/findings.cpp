@@ -81,8 +81,8 @@ void add_believed(const KernelCauses& causes, const std::string& series, Finding
   if (causes.total.ns > 0.0) add_stack(causes, series, found);
 }
 
-/// Adds findings on the causes of the kernel with that label. Returns the causes, or the reason why
-/// no cause is reported.
+/// Adds findings on the causes of the kernel with label `label`. Returns the causes, or the reason
+/// why no cause is reported.
 KernelCauses add_causes(const DeviceInfo& device, std::span<const Point> points,
                         const std::string& label, Findings& found) {
   const KernelTimes times = gather_times(device, points, label);
@@ -213,7 +213,7 @@ void add_counted(const KernelOccupancy& filled, const std::string& series, Findi
   found.findings.push_back(std::move(tail));
 }
 
-/// Adds findings on how the groups of the kernel with that label fill the device. Returns the
+/// Adds findings on how the groups of the kernel with label `label` fill the device. Returns the
 /// reported costs.
 KernelOccupancy add_occupancy(const DeviceInfo& device, std::span<const Point> points,
                               const std::string& label, Findings& found) {

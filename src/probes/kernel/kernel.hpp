@@ -105,38 +105,48 @@ struct Shape {
 };
 
 // Names of the facts about the replay.
-/// 1 if two replays give equal bytes, otherwise 0
+
+/// 1 if two replays give equal bytes, otherwise 0.
 inline constexpr std::string_view deterministic_fact = "deterministic";
 /// Bytes that differ between two replays, per million bytes that the kernel writes.
 inline constexpr std::string_view differing_fact = "differing_ppm";
-/// 1 or 0; the fact is absent if unknown
+/// 1 if the replay gives the program's bytes, otherwise 0; absent if unknown.
 inline constexpr std::string_view equal_fact = "equal_to_app";
 /// Names of the buffers whose bytes are equal in two replays but differ from the program's bytes.
 /// The fact is absent if no buffer differs.
 inline constexpr std::string_view wrong_buffers_fact = "wrong_buffers";
+
 // Names of the facts about the program, from the bundle. Times are whole nanoseconds.
-/// time of the recorded launch in the program
+
+/// Time of the recorded launch in the program.
 inline constexpr std::string_view app_ns_fact = "app_ns";
 inline constexpr std::string_view app_mean_ns_fact = "app_mean_ns";
-/// Share of the program's device time that all launches of the kernel take, in parts per million.
+/// Share of the program's device time that the kernel's launches take, in parts per million.
 inline constexpr std::string_view app_share_fact = "app_share_ppm";
 inline constexpr std::string_view app_launches_fact = "app_launches";
+
 // Names of the facts about launches with entry code.
+
 /// Unused local memory of each group.
 inline constexpr std::string_view padding_fact = "padding_bytes";
 /// Number of groups that the device runs at the same time, counted by the entry code.
 inline constexpr std::string_view resident_fact = "resident_groups";
+
 // Names of the facts about concurrent launches. `noise_amount`: number of launches of each copy, or
-// number of loads of each work-item. `noise_ns`: time of one copy, or of the loads, by themselves.
+// number of loads of each work-item. `noise_ns`: time in ns of one copy, or of the loading kernel,
+// without concurrency.
 inline constexpr std::string_view noise_amount_fact = "noise_amount";
 inline constexpr std::string_view noise_ns_fact = "noise_ns";
+
 // Names of the facts that the plan sets: sizes of the launch and the device, and for each factor
 // the reason for its absence ("memory_absence").
-/// total size of the launch's buffers
+
+/// Total size of the launch's buffers.
 inline constexpr std::string_view buffer_bytes_fact = "buffer_bytes";
 inline constexpr std::string_view last_cache_fact = "last_cache_bytes";
 
-/// Returns the name of the fact for element `index` of a list, counted from 1: "level_1_bytes".
+/// Returns the name of the fact for element `index` of a list. The index counts from 0, but names
+/// count from 1: "level_1_bytes".
 inline std::string fact_at(std::string_view format, std::size_t index) {
   return fmt::format(fmt::runtime(format), index + 1);
 }
@@ -195,13 +205,13 @@ inline std::string_view label_of(std::string_view series) {
   return series.substr(0, series.find(", "));
 }
 
-/// Returns the points of the first pass. The points are the plain launch, instrumented launches
-/// without causes or with fewer distinct groups, and launches with fewer resident groups.
+/// Returns the points of the first pass: the program's launch; the instrumented launch with
+/// decreasing numbers of distinct groups, or without other causes; and launches with decreasing
+/// numbers of resident groups.
 Plan plan(const DeviceInfo& device, const Request& request);
 
-/// Returns the points that depend on the times of the first pass. The points combine the fastest
-/// working-set reduction with the removal of other causes, run concurrent launches, or launch only
-/// full waves.
+/// Returns the points that depend on the times of the first pass: the fastest working-set reduction
+/// together with other removed causes, concurrent launches, and the launch of full waves.
 std::vector<Point> refine(const DeviceInfo& device, const Request& request,
                           std::span<const Point> points);
 
@@ -224,17 +234,17 @@ Preparer open(Session& session);
 /// pointers to float.
 std::vector<bool> objects_of_floats(const bundle::Bundle& bundle);
 
-/// True if each float of `second` differs from the float of `first` at the same index by at most a
-/// thousandth of the range of `first`. The range includes 0. Non-finite floats must be equal. False
-/// if the lengths differ or are not a multiple of 4 bytes.
+/// True if the floats of `first` and `second` at equal indices differ by at most a thousandth of
+/// the range of `first`. The range includes 0. Non-finite floats must be equal. False if the
+/// lengths differ or are not a multiple of 4 bytes.
 bool are_close_floats(std::string_view first, std::string_view second);
 
-/// Returns the times of the kernel with that label. A factor is refused if one of its launches is
-/// missing.
+/// Returns the times of the kernel with label `label`. A factor is refused if one of its launches
+/// is missing.
 KernelTimes gather_times(const DeviceInfo& device, std::span<const Point> points,
                          const std::string& label);
 
-/// Returns the costs of how the groups of the kernel with that label fill the device. Returns
+/// Returns the costs of how the groups of the kernel with label `label` fill the device. Returns
 /// nothing if no launch counted resident groups.
 std::optional<KernelOccupancy> gather_occupancy(const DeviceInfo& device,
                                                 std::span<const Point> points,

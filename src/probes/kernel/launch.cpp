@@ -23,9 +23,10 @@
 namespace clprobe::kernel {
 namespace {
 
-/// Returns the bytes to access to replace the contents of all caches: four times the last cache.
-/// The last cache counts as at least 64 MiB on GPUs and 8 MiB on CPUs, because drivers may report
-/// another cache. NVIDIA's driver reports 4 MiB on an H100 with 50 MiB of L2.
+/// Returns the number of bytes to access to replace the contents of all caches: four times the last
+/// cache, but at most 512 MiB or the device's maximum allocation. The last cache counts as at least
+/// 64 MiB on GPUs and 8 MiB on CPUs, because drivers may report another cache. NVIDIA's driver
+/// reports 4 MiB on an H100 with 50 MiB of L2.
 std::uint64_t flush_bytes(const DeviceInfo& device, std::uint64_t last_cache) {
   constexpr std::uint64_t times = 4;
   const Bytes usual = is_gpu(device) ? mebibytes(64) : mebibytes(8);

@@ -57,8 +57,8 @@ TEST_CASE("kernel: its working set lies in a level that latency found, and folde
         "fit in global 1.");
   CHECK(sentence_of({64, 8192, 1U << 20U}) == sentence_of({64, 8192}));
   CHECK(sentence_of({16384, 90000}) == "The kernel's buffers of 8 KiB fit in global 1 (16 KiB).");
-  // A cache of 7 bytes is smaller than the share of a single group (8 bytes), so it does not
-  // appear.
+  // A cache of 7 bytes is smaller than the share of a single group (8 bytes), so the sentence omits
+  // the cache.
   CHECK(sentence_of({7, 4096}) ==
         "The kernel's buffers of 8 KiB exceed global 2 (4 KiB); reduced to 512 distinct groups "
         "they fit in global 2.");

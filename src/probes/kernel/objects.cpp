@@ -42,7 +42,7 @@ cl_image_desc description_of(const Image& image, cl_mem buffer) {
   if (image.kind == ImageKind::image_2d_array) description.image_array_size = image.pixels[2];
   if (image.kind == ImageKind::image_3d) description.image_depth = image.pixels[2];
   description.image_row_pitch = image.row_bytes;
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-union-access): OpenCL's
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-union-access): the type is OpenCL's
   description.mem_object = buffer;
   return description;
 }
@@ -125,9 +125,9 @@ void copy_pixels(const cl::CommandQueue& queue, const cl::Memory& from, const cl
                  "clEnqueueCopyImage");
 }
 
-// Size in bytes of a guard region. A multiple of the alignment that any device requires for
-// sub-buffers (CL_DEVICE_MEM_BASE_ADDR_ALIGN, 128 bytes to 4 KiB) keeps the alignment of the
-// program's pointers.
+// Size in bytes of a guard region. Devices require sub-buffers to be aligned to 128 bytes up to 4
+// KiB (CL_DEVICE_MEM_BASE_ADDR_ALIGN). With guard regions of 4 KiB, the program's pointers keep
+// their alignment on any device.
 constexpr std::uint64_t guard_bytes = 4096;
 constexpr char guard_byte = '\x5a';
 

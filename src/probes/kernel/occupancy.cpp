@@ -10,8 +10,8 @@
 namespace clprobe::kernel {
 namespace {
 
-/// Ratio of two counts of groups below which the smaller count is fewer. Counts that differ by at
-/// most 5 % count as equal.
+/// Ratio of two numbers of groups below which the smaller number counts as fewer. Numbers that
+/// differ by at most 5 % count as equal.
 constexpr double clearly_fewer = 0.95;
 
 bool is_fewer(const ResidentTime& each, const ResidentTime& base) {

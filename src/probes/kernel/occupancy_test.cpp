@@ -165,7 +165,8 @@ TEST_CASE("the sentence is about the largest share") {
   const std::string little = "Removing any one of the causes saves little: ";
   filled.occupancy->fewer.share = 0.04;
   CHECK(kernel_advice(causes_of(0.02), filled).starts_with(little));
-  // A launch of half as many groups as the device can run is not too small.
+  // A launch with half of the groups that the device can run is large enough, so the advice is not
+  // to use more groups.
   CHECK(kernel_advice(causes_of(0.02), filled_by(66, 0.0, 0.0)).starts_with(little));
   CHECK(kernel_advice(causes_of(0.02), filled_by(65, 0.5, 0.0)) ==
         "The launch has 65 groups, but the device can run 132 groups at once: use more, smaller "

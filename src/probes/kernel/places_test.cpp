@@ -18,9 +18,9 @@ extern const Probe probe;
 
 namespace {
 
-/// Sets the times of 1024 groups, of which 1000 are resident: 500 from half of the padding up, 250
-/// with the maximum padding. The time is inversely proportional to the resident groups. The partial
-/// wave of 24 groups takes as long as a full wave.
+/// Sets the times and resident groups of a launch of 1024 groups. 1000 groups are resident, 500
+/// from 4/8 of the padding up, and 250 with the maximum padding. The time is inversely proportional
+/// to the resident groups. The partial wave of 24 groups takes as long as a full wave.
 void set_resident(std::vector<Point>& points) {
   for (Point& point : points) {
     const auto shape = shape_of<Shape>(point);

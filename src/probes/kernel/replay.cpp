@@ -74,17 +74,17 @@ std::uint64_t free_local_bytes(const cl::Kernel& kernel, const Session& session,
 
 // Maximum number of attempts to start the kernel while loads run. Each attempt doubles the loads.
 constexpr int max_attempts = 6;
-// Minimum total time in ns of the launches of one copy; starting delays of some microseconds are
-// then negligible. The number of launches is limited to `max_launches`.
+// Minimum total time in ns of the launches of one copy, unless the number of launches reaches
+// `max_launches`. Starting delays of some microseconds are then negligible.
 constexpr double queue_ns = 500e3;
 constexpr double max_launches = 64;
 // Maximum ratio of the times of two equal launches. With a larger ratio, the launches do different
 // work, because each launch finds the data that the previous launch left.
 constexpr double max_change = 1.1;
 constexpr int max_tries = 3;
-// Maximum ratio of the time per copy to the time per empty launch at which the driver's starts
-// limit the copies. Such copies show waits only if they take at most half of the time of a single
-// copy.
+// Minimum ratio of the time per copy to the time per empty launch. Below this ratio, the driver's
+// launch rate limits the copies. The copies then show waits only if they take at most half of the
+// time of a single copy.
 constexpr double max_apart = 1.25;
 
 double difference_us(std::uint64_t later, std::uint64_t earlier) {
@@ -181,8 +181,8 @@ const KernelBuild& Replay::build(const Shape& shape) const {
   return has_entry(shape.variant) ? with_entry_.build : built(shape.setting).build;
 }
 
-/// Builds `text` with `preamble` before it. If `launch` is not empty, it runs the new kernel, whose
-/// results must equal those of the plain text.
+/// Builds `text` with `preamble` before it. If `launch` is not empty, `launch` runs the new kernel,
+/// and the results must equal those of the plain text.
 void Replay::rebuild(Rebuilt& rebuilt, const bundle::Bundle& text, const std::string& preamble,
                      std::string_view where, const std::function<void()>& launch) {
   rebuilt.build = {bundle::sha256_of(preamble + build_.sha256), build_.options};

@@ -37,7 +37,7 @@ class Copies {
 
   Copies(Session& session, std::uint64_t count, Launcher launch);
 
-  /// Returns the median time in ns of one launch, of `launches` launches in a single queue.
+  /// Returns the median time in ns of `launches` launches in a single queue.
   double alone_ns(std::uint64_t launches);
   /// Returns the total time in ns of `launches` launches in each queue, divided by the number of
   /// launches in all queues.
@@ -54,15 +54,16 @@ class LoadNoise {
   /// that the loading kernel reads.
   LoadNoise(Session& session, std::string options, cl::Buffer data, std::uint64_t data_bytes);
 
-  /// Launches the kernel with `amount` loads per work-item. Returns once the launch runs, if the
-  /// driver reports the start.
+  /// Launches the loading kernel with `amount` loads per work-item. Returns once the launch runs,
+  /// if the driver reports the start.
   cl::Event start(std::uint32_t amount);
   void finish();
 
-  /// Returns the time in ns of a launch of `amount` loads by itself.
+  /// Returns the time in ns of the loading kernel with `amount` loads per work-item, without
+  /// another kernel at the same time.
   double alone_ns(std::uint32_t amount);
-  /// Returns the number of loads whose launch takes longer than a kernel of `kernel_ns`. Throws
-  /// Unsupported if no number of loads takes measurable time.
+  /// Returns the number of loads per work-item with which the loading kernel runs longer than a
+  /// kernel of `kernel_ns` ns. Throws Unsupported if no number of loads takes measurable time.
   std::uint32_t amount_for(double kernel_ns);
 
  private:
@@ -135,8 +136,8 @@ class Replay {
   Replay(Session& session, const bundle::Bundle& bundle, std::uint64_t flush_bytes);
 
   /// Prepares launches of the variant, and returns facts about them. The first call for an
-  /// instrumented variant builds the instrumented text and checks that its launch leaves the plain
-  /// text's bytes. Throws Unsupported and VoidedPoint.
+  /// instrumented variant builds the instrumented text, and checks that its results equal those of
+  /// the plain text. Throws Unsupported and VoidedPoint.
   Parameters prepare(const Shape& shape);
 
   /// Launches the kernel once with the program's data, and returns the times. Throws VoidedPoint.

@@ -42,7 +42,8 @@ Program chains(std::size_t count) {
   });
 }
 
-/// Returns a program that keeps eight loads in flight, from lines that are far apart.
+/// Returns a program of 8 `amount` loads from lines that are far apart. Eight loads are in flight
+/// at a time.
 Program scattered(std::uint64_t amount) {
   constexpr std::size_t at_once = 8;
   return steps(amount * at_once, [](std::uint64_t i) {
@@ -170,8 +171,8 @@ TEST_CASE("chains: what feels other loads waits for loads") {
   CHECK(found.unattributed_share == 0.5);
   CHECK(chains_in(with(busy(0.2, 1.15))).state == CauseState::found);
   CHECK(chains_in(with(busy(0.2, 1.25))).state == CauseState::refused);
-  // The compute unit is busy for at least 90 % of the time, so other loads slow the kernel only by
-  // taking its issue slots.
+  // The compute unit is busy for 95 % of the time, which is above the limit of 90 %. Other loads
+  // then slow the kernel only by taking its issue slots.
   CHECK(chains_in(with(busy(0.95, 1.5))).state == CauseState::found);
   CHECK(chains_in(with(busy(0.85, 1.5))).state == CauseState::refused);
 }
@@ -212,7 +213,7 @@ TEST_CASE("chains: compute units that copies alone have work for are not waited 
   CHECK(chains_in(with(runs)).share == 0.0);
   CHECK(chains_in(with(runs)).reason ==
         "not resolved: concurrent copies may only fill compute units that the kernel leaves idle");
-  // The groups fill all slots of all compute units, so balance has no effect.
+  // The groups fill all slots of all compute units, so the share of waits needs no correction.
   runs = busy(0.5);
   runs.groups = 800;
   CHECK(chains_in(with(runs)).share == doctest::Approx(0.5));
@@ -283,7 +284,7 @@ TEST_CASE("chains: what waits for loads on a simulated unit is not taken for ari
     REQUIRE(found.causes.size() == 1);
     CHECK(found.causes.front().state == CauseState::refused);
     REQUIRE(found.near_waits);
-    CHECK(found.near_waits->share > 0.86);  // copies of 4 sub-groups hide at most 7/8 of the waits
+    CHECK(found.near_waits->share > 0.86);  // 8 copies hide at most 7/8 of the waits
   }
 }
 

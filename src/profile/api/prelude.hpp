@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Instrumentation that removes causes of waiting from users' kernels. A text before the program
-// (cl/prelude.clh) replaces functions of OpenCL C by macros, so no compiler is needed. Pure.
+// (cl/prelude.clh) replaces functions of OpenCL C by macros, so clprobe needs no compiler. Pure.
 //
 // The offset of a launch in dimension 2 selects the setting at run time, so that all settings run
 // the same binary. Setting 0 is the unchanged kernel.
@@ -147,8 +147,9 @@ class SettingError : public std::runtime_error {
 
 /// Returns the launch with `setting`: three dimensions, and the packed setting as the offset in
 /// dimension 2. Other sizes and offsets are those of `launch`; unused dimensions have size 1 and
-/// offset 0. Throws SettingError if the launch itself uses the offset, or if the setting needs a
-/// known group size or a group that does not exist.
+/// offset 0. Throws SettingError if the launch itself uses this offset. Also throws if a
+/// working-set reduction is impossible: the group size is unknown, or the launch has fewer groups
+/// than distinct groups are requested.
 NdRange encode(const NdRange& launch, const Setting& setting);
 
 /// Returns the number of groups in each dimension; a smaller last group counts as one group. Throws

@@ -146,10 +146,10 @@ struct Survey {
   friend bool operator==(const Survey&, const Survey&) = default;
 };
 
-/// Returns the launch that represents `launches`. A launch that takes most of the time comes first
-/// in the choice, if it exceeds twice the mean. Otherwise the result is the first launch within 25
-/// % of the mean, or the launch nearest to the mean. The program's first launch is chosen only if
-/// there is no other, because drivers compile during the first launch.
+/// Returns the launch that represents `launches`: the longest launch, if it takes more than half of
+/// the time and more than twice the mean. Otherwise returns the first launch within 25 % of the
+/// mean, or the launch nearest to the mean. The program's first launch is chosen only if there is
+/// no other, because drivers compile during the first launch.
 TimedLaunch typical_launch(std::span<const TimedLaunch> launches);
 
 /// Sum of the surveys of several processes, with one row for each signature.
@@ -187,9 +187,9 @@ struct KernelShare {
 /// Returns for each row the share of the row's kernel.
 std::vector<KernelShare> kernel_shares(std::span<const Row> rows);
 
-/// Returns the index of the row to capture for a kernel. The row is one that takes more than half
-/// of the kernel's time, otherwise the row nearest to the mean number of work-items of a launch.
-/// The mean number of work-items is used because it does not vary between runs.
+/// Returns the index of the row to capture for a kernel: a row that takes more than half of the
+/// kernel's time. Otherwise returns the row nearest to the mean number of work-items of a launch,
+/// because this number does not vary between runs.
 std::size_t typical_row(std::span<const Row> rows, const Kernel& kernel);
 
 /// Returns the ratio host time / event time; for example 42 if events report 1/42 of the time.

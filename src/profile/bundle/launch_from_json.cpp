@@ -119,8 +119,8 @@ Enum known_word(const Cursor& cursor) {
 }
 
 Sizes read_pixels(const Cursor& cursor, ImageKind kind) {
-  // Maximum size of an image in pixels per dimension. No device supports it: a row of 2^32 pixels
-  // of 16 bytes takes 64 GiB.
+  // Maximum size of an image in pixels per dimension. No device supports such an image: a row of
+  // 2^32 pixels of 16 bytes takes 64 GiB.
   constexpr std::uint64_t most = std::uint64_t{1} << 32U;
   const std::uint32_t dimensions = dimensions_of(kind);
   if (cursor.size_hint() != dimensions) {
@@ -233,7 +233,7 @@ std::string bytes_in(const Cursor& hex) {
   return bytes;
 }
 
-/// Index of each object by its name.
+/// Indices of the objects, by the names of the objects.
 using Indices = std::map<std::string, std::size_t, std::less<>>;
 
 std::size_t index_in(const Cursor& name, const Indices& indices) {

@@ -68,8 +68,7 @@ bool is_once(const Scanned& header) {
 
 constexpr std::string_view trigraph_backslash = "\?\?/";
 
-/// Returns the position after the line ends at `at` that are removed because of a backslash or its
-/// trigraph.
+/// Returns the position after all line ends at `at` that a backslash, or its trigraph, removes.
 std::size_t skip_splices(std::string_view text, std::size_t at) {
   while (at < text.size()) {
     std::size_t end = at;

@@ -388,8 +388,9 @@ bool claim(std::size_t index) {
   return ::mkdir((capture_folder() + '/' + std::to_string(index)).c_str(), 0700) == 0;
 }
 
-/// Returns the index of the wanted launch that this launch is, and copies its description to
-/// `wanted`. Returns nothing if the launch is not wanted.
+/// Returns the index of the launch in the list of wanted launches, and copies the list's element to
+/// `wanted`. Returns nothing if the launch is not wanted, or if another process captures the
+/// launch.
 std::optional<std::size_t> choose(cl_command_queue queue, cl_kernel kernel,
                                   const bundle::NdRange& range, survey::Wanted& wanted) {
   const survey::Shape shape{range.dimensions, range.global, range.local};

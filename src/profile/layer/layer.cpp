@@ -23,7 +23,7 @@ cl_icd_dispatch& own_table() {
 
 extern "C" {
 
-// NOLINTNEXTLINE(readability-identifier-naming): OpenCL's, as the names of the parameters
+// NOLINTNEXTLINE(readability-identifier-naming): OpenCL names the function and its parameters
 __attribute__((visibility("default"))) cl_int CL_API_CALL
 clGetLayerInfo(cl_layer_info param_name, std::size_t param_value_size, void* param_value,
                std::size_t* param_value_size_ret) {
@@ -39,7 +39,7 @@ clGetLayerInfo(cl_layer_info param_name, std::size_t param_value_size, void* par
   return CL_INVALID_VALUE;
 }
 
-// NOLINTNEXTLINE(readability-identifier-naming): OpenCL's
+// NOLINTNEXTLINE(readability-identifier-naming): OpenCL names the function
 __attribute__((visibility("default"))) cl_int CL_API_CALL
 clInitLayer(cl_uint num_entries, const cl_icd_dispatch* target_dispatch, cl_uint* num_entries_ret,
             const cl_icd_dispatch** layer_dispatch_ret) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // State of the layer in a process, captures of launches, and wrappers of OpenCL functions. The
 // layer must not change what the application observes. No exception leaves the layer. No call waits
-// for a call into a driver by another thread.
+// until another thread returns from a driver.
 #pragma once
 
 // Deprecated functions are wrapped as well, because applications use them.
@@ -184,7 +184,7 @@ class State {
   /// the caller times the launch.
   std::optional<std::size_t> count_untimed(cl_command_queue queue, cl_kernel kernel,
                                            const survey::Shape& shape) noexcept;
-  /// Removes a launch that the driver refused from the count that `count_untimed` added to.
+  /// Undoes `count_untimed` for a launch that the driver refused.
   void take_back(std::size_t row) noexcept;
 
   /// Counts a launch and takes ownership of its event, which may be null. `launch` holds the event
@@ -304,8 +304,8 @@ cl_int capture_launch(cl_command_queue queue, cl_kernel kernel, const bundle::Nd
 /// Sets wrappers of the launch functions, which count, time and capture launches.
 void wrap_launches(cl_icd_dispatch& table);
 
-/// Sets wrappers of the queue functions. All queues get profiling, but the application observes the
-/// properties that it requested.
+/// Sets wrappers of the queue functions. Host queues get profiling, but the application observes
+/// the properties that it requested.
 void wrap_queues(cl_icd_dispatch& table);
 
 /// Sets wrappers that record programs with their texts and options, and kernels with their programs

@@ -37,7 +37,7 @@ void note_part(cl_mem memory, cl_mem whole, const cl_buffer_region& region) {
 }
 
 void note_image(cl_mem memory, const cl_image_desc& description, const char* problem) {
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-union-access): OpenCL's
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-union-access): the type is OpenCL's
   note_memory(memory, {.is_image = true, .lies_in = description.mem_object, .problem = problem});
 }
 

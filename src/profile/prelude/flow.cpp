@@ -137,8 +137,8 @@ bool is_dereference(const Reach& reach, Tokens tokens, std::size_t i) {
   return before.kind == TokenKind::sign && !before.is("]") && !before.is("*");
 }
 
-/// Left-hand side of an assignment: the name of the variable or the memory, and whether it is
-/// memory.
+/// Left-hand side of an assignment: the assigned name, and whether the name is memory or a
+/// variable.
 struct Target {
   std::string_view root{};
   bool is_memory{false};
@@ -159,7 +159,7 @@ std::size_t skip_parentheses(Tokens tokens, std::size_t i, Target& target) {
   return open - 1;
 }
 
-/// Returns the left-hand side of the assignment whose left-hand side ends before `end`.
+/// Returns the left-hand side of an assignment. The left-hand side ends before index `end`.
 Target find_target(const Reach& reach, Tokens tokens, std::size_t end) {
   Target target;
   std::size_t i = end;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judgement of a kernel's text: which causes can be removed, and reasons against the removal of the
-// others.
+// Judgement of a kernel's text: which causes can be removed, and the reasons against removing other
+// causes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace clprobe::prelude {
 namespace {
 
 enum class AtomicKind : std::uint8_t {
-  update,  ///< add, inc, or ...: updates whose returned value may be unused
+  update,  ///< updates (add, inc and others) whose returned value may be unused
   /// Updates of OpenCL 2.0, such as fetch_add and fetch_or. The instrumentation does not replace
   /// typed updates, because their types vary.
   typed_update,
@@ -199,8 +199,8 @@ const Token* find_one_of(const Reach& reach, const Names& names) {
   return find_word(reach, [&](std::string_view word) { return is_among(names, word); });
 }
 
-/// Returns the reason why a definition of one of the names prevents its replacement; nothing if
-/// there is no such definition. If `is_always` is true, only definitions outside #if count.
+/// Returns the reason that forbids replacing `names`: the program defines one of the names. Returns
+/// nothing if the program defines none. If `is_always` is true, only definitions outside #if count.
 /// Definitions inside #if need no check, because `without_redefinitions` makes the build fail if
 /// the compiler reads them.
 template <typename Names>

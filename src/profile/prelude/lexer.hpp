@@ -64,8 +64,8 @@ std::string definitions_in(std::string_view options);
 /// True if `word` is a type, a qualifier or another keyword.
 bool is_keyword(std::string_view word);
 
-/// Returns the first word of an expression that is neither a type nor a qualifier: `a` in
-/// `&((global int*)a)[i]`.
+/// Returns the first word of `expression` that is neither a type nor a qualifier: `a` in `&((global
+/// int*)a)[i]`.
 std::string_view find_root(Tokens expression);
 
 /// True if `word` may be the name of an atomic function.

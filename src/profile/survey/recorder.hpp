@@ -66,7 +66,7 @@ class Recorder {
   /// the row. Otherwise counts nothing and returns `no_row`.
   std::size_t count_untimed(Handle kernel, std::uint32_t device, const Shape& shape,
                             std::uint64_t enough);
-  /// Removes a launch from the count that `count_untimed` added to.
+  /// Undoes `count_untimed` for one launch of `row`.
   void take_back(std::size_t row);
   /// Returns the number of launches of a row so far. The number is also the ordinal of the row's
   /// last launch.
