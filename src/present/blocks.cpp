@@ -25,7 +25,8 @@ struct LevelRow {
   std::vector<const Finding*> cells{};  ///< one finding per name; null if missing
 };
 
-/// Findings, except advice, by series and level. Names and series are in order of first appearance.
+/// Findings, except advice, as a grid: a row per series and level, a column per name. Names and
+/// series are in order of first appearance.
 struct FindingGrid {
   std::vector<std::string> names{};
   std::vector<LevelRow> rows{};
@@ -42,7 +43,7 @@ FindingGrid arrange(std::span<const Finding> findings) {
     if (finding.role == Role::advice) continue;
     const auto name = std::ranges::find(grid.names, finding.name);
     const auto column = static_cast<std::size_t>(name - grid.names.begin());
-    // A second finding of a name and level gets a separate row.
+    // If a level has a second finding with this name, that finding gets a separate row.
     auto row = std::ranges::find_if(grid.rows, [&](const LevelRow& each) {
       return each.series == finding.series && each.level == finding.level &&
              each.cells[column] == nullptr;
@@ -65,8 +66,8 @@ FindingGrid arrange(std::span<const Finding> findings) {
 
 bool is_time(const Finding* finding) { return finding != nullptr && finding->unit == "seconds"; }
 
-/// Returns the cell of a finding. Cycles next to a time have no interval, since it equals that of
-/// the time.
+/// Returns the cell of a finding. If the row also has a time, cycles have no interval, since their
+/// relative interval equals that of the time.
 Cell cell_of(const Finding* finding, const LevelRow& row) {
   if (finding == nullptr) return {};
   const bool is_repeated = finding->unit == "cycles" && std::ranges::any_of(row.cells, is_time);
@@ -81,7 +82,8 @@ bool is_empty(const Cell& cell) {
   return cell.text.empty() && cell.aside.empty() && cell.reason.empty();
 }
 
-/// Returns the CSS class of a colour, named after a verdict; empty if there is none.
+/// Returns the CSS class of a colour, which is the name of a verdict; empty for a colour without a
+/// class.
 std::string_view class_of(Ink ink) {
   switch (ink) {
     case Ink::good:
@@ -109,7 +111,7 @@ std::string markdown_cell(const Cell& cell) {
 }
 
 std::string html_cell(const Cell& cell) {
-  constexpr std::size_t long_reason = 160;  // characters that would make a narrow column tall
+  constexpr std::size_t long_reason = 160;  // characters; longer reasons get a wider column
   if (is_empty(cell)) return "<td class=\"none\">&#183;</td>";
   const char* const kind = cell.reason.size() > long_reason ? "reason long" : "reason";
   std::string html =
@@ -128,7 +130,8 @@ std::string html_cell(const Cell& cell) {
   return html + "</td>";
 }
 
-/// Returns the number of rows from `first` on with one first name; 1 if rows have only one name.
+/// Returns the number of consecutive rows from `first` on that have equal first names; 1 if the
+/// table has only one column of names.
 std::size_t rows_alike(const Table& table, std::size_t first) {
   std::size_t last = first + 1;
   const auto name = [&](std::size_t row) { return table.rows[row].front().text; };
@@ -175,12 +178,12 @@ std::string html_row(const Table& table, const std::vector<Cell>& cells, std::si
 }  // namespace
 
 std::vector<Table> findings_tables(const std::vector<Finding>& findings, std::string_view title) {
-  // Series without common finding names have separate tables.
+  // Series that have no finding names in common have separate tables.
   const std::vector<std::vector<Finding>> blocks = groups_of(without_stacks(findings));
   std::vector<Table> tables;
   for (const std::vector<Finding>& block : blocks) {
     const FindingGrid grid = arrange(block);
-    if (grid.rows.empty()) continue;  // only advice, which notices show
+    if (grid.rows.empty()) continue;  // the findings are only advice, which the notices show
     Table table{.title = blocks.size() > 1 ? fmt::format("{}: {}", title, block.front().series)
                                            : std::string(title),
                 .head = {"series", "level"},

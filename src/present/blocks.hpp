@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks: contents of reports, decided once and written by each format.
+// Blocks: the contents of reports, independent of the output format.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,10 @@ struct Cell {
   std::string text{};     ///< value or word
   std::string aside{};    ///< interval or verdict of the value
   std::string reason{};   ///< reason for a missing value, or a remark
-  bool is_number{true};   ///< true for a number: its reason is a remark; false for a word that the
-                          ///< reason explains
+  bool is_number{true};   ///< true: `text` is a number, and `reason` a remark; false: `text` is a
+                          ///< word that `reason` explains
   bool is_remark{false};  ///< true: the reason is always shown in the row
-  Ink ink{Ink::plain};    ///< colour of the aside, or of the text if there is none
+  Ink ink{Ink::plain};    ///< colour of `aside`, or of `text` if `aside` is empty
 };
 
 struct Table {
@@ -30,11 +30,11 @@ struct Table {
   std::vector<std::string> head{};
   std::vector<std::vector<Cell>> rows{};
   std::size_t names{1};        ///< number of columns on the left that name a row
-  bool is_of_devices{false};   ///< true: other columns are devices, in their colours
-  bool has_name_heads{false};  ///< true: heads are names, which terminals wrap
+  bool is_of_devices{false};   ///< true: the remaining columns are devices, in the devices' colours
+  bool has_name_heads{false};  ///< true: column heads are names, which terminals wrap
 };
 
-/// Heading inside a report; an empty heading is a gap.
+/// Heading inside a report; an empty heading is an empty line.
 struct Heading {
   std::string text{};
   std::size_t rank{3};
@@ -54,24 +54,24 @@ using Block = std::variant<Heading, Prose, Table>;
 /// True if the block is an item of a list.
 bool is_item(const Block& block);
 
-/// Returns the tables of a device's findings, without shares of stacks: a row per level, a column
-/// per finding. Series without common findings have separate tables.
+/// Returns the tables of a device's findings, except shares of stacked bars: a row per level, a
+/// column per finding. Series that have no finding names in common have separate tables.
 std::vector<Table> findings_tables(const std::vector<Finding>& findings, std::string_view title);
 
-/// Returns the shares of stacks: a table per view, followed by remarks.
+/// Returns the shares of stacked bars: a table per view, followed by remarks.
 std::vector<Block> shares_blocks(std::span<const Finding> findings);
 
-/// Returns warnings as items in the colour of caution; warnings that differ only in numbers are one
-/// item.
+/// Returns warnings as list items in the colour of caution. Warnings that differ only in numbers
+/// form a single item.
 std::vector<Prose> notices_of(std::span<const Warning> warnings);
-/// Returns a result's advice (with the series as lead), failed points and warnings.
+/// Returns a result's advice (with the series as lead), failed points and warnings as list items.
 std::vector<Prose> notices_of(const ProbeResult& result);
 
-/// Returns the program, its devices, kernels and notes. A screen has the first twenty kernels;
-/// `is_whole`: a row per signature.
+/// Returns the report of a surveyed program: its devices, kernels and notes. `is_whole`: a row per
+/// signature; otherwise the first twenty kernels.
 std::vector<Block> survey_blocks(const SurveyedApp& app, bool is_whole);
 
-/// Returns the blocks as text; `style.all_points`: a row per signature.
+/// Returns the report of a surveyed program as text. `style.all_points`: a row per signature.
 std::string table_of_survey(const SurveyedApp& app, const TableStyle& style);
 
 /// Returns the hash of a surveyed program as sixteen hexadecimal digits.
@@ -79,14 +79,15 @@ std::string program_text(const survey::Program& program);
 
 /// Returns the table in Markdown, with all columns.
 std::string to_markdown(const Table& table);
-/// Returns blocks in Markdown, separated by empty lines except items of a list.
+/// Returns blocks in Markdown. Empty lines separate the blocks, except the items of a list.
 std::string to_markdown(std::span<const Block> blocks);
 
-/// Returns the table in a box, without columns that have no text; names that rows share appear
-/// once. Rows with a column "verdict" carry verdict and probe as attributes for the page's filters.
+/// Returns the table as HTML in a box, without empty columns. A name that consecutive rows share
+/// appears once. If the table has a column "verdict", each row has the verdict and the probe as
+/// attributes, for the page's filters.
 std::string to_html(const Table& table);
 
-/// Columns and rows of a page for a whole table.
+/// Columns and rows for Page::table() that show a whole table.
 struct Layout {
   std::vector<Column> columns{};
   std::vector<Row> rows{};
@@ -94,11 +95,12 @@ struct Layout {
 Layout lay_out(const Page& page, const Table& table);
 inline constexpr int table_indent = 1;
 
-/// Adds the table to a page. A narrow page moves first names to lines of their own, omits asides
-/// from the right, moves long names to lines of their own, and finally puts columns that do not fit
-/// below. Columns of devices and the whole form keep their asides; the whole form adds reasons.
+/// Adds the table to a page. If the page is too narrow, the function moves the names in the first
+/// column to separate lines, omits asides from the right, and moves long names to separate lines.
+/// Columns that still do not fit follow below. Tables of devices and the whole form keep their
+/// asides; the whole form also shows reasons.
 void add_table(Page& page, const Table& table, Form form);
-/// Adds blocks to a page; leads of a list have equal widths.
+/// Adds blocks to a page. The leads of consecutive list items have equal widths.
 void add_blocks(Page& page, std::span<const Block> blocks, Form form);
 
 }  // namespace clprobe::report

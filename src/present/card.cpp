@@ -46,13 +46,13 @@ std::string value_and_interval(const Finding& finding) {
   return value_text(finding) + (interval.empty() ? "" : " " + interval);
 }
 
-/// Returns the headlines of a result, a row per series: "latency 4.05 ns ±0.1%, throughput 2
+/// Returns the headlines of a result, a line per series: "latency 4.05 ns ±0.1%, throughput 2
 /// Gop/s".
 std::vector<CardLine> headlines_of(const ProbeResult& result) {
   std::vector<CardLine> rows;
   const bool is_any = std::ranges::any_of(
       result.findings, [](const Finding& each) { return each.role == Role::headline; });
-  // Imported findings have no roles, so all are shown.
+  // Imported findings have no roles, so all findings of an imported result are shown.
   const bool are_all = !is_any && result.points.empty();
   for (const Finding& finding : result.findings) {
     const bool is_shown = (are_all || finding.role == Role::headline) &&
@@ -67,8 +67,8 @@ std::vector<CardLine> headlines_of(const ProbeResult& result) {
   return rows;
 }
 
-/// True if the probe fills the card. Bars also count, since they describe kernels rather than the
-/// device.
+/// True if the result's probe defines contents of the card. Also true for stacked bars: their
+/// shares describe kernels, so the card must not show them as headlines.
 bool has_card(const ProbeResult& result) {
   const Card& card = result.card;
   return !stacks_in(result.findings).empty() || !card.levels.empty() || !card.columns.empty() ||
@@ -92,7 +92,7 @@ void add_status(DeviceCard& card, const ProbeResult& result) {
   }
 }
 
-/// Returns the levels of the first series with levels, from findings alone.
+/// Returns the levels of the first series that has levels, derived from its findings.
 std::vector<CardLevel> levels_of(const ProbeResult& result) {
   std::vector<CardLevel> levels;
   std::vector<int> numbers;
@@ -115,9 +115,9 @@ std::vector<CardLevel> levels_of(const ProbeResult& result) {
   return levels;
 }
 
-/// Adds the headlines of a result, except those of its levels.
+/// Adds the headlines of a result to the card, except the headlines of levels.
 void add_headlines(DeviceCard& card, const ProbeResult& result) {
-  // Maximum number of series; others are only counted.
+  // Maximum number of series with a line; the remaining series are only counted.
   constexpr std::size_t max_series = 2;
   std::vector<CardLine> rows = headlines_of(result);
   for (const CardLevel& level : levels_of(result)) {
@@ -139,7 +139,8 @@ void add_own(DeviceCard& card, const Card& own, bool is_imported) {
   for (const CardNote& each : own.notes) {
     if (!add_note(card, each)) card.lines.push_back(each.alone);
   }
-  // Other tools did not attempt the card's missing findings.
+  // Findings that an imported run lacks are not listed, since another tool did not try to measure
+  // them.
   if (is_imported) return;
   card.unseen.insert(card.unseen.end(), own.unseen.begin(), own.unseen.end());
 }
@@ -153,11 +154,11 @@ void add_warnings(std::vector<std::string>& kinds, const std::vector<Warning>& w
 
 struct Sizes {
   double from{0.0};
-  double to{0.0};  ///< infinite if the end was not reached
+  double to{0.0};  ///< infinite if the level's end was not measured
 };
 
-/// Returns the range of a level's sizes; nothing if its end or that of the previous level is
-/// unknown.
+/// Returns the range of a level's sizes; nothing if the end of the level or of the previous level
+/// is unknown.
 std::optional<Sizes> sizes_of(const std::vector<DeviceLevel>& levels, std::size_t i) {
   const CardLevel& level = levels[i].own;
   Sizes sizes;
@@ -182,16 +183,17 @@ double doublings(double from, double to) {
   return to > low ? std::log2(to / low) : 0.0;
 }
 
-/// Returns the distance in doublings between the ends of a plateau and a level; infinite for an
-/// open plateau.
+/// Returns the distance between the ends of a plateau and a level, in doublings; infinite for a
+/// plateau without an end.
 double distance_of_ends(const Sizes& level, const CardPlateau& plateau) {
   return plateau.is_open ? HUGE_VAL : std::abs(std::log2(level.to / plateau.to));
 }
 
-/// Returns the text of the plateau whose end is nearest to the level's end, among those that cover
-/// enough of the level; empty if there is none. Coverage alone would be wrong, since the previous
-/// cache partly serves slightly larger sets: on an H200, L2 would have had 13.0 TB/s in one run of
-/// three, from sets up to 2.58 MiB of 28.6.
+/// Returns the text of the plateau that describes the level best; empty if no plateau does. Among
+/// the plateaus that cover at least `min_share` of the level, it is the one whose end is nearest to
+/// the level's end. The plateau with the largest coverage would be wrong, since a smaller cache
+/// also serves a part of slightly larger working sets. On an H200, whose L2 ends at 28.6 MiB, one
+/// of three runs would have shown 13.0 TB/s for L2, from a plateau that ends at 2.58 MiB.
 std::string text_at(const Sizes& level, const std::vector<CardPlateau>& plateaus) {
   constexpr double min_share = 1.0 / 3.0;
   const double smallest = plateaus.front().from;
@@ -200,7 +202,8 @@ std::string text_at(const Sizes& level, const std::vector<CardPlateau>& plateaus
   std::optional<double> nearest;
   for (const CardPlateau& each : plateaus) {
     if (is_open_level && !each.is_open) continue;
-    // A plateau of memory begins at the cache's end and does not describe the cache.
+    // An open plateau that begins inside the level is that of memory, and does not describe a
+    // cache.
     if (!is_open_level && each.is_open && each.from > std::max(level.from, smallest)) continue;
     const double covered = doublings(std::max(level.from, each.from), std::min(level.to, each.to));
     const double whole =
@@ -220,7 +223,8 @@ std::string text_at(const Sizes& level, const std::vector<CardPlateau>& plateaus
 DeviceCard card_of(const Run& run) {
   DeviceCard card{.title = name_of(run), .facts = facts_of(run)};
   if (run.interrupted) card.failures = "the run was interrupted";
-  // All levels are added first, since columns and notes may precede their levels.
+  // The levels of all results are added first, since a column or note may belong to a level of a
+  // later result.
   for (const ProbeResult& result : run.results) {
     for (const CardLevel& level : has_card(result) ? result.card.levels : levels_of(result)) {
       card.levels.push_back({.own = level});
@@ -284,7 +288,7 @@ bool add_note(DeviceCard& card, const CardNote& note) {
 
 namespace {
 
-/// A topic with its lines of text.
+/// Topic of the card with lines of text.
 struct CardEntry {
   std::string topic{};
   std::vector<std::string> lines{};
@@ -301,8 +305,8 @@ std::string joined(const std::vector<std::string>& parts) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// Returns a list that fits into a line, with the number of omitted parts. The first part is never
-/// cut.
+/// Returns as many parts as fit into a line, and the number of omitted parts. The first part is
+/// always kept, and wrapped if necessary.
 std::vector<std::string> list_in(const std::vector<std::string>& parts, int width) {
   std::string text = joined(parts);
   for (std::size_t left = 1; left < parts.size() && display_width(text) > width; ++left) {
@@ -320,8 +324,8 @@ std::vector<std::string> shown(const Page& page, const std::vector<std::string>&
   return all;
 }
 
-/// Shortens a list to `max_lines` lines. It ends after a whole part, with parentheses closed, or
-/// after a word if the parts are long.
+/// Returns the beginning of a list, in at most `max_lines` lines. The text ends after a whole part,
+/// or after a word if the parts are long. Open parentheses are closed.
 std::vector<std::string> shorten(const std::string& text, std::size_t max_lines, int width,
                                  std::string_view mark) {
   std::vector<std::string> after_part;
@@ -347,7 +351,7 @@ std::vector<std::string> shorten(const std::string& text, std::size_t max_lines,
   return {cut_to_width(text, width, mark)};
 }
 
-/// Returns the width of the widest topic, at most a third of the page.
+/// Returns the width of the widest topic, at most a third of the page's width.
 int topic_width_of(const Page& page, const DeviceCard& card) {
   int width = display_width(caution_topic);
   for (const CardLine& line : card.lines) {
@@ -356,8 +360,8 @@ int topic_width_of(const Page& page, const DeviceCard& card) {
   return std::min(width, page.width() / 3);
 }
 
-/// Returns the card's answers in at most `max_lines` lines each. Unseen findings, and kinds of
-/// warnings, are one entry each.
+/// Returns the card's topics, each with at most `max_lines` lines. Findings that could not be
+/// measured form a single topic, and so do the kinds of warnings.
 std::vector<CardEntry> entries_of(const Page& page, const DeviceCard& card, int topic_width,
                                   bool has_warnings, std::size_t max_lines) {
   const std::string_view mark = mark_of(page);
@@ -384,8 +388,9 @@ std::vector<CardEntry> entries_of(const Page& page, const DeviceCard& card, int 
   return entries;
 }
 
-/// Returns the answers in at most two lines each (four on a narrow page), or in one line if the
-/// card would leave no room for a chart on a usual screen.
+/// Returns the card's topics with at most two lines each, or four on pages narrower than 80
+/// columns. If the card would have more than 16 lines, each topic has a single line, so that a
+/// chart also fits on the screen.
 std::vector<CardEntry> entries_that_fit(const Page& page, const DeviceCard& card, int topic_width,
                                         bool has_warnings, std::size_t title_lines) {
   constexpr int usual_width = 80;
@@ -399,7 +404,7 @@ std::vector<CardEntry> entries_that_fit(const Page& page, const DeviceCard& card
   return entries_of(page, card, topic_width, has_warnings, 1);
 }
 
-/// Details in the order in which narrow pages omit them, least important first.
+/// Levels of detail, from the most to the least detailed. A page shows the first level that fits.
 constexpr std::array details{
     LevelDetail{Words::whole},
     LevelDetail{Words::brief},
@@ -411,8 +416,8 @@ constexpr std::array details{
     LevelDetail{Words::none, false, false, false, false, false},
 };
 
-/// Returns the type of a level. Without a column title, a note replaces the type, since the level's
-/// name implies it.
+/// Returns the type of a level. In a column without a title, a note replaces the type, since the
+/// level's name implies the type.
 Cell type_of(const DeviceLevel& level, Words words) {
   const bool is_brief = words == Words::brief && !level.own.short_what.empty();
   const std::string& what = is_brief ? level.own.short_what : level.own.what;
@@ -424,7 +429,7 @@ Cell type_of(const DeviceLevel& level, Words words) {
   return {.reason = level.note, .is_remark = true};
 }
 
-/// Returns the width left for a row's note.
+/// Returns the width that the row's cells leave for its note.
 int note_room(const Page& page, const Layout& table, const Row& row) {
   const auto cells = static_cast<std::ptrdiff_t>(row.cells.size());
   const std::vector<Column> before(table.columns.begin(), table.columns.begin() + cells);
@@ -433,7 +438,8 @@ int note_room(const Page& page, const Layout& table, const Row& row) {
 
 bool fits(const Page& page, const Layout& table, const LevelDetail& detail) {
   if (Page::table_width(table.columns, table.rows, indent) > page.width()) return false;
-  // Only intervals are omitted in favour of a whole note.
+  // Only intervals are omitted to make room for a note; other details are kept, and the note is
+  // cut.
   if (!detail.has_narrow) return true;
   return std::ranges::all_of(table.rows, [&](const Row& row) {
     return display_width(row.remark) <= note_room(page, table, row);
@@ -465,7 +471,8 @@ void add_levels(Page& page, const DeviceCard& card) {
   }
 }
 
-/// Adds the name, with its facts on the same line if they fit. Returns the number of lines.
+/// Adds the device's name, with the facts on the same line if they fit. Returns the number of
+/// lines.
 std::size_t add_title(Page& page, const DeviceCard& card) {
   const std::string title = page.show(card.title);
   std::string brief = card.facts;
@@ -513,7 +520,7 @@ Table levels_table(const DeviceCard& card, const LevelDetail& detail) {
     std::vector<Cell> cells{
         {own.name},
         {latency.empty() ? "no plateau" : latency, has_interval ? interval_text(own.latency) : ""},
-        // The unit is in the column's title.
+        // The text has no unit, since the column's title names the unit.
         {detail.has_cycles && own.cycles.value ? quantity_text(*own.cycles.value, own.cycles.unit)
                                                : ""},
         {shared_text(&own.capacity, ""), detail.has_brackets ? interval_text(own.capacity) : ""}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Card of a device: the answers at the top of a report. Probes define its contents (Card in
-// clprobe/run.hpp); a probe without a card shows its headlines.
+// Card of a device: the answers at the top of a report. Probes define the card's contents (`Card`
+// in clprobe/run.hpp). For a probe without such contents, the card shows the headlines.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@
 
 namespace clprobe::report {
 
-/// A level with findings of other probes.
+/// Memory level, with findings of all probes.
 struct DeviceLevel {
   CardLevel own{};
-  std::vector<std::string> columns{};  ///< texts by the card's column titles; may be empty
+  std::vector<std::string> columns{};  ///< a text per column of the card; may be empty
   std::string note{};                  ///< note such as "32 banks of 4 B"
 };
 
@@ -34,24 +34,27 @@ struct DeviceCard {
 
 DeviceCard card_of(const Run& run);
 
-/// Adds a column to the levels of its memory; returns false, without adding it, if no level got a
-/// text. A level gets the text of the plateau whose end is nearest to the level's end, among
-/// plateaus that cover at least a third of the level's measured working sets (logarithmically). A
-/// level without a measured end accepts only open plateaus, since the bandwidth of a cache is not
-/// that of memory.
+/// Adds a column to the levels of the memory that `column` names. A level gets the text of a
+/// plateau that covers at least a third of the level's measured working sets (on a logarithmic
+/// scale). Among several such plateaus, the one whose end is nearest to the level's end is chosen.
+/// A level without a measured end (memory) accepts only plateaus without an end, since other
+/// plateaus are those of caches. Returns false, and adds no column, if no level gets a text.
 bool add_column(DeviceCard& card, const CardColumn& column);
 
-/// Adds a note to the first level of its memory; false if there is no such level.
+/// Adds a note to the first level of the memory that `note` names. Returns false if the card has no
+/// such level.
 bool add_note(DeviceCard& card, const CardNote& note);
 
-/// Length of the text about a level's type; `title`: in a column with a title, including notes.
+/// Length of the text about a level's type. `title`: a column with a title, which includes notes;
+/// `none`: no text.
 enum class Words { title, whole, brief, none };
 
 /// Parts of the table of levels to show; narrow pages show fewer.
 struct LevelDetail {
   Words words{Words::title};
   bool has_intervals{true};  ///< true: intervals of latencies
-  /// True: also intervals below 5 %, which are smaller than differences between runs of a device.
+  /// True: also intervals below 5 %, which are narrower than the variation between runs on a
+  /// device.
   bool has_narrow{true};
   bool has_brackets{true};  ///< true: intervals of capacities
   bool has_cycles{true};
@@ -61,8 +64,8 @@ struct LevelDetail {
 /// Returns the card's levels, one row each.
 Table levels_table(const DeviceCard& card, const LevelDetail& detail = {});
 
-/// Adds the card: title, a line per level, and each answer in at most two lines (four below 80
-/// columns). `has_warnings`: adds the kinds of warnings.
+/// Adds the card to a page: the title, a line per level, and each answer in at most two lines (four
+/// on pages narrower than 80 columns). `has_warnings`: adds the kinds of warnings.
 void add_card(Page& page, const DeviceCard& card, bool has_warnings);
 
 /// Returns the card's lines, followed by failures, unseen findings and warnings.
@@ -71,7 +74,8 @@ std::vector<CardLine> all_lines(const DeviceCard& card);
 /// Returns the card as HTML elements, without its title.
 std::string card_html(const DeviceCard& card);
 
-/// Returns the short form of a result's table: the rows of its card, else its headlines.
+/// Returns the short form of a result's table: the rows of the result's card, or the headlines of a
+/// result without a card.
 std::vector<CardLine> short_rows(const ProbeResult& result);
 
 }  // namespace clprobe::report

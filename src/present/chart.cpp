@@ -21,7 +21,8 @@ namespace {
 constexpr int dots_across = 2;  // dots of a braille character
 constexpr int dots_down = 4;
 
-// Bits of a braille character's dots, by column and row, in the order of Unicode 28xx.
+// Bits of the dots of a braille character, by column and row: the dots set in U+2800 plus these
+// bits.
 constexpr std::array<std::array<std::uint8_t, dots_down>, dots_across> braille_bits{
     {{0x01, 0x02, 0x04, 0x40}, {0x08, 0x10, 0x20, 0x80}}};
 
@@ -32,25 +33,26 @@ std::string braille(std::uint8_t dots) {
 
 /// Returns the mark of a series.
 std::string mark_of(int series, bool is_unicode) {
-  // No probe draws more curves in one chart.
+  // A chart has at most 12 curves.
   constexpr std::array unicode{"⠒", "○", "□", "△", "◇", "×", "+", "●", "■", "▲", "◆", "▽"};
   constexpr std::array ascii{"*", "o", "x", "+", "#", "%", "@", "O", "X", "=", "$", "&"};
   const auto i = static_cast<std::size_t>(series);
   return is_unicode ? unicode.at(i % unicode.size()) : ascii.at(i % ascii.size());
 }
 
-/// Cells of a chart: a line of braille dots or ASCII stars, marks, and notes where there is room.
+/// Grid of characters for a chart: a line of braille dots or ASCII stars, marks, and the notes that
+/// fit.
 class Canvas {
  public:
   Canvas(int columns, int rows, Axis x, Axis y, bool is_unicode);
 
-  /// Draws the first series as a line through its points, which are sorted by x.
+  /// Draws the first series as a line. `points` are sorted by x.
   void draw_line(const std::vector<ChartPoint>& points);
-  /// Draws another series as marks, at most in every second column, so that lines stay visible.
+  /// Draws a further series as marks, at most in every second column, so that lines stay visible.
   void draw_marks(const std::vector<ChartPoint>& points, int series);
-  /// Writes a note above or below the middle of its plateau if there is room.
+  /// Writes a note above or below the middle of its plateau, if the note fits.
   void write(const ChartNote& note, const std::string& text);
-  /// Returns a row, counted from the bottom.
+  /// Returns a row of the grid; row 0 is the lowest.
   [[nodiscard]] std::vector<Span> row(int height) const;
 
  private:
@@ -163,14 +165,15 @@ bool Canvas::is_free(int first, int last, int height) {
   return true;
 }
 
-constexpr int widest_plot = 92;  // in a wider plot, a curve of 160 points dissolves into dots
+constexpr int widest_plot = 92;  // in a wider plot, a curve of 160 points would be separate dots
 
 struct Tick {
   int place{0};
   std::string text{};
 };
 
-// Charts with many rows leave at least a row between labels.
+// Returns the ticks of the y axis. A chart of at least `chart_rows` rows leaves an empty row
+// between labels.
 std::vector<Tick> y_ticks(const Chart& chart, const Axis& axis, int rows) {
   std::vector<Tick> ticks;
   const double apart = rows < chart_rows ? 1.0 : 2.0;
@@ -222,7 +225,7 @@ void draw_legend(Page& page, const Chart& chart, int margin) {
   page.flow(items, margin + 1);
 }
 
-/// Draws the x axis with its labels inside the line: "+-- 1 KiB ------ 32 KiB --".
+/// Draws an x axis whose labels are part of the line: "+-- 1 KiB ------ 32 KiB --".
 void draw_low_x_axis(Page& page, const std::vector<Tick>& ticks, int margin, int columns) {
   const std::string_view dash = page.is_unicode() ? "─" : "-";
   std::string line = pad_right("", margin) + (page.is_unicode() ? "└" : "+");
@@ -259,8 +262,8 @@ Axis axis_of(const Chart& chart, double ChartPoint::*coordinate, Scale scale) {
   return {on.on(low), on.on(high), scale};
 }
 
-/// Returns the next smaller or larger value of 1, 2 or 5 times a power of ten, never the value
-/// itself, so that an axis has a length.
+/// Returns the next larger (`is_up`) or smaller number of the form 1, 2 or 5 times a power of ten.
+/// The result always differs from `value`, so that an axis has a length.
 double round_outward(double value, bool is_up) {
   const double power = std::pow(10.0, std::floor(std::log10(value)));
   const std::array<double, 5> around{0.5 * power, power, 2.0 * power, 5.0 * power, 10.0 * power};
@@ -277,7 +280,7 @@ void draw_plot(Page& page, const Chart& chart, int rows) {
   const Axis x = x_axis_of(chart);
   Axis y = y_axis_of(chart);
   if (!(x.high > x.low)) return;
-  // Charts with few rows have two ticks, at their ends.
+  // The y axis of a low chart ends at round values, since it has ticks only at its two ends.
   if (rows < chart_rows && y.scale == Scale::logarithmic) {
     y = axis_of(chart, &ChartPoint::y, chart.y_scale.value_or(chart.scale));
     y.low = std::log(round_outward(std::exp(y.low), false));
@@ -365,7 +368,7 @@ Axis x_axis_of(const Chart& chart) { return axis_of(chart, &ChartPoint::x, chart
 Axis y_axis_of(const Chart& chart) {
   Axis axis = axis_of(chart, &ChartPoint::y, chart.y_scale.value_or(chart.scale));
   if (axis.scale == Scale::linear) {
-    // Leaves a fifth of the span on both sides for notes.
+    // Leaves a fifth of the span above and below the curve for notes.
     const double span = std::max(axis.high - axis.low, axis.high / 10.0);
     const double missing = span - (axis.high - axis.low);
     return {axis.low - missing / 2 - span / 5.0, axis.high + missing / 2 + span / 5.0, axis.scale};
@@ -409,7 +412,7 @@ std::vector<double> x_values_of(const Chart& chart, const Axis& axis, double min
       for (const ChartPoint& point : series.points) own.insert(point.x);
     }
     values.assign(own.begin(), own.end());
-    constexpr std::size_t max_own = 12;  // with more values, ticks at each would not help
+    constexpr std::size_t max_own = 12;  // more values would give too many ticks
     if (own.size() > max_own) {
       values.clear();
       for (int power = static_cast<int>(std::floor(axis.low / std::log(10.0)));

@@ -25,29 +25,31 @@ std::string run_text(const RunDigest& run);
 std::string run_origin(const RunDigest& run);
 /// Returns the counts of verdicts: "28 same, 1 worse, 1 unclear".
 std::string counts_text(const VerdictCounts& counts);
-/// Returns names and values of a point's key such as "working_set_bytes 65536, step_bytes 64".
+/// Returns the names and values in a point's key, such as "working_set_bytes 65536, step_bytes 64".
 std::vector<std::pair<std::string_view, std::string_view>> parts_of_key(std::string_view key);
-/// Returns "1.02", or "1.000" near 1; empty without a ratio.
+/// Returns a ratio with three digits ("1.51"), or with three decimals ("1.024") between 0.9 and
+/// 1.1; empty without a ratio.
 std::string ratio_text(const std::optional<double>& ratio);
 /// Returns the title of a row from its series and level: "L2 latency", "memory read by one compute
-/// unit". If level names differ between runs, all are named ("far L2/memory latency"). Without
-/// titles, the document's names are used: "global level 2 latency".
+/// unit". If a level's name differs between runs, the title has all its names ("far L2/memory
+/// latency"). If the series has no title, the title has the names in the run document: "global
+/// level 2 latency".
 std::string row_title(const ComparedRow& row);
 /// Returns row_title() with the probe's name in front if the series has no title.
 std::string change_title(const ComparedRow& row);
-/// Returns the finding with the interval of the reports of its run.
+/// Returns the finding with the interval that the report of its run shows.
 Finding shown_finding(const ComparedFinding& compared);
-/// Returns the text of a cell: the value, else a short reason, else `nothing`.
+/// Returns the text of a cell: the value, a short reason for a missing value, or `nothing`.
 std::string cell_text(const ComparedCell& cell, std::string_view nothing);
-/// True if a cell has a finding or a verdict. A verdict (such as a failed probe) may lack a
-/// finding, and a finding a verdict.
+/// True if a cell has a finding, a verdict, or both. A failed probe is an example of a verdict
+/// without a finding.
 bool has_content(const ComparedCell& cell);
 
-/// Returns the verdict with its resolution: "same within 4 %", "unclear (0.9 to 1.4)". Shares have
-/// differences instead of ratios. Empty if nothing was judged.
+/// Returns the verdict with its resolution: "same within 4 %", "unclear (0.9 to 1.4)". For shares
+/// (`unit`), the numbers are differences instead of ratios. Empty if the cell was not judged.
 std::string verdict_text(const ComparedCell& cell, std::string_view unit);
-/// Line about findings of a series or level that only one run has: "in A, not in C: latency global
-/// 3 capacity, latency". A probe without a counterpart: "C: stride: not measured in this run".
+/// Line about a series, level or probe that a run or the baseline lacks: "in A, not in C: latency
+/// global 3 capacity, latency"; for a probe: "C: stride: not measured in this run".
 struct UnmatchedLine {
   std::string probe{};
   std::string text{};
@@ -57,15 +59,16 @@ std::vector<UnmatchedLine> unmatched_lines(const Comparison& comparison);
 /// 1.2 at working set 64 KiB".
 std::string curve_text(const CurveSummary& curve);
 
-/// Returns differences that explain changes on the baseline's device: another card, driver or
-/// platform, or another core clock rate, with which times are judged in cycles.
+/// Returns the differences between a run and the baseline that may explain changes: another card,
+/// driver or platform, or another core clock rate. If the clock rates differ, times are judged in
+/// cycles.
 std::vector<std::string> run_notes(const Comparison& comparison, std::span<const RunDigest> runs,
                                    std::size_t run);
 
 /// True if the row's share is unresolved (near 0) in every run.
 bool is_unresolved(const ComparedRow& row);
-/// Returns a line per bar and kind of share: "uts, shapley; in all runs not resolved: control, idle
-/// (each within 4.0 % of 0)".
+/// Returns a line about unresolved shares per bar and kind of share: "uts, shapley; in all runs not
+/// resolved: control, idle (each within 4.0 % of 0)".
 std::vector<std::string> unresolved_lines(const Comparison& comparison, std::string_view probe);
 
 /// A finding of a run that is better, worse or different.
@@ -74,59 +77,66 @@ struct Change {
   std::size_t run{0};
 };
 
-/// Returns all runs except the baseline by number of changed findings, worst first.
+/// Returns all runs except the baseline. The run with the most worse and different findings comes
+/// first; equal runs are sorted by the number of better findings.
 std::vector<std::size_t> runs_by_changes(const Comparison& comparison);
 
-/// Returns all changes, except cycles that repeat a time: worse first, then the largest. Ratios are
-/// ordered by distance from 1, shares by difference, words last.
+/// Returns all changes except cycles whose time is also listed. Worse findings come first. Both
+/// worse and other findings are sorted by size, largest first: ratios by their distance from 1,
+/// shares by their difference. Words come last.
 std::vector<Change> changes_of(const Comparison& comparison);
 
 /// Returns the size of a change: "1.51x faster", "4.2 % slower", "1.3x larger", "+12.3 points"; the
-/// verdict if there is neither a ratio nor a difference.
+/// verdict if the change has neither a ratio nor a difference.
 std::string change_words(const Change& change);
 
-/// Findings of a run with one verdict: each worse finding with both values; of the others the
-/// largest of each kind, "stride read int4 bandwidth 1.51x faster (and 2 more)".
+/// Findings of a run that share a verdict. Each worse finding has a text with its old and new
+/// value. Better and different findings have a text per kind, about the largest change: "stride
+/// read int4 bandwidth 1.51x faster (and 2 more)".
 struct SummaryPart {
   Verdict verdict{Verdict::same};
   std::vector<std::string> texts{};
 };
 
-/// Returns a part per verdict among the run's changes, worse first.
+/// Returns the run's changes, grouped by verdict, worse first.
 std::vector<SummaryPart> summary_parts(const Comparison& comparison, std::size_t run);
-/// Returns the counts of unchanged findings: "303 same, 4 unclear"; empty if there are none.
+/// Returns the counts of findings without a change: "303 same, 4 unclear"; empty if all changed.
 std::string settled_text(const VerdictCounts& counts);
 
 /// Returns the summary of a run by verdict: "better: stride read int4 bandwidth 1.51x faster; 303
 /// same".
 std::string summary_of(const Comparison& comparison, std::size_t run);
-/// Returns the run's summary if it fits; else the counts of verdicts and as many findings as fit,
-/// worse first: "5 worse, 11 better: global 2 latency 7.3 % slower (261 ns to 280 ns), ...".
+/// Returns the summary of a run if `fits` accepts it. Otherwise returns the counts of verdicts and
+/// as many findings as fit, worse first: "5 worse, 11 better: global 2 latency 7.3 % slower (261 ns
+/// to 280 ns), ...".
 std::string brief_summary_of(const Comparison& comparison, std::size_t run,
                              const std::function<bool(const std::string&)>& fits);
 
-/// Extent of a comparison: a screen, all findings and curves, or also every reason.
+/// Extent of a comparison. `screen`: what fits on a screen; `all`: all findings and curves;
+/// `reasons`: also the reason of every verdict.
 enum class Detail { screen, all, reasons };
 
-/// Returns the runs, a summary of at most 12 lines of `width` columns, the changes, findings
-/// without a counterpart, and the verdicts' counts. A screen of many runs shows those that changed
-/// most.
+/// Returns a comparison as blocks: the runs, a summary of at most 12 lines of `width` columns, the
+/// changes, the findings that a run lacks, and the counts of verdicts. If the runs do not fit on a
+/// screen, only the runs with the most changes are shown.
 std::vector<Block> blocks_of(const Comparison& comparison, std::span<const RunDigest> runs,
                              Detail detail, int width);
 
-/// Returns a row per change: finding, run (if there are several), both values with intervals as
-/// asides, change and verdict; with `has_reasons` also probe and reason.
+/// Returns the table of changes, a row per change: finding, run (if there is more than one besides
+/// the baseline), baseline value and new value with intervals as asides, change and verdict.
+/// `has_reasons`: also probe and reason.
 Table changes_table(const Comparison& comparison, std::span<const Change> changes,
                     bool has_reasons);
 
-/// Returns figures of a probe's curves: per series, the values of all runs, called `names`, and
-/// their ratios to the baseline. Parameters that are words, and single points, are not drawn.
+/// Returns figures of a probe's curves: per series, the values of all runs, and the ratios of these
+/// values to the baseline. `names`: a name per run. Curves over a parameter whose values are words,
+/// and curves of a single point, are omitted.
 std::vector<Figure> comparison_figures(std::span<const RunDigest> runs, std::size_t baseline,
                                        std::string_view probe,
                                        const std::vector<std::string>& names);
 
-/// Returns a self-contained page: summary, filtered rows of changes, overlaid curves of all runs
-/// and their ratios. The page loads nothing from the network and executes nothing of a run.
+/// Returns a comparison as an HTML page: a summary, a table of changes with filters, and the curves
+/// and ratios of all runs. The page loads nothing from the network and executes no text of a run.
 std::string html_of_comparison(const Comparison& comparison, std::span<const RunDigest> runs,
                                const TableStyle& style);
 

@@ -48,7 +48,8 @@ Cell value_cell(const ComparedCell& cell) {
           .aside = has_finding ? interval_text(shown_finding(*cell.finding)) : ""};
 }
 
-/// Removes the column of verdicts: on a terminal, the words and colour of a change imply it.
+/// Removes the column of verdicts, since the words and the colour of a change on a terminal imply
+/// the verdict.
 void leave_out_verdicts(Table& table) {
   const auto column = std::ranges::find(table.head, "verdict");
   const auto at = column - table.head.begin();
@@ -171,7 +172,8 @@ class ComparisonBlocks {
     for (std::string& line : unresolved) add_item("", std::move(line), Ink::faint);
   }
 
-  /// Returns a value with its verdict as aside: "(1.02) same within 4 %".
+  /// Returns the cell of a value, with the ratio and the verdict as aside: "(1.02) same within 4
+  /// %".
   [[nodiscard]] Cell judged_cell(const ComparedRow& row, std::size_t run) const {
     const ComparedCell& cell = row.cells[run];
     Cell shown{cell_text(cell, "")};

@@ -28,7 +28,7 @@ namespace {
 /// Numeric parameters of a point's key.
 using Coordinates = std::map<std::string, double, std::less<>>;
 
-/// Returns the finite numbers of a key; words are skipped.
+/// Returns the parameters in `key` whose values are finite numbers.
 Coordinates coordinates_of(std::string_view key) {
   Coordinates found;
   for (const auto& [name, digits] : parts_of_key(key)) {
@@ -40,7 +40,8 @@ Coordinates coordinates_of(std::string_view key) {
   return found;
 }
 
-/// Curves over one parameter in one unit, named after their series; their looks are the runs.
+/// Curves over a single parameter, in a single unit. The name of a curve is its series, and its
+/// look is the index of its run.
 struct Lines {
   std::string along{};
   std::string unit{};
@@ -48,7 +49,7 @@ struct Lines {
   std::vector<ChartSeries> lines{};
 };
 
-/// Returns the declared parameter if it varies, else the one with the most values.
+/// Returns the parameter `declared` if it varies, or else the parameter with the most values.
 std::string along_of(const std::vector<Coordinates>& points, const std::string& declared) {
   std::map<std::string, std::set<double>> values;
   for (const Coordinates& point : points) {
@@ -68,8 +69,8 @@ std::string along_of(const std::vector<Coordinates>& points, const std::string& 
   return most;
 }
 
-/// Returns the parameter that distinguishes points with equal x, preferring the declared one. Empty
-/// if x is unique; nothing if no single parameter suffices.
+/// Returns a parameter that distinguishes all points with equal x, preferably `declared`. Empty if
+/// all x differ; nothing if no parameter alone distinguishes these points.
 std::optional<std::string> apart_by(const std::vector<Coordinates>& points,
                                     const std::string& along, const std::string& declared) {
   const auto is_unique = [&](const std::string& name) {
@@ -93,7 +94,8 @@ std::optional<std::string> apart_by(const std::vector<Coordinates>& points,
   return std::nullopt;
 }
 
-/// Returns the lines of a curve: several if a second parameter varies.
+/// Returns the lines of a curve: a line per value of a second parameter if one varies, or else a
+/// single line.
 std::vector<ChartSeries> lines_of(const ComparedCurve& curve, const View& view, std::size_t run,
                                   std::string& along) {
   std::vector<Coordinates> points;
@@ -147,7 +149,7 @@ std::vector<Lines> all_lines(std::span<const RunDigest> runs, std::string_view p
   return all;
 }
 
-/// Returns the value of a run's line at `x`; nothing if there is none.
+/// Returns the y of a run's line at `x`; nothing if the line has no point there.
 std::optional<double> value_at(const Lines& all, const std::string& series, std::size_t run,
                                double x) {
   for (const ChartSeries& line : all.lines) {
@@ -159,7 +161,8 @@ std::optional<double> value_at(const Lines& all, const std::string& series, std:
   return std::nullopt;
 }
 
-/// Returns the scale of ratios: linear unless they differ by more than a factor of 4.
+/// Returns the scale of a chart of ratios: linear, or logarithmic if the ratios and 1 differ by
+/// more than a factor of 4.
 Scale scale_of_ratios(const Chart& chart) {
   constexpr double far = 4.0;
   double low = 1.0;
@@ -173,7 +176,7 @@ Scale scale_of_ratios(const Chart& chart) {
   return high > far * low ? Scale::logarithmic : Scale::linear;
 }
 
-/// Adds a figure of a series' lines, and one of their ratios to the baseline.
+/// Adds a figure of a series' lines, and a figure of the lines' ratios to the baseline.
 void add_figures(const Lines& all, const std::string& series, std::string_view probe,
                  const std::string& y_title, std::size_t baseline,
                  const std::vector<std::string>& names, std::vector<Figure>& figures) {
@@ -229,12 +232,13 @@ std::vector<Figure> comparison_figures(std::span<const RunDigest> runs, std::siz
 
 namespace {
 
-// Maximum number of runs for which the page shows unchanged rows; the CSV always has them.
+// Maximum number of runs for which the page shows unchanged rows; the CSV download always has these
+// rows.
 constexpr std::size_t few_runs = 8;
 constexpr std::size_t max_cards = 24;
 
-/// Returns names such as "B Intel Xeon, 2026-11-25". The model may be cut, since the rest
-/// distinguishes runs.
+/// Returns a name per run, such as "B Intel Xeon, 2026-11-25". A long model name is cut, since the
+/// words after it distinguish the runs.
 std::vector<std::string> names_of(std::span<const RunDigest> runs) {
   constexpr int longest_model = 40;
   std::vector<std::string> names;
@@ -250,7 +254,7 @@ std::string with_swatch(std::size_t run, std::string_view name) {
   return swatch(run) + html_text(name);
 }
 
-/// Returns the card of a run: its changes by verdict, and notes.
+/// Returns the card of a run: the run's changes, grouped by verdict, and notes.
 std::string summary_card(const Comparison& comparison, std::span<const RunDigest> runs,
                          std::size_t run, const std::string& name) {
   const auto quiet = [](std::string_view text) {
@@ -272,7 +276,8 @@ std::string summary_card(const Comparison& comparison, std::span<const RunDigest
   return card_article(run, name, html);
 }
 
-/// Returns the runs with cards, in order; of too many runs, those that changed most.
+/// Returns the indexes of the runs that have a card, in increasing order. If more than `max_cards`
+/// runs are compared, only those with the most changes have a card.
 std::vector<std::size_t> runs_with_cards(const Comparison& comparison) {
   std::vector<std::size_t> shown = runs_by_changes(comparison);
   if (shown.size() > max_cards) {
@@ -301,8 +306,9 @@ std::string summary_section(const Comparison& comparison, std::span<const RunDig
   return section_html("summary", "Summary", html);
 }
 
-/// Returns all judged rows: changes first, worse ones at the top, then others in the order of
-/// findings.
+/// Returns all judged findings: first the changes, as sorted by changes_of(), then the findings
+/// without a change, in the order of the rows. With more than `few_runs` runs, returns only the
+/// changes.
 std::vector<Change> all_changes(const Comparison& comparison) {
   std::vector<Change> changes = changes_of(comparison);
   if (comparison.counts.size() > few_runs) return changes;
@@ -367,7 +373,8 @@ constexpr std::string_view data_text =
     "write them. The page loads nothing from the network.</p>\n<p "
     "id=\"downloads\"></p>\n</section>\n";
 
-/// Returns the driver or date that distinguishes a run, else its letter.
+/// Returns the facts that distinguish a run from runs with the same device model, such as the
+/// driver or date; the run's letter if there are no such facts.
 std::string own_name(std::span<const RunDigest> runs, std::size_t run) {
   std::vector<std::string> parts = run_names(runs)[run];
   parts.erase(parts.begin());  // removes the model

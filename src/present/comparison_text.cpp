@@ -42,7 +42,7 @@ std::string percent_text(double share) {
   return percent < 9.95 ? fmt::format("{:.1f} %", percent) : fmt::format("{:.0f} %", percent);
 }
 
-/// Returns `parts` with the run's driver, date and file.
+/// Returns a run's description: `parts`, followed by the run's driver, date and file.
 std::string described(const RunDigest& run, std::vector<std::string> parts) {
   if (!run.driver.empty()) parts.push_back("driver " + run.driver);
   if (!run.started.empty()) parts.push_back(run.started);
@@ -51,7 +51,8 @@ std::string described(const RunDigest& run, std::vector<std::string> parts) {
                      run.interrupted ? ", INTERRUPTED" : "");
 }
 
-/// Returns a title with its level: "L2 read by all compute units". Without a title: "global L2".
+/// Returns a series title with the level's name in it: "L2 read by all compute units". If `title`
+/// is empty, returns series and level: "global L2".
 std::string title_in_words(const std::string& series, const std::string& title,
                            const std::string& level) {
   std::string text = title.empty() ? series + " {}" : title;
@@ -66,17 +67,18 @@ std::string title_in_words(const std::string& series, const std::string& title,
   return text.empty() ? series : text;
 }
 
-/// Returns the name of a level, else its number; empty without a level.
+/// Returns the level's name, or "level N" if the name is empty; empty without a level.
 std::string level_in_words(const std::string& name, std::optional<int> level) {
   return name.empty() && level ? fmt::format("level {}", *level) : name;
 }
 
-/// Returns a colon after titles that are phrases: "one compute unit: cycles", but "L2 latency".
+/// Returns the separator between a title and the finding's name: a colon after a phrase ("one
+/// compute unit: cycles"), nothing after a level ("L2 latency").
 std::string_view separator_after(std::string_view title) {
   return title.empty() || title == "{}" ? "" : ":";
 }
 
-/// Returns the beginning of a line about an unmatched finding: run, probe, series and level.
+/// Returns the beginning of a line about an unmatched finding: the runs, probe, series and level.
 std::string unmatched_start(const Unmatched& each, std::size_t baseline) {
   const std::string here = run_letter(each.run);
   const std::string there = run_letter(baseline);
@@ -96,14 +98,16 @@ std::string unmatched_end(const Unmatched& each) {
   return is_named ? "" : ": " + each.reason;
 }
 
-/// Returns the finding's name, or for shares of a bar "memory data: L2 (gsi)".
+/// Returns the finding's name in words. For a share of a bar, returns its label and method: "memory
+/// data: L2 (gsi)".
 std::string finding_words(const Finding& finding) {
   if (!is_told_by_label(finding)) return words(finding.name);
   const std::string name = finding.name == stack_part_name ? "" : words(finding.name) + " ";
   return fmt::format("{}{} ({})", name, finding.label, finding.method);
 }
 
-/// Returns series and level of a finding without its name: "L2", "memory read by one compute unit".
+/// Returns the series and level of a row, without the finding's name: "L2", "memory read by one
+/// compute unit".
 std::string place_title(const ComparedRow& row) {
   std::vector<std::string> names;
   for (const ComparedCell& cell : row.cells) {
@@ -178,7 +182,7 @@ std::string ratio_text(const std::optional<double>& ratio) {
 std::string row_title(const ComparedRow& row) {
   const Finding& finding = row.baseline->finding;
   const std::string& title = row.baseline->series_title;
-  // Titles of bandwidth series already name the finding.
+  // The titles of bandwidth series already say that the finding is a bandwidth.
   const bool is_named = finding.name == "bandwidth" && finding.unit == "bytes_per_second";
   if (is_named && !title.empty()) return place_title(row);
   const std::string place = place_title(row);
@@ -345,7 +349,7 @@ double size_of(const Change& change) {
   return -1.0;
 }
 
-/// Words for a larger and a smaller value of a unit.
+/// Words for a larger and a smaller value in a unit: "slower" and "faster" for seconds.
 struct Words {
   std::string_view unit;
   std::string_view more;
@@ -367,8 +371,8 @@ Words words_of(std::string_view unit) {
   return found == unit_words.end() ? Words{unit, "higher", "lower"} : *found;
 }
 
-/// Returns the size of a ratio in words: a factor from 1.2 on ("1.51x slower"), else a percentage
-/// of the baseline ("4.2 % faster").
+/// Returns the size of a ratio in words: "1.51x slower" for a factor of at least 1.2, otherwise a
+/// percentage of the baseline ("4.2 % faster").
 std::string amount_of(double ratio, const Words& called) {
   constexpr double first_multiple = 1.2;
   const std::string_view word = ratio > 1.0 ? called.more : called.less;
@@ -378,7 +382,7 @@ std::string amount_of(double ratio, const Words& called) {
   return fmt::format("{:.{}f} % {}", percent, percent < 9.95 ? 1 : 0, word);
 }
 
-/// Returns both values: "261 to 280 ns", "900 ns to 1.20 µs".
+/// Returns the values before and after a change: "261 to 280 ns", "900 ns to 1.20 µs".
 std::string both_values(const ComparedCell& before, const ComparedCell& after) {
   std::string first = cell_text(before, "no value");
   const std::string second = cell_text(after, "no value");
@@ -390,8 +394,8 @@ std::string both_values(const ComparedCell& before, const ComparedCell& after) {
   return fmt::format("{} to {}", first, second);
 }
 
-/// Returns a change in words; worse changes include both values: "L2 latency 7.3 % slower (261 to
-/// 280 ns)".
+/// Returns a change in words. A change for the worse includes the old and the new value: "L2
+/// latency 7.3 % slower (261 to 280 ns)".
 std::string text_of(const Change& change, std::size_t baseline) {
   const ComparedRow& row = *change.row;
   std::string text = fmt::format("{} {}", change_title(row), change_words(change));
@@ -399,7 +403,8 @@ std::string text_of(const Change& change, std::size_t baseline) {
   return fmt::format("{} ({})", text, both_values(row.cells[baseline], row.cells[change.run]));
 }
 
-/// Changes of one kind of finding of a probe in the same direction, represented by the largest.
+/// Group of similar changes, represented by the largest: changes of a probe's findings of the same
+/// kind, in the same direction.
 struct Group {
   Change largest{};
   std::size_t count{0};
@@ -415,8 +420,8 @@ struct Group {
   }
 };
 
-/// Returns "; not compared: latency, banks": probes that only one run has, or that used another
-/// method.
+/// Returns the probes that were not compared, because only one of the two runs has them or their
+/// methods differ: "; not compared: latency, banks".
 std::string uncompared_text(const Comparison& comparison, std::size_t run) {
   std::vector<std::string_view> probes;
   for (const Unmatched& each : comparison.unmatched) {
@@ -524,7 +529,8 @@ std::string brief_summary_of(const Comparison& comparison, std::size_t run,
       std::string longer = fmt::format("{}{}{}", text, separator, each);
       const std::string end = more_follow + rest;
       if (!fits(longer + end)) longer.resize(std::min(longer.size(), longer.rfind(" (")));
-      // A better finding must not replace a worse one that does not fit.
+      // Stops at the first finding that does not fit, since a shorter, less important finding must
+      // not replace it.
       if (!fits(longer + end)) return text + (separator == ", " ? end : rest);
       text = longer;
       separator = ", ";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The formats `csv`, `findings` and `curves`: a row per sample, finding or point. Failed points
-// have no row; their reasons are in the JSON.
+// The formats `csv` (a row per sample), `findings` (a row per finding) and `curves` (a row per
+// point). Failed points have no row; only the format `json` has the reasons of failures.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,7 +39,8 @@ std::vector<std::string> parameter_names(std::span<const Run> runs) {
   return names.in_order();
 }
 
-/// Returns the time of a sample in ns; empty if times are slopes between samples.
+/// Returns the time per access of a sample in ns; empty if a time is the slope between several
+/// samples.
 std::string time_of(const Point& point, const Sample& sample, const DeviceInfo& device) {
   Point alone;
   alone.parameters = point.parameters;
@@ -60,8 +61,9 @@ void add_point(std::string& csv, const Point& point, const std::string& lead,
   }
 }
 
-/// Returns one row per sample. Columns of parameters are those of the runs, in order of first
-/// appearance. `ns_per_access` is empty if a single sample has no time (slopes without a clock).
+/// Returns a row per sample. The columns of parameters are the parameters of all runs, in order of
+/// first appearance. The column `ns_per_access` is empty if a time is the slope between several
+/// samples, as without an in-kernel clock.
 std::string csv_of_samples(std::span<const Run> runs, const TableStyle& /*style*/) {
   const std::vector<std::string> names = parameter_names(runs);
   std::string csv = "device_index,device,driver,probe,series";

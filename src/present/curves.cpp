@@ -26,7 +26,8 @@ const Finding* find(const ProbeResult& result, const Finding& beside, std::strin
   return nullptr;
 }
 
-// Returns the note of a level, whose plateau extends from the end of the previous level to its own.
+// Returns the note of a level. The note covers the level's plateau, from the end of the previous
+// level to the level's own end.
 ChartNote note_of(const ProbeResult& result, const Finding& latency, double first, double last) {
   ChartNote note{first, last, *latency.value, quantity_text(*latency.value, latency.unit)};
   note.level = latency.level;
@@ -43,7 +44,7 @@ ChartNote note_of(const ProbeResult& result, const Finding& latency, double firs
   return note;
 }
 
-/// True if the level has a capacity finding, known or not reached.
+/// True if the level has a capacity finding, even one whose value is unknown.
 bool has_end(const ProbeResult& result, const Finding& of_level) {
   return std::ranges::any_of(result.findings, [&](const Finding& each) {
     return each.name == "capacity" && each.series == of_level.series &&
@@ -51,9 +52,9 @@ bool has_end(const ProbeResult& result, const Finding& of_level) {
   });
 }
 
-/// Labels the known access patterns on the first curve.
+/// Adds notes that name the access patterns of points on the first curve.
 void add_pattern_notes(const ProbeResult& result, Chart& chart) {
-  std::multimap<double, const ChartPoint*> drawn;  // points by x; equal x in order
+  std::multimap<double, const ChartPoint*> drawn;  // points by x; points with equal x in order
   for (const ChartPoint& each : chart.series.front().points) drawn.emplace(each.x, &each);
   std::set<std::pair<double, std::string>> noted;
   for (const Point& point : result.points) {
@@ -68,7 +69,7 @@ void add_pattern_notes(const ProbeResult& result, Chart& chart) {
   }
 }
 
-/// Returns the parameter with the most values among the points; empty if none varies.
+/// Returns the parameter with the most values among the points; empty if no parameter varies.
 std::string varying_parameter(const std::vector<Point>& points) {
   std::map<std::string, std::set<double>> values;
   for (const Point& point : points) {
@@ -88,7 +89,7 @@ std::string varying_parameter(const std::vector<Point>& points) {
   return most;
 }
 
-/// Returns the time of an access in ns, by parameter or fact.
+/// Returns the time of an access in ns, by the values of a parameter or fact.
 std::map<double, double> times_by(const ProbeResult& result, const DeviceInfo& device,
                                   std::string_view series, std::string_view parameter) {
   std::map<double, double> times;
@@ -106,7 +107,8 @@ double in_unit(const CardPlot& plot, double ns, const DeviceInfo& device) {
   return plot.unit == "cycles" ? ns * device.clock.ticks_per_ns : ns / ns_per_second;
 }
 
-/// Returns the times of a series' points by their declared x; points with equal x are averaged.
+/// Returns a series of the plot's points, at the x that the card declares; points with equal x are
+/// averaged.
 ChartSeries series_of_points(const CardPlot& plot, const std::string& name,
                              const ProbeResult& result, const DeviceInfo& device) {
   std::map<double, std::vector<double>> values;
@@ -124,8 +126,8 @@ ChartSeries series_of_points(const CardPlot& plot, const std::string& name,
   return series;
 }
 
-/// Adds the trend over the measured range before the series: terminals draw the first series as a
-/// line and others as marks.
+/// Adds the trend of a series over the measured range. The trend precedes the series, since a
+/// terminal draws the first series as a line and the other series as marks.
 void add_trend(const CardPlot& plot, const ChartSeries& measured, Chart& chart) {
   for (const CardTrend& trend : plot.trends) {
     if (trend.series != measured.name) continue;
@@ -138,7 +140,7 @@ void add_trend(const CardPlot& plot, const ChartSeries& measured, Chart& chart) 
   }
 }
 
-/// Returns the chart of a plot whose points declare their x.
+/// Returns the chart of a plot for whose points the card declares x.
 Chart chart_of_points(const CardPlot& plot, const ProbeResult& result, const DeviceInfo& device) {
   Chart chart{.x_name = plot.by,
               .x_title = plot.across_title,
@@ -153,7 +155,7 @@ Chart chart_of_points(const CardPlot& plot, const ProbeResult& result, const Dev
   return chart;
 }
 
-/// Labels named parts of the curves at the median of each part.
+/// Adds a note to each part of a curve that the card names, at the median of that part.
 void add_marks(const CardPlot& plot, Chart& chart) {
   for (const CardMark& mark : plot.marks) {
     const auto series = std::ranges::find(chart.series, mark.series, &ChartSeries::name);
@@ -246,7 +248,7 @@ Chart chart_of(const ProbeResult& result, const DeviceInfo& device) {
       if (point.series != name) continue;
       const std::optional<double> x = numeric(point, chart.x_name);
       const std::optional<Estimate> y = estimate(point, device);
-      // Slopes through noise may be negative, which a logarithmic axis cannot show.
+      // A slope between noisy times may be negative; a logarithmic axis cannot show it.
       if (!x || !(*x > 0.0) || !y || !(y->ns > 0.0)) continue;
       series.points.push_back(chart_point(*x, *y, is_rate));
     }
@@ -261,7 +263,8 @@ Chart chart_of(const ProbeResult& result, const DeviceInfo& device) {
     const std::vector<ChartPoint>& points = chart.series[i].points;
     const auto [first, last] = std::ranges::minmax_element(points, by_x);
     for (const Finding& finding : result.findings) {
-      // Findings without a level or an end belong to no known part of the curve.
+      // A finding without a level, or of a level without a capacity finding, belongs to no known
+      // part of the curve.
       const bool is_plateau = finding.level && !is_at_one_size(finding) && has_end(result, finding);
       const bool is_drawn = finding.unit == unit_of(result) && finding.value && is_plateau &&
                             finding.role == Role::headline;

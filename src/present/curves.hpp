@@ -15,15 +15,16 @@
 
 namespace clprobe::report {
 
-/// Returns the parameter on the x axis: the declared one if any point has it, else the one with the
-/// most values. Empty if none varies.
+/// Returns the parameter on the x axis: the parameter that the probe declares, if a point has it,
+/// or else the parameter with the most values. Empty if no parameter varies.
 std::string x_of(const ProbeResult& result);
 
 /// Returns the series of a result, in order of their first points.
 std::vector<std::string> series_of(const ProbeResult& result);
 
-/// Returns the chart of a result; the measured levels are its notes. Series without findings only
-/// support others and are omitted, unless there are no findings.
+/// Returns the chart of a result, with the measured levels as notes. Series without findings are
+/// omitted, since they only support other series. If the result has no findings, all series are
+/// drawn.
 Chart chart_of(const ProbeResult& result, const DeviceInfo& device);
 
 /// Returns the unit of a result's points: "seconds" or "bytes_per_second".
@@ -31,7 +32,7 @@ std::string_view unit_of(const ProbeResult& result);
 /// Returns the title of a result's charted values: "latency", "bandwidth".
 std::string value_title(const ProbeResult& result);
 
-/// Names of parameters and facts of points, parameters first, each once.
+/// Names of the parameters and facts of points, without repetitions, parameters first.
 class Names {
  public:
   void add(const Point& point);
@@ -42,32 +43,34 @@ class Names {
   std::set<std::string, std::less<>> seen_{};
 };
 
-/// Returns the parameter or fact of that name; null if the point has none.
+/// Returns the point's parameter or fact with this name; null if the point has neither.
 const Value* find_known(const Point& point, std::string_view name);
 
-/// Returns a point of a curve, in seconds or, for a rate, in bytes per second.
+/// Returns a point of a curve. Its y is `time` in seconds, or a rate in bytes per second if
+/// `is_rate`.
 ChartPoint chart_point(double x, const Estimate& time, bool is_rate);
 
-/// Returns a parameter as a number; nothing if it is absent or text.
+/// Returns a parameter as a number; nothing if the parameter is absent or a text.
 std::optional<double> numeric(const Point& point, std::string_view name);
 
-/// Returns the chart of the fact that the view declares as `beside`, per series. Zeros are omitted,
-/// since axes are logarithmic. Empty without such a fact.
+/// Returns the chart of the fact that the probe's view declares as `beside`, with a curve per
+/// series. Zeros are omitted, since axes are logarithmic. The chart is empty if the view declares
+/// no such fact.
 Chart beside_chart(const ProbeResult& result);
 
-/// Returns the chart of a plot: the median of each point's samples. Without series if its points
-/// were not measured.
+/// Returns the chart of a card's plot, with the median of each point's samples. The chart has no
+/// series if the plot's points were not measured.
 Chart chart_of_plot(const CardPlot& plot, const ProbeResult& result, const DeviceInfo& device);
 
 struct TitledChart {
   std::string title{};
   Chart chart{};
 };
-/// Returns the charts of the result's plots that are not empty.
+/// Returns the charts of all plots of the result's card that have points.
 std::vector<TitledChart> charts_of_plots(const ProbeResult& result, const DeviceInfo& device);
 
-/// Returns the chart of a result without a heat map. For a probe of heat maps, the first plot with
-/// points, since a curve over another parameter would say little.
+/// Returns the chart that is shown for a result without a heat map. If the probe usually has a heat
+/// map, this is the first plot with points, since a curve over another parameter would show little.
 Chart chart_without_map(const ProbeResult& result, const DeviceInfo& device);
 
 }  // namespace clprobe::report

@@ -58,7 +58,7 @@ namespace {
 
 std::string model_of(const std::string& device, DeviceType type) {
   std::string name = device;
-  // PoCL prefixes driver and architecture: "cpu-skylake-avx512-Intel(R) ...".
+  // PoCL puts the driver and the architecture before the name: "cpu-skylake-avx512-Intel(R) ...".
   if (type == DeviceType::cpu) {
     for (std::size_t at = name.find('-'); at != std::string::npos; at = name.find('-', at + 1)) {
       const bool is_model = at + 1 < name.size() && name[at + 1] >= 'A' && name[at + 1] <= 'Z';
@@ -77,7 +77,7 @@ std::string model_of(const std::string& device, DeviceType type) {
   return name.empty() ? device : name;
 }
 
-/// Properties that distinguish runs.
+/// Properties of a run that can distinguish it from other runs.
 struct Identity {
   std::string model{};
   std::int64_t compute_units{0};
@@ -101,7 +101,7 @@ std::vector<std::vector<std::string>> names_of(std::span<const Identity> runs) {
   names.reserve(runs.size());
   for (const Identity& run : runs) names.push_back({run.model});
   for (const auto& detail : details) {
-    // Each detail splits groups of equal names.
+    // A detail is added to runs with equal names if it differs between these runs.
     const std::vector<std::vector<std::string>> before = names;
     std::map<std::vector<std::string>, std::set<std::string>> namesakes;
     for (std::size_t i = 0; i < runs.size(); ++i) namesakes[before[i]].insert(detail(runs[i]));
@@ -154,7 +154,8 @@ std::vector<std::string> run_titles(std::span<const Run> runs) {
 }
 
 std::vector<std::string> device_facts(const DeviceInfo& device) {
-  // Imported devices have few facts; zeros would look like missing hardware.
+  // For an imported device, lists only the facts in the file: zeros for unknown facts would look
+  // like missing hardware.
   if (device.timer == Timer::imported) {
     std::vector<std::string> facts;
     if (!device.platform.empty()) facts.push_back(device.platform);
@@ -184,7 +185,7 @@ std::string timer_text(const DeviceInfo& device) {
     case Timer::event:
       return "the driver's events around whole launches; times are slopes between two run lengths";
     case Timer::host:
-    case Timer::wait:  // only a timer of points
+    case Timer::wait:  // used for single points, never for a device
       return "the host's clock around whole launches; times are slopes between two run lengths";
     case Timer::imported:
       return "another tool, whose results were imported";

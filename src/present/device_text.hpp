@@ -11,34 +11,38 @@
 
 namespace clprobe::report {
 
-/// Returns the run's label; without one, the device's name.
+/// Returns the run's label, or the device's name if the run has no label.
 std::string name_of(const Run& run);
-/// Returns a device's common name, without additions of drivers: "H200" for "NVIDIA H200", "Intel
-/// Xeon" for "cpu-skylake-avx512-Intel(R) Xeon(R) Processor".
+/// Returns the common name of a device, without words that drivers add: "H200" for "NVIDIA H200",
+/// "Intel Xeon" for "cpu-skylake-avx512-Intel(R) Xeon(R) Processor".
 std::string model_of(const DeviceInfo& device);
-/// Return the model of each run, followed by what distinguishes runs of one model: units, driver,
-/// date, device number ("1:0", as in `clprobe list`), time, or else the number of the run.
+/// Return the words of each run's name: the device's model, followed by facts that distinguish runs
+/// of equal models. These facts are the number of compute units, driver, date, device number
+/// ("1:0", as in `clprobe list`) and time, or else the number of the run.
 std::vector<std::vector<std::string>> run_names(std::span<const Run> runs);
 std::vector<std::vector<std::string>> run_names(std::span<const RunDigest> runs);
-/// Returns the names of runs, one string per run; a single run has the driver's name.
+/// Returns a name per run. If there is only one run, its name is the device name that the driver
+/// reports.
 std::vector<std::string> run_titles(std::span<const Run> runs);
-/// Returns facts about a device, one string each: platform and driver; type, units and memory.
+/// Returns facts about a device, in two texts: platform and driver; type, compute units and memory.
 std::vector<std::string> device_facts(const DeviceInfo& device);
-/// Returns "132 compute units"; empty if the number is unknown.
+/// Returns the number of compute units with its noun, "132 compute units"; empty if the number is
+/// unknown.
 std::string units_text(std::int64_t compute_units, std::string_view unit);
-/// Returns the timer of the samples: "the in-kernel clock %clock64: core cycles, 1.98 per ns".
+/// Returns a description of the timer that measured the samples: "the in-kernel clock %clock64:
+/// core cycles, 1.98 per ns".
 std::string timer_text(const DeviceInfo& device);
-/// Returns "81 points, 243 samples in 5.21 s", or the reason why there are none.
+/// Returns the amount of a result, "81 points, 243 samples in 5.21 s", or the reason why the result
+/// has no points.
 std::string result_text(const ProbeResult& result);
-/// Returns the number of failed points and the first reason, "3 of 81 points could not be measured:
-/// ..."; empty if none failed.
+/// Returns the number of failed points and the reason of the first failure, "3 of 81 points could
+/// not be measured: ..."; empty if no point failed.
 std::string failures_text(const ProbeResult& result);
-/// Returns the warnings as sentences. Of more than three that differ only in numbers (such as those
-/// of a driver that refuses all large work-groups), only the first is kept, with the number of
-/// others.
+/// Returns the warnings as sentences. If more than three warnings differ only in numbers (a driver
+/// refuses all large work-groups), only the first is kept, with the number of omitted warnings.
 std::vector<std::string> warning_sentences(std::span<const Warning> warnings);
 
-/// Returns a warning's kind for a card: "a changing speed".
+/// Returns the kind of a warning in words for a card, such as "a changing speed".
 std::string brief_warning(std::string_view code);
 
 }  // namespace clprobe::report

@@ -54,8 +54,8 @@ std::vector<cmark_node*> children_of(cmark_node* node) {
   return children;
 }
 
-/// Returns the text of a node without markup, but with the backquotes of code and the source's line
-/// ends.
+/// Returns the text of a node. Markup is removed, except the backquotes of code; line ends are
+/// kept.
 std::string words_of(cmark_node* node) {
   std::string words;
   for (cmark_node* const part : nodes_in(node)) {
@@ -90,8 +90,8 @@ std::vector<std::string> split(std::string_view text, char separator) {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-/// Returns the cells of a table "| a | b |" without the line of dashes. CommonMark parses tables as
-/// paragraphs; empty for other paragraphs.
+/// Returns the cells of a table "| a | b |" without the line of dashes; empty for a paragraph that
+/// is not a table. `words`: text of a paragraph, since CommonMark parses a table as a paragraph.
 Rows table_in(std::string_view words) {
   const std::vector<std::string> lines = split(words, '\n');
   const auto is_row = [](const std::string& line) {
@@ -109,8 +109,8 @@ Rows table_in(std::string_view words) {
   return rows;
 }
 
-/// Returns the widths of columns: their longest cells; the widest columns shrink until all fit into
-/// `width`.
+/// Returns the widths of the columns. A column is as wide as its longest cell, but the widest
+/// columns shrink until the table fits into `width`.
 std::vector<int> widths_of(const Rows& rows, int width) {
   constexpr int gap = 2;
   std::vector<int> widths;
@@ -145,7 +145,7 @@ class TextPage {
   void add_paragraph(std::string_view words) { add_wrapped(words, margin); }
   void add_item(std::string_view words) { add_wrapped(words, margin, "- "); }
 
-  /// Adds blocks with an empty line between them, except between short items.
+  /// Adds blocks, separated by empty lines except between short list items.
   void add_blocks(std::span<cmark_node* const> blocks) {
     for (cmark_node* const block : blocks) {
       const bool is_below_heading =
@@ -159,12 +159,13 @@ class TextPage {
   [[nodiscard]] std::string text() const { return text_; }
 
  private:
-  /// Adds an empty line, unless there is one or the page is empty.
+  /// Adds an empty line, unless the page is empty or ends with an empty line.
   void add_empty_line() {
     if (!text_.empty() && !text_.ends_with("\n\n")) text_ += '\n';
   }
 
-  /// Adds wrapped words; the first line follows `first`, and the others are aligned with its text.
+  /// Adds words, wrapped. The first line begins with `first`; further lines are aligned with the
+  /// text after `first`.
   void add_wrapped(std::string_view words, int indent, std::string_view first = "") {
     const int left = indent + display_width(first);
     std::string before = fmt::format("{:{}}{}", "", indent, first);
@@ -258,8 +259,8 @@ class TextPage {
   std::string text_{};
 };
 
-/// Returns the first sentence: up to a full stop before a capital, a backquote, a bracket or a
-/// dash.
+/// Returns the first sentence. It ends at a full stop that is followed by a space and then a
+/// capital, a backquote, a bracket or a dash.
 std::string first_sentence(std::string_view words) {
   for (std::size_t at = words.find(". "); at != std::string_view::npos;
        at = words.find(". ", at + 1)) {
@@ -270,8 +271,8 @@ std::string first_sentence(std::string_view words) {
   return std::string(words);
 }
 
-/// Returns the bold words with which an item begins, without their full stop; empty if it does not
-/// begin with bold words.
+/// Returns the bold words at the beginning of a list item, without a full stop; empty if the item
+/// does not begin with bold words.
 std::string bold_beginning(cmark_node* item) {
   cmark_node* const paragraph = cmark_node_first_child(item);
   cmark_node* const bold = paragraph == nullptr ? nullptr : cmark_node_first_child(paragraph);
@@ -281,7 +282,8 @@ std::string bold_beginning(cmark_node* item) {
   return words;
 }
 
-/// Adds the short form of a list: a line of its bold words, or the first sentences of its items.
+/// Adds the short form of a list to the page: the items' bold beginnings on a line, and the first
+/// sentence of each other item.
 void add_short_list(TextPage& page, cmark_node* list) {
   std::string bold;
   std::vector<std::string> sentences;
@@ -319,7 +321,7 @@ void replace(cmark_node* node, Node other) {
   cmark_node_free(node);
 }
 
-/// Shows HTML as text, which the renderer would otherwise omit.
+/// Replaces a node of HTML by a node of text, since the renderer omits HTML.
 void show_html(cmark_node* node) {
   const bool is_block = cmark_node_get_type(node) == CMARK_NODE_HTML_BLOCK;
   Node shown(cmark_node_new(is_block ? CMARK_NODE_CODE_BLOCK : CMARK_NODE_TEXT));
@@ -347,7 +349,8 @@ std::vector<std::string> split_at_commas(std::string_view words) {
   return names;
 }
 
-/// Returns the heading and the names of a paragraph "Also: a, b." below it.
+/// Returns the words of a heading, followed by the names in a paragraph "Also: a, b." below the
+/// heading.
 std::vector<std::string> names_of(cmark_node* heading) {
   constexpr std::string_view mark = "Also: ";
   std::string words = words_of(heading);
@@ -359,8 +362,8 @@ std::vector<std::string> names_of(cmark_node* heading) {
   return split_at_commas(words);
 }
 
-/// Returns the form in which words are compared: "not seen" for "Not-seen:", "unit" for "a unit"
-/// and "units".
+/// Returns the form of a word that is_same_word() compares: "not seen" for "Not-seen:", "unit" for
+/// "a unit" and "units".
 std::string normalised(std::string_view word) {
   if (word.starts_with("a ")) word.remove_prefix(2);
   std::string form;

@@ -15,12 +15,12 @@ namespace clprobe::report {
 namespace {
 
 std::string size_text(double bytes) {
-  constexpr double largest = 9.2e18;  // below 2^63, so that it fits an integer
+  constexpr double largest = 9.2e18;  // below 2^63, so that the number fits an integer
   return format_byte_count(bytes > 0.0 ? std::min(bytes, largest) : 0.0);  // NaN becomes 0
 }
 
-// Returns a range: "181–208 KiB"; without the unit if it equals that of the value; "-2 to 5" if it
-// begins below 0.
+// Returns the range from `low` to `high`, such as "181–208 KiB". The unit is omitted if the
+// finding's value is shown in the same unit. A range that begins below 0 has the form "-2 to 5".
 std::string range_text(const Finding& finding) {
   const std::string low = quantity_text(*finding.low, finding.unit);
   std::string high = quantity_text(*finding.high, finding.unit);
@@ -49,17 +49,18 @@ std::string format_operations(double per_second) {
   return format_number(per_second * 1e-3) + " kop/s";
 }
 
-/// Text of values of a unit: of findings, and of parameters whose names end in the unit.
+/// Unit of findings, and of parameters whose names end in the unit, with a function that shows its
+/// values.
 struct UnitRow {
   std::string_view unit;
   std::string (*show)(double);
   bool ends_names{true};
 };
 
-/// Returns a percentage with three digits, but never with an exponent such as "1e+03 %".
+/// Returns a share as a percentage with three digits, and never with an exponent such as "1e+03 %".
 std::string percent_of(double value) {
   constexpr double many = 999.5;
-  constexpr double none = 1e-9;  // rounding error of a difference of equal numbers
+  constexpr double none = 1e-9;  // exceeds the rounding error of differences
   const double percent = std::fabs(value) < none ? 0.0 : value * 100.0;
   if (std::fabs(percent) >= many) return fmt::format("{:.0f} %", percent);
   return fmt::format("{:.3g} %", percent);
@@ -80,14 +81,15 @@ constexpr std::array unit_rows{
     UnitRow{"operations_per_second", format_operations, false},
     UnitRow{"hertz",
             [](double value) { return fmt::format("{} MHz", format_number(value * 1e-6)); }, false},
-    // Numbers without a unit; the titles of their columns name it.
+    // Units that are not shown after a number, since the titles of columns name these units.
     UnitRow{"", format_number, false},
     UnitRow{"cycles", format_number, false},
     UnitRow{"bytes_per_cycle", format_number, false},
     UnitRow{"operations_per_cycle", format_number, false},
 };
 
-/// Returns the unit of such a number, where no title names it.
+/// Returns the text after a number in cycles or per cycle, for use where no column title names the
+/// unit.
 std::string_view cycles_in(std::string_view unit) {
   if (unit == "cycles") return " cycles";
   if (unit == "bytes_per_cycle") return " B/cycle";
@@ -95,7 +97,7 @@ std::string_view cycles_in(std::string_view unit) {
   return {};
 }
 
-/// Returns the unit with which a parameter's name ends; null without one.
+/// Returns the unit with which a parameter's name ends; null if the name ends in no known unit.
 const UnitRow* unit_in(std::string_view name) {
   const auto* const found = std::ranges::find_if(unit_rows, [&](const auto& each) {
     return each.ends_names && name.size() > each.unit.size() + 1 && name.ends_with(each.unit) &&
@@ -113,7 +115,8 @@ std::string quantity_text(double value, std::string_view unit) {
 }
 
 std::vector<std::vector<Finding>> groups_of(std::span<const Finding> findings) {
-  // The block of a series is the first series with which it shares a name.
+  // The block of a series is the index of the first series that has a finding name in common with
+  // it.
   std::vector<std::string> series;
   std::vector<std::size_t> block;
   const auto place = [&](const std::string& name) {
@@ -151,7 +154,8 @@ std::string value_text(const Finding& finding) {
   };
   if (finding.value) return text(*finding.value);
   if (is_open(finding)) return "> " + text(*finding.low);
-  // A range without a value: no plateau, or several similar ones.
+  // A finding may have a range but no value, because the curve has no plateau or several similar
+  // plateaus.
   if (finding.low && finding.high && finding.label.empty()) return range_text(finding);
   return words(finding.label);
 }
@@ -162,7 +166,8 @@ std::string interval_text(const Finding& finding) {
                                                      "bytes_per_cycle", "hertz"};
   if (!contains(scatters, finding.unit)) return bracket_text(finding);
   const double aside = std::max(*finding.value - *finding.low, *finding.high - *finding.value);
-  // A relative interval is misleading if the sign is uncertain or the value may be far larger.
+  // An interval as large as the value is shown by its two ends: a percentage would hide that the
+  // sign is uncertain.
   if (aside >= std::fabs(*finding.value)) return bracket_text(finding);
   return spread_text(*finding.value, *finding.low, *finding.high);
 }
@@ -173,7 +178,8 @@ std::string reason_text(const Finding& finding) {
   const bool says_what =
       finding.level.has_value() || !finding.label.empty() || finding.reason.starts_with("not ");
   if (says_what) return finding.reason;
-  // Points omitted by the plan were not measured; derived findings come from measured points.
+  // A finding that the plan omitted was not measured. A derived finding is computed from measured
+  // points, so its value is unknown rather than not measured.
   const bool is_missing = finding.source != Source::derived || finding.method == "plan";
   return fmt::format("not {}: {}", is_missing ? "measured" : "known", finding.reason);
 }
@@ -234,7 +240,7 @@ std::string parameter_text(std::string_view name, const Value& value) {
   if (const auto* const text = std::get_if<std::string>(&value)) return *text;
   const auto* const whole = std::get_if<std::int64_t>(&value);
   const double number = whole != nullptr ? static_cast<double>(*whole) : std::get<double>(value);
-  // Negative sizes and times are invalid and shown as in the document.
+  // A negative size or time is invalid, and is shown without a unit, as in the run document.
   const UnitRow* const row = number >= 0.0 ? unit_in(name) : nullptr;
   if (row != nullptr) return row->show(number);
   return whole != nullptr ? fmt::format("{}", *whole) : format_number(number);

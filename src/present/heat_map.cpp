@@ -31,9 +31,10 @@ std::set<double> values_of(const std::vector<Point>& points, std::string_view na
   return values;
 }
 
-/// Returns the pair of numeric parameters with the fullest grid: at least half of its cells are
-/// points, and each parameter has at least `min_values` values. The parameter with more values is
-/// x; ties are decided by name.
+/// Returns the two numeric parameters that form the fullest grid; nothing if no grid is suitable.
+/// At least half of the grid's cells must be points, and each parameter must have at least
+/// `min_values` values. The parameter with more values becomes x. The alphabetic order of names
+/// decides ties.
 std::optional<GridAxes> grid_axes(const std::vector<Point>& points, std::size_t min_values) {
   constexpr double min_filled = 0.5;
   std::set<std::string> names;
@@ -72,11 +73,13 @@ std::optional<GridAxes> grid_axes(const std::vector<Point>& points, std::size_t 
 
 constexpr std::array unicode_shades{"·", "░", "▒", "▓", "█", "█"};
 constexpr std::array ascii_shades{".", ":", "+", "x", "#", "@"};
-// Without colours, the two darkest Unicode shades look alike, so one level is omitted.
+// Number of shades. Unicode has one shade fewer, since its two darkest shades look alike without
+// colour.
 constexpr int unicode_levels = 5;
 constexpr int ascii_levels = 6;
 
-/// Shades from the minimum to the maximum. A map that hardly varies has one shade.
+/// Scale of shades from the map's minimum `low` to its maximum `high`. A map that hardly varies has
+/// only one shade.
 struct Scale {
   double low{0.0};
   double high{0.0};
@@ -85,10 +88,10 @@ struct Scale {
   [[nodiscard]] int level_of(double value) const {
     if (levels < 2) return 0;
     const double share = std::log(value / low) / std::log(high / low);
-    if (!(share > 0.0)) return 0;  // also for NaN
+    if (!(share > 0.0)) return 0;  // also true for NaN
     return static_cast<int>(std::min(share * levels, levels - 1.0));
   }
-  /// Returns the value at which a level begins.
+  /// Returns the smallest value that has the shade `level`.
   [[nodiscard]] double begin_of(int level) const {
     return low * std::pow(high / low, static_cast<double>(level) / levels);
   }
@@ -99,7 +102,7 @@ bool has_cycles(const Grid& grid) {
                              [](const GridCell& cell) { return cell.value.cycles.has_value(); });
 }
 
-/// Values that a terminal shades, by position.
+/// Values of a heat map on a terminal.
 struct Map {
   std::map<std::pair<double, double>, double> values{};  ///< values by position (x, y)
   GridAxes axes{};
@@ -118,9 +121,10 @@ Map map_of(const Grid& grid) {
 Scale scale_of(const Map& map, bool is_unicode) {
   const auto [low, high] = std::ranges::minmax_element(
       map.values, [](const auto& a, const auto& b) { return a.second < b.second; });
-  // Smaller variation is noise, which shades would present as a pattern.
+  // Ratio of maximum to minimum above which a map has several shades. A smaller ratio is noise,
+  // which shades would present as a pattern.
   constexpr double worth_showing = 1.1;
-  // Shades are logarithms, but a file may contain any number.
+  // The scale takes logarithms, but a value from a file may be negative, zero or infinite.
   const bool is_sound = low->second > 0.0 && std::isfinite(high->second);
   const bool varies = is_sound && high->second > worth_showing * low->second;
   return {low->second, high->second, !varies ? 1 : is_unicode ? unicode_levels : ascii_levels};
@@ -131,8 +135,8 @@ std::string shade_of(int level, bool is_unicode) {
   return is_unicode ? unicode_shades.at(place) : ascii_shades.at(place);
 }
 
-/// Returns the columns in pieces that fit; omitting columns would hide differences between
-/// neighbours.
+/// Returns the columns in groups of at most `room` columns. Columns are never omitted, since this
+/// would hide differences between neighbours.
 std::vector<std::vector<double>> pieces_of(const std::set<double>& columns, int room) {
   std::vector<std::vector<double>> pieces;
   for (const double x : columns) {
@@ -144,8 +148,8 @@ std::vector<std::vector<double>> pieces_of(const std::set<double>& columns, int 
   return pieces;
 }
 
-/// Returns labels below the columns: the first, and then all that have room; many columns have
-/// labels at multiples of 8 only.
+/// Returns the line of labels below the columns. A label that would overlap the previous label is
+/// omitted. A map with at least 16 columns has labels only at multiples of 8.
 std::string axis_labels(const Map& map, const std::vector<double>& columns, int margin) {
   std::string labels = pad_right("", margin);
   int free_from = margin;
@@ -201,10 +205,10 @@ void draw_scale(Page& page, const Map& map, const Scale& scale, int margin) {
 
 std::optional<GridAxes> heat_map_axes(const ProbeResult& result) {
   const bool is_declared = !result.view.x.empty() || result.view.kind == ViewKind::stacks;
-  constexpr std::size_t min_of_any_probe = 4;  // with fewer values, curves show more
+  constexpr std::size_t min_of_any_probe = 4;  // fewer values are better shown as curves
   if (!is_declared) return grid_axes(result.points, min_of_any_probe);
   if (result.view.kind != ViewKind::heat_map) return std::nullopt;
-  // Runs restricted to one x have no map.
+  // A run whose points have only one x has no map.
   if (values_of(result.points, result.view.x).size() < 2) return std::nullopt;
   return GridAxes{result.view.x, result.view.y};
 }
@@ -272,7 +276,8 @@ void draw_heat_map(Page& page, const Grid& grid, Form form) {
 
 namespace {
 
-// Colours of Viridis, from dark to light, which are also distinguishable without colour.
+// Colours of the Viridis scale, from dark to light, which differ in brightness and so also in black
+// and white.
 constexpr std::array<std::array<double, 3>, 5> scale{
     {{68, 1, 84}, {59, 82, 139}, {33, 145, 140}, {94, 201, 98}, {253, 231, 37}}};
 
@@ -287,7 +292,8 @@ std::string colour_at(double share) {
   return fmt::format("#{:02x}{:02x}{:02x}", mixed(0), mixed(1), mixed(2));
 }
 
-/// Returns an end of the scale: "11.8 ns (23.3 cycles)" if the clock counts cycles.
+/// Returns the text of the scale's minimum or maximum: "11.8 ns", or "11.8 ns (23.3 cycles)" if the
+/// clock counts cycles.
 std::string end_text(const ChartPoint& end, std::string_view unit) {
   std::string text = quantity_text(end.y, unit);
   if (!end.cycles) return text;
@@ -355,7 +361,7 @@ class CellPicture {
         html_text(coordinate_text(axes_.y, cell.y)), html_text(value_text(cell.value, unit_)));
   }
 
-  // Labels as many evenly spaced columns and rows as fit.
+  // Returns the labels of columns and rows: as many, evenly spaced, as fit.
   [[nodiscard]] std::string draw_axes() const {
     constexpr double min_gap_across = 46;
     constexpr double min_gap_down = 20;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Heat maps: points over two parameters, and their drawings on a terminal.
+// Heat maps: values over two parameters, and drawings of them on a terminal.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ struct GridAxes {
 
 struct GridCell {
   double y{0.0};
-  ChartPoint value{};  ///< x of the grid; y is the time or rate
+  ChartPoint value{};  ///< its x is that of the grid, its y the time or rate
 };
 
 /// Series of a result over two parameters.
@@ -34,23 +34,26 @@ struct Grid {
       cells{};  ///< cells in any order; a later cell at one position replaces an earlier one
 };
 
-/// Returns the axes of a result that is shown as a heat map; nothing for a curve. The axes are the
-/// declared ones, else two parameters that form a grid of at least 4 by 4.
+/// Returns the axes of a result that is shown as a heat map; nothing for other results. The axes
+/// are the parameters that the probe declares, or else two parameters that form a grid of at least
+/// 4 by 4 points.
 std::optional<GridAxes> heat_map_axes(const ProbeResult& result);
 
-/// Returns a grid for each series of such a result that has points with a time.
+/// Returns the grids of a result that is shown as a heat map: a grid for each series with a
+/// measured point.
 std::vector<Grid> grids_of(const ProbeResult& result, const DeviceInfo& device);
 
-/// True if the grid's points differ in x, so that there is a map to draw.
+/// True if the grid has points with different x, which a heat map requires.
 bool is_map(const Grid& grid);
 
-/// Returns the title on a terminal, which shows cycles if all points have them: "load latency:
-/// cycles per access".
+/// Returns the map's title on a terminal, such as "load latency: cycles per access". A terminal
+/// shows cycles if all points have cycles, or else times or rates.
 std::string map_title(const Grid& grid);
 
-/// Draws a row for each y and a column for each x, shaded by the logarithm of the value from the
-/// map's minimum to its maximum, and a legend. Columns that do not fit follow below. Maps without
-/// two different x are not drawn. The brief form has no title and no labels of columns.
+/// Draws a heat map with a row for each y, a column for each x, and a legend. The shade of a cell
+/// shows the logarithm of its value, from the map's minimum to its maximum. Columns that do not fit
+/// into the page follow below. A grid whose points have equal x is not drawn. The brief form has
+/// neither a title nor column labels.
 void draw_heat_map(Page& page, const Grid& grid, Form form);
 
 }  // namespace clprobe::report

@@ -44,12 +44,13 @@ std::string anchor(std::string_view id) {
 }  // namespace
 
 std::string deflated(std::string_view text) {
-  // zlib takes text as bytes.
+  // zlib takes text as an array of Bytef.
   const auto* const bytes = reinterpret_cast<const Bytef*>(text.data());
   const auto size = static_cast<uLong>(text.size());
   uLongf used = compressBound(size);
   std::vector<Bytef> stream(used);
-  // Only a lack of memory can fail: the buffer is large enough, and the level is valid.
+  // compress2 can fail only for lack of memory, since the buffer is large enough and the level is
+  // valid.
   if (compress2(stream.data(), &used, bytes, size, Z_BEST_COMPRESSION) != Z_OK) {
     throw std::bad_alloc();
   }
@@ -159,8 +160,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Returns the id of a probe's section. Names from files become ids, and thus parts of links, only
-// if they look like a probe's id.
+// Returns the HTML id of a probe's section. A probe name from a file becomes an id, and thus part
+// of a link, only if it has the form of a probe's id.
 std::string section_id(std::string_view probe, std::size_t number) {
   const bool is_id = !probe.empty() && probe.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") ==
                                            std::string_view::npos;
@@ -201,7 +202,7 @@ std::string kernels_text(const ProbeResult& result) {
   return items.empty() ? items : "<ul class=\"plain\">\n" + items + "</ul>\n";
 }
 
-/// Returns the tables of a result: shares of stacks and other findings.
+/// Returns the tables of a result as HTML: shares of stacked bars, and other findings.
 std::string tables_of(const ProbeResult& result, const std::string& title) {
   std::string html;
   for (Block& block : shares_blocks(result.findings)) {
@@ -220,7 +221,8 @@ std::string tables_of(const ProbeResult& result, const std::string& title) {
   return html;
 }
 
-/// Returns the result of a probe on a device: amount, warnings, findings and kernels.
+/// Returns the HTML of a probe's result on a device: the number of points, warnings, findings and
+/// kernels.
 std::string device_part(const Named& named, const ProbeResult& result, std::size_t number) {
   const bool has_table = named.runs.size() > 1;
   std::string html =
@@ -346,7 +348,7 @@ std::string heading_of(std::span<const Run> runs) {
   return fmt::format("{} devices side by side", runs.size());
 }
 
-// Returns each name once: "NVIDIA H200, Example GPU".
+// Returns the names of the runs' devices, without repetitions: "NVIDIA H200, Example GPU".
 std::string names_of(std::span<const Run> runs) {
   std::vector<std::string> names;
   for (const Run& run : runs) {
@@ -367,7 +369,8 @@ std::string lead_of(std::span<const Run> runs) {
   return text + fmt::format(". Measured {}{}.", from, from == to ? "" : " to " + to);
 }
 
-/// Returns the documents of the runs, as `clprobe report FILE --json` writes them.
+/// Returns a JSON array with the deflated document of each run. The documents are those that
+/// `clprobe report FILE --json` writes.
 std::string runs_data(std::span<const Run> runs) {
   Json documents = Json::array();
   for (std::size_t i = 0; i < runs.size(); ++i) {

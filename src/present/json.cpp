@@ -47,7 +47,7 @@ Json runs_json(const Comparison& comparison, std::span<const RunDigest> runs) {
   return array;
 }
 
-/// Returns the summary of each run by verdict, as in the table.
+/// Returns the changes of each run, grouped by verdict as in the format `table`.
 Json summary_json(const Comparison& comparison, std::size_t runs) {
   Json array = Json::array();
   for (std::size_t run = 0; run < runs; ++run) {
@@ -236,8 +236,8 @@ std::string json_of_survey(const SurveyedApp& app, const TableStyle& /*style*/) 
   return document.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
-/// Returns a document, or for stdout always an array, since its readers do not know the number of
-/// devices.
+/// Returns the runs as JSON: for a file with a single run, its document; otherwise an array. Stdout
+/// always gets an array, since its readers do not know the number of devices.
 std::string json_of_runs(std::span<const Run> runs, const TableStyle& style) {
   return style.is_stream ? to_json_array(runs) : to_json(runs);
 }

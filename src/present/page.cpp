@@ -14,13 +14,13 @@
 namespace clprobe::report {
 namespace {
 
-// Minimum width for layouts; lines are still cut at the requested width.
+// Minimum width of a layout in columns. If a narrower page is requested, its lines are cut.
 constexpr int min_layout_width = 32;
-// Minimum width for remarks; a narrower remark would be a column of single words.
+// Minimum width of remarks in columns; a narrower remark would be a column of single words.
 constexpr int min_remark_width = 24;
 
 std::string_view escape_of(const Span& span) {
-  // Colours legible on black and on white, so without cyan, yellow and green.
+  // Colours that are legible on both black and white, so without cyan, yellow and green.
   constexpr std::array<std::string_view, 6> of_series{"1", "35", "31", "1;34", "1;35", "1;31"};
   // Colours from cold to hot.
   constexpr std::array<std::string_view, 6> of_heat{"34", "36", "32", "33", "35", "31"};
@@ -195,9 +195,9 @@ void Page::remark(const std::string& lead, const Row& row) {
 
 namespace {
 
-/// Part of a table that is shown; narrow pages show less.
+/// Selected part of a table; narrow pages show a smaller part.
 struct Part {
-  bool has_first{true};   ///< true: first names have a column; false: a line above their rows
+  bool has_first{true};   ///< true: first names are a column; false: lines above the rows
   std::size_t asides{0};  ///< number of columns, from the left, that show asides
   std::size_t first{0};   ///< range of columns of values
   std::size_t last{0};
@@ -272,7 +272,7 @@ class TableText {
     return layout;
   }
 
-  /// Returns the width of names with which the layout fits.
+  /// Returns the maximum width of the names' column with which the layout fits into the page.
   [[nodiscard]] int name_room(const Layout& layout) const {
     int widest = 0;
     for (const std::vector<Cell>& row : table_.rows) {
@@ -301,7 +301,7 @@ class TableText {
   [[nodiscard]] std::string title_of(std::size_t column) const {
     std::string title = page_.show(table_.head[column]);
     if (!table_.is_of_devices && !table_.has_name_heads) return title;
-    int width = 14;  // minimum, unless cells or words are wider
+    int width = 14;  // minimum width of a column
     for (std::string_view rest = title; !rest.empty();) {
       const std::size_t end = std::min(rest.find(' '), rest.size());
       width = std::max(width, display_width(rest.substr(0, end)));
@@ -334,8 +334,9 @@ class TableText {
     return std::ranges::any_of(cells, [](const Cell& cell) { return !word_of(cell).empty(); });
   }
 
-  /// Adds the values of a row. Words such as "not reached" go below the asides, so that a column of
-  /// numbers stays narrow. The reason of a row without text replaces its cells.
+  /// Adds the values of a row. Words such as "not reached" extend into the column of asides, so
+  /// that a column of numbers stays narrow. If no cell of the row has a text, the row's reason
+  /// replaces the cells.
   void add_values(const std::vector<Cell>& row, const Part& part, Row& shown) const {
     const auto cells = std::span(row).subspan(table_.names);
     const bool has_text = table_.is_of_devices || has_text_in(cells);
@@ -371,7 +372,7 @@ class TableText {
   std::vector<bool> asides_{};  ///< true for columns of values with an aside
 };
 
-/// A reason without room in its row, and the rows that it applies to.
+/// Reason that does not fit into its row, with the names of the rows that it applies to.
 struct Note {
   std::string about{};   ///< such as "capacity not reached"
   std::string reason{};  ///< such as "the largest size that was measured is 1 GiB"
@@ -412,8 +413,8 @@ void add_notes(Page& page, const Table& table) {
   }
 }
 
-/// Adds as many columns as fit, then the next columns below. Names take at most two fifths of the
-/// page, and less if two columns would not fit.
+/// Adds the table in pieces below each other, each with as many columns as fit. Names take at most
+/// two fifths of the page's width, and less if two columns of values would otherwise not fit.
 void add_pieces(Page& page, const Table& table, const TableText& text) {
   const Ink titles = table.is_of_devices ? Ink::heading : Ink::faint;
   Part part{.has_first = table.names == 1, .asides = text.asides(), .last = text.values()};
@@ -453,14 +454,14 @@ std::string sentence_of(const Table& table, const std::vector<Cell>& row) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// True for tables of few rows, which read better in words if they are too wide.
+/// True for a table with so few rows that it is shown in words if it is too wide.
 bool is_sentences(const Table& table) {
   constexpr std::size_t few = 3;
   return !table.is_of_devices && !table.has_name_heads && table.rows.size() <= few;
 }
 
-/// Adds the table in one piece, in the whole form with all asides; returns false if it does not
-/// fit.
+/// Adds the table in a single piece, with as many asides as fit; the whole form requires all
+/// asides. Returns false, and adds nothing, if the table does not fit.
 bool add_whole(Page& page, const Table& table, const TableText& text, Form form) {
   const std::size_t all = text.values();
   std::vector<Part> ladder{{true, text.asides(), 0, all}};
@@ -480,7 +481,7 @@ bool add_whole(Page& page, const Table& table, const TableText& text, Form form)
   return false;
 }
 
-/// Returns the width of the leads of the items at the beginning of the blocks.
+/// Returns the width of the widest lead among the list items with which `blocks` begins.
 int lead_width(const Page& page, std::span<const Block> blocks) {
   int width = 0;
   for (const Block& block : blocks) {

@@ -31,8 +31,8 @@ std::string device_title_of(const Run& run, std::string_view what) {
   return fmt::format("{}: {}", what, short_name(name_of(run)));
 }
 
-/// Returns the subject with as many whole facts of its origin as fit: platform, driver, date,
-/// version.
+/// Returns a picture's subtitle: `what`, followed by as many facts about the run as fit: platform,
+/// driver, date and clprobe's version.
 std::string subtitle_of(const std::string& what, const Run& run) {
   constexpr int most = 108;  // width of a picture in characters
   std::string text = what;
@@ -92,7 +92,8 @@ class Figures {
   Figures(std::span<const Run> runs, std::string_view probe, bool has_values)
       : runs_(runs), probe_(probe), has_values_(has_values), what_(printable(words(probe))) {}
 
-  /// Returns the figures of stacks, else of heat maps, else of curves; at least one.
+  /// Returns the figures of stacks; if there are no stacks, those of heat maps; otherwise those of
+  /// curves. Returns at least one figure.
   std::vector<Figure> views() {
     add_stacks();
     if (figures_.empty()) add_heat_maps();
@@ -102,7 +103,7 @@ class Figures {
     return std::move(figures_);
   }
 
-  /// Returns the figures of the probe's plots; all runs of a plot are adjacent.
+  /// Returns the figures of the plots on the probe's card, sorted by plot and then by run.
   std::vector<Figure> plots() {
     struct Plot {
       const Run* run;
@@ -215,7 +216,8 @@ class Figures {
     }
   }
 
-  /// Adds a figure per series with all devices that have it, in the order of the first run.
+  /// Adds a figure per series, with a curve for each run that has the series. The figures have the
+  /// order of the first run's series.
   void add_curves_of_all() {
     std::vector<Chart> charts(runs_.size());
     std::vector<std::string> names;
@@ -235,7 +237,7 @@ class Figures {
     }
   }
 
-  /// Returns the series of that name of each run.
+  /// Returns a chart with the series called `name` of each run.
   [[nodiscard]] Chart shared_chart(std::span<const Chart> charts, const std::string& name) const {
     Chart shared;
     const std::vector<std::string> titles = run_titles(runs_);
@@ -275,7 +277,7 @@ std::vector<Figure> figures_of(std::span<const Run> runs, std::string_view probe
   return figures;
 }
 
-/// Colours of a dark page (report.css), which replace those of the pictures.
+/// Style that replaces the colours of a picture by the dark colours of report.css.
 constexpr std::string_view dark_style = R"(<style>
 @media (prefers-color-scheme: dark) {
 [fill="#ffffff"] { fill: #191d23; } [stroke="#ffffff"] { stroke: #191d23; }
@@ -300,7 +302,8 @@ namespace {
 
 std::string svg_of_runs(std::span<const Run> runs, const TableStyle& style) {
   std::string svg = report::Figures(runs, style.probe, false).views().front().svg;
-  // In an HTML page, the page's style decides the colours.
+  // Adds the dark style only to files, since the style sheet of an HTML page decides its pictures'
+  // colours.
   return svg.insert(svg.find('\n') + 1, report::dark_style);
 }
 

@@ -6,8 +6,8 @@
 namespace clprobe::report {
 namespace {
 
-// Prefixes an apostrophe to text that spreadsheets would run as a formula, since drivers and
-// hostile files choose the text.
+// Returns the text, with an apostrophe in front if a spreadsheet would run it as a formula: texts
+// come from drivers and from files that may be hostile.
 std::string without_formula(std::string text) {
   constexpr std::string_view starts_formula = "=+-@";
   const std::size_t first = text.find_first_not_of(' ');

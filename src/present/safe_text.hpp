@@ -13,12 +13,12 @@
 
 namespace clprobe::report {
 
-/// Returns a cell of CSV by RFC 4180; text that a spreadsheet would run as a formula begins with an
-/// apostrophe.
+/// Returns a CSV cell as in RFC 4180. Text that a spreadsheet would run as a formula gets an
+/// apostrophe in front.
 std::string csv_cell(std::string_view raw);
 
-/// Returns a field of CSV: text as in csv_cell(), a number with the shortest digits that restore
-/// it, whatever the locale, and nothing for an empty optional.
+/// Returns a CSV field: text as by csv_cell(), and nothing for an empty optional. A number has the
+/// fewest digits that restore its exact value, independent of the locale.
 template <typename Field>
 std::string csv_field(const Field& field) {
   if constexpr (std::is_convertible_v<Field, std::string_view>) {
@@ -30,12 +30,13 @@ std::string csv_field(const Field& field) {
   }
 }
 
-/// Returns a finite end of an interval; nothing for infinity, which CSV and JSON cannot express.
+/// Returns the end of an interval; nothing if the end is infinite, which CSV and JSON cannot
+/// express.
 inline std::optional<double> finite(double end) {
   return std::isfinite(end) ? std::optional(end) : std::nullopt;
 }
 
-/// Returns a row of CSV with its line end.
+/// Returns a CSV row with a line end.
 template <typename... Fields>
 std::string csv_line(const Fields&... fields) {
   std::string line;
@@ -44,16 +45,17 @@ std::string csv_line(const Fields&... fields) {
   return line;
 }
 
-/// Returns Markdown in which the text opens no column, link, emphasis or tag.
+/// Returns text escaped for Markdown, so that it begins no column, link, emphasis or tag.
 std::string escape_markdown(std::string_view raw);
 
-/// Returns a row "| a | b |" with its line end.
+/// Returns a row of a Markdown table, "| a | b |", with a line end.
 std::string markdown_row(const std::vector<std::string>& cells);
-/// Returns the line below the titles: left-aligned for the first columns, right-aligned for values.
+/// Returns the line below the titles of a Markdown table. It aligns the first `words_columns`
+/// columns left and the other columns right.
 std::string markdown_rule(std::size_t columns, std::size_t words_columns);
 
-/// Returns `printable` text with references for special characters, for HTML and XML elements and
-/// quoted attributes.
+/// Returns the result of printable() with special characters as references, for the elements and
+/// quoted attributes of HTML and XML.
 std::string html_text(std::string_view text);
 
 }  // namespace clprobe::report

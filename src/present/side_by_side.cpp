@@ -48,8 +48,9 @@ std::vector<std::pair<std::size_t, const ProbeResult*>> results_of(std::span<con
 
 namespace {
 
-/// Returns the series of a probe in all runs. A series that only some runs have follows its
-/// predecessor there, since each device lacks itself among its peers.
+/// Returns the series of a probe in all runs, without repetitions. A series that the first run
+/// lacks follows the series that precedes it in its own run. Example: a series per peer device,
+/// where each device's run lacks the device itself.
 std::vector<std::string_view> series_of(std::span<const Run> runs, const std::string& probe) {
   std::vector<std::string_view> order;
   for (const auto& [run, result] : results_of(runs, probe)) {
@@ -63,10 +64,12 @@ std::vector<std::string_view> series_of(std::span<const Run> runs, const std::st
   return order;
 }
 
-/// Positions reserved after each level of the first run for levels that the first run lacks.
+/// Number of positions per level of the first run: one for the level, and the others for levels
+/// after it that the first run lacks.
 constexpr int positions_per_level = 64;
 
-/// Adds the positions of a series' levels in a run; `map` is null if levels correspond by number.
+/// Adds the positions of a series' levels in a run. `map`: corresponding levels of the first run;
+/// null if levels with equal numbers correspond.
 void add_positions(LevelPositions& positions, std::string_view series, const std::set<int>& levels,
                    const LevelMap* map) {
   int last = 0;
@@ -122,17 +125,18 @@ std::string position_text(int position) {
 
 namespace {
 
-/// Returns the position of a finding's level; 0 without a level.
+/// Returns the position of the finding's level; 0 for a finding without a level.
 int position_of(const LevelPositions& positions, const Finding& finding) {
   return finding.level ? positions.at({finding.series, *finding.level}) : 0;
 }
 
-/// True if the finding is compared across devices.
+/// True if the table of several runs may have the finding: not advice, and not a share of a bar.
 bool is_shared(const Finding& finding) {
   return !is_told_by_label(finding) && finding.role != Role::advice;
 }
 
-/// Returns the names of findings with a value in some run, in order of first appearance.
+/// Returns the names of findings that have a value in at least one run, in order of first
+/// appearance.
 std::vector<std::string> names_of(std::span<const Run> runs, const std::string& probe) {
   std::vector<std::string> names;
   for (const auto& [run, result] : results_of(runs, probe)) {
@@ -143,11 +147,13 @@ std::vector<std::string> names_of(std::span<const Run> runs, const std::string& 
   return names;
 }
 
-/// Findings by run, null if a run has none, of one series, level position and finding name.
+/// Rows of the table: by index of the series, position of the level and index of the finding's
+/// name, the finding of each run (null if the run lacks it).
 using SharedRows =
     std::map<std::tuple<std::ptrdiff_t, int, std::ptrdiff_t>, std::vector<const Finding*>>;
 
-/// True if the table in this form has the row. `timed`: series, position and run of each time.
+/// True if the table has the row in the form `form`. `timed`: series, level position and run of
+/// each time, which makes cycles redundant.
 bool is_shown(const SharedRows::value_type& row, Form form,
               const std::set<std::tuple<std::ptrdiff_t, int, std::size_t>>& timed) {
   const auto& [key, cells] = row;
@@ -179,7 +185,7 @@ const StackPart* largest_cause(const Stack& stack) {
   return largest;
 }
 
-/// Adds a row for each cause that is the largest one of a bar on any device.
+/// Adds a row for each cause that is the largest cause of a bar in at least one run.
 void add_causes(std::span<const Run> runs, const std::string& probe, Table& table) {
   std::vector<std::vector<Stack>> stacks;
   stacks.reserve(runs.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings of several runs in one grid: a row per level, a group of columns per device.
+// Findings of several runs in a single table: a row per level and finding, a column per run.
 #pragma once
 
 #include <map>
@@ -15,31 +15,34 @@
 
 namespace clprobe::report {
 
-/// Returns the run's result of a probe, or null.
+/// Returns the run's result of a probe; null if the run lacks the probe.
 const ProbeResult* find_result(const Run& run, std::string_view probe);
-/// Returns the results of a probe, each with the number of its run.
+/// Returns the results of a probe, each with the index of its run.
 std::vector<std::pair<std::size_t, const ProbeResult*>> results_of(std::span<const Run> runs,
                                                                    std::string_view probe);
-/// Returns all probes of the runs, in order of first appearance.
+/// Returns the IDs of all probes in the runs, in order of first appearance.
 std::vector<std::string> probes_of(std::span<const Run> runs);
 
-/// Position of a series' level among those of several runs (`position_text`).
+/// Positions of a run's levels, by series and level number. Corresponding levels of several runs
+/// have equal positions; `position_text` shows a position.
 using LevelPositions = std::map<std::pair<std::string_view, int>, int>;
-/// Returns the positions of a probe's levels, by run. `compare` decides the corresponding level of
-/// the first run with the series.
+/// Returns the level positions of a probe, per run. The rules of `compare` decide which levels of a
+/// run correspond to levels of the first run that has the series.
 std::vector<LevelPositions> level_positions(std::span<const Run> runs, std::string_view probe);
-/// Returns a position as text: "2", or "2+" for a level between 2 and 3 of the first run.
+/// Returns a position as text: "2" for level 2 of the first run, "2+" for a level between levels 2
+/// and 3 of the first run.
 std::string position_text(int position);
 
-/// Returns the value, else the short reason, else `nothing`.
+/// Returns the finding's value, a short reason for a missing value, or `nothing` without a finding.
 std::string shared_text(const Finding* finding, std::string_view nothing);
 
-/// Returns the findings of a probe on several devices: a row per level and finding, then the
-/// largest causes of its bars; a column per device. The whole form has all findings; others have
-/// headlines without cycles that repeat a time. Without rows if fewer than two runs have the probe.
+/// Returns the findings of a probe in several runs, with a column per run: a row per level and
+/// finding, and a row per cause that is the largest of a bar. The whole form has all findings.
+/// Other forms have only headlines, without cycles whose time is also shown. The table has no rows
+/// if fewer than two runs have the probe.
 Table shared_table(std::span<const Run> runs, const std::string& probe, Form form);
 
-/// Adds one table of all probes, values only.
+/// Adds a single table with the values of all probes to the page.
 void add_side_by_side(Page& page, std::span<const Run> runs, Form form);
 
 }  // namespace clprobe::report

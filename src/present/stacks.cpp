@@ -197,7 +197,7 @@ std::vector<std::string> divided_categories(std::span<const Stack> stacks) {
 
 std::vector<Stack> stacks_of_category(std::span<const Stack> stacks, std::string_view category) {
   std::vector<Stack> found;
-  double baseline = 0.0;  // category's length in the baseline bar
+  double baseline = 0.0;  // share of the category in the baseline bar
   for (Stack& stack : drawn_stacks(stacks)) {
     std::erase_if(stack.parts,
                   [&](const StackPart& part) { return stack_category(part.label) != category; });
@@ -278,7 +278,7 @@ namespace {
 constexpr std::string_view letters = "#cdMDSb.fu?";
 static_assert(letters.size() == known_categories.size());
 
-/// Returns a distinct letter for each category; unknown categories have A, B, C, ...
+/// Returns a distinct letter for each category. Unknown categories have the letters A, B, C, ...
 std::string letters_of(const std::vector<std::string>& categories) {
   std::string chosen;
   char next = 'A';
@@ -293,7 +293,8 @@ std::string letters_of(const std::vector<std::string>& categories) {
   return chosen;
 }
 
-/// Distributes `cells` cells to the shares by the largest remainders. Small shares may get none.
+/// Returns the number of cells of each share, `cells` in total, by the largest-remainder method. A
+/// small share may have no cell.
 std::vector<int> cells_of(const std::vector<CategoryShare>& shares, int cells) {
   double all = 0.0;
   for (const CategoryShare& each : shares) all += each.share;
@@ -351,7 +352,7 @@ struct Margin {
   int time{0};
 };
 
-/// Returns the time without the unit of cycles, which the heading names.
+/// Returns the time of a bar. Cycles have no unit in the text, since the heading names it.
 std::string short_time(const Stack& stack) {
   return stack.time ? quantity_text(*stack.time, stack.time_unit) : std::string();
 }
@@ -362,7 +363,7 @@ std::string heading_of(const Stack& stack) {
          (stack.baseline.empty() ? "" : "; lengths: times relative to " + stack.baseline);
 }
 
-/// Returns the length of a bar in cells; the longest bar takes all.
+/// Returns the length of a bar in cells, at least 1; the longest bar has `cells` cells.
 int cells_for(const Stack& stack, double longest, int cells) {
   const double length = stack.relative.value_or(1.0) / longest;
   return std::clamp(static_cast<int>(std::lround(length * cells)), 1, cells);
@@ -400,7 +401,7 @@ void draw_named_bars(Page& page, const std::vector<Stack>& stacks, const Marks& 
   }
 }
 
-/// Draws the shares as a table, and in the whole form remarks on them.
+/// Adds the shares as a table; the whole form also has remarks on the shares.
 void draw_table(Page& page, const std::vector<Stack>& stacks, Form form) {
   add_table(page, table_of(stacks), form);
   if (form == Form::whole) add_blocks(page, notes_of(stacks), form);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stacked bars of where kernels' time goes, one bar per kernel.
+// Stacked bars: shares of a kernel's time by cause, a bar per kernel.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace clprobe::report {
 
-/// Returns the findings except shares of bars and times of bars.
+/// Returns the findings without the shares and times of bars.
 std::vector<Finding> without_stacks(std::span<const Finding> findings);
 
 /// Returns the title of a view: "one cause per cycle (GSI)".
@@ -24,7 +24,7 @@ std::string view_title(std::string_view view);
 /// Returns the stacks of each view, in the order of stacks_in().
 std::vector<std::vector<Stack>> views_of(std::span<const Finding> findings);
 
-/// Additional kind of shares: the name of its findings and its title.
+/// Additional kind of shares in a table: the name of the findings, and a title.
 struct Beside {
   std::string_view name;
   std::string_view title;
@@ -54,23 +54,25 @@ inline constexpr std::array<std::string_view, 11> known_categories{"no stall",
                                                                    stack_remainder,
                                                                    stack_not_resolved};
 
-/// Returns a number per category, which selects its fill and letter: the index among the known
-/// categories, so that a cause always looks the same; other categories have the following numbers.
+/// Returns a number per category, which selects the category's fill and letter. A known category
+/// has its index in `known_categories`, so that a cause looks the same in every figure. Unknown
+/// categories have the numbers after the known ones.
 std::vector<std::size_t> category_numbers(std::span<const std::string> categories);
 
-/// Returns stacks for drawing: unresolved parts of a bar, which tables leave blank, become one part
+/// Returns stacks for drawing. The unresolved parts of a bar are replaced by a single part
 /// `stack_not_resolved` with their total share.
 std::vector<Stack> drawn_stacks(std::span<const Stack> stacks);
 
-/// Returns the categories with several labels: "memory data" for "memory data: L1" and "memory
-/// data: L2".
+/// Returns the categories that have at least two labels, such as "memory data" with the labels
+/// "memory data: L1" and "memory data: L2".
 std::vector<std::string> divided_categories(std::span<const Stack> stacks);
 
-/// Returns bars of one category: parts are shares of the category's time, and the length of a bar
-/// is relative to that of the baseline, if there is one. Bars without the category are omitted.
+/// Returns bars that show only one category. Their parts are shares of the category's time. If
+/// there is a baseline bar, the length of each bar is relative to the category's length in the
+/// baseline. Bars without the category are omitted.
 std::vector<Stack> stacks_of_category(std::span<const Stack> stacks, std::string_view category);
 
-/// Returns the categories of labels, in their order.
+/// Returns the categories of labels, in order of first appearance.
 std::vector<std::string> category_names(std::span<const std::string> labels);
 
 /// Returns a share in percent with its interval: "12.3 ±0.4". A star marks a share with a remark.
@@ -79,21 +81,21 @@ std::string share_text(const StackPart& part);
 const StackPart* part_of(const Stack& stack, std::string_view label);
 /// Returns the time of a bar: "3038637 cycles", "1.23 ms"; empty if unknown.
 std::string time_text(const Stack& stack);
-/// Returns the remarks that stars refer to, each once with its bars: "barrier: taking ...".
-/// Unresolved shares are not in tables and have no stars.
+/// Returns the remarks on shares with a star, each once with the names of its bars: "barrier:
+/// taking ...". Unresolved shares have no stars, since tables do not show them.
 std::vector<std::string> remarks_of(std::span<const Stack> stacks);
 
-/// Returns a line per bar with unresolved shares: "uts: not resolved: control, idle (each within
-/// 4.0 % of 0)".
+/// Returns a line for each bar with unresolved shares, such as "uts: not resolved: control, idle
+/// (each within 4.0 % of 0)".
 std::vector<std::string> unresolved_lines(std::span<const Stack> stacks);
 
-/// Returns the maximum length of a drawn bar: 1 if no length is relative.
+/// Returns the maximum of the bars' relative lengths; 1 if the bars have no relative lengths.
 double longest_of(std::span<const Stack> stacks);
 
-/// Text for a bar that is incomplete.
+/// Text in place of a bar whose shares are not all known.
 inline constexpr std::string_view no_bar = "not drawn: a part is unknown";
 
-/// Category and its share of a bar: the sum of its parts, at least 0.
+/// Category and its share of a bar: the sum of the category's parts, at least 0.
 struct CategoryShare {
   std::string category{};
   double share{0.0};
@@ -101,15 +103,16 @@ struct CategoryShare {
 /// Returns the shares of a bar's categories, in the order of stack_labels().
 std::vector<CategoryShare> categories_of(const Stack& stack, std::span<const std::string> labels);
 
-/// Draws a line per bar with a letter per category, a legend, and the shares as a table (not in the
-/// brief form). Only the whole form shows views other than the first, additional shares and
-/// remarks.
+/// Draws a line per bar with a letter per category, and a legend. All forms except the brief form
+/// also have a table of shares. Only the whole form has remarks, additional shares, and views after
+/// the first.
 void draw_stacks(Page& page, std::span<const Finding> findings, Form form);
 
-/// Returns a table of stacks of one view: a row per part, a column per bar. Unresolved shares are
-/// blank.
+/// Returns the shares of a view's bars as a table: a row per part, a column per bar. Unresolved
+/// shares are blank.
 Table table_of(const std::vector<Stack>& stacks);
-/// Returns remarks on such a table: the meaning of its stars, and the unresolved shares.
+/// Returns remarks on the result of table_of(): the remarks that stars refer to, and the unresolved
+/// shares.
 std::vector<Block> notes_of(const std::vector<Stack>& stacks);
 
 }  // namespace clprobe::report

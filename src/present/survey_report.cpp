@@ -45,7 +45,8 @@ std::string_view made_from(survey::ProgramKind kind) {
   return "";
 }
 
-/// Returns sizes such as "1024x64", or "various" for launches of many sizes.
+/// Returns the sizes of launches, such as "1024x64". Returns "various" if the row combines launches
+/// of different sizes, and `unchosen` if the program did not choose the sizes.
 std::string sizes_text(const survey::Signature& of, const survey::Sizes& sizes,
                        std::string_view unchosen) {
   if (of.dimensions == 0) return "various";
@@ -79,8 +80,9 @@ std::string survey_summary(const SurveyedApp& app) {
                      format_count(kernels.size(), "kernel"));
 }
 
-/// Returns the numbers of unrecorded events with reasons: "3 launches in queues without profiling".
-/// `of_launches`: gaps of launches in the rows, otherwise of others.
+/// Returns the gaps of the survey as texts with number and reason, such as "3 launches in queues
+/// without profiling". `of_launches`: true for launches that are counted in the rows, but not
+/// timed; false for events that no row counts.
 std::vector<std::string> gap_texts(const Survey& survey, bool of_launches) {
   std::vector<std::string> texts;
   for (const survey::GapRow& row : survey::all_gaps()) {
@@ -94,7 +96,8 @@ std::vector<std::string> gap_texts(const Survey& survey, bool of_launches) {
   return texts;
 }
 
-/// Returns the number of launches with estimated times; empty if there are none.
+/// Returns a sentence with the number of launches whose times are estimated; empty if all launches
+/// were timed.
 std::string estimated_text(const Survey& survey) {
   const std::uint64_t count = survey.total().estimated;
   if (count == 0) return "";
@@ -103,7 +106,7 @@ std::string estimated_text(const Survey& survey) {
       count == 1 ? "1 launch is" : fmt::format("{} launches are", count));
 }
 
-/// Returns the reason to doubt the times; empty if there is none.
+/// Returns the reason why the times are doubtful; empty if they are not.
 std::string doubt_text(const Survey& survey) {
   if (!survey::has_doubtful_times(survey)) return "";
   const double factor = survey::event_clock_factor(survey.clock);
@@ -121,7 +124,7 @@ std::string doubt_text(const Survey& survey) {
       format_seconds(static_cast<double>(survey.total().max_ns) / ns_per_second));
 }
 
-/// Returns the names that kernels of several programs share.
+/// Returns the kernel names that occur in more than one OpenCL program.
 std::set<std::string> shared_names(const Survey& survey) {
   std::map<std::string, survey::Program> programs;
   std::set<std::string> shared;
@@ -132,8 +135,9 @@ std::set<std::string> shared_names(const Survey& survey) {
   return shared;
 }
 
-/// Returns remarks on a row: its program, if kernels share the name; the origin of a program not
-/// built from source; shared virtual memory; estimated launches.
+/// Returns the remarks on a row of the survey: the program's hash if another program has a kernel
+/// of this name; the origin of a program that was not built from source; "SVM" for shared virtual
+/// memory; the number of estimated launches.
 std::string remark_of(const Row& row, const std::set<std::string>& shared) {
   std::vector<std::string> parts;
   if (shared.contains(row.signature.kernel)) {
@@ -157,7 +161,7 @@ std::vector<std::string> devices_of(const Survey& survey) {
   return devices;
 }
 
-// Lines of a screen; kernels beyond hardly count.
+// Number of kernels on a screen; the remaining kernels take little of the time.
 constexpr std::size_t usual_lines = 20;
 
 std::string mean_time(const survey::Sum& sum) {
@@ -165,8 +169,8 @@ std::string mean_time(const survey::Sum& sum) {
   return format_seconds(sum.mean_ns() / ns_per_second);
 }
 
-/// Returns a name shortened in the middle, since compilers make long names that differ at their
-/// ends.
+/// Returns a name, shortened in the middle to at most `columns` columns: long names from compilers
+/// often differ only at the beginning or the end.
 std::string short_name(const Page& page, const std::string& name, int columns) {
   std::string shown = page.show(name);
   if (display_width(shown) <= columns) return shown;
@@ -181,7 +185,7 @@ std::string short_name(const Page& page, const std::string& name, int columns) {
   return cut_to_width(shown, columns - display_width(tail), mark) + tail;
 }
 
-/// KernelLine of the table: a row of the survey, or all rows of a kernel.
+/// Line of the table: a row of the survey, or all rows of a kernel together.
 struct KernelLine {
   Row row{};
   std::size_t sizes{1};
@@ -244,7 +248,7 @@ Table table_of(const Survey& survey, std::span<const KernelLine> lines) {
   return table;
 }
 
-/// Shortens kernels' names to the room that the other columns leave.
+/// Shortens the kernels' names to the width that the other columns leave.
 void shorten_names(const Page& page, Table& table) {
   constexpr int min_columns = 12;
   constexpr int gap = 2;  // spaces before the remark
@@ -259,7 +263,8 @@ void shorten_names(const Page& page, Table& table) {
   }
 }
 
-/// Returns what -v adds: kernels after the last line, and the sizes of kernels with several.
+/// Returns a hint at what -v adds: the kernels in `hidden`, and a row for each size if a kernel in
+/// `shown` has more than one size.
 std::string rest_text(const Survey& survey, std::span<const KernelLine> shown,
                       std::span<const KernelLine> hidden) {
   double rest = 0.0;
@@ -302,7 +307,8 @@ std::vector<Note> notes_of(const Survey& survey) {
   return notes;
 }
 
-/// Returns the program's run time, device time, launches, and end.
+/// Returns a line about the program: run time, device time, number of launches, and its end if it
+/// failed.
 std::string headline_of(const SurveyedApp& app) {
   const std::string end = end_text(app);
   return fmt::format("{}, {}{}", format_seconds(app.wall_s), survey_summary(app),

@@ -30,14 +30,14 @@ constexpr double label_room = 26;     // room for an axis' title, and between la
 constexpr double min_label_gap = 26;  // distance of vertically adjacent labels
 constexpr double letter_width = 7;    // width of a character of 13 px type, rounded up
 
-// Colours with a contrast of at least 4.5 to white; dashes distinguish curves in print without
-// colour.
+// Colours, each with a contrast of at least 4.5:1 to white, and dashes, which distinguish curves in
+// print without colour.
 constexpr std::array colours{"#0b5fc0", "#b8400a", "#0a7068", "#9a1fb0",
                              "#4a7310", "#b81c2c", "#5b3fd0", "#57534e"};
 constexpr std::array dashes{"", "7 4", "2 3", "10 3 2 3", "4 2", "1 4", "12 4", "6 2 2 2"};
 
-/// Mark of a curve, around its centre; open marks are not filled. Marks and dashes together
-/// distinguish 56 curves without colour.
+/// Mark of a curve: an SVG path around the origin, filled unless `is_open`. The combinations of
+/// marks and dashes distinguish 56 curves without colour.
 struct Mark {
   std::string_view path;
   bool is_open;
@@ -81,8 +81,8 @@ struct Label {
   }
 };
 
-/// Returns the first candidate that covers neither text nor curve, else one that covers no text,
-/// else null.
+/// Returns the first candidate that covers neither a taken label nor a curve. Otherwise returns the
+/// first candidate that covers no label; null if all candidates cover labels.
 const Label* choose(const std::vector<Label>& candidates, const std::vector<Label>& taken,
                     const std::vector<Place>& dots) {
   const Label* second_best = nullptr;
@@ -178,14 +178,15 @@ class Picture {
         left_, top, bottom, left_ + plot_width_, left_ + plot_width_ / 2, bottom + 42,
         html_text(printable(x_title_of(chart_))));
     if (chart_.y_title.empty()) return;
-    constexpr double baseline = 12;  // left of the longest label
+    constexpr double baseline = 12;  // left of the longest tick label
     svg_ += fmt::format(
         R"svg(<text transform="translate({} {}) rotate(-90)" text-anchor="middle" fill="#1a1d21">{}</text>
 )svg",
         baseline, top + plot_height / 2, html_text(chart_.y_title));
   }
 
-  // Draws the second axis and its series as thin lines in the colours of the series.
+  // Draws the second y axis and its series. A series of the second axis is a thin line in the
+  // colour of the series that it belongs to.
   void draw_beside() {
     if (chart_.beside.empty()) return;
     const auto down_beside = [&](double value) {
@@ -222,7 +223,8 @@ class Picture {
     }
   }
 
-  // Draws the intervals as an area: along their upper ends, and back along the lower ends.
+  // Draws the intervals of a curve as an area whose outline follows the upper ends, and then the
+  // lower ends in reverse order.
   void draw_spread(std::size_t i) {
     std::string path;
     std::string back;
@@ -246,7 +248,7 @@ class Picture {
       path +=
           fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", across(point.x), down(point.y));
     }
-    // A line of length 0 with round caps shows a single point as a dot.
+    // A single point becomes a line of length 0, which round caps show as a dot.
     if (points.size() == 1) path += "h0";
     const std::size_t look = look_of(i);
     const std::string_view dash = dashes.at(look % dashes.size());
@@ -255,14 +257,14 @@ class Picture {
 )",
         path, colour_of(look), i == 0 ? 2.4 : 1.8,
         dash.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", dash));
-    // Marks a few points, at different positions of each curve.
+    // Marks at most a few points of a curve; the marked positions differ between curves.
     const std::size_t every = std::max<std::size_t>(1, points.size() / marks_of_curve);
     for (std::size_t at = every * (i % 5) / 5; at < points.size(); at += every) {
       svg_ += draw_mark(look, {across(points[at].x), down(points[at].y)});
     }
   }
 
-  /// Draws invisible discs over the points, whose titles viewers show under the pointer.
+  /// Draws an invisible disc over each point; viewers show the disc's title under the pointer.
   void draw_values() {
     svg_ += "<g fill=\"none\" pointer-events=\"all\">\n";
     for (const ChartSeries& series : chart_.series) {
@@ -283,7 +285,7 @@ class Picture {
         place.y, mark.path, mark.is_open ? "none" : "#ffffff", colour_of(series));
   }
 
-  // Returns closely spaced dots of the curves, which texts should not cover.
+  // Returns closely spaced dots on the curves. Labels avoid these dots, and so the curves.
   [[nodiscard]] std::vector<Place> dots_of_curves() const {
     constexpr double distance = 5;
     std::vector<Place> dots;
@@ -398,8 +400,8 @@ std::string draw_picture(const Chart& chart, const PictureText& text) {
 
 namespace {
 
-// Fills by number of the category. Neighbours also differ without colour, and the unattributed
-// share is the lightest.
+// Fills by the number of the category. Neighbouring fills also differ in brightness, and the
+// unattributed share has the lightest fill.
 constexpr std::array<std::string_view, 11> fills{"#d3dce5", "#2b2926", "#c98a55", "#0a5fae",
                                                  "#7cc4bb", "#b84fae", "#e3cf5a", "#3a4a1a",
                                                  "#efb4b8", "#f4efe6", "#9aa1a9"};
@@ -410,7 +412,8 @@ constexpr int max_name = 40;
 
 std::string_view fill_of(std::size_t number) { return fills.at(number % fills.size()); }
 
-/// Range of the axis: from the longest bar below 0 to the longest above it, at least 0 to 1.
+/// Range of the axis: from the end of the longest bar below 0 to the end of the longest bar above
+/// 0, and at least from 0 to 1.
 struct Reach {
   double low{0.0};
   double high{1.0};
@@ -436,8 +439,8 @@ Reach reach_of(std::span<const Stack> stacks) {
   return reach;
 }
 
-/// Returns "saves at most 31 % of the program's device time" for causes; accounts of cycles state
-/// where time goes, not what is saved.
+/// Returns what removing a cause saves: "saves at most 31 % of the program's device time". Empty
+/// for other views, which account for cycles and do not state what would be saved.
 std::string app_text(const Stack& stack, const StackPart& part) {
   const bool is_cause = stack.view == stack_view_shapley && part.label != stack_remainder &&
                         part.label != stack_not_resolved && part.share > 0.0;
@@ -447,7 +450,7 @@ std::string app_text(const Stack& stack, const StackPart& part) {
                      quantity_text(part.share * *stack.app_share, "share"));
 }
 
-/// Returns the time and saving of a part: ", 1.23 ms, saves at most ...".
+/// Returns the time of a part and what its removal saves: ", 1.23 ms, saves at most ...".
 std::string effect_text(const Stack& stack, const StackPart& part) {
   const bool is_timed = stack.time && *stack.time > 0.0;
   const Stack alone{.time = part.share * stack.time.value_or(0.0), .time_unit = stack.time_unit};
@@ -457,7 +460,8 @@ std::string effect_text(const Stack& stack, const StackPart& part) {
 constexpr double row_height = 26;
 constexpr double bar_height = 18;
 
-/// Draws a bar: causes whose removal saves time are right of 0, others left of it.
+/// Returns a bar as SVG. Causes whose removal saves time are drawn to the right of 0, the other
+/// causes to the left of 0.
 std::string bar_of(const Stack& stack, std::span<const std::string> labels, const Reach& reach,
                    double y, bool has_values) {
   if (!stack.is_whole) {
@@ -487,7 +491,7 @@ std::string bar_of(const Stack& stack, std::span<const std::string> labels, cons
   return svg;
 }
 
-/// Draws the axis with ticks every 25 % (fewer on a long axis), and a line at 0.
+/// Returns the axis as SVG, with a line at 0 and a tick every 25 %, or fewer ticks on a long axis.
 std::string axis_at(double y, const Reach& reach) {
   int step = 25;
   for (const int wider : {50, 100, 200, 500, 1000, 10000}) {

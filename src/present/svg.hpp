@@ -19,37 +19,40 @@ struct PictureText {
   std::string title{};
   std::string subtitle{};
   std::string description{};  ///< description for readers who cannot see the picture
-  bool has_values{false};     ///< true: the pointer over a point shows its value
+  bool has_values{false};     ///< true: the pointer over a point shows the point's value
 };
 
-/// Returns a light <svg> element with text as text, independent of the machine. It contains no ids,
-/// scripts or styles, so it works both alone and in a page.
+/// Returns a chart as an <svg> element in light colours. Text stays text, and the result is
+/// independent of the machine. The element has no ids, scripts or styles, so it can be a file or a
+/// part of an HTML page.
 std::string draw_picture(const Chart& chart, const PictureText& text);
 
-/// Returns a grid as a picture: a colour per value, by its logarithm. The scale covers all grids
-/// `on_scale`.
+/// Returns a grid as an <svg> element. A cell's colour shows the logarithm of its value. The colour
+/// scale covers all grids in `on_scale`.
 std::string draw_heat_map(const Grid& grid, std::span<const Grid> on_scale,
                           const PictureText& text);
 
-/// Returns stacks as a picture: a bar each, coloured by category, with a legend.
+/// Returns stacks as an <svg> element: a bar per stack, coloured by category, and a legend.
 std::string draw_stacks(std::span<const Stack> all, const PictureText& text);
 
 struct Figure {
-  std::string title{};  ///< title among figures of a probe; empty for the first
+  std::string title{};  ///< title among the probe's figures; empty for the first
   std::string svg{};
-  bool is_folded{false};  ///< true if the figure is shown only on request
+  bool is_folded{false};  ///< true: the figure is shown only on request
 };
 
 /// Returns all figures of a probe in these runs, at least one, with values under the pointer.
-/// Stacks: each view of each run, and each divided category. Heat maps: each series of each run,
-/// with one scale per series. Curves: a few of a run per figure; of several runs, each series on
-/// all devices. The plots of the probe's card follow.
+/// Stacks have a figure per run and view, and per divided category. Heat maps have a figure per run
+/// and series, with a colour scale per series. Curves of a single run share figures; curves of
+/// several runs have a figure per series, with a curve per run. The plots of the probe's card
+/// follow.
 std::vector<Figure> figures_of(std::span<const Run> runs, std::string_view probe);
 
-/// Returns the text of a point under the pointer: "16.2 ns (16.1 ns to 16.4 ns), 32.0 cycles".
+/// Returns the text that the pointer over a point shows: "16.2 ns (16.1 ns to 16.4 ns), 32.0
+/// cycles".
 std::string value_text(const ChartPoint& point, std::string_view unit);
 
-/// Returns the beginning of a picture, up to its titles.
+/// Returns the beginning of an <svg> element, including the titles.
 std::string picture_head(const PictureText& text, double height);
 
 /// Sizes of pictures, in pixels.

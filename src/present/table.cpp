@@ -33,14 +33,15 @@ namespace {
 
 constexpr int indent = 1;
 
-// Returns four digits, one more than for findings, since lists of points show small differences.
+// Returns a number with four digits. Findings have three, but lists of points must show smaller
+// differences.
 std::string four_digits(double value) {
   const bool is_long = std::fabs(value) >= 999.95;
   return is_long ? fmt::format("{:.0f}", value) : fmt::format("{:#.4g}", value);
 }
 
-// Returns the parameters that vary; the constant ones are appended to `same`, which is shown above
-// the table.
+// Returns the parameters that vary between the points. Constant parameters are appended to `same`,
+// the text above the table.
 std::vector<std::string> columns_that_vary(const std::vector<const Point*>& points,
                                            std::string& same) {
   Names names;
@@ -62,7 +63,7 @@ std::vector<std::string> columns_that_vary(const std::vector<const Point*>& poin
   return varying;
 }
 
-/// Returns the title of values in ns, or per ns for rates.
+/// Returns the title of the column of values: "ns" for times, a unit per ns for rates.
 const char* value_column(Unit unit) {
   switch (unit) {
     case Unit::seconds:
@@ -101,7 +102,8 @@ Row point_row(const Page& page, const Point& point, const std::vector<std::strin
   return row;
 }
 
-/// Adds all points of all series: time, interval, cycles, samples, or the reason for a failure.
+/// Adds a table of all points per series. A row has a point's time, interval, cycles and number of
+/// samples, or the reason why the point failed.
 void add_points(Page& page, const ProbeResult& result, const DeviceInfo& device) {
   const std::string x = x_of(result);
   const bool is_rate = result.unit != Unit::seconds;
@@ -137,8 +139,8 @@ void add_points(Page& page, const ProbeResult& result, const DeviceInfo& device)
   }
 }
 
-/// Pictures of a result: bars, maps or a curve. A probe of heat maps without a map shows the first
-/// plot of its card that has points.
+/// Pictures of a result: stacked bars, heat maps or a chart. If a probe of heat maps has no map,
+/// the chart is the first plot of the probe's card that has points.
 struct Pictures {
   std::vector<std::vector<Stack>> stacks{};
   std::vector<Grid> maps{};
@@ -147,7 +149,7 @@ struct Pictures {
 
 Pictures pictures_of(const ProbeResult& result, const DeviceInfo& device) {
   Pictures pictures{.stacks = views_of(result.findings)};
-  // Probes of stacks have no curve; probes of curves may also have stacks.
+  // A result with stacks has no other picture, unless its probe usually has a curve.
   if (!pictures.stacks.empty() && result.view.kind != ViewKind::curve) return pictures;
   pictures.maps = grids_of(result, device);
   std::erase_if(pictures.maps, [](const Grid& grid) { return !is_map(grid); });
@@ -164,7 +166,8 @@ std::string points_text(const ProbeResult& result) {
   return failed == 0 ? text : fmt::format("{}, {} failed", text, failed);
 }
 
-/// Returns the first two lines of a text, since a driver's message can be a page.
+/// Returns the first two lines of a text, wrapped to `width` columns, since a driver's message can
+/// be a page long.
 std::string beginning_of(const std::string& text, int width, std::string_view mark) {
   constexpr std::size_t max_lines = 2;
   const std::vector<std::string> lines = wrap(text, width);
@@ -198,8 +201,8 @@ void add_result_heading(Page& page, const ProbeResult& result, std::string_view 
   page.line(spans);
 }
 
-/// Returns the picture's title after the probe's name, without repeating it: "by working set,
-/// global memory" after `latency`.
+/// Returns the title of a result's picture for a heading that begins with the probe's name. The
+/// title does not repeat the name: after `latency`, it is "by working set, global memory".
 std::string title_of(const Pictures& pictures, const std::string& probe) {
   if (!pictures.stacks.empty()) return view_title(pictures.stacks.front().front().view);
   if (!pictures.maps.empty()) return map_title(pictures.maps.front());
@@ -210,7 +213,8 @@ std::string title_of(const Pictures& pictures, const std::string& probe) {
   return title.starts_with(name) ? title.substr(name.size()) : title;
 }
 
-/// Section in parts of whole lines, which are chosen by the room on the screen.
+/// Section of a report in parts that are shown or omitted, depending on the number of free lines on
+/// the screen.
 struct Section {
   std::string name{};
   std::string heading{};
@@ -219,7 +223,8 @@ struct Section {
   std::size_t shown_rows{0};
   bool has_picture{false};
 
-  /// False for a heading that nothing follows, unless there is nothing to show.
+  /// True if the section is shown: a picture or a row was chosen, or the section consists only of a
+  /// heading.
   [[nodiscard]] bool is_shown() const {
     return has_picture || shown_rows > 0 || (picture.empty() && rows.empty());
   }
@@ -262,8 +267,8 @@ Section section_of(const ProbeResult& result, const DeviceInfo& device, const Ta
           .rows = short_row_texts(result, style)};
 }
 
-/// Chooses what to show: first some rows of each section, then pictures in the order of the probes,
-/// then the other rows.
+/// Chooses the parts to show in at most `room` lines. Three rows of each section come first, then
+/// pictures in the order of the probes, then the remaining rows.
 void choose(std::vector<Section>& sections, std::size_t room) {
   constexpr std::size_t usual_rows = 3;
   std::size_t used = 0;
@@ -297,7 +302,7 @@ bool are_complete(const std::vector<Section>& sections) {
   return std::ranges::all_of(sections, [](const Section& each) { return each.is_complete(); });
 }
 
-/// Returns the omitted parts: "stalls; charts of banks, inflight; rows of transfer".
+/// Returns a list of the omitted parts: "stalls; charts of banks, inflight; rows of transfer".
 std::string left_out(const std::vector<Section>& sections) {
   std::vector<std::string> whole;
   std::vector<std::string> pictures;
@@ -317,8 +322,8 @@ std::string left_out(const std::vector<Section>& sections) {
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
-/// Adds a section per result, within 60 lines including the present page (120 lines below 80
-/// columns). The last line tells how to show omitted parts.
+/// Adds a section per result. The whole page has at most 60 lines, or 120 if it is narrower than 80
+/// columns. The last line says how to show omitted parts.
 void add_sections(Page& page, const Run& run, const TableStyle& style) {
   constexpr std::size_t max_lines = 60;
   constexpr std::size_t hint_lines = 3;
@@ -344,7 +349,8 @@ void add_sections(Page& page, const Run& run, const TableStyle& style) {
   page.prose("not shown here: ", left_out(sections) + " (`clprobe report FILE PROBE`)", Ink::faint);
 }
 
-/// With more results, each has a low chart and a line per series.
+/// Maximum number of results in the usual form. If a run has more results, each result has only a
+/// low chart and a line per series.
 constexpr std::size_t max_usual_results = 2;
 
 Form form_of(const Run& run, const TableStyle& style) {
@@ -357,7 +363,8 @@ void add_provenance(Page& page, const Run& run) {
   page.prose("    ", "timed by " + timer_text(run.device), Ink::faint);
 }
 
-/// Adds advice, failures and warnings of a result; without `style.advice` only failures.
+/// Adds a result's advice, failures and warnings to the page. If `style.advice` is false, adds only
+/// failures.
 void add_notices(Page& page, const std::vector<Prose>& notices, const TableStyle& style) {
   for (const Prose& notice : notices) {
     if (notice.ink == Ink::caution && !style.advice) continue;
@@ -366,7 +373,8 @@ void add_notices(Page& page, const std::vector<Prose>& notices, const TableStyle
   }
 }
 
-/// Adds the plots of a result's card, except one that replaces the map.
+/// Adds the plots of a result's card. If the first plot already replaces a missing heat map, it is
+/// not repeated.
 void add_plots(Page& page, const ProbeResult& result, const DeviceInfo& device,
                const Pictures& pictures) {
   const bool has_first = result.view.kind == ViewKind::heat_map && pictures.maps.empty();
@@ -381,7 +389,8 @@ void add_plots(Page& page, const ProbeResult& result, const DeviceInfo& device,
   }
 }
 
-/// Removes remarks, such as the fit of a model, except in the whole form.
+/// Returns the findings to show: in the whole form all, in other forms all except remarks such as
+/// the fit of a model.
 std::vector<Finding> shown_findings(std::vector<Finding> findings, Form form) {
   if (form != Form::whole) {
     std::erase_if(findings, [](const Finding& each) { return each.role == Role::remark; });
@@ -441,7 +450,7 @@ void add_run(Page& page, const Run& run, const TableStyle& style, bool is_alone)
 namespace {
 
 std::string table_of_runs(std::span<const Run> runs, const TableStyle& style) {
-  // With more runs, cards are omitted in favour of the common table.
+  // Maximum number of runs with cards; more runs have only the common table.
   constexpr std::size_t max_cards = 4;
   report::Page page(style);
   const bool is_alone = runs.size() == 1;

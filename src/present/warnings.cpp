@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts of warnings. A stored warning is a code with facts, so a better text also improves old
-// files.
+// Texts of warnings. A run file stores a warning as a code with facts, so a later version of
+// clprobe shows its own text for warnings in old files.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,11 +16,12 @@
 namespace clprobe {
 namespace {
 
-/// Text of a warning. `{fact}` is replaced by the fact in its unit, `{fact noun}` by a whole number
-/// and the noun, in the plural unless it is 1. Templates with a missing fact are not used.
+/// Text of a warning. `{fact}` stands for the value of that fact in its unit. `{fact noun}` stands
+/// for a number and the noun, which is in the plural unless the number is 1. If the warning lacks a
+/// fact that a template names, the template is not used.
 struct WarningText {
   std::string_view code;
-  std::string_view brief;  // kind on a card; empty: the words of the code
+  std::string_view brief;  // kind on a card; empty: the code's words
   std::string_view seen;
   std::string_view advice;
 };
@@ -118,7 +119,8 @@ std::string normalised(std::string_view code) {
   return text;
 }
 
-/// Returns a filled template; nothing if a fact is missing. Without any facts, each fact is "...".
+/// Returns a template with the values of the facts; nothing if a fact is missing. If `facts` is
+/// empty, each value is "...".
 std::optional<std::string> filled(std::string_view text, const Parameters& facts) {
   static const Value left_out{std::string("...")};
   std::string result;
@@ -159,7 +161,8 @@ std::string listed(std::string_view code, const Parameters& facts) {
   return text;
 }
 
-/// Returns a sentence with each number replaced by "#".
+/// Returns a sentence with "#" in place of each number, so that sentences that differ only in
+/// numbers are equal.
 std::string without_numbers(std::string_view sentence) {
   std::string text;
   for (const char c : sentence) {

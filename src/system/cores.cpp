@@ -26,8 +26,8 @@
 namespace clprobe::system {
 namespace {
 
-/// Returns all threads of the process, including those of drivers. Each thread has its own set of
-/// cores.
+/// Returns the IDs of all threads of this process, including threads that drivers started. Each
+/// thread has its own set of allowed cores.
 std::vector<int> threads_of_process() {
   std::vector<int> all;
   std::error_code error;
@@ -120,7 +120,7 @@ double used_by(int whom) {
 
 double used_by_process(int process, double ticks_per_second) {
   std::ifstream file("/proc/" + std::to_string(process) + "/stat");
-  // The name of the program, which may contain any character, ends at the last bracket.
+  // The program's name, which may contain any character, ends at the last closing parenthesis.
   file.ignore(std::numeric_limits<std::streamsize>::max(), ')');
   std::string skipped;
   constexpr int fields_between = 11;
@@ -168,7 +168,8 @@ CoreUse core_use(int child) {
 
 namespace {
 
-/// Keeps all issue slots of a core busy; another thread on the core would take half of the slots.
+/// Keeps all issue slots of a core busy, so that a second hardware thread on the core would take
+/// half of them and double the time.
 std::uint64_t mix(std::uint64_t seed) {
   constexpr std::uint64_t steps = 8'000;
   std::uint64_t a = seed;
@@ -182,7 +183,8 @@ std::uint64_t mix(std::uint64_t seed) {
   return a ^ b ^ c;
 }
 
-/// Returns the median of three times in ns, so that an interrupt does not make a core look slow.
+/// Returns the time of mix() in ns, as the median of three calls, so that an interrupt does not
+/// make a core look slow.
 double ns_of_mixing() {
   using Clock = std::chrono::steady_clock;
   std::array<double, 3> times{};
@@ -201,7 +203,7 @@ double ns_of_mixing_on(int core) {
   return sched_setaffinity(0, sizeof one, &one) == 0 ? ns_of_mixing() : HUGE_VAL;
 }
 
-/// Saves the calling thread's set of cores and restores it on destruction.
+/// Scope that saves the calling thread's set of cores and restores the set at its end.
 class KeptCores {
  public:
   KeptCores() {
@@ -236,12 +238,13 @@ double QuietCore::ns_on(int core) {
   return ns;
 }
 
-// Prefers cores up to 1.15 times as slow as the fastest: a core whose other hardware thread is busy
-// is slower by a factor of 1.5 or more.
+// Accepts a core that takes at most 1.15 times as long as the fastest core: a core whose other
+// hardware thread is busy takes at least 1.5 times as long. The first call tries up to `max_looks`
+// cores, since no core's speed is known yet.
 int QuietCore::choose(int here) {
   constexpr double about_as_fast = 1.15;
   constexpr std::size_t max_looks = 16;
-  const bool is_first = !fastest_ns_;  // no speed is known yet, so all cores are tried
+  const bool is_first = !fastest_ns_;  // true: tries `max_looks` cores
   const auto place = std::ranges::find(allowed_, here);
   const auto first = static_cast<std::size_t>(place - allowed_.begin());
   int best = here;

@@ -25,8 +25,8 @@ namespace {
 
 class InputFile {
  public:
-  // O_NONBLOCK keeps a pipe without a writer from blocking the program, which must notice an
-  // interrupt.
+  // O_NONBLOCK keeps open() from blocking on a pipe without a writer, since the program must be
+  // able to react to an interrupt.
   explicit InputFile(const std::string& path, int flags = 0)
       : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags)) {
     if (descriptor_ < 0) fail(errno);
@@ -37,7 +37,7 @@ class InputFile {
   InputFile& operator=(InputFile&&) = delete;
   ~InputFile() { ::close(descriptor_); }
 
-  /// Returns the size in bytes; 0 if it is unknown.
+  /// Returns the file's size in bytes; 0 if the size is unknown, as for a pipe.
   [[nodiscard]] std::size_t expected_bytes() const {
     struct stat found {};
     const bool has_size = ::fstat(descriptor_, &found) == 0 && S_ISREG(found.st_mode);
@@ -49,7 +49,8 @@ class InputFile {
     return ::fstat(descriptor_, &found) == 0 && S_ISREG(found.st_mode);
   }
 
-  /// Reads at least one byte; returns 0 at the end of the file.
+  /// Waits for bytes and reads at most `piece.size()` of them. Returns their number, 0 at the end
+  /// of the file.
   [[nodiscard]] std::size_t read(std::string& piece) const {
     for (;;) {
       if (!wait_for_bytes()) continue;
@@ -111,7 +112,7 @@ void wait_for_room(int descriptor) {
 }  // namespace
 
 int write_all(int descriptor, std::string_view text) {
-  // An earlier interrupt does not stop this write; a new one does.
+  // An interrupt before this call does not stop the write; an interrupt during the call does.
   const bool was_interrupted = is_interrupted();
   while (!text.empty()) {
     // Checked before each write, since a write interrupted after a partial transfer does not report
@@ -122,11 +123,12 @@ int write_all(int descriptor, std::string_view text) {
       text.remove_prefix(static_cast<std::size_t>(written));
       continue;
     }
-    // POSIX allows 0 only for files that are not regular; a retry could loop forever.
+    // POSIX allows write() to return 0 only for files that are not regular; a retry could loop
+    // forever.
     if (written == 0) return EIO;
     const bool is_full = errno == EAGAIN || errno == EWOULDBLOCK;
     if (!is_full && errno != EINTR) return errno;
-    // Another user of the terminal or pipe (a shell, ssh) may have made it non-blocking.
+    // Another process with the same terminal or pipe (a shell, ssh) may have made it non-blocking.
     if (is_full) wait_for_room(descriptor);
   }
   return 0;
@@ -140,9 +142,10 @@ void ignore_signals_of_writing() {
 void open_missing_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(stream, F_GETFD) != -1 || errno != EBADF) continue;
-    // open() returns the lowest free number, which is that of the stream.
+    // open() returns the lowest free descriptor, which is the closed stream's number.
     const int opened = ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
-    // A bare chroot has no /dev/null; any directory opens read-only.
+    // A minimal chroot may lack /dev/null; the root directory, which can always be opened for
+    // reading, takes the descriptor instead.
     if (opened < 0) static_cast<void>(::open("/", O_RDONLY | O_DIRECTORY));
   }
 }
@@ -163,8 +166,8 @@ namespace fs = std::filesystem;
 constexpr std::string_view pattern = "clprobe-XXXXXX";
 constexpr std::string_view lock_name = "lock";
 
-/// Removes the folder, and its lock last, since folders without a lock are never removed later.
-/// Retries while a program that is still ending writes into it.
+/// Removes the folder, with its lock file last: a later run removes only folders that have a lock
+/// file. Retries while a program that is still ending writes into the folder.
 void remove_folder(const fs::path& folder) {
   constexpr int max_tries = 50;
   constexpr std::chrono::milliseconds between{20};
@@ -185,8 +188,8 @@ bool is_own(const struct stat& found, mode_t kind) {
   return (found.st_mode & S_IFMT) == kind && found.st_uid == ::geteuid();
 }
 
-/// Removes the folder of a run that was killed: it has the same owner and a lock that no living
-/// process holds.
+/// Removes the folder of a killed run: a folder of the same user with a lock file that no process
+/// has locked.
 void remove_if_left(const fs::path& folder) {
   struct stat found {};
   if (::lstat(folder.c_str(), &found) != 0 || !is_own(found, S_IFDIR)) return;
@@ -217,8 +220,8 @@ TemporaryFolder::TemporaryFolder() {
   if (::mkdtemp(path_.data()) == nullptr) {
     throw std::system_error(errno, std::generic_category(), "cannot create a folder for the run");
   }
-  // The lock gets its final name only after it is locked; otherwise another run would remove the
-  // folder. File systems without locks keep the folder without one.
+  // The lock file gets its final name only after it is locked; otherwise another run would remove
+  // the folder. On a file system without locks, the folder has no lock file.
   constexpr mode_t owner = 0600;
   const fs::path lock = fs::path(path_) / lock_name;
   const std::string unlocked = lock.string() + ".new";

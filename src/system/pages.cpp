@@ -15,7 +15,8 @@ constexpr std::size_t whole_units(std::size_t bytes) {
   return std::max<std::size_t>(1, (bytes + Pages::unit - 1) / Pages::unit) * Pages::unit;
 }
 
-/// Maps whole units and asks the system for huge pages; returns null if it has no memory.
+/// Maps `bytes`, a multiple of the unit, and advises the system to use huge pages. Returns null if
+/// the system has no memory.
 std::byte* map_units(std::size_t bytes) {
   const std::size_t mapped = bytes + Pages::unit;  // room to align the begin to a unit
   void* const mapping = mmap(nullptr, mapped, PROT_READ | PROT_WRITE,

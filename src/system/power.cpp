@@ -38,7 +38,7 @@ std::vector<Path> folders_in(const Path& parent, std::string_view prefix) {
   return found;
 }
 
-// NVML. Its types are opaque or plain, so that no vendor header is needed.
+// NVML. The functions used here have only plain and opaque types, so no vendor header is needed.
 
 struct Nvml {
   using Device = void*;
@@ -81,7 +81,7 @@ std::optional<PowerReading> read_nvml(const Nvml& nvml) {
   return reading;
 }
 
-/// Opens NVML for the device. Returns the reason for a failure; empty on success.
+/// Opens NVML for the device. Returns the reason for a failure, or an empty text on success.
 std::string open_nvml(const PowerTarget& target, const std::string& file, Nvml& nvml) {
   nvml.library = {dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL), [](void* opened) {
                     int (*end)(){nullptr};

@@ -26,7 +26,8 @@
 namespace clprobe::system {
 namespace {
 
-// Time of the first request to end; 0: none. Signal handlers may access lock-free atomics.
+// Time of the first request to end in ms; 0: no request. The type is a lock-free atomic because
+// signal handlers access the variable.
 std::atomic<std::int64_t> first_interrupt_ms{0};
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 
@@ -41,8 +42,8 @@ std::int64_t now_ms() {
 extern "C" void on_interrupt(int signal_number) {
   std::int64_t first_ms = 0;
   if (first_interrupt_ms.compare_exchange_strong(first_ms, now_ms())) return;
-  // A single request may arrive twice: timeout(1) signals the program and its group. When a
-  // terminal hangs up, both the shell and the kernel send a signal.
+  // A single request may arrive as two signals: timeout(1) signals both the program and its process
+  // group, and when a terminal hangs up, both the shell and the kernel send SIGHUP.
   constexpr std::int64_t same_request_ms = 500;
   if (signal_number == SIGHUP || now_ms() - first_ms < same_request_ms) return;
   // A second request ends the program at once, even if a driver loops forever.
@@ -60,7 +61,7 @@ void watch_for_interrupts() {
     if (former.sa_handler == SIG_IGN) continue;
     struct sigaction watched {};
     watched.sa_handler = on_interrupt;
-    // Without SA_RESTART, calls that wait for a reader or a writer return after a signal.
+    // SA_RESTART is not set, so that read() and write() calls that wait return after a signal.
     ::sigaction(request, &watched, nullptr);
   }
 }
@@ -110,7 +111,7 @@ std::vector<std::string> environment_with(
 Spawn::Spawn() {
   ::posix_spawn_file_actions_init(&actions_);
   ::posix_spawnattr_init(&attributes_);
-  // Started programs would otherwise inherit ignored signals.
+  // Without this reset, started programs would inherit that these signals are ignored.
   sigset_t defaults{};
   ::sigemptyset(&defaults);
   for (const int each : {SIGPIPE, SIGXFSZ}) ::sigaddset(&defaults, each);
@@ -149,7 +150,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Ends a program that does not end by itself after an interrupt.
+/// Child program that is ended by signals if it does not end by itself after an interrupt.
 class InterruptedProgram {
  public:
   explicit InterruptedProgram(pid_t child) : child_(child) {}
@@ -173,7 +174,7 @@ class InterruptedProgram {
   bool was_terminated_{false};
 };
 
-/// Waits until the program ends, at most 100 ms.
+/// Waits until the process with this pidfd ends, at most 100 ms; 5 ms without a pidfd.
 void wait_a_moment(int descriptor) {
   constexpr int longest_wait_ms = 100;
   if (descriptor < 0) {  // kernels before 5.3 have no pidfd_open
@@ -192,7 +193,7 @@ ProgramEnd run_program(const std::vector<std::string>& words,
   Spawn spawn;
   spawn.redirect(STDERR_FILENO, STDOUT_FILENO);
   const pid_t child = spawn.start(words, environment_with(variables));
-  // glibc 2.36 declares pidfd_open without extern "C".
+  // Calls the system directly, since glibc 2.36 declares pidfd_open without extern "C".
   const auto descriptor = static_cast<int>(::syscall(SYS_pidfd_open, child, 0));
   InterruptedProgram interrupted(child);
   int status = 0;
@@ -208,8 +209,8 @@ ProgramEnd run_program(const std::vector<std::string>& words,
 
 namespace {
 
-/// Ignores Ctrl-C and Ctrl-\ while it lives: the terminal sends them to the pager too, which
-/// decides.
+/// Scope that ignores Ctrl-C and Ctrl-\: the terminal also sends these signals to the pager, which
+/// decides whether to end.
 class IgnoredInterrupts {
  public:
   IgnoredInterrupts() {

@@ -59,7 +59,8 @@ bool is_secret_name(std::string_view name) {
 void hide_values(std::string& word) {
   for (std::size_t at = word.find_first_of("=:"); at != std::string::npos;
        at = word.find_first_of("=:", at + 1)) {
-    // Matches "name": of JSON and name = of programs.
+    // Skips quotes and spaces between name and separator, as in JSON ("name":) and in source (name
+    // =).
     std::size_t end = word.find_last_not_of("\"'` \t", at == 0 ? 0 : at - 1);
     if (end == std::string::npos || end >= at || at + 1 == word.size()) continue;
     std::size_t begin = end + 1;
@@ -110,11 +111,11 @@ void hide_keys(std::string& word) {
   }
 }
 
-/// Kind of the word that follows, announced by the present word.
+/// Kind of a word, as announced by the previous word: "-u" announces a user.
 enum class Next { plain, secret, user };
 
-/// Returns the kind of the next word. `is_value`: the word itself is a secret, unless it names a
-/// scheme that precedes one.
+/// Returns the kind of the word after `word`. `is_value`: the previous word announced a secret. If
+/// `word` then is the name of an HTTP authentication scheme ("Bearer"), the secret follows `word`.
 Next next_of(std::string_view word, bool is_value) {
   if (is_value && (word == "Bearer" || word == "Basic" || word == "Token")) return Next::secret;
   if (word == "-u" || word == "--user") return Next::user;
@@ -129,7 +130,7 @@ bool is_short_number(std::string_view word) {
   return word.size() <= 3 && std::ranges::all_of(word, is_digit);
 }
 
-/// True for "-phunter2", a form of some programs, but not for "-p8080" or "-print".
+/// True for a password attached to its flag ("-phunter2"), but not for "-p8080" or "-print".
 bool holds_secret(std::string_view word) {
   if (!word.starts_with("-p") || word.size() < 4) return false;
   const std::string_view value = word.substr(2);
@@ -138,7 +139,8 @@ bool holds_secret(std::string_view word) {
          value.find('=') == std::string_view::npos;
 }
 
-/// True for a number or a type of OpenCL C, which belongs to the program whatever its macro's name.
+/// True for a number or a type of OpenCL C, which cannot be a secret, whatever the name of the
+/// macro.
 bool is_of_program(std::string_view value) {
   constexpr std::array<std::string_view, 10> types{"bool", "char",  "short",  "int",    "long",
                                                    "half", "float", "double", "size_t", "void"};
@@ -203,7 +205,7 @@ bool is_name_byte(char c) {
   return is_letter || (byte >= '0' && byte <= '9') || byte == '_' || byte >= 0x80;
 }
 
-/// True if the word between blanks around `at` is a path or an address.
+/// True if the character at `at` belongs to a word that is a path or an address.
 bool is_in_path(std::string_view text, std::size_t at) {
   constexpr std::string_view blanks = " \t\n";
   const std::size_t before = text.find_last_of(blanks, at);
@@ -221,8 +223,8 @@ bool matches_at(std::string_view text, std::size_t at, const Place& place) {
   // "/tmp/alice-cache".
   if (is_folder && end < text.size() && text[end] == '-') return false;
   const bool is_within = at > 0 && is_name_byte(text[at - 1]);
-  // A deep folder matches anywhere ("-I/home/alice", "/mnt/home/alice"); "/root" does not match
-  // "/opt/root".
+  // A folder with at least two components matches anywhere ("/home/alice" in "-I/home/alice" and
+  // "/mnt/home/alice"); a folder with one component ("/root") does not match within "/opt/root".
   const bool is_deep = place.path.find('/', 1) != std::string::npos;
   return is_folder ? is_deep || !is_within : !is_within && is_in_path(text, at);
 }
@@ -234,7 +236,8 @@ std::string hide_places(std::string_view text, std::span<const Place> places) {
   for (std::size_t at = 0; at < text.size();) {
     const Place* longest = nullptr;
     for (const Place& place : places) {
-      // One letter reveals nothing, and "/" occurs everywhere.
+      // Skips places of one character: a single letter identifies nobody, and "/" occurs in every
+      // path.
       if (place.path.size() < 2 || !matches_at(text, at, place)) continue;
       if (longest == nullptr || place.path.size() > longest->path.size()) longest = &place;
     }

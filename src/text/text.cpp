@@ -18,7 +18,7 @@ namespace {
 struct Character {
   [[nodiscard]] bool is_space() const { return code == '\t' || code == '\n' || code == '\r'; }
 
-  /// True for a character that is visible and has no other effect.
+  /// True for a character that has a visible form and does not change how its neighbours are shown.
   [[nodiscard]] bool is_visible() const {
     if (!is_valid || utf8proc_get_property(code)->ignorable) return false;
     switch (utf8proc_category(code)) {
@@ -41,7 +41,8 @@ struct Character {
   std::string_view bytes{};
 };
 
-/// Removes the first character from `text`, or the first byte if it begins no UTF-8.
+/// Removes the first character from `text`, or the first byte if `text` does not begin with valid
+/// UTF-8, and returns it.
 Character take_character(std::string_view& text) {
   std::array<utf8proc_uint8_t, 4> lead{};
   const std::size_t length = std::min(text.size(), lead.size());
@@ -108,7 +109,7 @@ std::string printable_ascii(std::string_view text) {
 }
 
 std::string message_line(std::string_view text) {
-  // Characters of a screen of 80 by 24, so that a message's beginning stays visible.
+  // A screen of 80 by 24 characters: the beginning of a longer message would scroll out of sight.
   constexpr int max_columns = 1920;
   return cut_to_width(printable(text), max_columns, "...");
 }
@@ -188,10 +189,10 @@ std::vector<std::string> wrap(std::string_view utf8, int width) {
 
 namespace {
 
-// Longer words are not compared, since the distance takes quadratic time.
+// Maximum length of words that are compared, since the time grows with the square of the length.
 constexpr std::size_t max_letters = 64;
 
-/// Returns the word in lower case, without a flag's leading dashes, which do not distinguish names.
+/// Returns the word in lower case without leading dashes, so that "--Help" and "help" are equal.
 std::string letters_of(std::string_view word) {
   word.remove_prefix(std::min(word.find_first_not_of('-'), word.size()));
   std::string letters(word);
@@ -231,14 +232,15 @@ std::optional<std::string_view> nearest(std::string_view word,
   std::size_t min_slips = std::numeric_limits<std::size_t>::max();
   for (const std::string_view candidate : candidates) {
     const std::string letters = letters_of(candidate);
-    // At most two wrong letters in five, since a worse guess confuses.
+    // At most two of five letters may differ, since a more distant suggestion would confuse.
     const std::size_t longer = std::max(typed.size(), letters.size());
     const std::size_t allowed = std::max<std::size_t>(1, longer * 2 / 5);
     const bool is_beginning = typed.size() >= 3 && letters.starts_with(typed);
     std::size_t slips = count_slips(typed, letters);
     if (is_beginning) slips = std::min<std::size_t>(slips, 1);
-    // Words of one or two letters need a full match, and the first letter must match unless there
-    // is only one slip: "cacheline" is not "baseline".
+    // Fewer than half of the letters may differ, so a word of two letters or less must match fully.
+    // The first letter may differ only if it is the only error: "cacheline" does not suggest
+    // "baseline".
     const bool is_same_start = letters.starts_with(typed.front()) || slips < 2;
     const bool is_close = slips <= allowed && 2 * slips < longer && is_same_start;
     if (is_close && slips < min_slips) {

@@ -13,8 +13,8 @@ namespace clprobe::report {
 /// Meaning of a text, which decides its colour.
 enum class Ink { plain, heading, faint, good, caution, failure, first_series, heat };
 
-/// Amount of detail of a result: one of many (brief), one or two on a screen (usual), or all that
-/// is known (whole, -v).
+/// Amount of detail of a result. `brief`: the report has many results; `usual`: it has one or two;
+/// `whole`: everything is shown (-v).
 enum class Form { brief, usual, whole };
 
 /// Text of one colour.
@@ -33,10 +33,10 @@ struct Column {
 
 struct Row {
   std::vector<std::string> cells{};
-  std::string remark{};  ///< text after the last cell, wrapped within its own column
+  std::string remark{};  ///< text after the last cell, wrapped in a column of its own
   Ink remark_ink{Ink::faint};
   int remark_gap{0};        ///< additional spaces before the remark
-  std::vector<Ink> inks{};  ///< colours by cell; further cells are plain
+  std::vector<Ink> inks{};  ///< colours of the first cells; the remaining cells are plain
 };
 
 class Page {
@@ -45,23 +45,25 @@ class Page {
 
   [[nodiscard]] int width() const { return width_; }
   [[nodiscard]] bool is_unicode() const { return style_.unicode; }
-  /// Returns text in the characters that this page can show. All text must pass through this
-  /// function before it is measured.
+  /// Returns the text in characters that this page can show. Callers must use this function before
+  /// they compute the text's width.
   [[nodiscard]] std::string show(std::string_view text) const;
 
-  /// Adds a line of spans from show(); cut at the width, without trailing spaces.
+  /// Adds a line, cut at the page's width and without trailing spaces. The texts of `spans` must be
+  /// results of show().
   void line(const std::vector<Span>& spans);
   void blank() { text_ += '\n'; }
-  /// Adds whole lines of another page of the same style.
+  /// Adds whole lines from another page with the same style.
   void append(std::string_view lines) { text_ += lines; }
-  /// Adds `lead` and the text, wrapped so that its lines are aligned.
+  /// Adds `lead` and the text, wrapped; further lines are aligned with the beginning of the text.
   void prose(std::string_view lead, std::string_view text, Ink ink);
-  /// Adds items side by side, as many per line as fit, with `gap` spaces between.
+  /// Adds items, as many per line as fit, separated by `gap` spaces.
   void flow(const std::vector<std::vector<Span>>& items, int margin, int gap = 3);
-  /// Adds titles and rows. Empty columns stay; titles are omitted if all are empty.
+  /// Adds a line of titles, unless all titles are empty, and the rows. Empty columns are kept.
   void table(const std::vector<Column>& columns, const std::vector<Row>& rows, int indent,
              Ink titles = Ink::faint);
-  /// Returns the width that table() needs for the cells; remarks wrap into the rest.
+  /// Returns the width that table() needs for the cells; remarks are wrapped in the remaining
+  /// columns.
   static int table_width(const std::vector<Column>& columns, const std::vector<Row>& rows,
                          int indent);
 

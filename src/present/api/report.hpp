@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formats: pure functions from runs, comparisons and surveys to text. They never measure or print.
-// All formats replace control characters of drivers and files by '?'.
+// Output formats: pure functions from runs, comparisons and surveys to text. All formats replace
+// control characters in texts from drivers and files by '?'.
 #pragma once
 
 #include <span>
@@ -19,53 +19,54 @@ struct TableStyle {
   int width{80};           ///< width in columns
   bool colour{false};      ///< true: ANSI colours
   bool unicode{true};      ///< true: Unicode in charts; false: ASCII
-  bool all_points{false};  ///< -v: every point, in addition to findings and charts
+  bool all_points{false};  ///< true: every point, in addition to findings and charts (-v)
   bool advice{true};       ///< true: show warnings; -q omits them
-  bool is_stream{false};   ///< true if the target is stdout
+  bool is_stream{false};   ///< true: the target is stdout
   std::string probe{};     ///< probe that a picture shows
 };
 
-/// Returns the text of a warning: observation and advice. An unknown code is shown as its words and
-/// facts.
+/// Returns the text of a warning: observation and advice. For an unknown code, returns the words of
+/// the code and the facts.
 std::string describe_warning(const Warning& warning);
 
-/// Returns the text of a warning, by its title on a card or its code, without facts; empty if
-/// unknown.
+/// Returns the text of a warning without facts. `title`: the warning's title on a card, or its
+/// code. Empty if unknown.
 std::string warning_text(std::string_view title);
 
-/// Returns one change on one line: "worse: latency global 2 latency: 142 ns -> 170 ns in
+/// Returns a changed finding on one line: "worse: latency global 2 latency: 142 ns -> 170 ns in
 /// 'new.json'".
 std::string change_text(const Comparison& comparison, std::span<const RunDigest> runs,
                         const ComparedPlace& place);
 
-/// A surveyed program.
+/// Program whose kernels were surveyed by `profile`.
 struct SurveyedApp {
-  std::vector<std::string> words{};  ///< words as typed, files without folders
+  std::vector<std::string> words{};  ///< program and arguments as typed; files without folders
   std::string started{};             ///< start time in UTC
   ToolInfo tool{};
   int status{0};
   int signal{0};  ///< signal that ended the program; 0: none
   bool interrupted{false};
   double wall_s{0.0};       ///< run time in seconds
-  survey::Survey survey{};  ///< survey, sorted by device time
+  survey::Survey survey{};  ///< kernels, sorted by device time
 };
 
 /// Returns "ended with status 3" or "was ended by signal 11 (Segmentation fault)"; empty after a
 /// success.
 std::string end_text(const SurveyedApp& app);
 
-// Formats of results. Command line, help and reports read src/present/formats.def through these.
+// Formats of results. The command line, the help and the reports get the formats of
+// src/present/formats.def from these functions.
 
-/// An output format. The function of a kind of result is null if the format cannot show that kind.
+/// Output format. It has a function per kind of result; null if the format cannot show that kind.
 struct Writer {
   std::string_view name{};     ///< word of --format
-  std::string_view ending{};   ///< ending of file names; the longest matching ending counts
-  std::string_view details{};  ///< sentences about its files for the man page, with a space after
+  std::string_view ending{};   ///< file name ending; the longest match selects the format
+  std::string_view details{};  ///< sentences for the man page, followed by a space
   std::string (*runs)(std::span<const Run>, const TableStyle&){nullptr};
   std::string (*comparison)(const Comparison&, std::span<const RunDigest>,
                             const TableStyle&){nullptr};
   std::string (*survey)(const SurveyedApp&, const TableStyle&){nullptr};
-  bool is_of_one_probe{false};  ///< true for a picture, which shows only `TableStyle::probe`
+  bool is_of_one_probe{false};  ///< true: a picture of the probe `TableStyle::probe` only
 };
 
 namespace formats {
@@ -80,7 +81,7 @@ std::span<const Writer* const> writers();
 /// Returns the format of that name; null if there is none.
 const Writer* find_writer(std::string_view name);
 
-/// Returns the names of the formats for which `has` is true, in the order of the table.
+/// Returns the names of the formats for which `has` returns true, in the order of formats.def.
 template <typename Has>
 std::vector<std::string_view> format_names(Has has) {
   std::vector<std::string_view> names;

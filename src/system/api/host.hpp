@@ -13,11 +13,11 @@
 
 namespace clprobe::system {
 
-/// Converts cores to the system's type.
+/// Returns core numbers as the set type of sched_setaffinity().
 cpu_set_t set_of(const std::vector<int>& cores);
 
-/// Confines all threads of this process to one core, and restores their cores. Refusals by the
-/// system are ignored.
+/// Confines all threads of this process to one core, and later restores the cores of each thread. A
+/// thread whose cores the system refuses to change keeps them.
 class Cores {
  public:
   Cores();
@@ -38,11 +38,12 @@ class Cores {
   int confined_to_{-1};
 };
 
-/// Returns how many threads of this process can run at the same time, at least 1: the allowed
-/// cores, and no more than the control group of a container grants.
+/// Returns the number of threads of this process that can run at the same time, at least 1: the
+/// number of allowed cores, or the CPU limit of the container's control group if that limit is
+/// lower.
 std::size_t usable_cores();
 
-/// The core that runs the calling thread now, and its NUMA node.
+/// Core that runs the calling thread, and the core's NUMA node.
 struct PlaceOfThread {
   int core{0};
   int node{0};
@@ -61,37 +62,40 @@ struct CoreUse {
   double idle_s{0.0};
 };
 
-/// Returns the CPU time in steps of 10 ms; zeros if the system does not report it. `child`: a
-/// process to include in `own_s`, or 0. Source: /proc/stat and /proc/PID/stat (proc(5)).
+/// Returns the CPU times in steps of 10 ms; zeros if the system does not report them. `child`:
+/// process ID of a child whose time `own_s` includes, or 0. Source: /proc/stat and /proc/PID/stat
+/// (proc(5)).
 CoreUse core_use(int child);
 
 // Search for a core that other programs do not slow down.
 
-/// Finds a fast core before single-core work is timed. A core of a shared host may be one hardware
-/// thread of a core whose other thread is busy. On 16 cores next to an H200, each core ran at 3.0
-/// GHz or at 1.4 to 1.9 GHz for seconds; at the lower rates, launches took 12 % longer.
+/// Search for a fast core, before work on a single core is timed. A core of a virtual machine may
+/// be one hardware thread of a physical core whose other hardware thread is busy. On the 16-core
+/// host of an H200, each core ran at 3.0 GHz or at 1.4 to 1.9 GHz for seconds; at the lower rates,
+/// launches took 12 % longer.
 class QuietCore {
  public:
-  /// Returns the time of some arithmetic on a core in ns; infinite if this thread may not use the
-  /// core.
+  /// Returns the time in ns of a fixed amount of arithmetic on `core`; infinity if the calling
+  /// thread may not use `core`.
   using Measure = std::function<double(int core)>;
 
   QuietCore();
-  /// Uses the caller's measure, which need not move the thread.
+  /// Uses `measure` in place of timed arithmetic; `measure` need not move the calling thread.
   QuietCore(std::vector<int> allowed, Measure measure);
 
-  /// Returns `here` if it is about as fast as the fastest core so far; otherwise the next allowed
-  /// core that is, or the fastest.
+  /// Returns `here` if that core is about as fast as the fastest core so far. Otherwise returns the
+  /// next allowed core of about that speed, or else the fastest core tried.
   int choose(int here);
-  /// Moves this thread to the chosen core. The thread may leave it again later.
+  /// Moves the calling thread to the core that choose() returns. The system may later move the
+  /// thread to another core.
   void seek();
-  /// Returns a quiet core for other threads, starting at the next allowed core each time, so that
-  /// several quiet cores alternate. This thread keeps its cores.
+  /// Returns a quiet core for another thread. Each call starts at the next allowed core, so that
+  /// successive calls alternate between quiet cores. The calling thread keeps its own cores.
   std::optional<int> next();
-  /// Returns the allowed core with the number `turn`, modulo their count; nothing if only one core
-  /// is allowed.
+  /// Returns the allowed core whose index is `turn` modulo the number of allowed cores; nothing if
+  /// only one core is allowed.
   [[nodiscard]] std::optional<int> core_of(std::size_t turn) const;
-  /// Returns true if the last search found a core about as fast as the fastest so far.
+  /// Returns true if the last search found a core that is about as fast as the fastest core so far.
   [[nodiscard]] bool found_one() const { return found_one_; }
 
  private:
@@ -106,9 +110,10 @@ class QuietCore {
 
 // Memory that the process keeps for reuse.
 
-/// Pool of huge pages. Free pages stay with the process: the host of a virtual machine may take
-/// freed pages away after a second, and takes seconds per GiB to return them. Pages in use and free
-/// pages together never exceed the maximum in use. For a single thread; all ranges are whole units.
+/// Pool of huge pages, used by a single thread. The pool keeps freed pages mapped: the host of a
+/// virtual machine may reclaim unmapped pages after a second, and needs seconds per GiB to provide
+/// them again. The pool never holds more pages than the maximum that were in use at the same time.
+/// The size of each range is a multiple of `unit`.
 class Pages {
  public:
   static constexpr std::size_t unit = std::size_t{2} << 20U;  ///< bytes of a huge page
@@ -118,22 +123,22 @@ class Pages {
   Pages& operator=(const Pages&) = delete;
   Pages(Pages&&) = delete;
   Pages& operator=(Pages&&) = delete;
-  /// Ranges in use stay mapped.
+  /// Unmaps the free ranges; ranges in use stay mapped.
   ~Pages();
 
-  /// Returns at least `bytes` of zeros or of former contents; null, with errno, if the system has
-  /// none.
+  /// Returns at least `bytes` bytes, which contain zeros or earlier contents. If the system has no
+  /// memory, returns null and sets errno.
   [[nodiscard]] void* take(std::size_t bytes);
   /// Frees the result of `take(bytes)`.
   void give_back(void* begin, std::size_t bytes);
 
-  /// Keeps freed ranges, which is the default, or gives them back to the system.
+  /// Sets whether give_back() keeps freed ranges (the default) or unmaps them.
   void keep(bool is_kept);
 
   [[nodiscard]] std::size_t free_bytes() const;
 
  private:
-  /// Bytes of each free range, by its begin; adjacent ranges are merged.
+  /// Size of each free range in bytes, by its first byte; adjacent ranges are merged.
   using Ranges = std::map<std::byte*, std::size_t>;
 
   void join_neighbours(Ranges::iterator place);
@@ -146,8 +151,8 @@ class Pages {
 /// Returns the pages of the probes' host buffers.
 Pages& pages_of_process();
 
-// Power draw of a device, as reported by its driver or the system. Optional: a meter that cannot be
-// read has a reason.
+// Power draw of a device, as reported by its driver or the system. If no meter can be read, the
+// reason is stored instead.
 
 /// Device whose power is measured.
 struct PowerTarget {
@@ -156,19 +161,19 @@ struct PowerTarget {
   std::string pci{};   ///< PCI address such as "0000:01:00.0"; may be empty
 };
 
-/// Paths of the meters' interfaces; tests replace them.
+/// Paths of the power meters' interfaces; tests replace these paths.
 struct PowerPlaces {
   std::string sys{"/sys"};
   std::string nvml{"libnvidia-ml.so.1"};
 };
 
-/// Reading of a meter: the energy since some earlier moment, or the present power.
+/// Reading of a meter: the energy since an unspecified earlier moment, or the present power.
 struct PowerReading {
   std::optional<double> joules{};
   std::optional<double> watts{};
 };
 
-/// A meter that was read once and may fail later, or the reason why there is none.
+/// Power meter that was read once and may fail later, or the reason for a missing meter.
 struct PowerMeter {
   std::string name{};  ///< "NVML", "hwmon" or "RAPL"; empty if there is no meter
   std::function<std::optional<PowerReading>()> read{};
@@ -176,20 +181,20 @@ struct PowerMeter {
       reason{};  ///< reason for a missing meter: "no NVML library; no hwmon folder of 0000:01:00.0"
 };
 
-/// Finds a device's meter. On a CPU: RAPL's packages (Linux' powercap), which usually only root may
-/// read. For another device: NVML by UUID or PCI address, or its driver's hwmon folder (AMD,
-/// Intel).
+/// Finds a device's power meter. A CPU's meter is RAPL (Linux' powercap folder), which usually only
+/// root may read. Another device's meter is NVML, found by UUID or PCI address, or the hwmon folder
+/// of the device's driver (AMD, Intel).
 PowerMeter find_power_meter(const PowerTarget& target, const PowerPlaces& places = {});
 
-/// Returns the mean power in watts between two readings `seconds` apart; nothing if they do not
-/// contain it.
+/// Returns the mean power in watts between two readings that are `seconds` apart; nothing if the
+/// readings contain neither energy nor power.
 std::optional<double> mean_watts(const PowerReading& before, const PowerReading& after,
                                  double seconds);
 
-/// Mean power of consecutive time spans. A span ends only when at most a fifth of the time went
-/// into readings, since some drivers take longer to read a meter than a measured moment lasts. A
-/// span lasts at least `min_span`: an H200's energy meter updates every 100 ms, and spans of 50 ms
-/// alternated between no power and twice the power.
+/// Mean power of consecutive time spans. Some drivers read a meter slowly, so a span ends only when
+/// at most a fifth of the time since construction went into readings. A span lasts at least
+/// `min_span`: an H200's energy meter updates every 100 ms, so spans of 50 ms alternated between 0
+/// W and twice the real power.
 class PowerSpans {
  public:
   using Clock = std::chrono::steady_clock;
@@ -202,10 +207,10 @@ class PowerSpans {
                       Clock::duration min_span = usual_span,
                       std::function<Clock::time_point()> now = Clock::now);
 
-  /// Begins a span and discards the power before it.
+  /// Begins a span and discards the previous, unfinished span.
   void begin();
-  /// Ends a span and begins the next. Returns the power in watts; nothing if the span continues or
-  /// a reading failed.
+  /// Ends a span and begins the next span. Returns the ended span's mean power in watts; nothing if
+  /// the span continues or a reading failed.
   std::optional<double> end();
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals that end the program: Ctrl-C, a supervisor's SIGTERM, a closed terminal. Started
-// programs.
+// Signals that request the program's end (Ctrl-C, a supervisor's SIGTERM, a closed terminal), and
+// the start of other programs.
 #pragma once
 
 #include <spawn.h>
@@ -12,15 +12,15 @@
 
 namespace clprobe::system {
 
-/// Makes the first SIGINT, SIGTERM, SIGHUP or SIGQUIT request a clean end; a later one ends the
-/// program at once. Signals that were ignored from the start (nohup, a shell's `trap '' INT`) stay
-/// ignored.
+/// Makes the first SIGINT, SIGTERM, SIGHUP or SIGQUIT request a clean end; a second such signal
+/// ends the program at once. Signals that were ignored from the start (nohup, a shell's `trap ''
+/// INT`) stay ignored.
 void watch_for_interrupts();
 
 /// Returns true if a clean end was requested.
 bool is_interrupted();
 
-/// Delays signals while it lives, so that an operation is not interrupted.
+/// Scope that delays signals until its end, so that an operation is not interrupted.
 class HeldBackSignals {
  public:
   HeldBackSignals();
@@ -36,13 +36,13 @@ class HeldBackSignals {
 
 // Starting a program.
 
-/// Returns this process's variables with changes, as "NAME=VALUE"; the last change of a name
-/// counts.
+/// Returns this process's environment with `changes` applied, as strings "NAME=VALUE". If `changes`
+/// contains a name twice, its last value counts.
 std::vector<std::string> environment_with(
     const std::vector<std::pair<std::string, std::string>>& changes);
 
-/// Settings for starting a program. SIGPIPE and SIGXFSZ, which this process ignores, have their
-/// default effect there.
+/// Settings for starting a program. This process ignores SIGPIPE and SIGXFSZ; the started program
+/// does not.
 class Spawn {
  public:
   Spawn();
@@ -52,15 +52,16 @@ class Spawn {
   Spawn& operator=(Spawn&&) = delete;
   ~Spawn();
 
-  /// Gives the program this process's descriptor `from` as `to`.
+  /// Makes this process's descriptor `from` the program's descriptor `to`.
   void redirect(int from, int to);
-  /// Gives the program /dev/null as stdin.
+  /// Makes /dev/null the program's stdin.
   void close_stdin();
-  /// Puts the program into a process group of its own, which Ctrl-C does not reach.
+  /// Puts the program into its own process group, so that the terminal's Ctrl-C does not reach the
+  /// program.
   void use_own_group();
 
-  /// Starts the program `words`; the first word is a path or is searched in PATH. Returns the
-  /// process. Throws std::system_error.
+  /// Starts a program. `words`: its path, or its name to be found in PATH, and its arguments.
+  /// Returns the process ID. Throws std::system_error.
   [[nodiscard]] pid_t start(std::vector<std::string> words,
                             std::vector<std::string> environment) const;
 
@@ -72,7 +73,7 @@ class Spawn {
 
 // Running a program of the user to its end.
 
-/// How a program ended: by a signal, otherwise with a status.
+/// End of a program: the signal that ended it, or else its exit status.
 struct ProgramEnd {
   int status{0};
   int signal{0};  ///< number of the signal; 0: none
@@ -81,10 +82,10 @@ struct ProgramEnd {
   [[nodiscard]] bool is_success() const { return signal == 0 && status == 0; }
 };
 
-/// Runs the program `words`, searched in PATH, and waits for its end. It has this process's stdin,
-/// stderr and environment plus `variables`; its stdout goes to stderr, since stdout is for results.
-/// After an interrupt, a program that does not end gets SIGTERM after 1 s and SIGKILL after 6 s.
-/// Throws std::system_error if it cannot be started.
+/// Runs the program `words`, found in PATH, and waits until it ends. The program shares this
+/// process's stdin, stderr and environment plus `variables`. Its stdout goes to stderr, since
+/// stdout is reserved for results. If the program is still running 1 s after an interrupt, it gets
+/// SIGTERM; after 6 s, SIGKILL. Throws std::system_error if the program cannot be started.
 ProgramEnd run_program(const std::vector<std::string>& words,
                        const std::vector<std::pair<std::string, std::string>>& variables);
 

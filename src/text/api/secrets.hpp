@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Redaction of command lines and messages that may be published: passwords, tokens, keys, and
-// folders and names that identify a machine. Pure.
+// Redaction of command lines and messages that may be published. It hides passwords, tokens, keys,
+// and folders and names that identify a machine. Pure.
 #pragma once
 
 #include <span>
@@ -11,12 +11,12 @@
 namespace clprobe {
 
 /// Returns the words with "***" in place of possible secrets: values of names such as --password,
-/// -p, API_KEY= and "Authorization:", users in URLs, and common forms of keys. In doubt, a word is
-/// hidden.
+/// -p, API_KEY= and "Authorization:", users in URLs, and common forms of keys. A word that only
+/// resembles a secret is also hidden.
 std::vector<std::string> without_secrets(const std::vector<std::string>& words);
 
-/// Returns build options with "***" in place of values of definitions with secret names, except
-/// numbers and types of OpenCL C.
+/// Returns build options with "***" in place of the values of macros with secret names, such as "-D
+/// API_KEY=...". Numbers and types of OpenCL C are kept.
 std::string options_without_secrets(std::string_view options);
 
 /// A folder ("/home/alice"), or a name of a person or a machine ("alice"), and its replacement.
@@ -25,9 +25,9 @@ struct Place {
   std::string shown{};
 };
 
-/// Returns `text` with every place replaced: a folder wherever its path occurs, a name wherever it
-/// is a word of a path or of an address ("alice" in "/scratch/alice/x", but not in "alice is
-/// here"). If one folder contains another, the inner one counts. Pure.
+/// Returns `text` with all `places` replaced. A folder is replaced wherever its path occurs. A name
+/// is replaced where it is a word of a path or an address ("alice" in "/scratch/alice/x", but not
+/// in "alice is here"). If several folders match, the longest path is replaced. Pure.
 std::string hide_places(std::string_view text, std::span<const Place> places);
 
 }  // namespace clprobe

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// UTF-8 for terminals and pages: safe characters, display columns, cutting, wrapping. Pure, and
-// independent of the C locale, so that text looks alike everywhere.
+// UTF-8 for terminals and pages: safe characters, display columns, cutting, wrapping. All functions
+// are pure and independent of the C locale, so that text looks the same on every machine.
 #pragma once
 
 #include <algorithm>
@@ -13,44 +13,48 @@
 namespace clprobe {
 
 /// Returns text from outside (a driver, a file, the command line) in a form that is safe to show.
-/// Replaces invisible characters, and bytes that are not UTF-8, by '?': control characters (so also
-/// every escape sequence), marks of direction, zero-width characters, tags, and unassigned code
-/// points. Replaces tabs and line ends by spaces.
+/// Tabs and line ends become spaces. Bytes that are not UTF-8 and invisible characters become '?':
+/// control characters (including the escape character), direction marks, zero-width characters,
+/// tags, and unassigned code points.
 std::string printable(std::string_view text);
 
-/// Returns `printable` in ASCII: "±" is "+-", "µs" is "us"; a character without such a form is '?'.
+/// Returns the result of printable() in ASCII: "+-" for "±", "us" for "µs", '?' for characters
+/// without an ASCII form.
 std::string printable_ascii(std::string_view text);
 
-/// Returns a message for stderr: `printable`, and cut to the size of a screen.
+/// Returns a message for stderr: the result of printable(), cut to the size of a screen.
 std::string message_line(std::string_view text);
 
-/// Returns a word from outside in single quotes, for a message of one line. Writes bytes that
-/// `printable` would replace as \xNN, and cuts a long word.
+/// Returns a word from outside (a driver, a file, the command line) in single quotes, for a message
+/// of one line. Bytes that printable() would replace become \xNN, and a long word is cut.
 std::string quote(std::string_view word);
 
 /// Returns the text without blanks, tabs and carriage returns at its ends.
 std::string_view trimmed(std::string_view text);
 
-/// Returns the columns on a terminal: 0 for combining marks, 2 for wide East Asian characters and
-/// emoji, and 1 for a character that `printable` would replace.
+/// Returns the width of the text in terminal columns. A combining mark has 0 columns, a wide East
+/// Asian character or an emoji 2, and a character that printable() would replace 1.
 int display_width(std::string_view utf8);
 
-/// Returns the characters, each with its combining marks.
+/// Returns the characters of the text, each with its combining marks.
 std::vector<std::string> characters(std::string_view utf8);
 
-/// Returns the longest beginning within `width` columns; if it is cut, it ends with `mark`.
+/// Returns the text, cut to at most `width` columns; a cut text ends with `mark`.
 std::string cut_to_width(std::string_view utf8, int width, std::string_view mark = "");
 
-/// Return the text filled with spaces to `width` columns, on the left (numbers) or right (words).
+/// Return the text, filled to `width` columns with spaces on the left (for numbers) or on the right
+/// (for words).
 std::string pad_left(std::string_view utf8, int width);
 std::string pad_right(std::string_view utf8, int width);
 
-/// Returns lines of at most `width` columns, broken at spaces; a longer word is broken anywhere.
+/// Returns lines of at most `width` columns, broken at spaces; a word longer than `width` is broken
+/// anywhere.
 std::vector<std::string> wrap(std::string_view utf8, int width);
 
 // Correction of mistyped words.
 
-/// Returns the candidate nearest to `word` if it is close enough to be meant, else nothing.
+/// Returns the candidate that `word` probably misspells: the nearest one, if it has only few
+/// different letters; else nothing.
 std::optional<std::string_view> nearest(std::string_view word,
                                         const std::vector<std::string_view>& candidates);
 

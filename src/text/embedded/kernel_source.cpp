@@ -16,7 +16,7 @@ std::string kernel_source(std::string_view file, std::string_view preamble) {
     rest.remove_prefix(at + before.size());
     const std::size_t end = rest.find('"');
     source += embedded_file(rest.substr(0, end));
-    // Keeps the end of the line, since the next include may follow it.
+    // Keeps the line end, since the search for the next include directive begins there.
     rest.remove_prefix(rest.find('\n', end));
   }
   source += rest;
