@@ -334,8 +334,8 @@ class TableText {
     return std::ranges::any_of(cells, [](const Cell& cell) { return !word_of(cell).empty(); });
   }
 
-  /// Adds the values of a row. Words such as "not reached" extend into the column of asides, so
-  /// that a column of numbers stays narrow. If no cell of the row has a text, the row's reason
+  /// Adds the values of a row. A word such as "not reached" goes into the column of asides, so that
+  /// the column of numbers stays narrow. If no cell of the row has a text, the row's reason
   /// replaces the cells.
   void add_values(const std::vector<Cell>& row, const Part& part, Row& shown) const {
     const auto cells = std::span(row).subspan(table_.names);

@@ -46,7 +46,8 @@ std::string_view made_from(survey::ProgramKind kind) {
 }
 
 /// Returns the sizes of launches, such as "1024x64". Returns "various" if the row combines launches
-/// of different sizes, and `unchosen` if the program did not choose the sizes.
+/// of different sizes, and `unchosen` if the row has no sizes, such as a local size that the driver
+/// chose.
 std::string sizes_text(const survey::Signature& of, const survey::Sizes& sizes,
                        std::string_view unchosen) {
   if (of.dimensions == 0) return "various";

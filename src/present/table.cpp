@@ -63,7 +63,7 @@ std::vector<std::string> columns_that_vary(const std::vector<const Point*>& poin
   return varying;
 }
 
-/// Returns the title of the column of values: "ns" for times, a unit per ns for rates.
+/// Returns the title of the column of values: "ns" for times, a rate such as "GB/s" for rates.
 const char* value_column(Unit unit) {
   switch (unit) {
     case Unit::seconds:
@@ -267,8 +267,8 @@ Section section_of(const ProbeResult& result, const DeviceInfo& device, const Ta
           .rows = short_row_texts(result, style)};
 }
 
-/// Chooses the parts to show in at most `room` lines. Three rows of each section come first, then
-/// pictures in the order of the probes, then the remaining rows.
+/// Chooses the parts to show in at most `room` lines. Up to three rows of each section come first,
+/// then pictures in the order of the probes, then the remaining rows.
 void choose(std::vector<Section>& sections, std::size_t room) {
   constexpr std::size_t usual_rows = 3;
   std::size_t used = 0;

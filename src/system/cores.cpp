@@ -244,7 +244,7 @@ double QuietCore::ns_on(int core) {
 int QuietCore::choose(int here) {
   constexpr double about_as_fast = 1.15;
   constexpr std::size_t max_looks = 16;
-  const bool is_first = !fastest_ns_;  // true: tries `max_looks` cores
+  const bool is_first = !fastest_ns_;  // no speed is known yet, so all cores are tried
   const auto place = std::ranges::find(allowed_, here);
   const auto first = static_cast<std::size_t>(place - allowed_.begin());
   int best = here;
