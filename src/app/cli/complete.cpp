@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completion in shells. A shell's script passes the words before the cursor to `clprobe
-// --complete`. The answer is a line with the kind of completion, and a line per candidate.
+// Completion in shells. The completion script of a shell passes the words before the cursor to
+// `clprobe --complete`, which prints a line with the kind of completion, and a line per candidate.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -82,14 +82,14 @@ end
 complete -c clprobe -f -a '(__clprobe_complete)'
 )fish";
 
-/// Meaning of the words before the cursor.
+/// Meaning of the words before the word to complete.
 struct Context {
   const CommandRow* command{nullptr};  ///< typed command; null if measuring
   bool is_live{false};
   std::vector<const Probe*> probes{};  ///< probes in the order typed
   const Flag* pending{nullptr};        ///< flag whose value is the next word; null: none
   bool is_of_program{false};           ///< true after the `--` of `profile`
-  bool is_first{true};                 ///< true if no word followed the command
+  bool is_first{true};                 ///< true: no word follows the command
   std::optional<ProbeFlags> own{};     ///< options of the last typed probe
 
   [[nodiscard]] bool measures() const { return command == nullptr || is_live; }
@@ -171,8 +171,8 @@ std::vector<Described> values_of(const Flag& flag, const Completed& known) {
   return values;
 }
 
-/// Completes a flag's value in a word that begins with `option` ("--series=", or nothing). A comma
-/// list is completed by the values it lacks.
+/// Returns the completions of a flag's value. `option`: text before the value in the same word,
+/// such as "--series=", or empty. A comma list is completed by the values that the list lacks.
 std::string complete_value(const Flag& flag, std::string_view option, std::string_view typed,
                            const Completed& known) {
   Candidates candidates(typed);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exit codes, which are part of the interface. Help, man page, README and docs/formats.md follow
-// this table.
+// Exit codes, which are part of the public interface. The help and the man page are generated from
+// this table; README and docs/formats.md must agree with it.
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@ enum ExitCode : int {
 
 struct ExitRow {
   ExitCode code{exit_ok};
-  std::string_view summary{};  ///< text of --help and README
-  std::string_view details{};  ///< sentences of the man page and docs/formats.md
+  std::string_view summary{};  ///< text in --help and README
+  std::string_view details{};  ///< sentences in the man page and docs/formats.md
 };
 
 inline constexpr std::array exit_rows{

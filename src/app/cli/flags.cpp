@@ -34,7 +34,7 @@ constexpr unsigned everywhere = with_devices | with_results | profiling | bit(Co
 
 // Words of choices, in the order of their enumerators.
 constexpr std::array<std::string_view, 3> colour_words{"auto", "always", "never"};
-// The value "auto" and the words of ClockKind.
+// Words of --clock: "auto", and the words of ClockKind.
 constexpr std::array<std::string_view, 8> clock_words{"auto",
                                                       "none",
                                                       "khr-device",
@@ -71,7 +71,8 @@ void choose(Options& options, Text value) {
   options.*member = static_cast<Enum>(std::ranges::find(words, value) - words.begin());
 }
 
-/// Adds "NAME=VALUE" to the environment of a side of `compare --live`. VALUE may be empty.
+/// Adds an environment variable to a side of `compare --live`. `text`: "NAME=VALUE", where VALUE
+/// may be empty.
 template <std::size_t side>
 void add_variable(Options& options, Text text) {
   const std::size_t equals = text.find('=');
@@ -82,7 +83,7 @@ void add_variable(Options& options, Text text) {
   options.environments.at(side).emplace_back(text.substr(0, equals), text.substr(equals + 1));
 }
 
-/// Stores a kernel's name and launch: "NAME" or "NAME:N".
+/// Stores the kernel's name, and the number of the launch, from the text "NAME" or "NAME:N".
 void store_kernel(Options& options, Text value) {
   const std::size_t colon = value.find(':');
   options.kernel = value.substr(0, colon);
@@ -103,7 +104,8 @@ std::chrono::milliseconds parse_timeout(Text text) {
 
 std::uint64_t parse_seed(Text text) { return parse_whole(text, 0, max_seed); }
 
-// Precedence: --help, then --version, then --generate.
+// Selects the command `version`, unless --help was given: --help overrides --version, and --version
+// overrides --generate.
 void show_version(Options& options, Text /*text*/) {
   if (options.command != Command::help) options.command = Command::version;
 }
@@ -181,7 +183,7 @@ constexpr std::array table{
                     "passes its self-test. Any other value tries only that clock. `none` uses the "
                     "times of launches instead.",
          .choices = clock_words,
-         .update = store<&Options::clock, from_word<ClockKind>>},  // "auto" is no ClockKind
+         .update = store<&Options::clock, from_word<ClockKind>>},  // "auto" stores no ClockKind
     Flag{.name = "seed",
          .value_name = "N",
          .kind = ValueKind::text,

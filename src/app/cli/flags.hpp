@@ -14,19 +14,20 @@
 
 namespace clprobe::cli {
 
-/// Kind of a flag's value, which decides how it is checked and completed.
+/// Kind of a flag's value, which decides how the value is checked and completed.
 enum class ValueKind {
   none,
   text,
-  variable,  ///< a variable: "NAME=VALUE"
+  variable,  ///< an environment variable: "NAME=VALUE"
   choice,    ///< one of `choices`
-  choices,   ///< a comma list of `choices`
+  choices,   ///< a comma list of words in `choices`
   devices,   ///< a comma list of devices
   series,    ///< a comma list of series
   file,
 };
 
-/// Headings of --help and the man page, in their order. Hidden flags are used by clprobe itself.
+/// Headings of flags in --help and the man page, in order. `of_probe`: options of probes; `hidden`:
+/// flags that only clprobe itself uses.
 enum class Category {
   selection,
   effort,
@@ -45,17 +46,18 @@ inline constexpr std::array visible_categories{
 
 struct Flag {
   std::string_view name{};        ///< name without the dashes
-  char short_name{'\0'};          ///< letter; '\0': none
+  char short_name{'\0'};          ///< letter of the short form; '\0': none
   std::string_view value_name{};  ///< name of the value, such as "SEL"; empty for ValueKind::none
   ValueKind kind{ValueKind::none};
   Category category{Category::hidden};
-  unsigned commands{0};        ///< commands that accept the flag, as a set of `bit(Command)`
+  unsigned commands{0};        ///< commands that accept the flag, as a sum of bit(Command)
   std::string_view summary{};  ///< text of --help, without a capital and a full stop
   std::string_view details{};  ///< text of the man page: sentences, with `code` in backquotes
   std::span<const std::string_view> choices{};
   bool is_repeatable{false};
-  /// Stores the value: empty for ValueKind::none, one of `choices` if there are any. Throws
-  /// UsageError without the flag's name. Null for a probe's option.
+  /// Stores the value in the options; null for a probe's option. `value` is empty for
+  /// ValueKind::none, and has been checked if the flag has `choices`. Throws a UsageError whose
+  /// text lacks the flag's name, which the caller adds.
   void (*update)(Options&, std::string_view value){nullptr};
   const ValueSpec* spec{nullptr};  ///< format of the value of a probe's option
 };
@@ -72,7 +74,7 @@ struct ProbeFlags {
   const Probe* probe;
   std::vector<std::string_view> series_names{};
   std::vector<Option> options;
-  std::vector<Flag> flags{};  ///< flags of the options, in their order
+  std::vector<Flag> flags{};  ///< a flag per option, in the order of `options`
 
   [[nodiscard]] const Flag* find(std::string_view name) const;
 };
@@ -91,13 +93,14 @@ constexpr unsigned bit(Command command) { return 1U << static_cast<unsigned>(com
 
 std::span<const Flag> all_flags();
 std::span<const CommandRow> all_commands();
-/// Returns the row of that word; null if there is none, as for measuring.
+/// Returns the row of the command with this word; null for any other word. Measuring is a command
+/// without a word.
 const CommandRow* find_command(std::string_view word);
-/// Returns true if the command is typed as one word.
+/// Returns true if the command is typed as a single word, unlike "compare --live".
 bool is_one_word(const CommandRow& row);
 std::string_view title_of(Category category);
 
-/// Returns the flag of that name or letter; null if there is none.
+/// Return the flag with this name or letter; null if no flag has it.
 const Flag* find_flag(std::string_view name);
 const Flag* find_flag(char letter);
 
@@ -107,7 +110,7 @@ std::vector<Flag> visible_flags();
 /// Returns the words as a list in a sentence: "a, b or c".
 std::string join_choices(std::span<const std::string_view> choices);
 
-/// Words and flags of the command line, in the order typed.
+/// Words of the command line, and its flags with their values, in the order typed.
 struct Typed {
   std::vector<std::pair<const Flag*, std::string>> flags{};
   std::vector<std::string> words{};
@@ -117,8 +120,8 @@ struct Typed {
 UsageError unknown_word(std::string_view kind, std::string_view word,
                         const std::vector<std::string_view>& candidates, std::string_view advice);
 
-/// Decides command, words and outputs after all flags were stored. Throws UsageError for
-/// contradictions and for words and flags that would be ignored.
+/// Determines the command, its words and the outputs, once the values of all flags are stored.
+/// Throws UsageError for contradictions, and for words and flags that would have no effect.
 void resolve(Options& options, const Typed& typed, const std::vector<std::string_view>& probes);
 
 }  // namespace clprobe::cli

@@ -14,14 +14,15 @@ namespace {
 
 constexpr std::size_t page_columns = 80;
 
-// Columns at which texts begin: the longest entries on the left, and two spaces.
+// Columns at which texts begin: the length of the longest flag, usage or probe on the left, plus
+// two spaces.
 constexpr std::size_t flag_text_column = 28;
 constexpr std::size_t usage_text_column = 40;
 constexpr std::size_t probe_text_column = 14;
 constexpr std::size_t exit_text_column = 7;
 
-/// Returns an entry with `left` in the margin and `text` from `text_column` on, wrapped to the
-/// page.
+/// Returns lines with `left` in the first column and `text` from column `text_column` on, wrapped
+/// to the width of the page.
 std::string entry(std::string_view left, std::string_view text, std::size_t text_column) {
   std::string lines(left);
   std::size_t column = left.size();
@@ -34,7 +35,7 @@ std::string entry(std::string_view left, std::string_view text, std::size_t text
   return lines + "\n";
 }
 
-/// Returns text wrapped to the page, indented by two columns.
+/// Returns text wrapped to the width of the page, indented by two columns.
 std::string paragraph(std::string_view text) {
   constexpr int indent = 2;
   std::string lines;
@@ -170,12 +171,13 @@ std::string roff(std::string_view text) {
     } else if (letter == '\\') {
       escaped += "\\e";
     } else if (letter == '-') {
-      // A dash without a backslash becomes a hyphen, which fails when pasted into a shell.
+      // roff shows a dash without a backslash as a hyphen character, and a flag with a hyphen fails
+      // when pasted into a shell.
       escaped += "\\-";
     } else if (letter == '\'') {
       escaped += "\\(aq";
     } else if (letter == ' ' && escaped.ends_with('.') && !escaped.ends_with("...")) {
-      // Each sentence begins a line, so that roff sets the space after the full stop.
+      // Each sentence begins on a new line, so that roff chooses the space between sentences.
       escaped += '\n';
     } else {
       escaped += letter;
@@ -232,7 +234,7 @@ std::string synopsis_and_commands() {
 }  // namespace
 
 std::string man_page(std::span<const Probe* const> probes) {
-  // A fixed date, so that equal builds produce equal pages.
+  // The page has a fixed date, so that equal builds produce equal pages.
   std::string page =
       ".\\\" SPDX-License-Identifier: Apache-2.0\n"
       ".\\\" Made by clprobe --generate man from the table of flags.\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checked values of the command line. Nothing here accesses the system.
+// Checked values of the command line. The functions of this file do not access the system.
 #pragma once
 
 #include <array>
@@ -42,7 +42,8 @@ enum class Command {
 /// Verdicts that make `compare` end with exit code 4.
 enum class FailOn { never, worse, changed };
 
-/// Units of an imported list of sizes and latencies; `unknown`: taken from the list's header.
+/// Units of an imported list of sizes and latencies. `unknown`: the header of the list names the
+/// unit.
 enum class SizeUnit { unknown, bytes, kibibytes, mebibytes };
 enum class TimeUnit { unknown, nanoseconds, microseconds, cycles };
 
@@ -64,10 +65,10 @@ struct ProbeOptions {
 
 struct Options {
   Command command{Command::measure};
-  std::vector<std::string> words{};   ///< probes, files, or arguments of `explain` and --generate
+  std::vector<std::string> words{};   ///< probes, files, or the words after `explain` or --generate
   std::string device{};               ///< device as typed; empty: the best device
-  std::vector<std::string> labels{};  ///< labels of the runs, in their order
-  std::vector<Output> outputs{};  ///< outputs of -o; stdout gets `format` unless one of them is "-"
+  std::vector<std::string> labels{};  ///< labels of the runs, in the order of the runs
+  std::vector<Output> outputs{};      ///< files of -o; stdout gets `format` unless a path is "-"
   const Writer* format{writers().front()};
   std::map<std::string, ProbeOptions, std::less<>> of_probe{};  ///< options of probes, by id
   Bytes max_memory{};
@@ -76,7 +77,7 @@ struct Options {
   std::optional<std::chrono::duration<double>>
       time_budget{};                          ///< time for all probes of one device
   std::chrono::milliseconds timeout{30'000};  ///< longest wait for a response of the driver
-  std::optional<ClockKind> clock{};           ///< only clock to try; nothing: all clocks in turn
+  std::optional<ClockKind> clock{};  ///< the only clock to try; nothing: all clocks, one by one
   bool dry_run{false};
   bool full{false};          ///< `explain`: print the whole page
   bool list_kernels{false};  ///< `profile`: only list the kernels
@@ -84,57 +85,60 @@ struct Options {
   ColourMode colour{ColourMode::automatic};
   int verbosity{0};  ///< -1: quiet, 1: verbose
 
-  std::size_t first_side{0};  ///< `compare`: number of `words` before `--`; 0: no `--`
+  std::size_t first_side{0};  ///< `compare`: number of baseline files (before `--`); 0: no `--`
   std::string baseline{};     ///< `compare`: baseline file; empty: the first run
-  double threshold{0.03};     ///< `compare`: ignored relative change
+  double threshold{0.03};     ///< `compare`: relative changes up to this share are ignored
   FailOn fail_on{FailOn::never};
 
   std::string other_device{};  ///< `compare --live`: device of side B; empty: that of side A
   /// Additional environment variables of sides A and B of `compare --live`.
   std::array<std::vector<std::pair<std::string, std::string>>, 2> environments{};
-  std::string runs_file{};         ///< `compare --live`: output file of both sides' runs
+  std::string runs_file{};         ///< `compare --live`: output file for the runs of both sides
   std::vector<std::string> app{};  ///< `profile`: the program and its arguments
-  std::string kernel{};            ///< `profile`: only kernel to capture; empty: the important ones
-  std::uint64_t kernel_launch{0};  ///< launch of `kernel` to capture, from 1; 0: a typical one
+  std::string kernel{};  ///< `profile`: the only kernel to capture; empty: important kernels
+  std::uint64_t kernel_launch{0};  ///< launch of `kernel` to capture, from 1; 0: a typical launch
   std::string keep_folder{};       ///< `profile`: folder for captured launches; empty: none
   std::string headers_folder{};    ///< `profile`: folder of files that kernels may include
-  std::string kernel_file{};       ///< `profile`: OpenCL C file of a kernel without a program
-  std::string launch_file{};       ///< `profile`: description of the launch of `kernel_file`
-  std::string levels_file{};       ///< `profile`: run document with memory levels; empty: none
+  std::string kernel_file{};  ///< `profile`: OpenCL C file of a kernel to replay without a program
+  std::string launch_file{};  ///< `profile`: file that describes the launch of `kernel_file`
+  std::string levels_file{};  ///< `profile`: run document with memory levels; empty: none
   std::vector<Run> levels_runs{};  ///< runs in `levels_file`
   std::vector<bundle::Source>
       sources{};  ///< files of replayed launches, which the child process reads
   std::vector<AskedLaunch> launches{};      ///< launches to replay
   std::vector<AskedTrace> traces{};         ///< traces named by options of probes
   std::vector<std::string> shown_probes{};  ///< `report`, `compare`: probes to show; empty: all
-  std::string series{};       ///< `report`: comma list to show; `import`: series of a list
+  std::string series{};       ///< `report`: comma list of series to show; `import`: series name
   std::string device_name{};  ///< `import`: device name if the file has none
   SizeUnit size_unit{SizeUnit::unknown};
   TimeUnit time_unit{TimeUnit::unknown};
   double clock_hertz{0.0};  ///< `import`: clock rate in Hz; 0: taken from the file
 };
 
-/// Usage error with exit code 2: one line that names the error and the remedy.
+/// Usage error with exit code 2. The text is a line that names the error and the remedy.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Parses the words after the program's name. Throws UsageError. --help overrides --version, and
-/// both override commands and words; `clprobe PROBE --help` leaves the probes in `words`.
+/// Parses the command line without the program's name. Throws UsageError. --help overrides
+/// --version, and both flags override commands and words. After `clprobe PROBE --help`,
+/// `Options::words` has the probes.
 Options parse(const std::vector<std::string>& arguments, std::span<const Probe* const> probes);
 
-/// Returns the request to a probe: its own options and the global ones.
+/// Returns the request to a probe: the probe's options and the global options.
 Request request_for(const Probe& probe, const Options& options);
 
 // Texts of --help and the man page.
 std::string help_text(std::span<const Probe* const> probes);
 std::string probe_help(const Probe& probe);
-/// Describes a command and its options. Throws std::invalid_argument for an unknown command.
+/// Returns the help text of a command and its options. Throws std::invalid_argument for an unknown
+/// command.
 std::string command_help(std::string_view command);
 std::string man_page(std::span<const Probe* const> probes);
 
-/// First word of a request for completions; the words to complete follow.
+/// First word of a request for completions. The words of the command line, up to the one to
+/// complete, follow.
 inline constexpr std::string_view completion_flag = "--complete";
 
 struct Described {
@@ -147,12 +151,13 @@ struct Completed {
   std::span<const Probe* const> probes{};
   std::function<std::vector<Described>()> devices{};  ///< returns the values of --device
   std::vector<std::string_view>
-      terms{};  ///< words that `explain` accepts besides probes, such as "cache or far"
+      terms{};  ///< words that `explain` accepts in addition to probes, such as "cache or far"
 };
 
-/// Completes the last word after the program's name. The first line of the result is "words",
-/// "list" (a comma may follow) or "files" (file names may follow as well). Each other line is a
-/// candidate, a tab and its description.
+/// Returns the completions of the last word in `words`, the command line without the program's
+/// name. The first line of the result is "words", "list" (the word is part of a comma list) or
+/// "files" (the word may also be a file name). Every further line is a candidate, a tab and the
+/// candidate's description.
 std::string complete(std::span<const std::string> words, const Completed& known);
 /// Returns the script that makes a shell call `clprobe --complete`. Throws std::invalid_argument
 /// unless `shell` is "bash", "zsh" or "fish".

@@ -20,7 +20,7 @@ using Words = std::vector<std::string>;
 
 constexpr std::string_view help_advice = "`clprobe help` and `clprobe help PROBE` list them";
 
-// Name under which the parser stores words that belong to no option.
+// Name of the option under which cxxopts stores words that belong to no option.
 constexpr const char* word_name = "probe-command-or-file";
 
 struct Item {
@@ -50,12 +50,12 @@ const ProbeFlags* find_probe_flags(std::string_view word, Probes probes) {
   return found == probes.end() ? nullptr : &*found;
 }
 
-/// Names of other benchmarks for the number of repetitions.
+/// Flags by which other benchmarks set the number of repetitions.
 constexpr std::array<std::string_view, 7> repetitions{
     "-n", "--iterations", "--iters", "--repeat", "--runs", "--repetitions", "--samples"};
 
-/// Returns the option of the named probes that begins with the typed text; nothing if there is none
-/// or more than one.
+/// Returns the option that begins with `typed`, among the options of the probes named in
+/// `arguments`; nothing unless exactly one option does.
 std::optional<std::string_view> completed(std::string_view typed, const Words& arguments,
                                           Probes probes) {
   std::set<std::string_view> found;
@@ -100,8 +100,8 @@ UsageError missing_value(const Flag& flag) {
       fmt::format("--{} needs a value: write --{} {}", flag.name, flag.name, flag.value_name));
 }
 
-/// Reads words and options with cxxopts, as texts. An option that several probes have is registered
-/// once.
+/// Reader of the command line, based on cxxopts. Values of options stay texts. If several probes
+/// have an option of the same name, the option is registered once.
 class LineReader {
  public:
   explicit LineReader(Probes probes) : probes_(probes) {
@@ -111,8 +111,8 @@ class LineReader {
     parser_.parse_positional(word_name);
   }
 
-  /// Returns words and options in order. Throws UsageError for an unknown option or a missing
-  /// value.
+  /// Returns the words and options in the order typed. Throws UsageError for an unknown option or a
+  /// missing value.
   std::vector<Item> read(const Words& arguments) {
     check_lengths(arguments);
     std::vector<const char*> typed{"clprobe"};
@@ -141,8 +141,8 @@ class LineReader {
     }
   }
 
-  /// cxxopts matches each word with std::regex, whose recursion overflows the stack on very long
-  /// words.
+  /// Throws UsageError for a word of more than 4096 bytes: cxxopts matches each word with
+  /// std::regex, which would overflow the stack.
   static void check_lengths(const Words& arguments) {
     constexpr std::size_t max_bytes = 4096;  // maximum length of a path
     for (const std::string& each : arguments) {
@@ -162,8 +162,8 @@ class LineReader {
     return true;
   }
 
-  /// Returns the error of a refused line: an argument that is refused alone is unknown; otherwise
-  /// the last argument lacks its value.
+  /// Returns the error for a line that cxxopts refuses. If cxxopts also refuses an argument alone,
+  /// that argument is unknown; otherwise the last argument lacks its value.
   UsageError explain_refusal(const Words& arguments) {
     for (const std::string& each : arguments) {
       if (each == "--") break;
@@ -183,8 +183,9 @@ class LineReader {
   std::set<std::string_view> names_{};
 };
 
-/// Reads the line. Words after the first `--` are the program of `profile` or the new runs of
-/// `compare`, which may include options; otherwise plain words.
+/// Reads the command line. After the first `--`, `profile` has a program with arguments, and
+/// `compare` has the files of the new runs and possibly options. For other commands, everything
+/// after `--` is plain words.
 Line read_line(const Words& arguments, Probes probes) {
   LineReader reader(probes);
   Line line;
@@ -216,16 +217,17 @@ const ProbeFlags* only_probe(const Words& words, Probes probes) {
   return only;
 }
 
-/// Returns the error "--grid belongs to stride: write it after `stride`".
+/// Returns the error for an option at a wrong position: "--grid belongs to stride: write it after
+/// `stride`".
 UsageError belongs_elsewhere(std::string_view name, std::span<const std::string_view> owners) {
   return UsageError(fmt::format("--{} belongs to {}: write it after {}`{}`", name,
                                 join_choices(owners),
                                 owners.size() == 1 ? "" : "one of them, as in ", owners.front()));
 }
 
-/// Returns the global flag of that name. `command` is empty if the line measures. Throws UsageError
-/// if only probes have such an option. When measuring, flags of other commands give way to options
-/// of probes.
+/// Returns the global flag `name`. `command` is empty if the command line measures. Throws
+/// UsageError if only options of probes apply. If the command line measures, a flag of other
+/// commands does not count when a probe has an option of the same name.
 const Flag& find_own_flag(std::string_view name, std::string_view command, Probes probes) {
   std::vector<std::string_view> owners;
   for (const ProbeFlags& each : probes) {
@@ -251,7 +253,7 @@ void check_value(const Flag& flag, const std::string& value) {
     throw UsageError(
         fmt::format("--{} takes no value: leave out {}", flag.name, quote("=" + value)));
   }
-  // "--device --json" lacks the device's value.
+  // In "--device --json", the flag --device lacks its value: a flag is never taken as a value.
   if (value.empty() || is_flag(value)) throw missing_value(flag);
   if (flag.kind != ValueKind::choice && flag.kind != ValueKind::choices) return;
   const bool is_list = flag.kind == ValueKind::choices;
@@ -274,7 +276,8 @@ void update_probe(ProbeOptions& options_of_probe, const Flag& flag, const std::s
   }
 }
 
-/// Stores all values. Options follow their probe; options of the only probe may stand anywhere.
+/// Stores the values of all flags and options. An option of a probe must follow the probe's name;
+/// if only one probe is named, its options may stand anywhere.
 Typed apply(Options& options, const Line& line, Probes probes) {
   Typed typed{.words = line.words()};
   const bool is_live =
@@ -294,7 +297,7 @@ Typed apply(Options& options, const Line& line, Probes probes) {
     const Flag* const own = probe == nullptr ? nullptr : probe->find(item.name);
     const Flag& flag = own != nullptr ? *own : find_own_flag(item.name, command, probes);
     const bool is_new = seen.emplace(&flag, own == nullptr ? nullptr : probe).second;
-    // Repeating a flag without a value has no effect.
+    // A flag without a value may be repeated, since the repetition has no effect.
     if (!is_new && !flag.is_repeatable && flag.kind != ValueKind::none) {
       throw UsageError(fmt::format("--{} is given twice: leave one out", flag.name));
     }
@@ -327,7 +330,7 @@ Options parse(const std::vector<std::string>& arguments, std::span<const Probe* 
   const Typed typed = apply(options, line, flags);
   std::vector<std::string_view> ids;
   for (const Probe* const probe : probes) ids.push_back(probe->id);
-  // resolve() removes the word `compare` from the words.
+  // `first_side` does not count the word `compare`, which resolve() removes from the words.
   if (line.first_side > 0) options.first_side = line.first_side - 1;
   options.app = line.app;
   resolve(options, typed, ids);

@@ -82,7 +82,8 @@ void check_files(const Words& files, std::string_view command, std::string_view 
   throw UsageError(fmt::format("{} needs files: write `clprobe {} {}", command, command, how));
 }
 
-/// Refuses words that the command does not take, and joins those of `explain`: "cache or far".
+/// Refuses words that the command does not take, and joins the words of `explain` ("cache or far")
+/// into one.
 void settle_words(Options& options, const Names& probes) {
   Words& words = options.words;
   switch (options.command) {
@@ -122,7 +123,7 @@ void settle_words(Options& options, const Names& probes) {
   }
 }
 
-/// Keeps the words that --help is about: the command, or the named probes.
+/// Keeps only the words that --help describes: the command, or the named probes.
 void keep_helped(Options& options, const Names& probes) {
   Words& words = options.words;
   if (!words.empty() && find_command(words.front()) != nullptr && words.front() != "help") {
@@ -133,7 +134,8 @@ void keep_helped(Options& options, const Names& probes) {
   remove_repeated(words);
 }
 
-/// Moves words that are probes to `shown_probes`; a file of such a name is typed as ./latency.
+/// Moves words that are probes to `shown_probes`. A file with the name of a probe must be typed
+/// with a folder: ./latency.
 void take_probes(Options& options, const Names& probes) {
   Words files;
   const std::size_t first_words = options.first_side;
@@ -146,7 +148,7 @@ void take_probes(Options& options, const Names& probes) {
   options.words = std::move(files);
 }
 
-/// Returns the commands of a flag: "measuring", "report, compare or import".
+/// Returns the commands that accept a flag: "measuring", "report, compare or import".
 std::string commands_of(const Flag& flag) {
   Names words;
   for (const CommandRow& row : all_commands()) {
@@ -194,7 +196,8 @@ void check_flags_apply(const Options& options, const Typed& typed, std::string_v
     if (owners.empty()) {
       throw UsageError(fmt::format("--{} does not apply to {}: leave it out", flag->name, command));
     }
-    // The user may mean the command of that name, such as `list` by --list.
+    // If a command has the name of the flag, the user may mean the command: `list` instead of
+    // --list.
     const bool is_command = find_command(flag->name) != nullptr;
     throw UsageError(fmt::format(
         "--{} belongs to {}, not to {}: leave it out{}", flag->name, owners, command,
@@ -206,7 +209,7 @@ void settle_outputs(Options& options) {
   std::set<std::filesystem::path> seen;
   for (Output& output : options.outputs) {
     if (is_stream_path(output.path)) output.format = options.format;
-    // The comparison is by text: "./a.json" is "a.json", but links are not followed.
+    // Paths are compared as texts: "./a.json" equals "a.json", but links are not followed.
     if (!seen.insert(std::filesystem::path(output.path).lexically_normal()).second) {
       throw UsageError(fmt::format("--output names {} twice: leave one out", quote(output.path)));
     }
@@ -218,7 +221,8 @@ void settle_outputs(Options& options) {
   }
 }
 
-/// Requires one of a program, captured launches, and a kernel without a program.
+/// Throws UsageError unless exactly one of these is given: a program, captured launches, or a
+/// kernel file.
 void check_profiled(const Options& options) {
   const bool has_program = !options.app.empty() && !options.app.front().empty();
   const bool has_kernel = !options.kernel_file.empty() || !options.launch_file.empty();
@@ -244,8 +248,8 @@ void check_profiled(const Options& options) {
   }
 }
 
-/// Refuses flags that require a program, and flags that have no effect on `profile --list`, which
-/// measures nothing.
+/// Refuses flags that require a program if there is none. Refuses flags that have no effect with
+/// `profile --list`, which measures nothing.
 void check_profile_flags(const Options& options, const Typed& typed) {
   constexpr std::array<std::string_view, 4> of_programs{"list", "kernel", "keep", "with-secrets"};
   constexpr std::array<std::string_view, 7> of_surveys{"list",  "output",  "format",      "json",
@@ -299,7 +303,8 @@ void resolve(Options& options, const Typed& typed, const std::vector<std::string
       throw UsageError(
           "-- does not apply to compare --live: describe side B with --b-device and --b-env");
     }
-    // A quick pass of each side selects the points for alternating.
+    // The first measurement of both sides only selects the points for the alternating passes, so it
+    // is quick.
     if (typed_value(typed, "thorough") == nullptr) options.effort = Effort::quick;
   }
   check_flags_apply(options, typed, row != nullptr ? row->word : "measuring");

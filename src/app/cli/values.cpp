@@ -63,7 +63,8 @@ SizeRange parse_size_range(std::string_view text) {
   }
   if (star == std::string_view::npos) return range;
   range.ratio = parse_ratio(text.substr(star + 1), text);
-  // Each size costs a kernel launch, so thousands are probably a typing error.
+  // Maximum number of sizes in a range. Each size costs a kernel launch, so a larger number is
+  // probably a typing error.
   constexpr double max_sizes = 1000.0;
   const auto first = static_cast<double>(range.first.count);
   const auto last = static_cast<double>(range.last.count);
@@ -86,8 +87,8 @@ constexpr std::array hertz_units{ScaledUnit{"Hz", 1.0},  ScaledUnit{" Hz", 1.0},
                                  ScaledUnit{"GHz", 1e9}, ScaledUnit{" GHz", 1e9}};
 constexpr std::array share_units{ScaledUnit{"%", 0.01}, ScaledUnit{" %", 0.01}};
 
-/// Returns the number in its base unit, such as 90 for "1.5min"; -1 if a number or a known unit is
-/// missing.
+/// Returns the number in the base unit, such as 90 s for "1.5min"; -1 if `text` is not a number
+/// with a known unit.
 double read_scaled(std::string_view text, std::span<const ScaledUnit> units) {
   const Number number = read_number(text);
   const auto unit = std::ranges::find(units, number.rest, &ScaledUnit::word);
@@ -181,7 +182,7 @@ std::vector<int> parse_wholes(std::string_view text, std::uint64_t least, std::u
       add_once(numbers, static_cast<int>(number));
     }
   }
-  constexpr std::size_t max_numbers = 256;  // more are probably a typing error
+  constexpr std::size_t max_numbers = 256;  // a longer list is probably a typing error
   if (numbers.size() > max_numbers) {
     refuse("{} has more than {} numbers: write fewer", quote(text), max_numbers);
   }
@@ -202,7 +203,7 @@ std::uint64_t parse_count(std::string_view text) {
     return std::uint64_t{1} << parse_whole(text.substr(power.size()), 0, largest_power);
   }
   const std::optional<Bytes> count = parse_bytes(text);
-  // Counts may end in K, M, G or T, but not in B.
+  // A count may end in K, M, G or T, but not in B, which is the unit of sizes.
   const bool is_size = text.ends_with('B') || text.ends_with('b');
   if (count && count->count > 0 && !is_size) return count->count;
   refuse("{} is not a valid count: write a whole number above 0, such as 65536, 64K or 2^16",
@@ -254,7 +255,7 @@ OptionValue read_value(const ValueSpec& spec, std::string_view text) {
 }
 
 bool is_stream_path(std::string_view path) {
-  // Paths with an extension are files, such as those in /dev/shm.
+  // A path below /dev with an extension is a file, such as /dev/shm/run.json.
   const bool is_device = path.starts_with("/dev/");
   return path == "-" || (is_device && !std::filesystem::path(path).has_extension());
 }

@@ -18,7 +18,7 @@ std::string file_name(std::string_view path) {
   return std::string(path.substr(path.rfind('/') + 1));
 }
 
-/// Returns a comma list of devices without the folders of machine files: "0,sim:x.json" for
+/// Returns the value of --device without the folders of machine files: "0,sim:x.json" for
 /// "0,sim:/home/me/x.json".
 std::string device_words(std::string_view value) {
   constexpr std::string_view simulated = "sim:";
@@ -32,8 +32,8 @@ std::string device_words(std::string_view value) {
   return shown;
 }
 
-/// Returns a flag's value without folders. `flag` is null for options of probes and for plain
-/// words.
+/// Returns the value of a flag without folders. `flag` is null for the value of a probe's option
+/// and for a plain word.
 std::string value_without_folders(const Flag* flag, std::string_view value) {
   switch (flag == nullptr ? ValueKind::file : flag->kind) {
     case ValueKind::devices:
@@ -47,11 +47,11 @@ std::string value_without_folders(const Flag* flag, std::string_view value) {
   }
 }
 
-/// Parts of a command-line word: a flag and its value.
+/// Position of the value in a command-line word, and the flag before it.
 struct Parts {
   std::size_t value_at{0};
   const Flag* flag{nullptr};
-  bool value_follows{false};  ///< true if the value is the next word
+  bool value_follows{false};  ///< true: the value is the next word
 };
 
 Parts parts_of(std::string_view word) {

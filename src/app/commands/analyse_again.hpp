@@ -9,19 +9,20 @@
 
 namespace clprobe::commands {
 
-/// Builds the card of a result from its findings and their intervals.
+/// Builds the card of a result from the result's findings.
 void make_card(ProbeResult& result);
 
-/// Computes the disturbances of a run and the agreement of its probes, then builds the cards.
+/// Computes how much the run was disturbed and whether its probes agree, and then builds the cards
+/// of its results.
 void conclude(Run& run);
 
-/// Replaces the findings of a stored run by those of this version's analysis. Findings of the plan
-/// and results of unknown probes stay. Throws RunFormatError with the path within the run if a
-/// probe cannot read a point.
+/// Replaces the findings of a stored run by the findings that this version of clprobe derives from
+/// the samples. Findings of the plan and results of unknown probes are kept. If a probe cannot read
+/// a point, throws RunFormatError with the point's path within the document.
 void analyse_again(Run& run);
 
-/// Returns the runs of a document, analysed again, for `report` and `compare`. Throws
-/// RunFormatError with the path within the document.
+/// Returns the runs of a document, analysed again by analyse_again(). Throws RunFormatError with
+/// the path of the error within the document.
 std::vector<Run> analysed_runs_from_json(std::string_view text);
 
 }  // namespace clprobe::commands

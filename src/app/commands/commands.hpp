@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands: from options to exit codes. All output happens in this folder.
+// Commands, which turn options into output and an exit code. In src/app, only the files of this
+// folder and of the folder terminal write output.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +19,9 @@ namespace clprobe::commands {
 
 using enum cli::ExitCode;
 
-/// Runs the command of the options. The run document stores `arguments` without folders. Returns
-/// the exit code. Throws UsageError, NoDevice, DeviceError, OutputError, RunFormatError.
+/// Runs the command that `options` names and returns the exit code. `arguments`: the command line,
+/// which run documents store without folders. Throws UsageError, NoDevice, DeviceError,
+/// OutputError, RunFormatError.
 int run(const cli::Options& options, const std::vector<std::string>& arguments);
 
 int measure(const cli::Options& options, const std::vector<std::string>& arguments);
@@ -31,9 +33,10 @@ int compare_live(const cli::Options& options, const std::vector<std::string>& ar
 int profile(const cli::Options& options, const std::vector<std::string>& arguments);
 int import(const cli::Options& options, const std::vector<std::string>& arguments);
 
-/// Returns the exit code of --fail-on: 4 if a finding of both runs meets the condition, whatever
-/// else is missing; otherwise 5, with a line on stderr, if a run lacks results of the baseline;
-/// otherwise, or without a condition, 0.
+/// Returns the exit code of --fail-on, and writes the evidence to stderr. The code is 4 if a change
+/// meets the condition, and 5 if the condition cannot be decided. The condition cannot be decided
+/// if all these changes are on another card, a run lacks results of the baseline, or a change needs
+/// more runs. Otherwise, or without a condition, the code is 0.
 int check_fail_on(cli::FailOn condition, const Comparison& comparison,
                   std::span<const RunDigest> runs);
 
@@ -57,9 +60,9 @@ constexpr const OtherPage* find_page(std::string_view word) {
   return found == other_pages.end() ? nullptr : found;
 }
 
-/// Returns the explanation of a word: the glossary's entry, and the findings, series, options and
-/// warnings of that name. "arguments" also matches the series "arguments-4". Empty if the word is
-/// unknown.
+/// Returns the explanation of a word: its definition in the glossary, and the findings, series,
+/// options and warnings with this name. "arguments" also matches the series "arguments-4". Empty
+/// for an unknown word.
 std::string word_text(std::string_view word, const PageStyle& style);
 
 }  // namespace clprobe::commands

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices selected by --device. Reads only files of simulated machines.
+// Selection of devices by --device. The functions read no files except those of simulated machines.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@
 
 namespace clprobe::commands {
 
-/// Error with exit code 3: no device is available, or none matches.
+/// Error with exit code 3: no device is available, or no device matches --device.
 class NoDevice : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -31,36 +31,40 @@ struct Target {
   std::optional<simulator::Machine> machine{};
 };
 
-/// Returns the selected devices, each once. `selector`: an index, "platform:device", a type, part
-/// of a name, "all", "sim:PRESET", "sim:FILE.json", or a comma list. An empty `selector` selects
-/// the best device: a GPU if there is one, else an accelerator, else a CPU; among devices of one
-/// type, the one with the most compute units. `list` is called only for devices that are not
-/// simulated. Throws NoDevice if a word matches none. Throws UsageError, with the candidates, if a
-/// word matches several, and for an invalid machine.
+/// Returns the selected devices without repetitions. `selector`: an index, "platform:device", a
+/// type, part of a name, "all", "sim:PRESET", "sim:FILE.json", or a comma list of these words. An
+/// empty `selector` selects the best device: a GPU if the system has one, else an accelerator, else
+/// a CPU. Among devices of this type, it selects the device with the most compute units. `list`
+/// returns the system's devices; it is not called if all selected devices are simulated. Throws
+/// NoDevice if a word matches no device. Throws UsageError for an invalid machine, or if a word
+/// matches more than one device; the message lists the candidates.
 std::vector<Target> select_targets(std::string_view selector,
                                    const std::function<const DeviceList&()>& list);
 
-/// Returns the words of --device for the built-in simulated machines.
+/// Returns the words that select the built-in simulated machines ("sim:PRESET").
 std::vector<std::string> preset_words();
 
-/// Returns the files of simulated machines that `selector` names.
+/// Returns the paths of the machine files that `selector` names by "sim:FILE.json".
 std::vector<std::string> machine_files(std::string_view selector);
 
-/// Returns a line per skipped driver: the reason, and the setting that skips it without a test.
+/// Returns a line per skipped driver: the reason, and the setting with which clprobe skips the
+/// driver without a test.
 std::vector<std::string> explain_left_out(const DeviceList& list);
 
-/// Returns one line: why there is no device, and what to do. `memory`: limit of this process
-/// (`ulimit -v`), which can silently prevent drivers from loading.
+/// Returns a line that says why no device was found, and what to do. `memory`: memory limit of this
+/// process (`ulimit -v`), which can silently prevent drivers from loading.
 std::string explain_no_device(const DeviceList& list, std::optional<Bytes> memory = std::nullopt);
 
-/// Returns the memory limit of this process, if it has one.
+/// Returns the memory limit of this process (`ulimit -v`); nothing without a limit.
 std::optional<Bytes> memory_limit();
 
-/// Returns the time in addition to `--timeout` before a launch. Its objects are read, hashed,
-/// copied and compared several times, on a busy machine at 32 MiB/s.
+/// Returns the time that is added to `--timeout` when a captured launch is replayed. The launch's
+/// memory objects are read, hashed, copied and compared repeatedly, which takes 1 s per 32 MiB on a
+/// busy machine.
 std::chrono::milliseconds reading_time(const bundle::Launch& launch);
 
-/// Returns the settings of the child process for these options; an interrupt cancels it.
+/// Returns the settings of the child process that measures. An interrupt cancels the requests to
+/// the child.
 WorkerSettings worker_settings(const cli::Options& options);
 
 class Devices {
@@ -70,9 +74,10 @@ class Devices {
 
   [[nodiscard]] WorkerSettings& settings() { return settings_; }
 
-  /// Returns the selected devices. Throws as select_targets().
+  /// Returns the devices that `selector` selects. Throws the errors of select_targets().
   std::vector<Target> select(std::string_view selector);
-  /// Opens a device in a child process, or a simulated one. Throws DeviceError.
+  /// Opens a device: a simulated device in this process, any other device in a child process.
+  /// Throws DeviceError.
   std::unique_ptr<Backend> open(const Target& target);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of `compare --live`: both sides are measured once; then passes over their headlines
-// alternate until all headlines are decided.
+// Parts of `compare --live`. Both sides (A and B) are measured once. Then passes over the headlines
+// alternate between the sides until every headline is decided.
 #pragma once
 
 #include <array>
@@ -35,22 +35,24 @@ struct LiveObserver {
   std::function<void(std::string_view message)> say{};
   std::function<void(const terminal::Progress&)> progress{};
   std::function<bool()> cancelled{};
-  std::function<void()> save{};  ///< called when the runs have more samples
+  std::function<void()> save{};  ///< called when the runs have new samples
 };
 
-/// Returns the time for alternating: the budget, or what ends the whole comparison within a minute,
-/// but at least 20 s. `spent`: time for measuring each side once.
+/// Returns the time for alternating passes. Without a `budget`, it is what remains of a minute for
+/// the whole comparison, but at least 20 s. `spent`: time that the first measurement of both sides
+/// took.
 std::chrono::duration<double> alternating_time(
     const std::optional<std::chrono::duration<double>>& budget,
     std::chrono::duration<double> spent);
 
-/// Alternating passes over the headlines of both sides. Samples are added to the sides' runs.
+/// Alternating passes over the headlines of both sides. The samples are added to `Side::run`.
 class LivePasses {
  public:
-  /// `first` compares one measurement of each side. All arguments must outlive the object.
+  /// Prepares passes over the headlines of `first`, the comparison of the sides' first
+  /// measurements. All arguments must outlive the object.
   LivePasses(const Comparison& first, Sides& sides, double threshold, const LiveObserver& observer);
 
-  /// Makes passes until all headlines are settled, the time is up, or the observer cancels.
+  /// Makes passes until all headlines are decided, `time` is over, or the observer cancels.
   void run(std::chrono::duration<double> time);
 
   /// Returns the visited headlines with their ratios.
@@ -59,15 +61,15 @@ class LivePasses {
   [[nodiscard]] bool has_failed() const { return has_failed_; }
 
  private:
-  /// Headline of the comparison, and the points that show it.
+  /// Headline of the comparison, and the pairs of points whose times show its ratio.
   struct Headline {
     std::size_t row{0};
     const Probe* probe{nullptr};
-    std::array<std::size_t, 2> results{};  // indexes of the probe's result in both runs
+    std::array<std::size_t, 2> results{};  // index of the probe's result in each side's run
     std::array<ComparedFinding, 2> findings{};
     std::vector<PointPair> pairs{};
-    std::vector<double> log_ratios{};      // log ratios of the values, one per pass
-    std::vector<double> baseline_ns{};     // log times of the baseline
+    std::vector<double> log_ratios{};      // logarithms of the values' ratios, one per pass
+    std::vector<double> baseline_ns{};     // logarithms of the baseline's times
     std::chrono::duration<double> took{};  // duration of the last visit
     bool is_settled{false};
     bool is_lost{false};
@@ -89,8 +91,8 @@ class LivePasses {
   double calibration_{0.0};
   std::vector<Headline> headlines_{};
   std::size_t pass_{0};
-  // Ratios of this pass, by results and points of both sides: a point with a time in seconds also
-  // provides the time in cycles.
+  // Ratios of the present pass, by results and points of both sides. A pair of points is visited
+  // once per pass, even if it shows both a time in seconds and a time in cycles.
   std::map<std::array<std::size_t, 4>, std::optional<VisitRatio>> visited_{};
   std::size_t family_{0};
   bool has_failed_{false};

@@ -9,17 +9,18 @@
 
 namespace clprobe::commands {
 
-/// Returns the named probes; without names, all that the device can run.
+/// Returns the probes that the options name, or else all probes that the device can run.
 std::vector<const Probe*> wanted_probes(const cli::Options& options, const DeviceInfo& device);
 
-/// Returns the budget of one of `probes` probes.
+/// Returns the budget of `probe` in a run of `probes` probes.
 Budget budget_of(const Probe& probe, const cli::Options& options, std::size_t probes);
 
-/// Throws UsageError for requests that the device cannot meet.
+/// Throws UsageError if the options contain a request that the device cannot fulfil.
 void check_requests(const cli::Options& options, const DeviceInfo& device);
 
-/// Prints the points that a run would measure, with memory and time. Tests the devices as a run
-/// does, since their clocks decide what is measured. Returns the exit code.
+/// Prints the number of points that a run would measure, with the memory and time needed. Tests the
+/// devices as a run does, since their clocks determine which points are measured. Returns the exit
+/// code.
 int show_plan(const cli::Options& options);
 
 }  // namespace clprobe::commands

@@ -11,12 +11,12 @@
 namespace clprobe::commands {
 
 ToolInfo tool_info();
-/// Returns processor, system and kernel, but not the host's name.
+/// Returns the host's processor, system and kernel, without the host's name.
 HostInfo host_info();
 /// Returns the present time in UTC: "2026-01-02T03:04:05Z".
 std::string utc_now();
-/// Returns a run that begins now. It is marked as interrupted until its end, so that partial
-/// documents do not look complete.
+/// Returns a new run that begins now. The caller clears its mark `interrupted` at the end, so that
+/// a document written earlier is not mistaken for a complete run.
 Run new_run(const cli::Options& options, const std::vector<std::string>& arguments);
 
 }  // namespace clprobe::commands

@@ -17,18 +17,20 @@
 
 namespace clprobe::commands {
 
-/// Returns the probe that a picture at `path` shows: the only one, or the one with which the file
-/// name begins ("latency.svg", "latency-h200.svg"). Throws UsageError otherwise.
+/// Returns the probe that the picture at `path` shows: the only probe, or the probe with whose name
+/// the file name begins ("latency.svg", "latency-h200.svg"). Throws UsageError if no probe
+/// qualifies.
 std::string pictured_probe(std::string_view path, std::span<const std::string> probes);
 
-/// Throws UsageError if the output of that flag would replace an input file.
+/// Throws UsageError if `output`, the file of the flag `flag`, would replace an input file.
 void refuse_to_replace(const terminal::OutputFile& output, std::string_view flag,
                        std::span<const std::string> inputs);
 
 /// Throws UsageError if there are more labels than runs.
 void expect_labels(const std::vector<std::string>& labels, std::size_t runs);
 
-/// Labels the runs, or their digests, in order.
+/// Sets the labels of the first runs, or of their digests, in order. Throws the error of
+/// expect_labels().
 template <typename Labelled>
 void take_labels(const std::vector<std::string>& labels, std::vector<Labelled>& runs) {
   expect_labels(labels, runs.size());
@@ -38,27 +40,28 @@ void take_labels(const std::vector<std::string>& labels, std::vector<Labelled>& 
 /// Targets of results, opened before measuring, so that a bad path fails at once.
 class Results {
  public:
-  /// Receives a line for a target that cannot be written.
+  /// Function that receives a message about a target that cannot be written.
   using Complain = std::function<void(std::string_view message)>;
 
-  /// Throws UsageError for a path that cannot be written or is an input file, and for a picture of
-  /// several probes.
+  /// Opens the targets. Throws UsageError for a path that cannot be written or is an input file,
+  /// and for a picture that would have to show more than one probe.
   explicit Results(const cli::Options& options, Complain complain = terminal::complain);
 
   /// Throws OutputError if stdout is the only target and is closed.
   void check_stdout() const;
 
-  /// Replaces the files by the present results; streams are written by finish(). A failed write is
-  /// reported and affects neither other targets nor the measurement.
+  /// Writes the results so far to the files, which it replaces; only finish() writes to streams. A
+  /// failed write is reported, and neither prevents other writes nor ends the measurement.
   void save(std::span<const Run> runs);
-  /// Writes files and streams. Returns exit_failed if a target lacks results. Throws UsageError,
-  /// before writing, for a picture of several probes.
+  /// Writes the results to files and streams. Returns exit_ok, or exit_failed if a write failed.
+  /// Throws UsageError, before it writes, for a picture that would have to show more than one
+  /// probe.
   int finish(std::span<const Run> runs);
 
-  /// Writes a comparison. Returns the exit code, as for runs.
+  /// Writes a comparison to files and streams. Returns exit_ok, or exit_failed if a write failed.
   int finish(const Comparison& comparison, std::span<const RunDigest> runs);
 
-  /// Renders a format in the style of a target.
+  /// Function that returns the output in a format, in the style of a target.
   using Renderer = std::function<std::string(const Writer& format, const TableStyle& style)>;
   int finish(const Renderer& render);
 
@@ -76,10 +79,10 @@ class Results {
   [[nodiscard]] std::string render(std::span<const Run> runs, const Target& target) const;
   [[nodiscard]] TableStyle style_of(const Target& target) const;
 
-  /// Throws UsageError if a picture could show several probes.
+  /// Throws UsageError if it is not clear which probe a picture shows.
   void check_pictures(std::span<const Run> runs) const;
 
-  /// Returns the probes of the results, also before measuring.
+  /// Returns the probes of the runs, or, before measuring, the probes that the options name.
   [[nodiscard]] std::vector<std::string> probes(std::span<const Run> runs) const;
 
   const cli::Options& options_;

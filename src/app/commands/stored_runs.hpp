@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stored runs, reduced to a part; and other input files of commands.
+// Input files of commands: stored runs, and parts of them; traces.
 #pragma once
 
 #include <exception>
@@ -12,55 +12,60 @@
 
 namespace clprobe::commands {
 
-/// Returns the bytes of a file. Throws RunFormatError if it cannot be read or is larger than run
-/// documents.
+/// Returns the bytes of a file. Throws RunFormatError, with the advice `hint`, if the file cannot
+/// be read or is larger than a run document may be.
 std::string read_file(const std::string& path, std::string_view hint);
 
-/// Returns the runs of a file, analysed again. Throws RunFormatError, which begins with the file's
-/// name.
+/// Returns the runs of a file, analysed again. Throws RunFormatError, whose text begins with the
+/// file's name.
 std::vector<Run> read_runs(const std::string& path);
 
 struct RunFile {
   std::string path{};
-  bool is_of_folder{false};  ///< true if found in a folder, not named on the command line
+  bool is_of_folder{false};  ///< true: found in a folder; false: named on the command line
 };
 
 /// Returns the file `word`, or the .json files below the folder `word`, sorted by name. Throws
-/// RunFormatError for a folder that cannot be read or has none.
+/// RunFormatError if the folder cannot be read or has no .json files.
 std::vector<RunFile> files_in(const std::string& word);
 
-/// Reports the error of a file in a folder, which is skipped. Rethrows the error of a named file.
+/// Reports the error of a file that was found in a folder, so that the caller can skip the file.
+/// Rethrows the error of a file that the command line names.
 void complain_or_throw(const RunFile& file, const std::exception_ptr& error);
 
-/// Returns the runs of a file that found memory levels. Throws UsageError if none did,
-/// RunFormatError as read_runs().
+/// Returns the runs of a file that contain memory levels. Throws UsageError if no run of the file
+/// does, and the errors of read_runs().
 std::vector<Run> read_levels(const std::string& path);
 
-/// Returns knowledge from the options' runs of this device; empty without such runs. Throws
-/// UsageError if all runs are of other devices.
+/// Returns what `Options::levels_runs` know about the memory levels of this device; empty if there
+/// are no such runs. Throws UsageError if all these runs are of other devices.
 Known known_levels(const cli::Options& options, const DeviceInfo& device);
 
-/// Returns the names of files for a comparison, which may be published: as typed, but paths from
-/// the root or through ".." only with the last components that distinguish them.
+/// Returns the names under which a comparison shows files. A relative path stays as typed. Of a
+/// path from the root or through "..", only the last components that distinguish it are kept, since
+/// comparisons may be published.
 std::vector<std::string> run_names(const std::vector<std::string>& paths);
 
-/// Keeps results of these probes and of these series (a comma list); empty: all. Removes runs
-/// without results. Throws cli::UsageError if no run has one of them.
+/// Removes the results of all probes except `probes`, and of all series except `series` (a comma
+/// list); an empty list keeps all. Then removes runs without results. Throws cli::UsageError if a
+/// listed probe or series occurs in no run.
 void keep_shown_part(std::vector<Run>& runs, const std::vector<std::string>& probes,
                      const std::string& series);
 
-/// Throws cli::UsageError, which lists `there`, unless it contains all wanted probes or series.
+/// Throws cli::UsageError, whose text lists `there`, unless `there` contains all of `wanted`.
+/// `kind`: "probe" or "series", for the text.
 void refuse_missing(std::string_view kind, const std::vector<std::string>& wanted,
                     const std::vector<std::string>& there);
 
-/// Returns all input files of a command that are known before measuring. No output may replace one.
+/// Returns the input files of a command that are known before measuring, which no output may
+/// replace.
 std::vector<std::string> input_files(const cli::Options& options);
 
-/// Returns the files that options of probes name as traces.
+/// Returns the paths of the trace files that options of probes name.
 std::vector<std::string> trace_files(const cli::Options& options);
 
-/// Reads the traces that options of probes name. Throws UsageError, with the option, for a file
-/// that is no trace.
+/// Returns the traces in the files that options of probes name. Throws UsageError, whose text names
+/// the option, for a file that is not a trace.
 std::vector<AskedTrace> read_traces(const cli::Options& options);
 
 }  // namespace clprobe::commands

@@ -16,12 +16,13 @@ class OutputError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Output file, checked for write access on construction. A temporary file next to the target
-/// exists only during this check and during a commit; signals are blocked meanwhile. Call
+/// Output file or stream. The constructor checks write access. A temporary file in the target's
+/// folder exists only during this check and during a commit, while signals are blocked. Call
 /// `ignore_signals_of_writing` first.
 class OutputFile {
  public:
-  /// `path`: "-" is stdout, which is checked when written. Throws OutputError.
+  /// Checks that the file can be written. `path`: "-" is stdout, which is checked only when it is
+  /// written. Throws OutputError.
   explicit OutputFile(std::string path);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -29,18 +30,19 @@ class OutputFile {
   OutputFile& operator=(OutputFile&&) = delete;
   ~OutputFile();
 
-  /// Replaces the file atomically, or appends to the stream. Waits up to 10 s, or until an
-  /// interrupt, for the reader of a named pipe. A reader that closed its end is no error. Throws
-  /// OutputError and leaves the old file unchanged.
+  /// Replaces the file atomically, or appends to the stream. Waits for the reader of a named pipe,
+  /// until an interrupt and at most 10 s. If the reader has closed the pipe, the text is discarded
+  /// without an error. If the write fails, throws OutputError and leaves the old file unchanged.
   void commit(std::string_view text);
 
   /// Throws OutputError if stdout is closed.
   void check_open() const;
 
-  /// Returns true if a commit would replace the file at `path`, under any name or link.
+  /// Returns true if a commit would replace the file at `path`, even if `path` is another name of
+  /// the target or a link to it.
   [[nodiscard]] bool replaces(const std::string& path) const;
 
-  /// True for stdout, a pipe or a device, which are written once, at the end.
+  /// True for stdout, a pipe or a device. A stream is written only once, at the end.
   [[nodiscard]] bool is_stream() const { return is_stream_; }
   [[nodiscard]] const std::string& path() const { return path_; }
 
@@ -55,20 +57,20 @@ class OutputFile {
 
   std::string path_;      ///< path as typed, for messages
   std::string target_{};  ///< file to replace, with links resolved
-  int descriptor_{-1};    ///< descriptor of a stream; -1 for stdout and a pipe without a reader
+  int descriptor_{-1};    ///< descriptor of a stream; -1: stdout, or a pipe without a reader
   bool is_stream_{false};
 };
 
-/// Writes the line "clprobe: MESSAGE" to stderr, in printable characters, since messages may quote
-/// drivers. Failures are ignored.
+/// Writes the line "clprobe: MESSAGE" to stderr. Replaces unprintable characters, since messages
+/// may contain texts from drivers. A failed write is ignored.
 void complain(std::string_view message) noexcept;
 
-/// Returns the pager's command: PAGER or `less`; nothing if PAGER is empty or `cat`, or the
-/// terminal is dumb. Pure.
+/// Returns the command of the pager: `pager`, the value of PAGER, or `less` if it is not set.
+/// Returns nothing if `pager` is empty or "cat", or the terminal is dumb. Pure.
 std::optional<std::string> pager_of(const char* pager, std::string_view term);
 
-/// Writes the text to stdout, through the pager on a terminal, or directly if the pager fails.
-/// Throws OutputError.
+/// Writes the text to stdout: through the pager if stdout is a terminal, and directly otherwise or
+/// if the pager fails. Throws OutputError.
 void show_page(std::string_view text);
 
 }  // namespace clprobe::terminal

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Abilities of a terminal, and a line that shows progress and the time left.
+// Properties of a terminal, and a line that shows the progress and the time left.
 #pragma once
 
 #include <chrono>
@@ -15,34 +15,38 @@ enum class ColourMode { automatic, always, never };
 
 bool is_terminal(int descriptor);
 
-/// Returns the columns of the terminal, up to 1000; otherwise COLUMNS of the environment, otherwise
-/// 80.
+/// Returns the terminal's width in columns, at most 1000. If `descriptor` is not a terminal,
+/// returns the value of the environment variable COLUMNS, or 80 if it is not set.
 int width_columns(int descriptor);
 
-/// Returns the number in COLUMNS; 80 unless it is a number from 1 to 1000. Pure.
+/// Returns the number in `columns`, the value of COLUMNS; 80 if this is not a number from 1 to
+/// 1000. Pure.
 int columns_of(std::string_view columns);
 
-/// Facts that decide about colour in automatic mode.
+/// Facts that determine whether automatic mode uses colour.
 struct ColourFacts {
-  std::string_view no_color{};        ///< NO_COLOR: any text turns colour off (no-color.org)
-  std::string_view clicolor_force{};  ///< CLICOLOR_FORCE: any text but "0" turns it on for a pipe
-  std::string_view term{};            ///< TERM: "dumb" or nothing has no colour
+  std::string_view no_color{};        ///< NO_COLOR: any text turns off colour (no-color.org)
+  std::string_view clicolor_force{};  ///< CLICOLOR_FORCE: any text but "0" forces colour
+  std::string_view term{};            ///< TERM: "dumb" or empty has no colour
   bool is_terminal{false};
 };
 
-/// Returns true if colour is used: the mode decides, then NO_COLOR, then CLICOLOR_FORCE. Pure.
+/// Returns true if colour is used. A mode other than automatic decides alone. In automatic mode,
+/// NO_COLOR has precedence over CLICOLOR_FORCE, and CLICOLOR_FORCE over the type of the terminal.
+/// Pure.
 bool decide_colour(ColourMode mode, const ColourFacts& facts);
 
-/// Applies decide_colour() to this process's environment and the descriptor.
+/// Returns the result of decide_colour() for this process's environment and the descriptor.
 bool use_colour(ColourMode mode, int descriptor);
 
-/// Returns true if the first non-empty variable names UTF-8, as in POSIX. Pure.
+/// Returns true if the first non-empty parameter, in the order of POSIX, names UTF-8. The
+/// parameters are the values of LC_ALL, LC_CTYPE and LANG. Pure.
 bool locale_is_utf8(std::string_view lc_all, std::string_view lc_ctype, std::string_view lang);
 
-/// Returns true if the locale is UTF-8, so that blocks and 'µ' can be shown.
+/// Returns true if the locale's encoding is UTF-8, so that the terminal can show blocks and 'µ'.
 bool has_unicode();
 
-/// Returns true if a line can be redrawn in place, on a terminal that is not dumb.
+/// Returns true if a line can be redrawn in place: the descriptor is a terminal that is not dumb.
 bool can_redraw(int descriptor);
 
 struct Progress {
@@ -52,15 +56,15 @@ struct Progress {
   double seconds_passed{-1.0};         ///< shown if the share is unknown
 };
 
-/// Returns the time left, such as "0:07 left" or "1:02:05 left"; empty if unknown. Rounded up, so
-/// that 0:00 means the end.
+/// Returns the time left, rounded up to whole seconds, as "0:07 left" or "1:02:05 left"; empty if
+/// it is unknown.
 std::string format_time_left(double seconds_left);
 
-/// Returns the time passed, such as "0:07", rounded down; empty if unknown.
+/// Returns the time passed, rounded down to whole seconds, as "0:07"; empty if it is unknown.
 std::string format_time_passed(double seconds_passed);
 
-/// Returns the title with the activity once it lasts 0.3 s, and with its time from 1 s on:
-/// "latency: preparing 1 GiB (3 s)".
+/// Returns the title, the activity if it has lasted at least 0.3 s, and the activity's time if that
+/// is at least 1 s: "latency: preparing 1 GiB (3 s)".
 std::string compose_title(const std::string& title, const std::string& activity,
                           double activity_seconds);
 
@@ -68,8 +72,9 @@ std::string compose_title(const std::string& title, const std::string& activity,
 /// Narrow lines omit the bar, then part of the title, then the time. Pure.
 std::string compose_progress(const Progress& progress, int columns, bool unicode);
 
-/// Progress line on a descriptor, redrawn in place at most 10 times per second; draws nothing if
-/// that is impossible. Ignores failing writes. The destructor clears the line. Thread-safe.
+/// Line on a terminal that shows progress, redrawn in place at most 10 times per second. Nothing is
+/// drawn if the descriptor cannot redraw a line. Failed writes are ignored. The destructor clears
+/// the line. Thread-safe.
 class ProgressLine {
  public:
   using Clock = std::chrono::steady_clock;
@@ -82,13 +87,14 @@ class ProgressLine {
   ~ProgressLine();
 
   void show(const Progress& progress, Clock::time_point now = Clock::now());
-  /// Sets the activity after the title, without drawing.
+  /// Sets the activity that the line shows after the title, without drawing the line.
   void tell(const std::string& activity, Clock::time_point now = Clock::now());
-  /// Redraws the last progress with the time passed.
+  /// Redraws the line with the last progress and the present time.
   void redraw(Clock::time_point now = Clock::now());
   /// Starts a thread that redraws the line while a driver works. The thread receives no signals.
   void keep_moving();
-  /// Erases the line before other output to the terminal; the next show() draws at once.
+  /// Erases the line, so that other text can be written to the terminal. The next show() draws at
+  /// once.
   void clear();
 
  private:
@@ -99,11 +105,11 @@ class ProgressLine {
   bool unicode_;
   std::mutex mutex_{};  ///< guards all following members
   std::optional<Progress> shown_{};
-  Clock::time_point unknown_since_{};  ///< since when the share is unknown
+  Clock::time_point unknown_since_{};  ///< time since which the share is unknown
   std::string activity_{};
   Clock::time_point activity_since_{};
   std::optional<Clock::time_point> drawn_{};
-  std::jthread mover_{};  ///< joined first
+  std::jthread mover_{};  ///< destroyed first, which joins the thread
 };
 
 }  // namespace clprobe::terminal
