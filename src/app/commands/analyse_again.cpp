@@ -26,7 +26,7 @@ void make_card(ProbeResult& result) {
     const std::string_view title = each.title.empty() ? each.summary : each.title;
     result.card.titles.emplace(each.name, title);
     const std::string prefix =
-        std::string(each.name) + " ";  // series names continue with a word size or a layout
+        std::string(each.name) + " ";  // a word size or a layout follows in the series name
     for (const Finding& of : result.findings) {
       if (!of.series.starts_with(prefix)) continue;
       result.card.titles.emplace(of.series,

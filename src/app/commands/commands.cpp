@@ -44,7 +44,8 @@ int generate(const cli::Options& options) {
   return print(cli::completion_script(what));
 }
 
-/// Returns the values of --device: devices of this computer, and simulated ones.
+/// Returns the possible values of --device: the devices of this computer, and the simulated
+/// devices.
 std::vector<cli::Described> selectable_devices() {
   std::vector<cli::Described> all{{"all", "all devices"}};
   try {
@@ -53,7 +54,7 @@ std::vector<cli::Described> selectable_devices() {
       all.push_back({fmt::to_string(each.index), printable(each.name)});
     }
   } catch (const DeviceError&) {
-    // Simulated devices need no driver.
+    // Without a driver, only the simulated devices are listed.
   }
   for (const std::string& word : preset_words()) all.push_back({word, "simulated"});
   return all;
@@ -85,22 +86,23 @@ int show_version() {
   return print(fmt::format("clprobe {} ({}, {})\n", tool.version, tool.commit, tool.compiler));
 }
 
-/// Returns the options with the device of the environment, if none was typed.
+/// Returns the options; if no device was typed, with the device in the environment variable
+/// CLPROBE_DEVICE.
 cli::Options with_device(cli::Options options) {
   const char* const device = std::getenv("CLPROBE_DEVICE");
   if (options.device.empty() && device != nullptr) options.device = device;
   return options;
 }
 
-/// Returns the options with the device of the environment and the traces that options of probes
-/// name.
+/// Returns the options, completed by the device in CLPROBE_DEVICE and the traces that options of
+/// probes name.
 cli::Options completed(cli::Options options) {
   options = with_device(std::move(options));
   options.traces = read_traces(options);
   return options;
 }
 
-/// Refuses a missing file whose name resembles a probe.
+/// Throws UsageError if `word` names no existing file and resembles the name of a probe.
 void refuse_mistyped_probe(const std::string& word) {
   std::error_code error;
   if (word == "-" || std::filesystem::exists(word, error)) return;

@@ -41,7 +41,8 @@ std::vector<ComparedPlace> that_meet(cli::FailOn condition, const Comparison& co
   return places;
 }
 
-/// Returns findings that a new run lacks because its probe failed or its device lost the series.
+/// Returns the findings that a new run lacks because the probe failed or because the device no
+/// longer has the series.
 std::vector<ComparedPlace> lost_findings(const Comparison& comparison) {
   std::vector<ComparedPlace> places;
   for (std::size_t row = 0; row < comparison.rows.size(); ++row) {
@@ -54,7 +55,8 @@ std::vector<ComparedPlace> lost_findings(const Comparison& comparison) {
   return places;
 }
 
-/// Writes a line per change to stderr: the evidence for the exit code.
+/// Writes a line per changed finding to stderr, as evidence for the exit code; at most `max_named`
+/// lines and a count of the rest.
 void name_changes(const std::vector<ComparedPlace>& places, const Comparison& comparison,
                   std::span<const RunDigest> runs, const std::string& note) {
   constexpr std::size_t max_named = 10;
@@ -66,7 +68,8 @@ void name_changes(const std::vector<ComparedPlace>& places, const Comparison& co
   }
 }
 
-/// Names changes of the table that are not significant among all findings.
+/// Writes to stderr the changes that the table shows, but that are not significant when all
+/// findings are tested jointly. `seen`: the significant changes.
 void name_not_significant(cli::FailOn condition, const Comparison& comparison,
                           std::span<const RunDigest> runs, const std::vector<ComparedPlace>& seen) {
   std::vector<ComparedPlace> places;
@@ -91,8 +94,8 @@ std::string and_more(std::size_t count) {
   return count > 1 ? fmt::format(" (and {} more)", count - 1) : std::string();
 }
 
-/// Returns the first gap and the number of others: "'new.json': latency: not measured (and 2
-/// more)".
+/// Returns the first missing part and the number of further missing parts: "'new.json': latency:
+/// not measured (and 2 more)".
 std::string explain_gaps(const std::vector<MissingPart>& gaps, std::span<const RunDigest> runs) {
   const MissingPart& first = gaps.front();
   std::string text = fmt::format("{}: ", quote(runs[first.run].file));
@@ -102,8 +105,8 @@ std::string explain_gaps(const std::vector<MissingPart>& gaps, std::span<const R
   return text + first.reason + and_more(gaps.size());
 }
 
-/// Returns the first change that one run per side cannot decide: "worse: latency global 1 latency:
-/// 1.08 ns -> 2.05 ns in 'new.json' (and 12 more), but ...".
+/// Returns the first change that a single baseline run and a single new run cannot decide: "worse:
+/// latency global 1 latency: 1.08 ns -> 2.05 ns in 'new.json' (and 12 more), but ...".
 std::string explain_open(const std::vector<ComparedPlace>& open, const Comparison& comparison,
                          std::span<const RunDigest> runs) {
   return fmt::format(
@@ -149,7 +152,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns digests of a file's runs without samples, so that a thousand runs fit into memory.
+/// Returns the digests of a file's runs. A digest has no samples, so that a thousand runs fit into
+/// memory.
 std::vector<RunDigest> digest_file(const std::string& file) {
   std::vector<RunDigest> digests;
   std::vector<Run> runs = read_runs(file);
@@ -157,7 +161,8 @@ std::vector<RunDigest> digest_file(const std::string& file) {
     const std::string name = runs.size() == 1 ? file : fmt::format("{}[{}]", file, i);
     digests.push_back(digest(runs[i], name));
     for (ComparedResult& each : digests.back().results) {
-      // Hashes of a profiled program's kernels do not identify a method of clprobe.
+      // The kernels of a profiled program are removed: their hashes do not identify a method of
+      // clprobe, so a different hash is no reason to refuse the comparison.
       if (const Probe* const probe = find_probe(each.probe);
           probe != nullptr && probe->replays_launches) {
         each.kernels.clear();
@@ -168,13 +173,13 @@ std::vector<RunDigest> digest_file(const std::string& file) {
   return digests;
 }
 
-/// Runs of a file, or the error that prevented reading it.
+/// Runs of a file, or the error with which reading the file failed.
 struct Digested {
   std::vector<RunDigest> runs{};
   std::exception_ptr error{};
 };
 
-/// Reads all files in parallel, one thread per core.
+/// Returns the digests of all files, read in parallel with a thread per core.
 std::vector<Digested> digest_files(const std::vector<RunFile>& files) {
   std::vector<Digested> digests(files.size());
   std::atomic<std::size_t> next{0};
@@ -209,7 +214,7 @@ struct Selection {
   bool has_bad_file{false};  ///< true if a file of a folder was skipped
 };
 
-/// Removes common folders from the names of the runs.
+/// Replaces the files' paths by the names of run_names().
 void hide_folders(std::vector<RunDigest>& runs) {
   std::vector<std::string> paths;
   paths.reserve(runs.size());
@@ -252,7 +257,8 @@ Files select_files(const cli::Options& options) {
   return {std::move(files), baseline_file, 0};
 }
 
-/// Refuses to pool runs of different devices, drivers or methods.
+/// Throws UsageError unless both runs have the same device, driver and method, since only such runs
+/// may be pooled.
 void refuse_to_pool(const RunDigest& first, const RunDigest& run) {
   std::vector<std::string> reasons = differing_origins(first, run);
   if (run.device != first.device) reasons.emplace_back("different devices");
@@ -301,7 +307,7 @@ void keep_probes(std::vector<RunDigest>& runs, const std::vector<std::string>& p
 Selection select_runs(const Files& files, const cli::Options& options) {
   std::vector<Digested> digests = digest_files(files.all);
   Selection selected;
-  std::size_t of_first = 0;  // number of baseline runs; a file may have several runs
+  std::size_t of_first = 0;  // number of baseline runs; a file may have more than one
   for (std::size_t i = 0; i < digests.size(); ++i) {
     if (i == files.first_side) of_first = selected.runs.size();
     if (i == files.baseline) selected.baseline = selected.runs.size();

@@ -58,7 +58,7 @@ bool is_index(std::string_view word) {
   return !word.empty() && std::ranges::all_of(word, is_digit);
 }
 
-/// Returns true if the name contains the number as a whole: "RTX 4090" has 4090, but not 4.
+/// Returns true if `name` contains `number` as a whole number: "RTX 4090" contains 4090, but not 4.
 bool has_number(std::string_view name, std::string_view number) {
   for (auto at = name.find(number); at != std::string_view::npos; at = name.find(number, at + 1)) {
     const std::size_t end = at + number.size();
@@ -69,8 +69,9 @@ bool has_number(std::string_view name, std::string_view number) {
   return false;
 }
 
-/// Returns the devices of an index, a platform and index, a type (`gpu`), or part of a name. A
-/// number matches a name only if no device has that index.
+/// Returns the devices that `word` matches. `word`: an index, a platform with an index, a type
+/// (`gpu`), or part of a name. A number is compared with names only if no device has this number as
+/// its index.
 std::vector<DeviceInfo> matches(const DeviceList& list, std::string_view word) {
   std::vector<DeviceInfo> found;
   const auto take = [&](const auto& is_meant) {
@@ -129,7 +130,7 @@ std::string text_of(const std::string& path) {
 
 bool is_simulated(std::string_view word) { return word.starts_with(simulated_prefix); }
 
-/// Returns true if a word "sim:..." names a file instead of a preset.
+/// Returns true if a word "sim:..." names a machine file and not a built-in machine.
 bool names_file(std::string_view word) { return word.ends_with(machine_file_ending); }
 
 simulator::Machine machine_of(std::string_view word) {
@@ -192,7 +193,7 @@ std::vector<Target> select_targets(std::string_view selector,
 }
 
 std::vector<std::string> explain_left_out(const DeviceList& list) {
-  // OCL_ICD_VENDORS: Khronos' loader accepts a folder only, ocl-icd also a file.
+  // Values of OCL_ICD_VENDORS: Khronos' loader accepts only a folder, ocl-icd also a file.
   const std::string vendors = list.kept.size() == 1 ? quote(list.kept.front())
                                                     : "FOLDER, a folder with the other .icd files";
   std::vector<std::string> lines;
@@ -221,7 +222,8 @@ std::string explain_no_device(const DeviceList& list, std::optional<Bytes> memor
   }
   const std::string found = platforms.empty() ? std::string("no OpenCL platform")
                                               : fmt::format("no OpenCL device ({})", platforms);
-  // The loader silently ignores a driver that does not fit into memory.
+  // A memory limit is the likely cause, since the loader silently ignores a driver that does not
+  // fit into memory.
   if (memory) {
     return fmt::format("{} within the memory limit of {}: raise the limit with ulimit -v", found,
                        format_bytes(*memory));
@@ -274,7 +276,7 @@ std::unique_ptr<Backend> Devices::open(const Target& target) {
     return simulated_backend(*target.machine, options_.seed, options_.traces,
                              system::usable_cores(), system::is_interrupted);
   }
-  // The child process that listed the devices has already loaded their drivers.
+  // Reuses the child process that listed the devices, since it has already loaded the drivers.
   return remote_backend(target.info.index, settings_,
                         found_ ? std::exchange(found_->child, nullptr) : nullptr);
 }

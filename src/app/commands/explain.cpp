@@ -21,7 +21,7 @@
 namespace clprobe::commands {
 namespace {
 
-/// Returns a row of a word and its question, wrapped.
+/// Returns a row of the list: a word, and its question wrapped to `width`.
 std::string list_row(std::string_view word, std::string_view question, int width) {
   constexpr int word_columns = 10;
   std::string text;
@@ -58,16 +58,16 @@ std::string paragraph(const std::string& text, int width) {
   return fmt::format("{}\n", fmt::join(wrap(text, width), "\n"));
 }
 
-/// Returns the word without its number: "arguments" for "arguments-4", "global" for "global 1",
-/// "cache" for "cache-x8".
+/// Returns the word without a number at its end: "arguments" for "arguments-4", "global" for
+/// "global 1", "cache" for "cache-x8".
 std::string_view without_number(std::string_view word) {
   const std::size_t end = word.find_last_not_of("x0123456789");
   const bool has_number = end != std::string_view::npos && (word[end] == '-' || word[end] == ' ');
   return has_number ? word.substr(0, end) : word;
 }
 
-/// Returns the definition of a parameter in an option's details: "of the tree, 1 to 9" in
-/// "`nodes` (of the tree, 1 to 9)". Empty if there is none.
+/// Returns the definition of a parameter in an option's details: "of the tree, 1 to 9" from
+/// "`nodes` (of the tree, 1 to 9)". Empty if the details do not define the parameter.
 std::string_view parameter_text(std::string_view details, std::string_view parameter) {
   const std::string opening = fmt::format("`{}` (", parameter);
   const std::size_t begin = details.find(opening);
@@ -76,7 +76,7 @@ std::string_view parameter_text(std::string_view details, std::string_view param
   return details.substr(0, details.find(')'));
 }
 
-/// Returns lines about options with that name, with that word as a value, or with that parameter.
+/// Returns lines about the options that have `word` as their name, as a value, or as a parameter.
 std::string lines_of(const std::vector<cli::Flag>& flags, std::string_view of,
                      std::string_view word, int width) {
   std::string text;
@@ -92,7 +92,7 @@ std::string lines_of(const std::vector<cli::Flag>& flags, std::string_view of,
   return text;
 }
 
-/// Returns lines about a probe's findings, series and options of that name.
+/// Returns lines about the findings, series and options of a probe that have the name `word`.
 std::string lines_of(const Probe& probe, std::string_view word, int width) {
   std::string text;
   for (const std::string& each :
@@ -130,7 +130,7 @@ cli::UsageError unknown(std::string_view word) {
 }  // namespace
 
 std::string word_text(std::string_view word, const PageStyle& style) {
-  // The word after a colon is explained: "L2" of "memory data: L2".
+  // Of a word with a colon, only the text after the colon is explained: "L2" of "memory data: L2".
   const std::size_t colon = word.find(": ");
   if (colon != std::string_view::npos) word.remove_prefix(colon + 2);
   const std::string text = term_text(embedded_file("glossary.md"), word, style).value_or("");

@@ -20,17 +20,18 @@ namespace {
 
 double bytes_of(cli::SizeUnit unit) {
   constexpr double kibi = 1024.0;
-  constexpr std::array bytes{0.0, 1.0, kibi, kibi * kibi};  // bytes of each SizeUnit, in order
+  constexpr std::array bytes{0.0, 1.0, kibi, kibi * kibi};  // bytes per SizeUnit, in order
   return bytes.at(static_cast<std::size_t>(unit));
 }
 
-/// Returns the unit in ns; 0 for cycles, whose length depends on the clock.
+/// Returns the length of a time unit in ns; 0 for cycles, whose length depends on the clock rate.
 double ns_of(cli::TimeUnit unit) {
-  constexpr std::array ns{0.0, 1.0, 1e3, 0.0};  // nanoseconds of each TimeUnit, in order
+  constexpr std::array ns{0.0, 1.0, 1e3, 0.0};  // nanoseconds per TimeUnit, in order
   return ns.at(static_cast<std::size_t>(unit));
 }
 
-/// Refuses series that no probe has, since imported lists are compared with series of probes.
+/// Throws UsageError for a series that no probe has, since an imported list can be compared only
+/// with a series of a probe.
 void check_series(const std::string& series) {
   std::vector<std::string_view> names;
   for (const Probe* const probe : all_probes()) {
@@ -61,7 +62,8 @@ std::vector<Run> import_file(const cli::Options& options, const std::string& pat
   try {
     std::vector<Run> runs = import_runs(text, hints_for(options, path));
     for (Run& run : runs) {
-      // Imported files lack time and place; the tool information describes this conversion.
+      // An imported file does not say when and where it was measured; the run's tool information
+      // describes the conversion by clprobe.
       run.tool = tool_info();
       analyse_again(run);
     }

@@ -39,7 +39,7 @@ void add_devices(report::Page& page, const std::vector<DeviceInfo>& devices) {
 }
 
 std::string as_table(const DeviceList& found, const std::vector<DeviceInfo>& devices) {
-  // Rows are not cut, since programs also read the table.
+  // The page has no limit of width, so that rows are not cut: programs also read the table.
   report::Page page({.width = std::numeric_limits<int>::max(), .unicode = terminal::has_unicode()});
   add_devices(page, devices);
   for (const DeviceList::Problem& problem : found.problems) {

@@ -49,8 +49,8 @@ const ComparedFinding* with_value(const ComparedFinding* finding) {
   return finding != nullptr && finding->finding.value ? finding : nullptr;
 }
 
-/// Returns half the width of the calibration's interval, as a logarithm; 0 if no clock times
-/// accesses.
+/// Returns the uncertainty of the in-kernel clock's calibration: half the width of its interval, as
+/// a logarithm. Returns 0 if another timer measures accesses.
 double calibration_of(const DeviceInfo& device) {
   const Clock& clock = device.clock;
   if (device.timer != Timer::clock || !(clock.ticks_per_ns_low > 0.0)) return 0.0;
@@ -63,7 +63,7 @@ std::chrono::duration<double> alternating_time(
     const std::optional<std::chrono::duration<double>>& budget,
     std::chrono::duration<double> spent) {
   constexpr std::chrono::duration<double> min_time{20.0};
-  // Leaves some seconds for the last pass and the end of both drivers.
+  // Leaves 4 s of a minute for the last pass and the shutdown of both drivers.
   constexpr std::chrono::duration<double> usual_end{56.0};
   return budget.value_or(std::max(min_time, usual_end - spent));
 }
@@ -81,8 +81,8 @@ LivePasses::LivePasses(const Comparison& first, Sides& sides, double threshold,
   }));
 }
 
-/// Uses one calibration for both sides if they have the same clock: the error of two calibrations
-/// would look like a difference.
+/// Applies the calibration of side A to both sides if they have the same clock, since the errors of
+/// two calibrations would look like a difference.
 void LivePasses::settle_clocks() {
   const DeviceInfo& a = measured_[0].device;
   DeviceInfo& b = measured_[1].device;
@@ -96,7 +96,8 @@ void LivePasses::settle_clocks() {
   }
 }
 
-/// Adds a headline of either side if points show it.
+/// Adds the headline in a row of the comparison, if at least one side has its value and measured
+/// points show it.
 void LivePasses::add_headline(std::size_t row) {
   constexpr std::size_t max_pairs = 3;
   const ComparedRow& compared = first_.rows[row];
@@ -130,7 +131,8 @@ void LivePasses::lose(Headline& headline, const SideError& error) {
   observer_.say(fmt::format("{}: {}: {}", lost.name, result.probe, result.reason));
 }
 
-/// Returns the ratio at a pair of points, which is visited once per pass.
+/// Returns the ratio at a pair of points. The first call of a pass visits the pair; further calls
+/// return the same ratio.
 std::optional<VisitRatio> LivePasses::visit(const Headline& headline, const PointPair& pair) {
   const std::array key{headline.results[0], headline.results[1], pair.baseline, pair.other};
   if (const auto known = visited_.find(key); known != visited_.end()) return known->second;
@@ -175,8 +177,8 @@ void LivePasses::run(std::chrono::duration<double> time) {
   const auto spent = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin);
   };
-  // Skips a visit that may exceed the time left, judging by its last duration: on a busy host,
-  // allocating gigabytes took 16 s beyond the end.
+  // A visit is skipped if it would probably take longer than the time left, judged by the last
+  // visit of the headline. On a busy host, allocating gigabytes took 16 s longer than the budget.
   const auto may_visit = [&](const Headline& headline) {
     const bool is_open = !headline.is_settled && !headline.is_lost;
     return is_open && spent() + headline.took < time && !observer_.cancelled();
@@ -195,7 +197,8 @@ void LivePasses::run(std::chrono::duration<double> time) {
     return is_any;
   };
   while (make_pass()) {
-    // Frees the buffers, since their addresses also vary between runs.
+    // Frees the buffers after each pass, so that their addresses vary between passes as they do
+    // between runs.
     for (const PairSide& side : measured_) side.backend->release();
     observer_.save();
     ++pass_;
@@ -214,7 +217,8 @@ std::vector<Alternated> LivePasses::alternated() const {
     Finding& a = each.baseline.finding;
     a.value = value_in(a.unit, std::exp(mean(headline.baseline_ns)), measured_[0].device);
     each.other.finding.value = *a.value * std::exp(mean(headline.log_ratios));
-    // The interval belongs to the ratio; changes common to both sides are in neither value.
+    // The values have no intervals: only the ratio has one, since drift that both sides share
+    // cancels only in the ratio.
     for (Finding* const finding : {&each.baseline.finding, &each.other.finding}) {
       finding->low.reset();
       finding->high.reset();
@@ -231,8 +235,8 @@ const std::string& selector_of(const cli::Options& options, std::size_t side) {
   return side == 1 && !options.other_device.empty() ? options.other_device : options.device;
 }
 
-/// Returns a side's name, such as "side B, OCL_ICD_VENDORS=new.icd", without folders, since
-/// comparisons may be published.
+/// Returns the name of a side, such as "side B, OCL_ICD_VENDORS=new.icd". Folders are removed,
+/// since comparisons may be published.
 std::string name_of(const cli::Options& options, std::size_t side) {
   std::string name = side == 0 ? "side A" : "side B";
   for (const auto& [variable, value] : options.environments.at(side)) {
@@ -241,13 +245,14 @@ std::string name_of(const cli::Options& options, std::size_t side) {
   return name;
 }
 
-/// Removes the time budget, which applies to alternating only.
+/// Returns the options without the time budget, which applies only to the alternating passes.
 cli::Options without_time(cli::Options options) {
   options.time_budget.reset();
   return options;
 }
 
-/// Chooses the device of a side without opening it, so that errors of either side appear early.
+/// Chooses the device of a side without opening the device, so that a wrong device of either side
+/// is reported before either device is opened.
 void choose(const cli::Options& options, std::size_t index, Devices& devices, Side& side) {
   std::vector<Target> targets;
   try {
@@ -266,7 +271,7 @@ void choose(const cli::Options& options, std::size_t index, Devices& devices, Si
   check_requests(without_time(options), side.target.info);
 }
 
-/// Opens the device of a side. A failure becomes a warning of its run.
+/// Opens the device of a side. A failure becomes a warning of the side's run.
 void open(const LiveObserver& observer, Devices& devices, Side& side) {
   const DeviceInfo& info = side.target.info;
   side.run.device = info;
@@ -304,7 +309,7 @@ void open_sides(const cli::Options& options, const std::vector<std::string>& arg
   }
 }
 
-/// Returns true if both sides are one device in one environment.
+/// Returns true if both sides have the same device and the same environment variables.
 bool are_alike(const cli::Options& options, const Sides& sides) {
   const auto variables = [&](std::size_t side) {
     std::vector<std::pair<std::string, std::string>> sorted = options.environments.at(side);
@@ -317,7 +322,7 @@ bool are_alike(const cli::Options& options, const Sides& sides) {
          a.info.driver == b.info.driver && variables(0) == variables(1);
 }
 
-/// Measures every requested probe on both sides, in alternating passes.
+/// Makes the first measurement: all requested probes on both sides, in alternating passes.
 void measure_once(const cli::Options& options, const LiveObserver& live, Sides& sides) {
   const cli::Options asked = without_time(options);
   std::vector<EngineProbe> probes;
@@ -367,7 +372,7 @@ void measure_once(const cli::Options& options, const LiveObserver& live, Sides& 
   engine.emplace(probes, SchedulePolicy{.shares_run = false}, observer);
   engine->run();
   for (std::size_t i = 0; i < probes.size(); ++i) {
-    if (engine->has_begun(i) && !engine->is_done(i)) keep(i);  // interrupted probes
+    if (engine->has_begun(i) && !engine->is_done(i)) keep(i);  // keeps interrupted probes
   }
   for (Side& side : sides) conclude(side.run);
 }
@@ -453,7 +458,8 @@ class LiveComparison {
     return digests;
   }
 
-  /// Returns the digests with the sides' status after alternating.
+  /// Returns digests of the first measurement with the status that the probes have after the
+  /// alternating passes.
   [[nodiscard]] std::vector<RunDigest> update(std::vector<RunDigest> digests) const {
     for (std::size_t i = 0; i < sides_.size(); ++i) {
       const Run& run = sides_.at(i).run;
@@ -469,7 +475,8 @@ class LiveComparison {
     return digests;
   }
 
-  /// Recomputes the findings of both runs from all samples.
+  /// Computes the findings of both runs again, from all samples, and writes the runs if --runs was
+  /// given.
   void conclude_runs() {
     for (Side& side : sides_) {
       side.run.interrupted = is_interrupted();

@@ -48,7 +48,7 @@ class Measurement {
       : options_(options),
         arguments_(arguments),
         results_(options, [this](std::string_view message) { say(message); }) {
-    // Redraws progress while a driver takes seconds.
+    // Redraws the progress line also while a driver works for seconds.
     if (options.verbosity >= 0) progress_.keep_moving();
   }
 
@@ -56,7 +56,7 @@ class Measurement {
     measure_targets();
     progress_.clear();
     conclude_run();
-    // Without results, existing files are not replaced.
+    // After an interrupt without results, existing files are not replaced.
     if (runs_.empty() && is_interrupted()) return exit_interrupted;
     const int written = results_.finish(runs_);
     if (is_interrupted()) return exit_interrupted;
@@ -93,16 +93,18 @@ class Measurement {
     point_.clear();
     show({.title = fmt::format("trying {}", name)});
     try {
-      closing_ = {};  // waits for the previous driver to end, which would disturb the measurement
+      closing_ = {};  // waits for the previous device's driver, whose shutdown would disturb the
+                      // measurement
       std::unique_ptr<Backend> backend = devices.open(target);
       measure_device(*backend);
       if (target.machine) return;  // simulated devices have no driver
-      // A GPU's driver takes 0.1 s to end; the results are written meanwhile.
+      // The driver ends in another thread while the results are written, since a GPU's driver takes
+      // 0.1 s to end.
       closing_ =
           std::async(std::launch::async, [ended = std::move(backend)]() mutable { ended.reset(); });
     } catch (const DeviceError& error) {
       if (is_interrupted()) return;
-      // The other devices are still measured; the document reports the failure.
+      // The remaining devices are still measured, and the run document reports the failure.
       Run& run = begin_run(target.info);
       run.warnings.push_back({"device_failed", {{"reason", std::string(error.what())}}});
       any_failed_ = true;
@@ -146,7 +148,8 @@ class Measurement {
           .seconds_left = how_far_.seconds_left()});
   }
 
-  /// Shows the activity: "preparing global, 1 GiB", or "trying the clock" before the first point.
+  /// Shows the activity in the progress line: "preparing global, 1 GiB", or "trying the clock"
+  /// before the first point.
   void tell() {
     const std::string_view activity = activity_of(question_);
     const std::string_view space = activity.empty() || point_.empty() ? "" : " ";
@@ -156,7 +159,7 @@ class Measurement {
   void say_if_failed(const ProbeResult& result) {
     if (result.status != Status::failed) return;
     any_failed_ = true;
-    // Also on stderr, since stdout may be redirected.
+    // The failure is also reported on stderr, since stdout may be redirected.
     say(fmt::format("{}: {}; the other results are kept", result.probe, result.reason));
   }
 
@@ -201,7 +204,7 @@ int measure(const cli::Options& options, const std::vector<std::string>& argumen
     if (options.dry_run) return show_plan(options);
     return Measurement(options, arguments).run();
   } catch (const std::exception&) {
-    // Errors after an interrupt are its consequence.
+    // An error after an interrupt is a consequence of the interrupt, and is not reported.
     if (is_interrupted()) return exit_interrupted;
     throw;
   }

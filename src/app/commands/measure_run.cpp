@@ -72,14 +72,15 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-/// Plan of a probe before any measurement, which predicts the programs to build.
+/// Plan of a probe before anything is measured, used to predict which programs must be built.
 struct Forecast {
   const Probe* probe{nullptr};
   Plan plan{};
 };
 
-/// Returns the request of a reference-only probe. On a CPU, buffers slightly exceed the last cache,
-/// since allocating a gigabyte takes seconds; virtual machines report no cache.
+/// Returns the request to a probe that provides only references. On a CPU, it limits the buffers to
+/// twice the last cache, since allocating 1 GiB takes seconds. The limit is 64 to 256 MiB
+/// inclusive, since virtual machines report no cache.
 Request reference_request(const DeviceInfo& device, std::uint64_t seed) {
   constexpr std::uint64_t caches = 2;
   Request request{.seed = seed};
@@ -124,20 +125,22 @@ class RunMeasurement {
     return forecasts_;
   }
 
-  /// Returns the probes that provide only references: arithmetic, and loads of all levels and
-  /// streams if no probe of the run has references. Simulated devices need none, and quick runs
-  /// have no time.
+  /// Returns the probes that provide only references. These are the arithmetic probe and, if no
+  /// probe of the run has references, the probes that lend references (loads of all levels, and
+  /// streams). Empty for simulated devices, which need no references, and for quick runs, which
+  /// have no time for references.
   std::vector<const Probe*> find_reference_probes() {
     if (is_simulated(device_) || probes_.empty()) return {};
     if (options_.effort == Effort::quick || !options_.launches.empty()) return {};
     std::vector<const Probe*> reference_probes{&arithmetic_probe()};
     const bool has_references = std::ranges::any_of(
         forecasts(), [](const Forecast& each) { return !each.plan.references.empty(); });
-    // --max-memory limits all buffers together.
+    // With --max-memory, only the arithmetic probe is added, since it needs no buffers of memory
+    // and the limit applies to all buffers together.
     if (has_references || options_.max_memory.count != 0) return reference_probes;
     for (const Probe* const probe : all_probes()) {
-      // On a CPU, allocating the buffers of streams takes 5 % of a usual run; probes of rates have
-      // references of their own.
+      // On a CPU, streams are omitted: allocating their buffers takes 5 % of a usual run, and
+      // probes of rates have their own references.
       const bool is_cheap = device_.type != DeviceType::cpu || probe->unit == Unit::seconds;
       if (probe->lends_references && is_cheap) reference_probes.push_back(probe);
     }
@@ -148,7 +151,8 @@ class RunMeasurement {
     return &probe == &arithmetic_probe() ? Request{} : reference_request(device_, options_.seed);
   }
 
-  /// Returns all programs of the probes, then those of the reference-only probes.
+  /// Returns all programs to build: the programs of the measured probes, then those of the probes
+  /// that provide only references.
   std::vector<Program> programs(const std::vector<const Probe*>& reference_probes) {
     std::vector<Program> all;
     const auto add = [&](const Probe& probe, const std::vector<Point>& points) {
@@ -180,8 +184,9 @@ class RunMeasurement {
                        return request;
                      }});
     }
-    // Delays memory references: a GPU's programs are built meanwhile, and a CPU takes 0.1 s to
-    // allocate memory, too long for a short run.
+    // References that need memory begin later than arithmetic. On a GPU, their programs are built
+    // in these 250 ms. On a CPU, allocating their memory takes 0.1 s, which is too long for a run
+    // shorter than 4 s.
     const std::chrono::milliseconds later(device_.type == DeviceType::cpu ? 4000 : 250);
     for (const Probe* const probe : reference_probes) {
       const bool is_arithmetic = probe == &arithmetic_probe();
@@ -194,8 +199,8 @@ class RunMeasurement {
     return all;
   }
 
-  /// Limits saving to every 4 s and to 5 % of the time: concluding and writing takes as long as
-  /// measuring some hundred points.
+  /// Returns true if the results may be saved: at most every 4 s, and at most 5 % of the time.
+  /// Computing and writing the results takes as long as measuring about a hundred points.
   [[nodiscard]] bool is_time_to_save() const {
     constexpr std::chrono::seconds between{4};
     constexpr int part = 20;
@@ -208,7 +213,8 @@ class RunMeasurement {
     const bool is_first = probe >= run_.results.size();
     const bool learns = is_first && probes_[probe]->learn != nullptr;
     if (is_first) {
-      // A probe without findings yet is marked as interrupted.
+      // The result of a probe without findings is marked as interrupted until the probe has
+      // findings.
       run_.results.push_back(
           {.probe = std::string(probes_[probe]->id), .status = Status::interrupted});
     }
@@ -242,7 +248,8 @@ class RunMeasurement {
     conclude(run_);
   }
 
-  /// Updates results with visits and references after their last stored pass.
+  /// Updates the results whose probe was visited after the result was last stored, and all
+  /// references.
   void finish() {
     for (std::size_t i = 0; i < probes_.size() && engine_->has_begun(i); ++i) {
       if (i >= run_.results.size()) run_.results.emplace_back();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command `profile` in a build without the loader layer and the probe that replays launches.
+// The command `profile` in a build that has neither the loader layer nor the probe that replays
+// launches.
 #include "app/commands/commands.hpp"
 
 namespace clprobe::commands {

@@ -25,7 +25,7 @@ bool can_run(const Probe& probe, const DeviceInfo& device) {
   return is_simulated(device) ? probe.trace != nullptr : probe.open != nullptr;
 }
 
-/// Refuses sizes that exceed the largest buffer of the device.
+/// Throws UsageError if `size`, the value of `option`, exceeds the largest buffer of the device.
 void refuse_beyond(const DeviceInfo& device, std::string_view option, Bytes size) {
   if (device.max_allocation.count == 0 || size <= device.max_allocation) return;
   throw cli::UsageError(fmt::format("--{}: {} exceeds the largest buffer of {}: choose at most {}",
@@ -38,8 +38,8 @@ struct ProbePlan {
   double seconds{0.0};
 };
 
-/// Returns the plan of a probe: "latency: 312 points in 7 series, 1.06 GiB, about 14 s", or "each
-/// measured once" without a time limit.
+/// Returns the plan of a probe: "latency: 312 points in 7 series, 1.06 GiB, about 14 s". For a
+/// probe without a time limit, the text ends with "each measured once" instead of a time.
 ProbePlan plan_of(const Probe& probe, const DeviceInfo& device, const cli::Options& options,
                   std::size_t probes) {
   const Plan plan = probe.plan(device, cli::request_for(probe, options));
@@ -133,8 +133,8 @@ int show_plan(const cli::Options& options) {
   int status = exit_ok;
   terminal::ProgressLine progress(STDERR_FILENO);
   for (const Target& target : targets) {
-    // Runs plan after testing clock and event times, which decide which series exist. PoCL takes
-    // 0.5 s for the tests.
+    // A run tests the clock and the event times before it plans, since they determine which series
+    // exist. The tests take 0.5 s on PoCL, so the progress line shows them.
     if (options.verbosity >= 0) {
       progress.show({.title = fmt::format("trying {}", target.info.name)});
     }
@@ -144,7 +144,8 @@ int show_plan(const cli::Options& options) {
       text += plan_of_device(backend->device(), options);
     } catch (const DeviceError& error) {
       if (system::is_interrupted()) throw;
-      // The other devices are still planned, as a run would measure them.
+      // The plans of the remaining devices are still printed, since a run would also measure these
+      // devices.
       progress.clear();
       terminal::complain(fmt::format("{}: {}", quote(target.info.name), error.what()));
       status = exit_failed;

@@ -42,8 +42,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Loader that programs start with, and an installed one that supports layers. Both are empty if
-/// the first supports layers or no other does.
+/// OpenCL loaders: `without` is the loader that programs start with, if it does not support layers;
+/// `with` is an installed loader that does. Both are empty if the loader that programs start with
+/// supports layers, or if no installed loader does.
 struct OtherLoader {
   std::string without{};
   std::string with{};
@@ -69,12 +70,14 @@ std::string content(const std::string& path) {
   }
 }
 
-/// True if the loader supports layers, which it reads from this variable.
+/// True if the loader supports layers: its file then contains the name of the variable
+/// OPENCL_LAYERS.
 bool takes_layers(std::string_view loader) {
   return loader.find("OPENCL_LAYERS") != std::string_view::npos;
 }
 
-/// Returns class (32 or 64 bits) and machine of a library; empty if the file is no library.
+/// Returns the ELF class (32 or 64 bits) and machine of a library. `library`: contents of the file.
+/// Empty if the file is too short for a library.
 std::string architecture(std::string_view library) {
   constexpr std::size_t machine = offsetof(Elf64_Ehdr, e_machine);
   if (library.size() < machine + sizeof(Elf64_Half)) return "";
@@ -109,8 +112,8 @@ OtherLoader loader_with_layers() {
 
 constexpr std::string_view layer_file = "libclprobe_layer.so";
 
-/// Returns the path of the layer: next to the program in a build folder, in libexec/clprobe when
-/// installed.
+/// Returns the path of the loader layer. In a build folder, the layer is in the folder of the
+/// program; when installed, it is in libexec/clprobe.
 std::string find_layer() {
   const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
   for (const fs::path& path :
@@ -127,14 +130,16 @@ std::string find_layer() {
       "clprobe's file {} was not found in its installation: reinstall clprobe", layer_file));
 }
 
-/// Puts clprobe's layer before the user's: the loader calls the first one last, and it must see
-/// what the driver gets.
+/// Returns the value of OPENCL_LAYERS with clprobe's layer before the user's layers. The loader
+/// calls the first layer last, just before the driver, so clprobe's layer sees the calls that the
+/// driver gets.
 std::string layers_with(const std::string& ours) {
   const char* const others = std::getenv("OPENCL_LAYERS");
   return others == nullptr || *others == '\0' ? ours : fmt::format("{}:{}", ours, others);
 }
 
-/// Appends the loader to the user's preloaded libraries, which may have to precede it.
+/// Returns the value of LD_PRELOAD with the loader after the user's libraries, since a library such
+/// as a sanitizer must be the first.
 std::string preloaded_with(const std::string& loader) {
   const char* const others = std::getenv("LD_PRELOAD");
   return others == nullptr || *others == '\0' ? loader : fmt::format("{}:{}", others, loader);
@@ -171,7 +176,7 @@ Found read_surveys(const std::string& folder) {
   }
   std::ranges::sort(paths);
   found.files = paths.size();
-  // Surveys are read even after an interrupt of the program; another interrupt ends the reading.
+  // Surveys are read even if the program was interrupted; an interrupt during the reading ends it.
   const bool had_interrupt = system::is_interrupted();
   survey::Merged merged;
   for (const std::string& path : paths) {
@@ -190,7 +195,8 @@ Found read_surveys(const std::string& folder) {
   return found;
 }
 
-/// Returns one line if the program failed or its survey is incomplete; else an empty text.
+/// Returns a line about the problem if the program failed or its survey is incomplete; otherwise an
+/// empty text.
 std::string describe_problem(const SurveyedApp& app, const Found& found) {
   const std::string name = quote(app.words.front());
   const std::string end = end_text(app);
@@ -215,8 +221,8 @@ struct SurveyedRun {
   std::string note{};     ///< one line about another loader; usually empty
 };
 
-/// Runs the program with these variables. Throws UsageError if it cannot be started, and
-/// std::runtime_error if the layer is missing.
+/// Runs the program with additional environment variables and returns its survey. Throws UsageError
+/// if the program cannot be started, and std::runtime_error if the loader layer is missing.
 SurveyedRun survey_app(const std::vector<std::string>& words, const Variables& variables = {}) {
   const system::TemporaryFolder folder;
   SurveyedRun run;
@@ -241,8 +247,9 @@ SurveyedRun survey_app(const std::vector<std::string>& words, const Variables& v
   return run;
 }
 
-/// Returns the number of a typical launch. Without times, it is the second, since drivers finish
-/// their setup in the first. If there are several processes, each may make only one.
+/// Returns the number of a typical launch of a kernel. If no launch was timed, this is the second
+/// launch, since drivers finish their setup in the first. It is the first launch if the program has
+/// more than one process, since each process may launch the kernel only once.
 std::uint64_t usual_ordinal(const survey::Row& row, const survey::Survey& survey) {
   if (row.sum.launches == 1 || survey.processes.size() != 1) return 1;
   return row.typical.ordinal > 0 ? row.typical.ordinal : 2;
@@ -255,7 +262,7 @@ survey::Wanted wanted_of(const survey::Kernel& kernel, const survey::Survey& sur
                         .launches = kernel.sum.launches,
                         .share = kernel.sum.share_of(survey.total()),
                         .mean_ns = kernel.sum.mean_ns()};
-  // Rows without dimensions combine launches of many sizes.
+  // A row without dimensions combines launches of different sizes, so it cannot select a launch.
   if (row.signature.dimensions > 0) wanted.signature = row.signature;
   return wanted;
 }
@@ -281,14 +288,14 @@ survey::Wanted wanted_by_name(const survey::Survey& survey, const cli::Options& 
   return wanted;
 }
 
-/// Captured launch: its folder, or the reason why it was not captured.
+/// Launch to capture: the folder with the captured launch, or the reason why the capture failed.
 struct Captured {
   survey::Wanted wanted{};
   std::string folder{};
   std::string refusal{};  ///< reason; empty if the launch was captured
 };
 
-/// Returns the capture that the layer stored in the folder.
+/// Returns the launch that the loader layer stored in `folder`, or the reason why there is none.
 Captured look_into(const std::string& folder, const survey::Wanted& wanted,
                    const SurveyedApp& app) {
   Captured captured{.wanted = wanted, .folder = folder};
@@ -308,8 +315,8 @@ Captured look_into(const std::string& folder, const survey::Wanted& wanted,
   return captured;
 }
 
-/// Returns the launches to capture: one of each important kernel, or of the requested kernel.
-/// Throws UsageError if the program has no kernel of that name.
+/// Returns the launches to capture: a launch of the requested kernel, or a launch of each important
+/// kernel. Throws UsageError if the program has no kernel with the requested name.
 std::vector<survey::Wanted> choose_launches(const survey::Survey& survey,
                                             const cli::Options& options) {
   if (!options.kernel.empty()) return {wanted_by_name(survey, options)};
@@ -321,11 +328,11 @@ std::vector<survey::Wanted> choose_launches(const survey::Survey& survey,
   return wanted;
 }
 
-/// Returns variables that hide the program's caches of binaries, so that it builds its kernels from
-/// source.
+/// Returns environment variables that hide the program's caches of kernel binaries, so that the
+/// program builds its kernels from source.
 Variables without_caches(const std::string& folder) {
   Variables variables{{"XDG_CACHE_HOME", folder}, {"PYOPENCL_NO_CACHE", "1"}};
-  // The driver's own cache stays visible; otherwise the first launches would be slow.
+  // PoCL's own cache stays visible, since the first launches would otherwise be slow.
   if (std::getenv("POCL_CACHE_DIR") != nullptr) return variables;
   const char* const caches = std::getenv("XDG_CACHE_HOME");
   const char* const home = std::getenv("HOME");
@@ -374,8 +381,8 @@ int list_app(const cli::Options& options) {
   return run.problem.empty() ? written : exit_failed;
 }
 
-/// Replaces secrets in the build options by ***. Compilers refuse such options if a kernel needs
-/// them.
+/// Replaces secrets in the build options of a launch file by "***". If the kernel needs a replaced
+/// value, the compiler refuses the options.
 void hide_secrets(const std::string& path) {
   bundle::Launch launch = bundle::launch_from_json(system::read_file(path, bundle::max_json_bytes));
   const bundle::Program before = launch.program;
@@ -390,7 +397,7 @@ void hide_secrets(const std::string& path) {
       quote(path)));
 }
 
-/// Copies the bundle into the folder under a new name.
+/// Copies a captured launch into `folder`, under a name that no file there has.
 void keep(const Captured& captured, const std::string& folder, bool with_secrets) {
   const std::string name = includes::safe_name(captured.wanted.kernel);
   fs::path path = fs::path(folder) / name;
@@ -405,7 +412,8 @@ void keep(const Captured& captured, const std::string& folder, bool with_secrets
   if (!with_secrets) hide_secrets((path / bundle::launch_file).string());
 }
 
-/// Returns the sources of the captured bundles, and reports launches that were not captured.
+/// Returns the sources of the captured launches, and reports on stderr which launches were not
+/// captured.
 std::vector<bundle::Source> sources_of(const CapturedRun& captured, const cli::Options& options) {
   std::vector<bundle::Source> sources;
   for (const Captured& each : captured.launches) {
@@ -420,8 +428,8 @@ std::vector<bundle::Source> sources_of(const CapturedRun& captured, const cli::O
   return sources;
 }
 
-/// Reads the bundles. The label of a launch is its kernel's name, "name 2" for the second launch of
-/// a kernel.
+/// Returns the launches in the bundles. The label of a launch is the name of its kernel; the second
+/// launch of a kernel has the label "name 2".
 std::vector<AskedLaunch> read_launches(const std::vector<bundle::Source>& sources) {
   std::vector<AskedLaunch> launches;
   std::map<std::string, int> seen;
@@ -435,7 +443,8 @@ std::vector<AskedLaunch> read_launches(const std::vector<bundle::Source>& source
   return launches;
 }
 
-/// Returns the index of the device of the capture; empty if it is not available.
+/// Returns the index of the device on which the launch was captured; empty if that device is not
+/// available.
 std::string device_of(const bundle::Launch& launch, const cli::Options& options) {
   if (!launch.device) return {};
   const DeviceList list = list_devices(worker_settings(options));
@@ -451,8 +460,9 @@ std::string device_of(const bundle::Launch& launch, const cli::Options& options)
   return {};
 }
 
-/// Measures the captured launches on the requested device, otherwise on that of the first capture,
-/// otherwise on the best device. Returns the exit code. Throws as measure().
+/// Measures the captured launches and returns the exit code. They run on the requested device, else
+/// on the device of the first captured launch, else on the best device. Throws the errors of
+/// measure().
 int replay_bundles(const cli::Options& options, const std::vector<bundle::Source>& sources,
                    const std::vector<std::string>& arguments) {
   cli::Options replay = options;
@@ -471,7 +481,8 @@ int replay_bundles(const cli::Options& options, const std::vector<bundle::Source
 }
 
 int profile_app(const cli::Options& options, const std::vector<std::string>& arguments) {
-  // Checks the output files now; they are opened again for writing.
+  // Checks the output files before the program runs; measure() opens them again to write the
+  // results.
   static_cast<void>(Results(options));
   const system::TemporaryFolder folder;
   const std::string caches = folder.path() + "/first";

@@ -31,8 +31,8 @@ std::string value_in_file(const char* path, std::string_view key, char separator
   return "";
 }
 
-/// True on a virtual machine: x86 hypervisors set a CPU flag; elsewhere the kernel reports the
-/// hypervisor.
+/// True on a virtual machine. On x86, hypervisors set the CPU flag "hypervisor"; on other CPUs, the
+/// kernel reports the hypervisor.
 bool is_virtual_machine() {
   const std::string flags = " " + value_in_file("/proc/cpuinfo", "flags", ':') + " ";
   return flags.find(" hypervisor ") != std::string::npos ||

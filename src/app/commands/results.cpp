@@ -20,7 +20,8 @@ namespace clprobe::commands {
 
 namespace {
 
-/// Opens an output. A path that cannot be written is a usage error, since nothing is measured yet.
+/// Opens an output file. Throws UsageError if the path cannot be written, since nothing has been
+/// measured yet.
 terminal::OutputFile open_output(const std::string& path) {
   try {
     return terminal::OutputFile(path);
@@ -29,8 +30,8 @@ terminal::OutputFile open_output(const std::string& path) {
   }
 }
 
-/// Returns true if a file name begins with the probe: "latency" for "latency.svg",
-/// "latency-h200.svg" and "latency_2.svg", but not for "latencies.svg".
+/// Returns true if a file name begins with `word`, a probe's name: "latency" begins "latency.svg",
+/// "latency-h200.svg" and "latency_2.svg", but not "latencies.svg".
 bool begins_with_word(std::string_view name, std::string_view word) {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz";
   if (!name.starts_with(word)) return false;
@@ -58,7 +59,7 @@ std::string pictured_probe(std::string_view path, std::span<const std::string> p
   if (probes.empty()) return {};
   if (probes.size() == 1) return probes.front();
   const std::string name = std::filesystem::path(path).stem().string();
-  // The longest match counts, since a probe's id may begin with another's.
+  // The longest probe id that matches counts, since an id may be the beginning of another id.
   std::string_view found;
   for (const std::string& probe : probes) {
     if (begins_with_word(name, probe) && probe.size() > found.size()) found = probe;
@@ -85,7 +86,7 @@ Results::Results(const cli::Options& options, Complain complain)
 }
 
 void Results::check_stdout() const {
-  // With a file as well, no results are lost.
+  // If there is also a file, a closed stdout loses no results.
   const bool is_alone = targets_.size() == 1 && targets_.front().file.path() == "-";
   if (is_alone) targets_.front().file.check_open();
 }
@@ -166,7 +167,8 @@ int Results::finish_each(const std::function<std::string(const Target&)>& render
 }
 
 int Results::finish(std::span<const Run> runs) {
-  // A measurement keeps its results even if a picture is ambiguous.
+  // Not checked after a measurement, whose results must be written even if it is unclear which
+  // probe a picture shows.
   if (options_.command != cli::Command::measure) check_pictures(runs);
   return finish_each([&](const Target& target) { return render(runs, target); });
 }

@@ -54,8 +54,8 @@ class Results {
   /// failed write is reported, and neither prevents other writes nor ends the measurement.
   void save(std::span<const Run> runs);
   /// Writes the results to files and streams. Returns exit_ok, or exit_failed if a write failed.
-  /// Throws UsageError, before it writes, for a picture that would have to show more than one
-  /// probe.
+  /// For stored runs, throws UsageError, before it writes, if a picture would have to show more
+  /// than one probe.
   int finish(std::span<const Run> runs);
 
   /// Writes a comparison to files and streams. Returns exit_ok, or exit_failed if a write failed.

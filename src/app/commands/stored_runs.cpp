@@ -30,8 +30,8 @@ namespace clprobe::commands {
 
 namespace {
 
-// Maximum size of a document. A thorough run of all probes has a few MB; in memory, a document
-// takes about ten times its text.
+// Maximum size of a run document. A thorough run of all probes has a few MB; parsed, a document
+// takes about ten times the size of its text in memory.
 constexpr Bytes max_bytes = mebibytes(128);
 
 constexpr std::string_view run_hint = "name a JSON file saved by -o";
@@ -104,7 +104,7 @@ void complain_or_throw(const RunFile& file, const std::exception_ptr& error) {
 
 namespace {
 
-/// Returns the knowledge that the probes of a run give to later probes.
+/// Returns what the probes of a run have found that other probes need, such as memory levels.
 Known known_of(const Run& run) {
   Known known;
   for (const ProbeResult& result : run.results) {
@@ -128,7 +128,8 @@ std::vector<Run> read_levels(const std::string& path) {
 
 Known known_levels(const cli::Options& options, const DeviceInfo& device) {
   if (options.levels_runs.empty()) return {};
-  // Names are compared without padding. The newest of several runs counts.
+  // Names are compared without spaces at their ends. If more than one run matches, the last run
+  // counts.
   const auto found = std::find_if(
       options.levels_runs.rbegin(), options.levels_runs.rend(),
       [&](const Run& each) { return trimmed(each.device.name) == trimmed(device.name); });
@@ -140,11 +141,11 @@ Known known_levels(const cli::Options& options, const DeviceInfo& device) {
 
 namespace {
 
-/// Returns the last `parts` components of a path, or all of it.
+/// Returns the last `parts` components of a path, or the whole path if it has fewer.
 std::string_view tail(std::string_view path, std::size_t parts) {
   std::size_t at = path.size();
   for (; parts > 0; --parts) {
-    // At the root, the path is its own name.
+    // A path that has too few components is returned whole, including the root.
     const std::size_t slash = at == 0 ? std::string_view::npos : path.rfind('/', at - 1);
     if (slash == std::string_view::npos) return path;
     at = slash;
@@ -201,7 +202,7 @@ std::vector<std::string> series_in(const std::vector<Run>& runs) {
   return there;
 }
 
-/// Removes points, findings and warnings of other series.
+/// Removes from a result the points, findings and warnings of all series except `series`.
 void keep_series(ProbeResult& result, const std::vector<std::string>& series) {
   std::erase_if(result.points, [&](const Point& each) { return !contains(series, each.series); });
   std::erase_if(result.findings,
@@ -213,7 +214,7 @@ void keep_series(ProbeResult& result, const std::vector<std::string>& series) {
   make_card(result);
 }
 
-/// Returns true for a warning about two probes that are not shown.
+/// Returns true for a warning about a pair of probes of which neither is shown.
 bool is_between_others(const Warning& warning, const std::vector<std::string>& probes) {
   const std::string other = warning.facts.text_or("other_probe", "");
   return !other.empty() && !contains(probes, other) &&
@@ -315,7 +316,7 @@ std::vector<std::string> input_files(const cli::Options& options) {
   const auto add = [&](const std::vector<std::string>& more) {
     files.insert(files.end(), more.begin(), more.end());
   };
-  // Words of other commands are not files.
+  // Only the words of `import`, `report` and `compare` are files.
   if (options.command == cli::Command::import) add(options.words);
   if (options.command == cli::Command::report || options.command == cli::Command::compare) {
     for (const std::string& word : options.words) {
@@ -327,7 +328,7 @@ std::vector<std::string> input_files(const cli::Options& options) {
   }
   add(trace_files(options));
   for (const AskedLaunch& each : options.launches) add(each.bundle.files);
-  // The program, and files among its arguments.
+  // The program of `profile` and its arguments, which may be files.
   add(options.app);
   for (std::string& each : files) {
     if (each == "-") each = "/dev/stdin";

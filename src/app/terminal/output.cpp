@@ -28,7 +28,8 @@ namespace clprobe::terminal {
 
 namespace {
 
-/// Returns a short name, since file systems limit names to 255 bytes.
+/// Returns a random file name. The name is independent of the target's name, since file systems
+/// limit names to 255 bytes.
 std::string random_name() {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789";
   constexpr int letters_in_name = 12;
@@ -39,15 +40,15 @@ std::string random_name() {
   return name;
 }
 
-/// Syncs the file. Returns an errno, or 0 if the file system cannot sync (pipes mounted as files,
-/// some FUSE).
+/// Writes a file's contents to the disk. Returns the errno of a failure. Returns 0 also if the file
+/// system cannot sync, as some FUSE file systems.
 int sync_contents(int descriptor) {
   if (::fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP) return 0;
   return errno;
 }
 
-/// True for links to open descriptors, which are streams even if they lead to a file: the opener
-/// would not see a replacement.
+/// True for a path that names an open descriptor. It counts as a stream even if it leads to a file:
+/// the process that opened the file would not see a replacement.
 bool names_descriptor(std::string_view path) {
   return path.starts_with("/dev/std") || path.starts_with("/dev/fd/");
 }
@@ -66,7 +67,7 @@ int named_descriptor(std::string_view path) {
   return number;
 }
 
-/// Returns the path after following symbolic links, even if no file exists there.
+/// Returns the path to which symbolic links lead, even if no file exists there.
 std::string follow_links(const std::string& path) {
   constexpr int max_links = 40;  // limit of Linux
   std::filesystem::path followed = path;
@@ -79,13 +80,14 @@ std::string follow_links(const std::string& path) {
   return followed.string();
 }
 
-/// Temporary file next to its target. The destructor removes the file unless it has replaced the
-/// target. Create it only while signals are blocked, since a signal that ends the program would
-/// leave the file.
+/// Temporary file in the folder of its target. The destructor removes the file unless it has
+/// replaced the target. Objects may be created only while signals are blocked, since a signal that
+/// ends the program would leave the file behind.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& target) {
-    // The umask sets the permissions; mkstemp would allow only the owner.
+    // The file is created with open(), so that the umask sets the permissions; mkstemp() would give
+    // access only to the owner.
     constexpr mode_t everyone = 0666;
     constexpr int attempts = 100;
     const auto folder = std::filesystem::path(target).parent_path();
@@ -107,7 +109,7 @@ class TemporaryFile {
     if (!name_.empty()) ::unlink(name_.c_str());
   }
 
-  /// Returns the errno of the first failure; 0 without one.
+  /// Returns the errno of the first failure; 0 without a failure.
   [[nodiscard]] int error() const { return error_; }
 
   void write(std::string_view text) {
@@ -118,10 +120,10 @@ class TemporaryFile {
   void replace(const std::string& target) {
     struct stat replaced {};
     if (::stat(target.c_str(), &replaced) == 0) {
-      // Keeps the old file's permissions if allowed.
+      // Gives the new file the permissions of the old file, if the system allows it.
       static_cast<void>(::fchmod(descriptor_, replaced.st_mode & 07777U));
     }
-    // Network file systems report a full disk only on close.
+    // The result of close() is checked, since network file systems report a full disk only then.
     if (::close(std::exchange(descriptor_, -1)) != 0) note(errno);
     if (error_ != 0) return;
     if (std::rename(name_.c_str(), target.c_str()) == 0) {
@@ -157,9 +159,10 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)), target_(path_
     open_stream();
     return;
   }
-  // Resolves links, since a rename would replace the link instead of its target.
+  // Follows links, since a rename would replace the link instead of the file that it leads to.
   target_ = follow_links(path_);
-  // Checks write access, since a rename needs only the folder's permissions.
+  // Checks write access to an existing file, since a rename would need only the permissions of the
+  // folder.
   if (stat_error == 0 && ::access(target_.c_str(), W_OK) != 0) fail(errno);
   const system::HeldBackSignals until_it_is_gone;
   const TemporaryFile tried(target_);
@@ -196,9 +199,10 @@ void OutputFile::open_stream() {
   try_stream();
 }
 
-/// Opens the stream without waiting for the reader of a named pipe: `descriptor_` then stays -1.
+/// Opens the stream without waiting. If it is a named pipe without a reader, `descriptor_` stays
+/// -1.
 void OutputFile::try_stream() {
-  // Appends, since /dev/stdout may be a file with contents.
+  // O_APPEND, since /dev/stdout may lead to a file with contents.
   descriptor_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK);
   if (descriptor_ >= 0) return;
   const int error_number = errno;
@@ -207,8 +211,8 @@ void OutputFile::try_stream() {
   if (!is_pipe || error_number != ENXIO) fail(error_number);
 }
 
-/// Waits up to 10 s for a reader that is started along with clprobe; a longer wait would look like
-/// a hang.
+/// Waits at most 10 s for the reader of a named pipe, which may have been started at the same time
+/// as clprobe. A longer wait would look like a hang.
 void OutputFile::wait_for_reader() {
   constexpr std::chrono::seconds longest_wait{10};
   constexpr std::chrono::milliseconds between{20};
@@ -255,7 +259,8 @@ void OutputFile::replace_target(std::string_view text) const {
 
 void complain(std::string_view message) noexcept {
   try {
-    // A single write keeps lines of several processes separate.
+    // The line is written with a single call, so that the lines of concurrent processes are not
+    // mixed.
     system::write_to_stderr("clprobe: " + message_line(message) + "\n");
   } catch (const std::exception&) {
     system::write_to_stderr("clprobe: no memory is left for an error message\n");
@@ -273,8 +278,9 @@ void show_page(std::string_view text) {
   const char* const term = std::getenv("TERM");
   const std::optional<std::string> pager =
       pager_of(std::getenv("PAGER"), term == nullptr ? "" : term);
-  // Options as in git: less ends if the text fits the screen (F), shows colours (R) and leaves the
-  // text (X). A user's LESS has precedence.
+  // The options of less are those that git uses: F ends less if the text fits on the screen, R
+  // shows colours, and X leaves the text on the screen. If the user has set LESS, these options are
+  // not used.
   if (pager && is_terminal(STDOUT_FILENO) &&
       system::pipe_to(*pager + " 2>/dev/null", text, {{"LESS", "FRX"}, {"LV", "-c"}}) == 0) {
     return;

@@ -29,8 +29,8 @@ std::string_view environment(const char* name) {
   return value == nullptr ? std::string_view{} : std::string_view{value};
 }
 
-// Maximum width. Rules and padding are as long as a line, so a nonsensical COLUMNS would print
-// hundreds of megabytes.
+// Maximum width in columns. Rules and padding are as long as a line, so with a nonsensical COLUMNS
+// clprobe would print hundreds of megabytes.
 constexpr int max_columns = 1000;
 
 bool is_dumb(std::string_view term) { return term.empty() || term == "dumb"; }
@@ -88,9 +88,10 @@ bool can_redraw(int descriptor) { return is_terminal(descriptor) && !is_dumb(env
 
 namespace {
 
-constexpr auto min_interval = std::chrono::milliseconds(100);  // limit of redraws
+constexpr auto min_interval = std::chrono::milliseconds(100);  // minimum time between redraws
 
-// Shorter bars show too little; longer bars separate title and numbers.
+// Limits of the bar's length. A shorter bar shows too little, and a longer bar separates the title
+// from the numbers.
 constexpr int min_bar_columns = 10;
 constexpr int max_bar_columns = 30;
 
@@ -191,8 +192,8 @@ void ProgressLine::redraw(Clock::time_point now) {
 
 void ProgressLine::keep_moving() {
   if (!can_redraw_ || mover_.joinable()) return;
-  // The thread inherits the blocked signals; interrupts are for the main thread, which waits for a
-  // driver.
+  // The new thread inherits the blocked signals, so that the system delivers an interrupt to the
+  // main thread, which waits for a driver.
   const system::HeldBackSignals held;
   mover_ = std::jthread([this](const std::stop_token& stop) {
     constexpr auto interval = std::chrono::milliseconds(250);
@@ -211,8 +212,8 @@ void ProgressLine::draw(Clock::time_point now) {
   Progress progress = *shown_;
   progress.title = compose_title(progress.title, activity_, Seconds(now - activity_since_).count());
   progress.seconds_passed = Seconds(now - unknown_since_).count();
-  // Leaves the last column free, since some terminals wrap there. The width is read each time,
-  // since windows are resized.
+  // Leaves the last column free, since some terminals wrap a line that fills it. The width is read
+  // at each redraw, since the user may resize the window.
   const int columns = width_columns(descriptor_) - 1;
   const std::string line = compose_progress(progress, columns, unicode_);
   static_cast<void>(system::write_all(descriptor_, fmt::format("{}{}", erase_line, line)));
