@@ -22,7 +22,7 @@ namespace {
 struct LevelRow {
   std::string series{};
   std::optional<int> level{};
-  std::vector<const Finding*> cells{};  ///< one finding per name; null if missing
+  std::vector<const Finding*> cells{};  ///< a finding per name in FindingGrid::names; null: missing
 };
 
 /// Findings, except advice, as a grid: a row per series and level, a column per name. Names and

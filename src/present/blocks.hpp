@@ -16,7 +16,7 @@ namespace clprobe::report {
 
 struct Cell {
   std::string text{};     ///< value or word
-  std::string aside{};    ///< interval or verdict of the value
+  std::string aside{};    ///< interval or verdict of the value in `text`
   std::string reason{};   ///< reason for a missing value, or a remark
   bool is_number{true};   ///< true: `text` is a number, and `reason` a remark; false: `text` is a
                           ///< word that `reason` explains

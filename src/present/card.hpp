@@ -19,12 +19,12 @@ struct DeviceLevel {
   std::string note{};                  ///< note such as "32 banks of 4 B"
 };
 
-/// Combined cards of all results of a run.
+/// Card of a device, combined from the cards of all results of a run.
 struct DeviceCard {
   std::string title{};
   std::string
       facts{};  ///< facts such as "132 compute units, 140 GiB, driver 580.159.04, 2026-11-22"
-  std::vector<std::string> columns{};  ///< titles of columns with at least one text
+  std::vector<std::string> columns{};  ///< titles of additional columns
   std::vector<DeviceLevel> levels{};
   std::vector<CardLine> lines{};
   std::string failures{};  ///< probes that failed or were interrupted: "stalls failed"; empty: none
@@ -49,7 +49,7 @@ bool add_note(DeviceCard& card, const CardNote& note);
 /// `none`: no text.
 enum class Words { title, whole, brief, none };
 
-/// Parts of the table of levels to show; narrow pages show fewer.
+/// Parts of the table of levels that are shown; narrow pages show fewer parts.
 struct LevelDetail {
   Words words{Words::title};
   bool has_intervals{true};  ///< true: intervals of latencies
@@ -61,14 +61,15 @@ struct LevelDetail {
   bool has_columns{true};
 };
 
-/// Returns the card's levels, one row each.
+/// Returns the table of the card's levels, a row per level.
 Table levels_table(const DeviceCard& card, const LevelDetail& detail = {});
 
 /// Adds the card to a page: the title, a line per level, and each answer in at most two lines (four
 /// on pages narrower than 80 columns). `has_warnings`: adds the kinds of warnings.
 void add_card(Page& page, const DeviceCard& card, bool has_warnings);
 
-/// Returns the card's lines, followed by failures, unseen findings and warnings.
+/// Returns the card's lines, followed by lines about failures, findings that could not be measured,
+/// and warnings.
 std::vector<CardLine> all_lines(const DeviceCard& card);
 
 /// Returns the card as HTML elements, without its title.

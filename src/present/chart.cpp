@@ -59,7 +59,7 @@ class Canvas {
   struct Cell {
     std::string text{};
     std::uint8_t dots{0};
-    int series{-1};  // number of the series; -1: empty cell
+    int series{-1};  // index of the series; -1: empty cell
 
     [[nodiscard]] bool is_empty() const { return series < 0; }
   };
@@ -73,7 +73,7 @@ class Canvas {
   Axis x_;
   Axis y_;
   bool is_unicode_;
-  std::vector<std::vector<Cell>> rows_;  // rows, from the bottom
+  std::vector<std::vector<Cell>> rows_;  // rows of the grid, the lowest first
 };
 
 Canvas::Canvas(int columns, int rows, Axis x, Axis y, bool is_unicode)
@@ -219,7 +219,7 @@ void draw_legend(Page& page, const Chart& chart, int margin) {
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
     const int series = static_cast<int>(i);
     std::string mark = mark_of(series, page.is_unicode());
-    if (i == 0) mark += mark;  // shows the mark of a line twice
+    if (i == 0) mark += mark;  // the first series is a line, so its mark appears twice
     items.push_back({{mark, Ink::first_series, series}, {" " + page.show(chart.series[i].name)}});
   }
   page.flow(items, margin + 1);

@@ -61,7 +61,7 @@ struct Chart {
 /// Returns the title of the chart's first curve, such as "Latency by working set, global memory".
 std::string title_of(const Chart& chart);
 
-/// Returns a value of a parameter: "64 KiB" for 65536 "working_set_bytes".
+/// Returns a parameter's value as text: "64 KiB" for 65536 of "working_set_bytes".
 std::string coordinate_text(std::string_view parameter, double value);
 /// Return the title of the x axis ("working set") and the text of a value on it ("64 KiB").
 std::string x_title_of(const Chart& chart);
@@ -77,7 +77,7 @@ struct Axis {
   /// Convert a value to the scale of `low` and `high`, and a number on that scale to a value.
   [[nodiscard]] double on(double value) const;
   [[nodiscard]] double value(double on_axis) const;
-  /// True if a value lies on the axis, up to rounding.
+  /// True if a value lies between the ends of the axis, up to rounding.
   [[nodiscard]] bool has(double value) const;
 
   /// Returns the position of a value: 0 at the low end, 1 at the high end.

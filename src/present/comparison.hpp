@@ -71,7 +71,7 @@ bool is_unresolved(const ComparedRow& row);
 /// resolved: control, idle (each within 4.0 % of 0)".
 std::vector<std::string> unresolved_lines(const Comparison& comparison, std::string_view probe);
 
-/// A finding of a run that is better, worse or different.
+/// Changed finding: the verdict for the run is better, worse or different.
 struct Change {
   const ComparedRow* row{nullptr};
   std::size_t run{0};

@@ -14,7 +14,7 @@
 namespace clprobe::report {
 namespace {
 
-constexpr std::size_t few_runs = 8;        // a screen summarises more runs
+constexpr std::size_t few_runs = 8;        // with more runs, a screen shows only summaries
 constexpr std::size_t summary_lines = 11;  // summary lines of all runs together
 constexpr std::size_t listed_runs = 10;
 constexpr std::size_t listed_lines = 12;

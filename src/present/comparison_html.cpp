@@ -25,7 +25,7 @@
 namespace clprobe::report {
 namespace {
 
-/// Numeric parameters of a point's key.
+/// Numeric parameters in a point's key, by name.
 using Coordinates = std::map<std::string, double, std::less<>>;
 
 /// Returns the parameters in `key` whose values are finite numbers.

@@ -316,7 +316,7 @@ std::vector<std::string> run_notes(const Comparison& comparison, std::span<const
   return notes;
 }
 
-// Changes, largest first, and a summary of each run.
+// Sorted changes, and the summary of each run.
 
 namespace {
 
@@ -326,7 +326,8 @@ bool is_change(Verdict verdict) {
   return verdict == Verdict::better || verdict == Verdict::worse || verdict == Verdict::different;
 }
 
-/// Returns the difference of two shares; nothing for other units.
+/// Returns the difference between the new and the baseline value if both are shares; nothing for
+/// other units.
 std::optional<double> difference_of(const Change& change) {
   const Finding& before = change.row->baseline->finding;
   const ComparedFinding* const after = change.row->cells[change.run].finding;

@@ -70,7 +70,7 @@ std::string words_of(cmark_node* node) {
 }
 
 constexpr int max_width = 100;
-constexpr int min_width = 20;  // a narrower table has no room for its words
+constexpr int min_width = 20;  // minimum width of a table; words do not fit into a narrower one
 constexpr int margin = 2;      // indents text, so that headings stand out without colour
 
 /// Returns the words on one line; line ends become spaces.
@@ -230,7 +230,7 @@ class TextPage {
       if (!line.empty()) text_ += fmt::format("{:{}}{}", "", indent + 2, printable(line));
       text_ += '\n';
     }
-    text_.pop_back();  // the text of a code block ends with a line end
+    text_.pop_back();  // removes the line end after the code block
   }
 
   void add_table(std::string_view words, int indent) {
@@ -504,7 +504,7 @@ std::vector<std::string> finding_texts(std::string_view page, std::string_view w
     for (cmark_node* const item : report::children_of(block)) {
       const std::string words = printable(report::words_of(item));
       const std::string head = words.substr(0, words.find(':'));
-      // Names after "With `-v` also" are rarely shown findings.
+      // A word also matches the names after "With `-v`", which are findings that only -v shows.
       const bool is_named = report::has_word(report::split_at_commas(head), word) ||
                             head.find(code) != std::string::npos ||
                             words.find(code, words.find("With `-v`")) != std::string::npos;

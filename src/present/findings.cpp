@@ -148,7 +148,7 @@ bool is_open(const Finding& finding) {
 std::string value_text(const Finding& finding) {
   const auto text = [&](double value) {
     const std::string bare = quantity_text(value, finding.unit);
-    // Names such as "cycles" and "bytes_per_cycle" contain the unit.
+    // The unit is omitted if the finding's name contains it, as "cycles" and "bytes_per_cycle" do.
     const bool is_named = finding.name.find("cycle") != std::string::npos;
     return is_named ? bare : bare + std::string(cycles_in(finding.unit));
   };

@@ -24,14 +24,14 @@ struct GridCell {
   ChartPoint value{};  ///< its x is that of the grid, its y the time or rate
 };
 
-/// Series of a result over two parameters.
+/// Values of a series over two parameters.
 struct Grid {
   std::string series{};
   GridAxes axes{};
-  std::string unit{};         ///< unit, named as a finding's
+  std::string unit{};         ///< unit of the values, named as in findings
   std::string value_title{};  ///< title of the values, such as "latency"
   std::vector<GridCell>
-      cells{};  ///< cells in any order; a later cell at one position replaces an earlier one
+      cells{};  ///< cells in any order; a later cell replaces an earlier cell at the same position
 };
 
 /// Returns the axes of a result that is shown as a heat map; nothing for other results. The axes

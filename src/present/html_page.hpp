@@ -16,7 +16,7 @@ namespace clprobe::report {
 /// Parts of a page. `runs` and `files` are JSON, `title` is text, and all other members are HTML
 /// markup.
 struct HtmlPage {
-  std::string title{};  ///< title, as text
+  std::string title{};  ///< title in the browser, as text
   std::string heading{};
   std::string lead{};
   std::string navigation{};

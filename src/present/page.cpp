@@ -151,7 +151,7 @@ void Page::table(const std::vector<Column>& columns, const std::vector<Row>& row
   const auto gap = [&](std::size_t i) { return pad_right("", i == 0 ? indent : columns[i].gap); };
   std::size_t height = 0;
   for (const Column& column : columns) height = std::max(height, title_lines(column).size());
-  for (std::size_t row = height; row-- > 0;) {  // titles are aligned at the bottom
+  for (std::size_t row = height; row-- > 0;) {  // short titles are aligned with the last line
     std::string text;
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const std::vector<std::string> lines = title_lines(columns[i]);
@@ -199,7 +199,7 @@ namespace {
 struct Part {
   bool has_first{true};   ///< true: first names are a column; false: lines above the rows
   std::size_t asides{0};  ///< number of columns, from the left, that show asides
-  std::size_t first{0};   ///< range of columns of values
+  std::size_t first{0};   ///< first shown column of values; `last` is the end of the range
   std::size_t last{0};
   int name_room{std::numeric_limits<int>::max()};  ///< maximum width of names in the column; wider
                                                    ///< names have lines of their own
@@ -225,7 +225,7 @@ bool is_number_column(const Table& table, std::size_t column) {
   });
 }
 
-/// True for a column of level numbers, which are right-aligned.
+/// True for a column of level numbers, which is right-aligned.
 bool is_of_levels(const Table& table, std::size_t column) {
   return std::ranges::all_of(table.rows, [&](const auto& row) {
     return row[column].text.find_first_not_of("0123456789+") == std::string::npos;

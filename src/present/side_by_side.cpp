@@ -191,7 +191,7 @@ void add_causes(std::span<const Run> runs, const std::string& probe, Table& tabl
   stacks.reserve(runs.size());
   for (const Run& run : runs) stacks.push_back(first_view(run, probe));
   std::vector<std::string> bars;
-  std::map<std::string, std::vector<std::string>> causes;  // causes by bar
+  std::map<std::string, std::vector<std::string>> causes;  // largest causes by bar
   for (const std::vector<Stack>& of_run : stacks) {
     for (const Stack& stack : of_run) {
       const StackPart* const largest = largest_cause(stack);

@@ -18,7 +18,7 @@ namespace clprobe::report {
 /// Returns the findings without the shares and times of bars.
 std::vector<Finding> without_stacks(std::span<const Finding> findings);
 
-/// Returns the title of a view: "one cause per cycle (GSI)".
+/// Returns the title of a view of the stacks, such as "one cause per cycle (GSI)".
 std::string view_title(std::string_view view);
 
 /// Returns the stacks of each view, in the order of stacks_in().
@@ -41,7 +41,7 @@ inline constexpr std::array shares_beside{
     Beside{stack_unit_most_name, "maximum over the compute units, % of the time"},
 };
 
-/// Categories with names in GSI, in stacking order.
+/// Categories of the method GSI, and those that clprobe adds to them, in stacking order.
 inline constexpr std::array<std::string_view, 11> known_categories{"no stall",
                                                                    "compute structural",
                                                                    "compute data",

@@ -67,7 +67,7 @@ std::string total_time(const survey::Sum& sum) {
   return format_seconds(static_cast<double>(sum.total_ns) / ns_per_second);
 }
 
-/// Returns a summary: "0.21 s of device time in 1,000 launches of 2 kernels".
+/// Returns the totals of a survey: "0.21 s of device time in 1,000 launches of 2 kernels".
 std::string survey_summary(const SurveyedApp& app) {
   const survey::Sum total = app.survey.total();
   std::set<std::pair<std::string, survey::Program>> kernels;
@@ -142,7 +142,7 @@ std::set<std::string> shared_names(const Survey& survey) {
 std::string remark_of(const Row& row, const std::set<std::string>& shared) {
   std::vector<std::string> parts;
   if (shared.contains(row.signature.kernel)) {
-    constexpr std::size_t enough_digits = 8;  // as in short hashes of commits
+    constexpr std::size_t enough_digits = 8;  // enough to tell programs apart
     parts.push_back("program " +
                     report::program_text(row.signature.program).substr(0, enough_digits));
   }

@@ -25,9 +25,9 @@ using picture::top;
 using picture::width;
 
 constexpr double legend_row = 22;
-constexpr double beside_room = 56;    // room on the right for a second axis
-constexpr double label_room = 26;     // room for an axis' title, and between labels and axis
-constexpr double min_label_gap = 26;  // distance of vertically adjacent labels
+constexpr double beside_room = 56;    // width on the right for a second axis
+constexpr double label_room = 26;     // width of an axis title and the gap to the labels
+constexpr double min_label_gap = 26;  // distance between adjacent labels of the y axis
 constexpr double letter_width = 7;    // width of a character of 13 px type, rounded up
 
 // Colours, each with a contrast of at least 4.5:1 to white, and dashes, which distinguish curves in
@@ -138,7 +138,7 @@ class Picture {
     }
     return widest;
   }
-  /// Returns the number of a series' colour, dashes and mark.
+  /// Returns the number that selects a series' colour, dashes and mark.
   [[nodiscard]] std::size_t look_of(std::size_t i) const {
     return chart_.series[i].look.value_or(i);
   }
@@ -331,7 +331,7 @@ class Picture {
     }
   }
 
-  // Returns the legend, and sets the height of the picture.
+  // Returns the legend as SVG, and sets the picture's height to the end of the legend.
   std::string draw_legend() {
     constexpr double line_length = 28;
     double x = left_;
@@ -406,7 +406,7 @@ constexpr std::array<std::string_view, 11> fills{"#d3dce5", "#2b2926", "#c98a55"
                                                  "#7cc4bb", "#b84fae", "#e3cf5a", "#3a4a1a",
                                                  "#efb4b8", "#f4efe6", "#9aa1a9"};
 static_assert(fills.size() == known_categories.size());
-constexpr double names = 300;  // room for names before the bars
+constexpr double names = 300;  // width of the names on the left of the bars
 constexpr double bars_width = picture::width - names - picture::right;
 constexpr int max_name = 40;
 

@@ -14,7 +14,7 @@
 
 namespace clprobe::report {
 
-/// Texts of a picture.
+/// Texts of a picture, and whether it also shows values.
 struct PictureText {
   std::string title{};
   std::string subtitle{};

@@ -162,7 +162,7 @@ PowerMeter rapl_meter(const PowerPlaces& places) {
   bool is_there = false;
   for (const Path& zone : folders_in(Path(places.sys) / "class/powercap", "intel-rapl:")) {
     const std::string name = zone.filename().string();
-    if (std::ranges::count(name, ':') != 1) continue;  // a subzone of a package
+    if (std::ranges::count(name, ':') != 1) continue;  // skips subzones of a package
     is_there = true;
     const auto energy = number_in(zone / "energy_uj");
     const auto range = number_in(zone / "max_energy_range_uj");

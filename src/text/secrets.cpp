@@ -19,7 +19,8 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return is_lower(c) || is_upper(c); }
 bool is_of_name(char c) { return is_letter(c) || is_digit(c) || c == '_' || c == '-' || c == '.'; }
 
-/// Returns the lower-case words of names such as "dbPassword", "API_KEY" and "--api-key".
+/// Returns the words of a name in lower case: "db" and "password" of "dbPassword", "api" and "key"
+/// of "API_KEY" and "--api-key".
 std::vector<std::string> parts_of(std::string_view name) {
   std::vector<std::string> parts(1);
   for (std::size_t i = 0; i < name.size(); ++i) {
@@ -55,12 +56,12 @@ bool is_secret_name(std::string_view name) {
   return std::ranges::any_of(parts, is_secret_part);
 }
 
-/// Hides the text after the first "name=" or "name:" of a secret, anywhere in the word.
+/// Hides the text after the first "NAME=" or "NAME:" whose NAME is that of a secret, anywhere in
+/// the word.
 void hide_values(std::string& word) {
   for (std::size_t at = word.find_first_of("=:"); at != std::string::npos;
        at = word.find_first_of("=:", at + 1)) {
-    // Skips quotes and spaces between name and separator, as in JSON ("name":) and in source (name
-    // =).
+    // Skips quotes and spaces between name and separator, as in JSON and in source code.
     std::size_t end = word.find_last_not_of("\"'` \t", at == 0 ? 0 : at - 1);
     if (end == std::string::npos || end >= at || at + 1 == word.size()) continue;
     std::size_t begin = end + 1;
@@ -74,7 +75,8 @@ void hide_values(std::string& word) {
   }
 }
 
-/// Hides the user in "scheme://user:password@host" and "user:password@host".
+/// Hides user and password in "scheme://user:password@host", and the password in
+/// "user:password@host".
 void hide_users(std::string& word) {
   constexpr std::string_view slashes = "://";
   for (std::size_t at = word.find(slashes); at != std::string::npos; at = word.find(slashes, at)) {
@@ -90,7 +92,8 @@ void hide_users(std::string& word) {
   if (has_user) word.replace(colon + 1, user - colon - 1, hidden);
 }
 
-/// Hides keys of known forms, and the text after a scheme's name in a header.
+/// Hides keys of known forms, and the text after the name of an HTTP authentication scheme such as
+/// "Bearer".
 void hide_keys(std::string& word) {
   constexpr std::array<std::string_view, 20> beginnings{
       "AKIA", "ASIA",  "AIza", "ghp_", "gho_", "ghs_", "ghu_", "github_pat_", "glpat-", "hf_",

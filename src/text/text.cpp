@@ -115,7 +115,8 @@ std::string message_line(std::string_view text) {
 }
 
 std::string quote(std::string_view word) {
-  // Long enough to recognise the word, short enough for a message on one screen.
+  // Maximum length in bytes: enough to recognise the word, and short enough for a message on a
+  // screen.
   constexpr std::size_t max_bytes = 120;
   std::string shown = "'";
   while (!word.empty() && shown.size() < max_bytes) {
@@ -172,7 +173,7 @@ std::string pad_right(std::string_view utf8, int width) {
 
 std::vector<std::string> wrap(std::string_view utf8, int width) {
   std::vector<std::string> lines;
-  const int room = std::max(width, 2);  // room for a wide character
+  const int room = std::max(width, 2);  // at least the width of a wide character
   while (!utf8.empty()) {
     std::size_t taken = bytes_within(utf8, room);
     std::size_t next = taken;

@@ -84,13 +84,13 @@ complete -c clprobe -f -a '(__clprobe_complete)'
 
 /// Meaning of the words before the word to complete.
 struct Context {
-  const CommandRow* command{nullptr};  ///< typed command; null if measuring
+  const CommandRow* command{nullptr};  ///< typed command; null if the line measures
   bool is_live{false};
   std::vector<const Probe*> probes{};  ///< probes in the order typed
   const Flag* pending{nullptr};        ///< flag whose value is the next word; null: none
-  bool is_of_program{false};           ///< true after the `--` of `profile`
+  bool is_of_program{false};           ///< true: the word follows the `--` of `profile`
   bool is_first{true};                 ///< true: no word follows the command
-  std::optional<ProbeFlags> own{};     ///< options of the last typed probe
+  std::optional<ProbeFlags> own{};     ///< options of the last probe typed
 
   [[nodiscard]] bool measures() const { return command == nullptr || is_live; }
 };

@@ -32,7 +32,7 @@ constexpr unsigned importing = bit(Command::import);
 constexpr unsigned with_results = with_probes | bit(Command::report) | comparing | importing;
 constexpr unsigned everywhere = with_devices | with_results | profiling | bit(Command::explain);
 
-// Words of choices, in the order of their enumerators.
+// Words of flags with choices, in the order of the enumerators that the words stand for.
 constexpr std::array<std::string_view, 3> colour_words{"auto", "always", "never"};
 // Words of --clock: "auto", and the words of ClockKind.
 constexpr std::array<std::string_view, 8> clock_words{"auto",
@@ -496,7 +496,7 @@ constexpr std::array table{
          .summary = "print this summary",
          .details = "Print a summary of this page.",
          .update = set<&Options::command, Command::help>},
-    // clprobe starts its measuring child process with this flag.
+    // clprobe starts the child process that measures with this flag.
     Flag{.name = "worker",
          .category = Category::hidden,
          .commands = bit(Command::worker),

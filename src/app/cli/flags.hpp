@@ -51,8 +51,8 @@ struct Flag {
   ValueKind kind{ValueKind::none};
   Category category{Category::hidden};
   unsigned commands{0};        ///< commands that accept the flag, as a sum of bit(Command)
-  std::string_view summary{};  ///< text of --help, without a capital and a full stop
-  std::string_view details{};  ///< text of the man page: sentences, with `code` in backquotes
+  std::string_view summary{};  ///< text in --help, without a capital and a full stop
+  std::string_view details{};  ///< sentences in the man page, with `code` in backquotes
   std::span<const std::string_view> choices{};
   bool is_repeatable{false};
   /// Stores the value in the options; null for a probe's option. `value` is empty for
@@ -62,7 +62,7 @@ struct Flag {
   const ValueSpec* spec{nullptr};  ///< format of the value of a probe's option
 };
 
-/// Options that a probe declares, and --series if the probe has series.
+/// Options that a probe declares, including --series if the probe has series, as flags.
 struct ProbeFlags {
   explicit ProbeFlags(const Probe& of);
   ProbeFlags(const ProbeFlags&) = delete;
@@ -82,7 +82,7 @@ struct ProbeFlags {
 std::vector<ProbeFlags> flags_of(std::span<const Probe* const> probes);
 
 struct CommandRow {
-  std::string_view word{};  ///< empty for measuring; "compare --live" has two words
+  std::string_view word{};  ///< such as "list", "compare --live"; empty: measuring
   std::string_view arguments{};
   Command command{Command::measure};
   std::string_view summary{};
@@ -104,7 +104,7 @@ std::string_view title_of(Category category);
 const Flag* find_flag(std::string_view name);
 const Flag* find_flag(char letter);
 
-/// Returns all flags except the hidden ones.
+/// Returns all flags that are not of the category `hidden`.
 std::vector<Flag> visible_flags();
 
 /// Returns the words as a list in a sentence: "a, b or c".

@@ -93,7 +93,7 @@ std::string command_help(std::string_view command) {
   std::string text;
   unsigned commands = 0;
   for (const CommandRow& row : all_commands()) {
-    // The help of `compare` includes `compare --live`.
+    // The help of `compare` also describes `compare --live`.
     const bool is_meant = row.word == command || row.word.starts_with(fmt::format("{} ", command));
     if (command.empty() || !is_meant) continue;
     const std::string_view space = row.arguments.empty() ? "" : " ";
@@ -160,7 +160,8 @@ constexpr std::array examples{
           "Show two saved runs side by side, to paste into an issue."},
 };
 
-/// Returns text as roff: commands are escaped, and `code` is bold.
+/// Returns text as roff, the language of man pages: characters with a meaning in roff are escaped,
+/// and `code` is bold.
 std::string roff(std::string_view text) {
   std::string escaped;
   bool is_code = false;

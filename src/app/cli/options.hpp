@@ -74,23 +74,22 @@ struct Options {
   Bytes max_memory{};
   Effort effort{Effort::normal};
   std::uint64_t seed{42};
-  std::optional<std::chrono::duration<double>>
-      time_budget{};                          ///< time for all probes of one device
-  std::chrono::milliseconds timeout{30'000};  ///< longest wait for a response of the driver
+  std::optional<std::chrono::duration<double>> time_budget{};  ///< time for all probes of a device
+  std::chrono::milliseconds timeout{30'000};  ///< maximum time to wait for a response of the driver
   std::optional<ClockKind> clock{};  ///< the only clock to try; nothing: all clocks, one by one
   bool dry_run{false};
   bool full{false};          ///< `explain`: print the whole page
   bool list_kernels{false};  ///< `profile`: only list the kernels
   bool with_secrets{false};  ///< `profile`: store arguments without hiding secrets
   ColourMode colour{ColourMode::automatic};
-  int verbosity{0};  ///< -1: quiet, 1: verbose
+  int verbosity{0};  ///< -1: quiet (-q), 0: usual, 1: verbose (-v)
 
   std::size_t first_side{0};  ///< `compare`: number of baseline files (before `--`); 0: no `--`
   std::string baseline{};     ///< `compare`: baseline file; empty: the first run
   double threshold{0.03};     ///< `compare`: relative changes up to this share are ignored
   FailOn fail_on{FailOn::never};
 
-  std::string other_device{};  ///< `compare --live`: device of side B; empty: that of side A
+  std::string other_device{};  ///< `compare --live`: device of side B; empty: the device of A
   /// Additional environment variables of sides A and B of `compare --live`.
   std::array<std::vector<std::pair<std::string, std::string>>, 2> environments{};
   std::string runs_file{};         ///< `compare --live`: output file for the runs of both sides
@@ -109,7 +108,7 @@ struct Options {
   std::vector<AskedTrace> traces{};         ///< traces named by options of probes
   std::vector<std::string> shown_probes{};  ///< `report`, `compare`: probes to show; empty: all
   std::string series{};       ///< `report`: comma list of series to show; `import`: series name
-  std::string device_name{};  ///< `import`: device name if the file has none
+  std::string device_name{};  ///< `import`: name of the device if the file lacks it
   SizeUnit size_unit{SizeUnit::unknown};
   TimeUnit time_unit{TimeUnit::unknown};
   double clock_hertz{0.0};  ///< `import`: clock rate in Hz; 0: taken from the file

@@ -32,7 +32,7 @@ struct Item {
 
 struct Line {
   std::vector<Item> items{};
-  std::size_t first_side{0};  ///< number of words before the `--` of `compare`; 0: none
+  std::size_t first_side{0};  ///< number of words before the `--` of `compare`; 0: no `--`
   Words app{};                ///< words after the `--` of `profile -- PROGRAM...`
 
   [[nodiscard]] Words words() const {

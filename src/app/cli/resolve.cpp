@@ -153,14 +153,14 @@ std::string commands_of(const Flag& flag) {
   Names words;
   for (const CommandRow& row : all_commands()) {
     if ((flag.commands & bit(row.command)) == 0) continue;
-    // The word `compare` includes `compare --live`.
+    // If `compare` accepts the flag, `compare --live` is not listed separately.
     if (row.command == Command::live && (flag.commands & bit(Command::compare)) != 0) continue;
     words.push_back(row.word.empty() ? std::string_view("measuring") : row.word);
   }
   return join_choices(words);
 }
 
-/// Refuses formats that cannot show the results of the command.
+/// Throws UsageError if an output has a format that cannot show the results of the command.
 void check_formats(const Options& options) {
   struct Rule {
     bool applies;

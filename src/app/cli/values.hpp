@@ -14,7 +14,7 @@
 
 namespace clprobe::cli {
 
-/// Returns the parts of `text` between commas, which may be empty.
+/// Returns the parts of `text` between commas. A part may be empty.
 std::vector<std::string_view> split_list(std::string_view text);
 
 /// Returns a size above 0 from a text such as "128" or "64KiB".

@@ -62,7 +62,8 @@ Parts parts_of(std::string_view word) {
     return {end, flag, flag == nullptr || flag->kind != ValueKind::none};
   }
   if (word.size() < 2 || word.front() != '-') return {};
-  // Short flags: "-v", "-oFILE", "-o=FILE", "-vqoFILE".
+  // Searches the word's letters for the first flag with a value: "-v" has none, "-oFILE", "-o=FILE"
+  // and "-vqoFILE" have -o.
   for (std::size_t i = 1; i < word.size(); ++i) {
     const Flag* const flag = find_flag(word[i]);
     if (flag == nullptr) break;

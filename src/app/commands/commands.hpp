@@ -42,7 +42,7 @@ int check_fail_on(cli::FailOn condition, const Comparison& comparison,
 
 struct OtherPage {
   std::string_view
-      word;  ///< docs/WORD.md, embedded by src/text/embedded (tools/cmake/Probes.cmake)
+      word;  ///< word of docs/WORD.md, which src/text/embedded embeds (tools/cmake/Probes.cmake)
   std::string_view what;
 };
 

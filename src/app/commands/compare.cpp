@@ -211,7 +211,7 @@ bool is_same_file(const std::string& a, const std::string& b) {
 struct Selection {
   std::vector<RunDigest> runs{};
   std::size_t baseline{0};
-  bool has_bad_file{false};  ///< true if a file of a folder was skipped
+  bool has_bad_file{false};  ///< true: a file in a folder could not be read and was skipped
 };
 
 /// Replaces the files' paths by the names of run_names().
@@ -252,7 +252,7 @@ Files select_files(const cli::Options& options) {
       std::rotate(files.begin(), files.end() - 1, files.end());
       baseline_file = 0;
     }
-    files[baseline_file].is_of_folder = false;  // named by --baseline
+    files[baseline_file].is_of_folder = false;  // --baseline names it, so an error is not skipped
   }
   return {std::move(files), baseline_file, 0};
 }
@@ -289,7 +289,8 @@ void pool_sides(Selection& selected, std::size_t first) {
   selected.baseline = 0;
 }
 
-/// Removes results of other probes from all runs, unless `probes` is empty.
+/// Removes the results of all probes except `probes` from all runs. An empty `probes` keeps all
+/// results.
 void keep_probes(std::vector<RunDigest>& runs, const std::vector<std::string>& probes) {
   std::vector<std::string> there;
   for (const RunDigest& run : runs) {

@@ -117,7 +117,7 @@ constexpr std::string_view simulated_prefix = "sim:";
 constexpr std::string_view machine_file_ending = ".json";
 
 std::string text_of(const std::string& path) {
-  constexpr std::size_t max_bytes = mebibytes(1).count;  // a machine file has about 2 KiB
+  constexpr std::size_t max_bytes = mebibytes(1).count;  // typical machine files have 2 KiB
   std::string problem = "it is empty";
   try {
     std::string text = system::read_file(path, max_bytes);

@@ -69,7 +69,8 @@ WorkerSettings worker_settings(const cli::Options& options);
 
 class Devices {
  public:
-  /// `say` receives a line per skipped driver. `options` must outlive the object.
+  /// Prepares the selection and opening of devices. `say` receives a line per skipped driver.
+  /// `options` must outlive the object.
   Devices(const cli::Options& options, std::function<void(std::string_view line)> say);
 
   [[nodiscard]] WorkerSettings& settings() { return settings_; }

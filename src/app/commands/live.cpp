@@ -288,8 +288,8 @@ void open(const LiveObserver& observer, Devices& devices, Side& side) {
   side.run.warnings = side.backend->warnings();
 }
 
-/// Chooses and opens the device of each side in that side's environment. Throws UsageError,
-/// NoDevice, DeviceError.
+/// Chooses and opens the devices of both sides, each with the environment variables of its side.
+/// Throws UsageError, NoDevice, DeviceError.
 void open_sides(const cli::Options& options, const std::vector<std::string>& arguments,
                 const LiveObserver& observer, Sides& sides) {
   std::vector<Devices> devices;
@@ -326,7 +326,7 @@ bool are_alike(const cli::Options& options, const Sides& sides) {
 void measure_once(const cli::Options& options, const LiveObserver& live, Sides& sides) {
   const cli::Options asked = without_time(options);
   std::vector<EngineProbe> probes;
-  std::vector<std::size_t> side_of;  // side of each probe
+  std::vector<std::size_t> side_of;  // index of the side, by index in `probes`
   std::array<Known, 2> known;
   for (std::size_t side = 0; side < sides.size(); ++side) {
     Side& at = sides.at(side);

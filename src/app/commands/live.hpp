@@ -55,7 +55,7 @@ class LivePasses {
   /// Makes passes until all headlines are decided, `time` is over, or the observer cancels.
   void run(std::chrono::duration<double> time);
 
-  /// Returns the visited headlines with their ratios.
+  /// Returns the headlines that were visited, with the ratio of the sides' values.
   [[nodiscard]] std::vector<Alternated> alternated() const;
   /// Returns true if a side's device has failed.
   [[nodiscard]] bool has_failed() const { return has_failed_; }
@@ -70,7 +70,7 @@ class LivePasses {
     std::vector<PointPair> pairs{};
     std::vector<double> log_ratios{};      // logarithms of the values' ratios, one per pass
     std::vector<double> baseline_ns{};     // logarithms of the baseline's times
-    std::chrono::duration<double> took{};  // duration of the last visit
+    std::chrono::duration<double> took{};  // duration of the headline's last visit
     bool is_settled{false};
     bool is_lost{false};
   };

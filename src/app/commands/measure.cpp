@@ -72,7 +72,8 @@ class Measurement {
     };
     if (!options_.device.starts_with("sim:")) show({.title = "looking for devices"});
     const std::vector<Target> targets = devices.select(options_.device);
-    // All requests are checked before measuring, so that an error costs no results.
+    // The requests for all devices are checked before the first device is measured, so that an
+    // error loses no results.
     for (const Target& target : targets) {
       check_requests(options_, target.info);
       static_cast<void>(known_levels(options_, target.info));
@@ -89,7 +90,7 @@ class Measurement {
 
   void open_and_measure(const Target& target, Devices& devices) {
     const std::string& name = target.info.name;
-    progress_.clear();  // clears the line of another device
+    progress_.clear();  // clears the progress of the previous device
     point_.clear();
     show({.title = fmt::format("trying {}", name)});
     try {
@@ -193,7 +194,7 @@ class Measurement {
   std::size_t devices_after_{0};  ///< number of devices after the present one
   std::future<void> closing_{};   ///< shutdown of the previous device's driver
   std::string question_{};        ///< present request to the driver
-  std::string point_{};           ///< present point
+  std::string point_{};           ///< point that the driver prepares or measures
 };
 
 }  // namespace

@@ -270,7 +270,7 @@ class RunMeasurement {
   std::vector<Forecast> forecasts_{};
   Engine* engine_{nullptr};
   std::size_t reference_count_{0};
-  std::map<std::size_t, std::size_t> kept_visits_{};  // visits of each probe in its stored result
+  std::map<std::size_t, std::size_t> kept_visits_{};  // visits in each probe's stored result
   std::optional<Steady::time_point> saved_{};
   Steady::duration saving_{};
 };

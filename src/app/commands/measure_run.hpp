@@ -44,7 +44,7 @@ std::string_view activity_of(std::string_view question);
 /// GiB".
 std::string describe_point(const Probe& probe, const Point& point);
 
-/// Callbacks while a run is measured.
+/// Functions that are called while a run is measured.
 struct RunObserver {
   std::function<void(std::size_t probe)> done;  ///< called when the probe with this index is done
   std::function<void()> save;                   ///< called when the run has new results

@@ -84,7 +84,7 @@ std::string architecture(std::string_view library) {
   return library[EI_CLASS] + std::string(library.substr(machine, sizeof(Elf64_Half)));
 }
 
-/// Returns the paths where distributions install loaders.
+/// Returns the paths where distributions install OpenCL loaders.
 std::vector<std::string> installed_loaders() {
   std::vector<fs::path> folders{"/usr/lib64", "/usr/lib", "/usr/local/lib"};
   std::error_code error;
@@ -167,7 +167,7 @@ struct Found {
 };
 
 Found read_surveys(const std::string& folder) {
-  // Maximum size of a survey; 20,000 rows take far less.
+  // Maximum size of a survey file; a survey with 20,000 rows is far smaller.
   constexpr std::size_t max_bytes = std::size_t{256} << 20U;
   Found found;
   std::vector<std::string> paths;
@@ -217,8 +217,8 @@ std::string describe_problem(const SurveyedApp& app, const Found& found) {
 struct SurveyedRun {
   SurveyedApp app{};
   bool used_opencl{false};
-  std::string problem{};  ///< one line; empty if there is no problem
-  std::string note{};     ///< one line about another loader; usually empty
+  std::string problem{};  ///< message of one line; empty without a problem
+  std::string note{};     ///< message of one line if another loader was used; else empty
 };
 
 /// Runs the program with additional environment variables and returns its survey. Throws UsageError
@@ -292,7 +292,7 @@ survey::Wanted wanted_by_name(const survey::Survey& survey, const cli::Options& 
 struct Captured {
   survey::Wanted wanted{};
   std::string folder{};
-  std::string refusal{};  ///< reason; empty if the launch was captured
+  std::string refusal{};  ///< reason of the failure; empty if captured
 };
 
 /// Returns the launch that the loader layer stored in `folder`, or the reason why there is none.
@@ -346,7 +346,7 @@ Variables without_caches(const std::string& folder) {
 
 struct CapturedRun {
   SurveyedRun run{};
-  std::vector<Captured> launches{};  ///< in the order of the wanted launches
+  std::vector<Captured> launches{};  ///< in the order of `wanted`
 };
 
 /// Runs the program again and captures the wanted launches into `folder`.
@@ -448,7 +448,7 @@ std::vector<AskedLaunch> read_launches(const std::vector<bundle::Source>& source
 std::string device_of(const bundle::Launch& launch, const cli::Options& options) {
   if (!launch.device) return {};
   const DeviceList list = list_devices(worker_settings(options));
-  // Names are compared without padding.
+  // Names are compared without spaces at their ends, which some drivers add.
   const auto found = std::ranges::find_if(list.devices, [&](const DeviceInfo& each) {
     return trimmed(each.name) == trimmed(launch.device->name);
   });

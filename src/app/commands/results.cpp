@@ -75,7 +75,7 @@ Results::Results(const cli::Options& options, Complain complain)
     : options_(options), complain_(std::move(complain)) {
   const bool has_stdout = std::ranges::any_of(
       options.outputs, [](const cli::Output& each) { return each.path == "-"; });
-  // stdout is opened first, since opening a named pipe may wait for its reader.
+  // stdout is checked before the files, since a named pipe may wait for its reader.
   if (!has_stdout) targets_.push_back({terminal::OutputFile("-"), options.format});
   for (const cli::Output& output : options.outputs) {
     targets_.push_back({open_output(output.path), output.format});

@@ -69,7 +69,7 @@ class Results {
   struct Target {
     terminal::OutputFile file;
     const Writer* format;
-    std::string problem{};  ///< last problem, which is reported once
+    std::string problem{};  ///< last problem; not reported again while it persists
     bool is_written{false};
   };
 

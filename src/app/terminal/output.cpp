@@ -69,7 +69,7 @@ int named_descriptor(std::string_view path) {
 
 /// Returns the path to which symbolic links lead, even if no file exists there.
 std::string follow_links(const std::string& path) {
-  constexpr int max_links = 40;  // limit of Linux
+  constexpr int max_links = 40;  // as Linux limits them
   std::filesystem::path followed = path;
   for (int links = 0; links < max_links; ++links) {
     std::error_code error;
@@ -194,7 +194,8 @@ void OutputFile::fail(std::string_view reason) const {
 void OutputFile::open_stream() {
   is_stream_ = true;
   const int named = named_descriptor(path_);
-  // open_missing_streams() may have reopened a closed stdout as a read-only file.
+  // Refuses a descriptor that was closed at the start: open_missing_streams() then opened a
+  // read-only file in its place.
   if (named >= 0 && !system::is_open_for_writing(named)) fail(EBADF);
   try_stream();
 }

@@ -9,8 +9,8 @@
 
 namespace clprobe::terminal {
 
-/// Error of a failed write. `what()` is one line with advice: "cannot write 'x/y.json': No such
-/// file or directory; choose another path with -o".
+/// Error of a failed write. `what()` is a line with the error and advice: "cannot write 'x/y.json':
+/// No such file or directory; choose another path with -o".
 class OutputError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -51,9 +51,9 @@ bool can_redraw(int descriptor);
 
 struct Progress {
   std::string title{};
-  std::optional<double> done_share{};  ///< 0 to 1; nothing: unknown
-  double seconds_left{-1.0};           ///< negative or not finite: unknown
-  double seconds_passed{-1.0};         ///< shown if the share is unknown
+  std::optional<double> done_share{};  ///< completed share, 0 to 1; nothing: unknown
+  double seconds_left{-1.0};           ///< time left; negative or not finite: unknown
+  double seconds_passed{-1.0};         ///< time passed; shown if the share is unknown
 };
 
 /// Returns the time left, rounded up to whole seconds, as "0:07 left" or "1:02:05 left"; empty if
@@ -69,7 +69,8 @@ std::string compose_title(const std::string& title, const std::string& activity,
                           double activity_seconds);
 
 /// Returns title, bar, percentage and time left in at most `columns` columns, without a line end.
-/// Narrow lines omit the bar, then part of the title, then the time. Pure.
+/// If the line is too narrow, the bar is omitted first, then a part of the title, then the time.
+/// Pure.
 std::string compose_progress(const Progress& progress, int columns, bool unicode);
 
 /// Line on a terminal that shows progress, redrawn in place at most 10 times per second. Nothing is

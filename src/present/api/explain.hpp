@@ -15,7 +15,8 @@ struct PageStyle {
   bool has_colour{false};  ///< true: headings are bold
 };
 
-/// Returns a whole page: headings at the margin, other text indented, tables in columns.
+/// Returns a whole page as text for a terminal. Headings begin at the margin, other text is
+/// indented, and tables have aligned columns.
 std::string page_text(std::string_view page, const PageStyle& style);
 
 /// Returns the short form of a page: the heading, the first paragraph, and the items of the

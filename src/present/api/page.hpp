@@ -10,7 +10,7 @@
 
 namespace clprobe::report {
 
-/// Meaning of a text, which decides its colour.
+/// Meaning of a text, which determines the text's colour.
 enum class Ink { plain, heading, faint, good, caution, failure, first_series, heat };
 
 /// Amount of detail of a result. `brief`: the report has many results; `usual`: it has one or two;
@@ -26,7 +26,7 @@ struct Span {
 };
 
 struct Column {
-  std::string title{};    ///< title; may have several lines
+  std::string title{};    ///< title; may contain line ends
   bool is_number{false};  ///< true: aligned to the right
   int gap{2};             ///< spaces before the column
 };

@@ -14,13 +14,13 @@
 
 namespace clprobe {
 
-/// Style and destination of a rendering.
+/// Style and destination of an output.
 struct TableStyle {
   int width{80};           ///< width in columns
   bool colour{false};      ///< true: ANSI colours
   bool unicode{true};      ///< true: Unicode in charts; false: ASCII
   bool all_points{false};  ///< true: every point, in addition to findings and charts (-v)
-  bool advice{true};       ///< true: show warnings; -q omits them
+  bool advice{true};       ///< true: show warnings; false: omit them (-q)
   bool is_stream{false};   ///< true: the target is stdout
   std::string probe{};     ///< probe that a picture shows
 };
@@ -50,8 +50,8 @@ struct SurveyedApp {
   survey::Survey survey{};  ///< kernels, sorted by device time
 };
 
-/// Returns "ended with status 3" or "was ended by signal 11 (Segmentation fault)"; empty after a
-/// success.
+/// Returns how a surveyed program ended: "ended with status 3", "was ended by signal 11
+/// (Segmentation fault)"; empty after a success.
 std::string end_text(const SurveyedApp& app);
 
 // Formats of results. The command line, the help and the reports get the formats of
@@ -78,7 +78,7 @@ namespace formats {
 /// Returns all formats; the first is the default of stdout.
 std::span<const Writer* const> writers();
 
-/// Returns the format of that name; null if there is none.
+/// Returns the format called `name`; null if there is no such format.
 const Writer* find_writer(std::string_view name);
 
 /// Returns the names of the formats for which `has` returns true, in the order of formats.def.

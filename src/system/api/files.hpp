@@ -27,8 +27,8 @@ std::string read_plain_file(const std::string& path, std::size_t max_bytes);
 /// beyond the process's size limit. An interrupt during the write returns EINTR.
 int write_all(int descriptor, std::string_view text);
 
-/// Makes writes to closed pipes and beyond file limits return an error instead of ending the
-/// process. Called once, by `main`.
+/// Ignores SIGPIPE and SIGXFSZ, so that a write to a closed pipe or beyond the file size limit
+/// returns an error instead of ending the process. Called once, by `main`.
 void ignore_signals_of_writing();
 
 // Text piped to another program.
@@ -72,7 +72,7 @@ class TemporaryFolder {
 
  private:
   std::string path_{};
-  int lock_{-1};  ///< lock on a file in the folder; -1: none
+  int lock_{-1};  ///< descriptor of the locked file; -1: none
 };
 
 }  // namespace clprobe::system

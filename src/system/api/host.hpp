@@ -22,14 +22,15 @@ class Cores {
  public:
   Cores();
 
-  /// Confines all threads to one of the allowed cores.
+  /// Confines all threads of this process to `core`, which must be allowed.
   void confine(int core);
-  /// Returns each thread to its former cores, and newer threads to all allowed cores.
+  /// Gives each thread the cores that it had before confine(). A thread started since then gets all
+  /// allowed cores.
   void release();
 
   /// Returns the allowed cores of the thread that created this object.
   [[nodiscard]] const std::vector<int>& allowed() const { return allowed_; }
-  /// Returns true if all working cores of the machine are allowed.
+  /// Returns true if all cores of the machine that are online are allowed.
   [[nodiscard]] bool has_all() const;
 
  private:
@@ -52,11 +53,11 @@ struct PlaceOfThread {
 /// Returns the calling thread's core and node; nothing if the system does not report them.
 std::optional<PlaceOfThread> place_of_thread();
 
-// CPU time on the cores that this process may use, of this process and of all processes.
+// CPU time used on the cores that this process may use: by this process, and by all processes.
 
 /// CPU time since an unspecified moment before this process began; only differences are meaningful.
 struct CoreUse {
-  double own_s{0.0};   ///< CPU time of this process, its ended children and one running child
+  double own_s{0.0};   ///< CPU time of this process, its ended children and the child `child`
   double busy_s{0.0};  ///< CPU time of all processes, and of other machines that share a virtual
                        ///< machine's cores
   double idle_s{0.0};
@@ -129,7 +130,7 @@ class Pages {
   /// Returns at least `bytes` bytes, which contain zeros or earlier contents. If the system has no
   /// memory, returns null and sets errno.
   [[nodiscard]] void* take(std::size_t bytes);
-  /// Frees the result of `take(bytes)`.
+  /// Returns memory to the pool. `begin`: result of `take(bytes)`.
   void give_back(void* begin, std::size_t bytes);
 
   /// Sets whether give_back() keeps freed ranges (the default) or unmaps them.
@@ -148,7 +149,7 @@ class Pages {
   bool is_kept_{true};
 };
 
-/// Returns the pages of the probes' host buffers.
+/// Returns the pool for the host buffers of all probes.
 Pages& pages_of_process();
 
 // Power draw of a device, as reported by its driver or the system. If no meter can be read, the
@@ -201,8 +202,8 @@ class PowerSpans {
 
   static constexpr std::chrono::milliseconds usual_span{300};
 
-  /// `read` reads the meter; `min_span` is the minimum length of a span; `now` replaces the clock
-  /// in tests.
+  /// Prepares spans; begin() starts the first. `read` reads the meter; `min_span` is the minimum
+  /// length of a span; tests replace `now`.
   explicit PowerSpans(std::function<std::optional<PowerReading>()> read,
                       Clock::duration min_span = usual_span,
                       std::function<Clock::time_point()> now = Clock::now);
@@ -224,7 +225,7 @@ class PowerSpans {
   Clock::duration min_span_;
   std::function<Clock::time_point()> now_;
   Clock::time_point began_;
-  Clock::duration reading_{};  // total time of readings so far
+  Clock::duration reading_{};  // total time that readings took
   std::optional<Taken> last_{};
 };
 

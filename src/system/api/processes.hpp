@@ -71,7 +71,7 @@ class Spawn {
   short flags_{POSIX_SPAWN_SETSIGDEF};  // NOLINT(google-runtime-int): as POSIX has it
 };
 
-// Running a program of the user to its end.
+// Running a user's program until it ends.
 
 /// End of a program: the signal that ended it, or else its exit status.
 struct ProgramEnd {

@@ -60,13 +60,13 @@ std::optional<std::string_view> nearest(std::string_view word,
 
 // Lists without repetitions.
 
-/// True if one of the values equals `value`.
+/// True if `values` contains `value`.
 template <typename Values, typename Value>
 constexpr bool contains(const Values& values, const Value& value) {
   return std::ranges::find(values, value) != std::ranges::end(values);
 }
 
-/// Appends `value` unless the list contains it.
+/// Appends `value` to `values`, unless `values` already contains it.
 template <typename Listed, typename Value>
 void add_once(std::vector<Listed>& values, Value&& value) {
   if (!contains(values, value)) values.emplace_back(std::forward<Value>(value));
