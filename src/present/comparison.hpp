@@ -60,8 +60,8 @@ std::vector<UnmatchedLine> unmatched_lines(const Comparison& comparison);
 std::string curve_text(const CurveSummary& curve);
 
 /// Returns the differences between a run and the baseline that may explain changes: another card,
-/// driver or platform, or another core clock rate. If the clock rates differ, times are judged in
-/// cycles.
+/// driver or platform, or another core clock rate. If the clock rates differ, values that were also
+/// measured in cycles are judged in cycles.
 std::vector<std::string> run_notes(const Comparison& comparison, std::span<const RunDigest> runs,
                                    std::size_t run);
 

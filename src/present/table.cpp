@@ -373,8 +373,8 @@ void add_notices(Page& page, const std::vector<Prose>& notices, const TableStyle
   }
 }
 
-/// Adds the plots of a result's card. If the first plot already replaces a missing heat map, it is
-/// not repeated.
+/// Adds the plots of a result's card, except a plot that is already shown in place of a missing
+/// heat map.
 void add_plots(Page& page, const ProbeResult& result, const DeviceInfo& device,
                const Pictures& pictures) {
   const bool has_first = result.view.kind == ViewKind::heat_map && pictures.maps.empty();

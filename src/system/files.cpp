@@ -65,7 +65,9 @@ class InputFile {
   }
 
  private:
-  /// Waits for at most 100 ms: a longer poll would miss a signal that arrives just before it.
+  /// Waits for bytes, at most 100 ms. Returns true if bytes can be read. A signal that arrives just
+  /// before poll() does not interrupt the call, so a longer wait would delay the reaction to
+  /// Ctrl-C.
   [[nodiscard]] bool wait_for_bytes() const {
     constexpr int longest_wait_ms = 100;
     pollfd waiting{descriptor_, POLLIN, 0};
@@ -102,7 +104,8 @@ std::string read_plain_file(const std::string& path, std::size_t max_bytes) {
 
 namespace {
 
-/// Waits for at most 100 ms: a longer poll would miss a signal that arrives just before it.
+/// Waits until the descriptor accepts bytes, at most 100 ms. A signal that arrives just before
+/// poll() does not interrupt the call, so a longer wait would delay the reaction to Ctrl-C.
 void wait_for_room(int descriptor) {
   constexpr int longest_wait_ms = 100;
   pollfd waiting{descriptor, POLLOUT, 0};

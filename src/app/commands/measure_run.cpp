@@ -126,8 +126,8 @@ class RunMeasurement {
   }
 
   /// Returns the probes that provide only references. These are the arithmetic probe and, if no
-  /// probe of the run has references, the probes that lend references (loads of all levels, and
-  /// streams). Empty for simulated devices, which need no references, and for quick runs, which
+  /// probe of the run has references, the probes that can provide references (loads of all levels,
+  /// and streams). Empty for simulated devices, which need no references, and for quick runs, which
   /// have no time for references.
   std::vector<const Probe*> find_reference_probes() {
     if (is_simulated(device_) || probes_.empty()) return {};

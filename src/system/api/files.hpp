@@ -15,9 +15,9 @@ namespace clprobe::system {
 /// more than `max_bytes`, EINTR after an interrupt.
 std::string read_file(const std::string& path, std::size_t max_bytes);
 
-/// Returns the bytes of a regular file whose name comes from another user, who could name a link to
-/// a private file. Throws std::system_error: ELOOP for a link, EINVAL for a pipe, a device or a
-/// folder, and the errors of read_file().
+/// Returns the bytes of a regular file. Intended for a name that another user chose, since the name
+/// could be that of a link to a private file. Throws std::system_error: ELOOP for a link, EINVAL
+/// for a pipe, a device or a folder, and the errors of read_file().
 std::string read_plain_file(const std::string& path, std::size_t max_bytes);
 
 // Writing to a file descriptor.
