@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparison of the findings that several probes of a run make about the same memory. Pure.
+// Comparison of findings that different probes of one run make about one memory. All functions are
+// pure.
 #pragma once
 
 #include <span>
@@ -9,12 +10,13 @@
 
 namespace clprobe {
 
-/// Quantities that more than one probe may find of a memory. Two are derived from a bandwidth and
-/// from the latency that another probe measured: `implied_bytes_in_flight` by Little's law, and
-/// `latency_end`, the end of a latency level inside a bandwidth level.
+/// Quantities of a memory that more than one probe can measure. The last two are derived from a
+/// bandwidth level and from the latency that another probe measured: `implied_bytes_in_flight` by
+/// Little's law, and `latency_end`, the end of a latency level inside a bandwidth level.
 enum class Quantity { capacity, latency, bandwidth, implied_bytes_in_flight, latency_end };
 
-/// Declares a probe's findings of one name and series, at all levels, as a quantity of a memory.
+/// Declaration that a probe's findings of one name and series, at all levels, are a quantity of a
+/// memory.
 struct SharedQuantity {
   Quantity quantity{Quantity::capacity};
   std::string_view memory{};   ///< memory of the whole device: "global", "local", "image"
@@ -31,13 +33,13 @@ struct ProbeQuantities {
 inline constexpr std::string_view end_warning = "end_not_shared";
 inline constexpr std::string_view lone_end_warning = "end_of_one_level";
 
-/// Methods of the findings that are derived from findings of two probes.
+/// Methods of findings that combine the findings of two probes.
 inline constexpr std::string_view little_method = "Little's law";
 inline constexpr std::string_view latency_end_method = "beside latency";
 
-/// Adds the derived findings to each level of bandwidth, and replaces the warnings. A disturbed run
-/// gets neither warnings nor ends of latency, since disturbances make curves differ anyway. Call
-/// `tell_disturbance` first.
+/// Adds the derived findings to each bandwidth level, and replaces the warnings about level ends. A
+/// disturbed run gets no such warnings and no `latency_end` findings, since disturbances alone make
+/// curves differ. Requires `tell_disturbance` to be called first.
 void tell_agreement(Run& run, std::span<const ProbeQuantities> all);
 
 }  // namespace clprobe

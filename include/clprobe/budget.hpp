@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time and precision of a measurement.
+// Limits of a measurement: time, precision and number of visits.
 #pragma once
 
 #include <chrono>
@@ -19,24 +19,25 @@ struct EnumWords<Effort> {
 
 struct Budget {
   std::chrono::duration<double> probe_time{11.0};
-  /// True if the user chose the time. Otherwise a simulated device has no time limit, so that the
-  /// host's load does not decide which points are measured.
+  /// True if the user chose the time. For the default time, a simulated device has no limit, so
+  /// that the host's load does not decide which points are measured.
   bool is_asked_for{false};
-  /// Additional time for the first visit, which prepares the buffers and cycles that all points
-  /// share. Unordered plans have no such limit, since any point might be lost.
+  /// Part of the first visit that does not count as probe time, as an upper limit. The first visit
+  /// prepares buffers and cycles that all points share. In unordered plans, the whole first visit
+  /// is excluded, since the time limit could drop any point.
   std::chrono::duration<double> first_visit_time{std::chrono::hours(1)};
-  /// The point is done when its relative interval is narrower.
+  /// Relative width of a point's interval at or below which the point needs no more visits.
   double relative_interval{0.01};
-  /// Minimum time of a probe, reached by repeating its points.
+  /// Minimum time of a probe. The engine repeats the points until this time has passed.
   std::chrono::duration<double> min_time{0.0};
-  /// Minimum number of visits of a point, spread over the run.
+  /// Minimum number of visits of a point, spread over the whole run.
   int min_visits{2};
   int max_visits{5};
   int samples_per_visit{3};
   std::uint64_t seed{42};
 };
 
-/// One budget for each effort.
+/// Budgets of a probe for each effort.
 struct Budgets {
   Budget quick{};
   Budget normal{};
@@ -50,10 +51,10 @@ struct Budgets {
 
 /// Rules for sharing the time of a run among probes.
 struct SchedulePolicy {
-  /// True if the probes belong to one run. References then show disturbances of all probes, and
-  /// cheap probes are visited again while expensive ones are measured.
+  /// True if the probes belong to one run. References then detect disturbances for all probes, and
+  /// cheap probes are visited again while expensive probes are measured.
   bool shares_run{true};
-  /// True for quick runs, in which each probe makes all its passes at once instead of alternating.
+  /// True for quick runs, in which each probe makes all its passes before the next probe begins.
   bool is_quick{false};
 };
 

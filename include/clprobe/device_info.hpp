@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device of a run. Names carry their unit.
+// The device of a run. Names of fields carry their unit.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace clprobe {
 
-/// Type of a device. Callers use the functions at the end of this file instead of listing types.
+/// Type of a device. Callers test types with the functions at the end of this file.
 enum class DeviceType { gpu, cpu, accelerator, other, simulated };
 template <>
 struct EnumWords<DeviceType> {
@@ -35,8 +35,8 @@ struct EnumWords<ClockKind> {
                                     Word{ClockKind::simulated, "simulated-cycles"}};
 };
 
-/// Meaning of a clock tick: a cycle of the core, whose frequency varies, or of a constant-rate
-/// counter.
+/// Meaning of a clock tick: a cycle of the core, whose frequency varies, or a tick of a
+/// constant-rate counter.
 enum class ClockRate { unknown, core_cycles, constant_rate };
 template <>
 struct EnumWords<ClockRate> {
@@ -48,9 +48,10 @@ struct EnumWords<ClockRate> {
 struct Clock {
   ClockKind kind{ClockKind::none};
   ClockRate rate{ClockRate::unknown};
-  std::uint64_t overhead_ticks{0};  ///< minimum difference of two consecutive reads
-  std::uint64_t quantum_ticks{1};   ///< ticks are multiples of this number
-  double ticks_per_ns{0.0};         ///< rate against the timer; 0 without calibration
+  std::uint64_t overhead_ticks{0};  ///< minimum difference between two consecutive reads
+  std::uint64_t quantum_ticks{1};   ///< greatest common divisor of the tick values
+  /// Clock rate measured against the timer; 0 without calibration.
+  double ticks_per_ns{0.0};
   double ticks_per_ns_low{0.0};
   double ticks_per_ns_high{0.0};
   double r_squared{0.0};
@@ -58,9 +59,9 @@ struct Clock {
   friend bool operator==(const Clock&, const Clock&) = default;
 };
 
-/// Timer of a sample, the most accurate first. `event` and `host` time whole launches, so that only
-/// the slope between two amounts of work counts. `wait` is the host's waiting time, including the
-/// start and end of the launch. `imported` marks results of other tools.
+/// Timer of a sample, most accurate first. `event` and `host` time whole launches, so that only the
+/// slope between two amounts of work is meaningful. `wait` is the time that the host waits for a
+/// launch, including its start and end. `imported` marks results of other tools.
 enum class Timer { clock, event, host, wait, imported };
 template <>
 struct EnumWords<Timer> {
@@ -69,7 +70,7 @@ struct EnumWords<Timer> {
                                     Word{Timer::imported, "imported"}};
 };
 
-/// One OpenCL device: the driver's report, and the results of tests before measuring.
+/// One OpenCL device: the driver's report, and the results of tests that run before measuring.
 struct DeviceInfo {
   int index{0};                  ///< flat index over all platforms, as in `clprobe list`
   std::string platform_index{};  ///< "platform:device"
@@ -79,8 +80,8 @@ struct DeviceInfo {
   std::string vendor{};
   std::string driver{};
   std::string version{};  ///< CL_DEVICE_VERSION
-  std::string uuid{};     ///< hexadecimal; empty if the driver has none
-  std::string pci{};      ///< "0000:01:00.0"; empty if the driver has none
+  std::string uuid{};     ///< hexadecimal; empty if the driver reports none
+  std::string pci{};      ///< "0000:01:00.0"; empty if the driver reports none
   std::string isa{};      ///< from the compiler's macros: "nvptx", "amdgcn", "x86", "spir", ...
 
   std::int64_t compute_units{0};
@@ -90,9 +91,9 @@ struct DeviceInfo {
   Bytes max_allocation{};
   Bytes local_memory{};
   Bytes constant_buffer{};
-  Bytes cache_line{};                   ///< as reported; may be 0
+  Bytes cache_line{};                   ///< as the driver reports it; may be 0
   std::int64_t image_buffer_pixels{0};  ///< 0 when the device has no images
-  /// True if pointers that a kernel stores are valid in later kernels (tested).
+  /// True if a test found that pointers stored by a kernel stay valid in later kernels.
   bool pointers_stay_valid{false};
 
   Clock clock{};
@@ -103,17 +104,17 @@ struct DeviceInfo {
   friend bool operator==(const DeviceInfo&, const DeviceInfo&) = default;
 };
 
-/// Returns true for devices on which one thread executes the work-items of a group in turn, using
-/// the caches of a core.
+/// Returns true for devices that execute the work-items of a group one after another on one thread,
+/// which uses the caches of one core.
 inline bool runs_items_in_turn(const DeviceInfo& device) { return device.type == DeviceType::cpu; }
-/// Returns true for a simulated compute unit, which executes nothing.
+/// Returns true for a simulated compute unit, which measures no hardware.
 inline bool is_simulated(const DeviceInfo& device) { return device.type == DeviceType::simulated; }
 inline bool is_gpu(const DeviceInfo& device) { return device.type == DeviceType::gpu; }
-/// Returns the size of the global memory cache that the driver reports, which may be the first or
-/// the last level; 0 without a report.
+/// Returns the size of the global memory cache that the driver reports; 0 without a report. Some
+/// drivers report the first cache level, others the last.
 Bytes reported_cache(const DeviceInfo& device);
-/// Returns true if the core's clock runs at the maximum rate that the driver reports. Returns false
-/// for constant-rate clocks and without a reported maximum.
+/// Returns true if `ticks_per_ns` is at least 98 % of the maximum core clock that the driver
+/// reports. Returns false for constant-rate clocks and for drivers that report no maximum.
 bool runs_at_full_clock(const DeviceInfo& device, double ticks_per_ns);
 
 }  // namespace clprobe

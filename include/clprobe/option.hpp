@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Options of probes as data, and their values. The command line, help, man page and completion use
-// the same table. Only the probe interprets the values.
+// the same table of options. Only the probe interprets the values.
 #pragma once
 
 #include <cstdint>
@@ -16,37 +16,37 @@
 
 namespace clprobe {
 
-/// Working sets from `first` to `last`, in steps of a factor of `ratio`.
+/// Working sets from `first` to `last`, each `ratio` times as large as the previous working set.
 struct SizeRange {
   Bytes first{};
   Bytes last{};
-  double ratio{0.0};  ///< 0: the probe's default
+  double ratio{0.0};  ///< 0: the default ratio of the probe
 
   friend bool operator==(const SizeRange&, const SizeRange&) = default;
 };
 
-/// "1KiB-1GiB*1.2,64KiB": a vector of SizeRange.
+/// List of working-set ranges, "1KiB-1GiB*1.2,64KiB". Its value is a vector of SizeRange.
 struct Sizes {};
-/// "128" or "64KiB": a number of bytes that is a multiple of `multiple_of`.
+/// Number of bytes, "128" or "64KiB", that is a multiple of `multiple_of`.
 struct Size {
   std::uint64_t multiple_of{1};
 };
-/// A whole number.
+/// Whole number from `min` to `max`, both included.
 struct Number {
   std::uint64_t min{0};
   std::uint64_t max{0};
 };
-/// "5s", "500ms" or "500": a time in whole milliseconds.
+/// Time in whole milliseconds, "5s", "500ms" or "500", from `min` to `max`, both included.
 struct Milliseconds {
   std::uint64_t min{0};
   std::uint64_t max{0};
 };
-/// "1-4,8": whole numbers and ranges without repetition, as a vector of int.
+/// List of whole numbers and ranges without repetition, "1-4,8". Its value is a vector of int.
 struct Numbers {
   std::uint64_t min{0};
   std::uint64_t max{0};
 };
-/// "65536", "64K" or "2^16": a whole number above 0.
+/// Whole number above 0: "65536", "64K" or "2^16".
 struct Count {
   bool power_of_two{false};
 };
@@ -54,17 +54,17 @@ struct Count {
 struct Choice {
   std::span<const std::string_view> words{};
 };
-/// A comma list of `words` without repetition. Without `words`, any words are accepted, and the
-/// probe checks them.
+/// A comma-separated list of `words` without repetition. If `words` is empty, the option accepts
+/// any words, and the probe checks the list.
 struct Choices {
   std::span<const std::string_view> words{};
 };
-/// The path of a trace (docs/trace.md), which is read before the probe makes its plan.
+/// Path of a trace file (docs/trace.md). The trace is read before the probe plans its points.
 struct TracePath {};
 using ValueSpec =
     std::variant<Sizes, Size, Number, Milliseconds, Numbers, Count, Choice, Choices, TracePath>;
 
-/// One option of one probe. Every option takes a value.
+/// One option of a probe. Every option takes a value.
 struct Option {
   std::string_view name{};        ///< without the dashes
   std::string_view value_name{};  ///< "LIST"
@@ -73,13 +73,13 @@ struct Option {
   ValueSpec value{};
 };
 
-/// Value of an option. Number, Milliseconds and Count have a number. Choice, TracePath (one word)
-/// and Choices have words.
+/// Value of an option. A Number, Milliseconds or Count is stored as a number. A Choice or TracePath
+/// is stored as one word, Choices as a list of words.
 using OptionValue = std::variant<std::vector<SizeRange>, Bytes, std::uint64_t, std::vector<int>,
                                  std::vector<std::string>>;
 
-/// Values of a probe's options by name. Options that were not given are absent. Readers throw
-/// std::bad_variant_access for an option of another kind.
+/// Values of a probe's options by name. Options that the user did not set are absent. Reading an
+/// option as another kind throws std::bad_variant_access.
 class OptionValues {
  public:
   void set(std::string_view name, OptionValue value) {
@@ -102,7 +102,7 @@ class OptionValues {
   [[nodiscard]] std::vector<std::string> words(std::string_view name) const {
     return read<std::vector<std::string>>(name).value_or(std::vector<std::string>{});
   }
-  /// Returns the value of a Choice or a TracePath.
+  /// Returns the value of an option of kind Choice or TracePath.
   [[nodiscard]] std::string word(std::string_view name) const {
     const std::vector<std::string> all = words(name);
     return all.empty() ? std::string() : all.front();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Named values, in the order in which they were added.
+// Named values, in insertion order.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class Parameters {
   Parameters() = default;
   Parameters(std::initializer_list<std::pair<std::string, Value>> entries) : entries_(entries) {}
 
-  /// The names must differ from each other.
+  /// Requires distinct names.
   explicit Parameters(std::vector<std::pair<std::string, Value>> entries)
       : entries_(std::move(entries)) {}
 

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Facts of points that control how the engine and the analysis treat them.
+// Facts that control how the engine and the analysis treat a point.
 #pragma once
 
 #include <string_view>
 
 namespace clprobe {
 
-/// Marks points of a rate that one compute unit reaches while the others idle. Disturbances affect
-/// such a rate like other work of one unit, and less than work of all units.
+/// Marks a point whose rate comes from one compute unit while the others are idle. Disturbances
+/// affect this rate as much as other work of one unit, and less than work of all units.
 inline constexpr std::string_view of_one_unit = "of_one_unit";
 
-/// Marks points that alone decide a finding. Each pass visits them this many times as often as
-/// other points. A shared CPU may be slow for a whole visit, so that all of two or three visits may
-/// have been slow.
+/// Marks a point that decides a finding without other points. The value is the number of visits to
+/// the point in each pass. More visits are needed since a shared CPU may be slow during all of only
+/// two or three visits.
 inline constexpr std::string_view visited_often = "visited_often";
 
-/// Marks points whose samples also vary downwards, such as loads next to streams: their time is the
-/// median of the samples.
+/// Marks a point whose noise also shortens times, such as loads during memory streams. The time of
+/// the point is the median of its samples, not the minimum.
 inline constexpr std::string_view by_median = "by_median";
 
 }  // namespace clprobe

@@ -9,17 +9,18 @@
 
 namespace clprobe {
 
-/// Returns all probes except the one that replays launches.
+/// Returns all probes except the probe that replays launches.
 std::span<const Probe* const> all_probes();
 
-/// Returns the probe that replays launches; null in a build without `profile`.
+/// Returns the probe that replays launches; null in a build without the command `profile`.
 const Probe* replay_probe();
 
-/// Returns a probe that measures a chain of arithmetic and is in no list of probes. Its reference
-/// point shows disturbances of a core and changes of its clock, independently of memory.
+/// Returns a probe that measures a chain of arithmetic. `all_probes` and `find_probe` do not return
+/// this probe. Its reference point detects disturbances of a core and changes of the core clock,
+/// independently of memory.
 const Probe& arithmetic_probe();
 
-/// Returns the probe with this id; null for an unknown id. The arithmetic probe has no id.
+/// Returns the probe with the id `id`; null for an unknown id.
 const Probe* find_probe(std::string_view id);
 
 }  // namespace clprobe

@@ -2,7 +2,8 @@
 // The run document: all measurements and conclusions of one run on one device.
 //
 // Samples are stored as measured. Findings are conclusions, which `analyse` can derive again from
-// the samples. Units are part of the names. Values are SI base units, bytes or integers.
+// the samples. Names contain their units. Values are in SI base units or bytes, or are plain
+// integers.
 #pragma once
 
 #include <cstddef>
@@ -42,7 +43,7 @@ struct EnumWords<Status> {
 };
 
 /// Unit of a point's value and of most findings: the time of one access, or a rate per second. For
-/// rates, the accesses of a sample are bytes, operations or cycles.
+/// rates, `Sample::accesses` counts bytes, operations or cycles.
 enum class Unit { seconds, bytes_per_second, operations_per_second, hertz };
 template <>
 struct EnumWords<Unit> {
@@ -51,7 +52,7 @@ struct EnumWords<Unit> {
       Word{Unit::operations_per_second, "operations_per_second"}, Word{Unit::hertz, "hertz"}};
 };
 
-/// Kind of chart that suits a probe's points.
+/// Kind of chart for a probe's points.
 enum class ViewKind { curve, heat_map, stacks };
 template <>
 struct EnumWords<ViewKind> {
@@ -77,10 +78,10 @@ struct EnumWords<Better> {
                                     Word{Better::more, "more"}};
 };
 
-/// Purpose of a finding. `lower_bound`: the device may reach more. `passing`: the cause varies from
-/// run to run (a driver's state, the address of a buffer), so that only several runs per side show
-/// a change. `remark`: describes the run instead of the device (such as the fit of a model), and is
-/// not compared. `advice`: a sentence for programmers.
+/// Purpose of a finding. `lower_bound`: the device may reach more. `passing`: the value varies from
+/// run to run (driver state, buffer addresses), so that a change requires several baseline runs and
+/// several new runs. `remark`: describes the run instead of the device (such as the fit of a
+/// model), and is not compared. `advice`: a sentence for programmers.
 enum class Role { fact, headline, lower_bound, passing, remark, advice };
 template <>
 struct EnumWords<Role> {
@@ -92,7 +93,7 @@ struct EnumWords<Role> {
                                     Word{Role::advice, "advice"}};
 };
 
-/// Part of the device whose disturbances a reference point shows.
+/// Part of the device in which a reference point detects disturbances.
 enum class ReferenceKind { core, cache, memory, arithmetic };
 template <>
 struct EnumWords<ReferenceKind> {
@@ -101,8 +102,8 @@ struct EnumWords<ReferenceKind> {
       Word{ReferenceKind::memory, "memory"}, Word{ReferenceKind::arithmetic, "arithmetic"}};
 };
 
-/// Origin of a warning: the engine, which records events of the run, or the analysis, which can be
-/// repeated.
+/// Origin of a warning. The engine records events of the run; the analysis derives warnings from
+/// the samples and can be repeated.
 enum class WarningSource { engine, analysis };
 template <>
 struct EnumWords<WarningSource> {
@@ -110,24 +111,25 @@ struct EnumWords<WarningSource> {
                                     Word{WarningSource::analysis, "analysis"}};
 };
 
-/// One timed launch. Two clock reads (`ticks`) enclose `accesses`. The driver's events (`event_ns`)
-/// and the host's steady clock (`host_ns`) time the whole launch.
+/// One timed launch. `ticks` is the difference of two clock reads around the accesses. The driver's
+/// events (`event_ns`) and the host's steady clock (`host_ns`) time the whole launch.
 struct Sample {
   std::uint64_t accesses{0};
-  /// Ticks of the device clock, including the overhead of reading it.
+  /// Ticks of the device clock, including the overhead of the clock reads.
   std::optional<std::uint64_t> ticks{};
-  std::optional<std::uint64_t> event_ns{};  ///< START to END of the launch
-  std::uint64_t host_ns{0};                 ///< host time from enqueueing to the end
-  std::uint64_t witness{0};                 ///< checksum of the kernel, which the engine verifies
-  std::uint64_t visit{0};                   ///< number of the visit, from 0
+  std::optional<std::uint64_t> event_ns{};  ///< time from START to END of the launch's event
+  std::uint64_t host_ns{0};                 ///< host time from enqueueing the launch to its end
+  /// Checksum that the kernel computed and that the engine verifies.
+  std::uint64_t witness{0};
+  std::uint64_t visit{0};  ///< index of the visit, from 0
 
   friend bool operator==(const Sample&, const Sample&) = default;
 };
 
-/// Marks points whose series is measured only if another series requires it.
+/// Marks points of a series that is measured only if another series requires it.
 inline constexpr std::string_view follow_up = "follow_up";
 
-/// One measured combination of parameters. Parameters identify the point. Facts are further
+/// One measured combination of parameters. The parameters identify the point. The facts are other
 /// properties, from the plan or from the measurement.
 struct Point {
   std::string series{};     ///< "global", "constant-argument", ...
@@ -139,13 +141,13 @@ struct Point {
   friend bool operator==(const Point&, const Point&) = default;
 };
 
-/// One conclusion. A finding without a value has a `reason`.
+/// One conclusion. A finding without a value gives the reason in `reason`.
 struct Finding {
   std::string name{};          ///< "latency", "capacity", "step"
   std::string series{};        ///< series that the finding describes
-  std::optional<int> level{};  ///< number of the level, nearest first, from 1
+  std::optional<int> level{};  ///< number of the level, from 1, fastest first
   std::optional<double> value{};
-  std::optional<double> low{};  ///< lower end of the interval or bracket
+  std::optional<double> low{};  ///< lower end of the interval or bracket of the value
   std::optional<double> high{};
   std::string unit{};   ///< "seconds", "cycles", "bytes", or empty
   std::string label{};  ///< conclusion in a word: "cache", "tlb", "memory"
@@ -154,33 +156,36 @@ struct Finding {
   std::string reason{};  ///< reason for a missing value
   Role role{Role::fact};
   Better better{Better::unknown};
-  /// Name of a larger finding, of any series. Changes are judged as a share of that finding. Empty:
-  /// as a share of this value, which must not be 0.
+  /// Name of a larger finding, of any series, of which changes are judged as a share. If empty,
+  /// changes are judged as a share of this finding's value, which must not be 0.
   std::string part_of{};
   bool holds_scatter{false};  ///< true if the interval includes the variation between visits
-  /// Half-width of the 95 % interval for disturbances during the run, which this interval includes:
-  /// the logarithm of a ratio, or a difference if the finding is a share.
+  /// Half-width of the 95 % interval that accounts for disturbances during the run, as the
+  /// logarithm of a ratio; a difference if the finding is a share. [low, high] includes this
+  /// half-width.
   double disturbance{0.0};
 
   friend bool operator==(const Finding&, const Finding&) = default;
 };
 
-/// Memory of a level on a card. Columns and notes of other probes match levels by this value.
+/// Memory that a level on a card belongs to. Columns and notes of other probes select levels by
+/// this value.
 enum class CardMemory { other, global, local };
 
-/// A level of a memory hierarchy on a device's card. Findings without a value or a unit are
-/// unknown.
+/// A level of a memory hierarchy on a device's card. A field of type Finding is unknown if the
+/// finding has no value or no unit.
 struct CardLevel {
   std::string name{};  ///< "global 2"
   Finding latency{};
   Finding cycles{};
   Finding capacity{};
-  std::string what{};        ///< "cache, or its near half", "memory"
-  std::string short_what{};  ///< a shorter `what` for narrow cards: "cache or half"; may be empty
+  std::string what{};  ///< "cache, or its near half", "memory"
+  /// Shorter form of `what` for narrow cards: "cache or half"; may be empty.
+  std::string short_what{};
   CardMemory memory{CardMemory::other};
 };
 
-/// A line of a card: "bandwidth", "read 4.55 TB/s (int4), copy 4.03 TB/s (int4)".
+/// A line of a card, such as "bandwidth" with "read 4.55 TB/s (int4), copy 4.03 TB/s (int4)".
 struct CardLine {
   std::string topic{};
   std::string text{};
@@ -190,23 +195,26 @@ struct CardLine {
 struct CardPlateau {
   double from{0.0};
   double to{0.0};
-  bool is_open{false};  ///< true if `to` is the largest measured set instead of the plateau's end
-  std::string text{};   ///< "9.11 TB/s"
+  /// True if the plateau may continue beyond `to`, the largest measured working set.
+  bool is_open{false};
+  std::string text{};  ///< "9.11 TB/s"
 };
 
-/// A column of the table of levels: another probe's values for the same working sets.
+/// A column of the card's table of levels: another probe's values for the working sets of the
+/// levels.
 struct CardColumn {
   CardMemory memory{CardMemory::global};
   std::string title{};
-  std::vector<CardPlateau> plateaus{};  ///< nearest first
-  CardLine alone{};                     ///< replaces the column on cards without such levels
+  std::vector<CardPlateau> plateaus{};  ///< smallest working sets first
+  /// Line shown instead of the column on cards without levels of `memory`.
+  CardLine alone{};
 };
 
-/// Another probe's remark on a memory, shown at its first level.
+/// Another probe's remark on a memory, shown at the memory's first level.
 struct CardNote {
   CardMemory memory{CardMemory::local};
   std::string text{};
-  CardLine alone{};  ///< replaces the note on cards without such a level
+  CardLine alone{};  ///< line shown instead of the note on cards without a level of `memory`
 };
 
 /// A named range of a plot along x, such as the working sets that fit a cache.
@@ -214,18 +222,18 @@ struct CardMark {
   std::string series{};
   double from{0.0};
   double to{0.0};
-  bool is_open{false};  ///< true if the curve ends at `to` while the range continues
+  bool is_open{false};  ///< true if the curve ends at `to` although the range continues
   std::string text{};   ///< "global 1"
 };
 
-/// A point of a plot with its own x position.
+/// A point of a plot, at an x position that its parameters do not give.
 struct CardPlotPoint {
-  std::size_t point{0};  ///< index of the result's point
+  std::size_t point{0};  ///< index of the point in the probe's result
   double x{0.0};
-  double accesses{1.0};  ///< the drawn time is the total of this number of accesses
+  double accesses{1.0};  ///< number of accesses whose total time is drawn
 };
 
-/// A straight line through the points of a plot's series: y = slope * x + offset, in the unit of
+/// A straight line through the points of a series in a plot: y = slope * x + offset, in the unit of
 /// the plot.
 struct CardTrend {
   std::string series{};
@@ -234,17 +242,18 @@ struct CardTrend {
   std::string text{};  ///< "1.05 w l k + 338"
 };
 
-/// An additional chart: the times of some series, or of `points`. The x axis is a parameter, or the
+/// An additional chart: the times of `series`, or of `points`. The x axis is a parameter, or the
 /// bandwidth of another series at the same value of that parameter.
 struct CardPlot {
   std::string title{};                ///< "latency beside streams"
   std::vector<std::string> series{};  ///< series whose times are drawn
   std::string by{};                   ///< parameter or fact of the points
   std::string across_title{};         ///< title of the x axis: "bandwidth of the streams"
-  std::string across{};               ///< series on the x axis; empty: the parameter
-  double across_bytes{0.0};           ///< bytes per access of the series on the x axis
-  std::vector<CardMark> marks{};      ///< named ranges, if the parameter is on the x axis
-  /// The points to draw; empty: all points of the series. Points of a series with equal x are
+  /// Series whose bandwidth is on the x axis; empty if the parameter `by` is.
+  std::string across{};
+  double across_bytes{0.0};       ///< bytes per access of the series `across`
+  std::vector<CardMark> marks{};  ///< named ranges; only if the parameter `by` is on the x axis
+  /// Points to draw; if empty, all points of `series`. Points of one series with equal x are
   /// averaged.
   std::vector<CardPlotPoint> points{};
   std::vector<CardTrend> trends{};
@@ -252,25 +261,26 @@ struct CardPlot {
   std::string unit{"seconds"};  ///< "seconds", or "cycles" of the clock that timed the values
 };
 
-/// A probe's section of the device's card, made from findings with their final intervals. Documents
-/// do not store cards.
+/// A probe's section of the device's card, made from findings with their final intervals. Run
+/// documents do not contain cards.
 struct Card {
   std::vector<CardLevel> levels{};
   std::vector<CardColumn> columns{};
   std::vector<CardNote> notes{};
-  std::vector<CardLine> lines{};  ///< answers, most important first
+  std::vector<CardLine> lines{};  ///< answers to the probe's question, most important first
   /// Findings in short form, for cards without room for a table.
   std::vector<CardLine> rows{};
   std::vector<std::string> unseen{};  ///< quantities that could not be observed, a few words each
-  std::vector<CardPlot> plots{};      ///< charts of pages
-  /// Titles of series (Series::title) by name.
+  std::vector<CardPlot> plots{};      ///< charts for HTML pages
+  /// Title of each series (Series::title) by the name of the series.
   std::map<std::string, std::string, std::less<>> titles{};
 
-  // Cards with equal findings are equal.
+  // Cards are derived from findings. Comparisons of results compare the findings, so that all cards
+  // count as equal.
   friend bool operator==(const Card&, const Card&) { return true; }
 };
 
-/// A code with its facts. Reports add the prose and the advice.
+/// A warning: a code and its facts. Reports add the explanation and the advice.
 struct Warning {
   std::string code{};
   Parameters facts{};
@@ -279,25 +289,25 @@ struct Warning {
   friend bool operator==(const Warning&, const Warning&) = default;
 };
 
-/// Time of a reference point at one moment of the run.
+/// Time of a reference point at one moment during the run.
 struct Moment {
   double at_seconds{0.0};  ///< time since the run began
-  double ns{0.0};          ///< time of one access, or of one byte of a rate
+  double ns{0.0};          ///< time of one access, or of one byte if the reference measures a rate
 
   friend bool operator==(const Moment&, const Moment&) = default;
 };
 
-/// A point that is measured repeatedly during the run. Changes of its time are not a property of
-/// the device, and disturb all measurements made meanwhile.
+/// A point that is measured repeatedly during the run. A change of its time is not a property of
+/// the device, but a disturbance of all measurements made at that time.
 struct Reference {
   ReferenceKind kind{ReferenceKind::core};
   std::string series{};
   Parameters parameters{};
   std::vector<Moment> moments{};
-  /// True for a reference that measures a rate although the result's unit is seconds: all compute
-  /// units work on the point.
+  /// True for a reference on which all compute units work, although the unit of the result is
+  /// seconds. The reference then measures a rate.
   bool is_rate{false};
-  double spent_seconds{0.0};  ///< total time of all moments
+  double spent_seconds{0.0};  ///< total time spent on all moments
 
   friend bool operator==(const Reference&, const Reference&) = default;
 };
@@ -310,28 +320,28 @@ struct KernelBuild {
   friend bool operator==(const KernelBuild&, const KernelBuild&) = default;
 };
 
-/// The chart of a result's points. With an empty `x`, the parameter that varies most is on the
-/// axis.
+/// The chart of a result's points. If `x` is empty, the horizontal axis is the parameter that
+/// varies most.
 struct View {
   ViewKind kind{ViewKind::curve};
   std::string x{};                  ///< parameter on the horizontal axis: "working_set_bytes"
   std::string y{};                  ///< parameter on the vertical axis of a heat map
   std::string value_title{};        ///< "time of an access", "bandwidth"
   Scale scale{Scale::logarithmic};  ///< scale of both axes
-  std::string beside{};             ///< fact of the points on a second axis
+  std::string beside{};             ///< fact of the points, drawn on a second axis
 
   friend bool operator==(const View&, const View&) = default;
 };
 
 struct ProbeResult {
   std::string probe{};  ///< the probe's id
-  int method{0};        ///< version of the probe's measurement; 0: unknown
+  int method{0};        ///< version of the probe's measurement (Probe::method); 0: unknown
   Unit unit{Unit::seconds};
   View view{};
   Status status{Status::ok};
-  std::string reason{};  ///< reason for a status other than ok
+  std::string reason{};  ///< reason for a status other than `ok`
   double elapsed_seconds{0.0};
-  /// Share of a CPU's time that other processes used while the probe measured.
+  /// Share of the CPU time that other processes used while the probe measured, from 0 to 1.
   double others_share{0.0};
   std::vector<KernelBuild> kernels{};
   std::vector<Point> points{};
@@ -348,8 +358,8 @@ struct Disturbance {
   std::string probe{};
   std::string series{};
   ReferenceKind kind{ReferenceKind::core};
-  double seconds{0.0};     ///< median time of one access or byte over all moments
-  bool is_rate{false};     ///< true if its probe measures bytes per second
+  double seconds{0.0};     ///< median time of one access or one byte, over all moments
+  bool is_rate{false};     ///< true if the probe of the reference measures bytes per second
   double half_width{0.0};  ///< half-width of a 95 % interval, as the logarithm of a ratio
 
   friend bool operator==(const Disturbance&, const Disturbance&) = default;
@@ -368,23 +378,24 @@ struct HostInfo {
   std::string os{};
   std::string kernel{};
   std::int64_t logical_cpus{0};
-  bool is_virtual{false};  ///< true on a virtual machine, whose host may have other tenants
+  /// True on a virtual machine, which may share its host with other tenants.
+  bool is_virtual{false};
 
   friend bool operator==(const HostInfo&, const HostInfo&) = default;
 };
 
-/// Source of an imported run: results of another tool without samples. The points have the fact
-/// `imported_ns` or `imported_bytes_per_second` (estimate.hpp).
+/// Origin of an imported run, which contains results of another tool without samples. Each point
+/// has the fact `imported_ns` or `imported_bytes_per_second` (estimate.hpp).
 struct ImportInfo {
-  std::string tool{};    ///< name and, if known, version: "clpeak 2.1.2"
+  std::string tool{};    ///< name and, if known, version of the tool: "clpeak 2.1.2"
   std::string format{};  ///< "clpeak-xml", "mt4g-json", "size-latency", ...
-  std::string file{};    ///< name of the file without folders
+  std::string file{};    ///< name of the imported file without folders
 
   friend bool operator==(const ImportInfo&, const ImportInfo&) = default;
 };
 
-/// Magnitude range of valid numbers other than 0. Powers and quotients of such numbers stay finite
-/// in the analyses.
+/// Smallest and largest magnitude of a valid number, both included; 0 is also valid. Within this
+/// range, powers and quotients in the analyses stay finite.
 inline constexpr double min_magnitude = 1e-30;
 inline constexpr double max_magnitude = 1e30;
 bool is_sane(double number);
@@ -399,20 +410,21 @@ struct Run {
   std::vector<std::string> arguments{};
   std::uint64_t seed{0};
   bool interrupted{false};
-  std::string label{};                   ///< name in reports instead of the device's; may be empty
-  std::optional<ImportInfo> imported{};  ///< absent if clprobe measured
+  /// Name in reports instead of the device's name; may be empty.
+  std::string label{};
+  std::optional<ImportInfo> imported{};  ///< absent if clprobe measured the run
   HostInfo host{};
   DeviceInfo device{};
   std::vector<ProbeResult> results{};
   std::vector<Warning> warnings{};  ///< warnings about the whole device
-  /// Reference points that belong to no probe.
+  /// Reference points that belong to the whole run instead of one probe.
   std::vector<Reference> references{};
   std::vector<Disturbance> disturbances{};
 
   friend bool operator==(const Run&, const Run&) = default;
 };
 
-/// Returns the usual direction of improvement for a unit: less time and fewer cycles, or higher
+/// Returns the usual direction of improvement for a unit: `less` for times and cycles, `more` for
 /// rates.
 Better usual_direction(std::string_view unit);
 
@@ -422,15 +434,16 @@ class RunFormatError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Writes one run as a JSON document (schema: tools/schema), several runs as an array. The text is
-/// ASCII and ends with a newline. Invalid UTF-8 of a driver's string becomes U+FFFD. Throws
+/// Returns one run as a JSON document (schema: tools/schema), or several runs as an array. The text
+/// is ASCII and ends with a newline. Invalid UTF-8 in a driver's string becomes U+FFFD. Throws
 /// std::invalid_argument for a number that is not finite.
 std::string to_json(std::span<const Run> runs);
-/// Writes runs as a JSON array, even a single run.
+/// Returns the runs as a JSON array, even for a single run.
 std::string to_json_array(std::span<const Run> runs);
 
-/// Reads the documents of `to_json`. Throws RunFormatError for anything unknown, with the JSON path
-/// and the expected value on one line without control characters.
+/// Returns the runs of a document that `to_json` or `to_json_array` wrote. Throws RunFormatError
+/// for unknown keys and invalid values, with the JSON path and the expected value on one line
+/// without control characters.
 std::vector<Run> runs_from_json(std::string_view text);
 
 }  // namespace clprobe

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stacks: the parts of a kernel's time, as findings. A bar is a series.
+// Stacks: the shares of a kernel's time by cause, as findings. Each bar is one series.
 //
-// Each part of a bar is a finding "stall". Its label is GSI's category with the sub-class after a
-// colon ("memory data: L2"). Its value is its share of the bar's time, 0 to 1, with an interval.
-// Its method is the view. The whole bar is a finding "time" in cycles or seconds.
+// Each share of a bar is a finding "stall". The label is a category of GSI (GPU Stall Inspector)
+// and a sub-class after a colon ("memory data: L2"). The value is the share of the bar's time, from
+// 0 to 1, with an interval. The method is the name of the view. The time of the whole bar is a
+// finding "time" in cycles or seconds.
 //
-// The parts of a bar add up to 1 within a view. Parts of 0 are omitted, and an unknown part is a
-// finding without a value. Parts of two runs match if their series, methods and labels are equal.
+// The shares of a bar add up to 1 within a view. A share of 0 is omitted, and an unknown share is a
+// finding without a value. Shares of two runs match if their series, methods and labels are equal.
 //
-// Labels also distinguish other shares of a bar: the effect of removing two causes together
-// ("interaction"), the noise that the kernel absorbs ("absorbed"), and the largest cause as a share
-// of all savings ("first_cause"). All words of bars are defined in this file.
+// Other findings of a bar are also distinguished by label: the effect of removing two causes
+// together ("interaction"), the noise that the kernel absorbs ("absorbed"), and the largest cause
+// as a share of all savings ("first_cause"). This file defines all such names.
 #pragma once
 
 #include <optional>
@@ -26,13 +27,13 @@ namespace clprobe {
 inline constexpr std::string_view stack_part_name = "stall";
 inline constexpr std::string_view stack_time_name = "time";
 
-/// The bar's time as a multiple of the time of a chosen bar, which the method names. Such bars are
-/// drawn at this length.
+/// Name of the finding for a bar's time relative to another bar, which the method names. Charts
+/// draw the bar at this length.
 inline constexpr std::string_view stack_relative_name = "relative_time";
 
-/// The views in display order. `gsi`: one cause per cycle. `all-causes`: each cycle divided among
-/// all causes that block. `shapley`: the savings of removed causes. `clock`: times from clocks in
-/// the kernel.
+/// Views in display order. `gsi`: one cause per cycle. `all-causes`: each cycle divided among all
+/// causes that block. `shapley`: savings by removed causes. `clock`: times from clocks in the
+/// kernel.
 inline constexpr std::string_view stack_view_gsi = "gsi";
 inline constexpr std::string_view stack_view_all_causes = "all-causes";
 inline constexpr std::string_view stack_view_shapley = "shapley";
@@ -42,78 +43,81 @@ inline constexpr std::string_view stack_interaction_name = "interaction";
 inline constexpr std::string_view stack_absorbed_name = "absorbed";
 inline constexpr std::string_view stack_first_name = "first_cause";
 
-/// Shares of the time of one compute unit, for a bar that is the mean of several simulated units:
-/// the smallest share, the median and the largest.
+/// Names of the smallest, median and largest share among simulated compute units, for a bar that is
+/// the mean of several units.
 inline constexpr std::string_view stack_unit_least_name = "least_unit";
 inline constexpr std::string_view stack_unit_median_name = "median_unit";
 inline constexpr std::string_view stack_unit_most_name = "most_unit";
 
-/// The ratio of two bars, here and in the thesis of GSI's author.
+/// Names of the ratio of two bars: as measured in this run, and as published in the thesis of GSI's
+/// author.
 inline constexpr std::string_view stack_ratio_name = "here";
 inline constexpr std::string_view stack_thesis_name = "thesis";
 
-/// The share of a program's device time, for the bar's series or for the series that its name
-/// begins with ("triad" of "triad, folded").
+/// Name of the share of a program's device time. It describes the series of the finding, and all
+/// series that begin with the same name ("triad" also describes "triad, folded").
 inline constexpr std::string_view stack_app_share_name = "app_share";
 
-/// The label of the remainder, which no part accounts for.
+/// Label of the remainder of a bar, which no cause explains.
 inline constexpr std::string_view stack_remainder = "unattributed";
 
-/// The first words of the reason for a share that is only known to be near 0. Reports and
-/// comparisons list all such shares of a bar in one line.
+/// First words of the reason of a share whose interval includes 0. Reports and comparisons list all
+/// such shares of a bar in one line.
 inline constexpr std::string_view stack_not_resolved = "not resolved";
 
 struct StackPart {
   std::string label{};  ///< "memory data: L2"
-  double share{0.0};    ///< share of the bar's time; below 0 if removing the cause costs time
+  double share{0.0};    ///< share of the bar's time; negative if removing the cause costs time
   std::optional<double> low{};
   std::optional<double> high{};
-  std::string reason{};    ///< a warning about the share
+  std::string reason{};    ///< warning about the share; may be empty
   bool is_resolved{true};  ///< true if the share differs from 0
 };
 
 /// One bar in one view.
 struct Stack {
-  std::string bar{};   ///< the series
-  std::string view{};  ///< the method
+  std::string bar{};   ///< the series of the findings
+  std::string view{};  ///< the method of the findings
   std::vector<StackPart> parts{};
-  bool is_whole{true};  ///< true if all parts are known; other stacks are not drawn
+  bool is_whole{true};  ///< true if all shares are known; otherwise charts omit the stack
   std::optional<double> time{};
   std::string time_unit{};           ///< "cycles" or "seconds"
-  std::optional<double> relative{};  ///< length of the bar; absent: 1
-  std::string baseline{};            ///< the bar of length 1; empty without a baseline
+  std::optional<double> relative{};  ///< length of the bar in a chart; absent: 1
+  /// Name of the bar that has length 1; empty without such a bar.
+  std::string baseline{};
   std::optional<double> app_share{};
 };
 
-/// Returns true for a part of a stack.
+/// Returns true for a share of a stack that has a value and a label.
 bool is_stack_part(const Finding& finding);
 
-/// Returns true for a part of a bar or another share of a bar, with or without a value.
+/// Returns true for any share of a bar ("stall", "interaction", "absorbed", ...), with or without a
+/// value.
 bool is_share_of_bar(const Finding& finding);
 
-/// Returns true if the finding's method and label distinguish it from others of its series and
-/// name: parts of stacks, and other shares of bars.
+/// Returns true if `finding` has a value, and its method and label distinguish it from other
+/// findings of its series and name. This holds for shares of bars.
 bool is_told_by_label(const Finding& finding);
 
-/// Returns true for a share that is only known to be near 0.
+/// Returns true for a share whose interval includes 0.
 bool is_unresolved_share(const Finding& finding);
 
 /// Returns "not resolved: control, memory data: L2 (each within 4.0 % of 0)" for unresolved shares;
-/// empty without shares.
+/// empty if `findings` is empty.
 std::string describe_unresolved(std::span<const Finding* const> findings);
 
-/// Returns the stacks sorted by view, in the order of the constants above. Stacks of a view keep
+/// Returns the stacks sorted by view, in the order of the constants above. Stacks of one view keep
 /// the order of the findings.
 std::vector<Stack> stacks_in(std::span<const Finding> findings);
 
-/// Returns the other shares of bars that have this name, as one stack per bar, without times.
+/// Returns the findings called `name` as one stack per bar, without times.
 std::vector<Stack> shares_called(std::string_view name, std::span<const Finding> findings);
 
 /// Returns the label up to the colon: "memory data".
 std::string_view stack_category(std::string_view label);
 
-/// Returns the labels of all parts without repetition: categories in GSI's order, from no stall to
-/// idle, followed by others. Within a category, the labels keep the order of the parts.
+/// Returns the distinct labels of all stacks. Categories follow GSI's order, from no stall to idle;
+/// unknown categories are last. Within a category, labels keep the order of the stacks.
 std::vector<std::string> stack_labels(std::span<const Stack> stacks);
 
 }  // namespace clprobe

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantities with their unit in the type, and their text forms.
+// Quantities whose type states the unit, and their text forms.
 #pragma once
 
 #include <compare>
@@ -12,7 +12,7 @@ namespace clprobe {
 
 inline constexpr double ns_per_second = 1e9;
 
-/// A number of bytes: a size, an offset, a capacity. 64-bit, since buffers exceed 4 GiB.
+/// Number of bytes: a size, an offset or a capacity. 64-bit, since buffers exceed 4 GiB.
 struct Bytes {
   std::uint64_t count{0};
 
@@ -28,26 +28,28 @@ constexpr Bytes kibibytes(std::uint64_t n) { return {n << 10U}; }
 constexpr Bytes mebibytes(std::uint64_t n) { return {n << 20U}; }
 constexpr Bytes gibibytes(std::uint64_t n) { return {n << 30U}; }
 
-/// Reads "4096", "64K", "64KiB", "1.5MiB" or "1T" (K = KiB = 1024; kB, MB, GB, TB = powers of
-/// 1000), in any case. Returns nothing for other text and for sizes above 2^63.
+/// Returns the size that "4096", "64K", "64KiB", "1.5MiB" or "1T" describes, in upper or lower
+/// case. K and KiB are 1024 bytes; kB, MB, GB and TB are powers of 1000. Returns nothing for other
+/// text, for fractions of a byte and for sizes above 9.2e18 bytes.
 std::optional<Bytes> parse_bytes(std::string_view text);
 
-/// Returns "512 B", "192 KiB", "27.6 MiB": at most three significant digits, binary prefixes.
+/// Returns a size with a binary prefix and at most three significant digits: "512 B", "192 KiB",
+/// "27.6 MiB".
 std::string format_bytes(Bytes size);
-/// Formats a possibly fractional number of bytes as format_bytes() does.
+/// Returns a number of bytes, possibly fractional, in the form of format_bytes().
 std::string format_byte_count(double value);
 
-/// Returns "16.2 ns", "1.35 µs", "345 ns": three significant digits.
+/// Returns a time with three significant digits: "16.2 ns", "1.35 µs", "345 ns".
 std::string format_seconds(double seconds);
 
-/// Returns "4.41 TB/s", "19.8 GB/s": decimal prefixes, as in data sheets of memory.
+/// Returns a rate with a decimal prefix, as in data sheets of memory: "4.41 TB/s", "19.8 GB/s".
 std::string format_rate(double bytes_per_second);
 
-/// Returns a number with three significant digits and no exponent below 1e15: "32.0", "281",
-/// "0.512".
+/// Returns a number with three significant digits: "32.0", "281", "0.512". Only magnitudes of 1e15
+/// and more have an exponent.
 std::string format_number(double value);
 
-/// Returns "1 point", "3 points": a number and its noun, with "s" as the plural ending.
+/// Returns a number and its noun: "1 point", "3 points". The plural of `noun` must end in "s".
 std::string format_count(std::uint64_t count, std::string_view noun);
 
 }  // namespace clprobe

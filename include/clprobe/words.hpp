@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words of enumerations. One table per enumeration, next to it, serves both directions.
+// Words of enumerations. One table per enumeration, defined after the enumeration, serves both
+// directions of conversion.
 #pragma once
 
 #include <algorithm>
@@ -16,11 +17,11 @@ struct Word {
   Enum value;
   std::string_view word;
 };
-// Clang 14 deduces no aggregates without a guide.
+// Clang 14 needs a guide to deduce the template argument of an aggregate.
 template <typename Enum>
 Word(Enum, const char*) -> Word<Enum>;
 
-/// Returns the word of `value`; empty without a word.
+/// Returns the word of `value`; empty if the table lacks `value`.
 template <typename Table, typename Enum>
 constexpr std::string_view word_in(const Table& table, Enum value) {
   for (const auto& each : table) {
@@ -29,7 +30,7 @@ constexpr std::string_view word_in(const Table& table, Enum value) {
   return {};
 }
 
-/// Returns the value of `word`; nothing for an unknown word.
+/// Returns the value of `word`; nothing if the table lacks `word`.
 template <typename Table>
 auto value_in(const Table& table, std::string_view word)
     -> std::optional<decltype(std::begin(table)->value)> {
@@ -39,7 +40,7 @@ auto value_in(const Table& table, std::string_view word)
   return found->value;
 }
 
-/// The words of an enumeration in documents and reports. Specialisations have an array `table`.
+/// Words of an enumeration in documents and reports. Each specialisation has an array `table`.
 template <typename Enum>
 struct EnumWords;
 

@@ -13,7 +13,8 @@
 namespace clprobe {
 namespace {
 
-/// Returns the visits of each build by set; null for an unreachable set.
+/// Returns the visits of each build, indexed by its set of removed factors; null for an unreachable
+/// set.
 std::vector<const Visits*> visits_by_set(std::span<const AblationBuild> builds, std::size_t factors,
                                          const AblationOptions& options) {
   if (factors == 0 || factors > max_factors) {
@@ -54,8 +55,8 @@ std::size_t needed_by(std::size_t i, std::span<const std::uint32_t> needs) {
   return needs.empty() ? 0 : needs[i];
 }
 
-/// Returns the interaction cost(ij) - cost(i) - cost(j), with the factors that both require
-/// removed.
+/// Returns the interaction cost(ij) - cost(i) - cost(j). All builds lack the factors that i or j
+/// require.
 double interaction_of(std::span<const double> times, std::span<const std::uint32_t> needs,
                       std::size_t i, std::size_t j) {
   const std::size_t a = std::size_t{1} << i;
@@ -65,8 +66,8 @@ double interaction_of(std::span<const double> times, std::span<const std::uint32
   return times[gone | a] + times[gone | b] - times[gone | a | b] - times[gone];
 }
 
-/// Returns all results for one set of times in one row, so that one loop makes the bootstrap:
-/// T(none), T(all), Shapley values, interactions of all pairs.
+/// Returns T(none), T(all), the Shapley values and the interactions of all pairs in one row, so
+/// that a single bootstrap loop resamples all of them.
 std::vector<double> quantities_of(std::span<const double> times,
                                   std::span<const std::uint32_t> needs) {
   const auto factors = static_cast<std::size_t>(std::countr_zero(times.size()));
@@ -127,7 +128,7 @@ std::vector<double> shapley_values(std::span<const double> times,
     const std::size_t bit = std::size_t{1} << i;
     return (set & bit) == 0 && is_reachable(static_cast<std::uint32_t>(set | bit), needs);
   };
-  // The number of orders of the factors in a set, and of the factors outside the set.
+  // Number of orders of the factors in each set, and of the factors outside each set.
   std::vector<double> before(sets, 0.0);
   std::vector<double> after(sets, 0.0);
   before.front() = 1.0;

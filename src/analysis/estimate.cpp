@@ -26,7 +26,7 @@ std::vector<double> times_by_clock(const Point& point, const Clock& clock) {
   return times;
 }
 
-/// Time of one launch, and the number of its accesses.
+/// Time of one launch in ns, and its number of accesses.
 struct Launch {
   std::uint64_t accesses{0};
   double ns{0.0};
@@ -48,12 +48,12 @@ std::vector<Launch> launches(const Point& point, Timer timer) {
 std::vector<double> times_by_slope(std::span<const Launch> all) {
   std::vector<double> times;
   if (all.empty()) return times;
-  // The fastest of the shortest samples, which approximates the launch overhead.
+  // Fastest of the launches with the fewest accesses, whose time approximates the launch overhead.
   const Launch base = *std::ranges::min_element(all, [](const Launch& a, const Launch& b) {
     return a.accesses != b.accesses ? a.accesses < b.accesses : a.ns < b.ns;
   });
   const auto most = std::ranges::max_element(all, {}, &Launch::accesses);
-  // Small differences in length would amplify the noise of both ends.
+  // A small difference in the number of accesses would amplify the noise of both launch times.
   const std::uint64_t enough =
       most->accesses / 2 >= base.accesses ? 2 * base.accesses : base.accesses + 1;
   for (const Launch& launch : all) {
@@ -112,7 +112,7 @@ bool counts_core_cycles(const DeviceInfo& device) {
 
 namespace {
 
-/// Returns the visits of a point as points of their own, in order.
+/// Returns each visit of a point as a separate point, in order.
 std::vector<Point> visits_of(const Point& point) {
   std::map<std::uint64_t, Point> visits;
   for (const Sample& sample : point.samples) {
@@ -129,18 +129,19 @@ std::vector<Point> visits_of(const Point& point) {
   return in_order;
 }
 
-/// Returns the second smallest of at least two times, so that one faulty clock read does not
-/// decide.
+/// Returns the second smallest of at least two times, so that a single faulty clock read has no
+/// effect.
 double second_least(std::vector<double> times) {
   const auto second = times.begin() + 1;
   std::nth_element(times.begin(), second, times.end());
   return *second;
 }
 
-/// Returns half a 95 % interval, as a logarithm, for the distance of another run's best visit from
-/// this one's: six times the distance of the second best visit, twice that of the third, or that of
-/// the fourth, whichever is smallest. A host may be busy in all visits but a few. Returns nothing
-/// for a single visit.
+/// Returns half the width of the 95 % interval for the best visit of another run, as a logarithm;
+/// nothing for a single visit. The half-width is the smallest of three distances from this run's
+/// best visit: six times that of the second best visit, twice that of the third, and that of the
+/// fourth. The second best visit alone is not enough, since a host may be busy in all visits except
+/// a few.
 std::optional<double> half_width_of_best(const Point& point, const DeviceInfo& device) {
   constexpr std::array factors{6.0, 2.0, 1.0};
   std::vector<double> best;
@@ -161,7 +162,7 @@ Estimate up_to_median(double ns, const std::vector<double>& times) {
   return {.ns = ns, .ns_interval = {ns, median(times)}};
 }
 
-// Maximum number of samples whose minimum is the estimate, on any device.
+// Maximum number of samples for which the estimate is the minimum, on any device.
 constexpr std::size_t few_samples = 8;
 
 /// Returns the estimate for times that noise only increases.
@@ -226,7 +227,7 @@ std::vector<CurvePoint> latency_curve(std::span<const Point> points, std::string
                                       const DeviceInfo& device) {
   std::vector<CurvePoint> curve;
   for (const Point& point : points) {
-    // Samples from before a failure stay in the document but are not used.
+    // Samples taken before a point failed stay in the document, but are not used.
     if (point.series != series || !point.failure.empty()) continue;
     const std::optional<double> working_set = number_of(point, "working_set_bytes");
     const std::optional<Estimate> time = estimate(point, device);

@@ -19,20 +19,21 @@ using analysis::Segment;
 using analysis::SegmentKind;
 using analysis::SlowRise;
 
-// Minimum height of a spike: 5 sigma, and at least 5 %.
+// Minimum height of a spike: 5 sigma, and at least 5 % of the latency.
 constexpr double spike_sigmas = 5.0;
 constexpr double min_spike = 0.05;
 
-// Rise above which the curve has surely left a level, and below which it may still belong to it,
-// for any latency of the next level.
+// Limits for the rise of a curve above a level. Below `max_stay`, the point may still belong to the
+// level. Above `surely_left`, it surely does not. The limits hold for any latency of the next
+// level.
 constexpr double max_stay = 0.182;     // ln 1.2
 constexpr double surely_left = 0.223;  // ln 1.25
 constexpr double knee_span = 1.1;      // ln 3
 constexpr double sparse_step = 0.41;   // ln 1.5
 constexpr double twice = 0.693;        // ln 2
 
-/// Returns the last segment of the plateau that is not the foot of the knee. Short segments at the
-/// end that rise by more than 5 % of the step belong to the knee.
+/// Returns the last segment of the plateau, without the foot of the knee that follows. A short
+/// segment at the end belongs to the knee if it rises by more than 5 % of the step.
 const Segment& last_true_member(const LogCurve& curve, const Plateau& plateau, double next_y) {
   std::size_t i = plateau.members.size() - 1;
   while (i > 0) {
@@ -49,21 +50,21 @@ double median_of_range(const LogCurve& curve, std::size_t first, std::size_t las
   return median(std::span(curve.y).subspan(first, last - first + 1));
 }
 
-/// Returns ln latency of a hit at the end of the plateau. For a creeping plateau this is the line
-/// at 75 % of its length, since the foot of the knee raises its end.
+/// Returns ln latency of a hit at the end of the plateau. For a slowly rising plateau, this is the
+/// height of its line at 75 % of its length, since the foot of the knee raises the end.
 double hit_height(const LogCurve& curve, const Segment& core) {
   if (core.kind == SegmentKind::flat) return median_of_range(curve, core.first, core.last);
   return core.y_first + 0.75 * (core.y_last - core.y_first);
 }
 
-/// Returns the end of the level, if a miss costs `next_y`. `rising` is the monotone curve, which
-/// crosses each threshold once.
+/// Returns the capacity of the level if a miss costs exp(`next_y`). `rising` is the monotone form
+/// of the curve, which crosses each threshold only once.
 Capacity find_capacity(const LogCurve& curve, const LogCurve& rising, const Plateau& plateau,
                        double next_y, double sigma) {
   const Segment& core = last_true_member(curve, plateau, next_y);
   const double hit = std::exp(hit_height(curve, core));
-  // A next level that begins with a bump or a creep can make the step almost vanish, hence the
-  // minimum.
+  // If the next level begins with a bump or a slow rise, the step can be almost 0. The minimum
+  // keeps `cost` above 0.
   const double cost = std::max(std::exp(next_y) - hit, 0.05 * hit);
   const auto misses = [&](std::size_t i) { return (std::exp(rising.y[i]) - hit) / cost; };
 
@@ -77,20 +78,20 @@ Capacity find_capacity(const LogCurve& curve, const LogCurve& rising, const Plat
     const double share = rise > 0.0 ? std::clamp((0.05 - misses(below)) / rise, 0.0, 1.0) : 0.0;
     x += share * (curve.x[below + 1] - curve.x[below]);
   }
-  // Noise moves the crossing by its ratio to the steepness of the foot, about a third of the
-  // knee's. The margin is two standard deviations of the mean of a few points.
+  // Noise moves the crossing by the noise divided by the slope of the foot, which is about a third
+  // of the knee's slope. The margin is two standard deviations of the mean of a few points.
   const double steepness = 0.45 / std::max(curve.x[high] - x, 1e-9);
   const double margin = 3.0 * sigma * hit / cost / steepness;
   std::size_t low = below;
   while (low > core.first && curve.x[low] > x - margin) --low;
-  // A level between the two may be missing, so that a miss costs less than `next_y`. The heights of
-  // the curve then limit the capacity.
+  // A level between this level and the next one may be missing, so that a miss costs less than
+  // `next_y`. In that case, the heights of the curve limit the capacity.
   const double base = std::min(hit_height(curve, core), height(curve, plateau));
   while (low > plateau.first() && rising.y[low] > base + max_stay - sigma) --low;
   std::size_t left = core.first;
   while (left + 1 < curve.x.size() && rising.y[left] <= base + surely_left) ++left;
   while (high > left && curve.x[high] > curve.x[left] + knee_span) --high;
-  // With coarse sizes, the first size that takes twice as long is beyond the level.
+  // With a coarse grid of sizes, the first size that takes twice as long is beyond the level.
   const bool is_beyond = left > low && curve.x[left] - curve.x[left - 1] > sparse_step &&
                          rising.y[left] > base + twice;
   if (is_beyond) high = std::min(high, left--);
@@ -104,9 +105,9 @@ double first_height(const LogCurve& curve, const Plateau& plateau) {
   return median_of_range(curve, member.first, std::min(member.last, member.first + near - 1));
 }
 
-/// Returns the interval of the latency that another run of the same memory may have. Points
-/// scatter, and if they rise with the working set, the number of points in the level varies by
-/// chance.
+/// Returns the 95 % interval for the level's latency in another run. If latencies rise with the
+/// working set, the median depends on how many points the level happens to contain. The interval
+/// therefore includes the medians of both halves of the points.
 Interval interval_of(std::span<const double> values) {
   const std::size_t half = (values.size() + 1) / 2;
   const Interval sampling = median_interval(values);
@@ -137,7 +138,8 @@ CleanCurve clean(std::span<const CurvePoint> points, SlowRise slow) {
   const double raw_sigma = analysis::noise_of(raw);
   CleanCurve result;
   const double min_height = std::max(min_spike, spike_sigmas * raw_sigma);
-  // Latencies on disturbed hosts scatter so much that an apparent dip is the level.
+  // Latencies on disturbed hosts scatter so much that a dip in the curve may be the true level.
+  // Only curves without slow rises are cleaned of dips.
   result.curve = slow == SlowRise::no_level ? analysis::without_dips(raw, min_height) : raw;
   result.curve = analysis::without_spikes(result.curve, min_height);
   result.sigma = std::max(min_sigma, analysis::noise_of(result.curve));
@@ -152,13 +154,15 @@ std::vector<Level> levels_of(std::span<const CurvePoint> points, SlowRise slow) 
   const std::vector<Plateau> plateaus = analysis::find_plateaus(curve, segments, sigma, slow);
   std::vector<Level> levels;
   for (std::size_t k = 0; k < plateaus.size(); ++k) {
-    if (plateaus[k].is_slope) continue;  // its height is the cost of a miss of the previous level
+    // The height of a slope is the cost of a miss of the previous level.
+    if (plateaus[k].is_slope) continue;
     Level level = to_level(curve, plateaus[k]);
     if (k + 1 < plateaus.size()) {
       level.capacity =
           find_capacity(curve, rising, plateaus[k], first_height(curve, plateaus[k + 1]), sigma);
     } else if (curve.y.back() - plateaus[k].members.back().y_last > min_ratio) {
-      // The next level was not reached, so that a miss costs at least the last point's latency.
+      // The curve ends before the next level, so that a miss costs at least the latency of the last
+      // point.
       level.capacity = find_capacity(curve, rising, plateaus[k], curve.y.back(), sigma);
     }
     levels.push_back(level);
@@ -181,12 +185,12 @@ std::optional<CurvePoint> faster_than_first(std::span<const CurvePoint> points,
   if (levels.empty()) return std::nullopt;
   const auto [curve, sigma] = clean(points, SlowRise::no_level);
   const double bound = std::log(levels.front().spread.low) - min_ratio - 3.0 * sigma;
-  // Clang 14 lets no lambda capture the name of a structured binding.
+  // Clang 14 cannot capture a structured binding in a lambda by its name.
   const auto is_faster = [&values = curve.y, bound](std::size_t i) {
     return i < values.size() && values[i] < bound;
   };
-  // A nearer level contains the smallest set. If a smaller set is slower, a single faster point is
-  // an outlier.
+  // The faster level must contain the smallest size. If the smallest size is slower, a single
+  // faster point is an outlier.
   for (std::size_t i = 0; i < curve.x.size(); ++i) {
     if (!is_faster(i) || (i > 0 && !is_faster(i + 1))) continue;
     return CurvePoint{std::exp(curve.x[i]), std::exp(curve.y[i])};
@@ -202,8 +206,8 @@ std::vector<double> sizes_around_knees(std::span<const CurvePoint> points, doubl
   std::vector<bool> is_knee(intervals, false);
   for (std::size_t i = 0; i < intervals; ++i) {
     if (std::abs(curve.y[i + 1] - curve.y[i]) < min_rise) continue;
-    // Includes the neighbouring intervals, since the foot and the shoulder of a knee determine its
-    // capacity.
+    // The neighbouring intervals are included, since the foot and the shoulder of a knee determine
+    // the capacity.
     const std::size_t begin = i == 0 ? 0 : i - 1;
     const std::size_t end = std::min(intervals, i + 2);
     for (std::size_t j = begin; j < end; ++j) is_knee[j] = true;
@@ -212,7 +216,7 @@ std::vector<double> sizes_around_knees(std::span<const CurvePoint> points, doubl
   for (std::size_t i = 0; i < intervals; ++i) {
     if (!is_knee[i]) continue;
     const double gap = curve.x[i + 1] - curve.x[i];
-    // The tolerance prevents rounding from splitting a gap of exactly `ratio`.
+    // The tolerance prevents rounding errors from splitting a gap of exactly `ratio`.
     const auto parts = static_cast<int>(std::ceil(gap / std::log(ratio) - 1e-6));
     for (int part = 1; part < parts; ++part) {
       sizes.push_back(std::exp(curve.x[i] + gap * part / parts));
@@ -223,7 +227,8 @@ std::vector<double> sizes_around_knees(std::span<const CurvePoint> points, doubl
 
 StepKind classify_step(double step_bytes, double before, double after,
                        std::span<const CurvePoint> one_node_per_page) {
-  // Near enough to belong to this step, and far enough to be beyond the knee.
+  // Range of the ratio to `step_bytes`: close enough to belong to this step, and far enough from
+  // the knee.
   constexpr double nearest = 1.4;
   constexpr double farthest = 4.0;
   std::vector<double> below;
@@ -243,7 +248,7 @@ bool may_be_halves(const Level& here, const Level& next, double largest_bytes) {
   // The latency of the far half is 1.8 to 2 times that of the near half on NVIDIA's A100 to H200.
   constexpr double max_ratio = 3.0;
   if (!here.capacity || next.latency > max_ratio * here.latency) return false;
-  // Returns true if the sizes do not reach the end of the whole cache.
+  // Without a capacity of `next`, the measured sizes must end before the whole cache does.
   if (!next.capacity) return largest_bytes < 2.0 * here.capacity->high;
   return next.capacity->low <= 2.0 * here.capacity->high &&
          next.capacity->high >= 2.0 * here.capacity->low;

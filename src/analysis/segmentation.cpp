@@ -14,16 +14,18 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// Two equal points are a segment only if they are far apart: an octave with less than this rise.
+// Two points of equal latency are a segment only if they are far apart: nearly an octave in size,
+// with a rise below `octave_rise` per octave.
 constexpr double octave_rise = 0.03;
 constexpr double nearly_octave = 0.6;
 
-/// Sums of x, y and their products up to each point, so that the fit of any segment costs O(1).
+/// Sums of x, y and their products up to each point, with which the fit of any segment takes
+/// constant time.
 class PrefixSums {
  public:
   explicit PrefixSums(const LogCurve& curve) : sums_(curve.x.size() + 1) {
     for (std::size_t i = 0; i < curve.x.size(); ++i) {
-      // Relative to the first point, so that the sums of squares keep their precision.
+      // Values are relative to the first point, so that the sums of squares keep their precision.
       const double x = curve.x[i] - curve.x.front();
       const double y = curve.y[i] - curve.y.front();
       const Sums& s = sums_[i];
@@ -71,7 +73,7 @@ bool may_be_flat(const LogCurve& curve, std::size_t first, std::size_t last) {
          std::abs(curve.y[last] - curve.y[first]) <= octave_rise;
 }
 
-/// The best last segment of the partition of the points up to each one.
+/// Last segment of the best partition of the first points of a curve.
 struct Step {
   double cost{infinity};
   std::size_t first{0};
@@ -88,8 +90,9 @@ Segment make_segment(const LogCurve& curve, const PrefixSums& sums, SegmentKind 
   return {kind, first, last, slope, line(first), line(last)};
 }
 
-/// Combines neighbouring points of a curve with far more points than runs measure, by the medians
-/// of equal groups, since the time of a partition grows with the square of the points.
+/// Returns a curve of at most 2048 points: neighbouring points are combined to the medians of
+/// groups of equal size. The limit is far above the points of a run. Larger curves would take too
+/// long, since the partition's time grows with the square of the number of points.
 LogCurve without_crowds(LogCurve curve) {
   constexpr std::size_t max_points = 2048;
   const std::size_t n = curve.x.size();
@@ -141,8 +144,8 @@ double noise_of(const LogCurve& curve) {
     const double residual = curve.y[i] - left * curve.y[i - 1] - right * curve.y[i + 1];
     residuals.push_back(std::abs(residual) / std::sqrt(1.0 + left * left + right * right));
   }
-  // The 30 % quantile instead of the median, since most points of a coarse curve are next to a
-  // knee. A normal deviate is within 0.3853 with probability 0.3.
+  // The 30 % quantile is used instead of the median, since most points of a coarse curve are next
+  // to a knee. A normal deviate is within 0.3853 standard deviations with probability 0.3.
   return quantile(residuals, 0.3) / 0.3853;
 }
 
@@ -151,8 +154,8 @@ LogCurve without_spikes(const LogCurve& curve, double min_height) {
   for (const std::size_t width : {std::size_t{1}, std::size_t{2}}) {
     const std::size_t n = kept.x.size();
     if (n < width + 2) return kept;
-    // Morphological opening: the greatest lower bound over all windows of width + 1 points that
-    // cover the point. Beyond the right end the curve may only rise.
+    // Morphological opening: the largest of the minima over all windows of width + 1 points that
+    // contain the point. After the last point, the curve is assumed to rise.
     std::vector<double> floor_of(n);
     for (std::size_t i = 0; i < n; ++i) {
       const std::size_t end = std::min(n, i + width + 1);
@@ -220,7 +223,7 @@ std::vector<Segment> partition(const LogCurve& curve, double sigma) {
   const PrefixSums sums(curve);
   const double price = std::log(static_cast<double>(n));
   const double weight = 1.0 / (sigma * sigma);
-  std::vector<Step> best{{.cost = 0.0}};  // for no points
+  std::vector<Step> best{{.cost = 0.0}};  // partition of no points
   for (std::size_t end = 1; end <= n; ++end) {
     Step step;
     for (std::size_t first = 0; first < end; ++first) {
@@ -245,21 +248,22 @@ std::vector<Segment> partition(const LogCurve& curve, double sigma) {
 namespace {
 
 constexpr double min_span = 0.15;  // minimum width: 16 % in size
-// Maximum scatter of a level. Slices and noise modes stay below it.
+// Maximum scatter of a level. Cache slices and modes of noise cause less scatter.
 constexpr double max_scatter = 0.2;
 constexpr double gentle_slope = 0.06;       // maximum slope of a plateau
 constexpr double long_gentle_slope = 0.13;  // 35 % over a decade: translation (TLB) creep
 constexpr double long_span = 0.8;
-// If a knee approaches a level with this slope, less than 10 % of the rise is left.
+// A knee that approaches a level with this slope has less than 10 % of its rise left.
 constexpr double max_slope = 0.2;
-constexpr double shelf_slope = 0.35;  // an L3 that translation and sharing have smeared
+// An L3 whose end is smeared by address translation and sharing.
+constexpr double shelf_slope = 0.35;
 constexpr double shelf_span = 0.405;  // ln 1.5
 constexpr double shelf_contrast = 2.0;
-constexpr double min_shelf_rise = 0.223;  // ln 1.25; less is the foot of the next knee
+constexpr double min_shelf_rise = 0.223;  // ln 1.25; a smaller rise is the foot of the next knee
 constexpr double creep_slope = 0.2;
 
-/// Returns the root mean square distance of a segment's points from a line that starts at
-/// `y_first`.
+/// Returns the root mean square distance of a segment's points from a line of slope `slope` that
+/// starts at `y_first`.
 double scatter_around(const LogCurve& curve, const Segment& segment, double y_first, double slope) {
   double sum = 0.0;
   for (std::size_t i = segment.first; i <= segment.last; ++i) {
@@ -269,13 +273,13 @@ double scatter_around(const LogCurve& curve, const Segment& segment, double y_fi
   return std::sqrt(sum / static_cast<double>(segment.count()));
 }
 
-/// Returns the line through the measured points of a segment.
+/// Returns the least-squares line through the points of a segment.
 Line line_of(const LogCurve& curve, const Segment& segment) {
   return fit_least_squares(std::span(curve.x).subspan(segment.first, segment.count()),
                            std::span(curve.y).subspan(segment.first, segment.count()));
 }
 
-/// Slope of the measured points of a segment, and its standard error at noise `sigma`.
+/// Slope of the points of a segment, and its standard error for noise `sigma`.
 struct Slope {
   double value{0.0};
   double error{0.0};
@@ -290,16 +294,16 @@ Slope slope_of(const LogCurve& curve, const Segment& segment, double sigma) {
   return {line_of(curve, segment).slope, sigma / std::sqrt(xx)};
 }
 
-/// Returns the noise of a segment's points around their line, at most `sigma`, that of the curve. A
-/// disturbed host may have three times as much noise in memory as in caches. For fewer than six
-/// points, `sigma` is used.
+/// Returns the noise of a segment's points around their line, limited to `sigma`, the noise of the
+/// whole curve. A segment can have less noise than the curve: on a disturbed host, noise in memory
+/// may be three times that in caches. For fewer than six points, returns `sigma`.
 double noise_of(const LogCurve& curve, const Segment& segment, double sigma) {
   constexpr std::size_t enough_points = 6;
   if (segment.count() < enough_points) return sigma;
   const Line line = line_of(curve, segment);
   const double y_first = line.intercept + line.slope * curve.x[segment.first];
-  // With six points and two parameters of the line, Student's distribution has 1.3 times the error
-  // of the normal distribution.
+  // With six points and a line of two parameters, the 95 % quantile of Student's t is 1.3 times
+  // that of the normal distribution.
   constexpr double few_points = 1.3;
   const auto count = static_cast<double>(segment.count());
   const double own = few_points * scatter_around(curve, segment, y_first, line.slope) *
@@ -307,8 +311,8 @@ double noise_of(const LogCurve& curve, const Segment& segment, double sigma) {
   return std::clamp(own, min_sigma, sigma);
 }
 
-/// Returns true if the slope is below `max_slope` with 95 % confidence. Noise makes shoulders and
-/// feet of soft knees look like plateaus of a few points.
+/// Returns true if the slope is at most `max_slope` with 95 % confidence. This rejects shoulders
+/// and feet of soft knees, which noise makes look like plateaus of a few points.
 bool is_surely_flat(const LogCurve& curve, const Segment& segment, double sigma) {
   const Slope slope = slope_of(curve, segment, noise_of(curve, segment, sigma));
   return std::max(0.0, slope.value) + 1.645 * slope.error <= max_slope;
@@ -327,8 +331,8 @@ bool is_plateau(const LogCurve& curve, const Segment& segment, double sigma) {
 
 enum class Towards { smaller, larger };
 
-/// Returns the rise per unit of ln size from a segment to the next one, or the slope of that one if
-/// larger. Small steps are combined until they reach another level.
+/// Returns the rise per unit of ln size from a segment to its neighbour, or the slope of the
+/// neighbour if that is larger. Small steps are combined until they reach another level.
 double steepness_beside(const LogCurve& curve, std::span<const Segment> segments, std::size_t i,
                         Towards towards) {
   const bool is_before = towards == Towards::smaller;
@@ -356,7 +360,7 @@ double steepness_beside(const LogCurve& curve, std::span<const Segment> segments
 bool is_shelf(const LogCurve& curve, std::span<const Segment> segments, std::size_t i) {
   const Segment& segment = segments[i];
   if (i == 0 || i + 1 == segments.size() || segment.count() < 3) return false;
-  // Flat segments here are too short to be plateaus.
+  // A flat segment that is not yet a plateau is too short for a shelf as well.
   if (segment.kind == SegmentKind::flat) return false;
   if (segment.slope < 0.0 || segment.slope > shelf_slope) return false;
   if (span_of(curve, segment) < shelf_span) return false;
@@ -365,7 +369,7 @@ bool is_shelf(const LogCurve& curve, std::span<const Segment> segments, std::siz
   return std::min(before, after) >= shelf_contrast * std::max(segment.slope, gentle_slope);
 }
 
-/// A line through the points of a plateau: its slope, and its heights at both ends.
+/// Line through the points of a plateau: slope, and heights at both ends.
 struct Side {
   Slope slope{};
   double y_first{0.0};
@@ -378,9 +382,9 @@ Side side_of(const LogCurve& curve, const Segment& whole, double sigma) {
           line.intercept + line.slope * curve.x[whole.last]};
 }
 
-/// Returns true for a slow step between two levels, as from an AMD GPU's cache to its memory,
-/// instead of creep: on both sides the curve is flat over a factor of 2.7, and surely much flatter
-/// than in between.
+/// Returns true if `a` and `b` are separated by a slow step, as between an AMD GPU's cache and its
+/// memory, instead of creep. Both plateaus must be flat over a factor of 2.7 in size, and the curve
+/// between them must surely be steeper by a factor of 4.
 bool is_slow_step(const LogCurve& curve, const Plateau& a, const Plateau& b, double sigma) {
   constexpr double min_span_of_side = 1.0;
   constexpr double min_contrast = 4.0;
@@ -395,14 +399,14 @@ bool is_slow_step(const LogCurve& curve, const Plateau& a, const Plateau& b, dou
   const auto is_flat = [&](const Side& side) {
     return min_contrast * (std::abs(side.slope.value) + 1.645 * side.slope.error) <= steepness;
   };
-  // The error of a fitted line at its end is twice that of its mean.
+  // The standard error of a fitted line at its end is twice that of its mean.
   const auto points = [](const Segment& side) { return static_cast<double>(side.count()); };
   const double error = 2.0 * sigma * std::sqrt(1.0 / points(near) + 1.0 / points(far));
   return rise > min_ratio + 1.645 * error && is_flat(before) && is_flat(after);
 }
 
-/// Returns the steepest slope from a plateau to the next one, over a factor of 2 in size or more,
-/// by the lines through the segments. Between sizes that are farther apart, the rise may be a step.
+/// Returns the steepest slope from plateau `a` to plateau `b`, by the lines through the segments,
+/// over at least a factor of 2 in size. Over smaller factors, noise would dominate the slope.
 double steepest_between(const LogCurve& curve, std::span<const Segment> segments, const Plateau& a,
                         const Plateau& b) {
   constexpr double window = 0.68;
@@ -426,10 +430,10 @@ double steepest_between(const LogCurve& curve, std::span<const Segment> segments
 }
 
 /// Returns true if a cache ends after plateau `a`: the plateau is flat over a factor of 2.7 in
-/// size, or a knee follows. A gentle slope is not a knee: where each unit has its own cache in
-/// addition to a shared one, part of every larger working set still hits the unit's own cache. On
-/// H200s, reads fall from 15 to 9.1 TB/s between 480 KiB and 8 MiB, with slopes from 0.1 to 0.3; at
-/// the end of the L2 the slope is at least 0.54.
+/// size, or a knee follows. A gentle slope is not a knee. If each compute unit has a private cache
+/// in addition to a shared cache, a part of every larger working set still hits the private cache.
+/// On an H200, read bandwidth falls from 15 to 9.1 TB/s between 480 KiB and 8 MiB with slopes from
+/// 0.1 to 0.3; the slope at the end of the L2 is at least 0.54.
 bool ends_before(const LogCurve& curve, std::span<const Segment> segments, const Plateau& a,
                  const Plateau& b) {
   constexpr double min_knee = 0.4;
@@ -443,7 +447,8 @@ bool ends_before(const LogCurve& curve, std::span<const Segment> segments, const
 bool are_one_level(const LogCurve& curve, const Plateau& a, const Plateau& b, double sigma,
                    SlowRise slow) {
   const double min_step = min_ratio + sigma;
-  // A level is never faster than a nearer one, so that a fall is a disturbance within one level.
+  // A level is never faster than the previous level, so that a fall is a disturbance within one
+  // level.
   if (height(curve, b) - height(curve, a) <= min_step) return true;
   if (a.is_shelf || b.is_shelf) return false;
   if (is_slow_step(curve, a, b, sigma)) return false;
@@ -453,7 +458,8 @@ bool are_one_level(const LogCurve& curve, const Plateau& a, const Plateau& b, do
   return slow == SlowRise::one_level && rise <= creep_slope * distance;
 }
 
-/// Returns true for the slow step between two levels, a ramp gentle enough to be a level itself.
+/// Returns true if segment i is the slow step between two levels. Such a ramp may be gentle enough
+/// to look like a level.
 bool is_between(const LogCurve& curve, std::span<const Segment> segments, std::size_t i,
                 double sigma) {
   if (i == 0 || i + 1 == segments.size() || segments[i].kind != SegmentKind::ramp) return false;
@@ -492,7 +498,7 @@ std::vector<Plateau> find_plateaus(const LogCurve& curve, std::span<const Segmen
       continue;
     }
     plateaus.push_back({{segments[i]}, shelf});
-    // Pooling may make the pool one with the plateau before it, and so on.
+    // After combining two plateaus, the result may form one level with the plateau before it.
     while (plateaus.size() >= 2 &&
            are_one_level(curve, plateaus[plateaus.size() - 2], plateaus.back(), sigma, slow)) {
       Plateau& into = plateaus[plateaus.size() - 2];

@@ -13,7 +13,8 @@ namespace {
 constexpr std::array views{stack_view_gsi, stack_view_all_causes, stack_view_shapley,
                            stack_view_clock};
 
-// Labels of the kernel's own work come first, then the causes in the order of GSI's figures.
+// Categories in display order: the kernel's own work, followed by the causes in the order of GSI's
+// figures.
 constexpr std::array<std::string_view, 8> categories{
     "no stall",    "compute structural", "compute data", "memory structural",
     "memory data", "synchronization",    "control",      "idle"};

@@ -25,16 +25,17 @@ std::vector<double> sorted_and_checked(std::span<const double> values) {
   return sorted;
 }
 
-/// Returns the number of smallest and of largest values outside the 95 % interval of the median; 0
-/// for fewer than six values.
+/// Returns how many of the smallest values, and as many of the largest, lie outside the 95 %
+/// interval of the median; 0 for fewer than six values.
 std::size_t outside_median(std::size_t count) {
   constexpr double tail = 0.025;
-  constexpr std::size_t many = 500;  // approximates the binomial distribution by a normal one
+  // Above this number, a normal distribution approximates the binomial distribution.
+  constexpr std::size_t many = 500;
   const auto all = static_cast<double>(count);
   if (count > many) {
     return static_cast<std::size_t>((all - 1.0 - student_t(normal_degrees) * std::sqrt(all)) / 2.0);
   }
-  double probability = std::exp2(-all);  // probability of i smaller values
+  double probability = std::exp2(-all);  // probability that i values are below the median
   double sum = 0.0;
   for (std::size_t i = 0; i < count; ++i) {
     sum += probability;
@@ -60,8 +61,8 @@ std::int64_t saturated(double whole) {
   return std::isnan(whole) ? 0 : static_cast<std::int64_t>(std::clamp(whole, -limit, limit));
 }
 
-// Cornish-Fisher expansion (Abramowitz and Stegun 26.7.5), and a table where the expansion is
-// inaccurate.
+// Uses a Cornish-Fisher expansion (Abramowitz and Stegun 26.7.5), and a table for up to 4 degrees
+// of freedom, for which the expansion is inaccurate.
 double student_t(std::size_t degrees) {
   constexpr std::array<double, 4> table{12.7062047, 4.3026527, 3.1824463, 2.7764451};
   constexpr double z = 1.959963985;
@@ -75,7 +76,8 @@ double student_t(std::size_t degrees) {
          (3.0 * z7 + 19.0 * z5 + 17.0 * z3 - 15.0 * z) / (384.0 * v * v * v);
 }
 
-// Abramowitz and Stegun 26.7.3 and 26.7.4: finite sums, since the degrees are whole numbers.
+// Uses the finite sums of Abramowitz and Stegun 26.7.3 and 26.7.4, which require whole degrees of
+// freedom.
 double two_sided_p(double t, std::size_t degrees) {
   const double distance = std::fabs(t);
   if (degrees == normal_degrees) return std::erfc(distance / std::sqrt(2.0));
@@ -156,7 +158,7 @@ Line fit_least_squares(std::span<const double> x, std::span<const double> y) {
     residual += error * error;
     total += (y[i] - mean_y) * (y[i] - mean_y);
   }
-  // A constant y has no variation to explain.
+  // A constant y has no variation that a line could explain, and counts as a perfect fit.
   line.r_squared = total > 0.0 ? 1.0 - residual / total : 1.0;
   double half = 0.0;
   if (const std::size_t degrees = x.size() - 2; degrees > 0) {
@@ -199,7 +201,8 @@ PooledMean pool_means(std::span<const double> values, std::span<const double> ha
   if (values.size() < 2 || values.size() != half_widths.size()) {
     throw std::invalid_argument("a mean of several runs needs at least two values with errors");
   }
-  // Limits of errors: a value without an error would get the whole weight, an infinite error none.
+  // Limits of errors. Without them, a value of error 0 would get the whole weight, and an infinite
+  // error would give weight 0.
   constexpr double min_error = 1e-9;
   constexpr double max_error = 1e9;
   std::vector<double> variances;

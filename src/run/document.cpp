@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reader and the writer of run documents. The reader refuses unknown keys and wrong values,
-// since a guess would change the results. fields.hpp lists the keys.
+// Reader and writer of run documents. The reader rejects unknown keys and wrong values, since a
+// guessed value would change the results. fields.hpp lists the keys.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,8 +27,8 @@ std::int64_t integer_from(const Cursor& number, std::int64_t least,
   return value;
 }
 
-/// Reads a number in the range of device quantities, so that results computed from the number stay
-/// finite.
+/// Returns a number whose magnitude is valid for device quantities, so that results computed from
+/// it stay finite. Throws RunFormatError for other numbers.
 double number_from(const Cursor& cursor) {
   const double value = cursor.number();
   if (!is_sane(value)) {
@@ -37,8 +37,8 @@ double number_from(const Cursor& cursor) {
   return value;
 }
 
-/// Reads a text and cuts one above 16 KiB, since reports need a hundred times the memory of a text.
-/// Drivers' lists of extensions have a few thousand bytes.
+/// Returns a text, truncated to 16 KiB, since reports need a hundred times the memory of a text.
+/// The longest usual texts, drivers' lists of extensions, have a few thousand bytes.
 std::string text_from(const Cursor& cursor) {
   constexpr std::size_t max_bytes = std::size_t{1} << 14U;
   std::string text = cursor.text();
@@ -64,7 +64,7 @@ void Reader::read(const Cursor& cursor, Parameters& parameters, const Limits&) {
     entries.emplace_back(std::string(name), read_named(value));
     names.push_back(name);
   });
-  // Sorting finds repeated names faster than a search for each of four thousand names.
+  // Sorting finds repeated names faster than a search for each name: an object may have 4096 names.
   std::sort(names.begin(), names.end());
   if (std::adjacent_find(names.begin(), names.end()) != names.end()) {
     cursor.refuse("each key only once");
@@ -117,7 +117,7 @@ void Reader::refuse_word(const Cursor& cursor, const std::vector<std::string_vie
 
 namespace {
 
-/// Another document of clprobe, and its purpose.
+/// Another kind of document that clprobe writes, and its purpose.
 struct OtherDocument {
   std::string_view schema;
   std::string_view what;
@@ -136,8 +136,8 @@ void refuse_other_document(std::string_view schema) {
   }
 }
 
-// Checks the schema before the keys. Messages about single unknown keys would hide that the
-// document has another schema or a newer version.
+// The schema is checked before the keys. Otherwise an error about an unknown key would hide that
+// the document has another schema or a newer version.
 void expect_known_schema(const Cursor& cursor) {
   cursor.expect_any_object();
   const Cursor name(cursor, "schema");
@@ -154,14 +154,14 @@ void expect_known_schema(const Cursor& cursor) {
 }
 
 // Limits of a document. Reports and analyses compare series and names pairwise, so that a hostile
-// file of a few MB could take hours. Runs have about 20 series and 50 names. All cases of gsi on a
-// simulated device make 10,507 findings and 1,749 names.
+// file of a few MB could take hours. A typical run has 20 series and 50 names. The largest known
+// run, all cases of gsi on a simulated device, has 10,507 findings and 1,749 names.
 constexpr std::size_t max_results = 64;
 constexpr std::size_t max_series = 256;
 constexpr std::size_t max_names = 4096;
 constexpr std::size_t max_findings = 32768;
 
-/// Returns the limit that a result exceeds; empty if it exceeds none.
+/// Returns a description of the limit that a result exceeds; empty if it exceeds none.
 std::string exceeded_limit(const ProbeResult& result) {
   std::set<std::string_view> series;
   std::set<std::string_view> names;
@@ -177,7 +177,8 @@ std::string exceeded_limit(const ProbeResult& result) {
   return fmt::format("at most {} findings", max_findings);
 }
 
-/// Refuses too many results, too large results, and a second result of a probe.
+/// Throws RunFormatError for too many results, for a result that is too large, and for a second
+/// result of the same probe.
 void check_results(const Cursor& results, const Run& run) {
   if (run.results.size() > max_results) {
     results.refuse(fmt::format("at most {} results", max_results));
@@ -203,7 +204,8 @@ Run read_run(const Cursor& cursor) {
 }  // namespace
 
 Json Writer::write(std::string_view key, double value) {
-  // nlohmann would write null, which readers cannot distinguish from "not measured".
+  // nlohmann would write null for a number that is not finite, and readers could not distinguish
+  // that from "not measured".
   if (!std::isfinite(value)) throw std::invalid_argument(fmt::format("{} is not finite", key));
   return value;
 }

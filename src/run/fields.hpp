@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of a run document. tools/schema describes them.
+// The keys of a run document. tools/schema writes their description.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,11 @@
 
 namespace clprobe::json {
 
-/// Maximum number of parallel units of any kind: products of two such numbers fit 64 bits.
+/// Maximum number of parallel units of any kind. The limit ensures that the product of two such
+/// numbers fits 64 bits.
 inline constexpr std::int64_t max_parallel = std::int64_t{1} << 20U;
 inline constexpr std::int64_t max_sub_group = std::int64_t{1} << 16U;
-/// Maximum rate of a clock. A counter at 1 GHz has 1 tick per ns.
+/// Maximum rate of a clock, in ticks per ns. A counter at 1 GHz has 1 tick per ns.
 inline constexpr double max_ticks_per_ns = 1e6;
 
 template <>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON values with their paths, a parser that refuses text which nlohmann's would quietly accept,
-// and a compact layout.
+// JSON values with their paths, a parser that rejects text which nlohmann's parser would silently
+// accept, and a compact layout.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace clprobe::json {
 namespace {
 
-// Maximum number of characters of a value in a message, which is one line.
+// Maximum number of characters of a value in an error message, which must fit on one line.
 constexpr std::size_t shown_characters = 40;
 
 // Returns an untrusted string as a JSON string in ASCII, safe for a terminal.
@@ -133,13 +133,14 @@ const Json& Cursor::object() const {
 
 namespace {
 
-// Maximum line length: a sample with two clocks and a checksum, or a finding with its interval and
-// role, fits on a line.
+// Maximum length of a line, in columns. A sample with two clocks and a checksum fits, and so does a
+// finding with interval and role.
 constexpr std::size_t line_columns = 240;
 
-/// Builds the document from the parser's events, in time linear in the text. nlohmann's own filter
-/// searches all siblings for each key and at each end of an object, and keeps the last of equal
-/// keys. This class refuses equal keys, and reports the path of an error.
+/// Builds the document from the parser's events, in time linear in the text. nlohmann's own builder
+/// takes longer, since it searches all siblings for each key and at each end of an object. It also
+/// keeps the last of two equal keys. This class rejects equal keys, and reports the path of an
+/// error.
 class Builder {
  public:
   bool null() { return add(nullptr); }
@@ -148,7 +149,7 @@ class Builder {
   bool number_unsigned(Json::number_unsigned_t value) { return add(value); }
   bool number_float(Json::number_float_t value, const std::string& /*text*/) { return add(value); }
   bool string(std::string& value) { return add(std::move(value)); }
-  static bool binary(Json::binary_t& /*value*/) { return false; }  // JSON text has none
+  static bool binary(Json::binary_t& /*value*/) { return false; }  // JSON text has no binary values
   bool start_object(std::size_t /*size*/) { return open(Json::object()); }
   bool start_array(std::size_t /*size*/) { return open(Json::array()); }
   bool end_object() { return close(); }
@@ -179,8 +180,8 @@ class Builder {
     std::string path;
     for (const OpenValue& each : open_) {
       if (each.value->is_array()) {
-        // An open value already counts as an element of its parent. The value that is being read
-        // does not.
+        // An open array or object is already an element of its parent. The value that is being read
+        // is not yet an element.
         path += fmt::format("[{}]", each.value->size() - (&each == &open_.back() ? 0 : 1));
       } else if (!each.keys.empty()) {
         path += path_step(each.key);
@@ -195,8 +196,8 @@ class Builder {
   }
 
  private:
-  /// An array or object that is still open. The pointer stays valid, since the parent gets no other
-  /// member meanwhile.
+  /// An array or object whose end was not yet read. The pointer stays valid, since the parent gets
+  /// no new member until then.
   struct OpenValue {
     Json* value;
     std::string key{};
@@ -219,7 +220,7 @@ class Builder {
       auto& elements = last.value->get_ref<Json::array_t&>();
       return &elements.emplace_back(std::move(value));
     }
-    // Appends without a search, since the key is new.
+    // The key is known to be new, so that no search is needed.
     std::vector<std::pair<const std::string, Json>>& members =
         last.value->get_ref<Json::object_t&>();
     return &members.emplace_back(last.key, std::move(value)).second;
@@ -258,7 +259,7 @@ class Builder {
                              before.size() - line_start + 1));
 }
 
-/// A value as text of one or more lines.
+/// Text of a value, on one or more lines.
 struct LaidOut {
   std::string text{};
   bool is_one_line{true};
@@ -279,7 +280,8 @@ std::string join(const Json& value, const std::vector<LaidOut>& parts, const std
   return text;
 }
 
-/// Lays out every member once, bottom-up, so that deep values are not written again for each level.
+/// Returns the layout of a value. Each member is laid out once, bottom-up, so that deep values are
+/// not written again at each level.
 LaidOut lay_out(const Json& value, std::size_t indent) {
   const auto fits = [&](const std::string& text) { return text.size() + indent <= line_columns; };
   const auto is_nested = [](const Json& each) { return each.is_structured() && !each.empty(); };

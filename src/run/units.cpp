@@ -15,7 +15,8 @@ namespace {
 
 constexpr double kibi = 1024.0;
 
-/// Returns the number of bytes in a unit, in lower case: "kib" or "k", "kb", "b" or nothing.
+/// Returns the number of bytes in a unit that is given in lower case: "k", "kib", "kb", "b" or the
+/// empty string; nothing for another unit.
 std::optional<double> bytes_in(std::string_view unit) {
   const std::size_t prefix =
       unit.empty() ? std::string_view::npos : std::string_view("kmgt").find(unit.front());
@@ -26,13 +27,14 @@ std::optional<double> bytes_in(std::string_view unit) {
   return rest == "b" ? std::optional(std::pow(1e3, power)) : std::nullopt;
 }
 
-/// A unit of a quantity, as a multiple of the base unit.
+/// A unit for display, as a multiple of the base unit.
 struct UnitScale {
   double factor;
   const char* name;
 };
 
-/// Formats a value in the first unit that it reaches, in the last one if it reaches none.
+/// Returns the value in the first unit of `scales` that it reaches; in the last unit if it reaches
+/// none.
 std::string format_scaled(double value, std::span<const UnitScale> scales) {
   const auto found = std::ranges::find_if(
       scales, [&](const UnitScale& each) { return std::fabs(value) >= 0.9995 * each.factor; });
@@ -53,7 +55,7 @@ std::optional<Bytes> parse_bytes(std::string_view text) {
   const std::optional<double> unit = bytes_in(word);
   if (!unit) return std::nullopt;
   const double count = number * *unit;
-  constexpr double limit = 9.2e18;  // below 2^63, so that the conversion is defined
+  constexpr double limit = 9.2e18;  // below 2^63, so that the conversion to an integer is defined
   if (count > limit || count != std::floor(count)) return std::nullopt;
   return Bytes{static_cast<std::uint64_t>(count)};
 }
@@ -61,11 +63,12 @@ std::optional<Bytes> parse_bytes(std::string_view text) {
 std::string format_number(double value) {
   const double magnitude = std::fabs(value);
   if (magnitude == 0.0) return "0";
-  // Rounding to three digits shows 0.9996 as 1.00, which has a digit before the point.
+  // Values are rounded to three digits: 0.9996 is shown as 1.00, which has a digit before the
+  // point.
   constexpr double half_a_digit = 1.0005;
   if (!std::isfinite(magnitude * half_a_digit)) return fmt::format("{}", value);
   const int digits_before = static_cast<int>(std::floor(std::log10(magnitude * half_a_digit))) + 1;
-  // Larger numbers have an exponent instead of many zeros.
+  // Numbers of 1e15 and more are shown with an exponent instead of many zeros.
   constexpr int max_digits = 15;
   if (digits_before > max_digits) return fmt::format("{:.2e}", value);
   return fmt::format("{:.{}f}", value, std::clamp(3 - digits_before, 0, 12));

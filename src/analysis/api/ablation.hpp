@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a kernel's time, measured by builds without causes of waiting.
+// The shares of a kernel's time by cause, measured with builds that lack some causes of waiting.
 //
-// Each factor is a change that removes one cause and keeps the instructions. All 2^k builds are
-// timed. The Shapley value of a factor is its saving, averaged over all orders of removing the
-// factors, so that the values add up to T(none) - T(all). Some factors can only be removed after
-// another: a load accesses the second cache once it no longer accesses main memory. Then only
-// orders that respect this count, and sets that occur in no such order need no build. Pure.
+// A factor is a change that removes one cause of waiting and keeps the instructions. All 2^k
+// combinations of k factors are built and timed. The Shapley value of a factor is the time that
+// removing it saves, averaged over all orders of removing the factors. The values add up to T(none)
+// - T(all).
 //
-// Sources: Shapley, A value for n-person games, 1953; Faigle, Kern, The Shapley value for
+// Some factors can only be removed after another factor. For example, loads access the second cache
+// only once they no longer access main memory. Only orders that respect this rule count, and sets
+// of factors that occur in no such order need no build. All functions are pure.
 // cooperative games under precedence constraints, 1992; Fields, Bodik, Hill, Newburn, Using
 // interaction costs for microarchitectural bottleneck analysis, MICRO 2003.
 #pragma once
@@ -26,7 +27,7 @@ namespace clprobe {
 /// Maximum number of factors: 2^5 = 32 builds per kernel.
 inline constexpr std::size_t max_factors = 5;
 
-/// A build of the kernel. Bit i of `idealised`: factor i is removed.
+/// A build of the kernel. Bit i of `idealised` is set if factor i is removed.
 struct AblationBuild {
   std::uint32_t idealised{0};
   Visits visits_ns{};
@@ -35,10 +36,11 @@ struct AblationBuild {
 struct AblationOptions {
   int resamples{1000};
   std::uint64_t seed{1};
-  /// Bit j of the i-th entry: factor i can be removed only after factor j. Empty: any order.
+  /// Bit j of element i is set if factor i can be removed only after factor j. Empty: any order.
   std::vector<std::uint32_t> needs{};
-  /// True if visits with the same index belong to one pass. Effects common to a pass, such as a
-  /// slow clock, then add no noise to differences. Requires equal numbers of visits of all builds.
+  /// True if visits with the same index belong to one pass over all builds. Effects that a whole
+  /// pass shares, such as a slow clock, then cancel in differences. Requires the same number of
+  /// visits for every build.
   bool are_rounds{false};
 };
 
@@ -46,22 +48,23 @@ struct Cost {
   double ns{0.0};
   Interval interval{};
   double sigma_ns{0.0};     ///< standard deviation by bootstrap
-  bool is_resolved{false};  ///< true if the value is farther than two sigma from 0
+  bool is_resolved{false};  ///< true if |ns| exceeds two times `sigma_ns`
 };
 
 struct Ablation {
   Cost none{};  ///< T(none): the unmodified kernel
   Cost all{};   ///< T(all): the unattributed remainder, which no factor accounts for
-  /// Shapley values by factor. Their sum is none.ns - all.ns.
+  /// Shapley value of each factor. The sum of all values is none.ns - all.ns.
   std::vector<Cost> factors{};
-  /// Interaction costs of pairs, cost(ij) - cost(i) - cost(j), with the factors that both require
-  /// removed. Above 0: the costs overlap, and only removing both saves the time. Below 0: removing
-  /// one also removes a part of the other. Symmetric; 0 on the diagonal and if one factor requires
-  /// the other.
+  /// Interaction cost of each pair of factors, cost(ij) - cost(i) - cost(j). Factors that i or j
+  /// require are removed in all builds. Above 0: the costs overlap, and only removing i and j
+  /// together saves the time. Below 0: removing one factor also removes a part of the other
+  /// factor's cost. Symmetric; 0 on the diagonal and for pairs in which one factor requires the
+  /// other.
   std::vector<std::vector<Cost>> interactions{};
 };
 
-/// Error of an incomplete set of builds: "build 5 of 8 is missing", or has no samples.
+/// Error of an incomplete set of builds: "build 5 of 8 is missing", or a build without samples.
 class AblationError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -70,18 +73,18 @@ class AblationError : public std::runtime_error {
 /// Returns true if some order removes exactly the factors of `set`.
 bool is_reachable(std::uint32_t set, std::span<const std::uint32_t> needs);
 
-/// Attributes the time of a kernel to its factors. `builds` in any order contain each reachable one
-/// of the 2^factors sets once, with at least one sample; other sets are ignored. Intervals and
-/// sigmas come from a percentile bootstrap over the visits of each build. Throws AblationError.
+/// Attributes the time of a kernel to its factors. `builds` contains each reachable subset of the
+/// factors once, in any order, with at least one sample. Unreachable subsets are ignored. Intervals
+/// and sigmas come from a percentile bootstrap over the visits of each build. Throws AblationError.
 Ablation attribute_time(std::span<const AblationBuild> builds, std::size_t factors,
                         const AblationOptions& options = {});
 
-/// Returns the time saved from the first set of launches to the second. Equal numbers of visits are
-/// treated as passes.
+/// Returns the time saved from the launches `before_ns` to the launches `after_ns`. If the numbers
+/// of visits are equal, visits with the same index are treated as one pass.
 Cost find_gain(const Visits& before_ns, const Visits& after_ns, AblationOptions options = {});
 
-/// Returns the exact Shapley values of k = log2(size) factors, over all reachable sets.
-/// `times[set]` is the time without the factors of `set`.
+/// Returns the exact Shapley values of k = log2(times.size()) factors, over all reachable sets.
+/// `times[set]` is the time with the factors of `set` removed.
 std::vector<double> shapley_values(std::span<const double> times,
                                    std::span<const std::uint32_t> needs = {});
 

@@ -16,45 +16,47 @@ struct Interval {
   friend bool operator==(const Interval&, const Interval&) = default;
 };
 
-/// Converts a whole number to an integer: limited to 2^53 in magnitude, and 0 for NaN. A cast of
-/// such values is undefined.
+/// Returns a whole number as an integer: limited to 2^53 in magnitude, and 0 for NaN. A plain cast
+/// of NaN or of a too large value would be undefined behaviour.
 std::int64_t saturated(double whole);
 
-/// Returns the median; of an even number of values, the mean of the two middle ones.
+/// Returns the median; for an even number of values, the mean of the two middle values.
 double median(std::span<const double> values);
 
 /// Returns the 95 % interval of the median by the order statistics of the sign test, for any
-/// distribution. For fewer than six values: from the smallest to the largest.
+/// distribution. For fewer than six values, the interval is from the smallest to the largest value.
 Interval median_interval(std::span<const double> values);
 
-/// Returns a quantile by linear interpolation (Hyndman and Fan's type 7). `q` is in [0, 1].
+/// Returns the quantile `q` by linear interpolation (Hyndman and Fan's type 7). `q` is in [0, 1].
 double quantile(std::span<const double> values, double q);
 
-/// Returns the mean of at least one value.
+/// Returns the mean. Requires at least one value.
 double mean(std::span<const double> values);
 
 /// Returns the sample standard deviation; 0 for fewer than two values.
 double standard_deviation(std::span<const double> values);
 
-/// Returns 1.4826 x the median absolute deviation: the standard deviation of normal data.
+/// Returns 1.4826 times the median absolute deviation, which estimates the standard deviation of
+/// normal data.
 double scaled_mad(std::span<const double> values);
 
 /// Degrees of freedom treated as infinite.
 inline constexpr std::size_t normal_degrees = 0;
 
-/// Returns the 97.5 % quantile of Student's t; of the normal distribution for `normal_degrees`.
+/// Returns the 97.5 % quantile of Student's t; for `normal_degrees`, that of the normal
+/// distribution.
 double student_t(std::size_t degrees);
 
-/// Returns the two-sided probability of a Student's t at least as far from 0 as `t`; of the normal
-/// distribution for `normal_degrees`.
+/// Returns the two-sided probability that Student's t is at least as far from 0 as `t`; for
+/// `normal_degrees`, the probability by the normal distribution.
 double two_sided_p(double t, std::size_t degrees);
 
 struct Line {
   double slope{0.0};
   double intercept{0.0};
   double r_squared{0.0};
-  /// 95 % interval from the residuals by Student's t. Two points have no residuals; the intervals
-  /// are then the values themselves.
+  /// 95 % intervals from the residuals by Student's t. For two points, which leave no residuals,
+  /// each interval is its value.
   Interval slope_interval{};
   Interval intercept_interval{};
 };
@@ -70,10 +72,10 @@ struct PooledMean {
   std::size_t degrees{0};  ///< degrees of freedom of Student's t for the interval
 };
 
-/// Returns the mean by a random-effects model: variance between runs by DerSimonian and Laird
-/// (1986), interval by Hartung and Knapp (2001) with Student's t, at least as wide as the runs' own
-/// errors require (Röver, Knapp and Friede 2015). `half_widths` are those of the runs' 95 %
-/// intervals. Requires at least two values.
+/// Returns the mean by a random-effects model. The variance between runs is that of DerSimonian and
+/// Laird (1986). The interval is that of Hartung and Knapp (2001) with Student's t, at least as
+/// wide as the errors of the runs require (Röver, Knapp and Friede 2015). `half_widths` are the
+/// half-widths of the runs' 95 % intervals. Requires at least two values.
 PooledMean pool_means(std::span<const double> values, std::span<const double> half_widths);
 
 }  // namespace clprobe

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of fields: one list per type gives the reader and the writer of its JSON object. The writer
-// keeps the order of the list.
+// Lists of fields. One list per type defines the reader and the writer of the type's JSON object.
+// The writer keeps the order of the list.
 #pragma once
 
 #include <array>
@@ -21,8 +21,8 @@
 
 namespace clprobe::json {
 
-/// Range of a number: an integer lies from `least` to `most`, another number from `low` to `high`.
-/// Without a `most`, a natural number has no range.
+/// Range of a number, ends included: `least` to `most` for integers, `low` to `high` for other
+/// numbers. A natural number without a `most` has no upper limit.
 struct Limits {
   int least{0};
   std::int64_t most{std::numeric_limits<std::int64_t>::max()};
@@ -30,7 +30,8 @@ struct Limits {
   double high{max_magnitude};
 };
 
-/// A key and its member. An optional key is left out if the member has its default value.
+/// A key of a JSON object, and the member that stores its value. The writer omits an optional key
+/// if the member has its default value.
 template <typename Class, typename Member>
 struct Field {
   std::string_view key;
@@ -62,7 +63,8 @@ constexpr Field<Class, Member> if_any(std::string_view key, Member Class::*membe
   return {.key = key, .member = member, .is_optional = true};
 }
 
-/// A key with a constant value, which identifies the document. The reader checks it first.
+/// A key with a constant value, which identifies the kind of document. The reader checks this key
+/// first.
 template <typename Value>
 struct Fixed {
   std::string_view key;
@@ -76,7 +78,7 @@ inline constexpr bool is_fixed = false;
 template <typename Value>
 inline constexpr bool is_fixed<Fixed<Value>> = true;
 
-/// The fields of a type: specialisations have a tuple `list`, and for the schema the type's `name`.
+/// Fields of a type. Each specialisation has a tuple `list`, and a `name` for the schema.
 template <typename T>
 struct Fields;
 
@@ -98,7 +100,8 @@ constexpr void for_each_field(Visit visit) {
   std::apply([&](const auto&... each) { (visit(each), ...); }, Fields<T>::list);
 }
 
-/// Reads values by their types. Throws RunFormatError with the path and the expected value.
+/// Reader of values by their types. Its functions throw RunFormatError with the path and the
+/// expected value.
 class Reader {
  public:
   template <HasFields T>
@@ -123,7 +126,7 @@ class Reader {
     value = *known;
   }
   static void read(const Cursor& cursor, Parameters& parameters, const Limits& = {});
-  /// Cuts a text that is longer than 16 KiB.
+  /// Reads a text, and truncates it to 16 KiB.
   static void read(const Cursor& cursor, std::string& value, const Limits& = {});
   static void read(const Cursor& cursor, bool& value, const Limits& = {});
   static void read(const Cursor& cursor, double& value, const Limits& limits = {});
@@ -144,7 +147,7 @@ class Reader {
   static void read_field(const Cursor&, const Fixed<Value>&, Class&) {}
 };
 
-/// Writes values by their types. Errors name the `key`.
+/// Writer of values by their types. Its error messages name the `key`.
 class Writer {
  public:
   template <typename T>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a run document as JSON values. The worker's protocol uses the same values.
+// JSON values of run documents. The protocol of the worker process uses the same values.
 #pragma once
 
 #include <algorithm>
@@ -16,16 +16,17 @@ namespace clprobe::json {
 
 using Json = nlohmann::ordered_json;
 
-/// Maximum number of members of an object. A driver's report, the largest object of a run, has
-/// about 60. nlohmann's parser searches all members for each new one, so that a million members
-/// would take hours.
+/// Maximum number of members of an object. The largest object of a run, the driver's report, has
+/// about 60 members. nlohmann's parser searches all members for each new member, so that parsing a
+/// million members would take hours.
 inline constexpr std::size_t max_members = 4096;
 
-/// Returns the step of a path to a key: ".key", or ["k\ney"] if the key is no plain word.
+/// Returns the text that a key adds to a path: ".key", or ["k
+/// ey"] if the key is not a plain word.
 std::string path_step(std::string_view key);
 
-/// A JSON value, or a missing value, with its path. The path is a chain of parents, which becomes
-/// text only in an error. A cursor must not outlive its parent.
+/// A JSON value and its path. The value may be missing. The path is a chain of parents and is
+/// formatted only for an error message. A cursor must not outlive its parent.
 class Cursor {
  public:
   Cursor() = default;  ///< a missing value without a path
@@ -37,8 +38,8 @@ class Cursor {
   [[nodiscard]] bool is_whole() const { return value_ != nullptr && value_->is_number_integer(); }
   [[nodiscard]] bool is_number() const { return value_ != nullptr && value_->is_number(); }
   void expect_any_object() const { static_cast<void>(object()); }
-  /// Returns the members called `keys`, some of which may be missing. Refuses an object with other
-  /// members.
+  /// Returns a cursor for each of `keys`; a missing member gives a missing value. Throws
+  /// RunFormatError if the object has other members.
   template <std::size_t count>
   [[nodiscard]] std::array<Cursor, count> members(
       const std::array<std::string_view, count>& keys) const;
@@ -54,10 +55,11 @@ class Cursor {
   /// Calls `visit(cursor)` for each element of an array.
   template <typename Visit>
   void for_each_element(Visit visit) const;
-  /// Number of elements of an array; 0 for another value.
+  /// Returns the number of elements of an array; 0 for other values.
   [[nodiscard]] std::size_t size_hint() const;
 
-  /// Throws RunFormatError: "results[0].points[3].samples: expected an array, found nothing".
+  /// Throws RunFormatError with the path and the value: "results[0].points[3].samples: expected an
+  /// array, found nothing".
   [[noreturn]] void refuse(std::string_view expected) const;
 
  private:
@@ -72,8 +74,8 @@ class Cursor {
 
   const Json* value_{nullptr};
   const Cursor* parent_{nullptr};
-  std::string_view key_{};  // for members of an object
-  std::size_t index_{0};    // for elements of an array
+  std::string_view key_{};  // key of the value, for members of an object
+  std::size_t index_{0};    // index of the value, for elements of an array
 };
 
 template <typename Visit>
@@ -101,27 +103,28 @@ std::array<Cursor, count> Cursor::members(const std::array<std::string_view, cou
   return found;
 }
 
-/// Encodes a part of a document. Throws std::invalid_argument when a number is not finite.
+/// Returns a part of a document as JSON. Throws std::invalid_argument if a number is not finite.
 template <typename T>
 Json encode(const T& value);
 
-/// Decodes the result of `encode`. Throws RunFormatError with the path within `value`.
+/// Returns the value that `encode` wrote as JSON. Throws RunFormatError with the path within
+/// `value`.
 template <typename T>
 T decode(const Json& value);
 
-/// Maximum nesting of a document. An array of runs needs 8 levels.
+/// Maximum nesting of a document. An array of runs needs 8 levels of nesting.
 inline constexpr std::size_t deepest_nesting = 16;
 
-/// Parses text. Throws RunFormatError for invalid or truncated JSON, a repeated key, too deep
-/// nesting, or a number that is not finite.
+/// Returns the parsed text. Throws RunFormatError for invalid or truncated JSON, a repeated key,
+/// nesting deeper than `deepest_nesting`, or a number that is not finite.
 Json parse(std::string_view text);
 
-/// Writes one line of ASCII, so that a driver's string cannot send an escape sequence to a
-/// terminal. Invalid UTF-8 becomes U+FFFD.
+/// Returns the value as one line of ASCII, so that a driver's string cannot send an escape sequence
+/// to a terminal. Invalid UTF-8 becomes U+FFFD.
 std::string one_line(const Json& value);
 
-/// Writes ASCII over several lines and ends with a newline. A value that fits on a line is one
-/// line, so that diffs show whole samples.
+/// Returns the value as lines of ASCII that end with a newline. A value that fits on one line is
+/// not split, so that diffs show whole samples.
 std::string many_lines(const Json& value);
 
 }  // namespace clprobe::json
