@@ -16,17 +16,17 @@
 namespace clprobe {
 namespace {
 
-// Tolerance for the ends of levels. The two probes access sets in different orders, which fills the
-// sets of a cache differently.
+// Maximum ratio of two ends that count as one. The two probes access the working set in different
+// orders, which fills the cache sets differently.
 constexpr double end_margin = 1.25;
-// Ratio of sizes at which a cache serves almost nothing of the larger set.
+// Ratio of working set to cache size at which the cache serves almost no accesses.
 constexpr double far_beyond = 2.0;
 
-/// One level of a memory, as a probe found it.
+/// One level of a memory, according to one probe.
 struct FoundLevel {
   Finding value{};
-  std::optional<Interval> end{};  ///< bracket of its capacity
-  double capacity{0.0};           ///< in bytes, with an `end`
+  std::optional<Interval> end{};  ///< bracket of the level's capacity, if known
+  double capacity{0.0};           ///< capacity in bytes; valid if `end` is known
 };
 
 struct LevelList {
@@ -34,10 +34,11 @@ struct LevelList {
   std::string_view probe{};
   SharedQuantity what{};
   std::vector<FoundLevel> levels{};
-  double measured_to{std::numeric_limits<double>::infinity()};  ///< bytes
+  /// Largest measured working set in bytes, if no level end was reached.
+  double measured_to{std::numeric_limits<double>::infinity()};
 };
 
-/// Returns the interval of a finding, or its value as both ends.
+/// Returns the interval of a finding; without an interval, the value as both ends.
 Interval interval_of(const Finding& finding) {
   return {finding.low.value_or(*finding.value), finding.high.value_or(*finding.value)};
 }
@@ -50,7 +51,8 @@ const Finding* find_level(const ProbeResult& result, std::string_view name, std:
   return found == result.findings.end() ? nullptr : &*found;
 }
 
-/// Returns the name of the probe's findings of a quantity of the same series; empty without one.
+/// Returns the name of the probe's findings of the quantity `wanted` for the series of `what`;
+/// empty if the probe declares none.
 std::string_view finding_name(const ProbeQuantities& probe, const SharedQuantity& what,
                               Quantity wanted) {
   for (const SharedQuantity& each : probe.quantities) {
@@ -64,7 +66,8 @@ LevelList levels_of(ProbeResult& result, const ProbeQuantities& probe, const Sha
   const std::string_view capacity = finding_name(probe, what, Quantity::capacity);
   for (const Finding& each : result.findings) {
     if (each.series != what.series) continue;
-    // Without a reached end, the low end is the largest measured set.
+    // If the run did not reach the end of a level, the low end of its capacity is the largest
+    // measured working set.
     if (each.name == capacity && !each.value && each.low) list.measured_to = *each.low;
     if (each.name != what.finding || !each.value || is_at_one_size(each)) continue;
     FoundLevel level{each, {}};
@@ -81,7 +84,7 @@ LevelList levels_of(ProbeResult& result, const ProbeQuantities& probe, const Sha
   return list;
 }
 
-/// Returns all findings of a quantity, by series.
+/// Returns all findings of a quantity: one list of levels per series.
 std::vector<LevelList> all_levels_of(Run& run, std::span<const ProbeQuantities> all,
                                      Quantity quantity) {
   std::vector<LevelList> lists;
@@ -100,7 +103,7 @@ std::vector<LevelList> all_levels_of(Run& run, std::span<const ProbeQuantities> 
 
 double middle_of(const Interval& interval) { return std::sqrt(interval.low * interval.high); }
 
-/// Returns a size that surely belongs to a level.
+/// Returns a working-set size that surely belongs to level `number`.
 double size_within(const LevelList& list, std::size_t number) {
   const std::optional<Interval>& end = list.levels[number].end;
   const bool is_first = number == 0 || !list.levels[number - 1].end;
@@ -110,7 +113,7 @@ double size_within(const LevelList& list, std::size_t number) {
   return std::isinf(last) ? before * far_beyond : std::sqrt(before * last);
 }
 
-/// Returns true if the sizes of a level are known.
+/// Returns true if the range of working sets of level `number` is known at one end.
 bool is_placed(const LevelList& list, std::size_t number) {
   return list.levels[number].end || (number > 0 && list.levels[number - 1].end);
 }
@@ -122,8 +125,8 @@ const FoundLevel& level_at(const LevelList& list, double size) {
   return found == list.levels.end() ? list.levels.back() : *found;
 }
 
-/// Returns the latency level that matches a bandwidth level; null if unknown. Imported levels match
-/// by their numbers, since another tool may not report where bandwidth levels end.
+/// Returns the latency level that matches a bandwidth level; null if unknown. Levels of an imported
+/// run are matched by number, since another tool may not report where bandwidth levels end.
 const FoundLevel* matching_level(const LevelList& bandwidth, std::size_t number,
                                  const LevelList& latency, bool is_imported) {
   if (is_placed(bandwidth, number)) return &level_at(latency, size_within(bandwidth, number));
@@ -134,7 +137,7 @@ const FoundLevel* matching_level(const LevelList& bandwidth, std::size_t number,
   return found == latency.levels.end() ? nullptr : &*found;
 }
 
-/// Returns bandwidth times latency.
+/// Returns bandwidth times latency: the bytes in flight by Little's law.
 Finding implied_by(const Finding& rate, const Finding& time, std::string_view name) {
   const Interval rates = interval_of(rate);
   const Interval times = interval_of(time);
@@ -155,7 +158,8 @@ bool is_near(const Interval& a, const Interval& b, double margin) {
 
 std::int64_t whole(double bytes) { return static_cast<std::int64_t>(std::llround(bytes)); }
 
-/// Returns the warning about the end of a bandwidth level; nothing if a latency level ends there.
+/// Returns the warning that a bandwidth level ends at a size at which no latency level ends;
+/// nothing if a latency level ends there.
 std::optional<Warning> warning_about(const LevelList& bandwidth, const FoundLevel& level,
                                      const LevelList& latency) {
   const Interval& end = *level.end;
@@ -216,8 +220,7 @@ std::string_view made_name(std::span<const ProbeQuantities> all, const LevelList
   return {};
 }
 
-/// Returns the smallest working set with a measured bandwidth; nothing for a document without
-/// points.
+/// Returns the smallest working set with a measured bandwidth; nothing for a run without points.
 std::optional<double> smallest_set(const LevelList& bandwidth) {
   std::optional<double> smallest;
   for (const Point& point : bandwidth.result->points) {
@@ -228,7 +231,7 @@ std::optional<double> smallest_set(const LevelList& bandwidth) {
   return smallest;
 }
 
-/// Adds the latency ends inside bandwidth levels, the last one of each level.
+/// Adds to each bandwidth level the end of the last latency level that lies inside it.
 void add_latency_ends(const LevelList& bandwidth, const LevelList& latency, std::string_view name) {
   const std::optional<double> smallest = smallest_set(bandwidth);
   if (!smallest || name.empty()) return;

@@ -25,24 +25,27 @@
 namespace clprobe {
 namespace {
 
-/// The levels of a series in which two runs disagree, as one finding of each run.
+/// Levels of one series in which two runs differ, combined to one finding per run.
 struct LevelSets {
   ComparedFinding baseline{};
   ComparedFinding other{};
   /// `different` if the curves differ at the sizes of a level that one run lacks. `unclear` if the
-  /// same curve was only split into other levels.
+  /// curves agree and only their division into levels differs.
   Judgement judgement{};
-  std::set<int> touched{};  ///< baseline's levels without a counterpart, or next to such a level
+  /// Numbers of baseline levels without a counterpart, and of their neighbours.
+  std::set<int> touched{};
 };
 
-// Curves with a smaller ratio at the sizes of a level may only have been split differently.
+// Minimum ratio of two curves at the sizes of a level. Below this ratio, the curves may only have
+// been divided into different levels.
 constexpr double min_factor = 1.25;
 
-/// Returns true if the run without the level measured its sizes, and found other times at all of
-/// them.
+/// Returns true if the run `without` the level measured the sizes of the level, and all times at
+/// these sizes differ from the run `with` the level.
 bool is_surely_absent(const ComparedResult& with, const ComparedResult& without,
                       const Finding& level, std::size_t& points) {
-  // Six points differ in the same direction by chance with probability 2 / 2^6 = 3 % (sign test).
+  // Six points differ in the same direction by chance with a probability of 2 / 2^6 = 3 % (sign
+  // test).
   constexpr std::size_t min_points = 6;
   const ComparedCurve* const there = sized_curve(with, level.series);
   const ComparedCurve* const here = sized_curve(without, level.series);
@@ -62,7 +65,8 @@ ComparedFinding levels_finding(std::string_view series, std::size_t count) {
   return compared;
 }
 
-/// Returns "level 2 only in this run", "levels 1 and 3 only in the baseline".
+/// Returns the text about levels of one run: "level 2 only in this run", "levels 1 and 3 only in
+/// the baseline".
 std::string lone_levels_text(const std::set<int>& numbers, std::string_view run) {
   std::string text;
   for (const int number : numbers) {
@@ -107,7 +111,7 @@ Judgement judge_sets(const ComparedResult& baseline, const ComparedResult& other
   return judged;
 }
 
-/// Returns the series of `maps` with levels that have no counterpart.
+/// Returns the series of `maps` in which a level has no counterpart.
 std::vector<LevelSets> differing_levels(const ComparedResult& baseline, const ComparedResult& other,
                                         const LevelMaps& maps) {
   std::vector<LevelSets> found;
@@ -141,14 +145,14 @@ std::vector<LevelSets> differing_levels(const ComparedResult& baseline, const Co
   return found;
 }
 
-/// Returns true for a time or a bandwidth in any unit, which distinguishes levels.
+/// Returns true for a time or a bandwidth in any unit, by which levels can be distinguished.
 bool is_speed(const Finding& finding) {
   constexpr std::array units{"seconds", "cycles", "bytes_per_second", "bytes_per_cycle"};
   return std::ranges::find(units, finding.unit) != units.end();
 }
 
 /// Returns true if the baseline's finding describes the end of a level whose next level differs in
-/// the other run. The time of a level does not depend on its neighbours.
+/// the other run. Times of a level are excluded, since they do not depend on neighbouring levels.
 bool rests_on_differing(const Finding& finding, const std::vector<LevelSets>& sets) {
   if (!finding.level || is_speed(finding)) return false;
   return std::ranges::any_of(sets, [&](const LevelSets& each) {
@@ -156,8 +160,8 @@ bool rests_on_differing(const Finding& finding, const std::vector<LevelSets>& se
   });
 }
 
-/// Returns the first finding of the series without a value, whose reason explains the missing
-/// series; null if another finding has a value.
+/// Returns the first finding of a series without any value; its reason explains why the series is
+/// missing. Returns null if a finding of the series has a value.
 const Finding* lost_series(const ComparedResult& result, std::string_view series) {
   const Finding* lost = nullptr;
   for (const ComparedFinding& each : result.findings) {
@@ -168,21 +172,22 @@ const Finding* lost_series(const ComparedResult& result, std::string_view series
   return lost;
 }
 
-/// Returns true if a finding's series is this curve's name, or begins with that name and a blank,
-/// as "load-throughput 4 B".
+/// Returns true if the series of a finding is the series of `curve`, or begins with its name and a
+/// blank, as "load-throughput 4 B" does.
 bool is_about(std::string_view series, const ComparedCurve& curve) {
   if (!series.starts_with(curve.series)) return false;
   return series.size() == curve.series.size() || series[curve.series.size()] == ' ';
 }
 
-/// Returns the timer of the curve behind a series' findings; empty if unknown.
+/// Returns the timer of the curve from which the findings of a series are derived; empty if
+/// unknown.
 std::string timer_of(const ComparedResult& result, std::string_view series) {
   const auto curve =
       std::ranges::find_if(result.curves, [&](const auto& each) { return is_about(series, each); });
   return curve == result.curves.end() ? "" : curve->settings.text_or("timer", "");
 }
 
-/// Findings of one probe that cannot be compared, and the row that replaces them.
+/// The findings of one probe that cannot be compared, and the row that replaces their rows.
 class Unresolved {
  public:
   struct Cell {
@@ -191,10 +196,11 @@ class Unresolved {
     Judgement judgement{};
   };
 
-  /// `kind`: name of the findings in the plural. `why`: text after "3 of 7 ... are unclear: ".
+  /// `kind` is the name of the findings in the plural. `why` is the text that follows "3 of 7 ...
+  /// are unclear: ".
   Unresolved(std::string_view kind, std::string why) : kind_(kind), why_(std::move(why)) {}
 
-  /// Counts a finding. If it is unclear, keeps the finding and returns true.
+  /// Counts a finding. If its verdict is unclear, stores the finding and returns true.
   bool takes(const ComparedFinding& baseline, const ComparedFinding* other,
              const Judgement& judged) {
     ++total_;
@@ -205,7 +211,8 @@ class Unresolved {
 
   [[nodiscard]] const std::vector<Cell>& cells() const { return cells_; }
 
-  /// The number of findings, the number of decided ones, and the reason for the rest.
+  /// Texts and reason of the combined row: the number of findings, and the number of decided
+  /// findings.
   [[nodiscard]] ComparedFinding all() const { return counted(fmt::format("{} {}", total_, kind_)); }
   [[nodiscard]] ComparedFinding resolved() const {
     return counted(fmt::format("{} of {} decided", total_ - cells_.size(), total_));
@@ -265,7 +272,8 @@ class Comparator {
   void add_run(std::size_t run) {
     for (const ComparedResult& result : baseline_.results) {
       const ComparedResult* const other = result_of(runs_[run], result.probe);
-      // Some devices have no clock of the core, which users cannot request like a probe.
+      // Some devices have no core clock, and users cannot request the clock section as they can a
+      // probe.
       if (other == nullptr && result.probe == clock_section) continue;
       if (other != nullptr && !is_same_method(result, *other)) {
         made_.unmatched.push_back(
@@ -290,8 +298,8 @@ class Comparator {
     }
   }
 
-  /// Records a missing probe. A probe that succeeded in the baseline and fails now is a change; an
-  /// omitted probe is not.
+  /// Records a missing probe. If the probe succeeded in the baseline and failed in this run, the
+  /// result is a change. A probe that this run omitted is not a change.
   void lose_probe(std::size_t run, const ComparedResult& result, const ComparedResult* other) {
     const bool has_failed = other != nullptr && other->status != Status::ok;
     std::string reason = "not measured in this run";
@@ -309,7 +317,7 @@ class Comparator {
     made_.rows[row_of_.at(&baseline)].cells[run] = {finding, std::move(judgement)};
   }
 
-  /// Adds a row for several findings, which get no verdict of their own.
+  /// Adds one row for a group of findings that get no verdicts of their own.
   void settle_together(std::size_t run, const std::string& probe, const ComparedFinding& baseline,
                        const ComparedFinding& other, const Judgement& judgement) {
     const auto keep = [&](const ComparedFinding& finding) {
@@ -331,7 +339,7 @@ class Comparator {
     row->cells[run] = {keep(other), judgement};
   }
 
-  /// Combines several findings of a kind that cannot be compared in one row.
+  /// Adds one row for all findings of a kind that cannot be compared.
   void settle_unresolved(std::size_t run, const std::string& probe, const Unresolved& unresolved) {
     const auto& cells = unresolved.cells();
     const bool are_several = cells.size() > 1;
@@ -367,9 +375,9 @@ class Comparator {
     return judged;
   }
 
-  /// Judges a finding that the other run lacks: a change, if its device no longer has the feature;
-  /// unclear, if the run could not measure it. Returns nothing if the run does not mention the
-  /// series.
+  /// Judges a finding that the other run lacks. The verdict is a change if the device no longer has
+  /// the feature, and `unclear` if the run could not measure it. Returns nothing if the run
+  /// contains no finding of the series.
   static std::optional<Judgement> judge_lost(const ComparedFinding& finding, const Finding* lost) {
     if (lost == nullptr || !finding.finding.value) return std::nullopt;
     const bool is_known = lost->source == Source::reported;
@@ -387,19 +395,20 @@ class Comparator {
     for (const LevelSets& each : sets) {
       settle_together(run, baseline.probe, each.baseline, each.other, each.judgement);
     }
-    // Shares of a whole, of which a noisy machine has hundreds.
+    // Shares of a whole. A noisy machine can have hundreds of unclear shares.
     Unresolved shares(
         "shares",
         fmt::format("a change of {:g} % of the total is possible, or one run has no value",
                     100.0 * coarse_change));
-    // Values that vary from run to run, so that one run per side cannot show a change.
+    // Values that vary from run to run, so that one baseline run and one new run cannot show a
+    // change.
     Unresolved passing("passing values",
                        "values of this kind vary from run to run; compare several baseline runs "
                        "with several new runs");
     for (const auto& [key, finding] : theirs) {
       const auto found = ours.find(key);
       const ComparedFinding* const match = found == ours.end() ? nullptr : found->second;
-      // A finding that only one of two devices has is not compared.
+      // If the runs are of two devices, a finding of only one device is not compared.
       const bool is_of_one = !is_same_device && match != nullptr &&
                              says_something(finding->finding) != says_something(match->finding);
       if (is_of_one) {
@@ -514,7 +523,7 @@ void count(VerdictCounts& counts, Verdict verdict) {
 
 namespace {
 
-/// Returns true if `cycles` is `time` converted to cycles of the core.
+/// Returns true if the finding `cycles` is the finding `time` converted to core cycles.
 bool is_in_cycles_of(const Finding& cycles, const ComparedFinding& time) {
   constexpr double rounding = 1e-3;
   const Finding& finding = time.finding;
@@ -525,8 +534,8 @@ bool is_in_cycles_of(const Finding& cycles, const ComparedFinding& time) {
          std::fabs(*converted.value - *cycles.value) <= rounding * std::fabs(*cycles.value);
 }
 
-/// True if the row repeats, in cycles of the core, another row with the same verdict, or a change
-/// if both changed.
+/// Returns true if a row repeats another row in core cycles. The verdicts of the two rows must be
+/// equal, or both must be changes.
 bool is_repeated(const ComparedRow& row, const std::vector<ComparedRow>& rows, std::size_t run) {
   const Verdict own = row.cells[run].judgement.verdict;
   return std::ranges::any_of(rows, [&](const ComparedRow& other) {

@@ -21,7 +21,8 @@ std::string text_of(const Value& value) {
   return std::visit([](const auto& held) { return fmt::format("{}", held); }, value);
 }
 
-/// Returns the time of one access in seconds, or accesses (bytes) per second; nothing if unknown.
+/// Returns the time of one access in seconds; for a rate, the accesses or bytes per second. Returns
+/// nothing if unknown.
 std::optional<double> value_of(const TimedPoint& timed, bool is_rate) {
   if (!timed.point->failure.empty() || !timed.time) return std::nullopt;
   return is_rate ? 1e9 / timed.time->ns : timed.time->ns * 1e-9;
@@ -44,8 +45,8 @@ void split_parameters(const std::vector<TimedPoint>& points, ComparedCurve& curv
   std::ranges::sort(curve.varying);
 }
 
-/// Returns the parameter on the x axis of a curve: the only varying one, or that of the view if no
-/// two points share a value. Empty without one.
+/// Returns the parameter on the x axis of a curve: the only varying parameter, or `shown` if all
+/// points have different values of it. Empty if neither exists.
 std::string axis_of(const std::vector<TimedPoint>& points, const ComparedCurve& curve,
                     const std::string& shown) {
   if (curve.varying.size() == 1) return curve.varying.front();
@@ -83,7 +84,7 @@ ComparedCurve curve_of(const std::vector<TimedPoint>& points, bool is_rate,
     }
     curve.points.push_back(std::move(compared));
   }
-  // Stable, so that the first of two points with the same key stays first.
+  // A stable sort keeps the first of two points with the same key in front.
   std::ranges::stable_sort(curve.points, {}, &ComparedPoint::key);
   return curve;
 }
@@ -104,14 +105,14 @@ std::vector<std::vector<TimedPoint>> points_by_series(const ProbeResult& result,
 
 namespace {
 
-/// Returns the largest size of the points, along the curve or common to all points.
+/// Returns the largest working set of the points, as a varying or as a constant parameter.
 double largest_size(const ComparedCurve& curve) {
   auto largest = static_cast<double>(curve.settings.integer_or("working_set_bytes", 0));
   for (const ComparedPoint& each : curve.points) largest = std::max(largest, each.size);
   return largest;
 }
 
-/// Returns the reason for a missing series, from the run itself if known.
+/// Returns the reason why a series is missing, from the run's own findings if possible.
 std::string reason_of(const ComparedResult& result, std::string_view series) {
   for (const ComparedFinding& each : result.findings) {
     const Finding& finding = each.finding;
@@ -121,7 +122,7 @@ std::string reason_of(const ComparedResult& result, std::string_view series) {
   return "no point was measured";
 }
 
-/// Returns why a curve is less complete than the baseline's; empty if it is complete.
+/// Returns why a curve is less complete than the curve of the baseline; empty if it is complete.
 std::string cut_of(const ComparedCurve& baseline, const ComparedCurve& other, bool is_same_device) {
   constexpr double near = 1.5;  // refined sizes vary between runs
   const double before = largest_size(baseline);
@@ -199,18 +200,19 @@ std::vector<Cut> find_cuts(const ComparedResult& baseline, const ComparedResult&
 
 namespace {
 
-// Maximum ratio of a point's value to the ends of its level's interval.
+// Maximum ratio of a point's value to an end of its level's interval.
 constexpr double near = 1.05;
 
-/// Returns the ratio of two curves below the sizes where they separate, from half of `size` up to
-/// it.
+/// Returns the ratio of two curves at sizes from half of `size` to `size`, below the sizes at which
+/// the curves separate; as a logarithm.
 double ratio_below(const ComparedCurve& baseline, const ComparedCurve& other, double size) {
   const std::vector<double> ratios =
       log_ratios(baseline, other, std::nextafter(size / 2.0, 0.0), std::nextafter(size, HUGE_VAL));
   return ratios.empty() ? 0.0 : median(ratios);
 }
 
-/// Returns true if the mean of these logarithms exceeds a coarse change and its own interval.
+/// Returns true if the mean of the logarithms exceeds both `coarse_change` and the half-width of
+/// its 95 % interval.
 bool are_apart(std::span<const double> ratios) {
   constexpr std::size_t min_ratios = 2;  // a single ratio may be an outlier
   if (ratios.size() < min_ratios) return false;
@@ -269,7 +271,7 @@ void look_at_curves(const ComparedResult& baseline, const ComparedResult& other,
   if (before == nullptr || after == nullptr || before->unit != "seconds") return;
   const double step = bracket_step(from, to);
   const double change = std::log(*b.value / *a.value);
-  // Brackets that overlap by more than the step may contain the same size.
+  // Brackets that overlap by more than one step of the grid may contain the same size.
   const double overlap = std::log(std::min(*a.high, *b.high) / std::max(*a.low, *b.low));
   if (overlap > step || std::fabs(change) <= 2.0 * step) return;
   const ComparedCurve& of_smaller = change > 0.0 ? *before : *after;

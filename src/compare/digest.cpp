@@ -16,23 +16,25 @@
 namespace clprobe {
 namespace {
 
-/// A time of one point, and the relative spread of its samples.
+/// Time of one point, and the relative spread of its samples.
 struct Spread {
   double seconds{0.0};
   double share{0.0};
 };
 
-/// Returns half the 95 % interval of the mean of so many normal values, in units of their range
-/// (1.96 divided by the mean range of Tippett 1925, 1.128, 1.693, ..., and by the square root of
-/// their number). For two values, at most the range.
+/// Returns half the width of the 95 % interval of the mean of `values` normal values, in units of
+/// their range. The factors are 1.96 divided by the mean range of normal values (Tippett 1925:
+/// 1.128, 1.693, ...) and by the square root of their number. For two values, the factor is limited
+/// to 1.
 double error_of_mean(std::size_t values) {
   constexpr std::array shares{1.0, 0.668, 0.476, 0.377, 0.316};
   constexpr std::size_t fewest = 2;
   return shares.at(std::min(std::max(values, fewest) - fewest, shares.size() - 1));
 }
 
-/// Returns the relative uncertainty of a point's time from its visits at different times; for a
-/// single visit or for estimates of the best visits, from the interval.
+/// Returns the relative uncertainty of a point's time, from the differences between its visits. For
+/// a single visit, or for an estimate from the best visits, the uncertainty is that of the
+/// estimate's interval.
 double spread_of(const Point& point, const Estimate& time, const DeviceInfo& device) {
   const std::vector<double> visits = visit_estimates_ns(point, device);
   if (visits.size() < 2 || time.holds_visits) return time.ns_interval.high / time.ns - 1.0;
@@ -48,8 +50,8 @@ std::vector<Spread> spreads_of(const std::vector<TimedPoint>& points, const Devi
   return spreads;
 }
 
-/// Returns the spread that a finding's samples suggest between runs: the upper quartile of the
-/// spreads of the points whose time is that of the finding.
+/// Returns the relative spread between runs that a finding's samples suggest. It is the upper
+/// quartile of the spreads of the points whose time equals the finding's.
 double spread_behind(const Finding& finding, double seconds, std::span<const Spread> spreads) {
   constexpr double near = 0.05;
   constexpr double quartile = 0.75;
@@ -63,7 +65,8 @@ double spread_behind(const Finding& finding, double seconds, std::span<const Spr
   return shares.empty() ? 0.0 : quantile(shares, quartile);
 }
 
-/// Returns the spread of a share, which is a difference of times of a series' points.
+/// Returns the spread of a finding in shares, from the points of its series. A share is a
+/// difference of their times.
 double spread_of_all(std::span<const Spread> spreads) {
   constexpr double quartile = 0.75;
   std::vector<double> shares;
@@ -71,7 +74,7 @@ double spread_of_all(std::span<const Spread> spreads) {
   return shares.empty() ? 0.0 : quantile(shares, quartile);
 }
 
-/// Returns half the relative width of the interval of the clock's rate.
+/// Returns half the relative width of the interval of the calibrated clock rate.
 double calibration_share(const DeviceInfo& device) {
   const Clock& clock = device.clock;
   if (device.timer != Timer::clock || !(clock.ticks_per_ns > 0.0)) return 0.0;
@@ -79,7 +82,7 @@ double calibration_share(const DeviceInfo& device) {
   return std::isfinite(width) ? std::max(0.0, width / 2.0) : 0.0;
 }
 
-/// Returns the core's clock, if accesses were timed by it.
+/// Returns the core clock; nothing if accesses were not timed by it.
 std::optional<CoreClock> core_clock(const DeviceInfo& device) {
   const Clock& clock = device.clock;
   const bool is_core = device.timer == Timer::clock && clock.rate == ClockRate::core_cycles;
@@ -88,13 +91,13 @@ std::optional<CoreClock> core_clock(const DeviceInfo& device) {
                    clock.ticks_per_ns_high * ns_per_second};
 }
 
-/// Returns the spread of the samples behind a finding.
+/// Returns the spread of the samples from which a finding is derived.
 double scatter_of(const Finding& finding, const DeviceInfo& device,
                   std::span<const Spread> spreads) {
   if (finding.value && finding.unit == "share") return spread_of_all(spreads);
   if (!finding.value || !(*finding.value > 0.0)) return 0.0;
   if (finding.unit == "seconds") return spread_behind(finding, *finding.value, spreads);
-  // To first order, the relative interval of a rate is that of the time of one byte.
+  // To first order, the relative interval of a rate equals that of the time of one byte.
   if (finding.unit == "bytes_per_second") {
     return spread_behind(finding, 1.0 / *finding.value, spreads);
   }
@@ -105,8 +108,9 @@ double scatter_of(const Finding& finding, const DeviceInfo& device,
   return 0.0;
 }
 
-/// Returns the step of the grid around a size: the largest step that the bracket touches. For sizes
-/// in another unit (strides in elements), the median step.
+/// Returns the step of the grid of measured sizes around a finding's size, as a logarithm: the
+/// largest step that its bracket touches. For grids in another unit than bytes (strides in
+/// elements), returns the median step.
 double step_of(const Finding& finding, const ComparedCurve* curve) {
   if (curve == nullptr || !finding.value || !is_bracket(finding)) return 0.0;
   std::vector<double> sizes;
@@ -144,7 +148,8 @@ ComparedFinding compared_finding(const Finding& finding, const DeviceInfo& devic
   return compared;
 }
 
-/// Returns the value of the larger finding that the finding is a part of; 0 without one.
+/// Returns the value of the larger finding that contains the finding as a part; 0 without such a
+/// finding.
 double whole_of(const Finding& finding, std::span<const Finding> all) {
   if (finding.part_of.empty()) return 0.0;
   const auto whole = std::ranges::find_if(all, [&](const Finding& each) {
@@ -161,7 +166,7 @@ ComparedResult digest_result(const ProbeResult& result, const DeviceInfo& device
                           .status = result.status,
                           .reason = result.reason};
   for (const KernelBuild& each : result.kernels) compared.kernels.push_back(each.sha256);
-  // A run of clprobe with failed points is not complete.
+  // A run of clprobe in which points failed is incomplete.
   const auto failed =
       std::ranges::count_if(result.points, [](const Point& each) { return !each.failure.empty(); });
   if (failed > 0 && compared.status == Status::ok) {
@@ -178,7 +183,7 @@ ComparedResult digest_result(const ProbeResult& result, const DeviceInfo& device
   }
   for (const Finding& each : result.findings) {
     if (each.role == Role::remark || each.role == Role::advice) continue;
-    // The disturbance stays separate, since two runs may share a part of it.
+    // The disturbance is stored separately, since two runs may have a part of it in common.
     const Finding finding = without_disturbance(each);
     const TimedBy by = timers.of(finding);
     const auto curve = std::ranges::find(compared.curves, finding.series, &ComparedCurve::series);
@@ -193,7 +198,7 @@ ComparedResult digest_result(const ProbeResult& result, const DeviceInfo& device
   return compared;
 }
 
-/// Returns the core's clock as a finding of its own.
+/// Returns the core clock as a separate result with one finding.
 ComparedResult clock_result(const CoreClock& clock, Timer against) {
   Finding rate{.name = "rate", .series = "core"};
   rate.value = clock.hertz;

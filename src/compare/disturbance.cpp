@@ -23,9 +23,10 @@
 namespace clprobe {
 namespace {
 
-// Factors from traces of shared hosts (docs/method.md), on which disturbances last about 10 s. The
-// range of the values of five parts of a run, times a factor, is half an interval that contains the
-// truth in 95 % of runs. Longer runs include more of the disturbances and have smaller factors.
+// Factors from traces of shared hosts, on which disturbances last about 10 s (docs/method.md). A
+// run is divided into five parts of equal length. The range of the parts' values, times a factor,
+// is half the width of an interval that contains the true value in 95 % of runs. Longer runs
+// include more disturbances and have smaller factors.
 constexpr std::size_t part_count = 5;
 constexpr double long_s = 30.0;
 constexpr double medium_s = 15.0;
@@ -35,15 +36,17 @@ constexpr double short_factor = 5.0;
 constexpr double short_factor_of_two = 8.0;
 constexpr double factor_of_three = 2.25;
 constexpr double factor_of_two = 3.6;
-// The minimum of many moments varies less than that of two.
+// The minimum of many moments varies less than the minimum of two.
 constexpr std::size_t many_moments = 20;
 constexpr double factor_of_many = 1.15;
-// Minimum numbers of moments for medians of rates. The median of fewer than three moments may lie
-// in a burst of a second. The middle half of all moments of a long run excludes such a burst.
+// Minimum numbers of moments for medians of rates. With fewer than three moments per part, a
+// disturbance of one second may determine a part's median. In a long run with at least 9 moments,
+// the distance between the quartiles of all moments excludes such a disturbance.
 constexpr std::size_t min_in_part = 3;
 constexpr std::size_t min_in_halves = 9;
 constexpr double factor_of_middle_half = 1.9;
-// Minimum number of moments per part that distinguishes scatter from change.
+// Minimum number of moments per part with which scatter between moments can be distinguished from
+// change.
 constexpr std::size_t min_for_scatter = 6;
 
 double factor_of(std::size_t parts, double span_s, bool is_shared) {
@@ -56,7 +59,7 @@ double factor_of(std::size_t parts, double span_s, bool is_shared) {
   return medium_factor + longer * (long_factor - medium_factor);
 }
 
-/// Logarithms of the times in each of five equal intervals from the first to the last moment.
+/// Logarithms of the times in each of five equal time intervals, from the first to the last moment.
 using Parts = std::array<std::vector<double>, part_count>;
 
 Parts in_parts(std::span<const Moment> moments, double begin, double span) {
@@ -69,7 +72,8 @@ Parts in_parts(std::span<const Moment> moments, double begin, double span) {
   return parts;
 }
 
-/// Returns the minimum of each part, for rates its median, without empty parts.
+/// Returns the value of each part: the minimum of its times, or the median if `is_rate`. Empty
+/// parts are omitted.
 std::vector<double> values_of(const Parts& parts, bool is_rate) {
   std::vector<double> values;
   for (const std::vector<double>& part : parts) {
@@ -92,8 +96,9 @@ bool has_part_of_fewer(const Parts& parts, std::size_t than) {
                              [=](const std::vector<double>& part) { return part.size() < than; });
 }
 
-/// Returns the standard deviation of a part's median due to the scatter of successive moments,
-/// which is no change of the run. Bandwidths of 16 cores differ by a tenth between two moments.
+/// Returns the standard deviation of a part's median that the scatter between successive moments
+/// causes. Such scatter is not a change during the run: bandwidths of 16 CPU cores differ by a
+/// tenth between two moments.
 double noise_of_middles(const Parts& parts) {
   constexpr double deviation_of_middle_difference = 1.0 / (0.6745 * std::numbers::sqrt2);
   std::vector<double> differences;
@@ -107,22 +112,24 @@ double noise_of_middles(const Parts& parts) {
   return deviation_of_middle_difference * median(differences) * std::sqrt(squares / part_count);
 }
 
-/// Returns the range of five values without the part that noise explains, but at least 70 % of it,
-/// since the range of five values varies much by chance.
+/// Returns the range of five values without the share that noise explains, but at least 70 % of
+/// `range`, since the range of five values varies much by chance.
 double without_noise(double range, double noise) {
-  constexpr double mean_range_of_five = 2.326;  // of normal values
+  // Mean range of five normal values, in standard deviations.
+  constexpr double mean_range_of_five = 2.326;
   constexpr double min_share = 0.7;
   const double by_noise = mean_range_of_five * noise;
   return std::max(min_share * range, std::sqrt(std::max(0.0, range * range - by_noise * by_noise)));
 }
 
-/// The change of a reference point: half_width_of() is the product of both fields.
+/// Change of a reference point. half_width_of() is the product of `range` and `factor`.
 struct ObservedChange {
   double range{0.0};  ///< range of the values of all parts, as the logarithm of a ratio
   double factor{1.0};
 };
 
-/// Returns the change that moments show; nothing for fewer than two moments above 0.
+/// Returns the change of a reference point according to its moments; nothing for fewer than two
+/// moments with a time above 0.
 std::optional<ObservedChange> observed_change(std::span<const Moment> moments, bool is_rate,
                                               bool is_shared) {
   std::vector<Moment> usable;
@@ -160,7 +167,8 @@ std::optional<double> half_width_of(std::span<const Moment> moments, bool is_rat
 
 namespace {
 
-/// Returns the disturbance according to a reference; nothing if it was measured once.
+/// Returns the disturbance according to a reference; nothing for a reference with fewer than two
+/// moments.
 std::optional<Disturbance> disturbance_by(const Reference& reference, std::string_view probe,
                                           bool is_rate, bool is_shared) {
   const std::optional<double> half_width = half_width_of(reference.moments, is_rate, is_shared);
@@ -174,7 +182,7 @@ std::optional<Disturbance> disturbance_by(const Reference& reference, std::strin
       *half_width};
 }
 
-/// Calls `visit` with each reference of the run, its probe, and true for a rate.
+/// Calls `visit` for each reference of the run, with its probe and with true if it measures a rate.
 template <typename Visit>
 void each_reference(const Run& run, const Visit& visit) {
   for (const ProbeResult& result : run.results) {
@@ -205,11 +213,11 @@ double disturbance_at(std::span<const Disturbance> disturbances, double seconds,
   double half_width = 0.0;
   for (const Disturbance& each : disturbances) {
     if (has_own && each.is_rate != is_rate) continue;
-    // With many bytes in flight, the time of a load does not indicate the time of a byte.
+    // With many bytes in flight, the time of a load is unrelated to the time of a byte.
     const bool is_alike = has_own || !is_rate;
     const double distance = is_alike ? std::fabs(std::log(each.seconds / seconds)) : 0.0;
     if (distance > least) continue;
-    // The more disturbed of two equally near references counts.
+    // Among references at the same distance, the largest disturbance counts.
     half_width = distance < least ? each.half_width : std::max(half_width, each.half_width);
     least = distance;
   }
@@ -276,8 +284,8 @@ TimedBy SeriesTimers::of(const Finding& finding) const {
 
 namespace {
 
-/// Time of an access, a byte, an operation or a cycle, derived from a finding that is a time or a
-/// rate above 0.
+/// Time of an access, a byte, an operation or a cycle, derived from a finding above 0 that is a
+/// time or a rate.
 struct FoundTime {
   double seconds{0.0};
   bool is_rate{false};
@@ -290,7 +298,7 @@ std::optional<FoundTime> time_in(const Finding& finding, const DeviceInfo& devic
   if (finding.unit == "bytes_per_second" || finding.unit == "operations_per_second") {
     return FoundTime{1.0 / *finding.value, true};
   }
-  // A clock rate is that of one core, like a chain of loads in the nearest cache.
+  // A clock rate is that of one core, and is disturbed like a chain of loads in L1.
   if (finding.unit == "hertz") return FoundTime{1.0 / *finding.value, false};
   if (!(ticks_per_second > 0.0)) return std::nullopt;
   if (finding.unit == "cycles") return FoundTime{*finding.value / ticks_per_second, false};
@@ -300,16 +308,17 @@ std::optional<FoundTime> time_in(const Finding& finding, const DeviceInfo& devic
   return std::nullopt;
 }
 
-/// Returns true if times are those of a single core or unit: other units idle, or a clock in the
-/// kernel times all points. Without such a clock: if the probe's references are chains of loads.
+/// Returns true if the times are those of a single core or compute unit. This holds if other units
+/// are idle, or if an in-kernel clock times all points. Without an in-kernel clock, this holds if
+/// the probe's references are chains of loads.
 bool is_of_one_core(const ProbeResult& result, const TimedBy& timed) {
   if (timed.is_one_unit) return true;
   if (timed.clock && !timed.launches) return true;
   return result.unit == Unit::seconds && !result.references.empty();
 }
 
-/// Returns the change during the run that affects a finding. A time that is not a single core's may
-/// depend on all units, as a rate does.
+/// Returns the change during the run that affects a finding. A time of more than one core may
+/// depend on all compute units, as a rate does.
 double changed_meanwhile(const FoundTime& time, bool is_of_core,
                          std::span<const Disturbance> disturbances) {
   if (!is_of_core && !time.is_rate) return typical_disturbance(disturbances);
@@ -318,30 +327,31 @@ double changed_meanwhile(const FoundTime& time, bool is_of_core,
 
 double changed_meanwhile(const Finding& finding, std::span<const Disturbance> disturbances) {
   if (!finding.value || !is_share(finding)) return 0.0;
-  // With its own change d, a part p of a time grows to p (1 + d) / (1 + p d): by p (1 - p) d.
+  // If the part p of a time changes by the share d, p becomes p (1 + d) / (1 + p d). To first
+  // order, the change of p is p (1 - p) d.
   const double widest = max_disturbance(disturbances);
-  // Extrapolation factor. The noise is increased until a kernel takes several times as long, and a
-  // line through these times is extrapolated to zero noise, which turns a change d of one time into
-  // about 2 d.
+  // Factor by which extrapolation increases a disturbance. The noise test slows a kernel down
+  // several times, and extrapolates a line through its times to zero noise. A change d of one time
+  // changes the extrapolated value by about 2 d.
   constexpr double drawn_back = 2.0;
   if (finding.name == stack_absorbed_name) return drawn_back * widest;
   const double part = std::clamp(*finding.value, 0.0, 1.0);
   return part * (1.0 - part) * widest;
 }
 
-/// Returns the effect of other processes that used the share s of a CPU's cores throughout, which
-/// no reference shows. Work of all cores takes up to 1 / (1 - s) times as long. Times of a single
-/// core are not affected.
+/// Returns the effect of other processes that used a share s of the CPU time for the whole run. No
+/// reference point shows this effect. Work of all cores takes up to 1 / (1 - s) times as long;
+/// times of a single core do not change.
 double disturbed_by_others(const FoundTime& time, bool is_of_core, const ProbeResult& result) {
   constexpr double max_share = 0.95;
   if (is_of_core && !time.is_rate) return 0.0;
   return -std::log1p(-std::min(result.others_share, max_share));
 }
 
-/// Returns the effect of a process's page placement on levels after the first. The placement is
-/// fixed for the process's lifetime, so that a run shows no other. In a virtual machine, an EPYC's
-/// second level took 4.77, 4.93 or 5.04 ns. With this value, intervals of runs of 6 s contain the
-/// truth there.
+/// Returns the effect of a process's page placement on levels after the first, as a half-width. The
+/// placement does not change during a process, so that a run cannot show its effect. In a virtual
+/// machine on an AMD EPYC, the second level took 4.77, 4.93 or 5.04 ns. With this effect included,
+/// intervals of runs of 6 s contain the true value there.
 double by_pages(const Finding& finding, const Meanwhile& meanwhile) {
   constexpr double luck = 0.05;
   const bool is_behind = finding.level.value_or(1) > 1;
@@ -365,11 +375,13 @@ double disturbance_of(const Finding& finding, const ProbeResult& result, const T
   const bool is_of_core = is_of_one_core(result, timed);
   std::optional<FoundTime> time = time_in(finding, device);
   if (!time) return changed_meanwhile(finding, disturbances);
-  // Bytes that one core moves within clock ticks are no stream of all cores.
+  // Bytes that one core moves, timed by an in-kernel clock, are disturbed like a time of one core
+  // instead of a rate of all cores.
   const bool is_told_by_core = is_of_core && timed.is_own && result.unit == Unit::seconds;
   if (is_told_by_core || timed.is_one_unit) time->is_rate = false;
   const double changed = changed_meanwhile(*time, is_of_core || timed.is_best, disturbances);
-  // A stream of one unit has many loads in flight, so that no chain of loads resembles it.
+  // A stream of one compute unit has many loads in flight, so that no chain of loads resembles it.
+  // The largest disturbance of all chains is used.
   const double of_any_chain = timed.is_one_unit ? max_disturbance(disturbances, false) : 0.0;
   const double seen =
       std::max({changed, of_any_chain, disturbed_by_others(*time, is_of_core, result)});
@@ -378,13 +390,14 @@ double disturbance_of(const Finding& finding, const ProbeResult& result, const T
 
 namespace {
 
-/// Returns true if the interval is one of differences: for shares, and for values that may be 0.
+/// Returns true if the interval is one of differences instead of ratios: for shares, and for values
+/// that may be 0.
 bool is_of_differences(const Finding& finding) {
   return is_share(finding) || !finding.part_of.empty() || !(*finding.value > 0.0);
 }
 
-/// Returns a distance with an independent one added (`sign` 1) or removed (`sign` -1), in
-/// quadrature.
+/// Returns `distance` with the independent distance `other` added (`sign` 1) or removed (`sign`
+/// -1), in quadrature.
 double combined(double distance, double other, double sign) {
   return std::sqrt(std::max(0.0, distance * distance + sign * other * other));
 }
@@ -392,11 +405,12 @@ double combined(double distance, double other, double sign) {
 void move_ends(Finding& finding, double half_width, double sign) {
   const double value = *finding.value;
   const bool is_difference = is_of_differences(finding);
-  // A change of the whole changes a part by the same share.
+  // A disturbance of the whole changes each part by the same factor.
   const double other =
       is_difference && !is_share(finding) ? half_width * std::fabs(value) : half_width;
   const auto end = [&](double at, double side) {
-    // An end at or below 0 has no logarithm. An end on the wrong side of the value stays unchanged.
+    // An end at or below 0 has no logarithm and stays unchanged. An end on the wrong side of the
+    // value also stays unchanged.
     const bool is_open = !is_difference && !(at > 0.0);
     if (is_open || (at - value) * side < 0.0) return at;
     if (is_difference) return value + side * combined(std::fabs(at - value), other, sign);
@@ -411,9 +425,9 @@ bool is_rate(const Finding& finding) {
   return unit.ends_with("_per_second") || unit.ends_with("_per_cycle");
 }
 
-/// Returns true for compared findings with an interval. Remarks describe the run, except for rates,
-/// which are another form of compared values. Passing shares are counts, which disturbances do not
-/// change.
+/// Returns true if disturbances widen the interval of the finding: for compared findings with an
+/// interval. Remarks describe the run, so that only their rates are widened. Passing shares are
+/// counts, which disturbances do not change.
 bool is_widened(const Finding& finding) {
   const bool is_said = (finding.role == Role::remark && !is_rate(finding)) ||
                        finding.role == Role::advice ||
@@ -447,8 +461,8 @@ void forget_disturbance(Run& run) {
 
 namespace {
 
-/// Returns the rate of all units, of which a remark states the rate per unit; otherwise the
-/// finding.
+/// Returns the rate of all compute units, if `finding` is a remark with the rate of one unit;
+/// otherwise `finding`.
 const Finding& rate_of_all(const Finding& finding, std::span<const Finding> findings) {
   if (finding.role != Role::remark) return finding;
   const auto all = std::ranges::find_if(findings, [&](const Finding& each) {
@@ -475,14 +489,16 @@ void hold_disturbance(Run& run) {
 
 namespace {
 
-// Reported scatter. The quietest series of stored runs have 0.0 % on GPUs, and 0.05 to 2.3 % on
-// hosts with other guests, whose bandwidths scatter by 50 %.
+// Minimum relative width of intervals that a warning reports. In stored runs, the quietest series
+// have widths of 0.0 % on GPUs, and of 0.05 to 2.3 % on hosts with other tenants. Bandwidths on
+// such hosts scatter by 50 %.
 constexpr double min_reported = 0.05;
-// Reported scatter of waiting times, which include the host's scheduler. More samples do not reduce
-// it, so that only scatter that hides changes from `compare` (coarse_change) is reported.
+// Minimum relative width that a warning reports for waiting times. Waiting times include the host's
+// scheduler, whose scatter more samples do not reduce. Only scatter above `coarse_change` hides
+// changes from `compare`.
 constexpr double min_reported_of_waits = 0.25;
 
-/// Returns the width of the interval as a share of the time.
+/// Returns the width of a point's interval as a share of its time.
 std::optional<double> width_of(const Point& point, const DeviceInfo& device) {
   const std::optional<Estimate> found = estimate(point, device);
   if (!found || !(found->ns > 0.0)) return std::nullopt;
@@ -516,7 +532,7 @@ std::optional<Warning> find_scatter(std::span<const Point> points, const DeviceI
 
 namespace {
 
-/// Warns of the reference point with the largest change.
+/// Adds a warning about the reference point with the largest change.
 void warn_of_references(Run& run) {
   std::optional<Warning> warning;
   double range = std::log1p(min_reported);
@@ -524,7 +540,7 @@ void warn_of_references(Run& run) {
     const auto change = observed_change(reference.moments, is_rate, is_shared(run));
     if (!change || change->range <= range) return;
     range = change->range;
-    // Intervals of short runs allow for several times the observed change.
+    // In short runs, the interval is several times as wide as the observed change.
     warning = Warning{std::string(reference_warning),
                       {{"probe", std::string(probe)},
                        {"series", reference.series},
@@ -536,7 +552,7 @@ void warn_of_references(Run& run) {
   if (warning) run.warnings.push_back(std::move(*warning));
 }
 
-/// Warns of the share of the cores that other processes used.
+/// Adds a warning about the CPU time that other processes used.
 void warn_of_others(Run& run) {
   constexpr double tenth = 0.1;
   const auto most = std::ranges::max_element(run.results, {}, &ProbeResult::others_share);

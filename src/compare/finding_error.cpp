@@ -8,7 +8,8 @@
 namespace clprobe {
 namespace {
 
-/// Combines independent errors, each the half-width of a 95 % interval.
+/// Returns the half-width of independent errors together. Each error is the half-width of a 95 %
+/// interval.
 double in_quadrature(std::initializer_list<double> errors) {
   double squares = 0.0;
   for (const double error : errors) squares += error * error;
@@ -30,13 +31,13 @@ ComparedFinding as_share(const ComparedFinding& compared, double whole) {
   for (std::optional<double>* const number : {&finding.value, &finding.low, &finding.high}) {
     if (*number) *number = **number / whole;
   }
-  // The margin is the spread of points whose time equals the finding's. A part is a difference of
-  // two times, so that no point has its time.
+  // The margin is the spread of the points whose time is that of the finding. A part is a
+  // difference of two times, so that no point has its time.
   share.margin = 0.0;
   share.calibration = 0.0;
   share.clock.reset();
   share.whole = 0.0;
-  // A disturbance that slows the whole slows a part by the same share of the part.
+  // A disturbance that slows down the whole slows down each part by the same factor.
   if (finding.value) share.disturbance *= std::min(1.0, std::fabs(*finding.value));
   return share;
 }
@@ -44,7 +45,7 @@ ComparedFinding as_share(const ComparedFinding& compared, double whole) {
 Position locate(const ComparedFinding& compared) {
   const Finding& finding = compared.finding;
   const bool is_part = is_share(finding);
-  // An end at or below 0 has no logarithm, so that the interval is open there.
+  // An end at or below 0 has no logarithm, so that the interval has no lower limit.
   const auto on_line = [is_part](double value) {
     if (is_part) return value;
     return value > 0.0 ? std::log(value) : -HUGE_VAL;
@@ -80,9 +81,9 @@ double Difference::p_value(double bound) const {
 
 namespace {
 
-/// Error of one side of a difference, towards one of its ends.
+/// Error of one operand of a difference, towards one end of its interval.
 struct Error {
-  double half_width{0.0};  ///< of a 95 % interval
+  double half_width{0.0};  ///< half-width of a 95 % interval
   std::size_t degrees{normal_degrees};
 
   [[nodiscard]] double variance() const {
@@ -100,13 +101,13 @@ std::size_t fewer(std::size_t a, std::size_t b) {
   return std::min(a, b);
 }
 
-/// Returns the degrees of Student's t for both errors together, rounded down: Welch (1938),
-/// Satterthwaite (1946).
+/// Returns the degrees of freedom of Student's t for both errors together, rounded down (Welch
+/// 1938, Satterthwaite 1946).
 std::size_t joint_degrees(const Error& a, const Error& b) {
   const double variance = a.variance() + b.variance();
   const double uncertain = a.variance_of_variance() + b.variance_of_variance();
   const double degrees = variance * variance / uncertain;
-  // Without an error, or with an infinite one, the shares of the sides are unknown.
+  // If the errors are 0 or one of them is infinite, the shares of the two operands are unknown.
   if (!std::isfinite(degrees)) return fewer(a.degrees, b.degrees);
   constexpr double as_normal = 1000.0;
   if (degrees >= as_normal) return normal_degrees;
@@ -115,8 +116,8 @@ std::size_t joint_degrees(const Error& a, const Error& b) {
 
 }  // namespace
 
-// Error of a difference by the "method of variance estimates recovery" (Zou and Donner 2008): each
-// end uses the errors that move the difference towards it.
+// Uses the "method of variance estimates recovery" (Zou and Donner 2008). The distance to each end
+// combines the errors of both operands that move the difference towards this end.
 Difference difference(const Position& from, const Position& to) {
   const Error down_from{from.above, from.degrees};
   const Error down_to{to.below, to.degrees};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verdicts, in logarithms. Swapping the runs swaps better and worse and has no other effect.
+// Verdicts of comparisons, in logarithms. Swapping the runs swaps `better` and `worse` and has no
+// other effect.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,21 +19,23 @@ constexpr std::array verdict_words{std::string_view("same"), std::string_view("b
                                    std::string_view("worse"), std::string_view("different"),
                                    std::string_view("unclear")};
 
-/// Returns the reason for a missing value, without numbers and the advice after the colon.
+/// Returns the reason for a missing value, without its numbers and without the advice after a
+/// colon.
 std::string kind_of_reason(const Finding& finding) {
   std::string kind = finding.reason.substr(0, finding.reason.find(':'));
   std::erase_if(kind, [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
   return kind;
 }
 
-/// Returns true unless the word states that the result is unknown.
+/// Returns true unless the label states that the result is unknown.
 bool is_word_of_something(std::string_view label) {
   constexpr std::array<std::string_view, 6> nothing{"",          "unknown",      "unobservable",
                                                     "ambiguous", "inconclusive", "untested"};
   return std::ranges::find(nothing, label) == nothing.end();
 }
 
-/// Returns true if a word is one of the alternatives of the other: "cache" and "cache-or-far".
+/// Returns true if the label `one` is one of the alternatives in `other`: "cache" and
+/// "cache-or-far".
 bool is_among(std::string_view one, std::string_view other) {
   constexpr std::string_view between = "-or-";
   while (true) {
@@ -82,7 +85,8 @@ Judgement judge_lone_value(const Finding& baseline, const Finding& other) {
                                                       reason));
 }
 
-/// Conversion between shares, as people state changes, and positions on the axis of comparisons.
+/// Conversion between relative changes, as reports state them, and positions on the axis of
+/// comparisons.
 struct Scale {
   bool is_share{false};
 
@@ -90,13 +94,13 @@ struct Scale {
   [[nodiscard]] double from_line(double change) const {
     return is_share ? change : std::expm1(change);
   }
-  /// Returns "4.2 %", of the whole or of a value; "16x" for large factors.
+  /// Returns a change as text: "4.2 %" of the value or of the total, "16x" for large factors.
   [[nodiscard]] std::string text(double change) const {
     if (!is_share && are_factors(change)) return factor_text(change);
     return fmt::format("{:.3g} %{}", 100.0 * from_line(change), is_share ? " of the total" : "");
   }
-  /// Returns the change with its interval in the same form: "-8.2 % (-9.3 to -7 %)", "16x (14x to
-  /// 19x)"; "-2 % or more" for an open interval.
+  /// Returns a change with its interval as text: "-8.2 % (-9.3 to -7 %)", "16x (14x to 19x)"; "-2 %
+  /// or more" if the interval has no upper limit.
   [[nodiscard]] std::string text(double change, const Interval& interval) const {
     const bool has_low = std::isfinite(interval.low);
     const bool has_high = std::isfinite(interval.high);
@@ -120,7 +124,7 @@ struct Scale {
   }
 };
 
-/// Returns the ratio and its interval, before the verdict.
+/// Returns the ratio and its interval, without a verdict.
 Judgement measure(const ComparedFinding& baseline, const ComparedFinding& other,
                   const Difference& apart, const Scale& scale) {
   const double a = *baseline.finding.value;
@@ -144,13 +148,14 @@ Judgement judge_difference(const ComparedFinding& baseline, const ComparedFindin
   if (!a.has_interval && !b.has_interval) judged.interval.reset();
   const double coarse = scale.on_line(std::max(threshold, coarse_change));
   const double bound = judged.is_coarse ? coarse : scale.on_line(threshold);
-  // Minimum of the excluded change. Equal counts have intervals without width, which would exclude
-  // changes of 1e-14.
+  // Smallest change that a resolution reports. Intervals of equal counts have no width, and would
+  // exclude changes of 1e-14.
   const double finest = judged.is_coarse ? coarse : scale.on_line(1e-4);
   const double far = std::max(apart.farthest(), finest);
   if (std::isfinite(far)) judged.resolution = scale.from_line(far);
   if (judged.is_coarse) {
-    // The error is unknown, so that 25 % replaces the half-width of the missing interval.
+    // A value without an interval has an unknown error, so that `coarse_change` (25 %) replaces its
+    // half-width.
     const double half = std::fabs(apart.change) - apart.beyond(0.0);
     judged.p_value = two_sided_p(
         std::fabs(apart.change) / (bound + half) * student_t(apart.degrees), apart.degrees);
@@ -187,7 +192,8 @@ Judgement judge_difference(const ComparedFinding& baseline, const ComparedFindin
   return judged;
 }
 
-/// Natural logarithms of a bracket, which is open if it begins at 0.
+/// Natural logarithms of the value and the bracket of a size. A bracket that begins at 0 has no
+/// lower limit.
 struct Bracket {
   double value{0.0};
   double low{0.0};
@@ -201,8 +207,8 @@ Bracket bracket_of(const Finding& finding) {
           std::max(std::log(value), logarithm(finding.high.value_or(value)))};
 }
 
-/// Judges two sizes between measured ones. A bracket states where the size is, not how it scatters.
-/// The measured sizes move its ends by up to one step of the grid.
+/// Judges two sizes that lie between measured sizes. A bracket states where the size lies, not how
+/// it scatters. The choice of measured sizes moves each end by at most one step of the grid.
 Judgement judge_brackets(const ComparedFinding& baseline, const ComparedFinding& other,
                          double threshold) {
   const Scale scale{};
@@ -213,7 +219,7 @@ Judgement judge_brackets(const ComparedFinding& baseline, const ComparedFinding&
   const double gap = std::max(b.low - a.high, a.low - b.high);
   const Difference apart{b.value - a.value, {b.low - a.high, b.high - a.low}};
   Judgement judged = measure(baseline, other, apart, scale);
-  // One step is used as the half-width of a 95 % interval of the distance.
+  // One step of the grid is treated as the half-width of a 95 % interval of the distance.
   judged.p_value =
       gap > 0.0 ? two_sided_p(gap / bound * student_t(normal_degrees), normal_degrees) : 1.0;
   judged.reason = scale.text(apart.change);
@@ -225,11 +231,12 @@ Judgement judge_brackets(const ComparedFinding& baseline, const ComparedFinding&
     return judged;
   }
   const double far = std::max(std::fabs(apart.change), step);
-  // Maximum distance of sizes that count as the same. The grid is refined around an end.
+  // Maximum distance of sizes that count as equal. Near the end of a level, the grid is fine enough
+  // for this limit.
   constexpr double near = 0.1;
   const bool is_near = far <= std::log1p(near);
   judged.verdict = far <= bound || is_near ? Verdict::same : Verdict::unclear;
-  // A larger change would have moved the brackets apart.
+  // A change of more than `far` would have separated the brackets.
   if (judged.verdict == Verdict::same) judged.interval = Interval{std::exp(-far), std::exp(far)};
   const double missed = judged.verdict == Verdict::same ? far : apart.farthest();
   if (std::isfinite(missed)) judged.resolution = scale.from_line(missed);
@@ -240,10 +247,11 @@ Judgement judge_brackets(const ComparedFinding& baseline, const ComparedFinding&
   return judged;
 }
 
-/// Returns true for a lower bound. Two lower bounds may both be true, whatever their distance.
+/// Returns true for a lower bound. Two lower bounds never contradict each other.
 bool is_lower_bound(const Finding& finding) { return finding.role == Role::lower_bound; }
 
-/// Returns a lower bound without its interval, which describes the bounded value.
+/// Returns a lower bound without its interval, which is that of the measured value instead of the
+/// true value.
 ComparedFinding without_interval(const ComparedFinding& compared) {
   ComparedFinding result = compared;
   result.finding.low.reset();
@@ -251,9 +259,9 @@ ComparedFinding without_interval(const ComparedFinding& compared) {
   return result;
 }
 
-/// Returns an end of the interval of the ratio `to` / `from` by Fieller (1954); swapped values have
-/// the inverse ratio. `from_error` and `to_error` are the half-widths on the sides that face each
-/// other, both below the values.
+/// Returns one end of the interval of the ratio `to` / `from` by Fieller (1954): the lower end if
+/// `side` is negative. Swapping the values gives the inverse ratio. `from_error` and `to_error` are
+/// the half-widths towards this end, and must be smaller than the values.
 double ratio_end(double from, double to, double from_error, double to_error, double side) {
   const double product = from * to;
   const double open = from * from - from_error * from_error;
@@ -262,7 +270,7 @@ double ratio_end(double from, double to, double from_error, double to_error, dou
   return side < 0.0 ? rest / (product + root) : (product + root) / open;
 }
 
-/// Returns the 95 % interval of a ratio of two parts; nothing if one of them may be 0.
+/// Returns the 95 % interval of the ratio of two parts; nothing if a part may be 0.
 std::optional<Interval> interval_of_ratio(const Position& from, const Position& to) {
   const Difference apart = difference(from, to);
   const double down = (apart.change - apart.interval.low) / std::hypot(from.above, to.below);
@@ -272,14 +280,14 @@ std::optional<Interval> interval_of_ratio(const Position& from, const Position& 
                   ratio_end(from.value, to.value, up * from.below, up * to.above, 1.0)};
 }
 
-/// Judges both as shares of one whole, the mean of theirs.
+/// Judges two parts as shares of one whole, the geometric mean of the wholes of both runs.
 Judgement judge_parts(const ComparedFinding& baseline, const ComparedFinding& other,
                       double threshold) {
   const double whole = std::sqrt(baseline.whole * other.whole);
   const ComparedFinding before = as_share(baseline, whole);
   const ComparedFinding after = as_share(other, whole);
   Judgement judged = judge(before, after, threshold);
-  // A cost that may be 0 or negative has no ratio.
+  // A part that may be 0 or negative has no ratio.
   const auto may_be_none = [](const ComparedFinding& each) {
     return !(each.finding.low.value_or(*each.finding.value) > 0.0);
   };
@@ -298,7 +306,7 @@ Judgement judge_numbers(const ComparedFinding& baseline, const ComparedFinding& 
   return judge_difference(without_interval(baseline), without_interval(other), threshold);
 }
 
-/// Returns true if the two are equal, including their errors.
+/// Returns true if two findings are equal, including their errors.
 bool is_identical(const ComparedFinding& one, const ComparedFinding& other) {
   const Finding& a = one.finding;
   const Finding& b = other.finding;
@@ -329,7 +337,7 @@ Verdict direction_of(const Finding& finding, bool is_more) {
 }
 
 bool is_bracket(const Finding& finding) {
-  // Passing values in bytes are calculated from times.
+  // Passing values in bytes are calculated from times, and have no bracket.
   return finding.unit == "bytes" && finding.role != Role::passing;
 }
 
@@ -344,7 +352,7 @@ Judgement judge(const ComparedFinding& baseline, const ComparedFinding& other, d
   if (!a.value && !b.value) return judge_words(a, b);
   if (!a.value || !b.value) return judge_lone_value(a, b);
   const bool has_clock = baseline.clock || other.clock;
-  if (a.unit != b.unit && has_clock) {  // one may be in cycles of a core and both in time
+  if (a.unit != b.unit && has_clock) {  // one value may be in core cycles although both are times
     const ComparedFinding before = baseline.clock ? in_seconds(baseline) : baseline;
     const ComparedFinding after = other.clock ? in_seconds(other) : other;
     if (before.finding.unit == after.finding.unit) return judge(before, after, threshold);
@@ -377,7 +385,7 @@ Judgement judge(const ComparedFinding& baseline, const ComparedFinding& other, d
 
 namespace {
 
-/// Converts a finding to another unit by a factor.
+/// Returns a finding in another unit, multiplied by `factor`.
 ComparedFinding converted(const ComparedFinding& compared, double factor, std::string_view unit) {
   ComparedFinding result = compared;
   Finding& finding = result.finding;
@@ -415,7 +423,8 @@ ComparedFinding in_seconds(const ComparedFinding& compared) {
 
 namespace {
 
-/// Returns true if the clock rates differ by more than the errors of their calibrations explain.
+/// Returns true if the clock rates differ by more than the threshold and the errors of their
+/// calibrations.
 bool are_apart(const CoreClock& a, const CoreClock& b, double threshold) {
   const double gap = std::max(a.low / b.high, b.low / a.high);
   return gap > 1.0 + threshold;
@@ -430,7 +439,7 @@ Judgement judge_by_clocks(const ComparedFinding& baseline, const ComparedFinding
   if (judged.ratio && baseline.finding.unit != in_cycles(baseline).finding.unit) {
     judged.reason = fmt::format("judged in cycles: {}", judged.reason);
   }
-  if (judged.ratio) {  // converts ratio and interval to the unit of the values
+  if (judged.ratio) {  // ratio and interval in the unit of the values
     const double shown = *other.finding.value / *baseline.finding.value;
     const double factor = shown / *judged.ratio;
     judged.ratio = shown;
@@ -449,7 +458,7 @@ Judgement judge_by_clocks(const ComparedFinding& baseline, const ComparedFinding
     return seconds;
   }
   if (is_change(judged.verdict)) {
-    // Both units must show the change, with the larger p-value.
+    // A change must be significant in cycles and in seconds, so that the larger p-value counts.
     judged.p_value = std::max(judged.p_value.value_or(1.0), seconds.p_value.value_or(1.0));
     if (seconds.verdict != judged.verdict) {
       judged.verdict = Verdict::unclear;
@@ -459,14 +468,15 @@ Judgement judge_by_clocks(const ComparedFinding& baseline, const ComparedFinding
   return judged;
 }
 
-/// Returns true if a side has one run, which cannot show effects that last for a whole run.
+/// Returns true if the baseline or the other finding comes from one run, which cannot show effects
+/// that last for a whole run.
 bool is_of_single_runs(const ComparedFinding& baseline, const ComparedFinding& other) {
   return baseline.degrees == normal_degrees || other.degrees == normal_degrees;
 }
 
-/// Returns true if other tenants of a virtual machine's host may have caused the change. Single
-/// runs on such a machine with two busy cores had up to 3.7 times the memory bandwidth of another
-/// run, constant during each run, and other capacities.
+/// Returns true if other tenants of a virtual machine's host may have caused the change. On a
+/// virtual machine whose host had two busy cores, the memory bandwidth of a run was up to 3.7 times
+/// that of another run. It was constant during each run. Capacities also differed.
 bool may_be_of_others(const ComparedFinding& baseline, const ComparedFinding& other,
                       const Judgement& judged) {
   constexpr double max_factor = 10.0;

@@ -26,7 +26,7 @@ std::map<Key, const ComparedFinding*> keyed(const ComparedResult& result, const 
     int level = finding.level.value_or(0);
     if (const auto map = levels.find(finding.series); map != levels.end() && level > 0) {
       const auto mapped = map->second.find(level);
-      // A level without a counterpart must not replace one that the baseline has.
+      // A level without a counterpart must not replace a level of the baseline.
       level = mapped == map->second.end() ? -level : mapped->second;
     }
     int repeat = 0;
@@ -45,11 +45,11 @@ std::map<Key, const ComparedFinding*> keyed(const ComparedResult& result, const 
 
 namespace {
 
-// Maximum ratio of the times of a pair if levels are missing. Levels farther apart are more likely
-// different ones.
+// Maximum ratio of the times of two corresponding levels, if one run lacks a level. With a larger
+// ratio, the levels are probably different levels.
 constexpr double max_factor = 1.5;
 
-/// The numbers of a series' levels, and the logarithms of their times.
+/// Numbers of a series' levels, and the logarithms of their times.
 using LevelTimes = std::vector<std::pair<int, double>>;
 
 LevelTimes level_times(const ComparedResult& result, std::string_view series) {
@@ -60,15 +60,16 @@ LevelTimes level_times(const ComparedResult& result, std::string_view series) {
   return times;
 }
 
-/// Pairs levels in order so that the times of a pair are as near as possible, and as many levels as
-/// possible have a partner. The times of a pair are at most a factor of `max_apart` apart.
+/// Returns pairs of levels, in order, whose times are as close as possible. As many levels as
+/// possible have a partner, but the times of a pair differ at most by a factor of `max_apart`.
 /// Source: the alignment of Needleman and Wunsch (1970).
 LevelMap align_levels(const LevelTimes& baseline, const LevelTimes& other, double max_apart) {
-  // Two unpaired levels cost as much as the pair that is just allowed; without a limit, more than
-  // any pair.
+  // Two unpaired levels cost as much as a pair whose times differ by `max_apart`. If `max_apart` is
+  // infinite, two unpaired levels cost more than any pair.
   const double unpaired = std::min(std::log(max_apart), 1e3) / 2.0;
   const std::size_t columns = other.size() + 1;
-  // cost[i * columns + j]: of the first i levels of the baseline and the first j of the other.
+  // cost[i * columns + j] is the minimum cost for the first i levels of the baseline and the first
+  // j levels of the other run.
   std::vector<double> cost((baseline.size() + 1) * columns);
   for (std::size_t i = 0; i <= baseline.size(); ++i) {
     for (std::size_t j = 0; j < columns; ++j) {
@@ -83,7 +84,7 @@ LevelMap align_levels(const LevelTimes& baseline, const LevelTimes& other, doubl
   }
   LevelMap map;
   for (std::size_t i = baseline.size(), j = other.size(); i > 0 && j > 0;) {
-    // Of equally near levels the first ones are paired.
+    // If pairings have equal costs, the first levels are paired.
     if (cost[i * columns + j] >= cost[i * columns + j - 1] + unpaired) {
       --j;
     } else if (cost[i * columns + j] >= cost[(i - 1) * columns + j] + unpaired) {
@@ -95,19 +96,19 @@ LevelMap align_levels(const LevelTimes& baseline, const LevelTimes& other, doubl
   return map;
 }
 
-/// Returns true if the other curve, at the sizes of the level, covers less than half of the
-/// distance to the time of the paired level, as a logarithm: the two are different levels.
+/// Returns true if the curve `without` has moved less than half of the distance from the level's
+/// time to the time of the paired level, as a logarithm. The two levels are then different levels.
 bool stays_here(const ComparedCurve& with, const ComparedCurve& without, const Finding& level,
                 double change) {
   const std::vector<double> ratios = ratios_in_level(with, without, level);
   return !ratios.empty() && median(ratios) / change < 0.5;
 }
 
-/// Removes pairs of different levels: their times differ, but the curves agree at the sizes of one
-/// of them. Returns true if a pair was removed.
+/// Removes pairs of different levels: their times differ, but the two curves agree at the sizes of
+/// one of the levels. Returns true if a pair was removed.
 bool take_other_levels_out(const ComparedResult& baseline, const ComparedResult& other,
                            std::string_view series, LevelMap& map) {
-  // Levels with a smaller ratio may be one level with scattered points.
+  // With a smaller ratio of times, the two levels may be one level with scattered points.
   constexpr double min_factor = 1.15;
   const ComparedCurve* const there = sized_curve(baseline, series);
   const ComparedCurve* const here = sized_curve(other, series);
@@ -124,7 +125,7 @@ bool take_other_levels_out(const ComparedResult& baseline, const ComparedResult&
          }) > 0;
 }
 
-/// Returns true if the run searched for the end of a level and did not reach it.
+/// Returns true if the run searched for the end of a level and did not reach the end.
 bool is_memory(const ComparedResult& result, std::string_view series, int level) {
   return std::ranges::any_of(result.findings, [&](const auto& each) {
     const Finding& finding = each.finding;
@@ -140,11 +141,11 @@ bool have_same_numbers(const LevelTimes& a, const LevelTimes& b) {
 
 struct SharedSeries {
   std::string_view series{};
-  LevelTimes theirs{};  ///< of the baseline
+  LevelTimes theirs{};  ///< levels of the baseline
   LevelTimes ours{};
 };
 
-/// Returns the series with levels in both results.
+/// Returns the series that have levels in both results.
 std::vector<SharedSeries> shared_series(const ComparedResult& baseline,
                                         const ComparedResult& other) {
   std::vector<SharedSeries> shared;
@@ -158,8 +159,9 @@ std::vector<SharedSeries> shared_series(const ComparedResult& baseline,
   return shared;
 }
 
-/// Pairs levels of two devices without common names: the first levels if `are_first`, the last ones
-/// if both end in memory, and the levels between in order.
+/// Returns pairs of levels of two devices that have no names in common. If `are_first`, the first
+/// levels are a pair. If both devices end in memory, the last levels are a pair. Levels between
+/// them are paired in order.
 LevelMap align_unnamed(LevelTimes theirs, LevelTimes ours, bool are_first, bool end_in_memory) {
   LevelMap map;
   if (ours.empty() || theirs.empty()) return map;
@@ -179,7 +181,7 @@ LevelMap align_unnamed(LevelTimes theirs, LevelTimes ours, bool are_first, bool 
 
 struct NamedLevels {
   LevelTimes times{};
-  std::map<int, std::string_view> names{};  ///< by number; empty: unknown
+  std::map<int, std::string_view> names{};  ///< names by level number; an unknown name is empty
   bool end_in_memory{false};
 
   NamedLevels(const ComparedResult& result, LevelTimes levels, std::string_view series)
@@ -189,7 +191,7 @@ struct NamedLevels {
     }
   }
 
-  /// Removes and returns the levels before `end`, and removes the level at `end`.
+  /// Removes the levels up to and including `end`, and returns the levels before `end`.
   LevelTimes take(LevelTimes::const_iterator end) {
     LevelTimes before(times.cbegin(), end);
     times.erase(times.cbegin(), end == times.cend() ? end : std::next(end));
@@ -197,14 +199,15 @@ struct NamedLevels {
   }
 };
 
-/// Returns true if a level of this name can be the level with this number. An L1 cannot be level 2.
+/// Returns true if a level called `name` can have the number `number`. For example, an L1 cannot be
+/// level 2.
 bool can_be_level(std::string_view name, int number) {
   const bool has_number = name.size() == 2 && name.front() == 'L';
   return !has_number || name.back() - '0' == number;
 }
 
-/// Pairs levels of two devices by name first. An L2 never matches an L1, even if one run lacks its
-/// first level, and memory never matches a cache.
+/// Returns pairs of levels of two devices, matched by name before time. An L2 never matches an L1,
+/// even if one run lacks its first level. Memory never matches a cache.
 LevelMap levels_of_two_devices(NamedLevels theirs, NamedLevels ours) {
   LevelMap map;
   bool are_first = true;
@@ -248,10 +251,12 @@ LevelMaps level_maps(const ComparedResult& baseline, const ComparedResult& other
   LevelMaps maps;
   for (const auto& [series, theirs, ours] : shared_series(baseline, other)) {
     if (have_same_numbers(theirs, ours)) {
-      LevelMap in_order = align_levels(theirs, ours, HUGE_VAL);  // the n-th with the n-th
+      // Pairs the n-th level with the n-th level.
+      LevelMap in_order = align_levels(theirs, ours, HUGE_VAL);
       if (!take_other_levels_out(baseline, other, series, in_order)) continue;
     }
-    // A run with as many levels may lack the first level but number another one as the first.
+    // A run with as many levels as the baseline may lack the first level, and number the second
+    // level as the first.
     LevelMap map = align_levels(theirs, ours, max_factor);
     take_other_levels_out(baseline, other, series, map);
     maps[series] = std::move(map);
@@ -273,12 +278,12 @@ namespace {
 
 struct NamedLevel {
   double end{0.0};       ///< 0 if unknown
-  double at_least{0.0};  ///< lower bound of an end that was not reached
+  double at_least{0.0};  ///< lower bound of an end that the run did not reach
   std::string step{};
   std::string name{};
 };
 using Levels = std::map<int, NamedLevel>;
-using Caches = std::map<double, std::string>;  // by end
+using Caches = std::map<double, std::string>;  // names of caches, by size in bytes
 
 constexpr std::string_view far = "far ";
 constexpr std::string_view memory = "memory";
@@ -294,8 +299,9 @@ bool has_steps(const Levels& levels) {
   return std::ranges::any_of(levels, [](const auto& each) { return !each.second.step.empty(); });
 }
 
-/// Names levels by their steps. The second of two caches may be the far half of the first. A level
-/// that is either a cache or TLB reach counts as a cache, as on the card, but has no name.
+/// Names the levels of a series by their steps. The second of two caches may be the far half of the
+/// first cache. A level that is either a cache or the reach of a TLB counts as a cache, as on the
+/// card, but gets no name.
 void name_by_steps(Levels& levels, Caches& caches) {
   if (!has_steps(levels)) return;
   int count = 0;
@@ -314,8 +320,8 @@ void name_by_steps(Levels& levels, Caches& caches) {
   }
 }
 
-/// Names each level by the cache with the nearest end. A level that covers both halves of a cache
-/// has the name of the cache.
+/// Names each level by the cache whose end is nearest, within a factor of 1.5. A level that covers
+/// both halves of a cache gets the name of the whole cache.
 void name_by_ends(Levels& levels, const Caches& caches) {
   std::string before;
   for (auto& [number, level] : levels) {
@@ -331,8 +337,9 @@ void name_by_ends(Levels& levels, const Caches& caches) {
   }
 }
 
-/// Names the last level "memory" if it continues beyond all caches. In a series with its own steps,
-/// or without known caches, far enough to be no further cache.
+/// Names the last level "memory" if it extends beyond all known caches and beyond 1 MiB. In a
+/// series with its own steps, or without known caches, the level must also extend to 4 times the
+/// end of the previous level, so that it is not another cache.
 void name_memory(Levels& levels, const Caches& caches) {
   constexpr double min_bytes = 1 << 20;
   if (levels.size() < 2) return;
@@ -344,7 +351,7 @@ void name_memory(Levels& levels, const Caches& caches) {
   if (last.name.empty() && last.at_least >= end) last.name = memory;
 }
 
-/// Names the levels of an imported series without sizes by the levels of the same number that
+/// Names the levels of an imported series without sizes like the levels with the same numbers that
 /// another probe found.
 void name_by_numbers(Levels& levels, const Levels& known) {
   const bool has_sizes = std::ranges::any_of(
@@ -359,7 +366,8 @@ void name_by_numbers(Levels& levels, const Levels& known) {
 }  // namespace
 
 void name_levels(RunDigest& run, bool is_imported) {
-  std::map<std::pair<std::string_view, std::string_view>, Levels> all;  // by probe and series
+  // Levels by probe and series.
+  std::map<std::pair<std::string_view, std::string_view>, Levels> all;
   for (const ComparedResult& result : run.results) {
     for (const ComparedFinding& each : result.findings) {
       const Finding& finding = each.finding;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Significance of changes among all findings, and the gaps of a comparison. A check without
-// measurements must not pass: a driver that crashed at once would count as no slower.
+// Significance of changes among all findings, and gaps of a comparison. A check without
+// measurements must not pass: a driver that crashes immediately would otherwise count as not
+// slower.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +31,8 @@ std::vector<Member> family_of(const Comparison& comparison, const ChangeOf& is_c
       const bool is_judged =
           cells[run].finding != nullptr && !judged.reason.empty() && !judged.is_repeated;
       if (run == comparison.baseline || !is_judged) continue;
-      // A changed word, or a series that the device no longer supports, has no p-value.
+      // A changed label, or a series that the device no longer supports, has no p-value and counts
+      // as significant.
       const double p = is_changed(judged) ? judged.p_value.value_or(0.0) : 1.0;
       family.push_back({p, {row, run}});
     }
@@ -39,8 +41,8 @@ std::vector<Member> family_of(const Comparison& comparison, const ChangeOf& is_c
   return family;
 }
 
-// Compares the i-th smallest of m p-values with level / (m - i) until the first one above: Holm
-// (1979), "A simple sequentially rejective multiple test procedure".
+// Holm (1979), "A simple sequentially rejective multiple test procedure": compares the i-th
+// smallest of m p-values (from 0) with level / (m - i), and stops at the first that is not smaller.
 std::size_t count_by_holm(const std::vector<Member>& family, double level) {
   std::size_t i = 0;
   while (i < family.size() && family[i].p_value < level / static_cast<double>(family.size() - i)) {
@@ -49,8 +51,9 @@ std::size_t count_by_holm(const std::vector<Member>& family, double level) {
   return i;
 }
 
-// Finds the last p-value, from 1 on, that is at most level * i / m, and includes all smaller ones:
-// Benjamini and Hochberg (1995), "Controlling the false discovery rate".
+// Benjamini and Hochberg (1995), "Controlling the false discovery rate": finds the largest i for
+// which the i-th smallest of m p-values (from 1) is at most level * i / m. All p-values up to this
+// one are significant.
 std::size_t count_by_discoveries(const std::vector<Member>& family, double level) {
   const double step = level / static_cast<double>(family.size());
   std::size_t i = family.size();
@@ -61,7 +64,8 @@ std::size_t count_by_discoveries(const std::vector<Member>& family, double level
 std::vector<ComparedPlace> find_changes(const Comparison& comparison, const ChangeOf& is_changed) {
   constexpr double level = 0.05;
   const std::vector<Member> family = family_of(comparison, is_changed);
-  // A cause common to one run's findings, such as its time of day, may change many of them at once.
+  // An effect on a whole run, such as the time of day, may change many findings at the same time. A
+  // single pair of runs therefore needs the stricter procedure of Holm.
   const std::size_t sure =
       comparison.are_several ? count_by_discoveries(family, level) : count_by_holm(family, level);
   std::vector<ComparedPlace> places;
@@ -87,8 +91,8 @@ std::vector<ComparedPlace> find_open_changes(const Comparison& comparison) {
 
 namespace {
 
-/// Returns true for points with a time, or for findings with a value if there are no points
-/// (imported).
+/// Returns true if the result has points with a time, or, for an imported result without points,
+/// findings with a value.
 bool has_values(const ComparedResult& result) {
   return !result.curves.empty() ||
          std::ranges::any_of(result.findings, [](const ComparedFinding& each) {
@@ -96,7 +100,7 @@ bool has_values(const ComparedResult& result) {
          });
 }
 
-/// Returns "failed: 3 of 9 points failed".
+/// Returns the status of a result and its reason: "failed: 3 of 9 points failed".
 std::string ending_of(const ComparedResult& result) {
   const std::string_view word = to_word(result.status);
   return result.reason.empty() ? std::string(word) : fmt::format("{}: {}", word, result.reason);
@@ -106,43 +110,44 @@ bool has_ended(const ComparedResult& result) {
   return result.status != Status::failed && result.status != Status::interrupted;
 }
 
-/// Returns true if the length of a tick is uncertain, so that equal ticks show no equal times.
+/// Returns true if the length of a tick is too uncertain for equal numbers of ticks to indicate
+/// equal times.
 bool has_unknown_clock(const ComparedResult& result) {
   return std::ranges::any_of(result.findings, [](const ComparedFinding& each) {
     return each.calibration > coarse_change;
   });
 }
 
-/// Returns why the probe gives no result; empty if it does.
+/// Returns why a probe gives no result; empty if it gives one.
 std::string reason_of_all(const ComparedResult& baseline, const ComparedResult* other) {
   const bool was_measured = has_values(baseline);
   if (was_measured && !has_ended(baseline)) return "baseline " + ending_of(baseline);
   if (other == nullptr) return was_measured ? "not measured" : "";
   const bool is_lost = other->status != Status::ok && was_measured;
   if (!has_ended(*other) || is_lost) return ending_of(*other);
-  // Findings without points may come from a file whose samples were removed.
+  // Findings without points may come from a file from which the samples were removed.
   const bool has_what_it_needs =
       baseline.curves.empty() ? !was_measured || has_values(*other) : !other->curves.empty();
   return has_what_it_needs ? "" : "no point was measured";
 }
 
-/// Returns true if a headline of the baseline has no counterpart. A series that the device no
-/// longer supports is a change instead.
+/// Returns true if a headline of the baseline has no counterpart in the run. A series that the
+/// device no longer supports counts as a change, not as a gap.
 bool is_lost(const ComparedRow& row, const ComparedCell& cell) {
   const Judgement& judged = cell.judgement;
   if (!says_something(row.baseline->finding)) return false;
   if (cell.finding == nullptr) {
-    // A missing part of a whole contributes 0.
+    // A part that is missing in the run counts as 0.
     if (is_part(*row.baseline)) return false;
     return judged.reason.empty() || judged.verdict == Verdict::unclear;
   }
-  // Unclear parts share one verdict.
+  // Unclear parts have no verdicts of their own, since one row reports all of them.
   const bool has_verdict = !judged.reason.empty() || is_part(*row.baseline);
   const bool lacks_value = row.baseline->finding.value && !cell.finding->finding.value;
   return !has_verdict || lacks_value || !says_something(cell.finding->finding);
 }
 
-/// The headlines of one probe, or of all probes.
+/// Numbers of headlines of one probe or of all probes.
 struct Headlines {
   std::size_t judged{0};
   std::size_t unclear{0};
@@ -157,7 +162,7 @@ struct Headlines {
   [[nodiscard]] bool are_mostly_unclear() const { return 2 * unclear > judged; }
 };
 
-/// Returns why a run does not confirm the baseline's result; empty if it does.
+/// Returns why a run does not confirm the baseline's result; empty if the run confirms it.
 std::string reason_of_probe(const RunDigest& baseline, const ComparedResult& result,
                             const RunDigest& run, const ComparedResult* other) {
   std::string reason = reason_of_all(result, other);
@@ -166,7 +171,8 @@ std::string reason_of_probe(const RunDigest& baseline, const ComparedResult& res
   return has_unknown_clock(*other) ? "the clock rate is uncertain by more than 25 %" : "";
 }
 
-/// Returns the gaps of one of the baseline's probes in a run. Adds its headlines to `all`.
+/// Returns the gaps of a run for one probe of the baseline. Adds the headlines of the probe to
+/// `all`.
 std::vector<MissingPart> find_gaps(const Comparison& comparison, std::span<const RunDigest> runs,
                                    std::size_t run, const ComparedResult& result, Headlines& all) {
   const RunDigest& baseline = runs[comparison.baseline];
@@ -191,7 +197,8 @@ std::vector<MissingPart> find_gaps(const Comparison& comparison, std::span<const
       add(finding.series, fmt::format("no counterpart for {}{}", finding.name, level));
     } else if (says_something(finding)) {
       ++headlines.judged;
-      // A change that one run per side leaves open on a virtual machine has its own reason.
+      // A change that one baseline run and one new run leave open on a virtual machine is reported
+      // separately.
       const Judgement& judged = row.cells[run].judgement;
       if (judged.verdict == Verdict::unclear && !judged.left_open) ++headlines.unclear;
     }
@@ -201,7 +208,8 @@ std::vector<MissingPart> find_gaps(const Comparison& comparison, std::span<const
   return gaps;
 }
 
-/// Returns true if any finding of a probe was judged. The clock rate belongs to no probe.
+/// Returns true if a finding of a probe was judged. The clock rate does not count, since it belongs
+/// to no probe.
 bool is_judged(const Comparison& comparison, std::size_t run) {
   return std::ranges::any_of(comparison.rows, [&](const ComparedRow& row) {
     return row.probe != clock_section && row.cells[run].finding != nullptr;
@@ -223,7 +231,8 @@ std::vector<MissingPart> find_missing_parts(std::span<const RunDigest> runs,
     if (runs[run].interrupted) gaps.push_back({run, "", "", "the run was interrupted"});
     Headlines headlines;
     for (const ComparedResult& result : baseline.results) {
-      // Some devices have no clock of the core, which users cannot request like a probe.
+      // Some devices have no core clock, and users cannot request the clock section as they can a
+      // probe.
       if (result.probe == clock_section) continue;
       const std::vector<MissingPart> found = find_gaps(comparison, runs, run, result, headlines);
       gaps.insert(gaps.end(), found.begin(), found.end());

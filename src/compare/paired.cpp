@@ -16,18 +16,19 @@
 namespace clprobe {
 namespace {
 
-// Prior variance. Half of it would cost a pass more for a change of a few standard deviations.
-// Twice as much would cost a fifth more passes for narrow intervals.
+// Prior variance of the effect, in units of the values' variance. A variance of 2 would need one
+// more pass to show a change of a few standard deviations. A variance of 8 would need a fifth more
+// passes for narrow intervals.
 constexpr double effect_variance = 4.0;
 constexpr double level = 0.05;
 
-/// Returns the variance of the mean of the values.
+/// Returns the variance of the mean of `values`.
 double variance_of_mean(std::span<const double> values) {
   const double deviation = standard_deviation(values);
   return deviation * deviation / static_cast<double>(values.size());
 }
 
-/// Returns "-2 to 4.2 %"; "range unknown" for an infinite end.
+/// Returns an interval of logarithms as text: "-2 to 4.2 %"; "range unknown" for an infinite end.
 std::string text_of(const Interval& interval) {
   if (!std::isfinite(interval.low) || !std::isfinite(interval.high)) return "range unknown";
   return fmt::format("{:.3g} to {:.3g} %", 100.0 * std::expm1(interval.low),
@@ -70,10 +71,11 @@ Judgement judge(const Alternated& alternated, double threshold) {
   return judged;
 }
 
-/// Makes a change of single runs unclear, since they do not show the variation between runs.
+/// Makes the verdict of a change `unclear` if it is based on one run of each device, which does not
+/// show the variation between runs.
 void doubt_single_runs(ComparedCell& cell) {
   Judgement& judged = cell.judgement;
-  // A finding that the other side lacks is no matter of noise.
+  // A finding that only one device has is not caused by noise.
   if (cell.finding == nullptr || !is_change(judged.verdict)) return;
   judged.verdict = Verdict::unclear;
   judged.reason += is_bracket(cell.finding->finding)
@@ -104,10 +106,11 @@ VisitRatio ratio_of_visit(std::span<const PairBlock> blocks, bool noise_only_add
   return {least, quantile(theirs, part) - least};
 }
 
-// With n values, t of n - 1 degrees and a = 1 + n * effect_variance the Bayes factor is
+// With n values, Student's t of n - 1 degrees and a = 1 + n * effect_variance, the Bayes factor is
 //     a^(-1/2) * ((1 + t^2 / (n - 1)) / (1 + t^2 / (a * (n - 1))))^(n / 2).
-// The factor is below 1 / level for x = t^2 / (n - 1) < a * (q - 1) / (a - q) with q = (sqrt(a) /
-// level)^(2 / n), and for all x if q is not below a.
+// With q = (sqrt(a) / level)^(2 / n), the Bayes factor is below 1 / level if
+//     t^2 / (n - 1) < a * (q - 1) / (a - q).
+// If q is at least a, the Bayes factor is below 1 / level for all t.
 Interval anytime_interval(std::span<const double> values) {
   const Interval open{-HUGE_VAL, HUGE_VAL};
   if (values.size() < 2) return open;
@@ -126,7 +129,7 @@ double anytime_p(std::span<const double> values, double truth) {
   const double a = 1.0 + count * effect_variance;
   const double distance = mean(values) - truth;
   if (distance == 0.0) return 1.0;
-  // Repeated simulations are equal, so that t is infinite.
+  // Repeated simulations give equal values, so that their variance is 0 and t is infinite.
   const double variance = variance_of_mean(values);
   const double x = variance > 0.0 ? distance * distance / variance / (count - 1.0) : HUGE_VAL;
   const double base = std::isfinite(x) ? (1.0 + x) / (1.0 + x / a) : a;
@@ -140,7 +143,7 @@ PairedState state_of(std::span<const double> log_ratios, double calibration, dou
   const double half = std::hypot(change - state.interval.low, calibration);
   state.interval = {change - half, change + half};
   const double bound = std::log1p(threshold);
-  // Calibration errors may have the same sign in all passes, so that they are added to the bound.
+  // Calibration errors may have the same sign in all passes, so that the bound includes them.
   const double nearest_none = bound + calibration;
   if (std::fabs(change) > nearest_none) {
     state.p_value = anytime_p(log_ratios, std::copysign(nearest_none, change));
@@ -191,8 +194,8 @@ void apply_alternation(Comparison& comparison, std::span<const Alternated> alter
     row.baseline = keep(each.baseline);
     row.cells[0].finding = row.baseline;
     row.cells[1] = {keep(each.other), judge(each, comparison.threshold)};
-    // Before alternation, only one of the two runs had this finding, so that it was listed as
-    // unmatched. Now both have it.
+    // Before alternation, only one of the two runs had this finding, so that the finding was listed
+    // as unmatched. After alternation, both runs have the finding.
     std::erase_if(comparison.unmatched, [&](const Unmatched& left) {
       const Finding& finding = row.baseline->finding;
       return left.probe == row.probe && left.series == finding.series &&
@@ -202,7 +205,8 @@ void apply_alternation(Comparison& comparison, std::span<const Alternated> alter
   std::vector<ComparedRow> rows;
   for (std::size_t i = 0; i < comparison.rows.size(); ++i) {
     ComparedRow& row = comparison.rows[i];
-    const bool is_adopted = row.cells[0].finding == nullptr;  // not visited by any pass
+    // An adopted row that no pass has visited.
+    const bool is_adopted = row.cells[0].finding == nullptr;
     if (row.baseline->finding.role != Role::headline || is_adopted) continue;
     if (!is_alternated[i] && !is_repeatable) doubt_single_runs(row.cells[1]);
     rows.push_back(std::move(row));

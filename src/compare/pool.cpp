@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several runs of one device as one side of a comparison.
+// Combination of several runs of one device into one digest.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 using Matches = std::vector<const ComparedFinding*>;
 
-/// Returns the label of more than half of the runs; empty without a majority.
+/// Returns the label that more than half of the runs have; empty without a majority.
 std::string majority_label(const Matches& matches, std::size_t runs) {
   for (const ComparedFinding* const each : matches) {
     const auto same = std::ranges::count_if(
@@ -30,7 +30,7 @@ std::string majority_label(const Matches& matches, std::size_t runs) {
   return {};
 }
 
-/// Sets the median size, and a bracket of the median.
+/// Sets `pooled` to the median size, with a bracket of the median.
 void pool_brackets(const Matches& matches, ComparedFinding& pooled) {
   std::vector<double> values;
   std::vector<double> lows;
@@ -47,8 +47,8 @@ void pool_brackets(const Matches& matches, ComparedFinding& pooled) {
   pooled.finding.high = median_interval(highs).high;
 }
 
-/// Sets the mean of several runs. Values measured in cycles are pooled in cycles, since the clock
-/// rates and their errors differ between the runs.
+/// Sets `pooled` to the mean of several runs. Values measured in cycles are averaged in cycles,
+/// since clock rates and their errors differ between runs.
 void pool_values(const Matches& matches, const std::optional<CoreClock>& clock,
                  ComparedFinding& pooled) {
   const bool has_clocks = clock && std::ranges::all_of(matches, [](const auto* each) {
@@ -71,7 +71,7 @@ void pool_values(const Matches& matches, const std::optional<CoreClock>& clock,
   result.finding.value = from_line(mean.mean);
   result.finding.low = from_line(mean.mean - mean.half_width);
   result.finding.high = from_line(mean.mean + mean.half_width);
-  // The errors of the runs include all of these.
+  // The variation between runs already includes the errors of the single runs.
   result.margin = 0.0;
   result.calibration = 0.0;
   result.disturbance = 0.0;
@@ -80,7 +80,7 @@ void pool_values(const Matches& matches, const std::optional<CoreClock>& clock,
   pooled = std::move(result);
 }
 
-/// Sets the mean of parts, as shares of their wholes.
+/// Sets `pooled` to the mean of parts of a whole, averaged as shares.
 void pool_parts(const Matches& matches, ComparedFinding& pooled) {
   std::vector<double> shares;
   std::vector<double> half_widths;
@@ -96,11 +96,12 @@ void pool_parts(const Matches& matches, ComparedFinding& pooled) {
   pooled.finding.value = mean.mean * pooled.whole;
   pooled.finding.low = (mean.mean - mean.half_width) * pooled.whole;
   pooled.finding.high = (mean.mean + mean.half_width) * pooled.whole;
-  pooled.disturbance = 0.0;  // included in the errors of the runs
+  pooled.disturbance = 0.0;  // included in the variation between runs
   pooled.degrees = mean.degrees;
 }
 
-/// Pools a finding of all runs that have it. `matches` begins with that of the typical run.
+/// Returns a finding combined from all runs that have it. `matches` begins with the finding of the
+/// typical run.
 ComparedFinding pool_finding(const Matches& matches, std::size_t runs,
                              const std::optional<CoreClock>& clock) {
   ComparedFinding pooled = *matches.front();
@@ -129,7 +130,7 @@ ComparedFinding pool_finding(const Matches& matches, std::size_t runs,
     return pooled;
   }
   pooled.finding.reason.clear();
-  // The variation between runs includes the effects of other tenants.
+  // The variation between runs already includes the effects of other tenants.
   if (with_value.size() > 1) pooled.is_of_virtual_cpu = false;
   if (is_bracket(pooled.finding)) {
     pool_brackets(with_value, pooled);
@@ -143,7 +144,8 @@ ComparedFinding pool_finding(const Matches& matches, std::size_t runs,
   return pooled;
 }
 
-/// Returns the median of each point that more than half of the runs have.
+/// Returns a curve of the points that more than half of the runs have. The value of a point is the
+/// median.
 ComparedCurve pool_curve(const ComparedCurve& first, const std::vector<const ComparedResult*>& all,
                          std::size_t runs) {
   std::map<std::string, std::pair<ComparedPoint, std::vector<double>>> points;
@@ -167,13 +169,13 @@ ComparedCurve pool_curve(const ComparedCurve& first, const std::vector<const Com
   return pooled;
 }
 
-/// Returns what a run lacks of a probe, compared with the typical run of its side; empty for
-/// nothing.
+/// Returns the measurements of a probe that a run lacks in comparison with the typical run; empty
+/// if the run lacks none.
 std::string lack_of(const ComparedResult& typical, const ComparedResult* result) {
   if (result == nullptr) return "not measured";
   if (result->status != Status::ok) return result->reason;
   std::vector<Cut> cuts = find_cuts(typical, *result, true);
-  // Either of the two may be the complete one.
+  // The typical run may also be the less complete one.
   if (cuts.empty()) cuts = find_cuts(*result, typical, true);
   return cuts.empty() ? "" : fmt::format("{}: {}", cuts.front().series, cuts.front().reason);
 }
@@ -195,7 +197,8 @@ ComparedResult pool_results(const ComparedResult& first, std::span<const RunDige
   for (const RunDigest& run : runs) {
     const ComparedResult* const result = result_of(run, first.probe);
     if (result == &first) continue;
-    // A check must not pass on incomplete data, so that a gap of one run is a gap of its side.
+    // A check must not pass on incomplete data, so that a gap of one run counts as a gap of the
+    // combined result.
     const std::string lack = lack_of(first, result);
     if (!lack.empty() && pooled.status == Status::ok && first.probe != clock_section) {
       const bool has_failed = result != nullptr && result->status != Status::ok;
@@ -218,8 +221,8 @@ ComparedResult pool_results(const ComparedResult& first, std::span<const RunDige
   return pooled;
 }
 
-/// Returns the run with the median number of values, among the runs with most probes. Most runs
-/// found the same levels.
+/// Returns the typical run: among the runs with the largest number of probes, the run with the
+/// median number of values. Most runs find the same levels, so that this run has the usual levels.
 const RunDigest& typical_run(std::span<const RunDigest> runs) {
   std::size_t most = 0;
   for (const RunDigest& run : runs) most = std::max(most, run.results.size());

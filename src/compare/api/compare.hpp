@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparison of runs with a baseline: matching of findings, and verdicts. Pure. docs/compare.md
-// explains the rules.
+// Comparison of runs with a baseline: matching of findings, and verdicts (docs/compare.md). All
+// functions are pure.
 #pragma once
 
 #include <cstddef>
@@ -17,56 +17,56 @@
 
 namespace clprobe {
 
-/// Result of comparing one finding. `different` is a clear change that is neither better nor worse,
-/// such as another kind of step.
+/// Result of comparing one finding. `different` is a clear change that is neither an improvement
+/// nor a deterioration, such as another kind of step.
 enum class Verdict { same, better, worse, different, unclear };
 
 std::string_view to_word(Verdict verdict);
 
-/// The calibrated rate of the core's clock in a run, in cycles per second.
+/// Calibrated rate of the core clock in a run, in cycles per second.
 struct CoreClock {
   double hertz{0.0};
   double low{0.0};  ///< 95 % interval of the calibration
   double high{0.0};
 };
 
-/// A finding, with errors that its own interval does not include.
+/// A finding of a run, with the errors that its own interval does not include.
 struct ComparedFinding {
   Finding finding{};
-  /// Relative widening of the interval, each side: the spread of the samples behind the finding.
-  /// For a share, an absolute widening.
+  /// Relative widening of the interval on each side, from the spread of the samples that the
+  /// finding is derived from. For a share, the widening is absolute.
   double margin{0.0};
-  /// Relative uncertainty of the clock's calibrated rate, for findings from ticks. All such
-  /// findings of a run have the same error.
+  /// Relative uncertainty of the calibrated clock rate, for findings derived from ticks. All
+  /// findings of one run that are derived from ticks have the same calibration error.
   double calibration{0.0};
-  /// The core's clock, if the finding was measured in cycles, whatever its current unit.
+  /// Core clock, if the finding was measured in cycles, even if the finding is now in another unit.
   std::optional<CoreClock> clock{};
-  /// For a size between two measured ones: logarithm of the largest ratio of neighbouring measured
-  /// sizes around it; 0 if unknown.
+  /// For a size between two measured sizes: logarithm of the largest ratio of neighbouring measured
+  /// sizes around the finding; 0 if unknown.
   double step{0.0};
-  /// Degrees of freedom of Student's t for an interval of the mean of several runs.
+  /// Degrees of freedom of Student's t, if the interval is that of the mean of several runs.
   std::size_t degrees{normal_degrees};
-  /// Half-width of the 95 % interval for changes during the run, according to its reference points:
-  /// a logarithm, for shares a difference.
+  /// Half-width of the 95 % interval for changes during the run, according to the run's reference
+  /// points. It is a logarithm of a ratio, or a difference for shares.
   double disturbance{0.0};
-  /// True on the CPU of a virtual machine. Other tenants may have used a part of the CPU and its
-  /// memory for the whole run, which no interval of a single run includes.
+  /// True for a CPU of a virtual machine. Other tenants may use a part of the CPU and its memory
+  /// for a whole run, and the interval of a single run does not include this effect.
   bool is_of_virtual_cpu{false};
-  /// Value of the larger finding that this one is a part of, in the same unit; 0 if unknown or not
-  /// a part.
+  /// Value of the larger finding that contains this finding as a part, in the same unit; 0 if
+  /// unknown or if there is no larger finding.
   double whole{0.0};
   std::string series_title{};  ///< Series::title; may be empty
   std::string level_name{};    ///< "L2", "far L2", "memory"; empty if unknown
 };
 
-/// A point of a curve: its varying parameters as text, and its value in the curve's unit.
+/// A point of a curve: its varying parameters as text, and its value in the unit of the curve.
 struct ComparedPoint {
   std::string key{};  ///< "working_set_bytes 1024"
   double value{0.0};
-  double size{0.0};  ///< value of the only varying parameter if that is a number; otherwise 0
+  double size{0.0};  ///< value of the varying parameter, if only one number varies; otherwise 0
 };
 
-/// The points of one series that have a value, by key.
+/// The points of one series that have a value, sorted by key.
 struct ComparedCurve {
   std::string series{};
   std::string unit{};                  ///< "seconds" per access, or "bytes_per_second"
@@ -78,7 +78,7 @@ struct ComparedCurve {
 
 struct ComparedResult {
   std::string probe{};
-  int method{0};                       ///< version of the measurement; 0: unknown
+  int method{0};                       ///< version of the measurement (Probe::method); 0: unknown
   std::vector<std::string> kernels{};  ///< SHA-256 of the kernel texts
   View view{};                         ///< chart of the curves
   Status status{Status::ok};
@@ -87,15 +87,15 @@ struct ComparedResult {
   std::vector<ComparedCurve> curves{};
 };
 
-/// The parts of a run that a comparison needs. A digest has a hundredth of the run's size, so that
-/// a thousand runs fit in memory.
+/// The parts of a run that a comparison needs. A digest needs a hundredth of the memory of a run,
+/// so that a thousand runs fit in memory.
 struct RunDigest {
-  std::string file{};  ///< name for the caller's use
+  std::string file{};  ///< name of the run file, which only the caller interprets
   std::string device{};
-  std::string label{};  ///< user's name of the run
+  std::string label{};  ///< the user's name for the run; may be empty
   std::string driver{};
   std::string uuid{};            ///< UUID of the device; empty if unknown
-  std::string platform{};        ///< platform, with the backend from its version
+  std::string platform{};        ///< platform, with the backend that its version names
   std::string platform_index{};  ///< "platform:device"
   std::string started{};
   DeviceType type{DeviceType::other};
@@ -107,106 +107,113 @@ struct RunDigest {
   std::vector<ComparedResult> results{};
 };
 
-/// Reason, in the middle of a sentence, why one run per side shows no change on the CPU of a
-/// virtual machine.
+/// Reason, as part of a sentence, why one baseline run and one new run cannot show a change on the
+/// CPU of a virtual machine.
 inline constexpr std::string_view others_on_host =
     "other tenants of the virtual machine's host can change a value for a whole run";
 
-/// Name of the section for the rate of the core's clock, which belongs to no probe.
+/// Name of the section for the rate of the core clock, which belongs to no probe.
 inline constexpr std::string_view clock_section = "core clock";
 
 RunDigest digest(const Run& run, std::string_view file);
 
-/// Returns the differences of two runs of one device apart from their results: "another card of the
-/// same model: UUID bb instead of aa", "driver 2 instead of 1"; empty if nothing is known.
+/// Returns the differences between two runs of one device, except in their results: "another card
+/// of the same model: UUID bb instead of aa", "driver 2 instead of 1". Empty if no difference is
+/// known.
 std::vector<std::string> differing_origins(const RunDigest& baseline, const RunDigest& other);
 
 /// Returns true if both results have the same version of the method. If an older document has no
-/// version: if they share a kernel's text, or one has no kernels.
+/// version, returns true if the results share a kernel text or if one result has no kernels.
 bool is_same_method(const ComparedResult& baseline, const ComparedResult& other);
 
-/// Level numbers of a run to those of the baseline. Levels without a counterpart are absent.
+/// Map from the level numbers of a run to those of the baseline. Levels without a counterpart are
+/// absent.
 using LevelMap = std::map<int, int>;
 using LevelMaps = std::map<std::string_view, LevelMap>;  ///< by series
 
-/// Returns the corresponding levels of two results.
+/// Returns the corresponding levels of two results of one probe.
 ///
-/// Same device: only series whose numbers of levels differ, or whose levels of one number are
-/// different levels. Two devices: all series. Levels of the same name correspond, levels of
-/// different names never do. Of levels without names, the first corresponds to the first and memory
-/// to memory, whatever their times. The levels between are matched in order by their times; equally
-/// many are matched one to one.
+/// For one device, the result contains only series whose numbers of levels differ, or in which
+/// equal numbers denote different levels. For two devices, the result contains all series.
+///
+/// Levels with equal names correspond; levels with different names never do. Among levels without
+/// names, the first levels correspond, and so do the memory levels, whatever their times. Levels
+/// between the first level and memory are matched in order by their times. If both results have
+/// equally many such levels, they are matched one to one.
 LevelMaps paired_levels(const ComparedResult& baseline, const ComparedResult& other,
                         bool is_same_device);
 
-/// Returns several runs of one device as one digest. Each finding is the mean of the runs (random
-/// effects), with an interval that includes the variation between runs. Levels are matched to those
-/// of a typical run. A single run is returned unchanged. Throws std::invalid_argument without runs.
+/// Returns the digest of several runs of one device. Each finding is the mean of the runs (random
+/// effects), with an interval that includes the variation between runs. Levels are matched to the
+/// levels of a typical run. A single run is returned unchanged. Throws std::invalid_argument if
+/// `runs` is empty.
 RunDigest pool(std::span<const RunDigest> runs);
 
-/// Maximum uncertainty of a verdict `same`, and the threshold for values without an interval.
+/// Maximum uncertainty for a verdict `same`, and threshold for values without an interval, as a
+/// share of the value.
 inline constexpr double coarse_change = 0.25;
 
 struct Judgement {
   Verdict verdict{Verdict::unclear};
-  std::optional<double> ratio{};  ///< ratio to the baseline's value, if both are above 0
+  std::optional<double> ratio{};  ///< `other` divided by `baseline`, if both values are above 0
   std::string reason{};           ///< reason for the verdict, with numbers; may be empty
-  /// 95 % interval of the judged ratio (of cycles, if `reason` says so), or of the difference of
-  /// shares. Its ends may be 0 or infinite.
+  /// 95 % interval of the judged ratio, or of the difference of shares. The ratio is that of cycles
+  /// if `reason` says so. An end may be 0 or infinite.
   std::optional<Interval> interval{};
-  /// The largest change that the data do not exclude, as a share; absent for a change.
+  /// Largest change that the data do not exclude, as a share; absent if the verdict is a change.
   std::optional<double> resolution{};
-  /// Probability of such a distance if the true change is within the threshold.
+  /// Probability of a distance at least this large if the true change is within the threshold.
   std::optional<double> p_value{};
   /// True if a value has no interval, so that `coarse_change` is the threshold.
   bool is_coarse{false};
-  /// The verdict without the doubt about other tenants of a virtual machine's host, which makes the
-  /// verdict `unclear`.
+  /// The verdict that would hold without other tenants of a virtual machine's host. Present if the
+  /// doubt about other tenants makes the verdict `unclear`.
   std::optional<Verdict> left_open{};
-  bool is_repeated{false};  ///< true for a change in cycles that another row shows in time
+  bool is_repeated{false};  ///< true for a change in cycles that another row shows as a time
 };
 
-/// Judges the change from `baseline` to `other`. `threshold` is a share. If the whole 95 % interval
-/// of the change is beyond the threshold, the verdict is a change. Otherwise the verdict is `same`,
-/// or `unclear` if the interval's farther end is beyond `coarse_change`.
+/// Judges the change from `baseline` to `other`. `threshold` is a share of the value. The verdict
+/// is a change if the whole 95 % interval of the change is beyond the threshold. Otherwise the
+/// verdict is `unclear` if the farther end of the interval is beyond `coarse_change`, and `same` if
+/// it is not.
 Judgement judge(const ComparedFinding& baseline, const ComparedFinding& other, double threshold);
 
-/// Returns true if the finding is a size between two measured ones.
+/// Returns true if the finding is a size that lies between two measured sizes.
 bool is_bracket(const Finding& finding);
 
-/// Returns the logarithm of the step of the coarser of the two grids.
+/// Returns the step of the coarser of two grids of measured sizes, as a logarithm.
 double bracket_step(const ComparedFinding& baseline, const ComparedFinding& other);
 
-/// Converts a finding to cycles, without the error of the clock's calibration, or to time. Requires
-/// the finding's clock.
+/// Returns a finding converted to cycles or to seconds. The conversion to cycles removes the error
+/// of the clock's calibration. Requires the finding's clock.
 ComparedFinding in_cycles(const ComparedFinding& compared);
 ComparedFinding in_seconds(const ComparedFinding& compared);
 
-/// Judges two runs of one device. Findings that were measured in cycles of the core are judged in
-/// cycles, since errors of the calibration and different clock rates are compared on their own. If
-/// the rates clearly differ, a time that does not follow the clock (that of memory) may instead be
-/// the same in seconds.
+/// Judges a finding of two runs of one device. Findings measured in core cycles are judged in
+/// cycles, since clock rates and calibration errors are compared separately. A time that does not
+/// depend on the core clock, such as that of memory, may instead be `same` in seconds if the clock
+/// rates clearly differ.
 Judgement judge_same_device(const ComparedFinding& baseline, const ComparedFinding& other,
                             double threshold);
 
-/// A finding of a run, compared with the baseline's.
+/// A finding of a run, compared with the matching finding of the baseline.
 struct ComparedCell {
   const ComparedFinding* finding{nullptr};  ///< null without a matching finding
-  Judgement judgement{};                    ///< empty in the baseline's own cell
+  Judgement judgement{};                    ///< empty in the cell of the baseline
 };
 
-/// A finding of the baseline, and its comparisons with all runs. Points into the digests.
+/// A finding of the baseline, and its comparisons with all runs. The pointers refer to the digests.
 struct ComparedRow {
   std::string probe{};
   const ComparedFinding* baseline{nullptr};
   std::vector<ComparedCell> cells{};  ///< by run
 };
 
-/// Reasons of `Unmatched` without further explanation.
+/// Reasons of an `Unmatched` finding for which no further explanation is known.
 inline constexpr std::string_view only_in_baseline = "only in the baseline";
 inline constexpr std::string_view not_in_baseline = "not in the baseline";
 
-/// A finding that only a run or only the baseline has.
+/// A finding that only one run has, or that only the baseline has.
 struct Unmatched {
   std::size_t run{0};
   std::string probe{};
@@ -214,11 +221,11 @@ struct Unmatched {
   std::string name{};
   std::optional<int> level{};
   std::string reason{};
-  std::string series_title{};  ///< as of ComparedFinding
+  std::string series_title{};  ///< as in ComparedFinding
   std::string level_name{};
 };
 
-/// The point-by-point comparison of one series of a run with the baseline's.
+/// Point-by-point comparison of one series of a run with the same series of the baseline.
 struct CurveSummary {
   std::size_t run{0};
   std::string probe{};
@@ -227,7 +234,8 @@ struct CurveSummary {
   std::size_t matched{0};
   std::size_t only_baseline{0};
   std::size_t only_here{0};
-  /// Median of the matched points; the other two are 5 % and 95 % quantiles.
+  /// Median of the ratios of all matched points. `low_ratio` is the 5 % quantile, `high_ratio` the
+  /// 95 % quantile.
   double median_ratio{0.0};
   double low_ratio{0.0};
   double high_ratio{0.0};
@@ -249,7 +257,7 @@ struct VerdictCounts {
 /// Adds one verdict to the counts.
 void count(VerdictCounts& counts, Verdict verdict);
 
-/// A cell of a comparison, by the indices of its row and run.
+/// A cell of a comparison: the indices of its row and its run.
 struct ComparedPlace {
   std::size_t row{0};
   std::size_t run{0};
@@ -257,28 +265,30 @@ struct ComparedPlace {
 
 struct Comparison {
   std::size_t baseline{0};  ///< index of the baseline
-  /// True if each side has several runs, whose intervals include the variation between runs.
+  /// True if several baseline runs are compared with several new runs. The intervals then include
+  /// the variation between runs.
   bool are_several{false};
   double threshold{0.0};
   std::vector<ComparedRow> rows{};
   std::vector<CurveSummary> curves{};
   std::vector<Unmatched> unmatched{};
   std::vector<VerdictCounts> counts{};  ///< by run; all 0 for the baseline
-  /// Findings that exist only in the comparison, such as the number of levels.
+  /// Findings that exist only in the comparison, such as a number of levels.
   std::vector<std::shared_ptr<const ComparedFinding>> made{};
 };
 
-/// Compares runs with a baseline. The digests must outlive the result. Throws std::out_of_range for
-/// an invalid baseline.
+/// Compares all runs with the run `runs[baseline]`. The digests must outlive the result. Throws
+/// std::out_of_range for an invalid `baseline`.
 Comparison compare(std::span<const RunDigest> runs, std::size_t baseline, double threshold);
 
-/// Counts the verdicts of each run anew. A finding in time and in cycles of the core counts once.
+/// Recounts the verdicts of each run. A finding that is given in time and in core cycles counts
+/// once.
 void count_verdicts(Comparison& comparison);
 
 /// Returns the sum of the verdicts of all runs.
 VerdictCounts total_counts(const Comparison& comparison);
 
-/// A part of the baseline's measurements that a run cannot confirm, and the reason.
+/// A part of the baseline's measurements that a run cannot confirm, and the reason why not.
 struct MissingPart {
   std::size_t run{0};
   std::string probe{};   ///< empty: the whole run
@@ -286,23 +296,24 @@ struct MissingPart {
   std::string reason{};
 };
 
-/// Returns the gaps that keep a comparison from passing as a check, for each run except the
-/// baseline: a failed device, an interruption, probes and series of the baseline that the run did
-/// not complete, or no judged finding at all. Independent of the verdicts.
+/// Returns the gaps because of which a comparison must not pass as a check, for each run except the
+/// baseline. Gaps are a failed device, an interruption, probes and series of the baseline that the
+/// run did not complete, or a run without a judged finding. The verdicts have no effect on the
+/// gaps.
 std::vector<MissingPart> find_missing_parts(std::span<const RunDigest> runs,
                                             const Comparison& comparison);
 
-/// Returns the changes of findings that remain significant among all findings of both sides, in all
-/// runs. With one run per side, by Holm's procedure: the probability of any false change is at most
-/// 5 %. With several runs per side, by the procedure of Benjamini and Hochberg: at most 5 % of the
-/// changes are false on average, so that more of many real changes remain.
+/// Returns the changes that are significant among all compared findings of all runs. With one
+/// baseline run and one new run, Holm's procedure limits the probability of any false change to 5
+/// %. With several runs, the procedure of Benjamini and Hochberg limits the mean share of false
+/// changes to 5 %. It retains more changes if many are real.
 std::vector<ComparedPlace> find_sure_changes(const Comparison& comparison);
 
-/// Returns the number of findings that these tests include.
+/// Returns the number of findings that the tests of find_sure_changes() include.
 std::size_t count_compared(const Comparison& comparison);
 
-/// Returns the changes that would be significant if one run per side could show them
-/// (`Judgement::left_open`).
+/// Returns the changes whose verdict is only `unclear` because of other tenants of a virtual
+/// machine's host (`Judgement::left_open`), and that would otherwise be significant.
 std::vector<ComparedPlace> find_open_changes(const Comparison& comparison);
 
 }  // namespace clprobe
