@@ -115,8 +115,7 @@ double noise_of_middles(const Parts& parts) {
 /// Returns the range of five values without the share that noise explains, but at least 70 % of
 /// `range`, since the range of five values varies much by chance.
 double without_noise(double range, double noise) {
-  // Mean range of five normal values, in standard deviations.
-  constexpr double mean_range_of_five = 2.326;
+  constexpr double mean_range_of_five = 2.326;  // of normal values
   constexpr double min_share = 0.7;
   const double by_noise = mean_range_of_five * noise;
   return std::max(min_share * range, std::sqrt(std::max(0.0, range * range - by_noise * by_noise)));

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenCL devices: enumeration, tests of their clocks, program builds and kernel launches. Only this
-// header includes OpenCL; probes see it in `prepare` alone.
+// OpenCL devices: enumeration, tests of clocks, program builds and kernel launches. This is the
+// only header that includes OpenCL. Probes use it only in `Probe::open`.
 #pragma once
 
-// Version 110 is set because Debian's opencl.hpp does not compile with 120 and target 300.
+// The minimum version is 110, since Debian's opencl.hpp does not compile with minimum 120 and
+// target 300.
 #define CL_HPP_MINIMUM_OPENCL_VERSION 110
 #define CL_HPP_TARGET_OPENCL_VERSION 300
 #define CL_HPP_ENABLE_EXCEPTIONS
@@ -34,7 +35,7 @@ struct FoundDevice {
   DeviceInfo info{};
 };
 
-/// A platform without devices, or one whose query failed.
+/// A platform that has no devices, or whose query failed.
 struct PlatformProblem {
   std::string platform{};
   std::string problem{};
@@ -45,25 +46,26 @@ struct Enumeration {
   std::vector<PlatformProblem> problems{};
 };
 
-/// Finds all devices of all platforms, without a build or a launch. Never throws for a driver's
-/// answer: an attribute that fails is left out, a platform that fails is a problem.
+/// Returns all devices of all platforms, without building or launching a kernel. Never throws for a
+/// driver's error: an attribute that cannot be read is omitted, and a platform that cannot be
+/// queried becomes a PlatformProblem.
 Enumeration enumerate_devices();
 
-/// Finds device `number` of the platform of `device`, with all attributes. Returns nothing if the
-/// driver no longer has that device.
+/// Returns device `number` of the platform of `device`, with all attributes; nothing if the driver
+/// no longer reports this device.
 std::optional<FoundDevice> find_neighbour(const DeviceInfo& device, int number);
 
-/// Reads vendor-specific and optional attributes into `info.reported`. Takes longer than `clprobe
-/// list` may.
+/// Reads vendor-specific and optional attributes into `info.reported`. These queries are too slow
+/// for `clprobe list`.
 void read_attributes(const cl::Device& device, DeviceInfo& info);
 
-/// Describes an error in one line: "clFinish: CL_OUT_OF_RESOURCES (-5)".
+/// Returns an OpenCL error as one line: "clFinish: CL_OUT_OF_RESOURCES (-5)".
 std::string describe(const cl::Error& error);
 
 /// Returns the first line of a build log that names an error.
 std::string first_error_line(const std::string& log);
 
-/// Returns true for error codes by which drivers report that memory or resources are missing.
+/// Returns true for error codes that report a lack of memory or of other resources.
 bool is_refusal(cl_int code);
 
 /// Times of one launch.
@@ -75,10 +77,10 @@ struct LaunchTimes {
 /// A device in use: context, queue and built programs.
 class Session {
  public:
-  /// Opens a device. `info` is as enumerated, or as an earlier session left it (clock, timer,
-  /// pointers).
+  /// Opens a device. `info` comes from enumerate_devices(), or from an earlier session that tested
+  /// the clock, the timer and the pointers.
   Session(const cl::Device& device, DeviceInfo info, std::uint64_t seed);
-  /// Opens a device in an existing context, which may have more devices.
+  /// Opens a device in an existing context, which may contain more devices.
   Session(cl::Device device, DeviceInfo info, std::uint64_t seed, cl::Context context);
 
   [[nodiscard]] const DeviceInfo& info() const { return info_; }
@@ -88,36 +90,40 @@ class Session {
   [[nodiscard]] const cl::CommandQueue& queue() const { return queue_; }
   [[nodiscard]] const cl::Device& device() const { return device_; }
 
-  /// Returns kernel `name` of the embedded `file`; each set of options is built once. The source is
-  /// clock.clh for the device's clock, `preamble` with its headers, then the file. Throws
-  /// DeviceError with the first line of the build log.
+  /// Returns the kernel `name` of the embedded `file`. Each set of options is built only once. The
+  /// source is clock.clh for the device's clock, `preamble` with its headers, and the file, in this
+  /// order. Throws DeviceError with the first line of the build log.
   cl::Kernel kernel(std::string_view file, const char* name, const std::string& options,
                     const std::string& preamble = {});
 
-  /// Builds the program of `kernel` so that the driver's cache has it for another process. Throws
-  /// DeviceError with the first line of the build log.
+  /// Builds the program that `kernel` would build, so that another process finds it in the driver's
+  /// cache. Throws DeviceError with the first line of the build log.
   void build(std::string_view file, const std::string& options, const std::string& preamble);
 
-  /// Time of the longest build so far.
+  /// Duration of the longest build so far.
   [[nodiscard]] std::chrono::steady_clock::duration longest_build() const { return longest_build_; }
 
-  /// Start of the first launch, if any. An idle device runs at a low clock before it.
+  /// Start of the first launch; nothing before it. Until the first launch, the device may run at a
+  /// low clock.
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> first_launch() const {
     return first_launch_;
   }
 
-  /// Returns the identity of a build: the hash of clock.clh, headers and file, and all options.
+  /// Returns the identity of a build: the hash of clock.clh, the headers and the file, and all
+  /// options.
   [[nodiscard]] KernelBuild build_of(std::string_view file, const std::string& options) const;
 
-  /// Runs the kernel and waits for it. The event gives END - START only, since drivers may take
-  /// other timestamps from another clock.
+  /// Launches the kernel and waits until it ends. Of the event's timestamps, only END - START is
+  /// used, since drivers may take other timestamps from another clock.
   LaunchTimes launch(const cl::Kernel& kernel, const cl::NDRange& global, const cl::NDRange& local,
                      const cl::NDRange& offset = cl::NullRange);
 
-  /// Runs launches of one work-group on `core`, which must be an allowed one. CPU only.
+  /// Confines launches of one work-group to the core `core`, which the process must be allowed to
+  /// use. CPU devices only.
   void use_core(int core) { core_ = core; }
 
-  /// Ends the effect of `use_core`. Probes that launch without `launch` call it first.
+  /// Allows launches on all cores again. Probes that do not launch through `launch` must call this
+  /// function first.
   void use_all_cores();
 
  private:
@@ -138,31 +144,34 @@ class Session {
   std::optional<std::chrono::steady_clock::time_point> first_launch_{};
 };
 
-/// Value of the argument `never` in cl/clock.clh, which no chain and no offset reaches.
+/// Value of the kernel argument `never` in cl/clock.clh. No chain value and no offset is equal to
+/// it.
 inline constexpr cl_ulong never = ~cl_ulong{0};
 
 /// Returns the clocks that the device's compiler and platform support, best first.
 std::vector<ClockKind> candidate_clocks(Session& session);
 
-/// Tests a clock with a kernel: positive, monotonic, proportional to the work (n, 4n, 16n), right
-/// end value. Stores the clock in session.info(), or throws DeviceError with the reason. Some
-/// drivers crash or hang: call it in a child process.
+/// Tests a clock with a kernel. Differences of clock reads must be positive, monotonic and
+/// proportional to the work (n, 4n, 16n), and the kernel's result must be correct. Stores the clock
+/// in session.info(), or throws DeviceError with the reason. Since the test crashes or hangs some
+/// drivers, it must run in a child process.
 void try_clock(Session& session, ClockKind kind);
 
-/// Runs chains until three in a row agree within 1 %, on a GPU for at least 0.3 s, since idle
-/// devices run at low clocks. Then calibrates ticks against time by regression.
+/// Warms up the device, and calibrates ticks against time by regression. The warm-up runs chains
+/// until the times of three consecutive chains agree within 1 %. On a GPU it lasts at least 0.3 s,
+/// or until the GPU reaches its full clock, since idle GPUs run at low clocks.
 void warm_up_and_calibrate(Session& session);
 
-/// Tests event times. From a chain of n to one of 8n, event times must grow as the host's time
-/// does, within a tenth, and must not exceed it. Sets session.info().timer and .launch_timer.
-/// Returns the problem, empty if event times are reliable.
+/// Returns the problem of the device's event times; empty if event times are reliable. From a chain
+/// of length n to a chain of 8n, event time and host time must grow equally within a tenth, and
+/// event times must not exceed host times. Sets session.info().timer and .launch_timer.
 std::string try_events(Session& session);
 
-/// Tests that pointers stored by one kernel are valid in the next one. The driver may crash: call
-/// it in a child process.
+/// Returns true if pointers that a kernel stores are valid in the next kernel. Since the test may
+/// crash the driver, it must run in a child process.
 bool try_pointers(Session& session);
 
-/// Page-aligned host memory for CPU devices, on huge pages if the system provides them. Its initial
+/// Page-aligned host memory for CPU devices, on huge pages if the system provides them. The initial
 /// contents are undefined.
 class HostMemory {
  public:
@@ -182,10 +191,11 @@ class HostMemory {
   Bytes size_;
 };
 
-/// Prepares points on an open device. Runs in the worker process, which a crashing driver ends.
+/// Preparation of points on an open device. It runs in the worker process, since a driver may
+/// crash.
 class PointPreparer {
  public:
-  /// Keeps a reference to the session, which must live longer.
+  /// Keeps a reference to `session`, which must outlive this object.
   explicit PointPreparer(Session& session);
   PointPreparer(const PointPreparer&) = delete;
   PointPreparer& operator=(const PointPreparer&) = delete;
@@ -193,9 +203,11 @@ class PointPreparer {
   PointPreparer& operator=(PointPreparer&&) = delete;
   ~PointPreparer();
 
-  /// Prepares a point. The work is valid until the next call. Throws DeviceError and Unsupported.
+  /// Returns a prepared point, which is valid until the next call. Throws DeviceError and
+  /// Unsupported.
   Work prepare(const Probe& probe, const Point& point);
-  /// Prepares a point that will be prepared again. Keeps its buffers until the memory is needed.
+  /// Returns a prepared point that will be prepared again. Its buffers stay allocated until their
+  /// memory is needed.
   Work prepare_kept(const Probe& probe, const Point& point);
 
  private:

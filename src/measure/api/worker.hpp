@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenCL in a child process: a driver that crashes or hangs ends the child, not the program.
+// OpenCL in a child process. A driver that crashes or hangs ends only the child process.
 #pragma once
 
 #include <chrono>
@@ -20,10 +20,11 @@ namespace clprobe {
 class ChildProcess;
 class DriverFolder;
 
-/// Variables that child processes get in addition to the inherited ones, or instead of them.
+/// Environment variables of child processes. They are added to the inherited variables or replace
+/// them.
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
-/// Devices of this machine.
+/// The devices of this machine, and the drivers that were left out.
 struct DeviceList {
   struct Problem {
     std::string platform{};
@@ -35,41 +36,44 @@ struct DeviceList {
     std::string reason{};
   };
   std::vector<DeviceInfo> devices{};
-  std::vector<Problem> problems{};  ///< platforms that have no devices or failed
-  std::vector<LeftOut> left_out{};  ///< broken drivers, whose devices are not listed
-  std::vector<std::string> kept{};  ///< ICD files of the working drivers, if some are left out
-  /// Folder of the working drivers, if some are left out. WorkerSettings need it, since device
-  /// indexes depend on it.
+  std::vector<Problem> problems{};  ///< platforms without devices, and platforms whose query failed
+  std::vector<LeftOut> left_out{};  ///< drivers that do not work; their devices are not listed
+  std::vector<std::string> kept{};  ///< ICD files of the working drivers, if any driver is left out
+  /// Folder of the working drivers, if any driver is left out. WorkerSettings must use the same
+  /// folder, since device indexes depend on the drivers.
   std::shared_ptr<const DriverFolder> drivers{};
-  /// Child that listed the devices. Its drivers are loaded, so it also opens the first device.
+  /// Child process that listed the devices. Its drivers are loaded, so that it can also open the
+  /// first device.
   std::shared_ptr<ChildProcess> child{};
 };
 
 struct WorkerSettings {
-  std::chrono::milliseconds timeout{30'000};  ///< limit for one answer of the driver
+  std::chrono::milliseconds timeout{30'000};  ///< time limit for one answer of the driver
   std::uint64_t seed{42};
-  /// False if host memory of a finished probe must be returned to the system.
+  /// False if the host memory of a finished probe must be returned to the system.
   bool keeps_memory{true};
-  std::optional<ClockKind> clock{};  ///< the only clock to try; nothing: try all
+  std::optional<ClockKind> clock{};  ///< the only clock to try; absent: try all clocks
   std::function<bool()> cancelled{};
-  /// Called with the name of each request to the driver: "open", "try-clock", "prepare", "sample".
+  /// Called with the name of each request to the driver, such as "open", "try-clock", "prepare" or
+  /// "sample".
   std::function<void(std::string_view)> asking{};
   std::shared_ptr<const DriverFolder> drivers{};  ///< drivers of a DeviceList; null: all drivers
   Environment environment{};
 };
 
-/// Lists the devices in a child process. If drivers crash or hang it, they are tested one by one,
-/// and broken ones are left out. Throws DeviceError if no driver works.
+/// Returns the devices, which a child process lists. If a driver crashes or hangs the child, the
+/// drivers are tested one by one, and those that fail are left out. Throws DeviceError if no driver
+/// works.
 DeviceList list_devices(const WorkerSettings& settings);
 
-/// Opens the device with that index of DeviceList::devices in a child process and tests its clock,
-/// event times and pointers there. Throws DeviceError if the device cannot be opened. `child` may
-/// be the one of a DeviceList, unless another backend uses it.
+/// Opens the device with index `device_index` of DeviceList::devices in a child process. Tests the
+/// device's clock, event times and pointers there. Throws DeviceError if the device cannot be
+/// opened. `child` may be the child of a DeviceList, unless another backend uses it.
 std::unique_ptr<Backend> remote_backend(int device_index, const WorkerSettings& settings,
                                         std::shared_ptr<ChildProcess> child = {});
 
-/// Runs the worker process: answers requests on file descriptor 3 until it closes. Returns the exit
-/// code.
+/// Runs the worker process, which answers requests on file descriptor 3 until the descriptor is
+/// closed. Returns the exit code.
 int serve();
 
 }  // namespace clprobe

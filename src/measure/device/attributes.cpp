@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Driver-reported attributes of a device, unchanged. Their meaning differs between vendors
-// (docs/method.md), so that no measurement is corrected by them.
+// Attributes of a device, exactly as the driver reports them. Their meaning differs between vendors
+// (docs/method.md), so that they correct no measurement.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 #include "measure/api/device.hpp"
 #include "measure/device/queries.hpp"
 
-// This constant is newer than the headers of Debian 12.
+// The headers of Debian 12 lack this constant.
 #ifndef CL_DEVICE_KERNEL_CLOCK_CAPABILITIES_KHR
 #define CL_DEVICE_KERNEL_CLOCK_CAPABILITIES_KHR 0x1076
 #endif
@@ -24,9 +24,9 @@ enum class Width { u32, u64, size, text };
 
 struct Attribute {
   cl_device_info name;
-  const char* key;  // key in `reported`, with the unit
+  const char* key;  // key in `DeviceInfo::reported`, including the unit
   Width width;
-  const char* extension;  // extension that the device must list; empty: none
+  const char* extension;  // extension that the device must support; empty: none
 };
 
 constexpr std::array attributes{
@@ -121,7 +121,7 @@ std::string read_pci(const cl::Device& device) {
                      pci->pci_function);
 }
 
-/// Returns the number of devices of the device's platform; 0 if unknown.
+/// Returns the number of devices on the platform of `device`; 0 if unknown.
 std::size_t count_on_platform(const cl::Device& device) {
   try {
     std::vector<cl::Device> all;
@@ -155,7 +155,7 @@ void read_attributes(const cl::Device& device, DeviceInfo& info) {
 }
 
 std::optional<std::vector<char>> query_bytes(const cl::Device& device, cl_device_info name) {
-  // Upper limit for allocations; every valid answer is shorter.
+  // Limit of the memory to allocate. Every valid answer is shorter.
   constexpr std::size_t max_size = std::size_t{1} << 20U;
   std::size_t size = 0;
   if (clGetDeviceInfo(device(), name, 0, nullptr, &size) != CL_SUCCESS || size > max_size) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selection of a clock, tests of event times, warm-up and calibration. All time one chain of
+// Selection of a clock, tests of event times, warm-up and calibration. All of them time a chain of
 // dependent arithmetic (cl/ticks.cl), whose length and result are known.
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@ namespace clprobe {
 namespace {
 
 constexpr std::uint32_t links_per_iteration = 64;  // LINK_64 in cl/ticks.cl
-// Limits chains, since llvmpipe silently ends all loops of a launch after 65,535 iterations.
+// Maximum length of a chain. llvmpipe silently ends all loops of a launch after 65,535 iterations.
 constexpr std::uint32_t longest_chain = 60000;
 
 struct Reading {
@@ -27,7 +27,7 @@ struct Reading {
   LaunchTimes times{};
 };
 
-/// Chain of cl/ticks.cl with the session's current clock.
+/// Chain of dependent arithmetic (cl/ticks.cl) with the current clock of the session.
 class Chain {
  public:
   explicit Chain(Session& session)
@@ -39,7 +39,8 @@ class Chain {
     kernel_.setArg(3, out_);
   }
 
-  /// Runs the chain once. Throws DeviceError if it ends at a wrong value.
+  /// Runs the chain once, and returns its ticks and times. Throws DeviceError if the result of the
+  /// chain is wrong.
   Reading run(std::uint32_t iterations) {
     kernel_.setArg(1, cl_uint{iterations});
     Reading reading;
@@ -54,7 +55,7 @@ class Chain {
     return reading;
   }
 
-  /// Returns the event time if event times are reliable, otherwise the host's.
+  /// Returns the event time of a launch if event times are reliable; otherwise the host's time.
   [[nodiscard]] double elapsed_ns(const Reading& reading) const {
     const bool by_event = session_.info().launch_timer == Timer::event && reading.times.event_ns;
     return static_cast<double>(by_event ? *reading.times.event_ns : reading.times.host_ns);
@@ -76,7 +77,8 @@ class Chain {
   cl::Buffer out_;
 };
 
-/// Measures the minimum step between two reads, and the greatest common divisor of all steps.
+/// Measures the minimum difference between two consecutive clock reads, and the greatest common
+/// divisor of all differences.
 void measure_steps(Session& session) {
   constexpr std::size_t count = 256;
   cl::Kernel kernel = session.kernel("ticks.cl", "ticks_steps", "");
@@ -94,8 +96,8 @@ void measure_steps(Session& session) {
   clock.quantum_ticks = std::max<std::uint64_t>(1, divisor);
 }
 
-/// Returns the meaning of a tick according to the vendor's documents. Measured chains may refute
-/// it.
+/// Returns the meaning of a tick according to the vendor's documents. find_rate() may replace it by
+/// a measured meaning.
 ClockRate rate_of(ClockKind kind) {
   switch (kind) {
     case ClockKind::nvidia:
@@ -115,8 +117,8 @@ ClockRate rate_of(ClockKind kind) {
 
 constexpr std::uint32_t shortest_tried = 256;
 
-/// Returns the ticks of chains of n, 4n and 16n. A counter that is not a clock (a constant, a
-/// pointer left in a register) does not scale with the length.
+/// Returns the ticks of chains of n, 4n and 16n iterations. The ticks of a value that is not a
+/// clock (a constant, a pointer left in a register) do not grow with the length.
 std::array<double, 3> ticks_of_chains(Chain& chain) {
   std::array<double, 3> ticks{};
   for (std::size_t i = 0; i < ticks.size(); ++i) {
@@ -140,9 +142,9 @@ void judge_clock(Session& session, ClockKind kind) {
   session.info().clock.kind = kind;
   session.info().clock.rate = rate_of(kind);
   Chain chain(session);
-  chain.run(64);  // warms up, since some drivers compile at the first launch
-  // Repeats the test, since a busy host may disturb all five launches of a length. Without the
-  // clock, a run has half as many samples and wider intervals.
+  chain.run(64);  // warm-up, since some drivers compile at the first launch
+  // The test is repeated, since a busy host may disturb all five launches of one length. Rejecting
+  // a working clock would halve the number of samples and widen intervals.
   constexpr int max_attempts = 3;
   std::array<double, 3> ticks = ticks_of_chains(chain);
   for (int attempt = 1; attempt < max_attempts && !scales(ticks); ++attempt) {
@@ -167,14 +169,14 @@ void try_clock(Session& session, ClockKind kind) {
   try {
     judge_clock(session, kind);
   } catch (...) {
-    session.info().clock = Clock{};  // later builds must not read the refused clock
+    session.info().clock = Clock{};  // later builds must not use the rejected clock
     throw;
   }
 }
 
 namespace {
 
-/// Returns the minimum times of five launches; nothing if a launch has no event times.
+/// Returns the minimum times of five launches; nothing if a launch has no event time.
 std::optional<LeastTimes> least_times(Chain& chain, std::uint32_t iterations) {
   LeastTimes least;
   for (int repeat = 0; repeat < 5; ++repeat) {
@@ -185,8 +187,8 @@ std::optional<LeastTimes> least_times(Chain& chain, std::uint32_t iterations) {
   return least;
 }
 
-/// Calibrates a constant-rate clock against the host's clock over 0.2 s, which tolerates inexact
-/// launches.
+/// Returns the calibration of a constant-rate clock against the host's clock. It takes 0.2 s, so
+/// that inexact launch times matter little.
 Line ticks_against_host(Session& session) {
   cl::Kernel kernel = session.kernel("ticks.cl", "ticks_read", "");
   const cl::Buffer out(session.context(), CL_MEM_WRITE_ONLY, sizeof(cl_ulong));
@@ -201,7 +203,7 @@ Line ticks_against_host(Session& session) {
   std::optional<cl_ulong> first;
   for (int reading = 0; reading < 9; ++reading) {
     if (reading > 0) std::this_thread::sleep_for(std::chrono::milliseconds(25));
-    // The fastest of several launches limits best when the clock was read.
+    // Of five launches, the fastest gives the narrowest range for the moment of the clock read.
     double min_ns = 1e18;
     double at_ns = 0.0;
     cl_ulong read_ticks = 0;
@@ -221,9 +223,9 @@ Line ticks_against_host(Session& session) {
   return fit_least_squares(ns, ticks);
 }
 
-/// Returns iterations that take about 20 ms, or the maximum. Launch times by the host scatter by 10
-/// us, and interpreters need a second for 60,000 iterations. Times by a GPU scatter by less than 1
-/// us, so 5 ms suffice.
+/// Returns the number of iterations that take about 20 ms, or 5 ms if GPU events time them; at most
+/// `longest_chain`. Launch times by the host scatter by 10 us, event times of a GPU by less than 1
+/// us. The maximum matters for interpreters, which need 1 s for 60,000 iterations.
 std::uint32_t calibration_length(Chain& chain, bool is_timed_by_gpu) {
   const double enough_ns = is_timed_by_gpu ? 5e6 : 2e7;
   std::uint32_t iterations = 256;
@@ -238,9 +240,10 @@ std::uint32_t calibration_length(Chain& chain, bool is_timed_by_gpu) {
   return iterations;
 }
 
-/// Runs chains until three in a row agree within 1 %. On a GPU it lasts 0.3 s from the first
-/// launch, or until three launches ran at full clock. Idle GPUs take up to 0.4 s to raise their
-/// clock. CPUs take less, but on a busy host three launches may never agree.
+/// Runs chains until the times of three consecutive chains agree within 1 %, at most for 2 s on a
+/// GPU and 0.5 s on other devices. On a busy host, three chains may never agree. On a GPU the
+/// warm-up also lasts at least 0.3 s from the first launch, or until three launches ran at full
+/// clock, since idle GPUs need up to 0.4 s to raise their clock.
 std::vector<ChainTime> warm_up(Session& session, Chain& chain, std::uint32_t iterations) {
   using Seconds = std::chrono::duration<double>;
   const bool gpu = is_gpu(session.info());
@@ -276,8 +279,9 @@ std::string try_events(Session& session) {
   chain.run(64);
   std::uint32_t base = calibration_length(chain, is_gpu(session.info())) / 8;
   std::string problem;
-  // One good pair of lengths in three suffices, since a busy host can spoil a pair. Longer launches
-  // also reduce the effect of drivers that poll for completion with sleeps.
+  // One good pair of lengths in three attempts is enough, since a busy host can disturb a pair.
+  // Each attempt doubles the length, which reduces the error of drivers that poll for completion
+  // with sleeps.
   for (int attempt = 0; attempt < 3; ++attempt, base = std::min(2 * base, longest_chain / 8)) {
     const auto few = least_times(chain, base);
     const auto many = few ? least_times(chain, 8 * base) : std::nullopt;
@@ -293,8 +297,8 @@ std::string try_events(Session& session) {
 
 namespace {
 
-/// Fits ticks against time for five lengths. The fastest of three launches counts for each length,
-/// since disturbances only add to the time.
+/// Returns a line fitted to ticks against time for chains of five lengths. For each length, the
+/// fastest of three launches counts, since disturbances only add time.
 Line ticks_against_ns(Chain& chain, std::uint32_t longest) {
   std::vector<double> ns;
   std::vector<double> ticks;
@@ -320,7 +324,8 @@ void warm_up_and_calibrate(Session& session) {
   const std::vector<ChainTime> launches = warm_up(session, chain, longest);
   Clock& clock = session.info().clock;
   if (clock.kind == ClockKind::none) return;
-  // Only GPU event times can reveal the rate: launch times of the host or a CPU vary with its load.
+  // Only event times of a GPU can show the meaning of a tick. Launch times by the host or of a CPU
+  // vary with the host's load.
   if (is_timed_by_gpu) clock.rate = find_rate(launches).value_or(clock.rate);
   Line line;
   constexpr double good_r_squared = 0.99999;
@@ -338,7 +343,7 @@ void warm_up_and_calibrate(Session& session) {
 
 namespace {
 
-// Bits that cl/facts.cl reports.
+// Bits of the result of cl/facts.cl.
 enum FactBit : std::uint32_t {
   fact_nvidia = 1U,
   fact_amdgcn = 2U,
@@ -356,8 +361,8 @@ std::string isa_word(std::uint32_t facts) {
     std::uint32_t bit;
     const char* word;
   };
-  // SPIR comes before the CPU's words, since SPIR compilers define both although the code is not
-  // native.
+  // SPIR precedes the CPU architectures: SPIR compilers also define the macros of a CPU, although
+  // their code is not native.
   constexpr std::array rows{Row{fact_nvidia, "nvptx"},  Row{fact_gfx11, "amdgcn-gfx11"},
                             Row{fact_amdgcn, "amdgcn"}, Row{fact_spir, "spir"},
                             Row{fact_x86, "x86"},       Row{fact_aarch64, "aarch64"},
@@ -388,7 +393,8 @@ std::vector<ClockKind> candidate_clocks(Session& session) {
   if (info.platform.starts_with("Intel(R) OpenCL") && is_gpu(info)) {
     kinds.push_back(ClockKind::intel);
   }
-  // The builtin is used on native CPUs alone: on SPIR it makes some drivers end the process.
+  // The cycle-counter builtin is used only on native CPUs. On SPIR, it makes some drivers end the
+  // process.
   if (info.isa == "x86" || info.isa == "aarch64" || info.isa == "riscv") {
     kinds.push_back(ClockKind::cpu);
   }

@@ -19,13 +19,14 @@
 namespace clprobe {
 namespace {
 
-/// Environment variables that name folders of drivers and compilers.
+/// Environment variables whose folders may appear in texts of drivers and compilers.
 constexpr std::array folder_variables{
     "POCL_CACHE_DIR",  "CUDA_CACHE_PATH", "MESA_SHADER_CACHE_DIR", "AMD_COMGR_CACHE_DIR",
     "NEO_CACHE_DIR",   "XDG_CACHE_HOME",  "XDG_CONFIG_HOME",       "XDG_DATA_HOME",
     "XDG_RUNTIME_DIR", "TMPDIR"};
 
-/// Removes slashes at the end, since HOME may be "/home/alice/" but messages contain "/home/alice".
+/// Returns the path without slashes at its end. HOME may be "/home/alice/", but messages contain
+/// "/home/alice".
 std::string without_last_slash(std::string path) {
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   return path;
@@ -36,8 +37,8 @@ void add_folder(std::vector<Place>& places, const char* path, std::string shown)
   places.push_back({without_last_slash(path), std::move(shown)});
 }
 
-/// Adds a user or host name to redact. Names that are short or common are skipped, since they are
-/// parts of other words.
+/// Adds a user or host name to redact. Short or common names are not redacted, since they are parts
+/// of other words.
 void add_name(std::vector<Place>& places, std::string_view name, std::string shown) {
   constexpr std::size_t min_bytes = 3;
   if (name.size() < min_bytes || name == "root" || name == "localhost") return;
@@ -70,7 +71,7 @@ std::vector<Place> private_places() {
 }
 
 std::string clean_driver_words(std::string_view words) {
-  constexpr int max_columns = 1200;  // enough for build options, a line of the log, and advice
+  constexpr int max_columns = 1200;  // enough for build options, one line of the log, and advice
   return cut_to_width(printable(hide_places(words, private_places())), max_columns, "...");
 }
 
@@ -81,14 +82,14 @@ std::string environment(const char* name) {
   return value == nullptr ? std::string() : std::string(value);
 }
 
-/// Tries to write a file as large as a kernel. Returns the errno, or 0.
+/// Tries to write a file of 64 KiB, the size of a kernel. Returns the errno, or 0 on success.
 int try_to_write(const std::string& folder) {
   std::string name = folder + "/clprobe-XXXXXX";
   const int file = mkstemp(name.data());
   if (file < 0) return errno;
   const std::string bytes(std::size_t{64} << 10U, '\0');
   const ssize_t written = write(file, bytes.data(), bytes.size());
-  // A nearly full disk may accept only a part of the bytes.
+  // If the disk is nearly full, only a part of the bytes may be written.
   const bool is_whole = written == static_cast<ssize_t>(bytes.size());
   const int error = written < 0 ? errno : ENOSPC;
   close(file);

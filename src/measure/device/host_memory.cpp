@@ -13,8 +13,8 @@
 namespace clprobe {
 namespace {
 
-/// Parses the address range of a mapping in /proc/self/smaps: "7f00-7fff rw-p ...". Returns nothing
-/// for other lines.
+/// Returns the address range of a mapping in a line of /proc/self/smaps: "7f00-7fff rw-p ...";
+/// nothing for other lines.
 std::optional<std::pair<std::uintptr_t, std::uintptr_t>> mapping_of(const std::string& line) {
   const auto dash = line.find('-');
   const auto blank = line.find(' ');
@@ -29,8 +29,8 @@ std::optional<std::pair<std::uintptr_t, std::uintptr_t>> mapping_of(const std::s
   return std::pair{first, last};
 }
 
-/// Parses the KiB of a field in /proc/self/smaps: "AnonHugePages:   2048 kB". Returns 0 for other
-/// lines.
+/// Returns the KiB of the field `name` in a line of /proc/self/smaps: "AnonHugePages:   2048 kB"; 0
+/// for other lines.
 std::uint64_t kib_of(const std::string& line, std::string_view name) {
   if (!line.starts_with(name)) return 0;
   std::uint64_t kib = 0;
@@ -52,8 +52,8 @@ HostMemory::HostMemory(Bytes size)
 
 HostMemory::~HostMemory() { system::pages_of_process().give_back(begin_, size_.count); }
 
-/// Counts whole mappings, which may include neighbours. All parts of a mapping have one kind of
-/// pages.
+/// Counts whole mappings, which may include memory of neighbours. All memory of a mapping has the
+/// same kind of pages.
 int HostMemory::huge_page_percent() const {
   const auto begin = reinterpret_cast<std::uintptr_t>(begin_);
   std::ifstream smaps("/proc/self/smaps");

@@ -22,8 +22,8 @@ DeviceType type_of(cl_device_type type) {
   return DeviceType::other;
 }
 
-/// Returns the number of lanes that execute together. The vendors' attributes come first, since
-/// they are exact.
+/// Returns the number of lanes that execute together. Attributes of vendors are preferred to other
+/// attributes, since they are exact.
 std::int64_t sub_group_size(const cl::Device& device) {
   struct Row {
     std::string_view extension;
@@ -42,13 +42,14 @@ std::int64_t sub_group_size(const cl::Device& device) {
   return std::max<std::int64_t>(1, static_cast<std::int64_t>(multiple));
 }
 
-/// Error of a device that does not report an attribute that every device must have.
+/// Error of a device that does not report a mandatory attribute.
 struct MissingAttribute : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Returns an attribute that plans depend on. Throws MissingAttribute if the driver does not report
-/// it: a guess could make a working device seem unsupported, or refuse valid options.
+/// Returns an attribute on which plans depend. Throws MissingAttribute if the driver does not
+/// report the attribute. A guessed value could make a working device seem unsupported, or make
+/// clprobe reject valid options.
 template <typename Type>
 Type required(const cl::Device& device, cl_device_info name, std::string_view what) {
   const std::optional<Type> answer = query<Type>(device, name);
@@ -56,7 +57,8 @@ Type required(const cl::Device& device, cl_device_info name, std::string_view wh
   return *answer;
 }
 
-/// Returns a name that can be shown and selected, even if the driver reports none.
+/// Returns `name` if it has visible characters; otherwise a name that can be shown and selected:
+/// "unnamed device".
 std::string readable(std::string name, std::string_view kind) {
   const bool is_visible = std::any_of(name.begin(), name.end(), [](char letter) {
     return static_cast<unsigned char>(letter) > ' ' && letter != '\x7f';
@@ -95,14 +97,15 @@ DeviceInfo basic_info(const cl::Device& device) {
 std::string platform_text(const cl::Platform& platform) {
   try {
     const std::string name = platform.getInfo<CL_PLATFORM_NAME>();
-    return readable(name.substr(0, name.find('\0')), "platform");  // some drivers include the zero
+    // Some drivers include the final zero.
+    return readable(name.substr(0, name.find('\0')), "platform");
   } catch (const cl::Error&) {
     return readable("", "platform");
   }
 }
 
 std::vector<cl::Device> devices_of(const cl::Platform& platform, std::string& problem) {
-  // Upper limit for allocations; no machine has as many devices.
+  // Limit of the memory to allocate. No machine has this many devices.
   constexpr cl_uint max_devices = 4096;
   std::vector<cl::Device> devices;
   cl_uint count = 0;
@@ -128,7 +131,7 @@ Enumeration enumerate_devices() {
   try {
     cl::Platform::get(&platforms);
   } catch (const cl::Error& error) {
-    constexpr cl_int no_platform = -1001;  // CL_PLATFORM_NOT_FOUND_KHR: the loader has no drivers
+    constexpr cl_int no_platform = -1001;  // CL_PLATFORM_NOT_FOUND_KHR: the loader found no drivers
     if (error.err() != no_platform) found.problems.push_back({"", describe(error)});
   }
   for (std::size_t p = 0; p < platforms.size(); ++p) {

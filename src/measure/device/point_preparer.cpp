@@ -11,7 +11,7 @@
 namespace clprobe {
 namespace {
 
-/// Names a point for messages: "latency (global, 64 KiB)".
+/// Returns the name of a point for messages: "latency (global, 64 KiB)".
 std::string describe_point(const Probe& probe, const Point& point) {
   const auto size = point.parameters.integer_or("working_set_bytes", -1);
   if (size < 0) return fmt::format("{} ({})", probe.id, point.series);
@@ -19,7 +19,8 @@ std::string describe_point(const Probe& probe, const Point& point) {
                      format_bytes({static_cast<std::uint64_t>(size)}));
 }
 
-/// Runs `action` and turns an OpenCL exception into a DeviceError of one line with the point.
+/// Runs `action`, and converts an OpenCL exception to a DeviceError of one line that names the
+/// point.
 template <typename Action>
 auto translated(const std::string& where, Action action) {
   try {
@@ -44,7 +45,7 @@ class PointPreparer::State {
     } catch (const Unsupported&) {
       throw;
     } catch (const DeviceError&) {
-      // Frees the memory of other probes and tries again.
+      // A second attempt follows, without the memory of other probes.
       const bool had_others = close_others(probe);
       if (kept_.empty() && !had_others) throw;
       kept_.clear();
@@ -66,7 +67,7 @@ class PointPreparer::State {
   }
 
  private:
-  /// Prepared point with its own memory.
+  /// A prepared point whose memory stays allocated.
   struct Kept {
     const Probe* probe;
     Point point;
@@ -86,7 +87,7 @@ class PointPreparer::State {
     return work;
   }
 
-  /// Returns true if the probe's buffers use no host memory.
+  /// Returns true if buffers of the device use no host memory.
   static bool has_memory_of_its_own(const DeviceInfo& device) {
     return is_gpu(device) && device.reported.integer_or("host_unified_memory", 1) == 0;
   }
@@ -100,15 +101,14 @@ class PointPreparer::State {
     return translated(where, [&] { return opened->second(point); });
   }
 
-  /// Frees the buffers of all other probes. Returns whether there were any.
+  /// Frees the buffers of all other probes. Returns whether there were any buffers to free.
   bool close_others(const Probe& probe) {
     return std::erase_if(opened_, [&](const auto& each) { return each.first != &probe; }) > 0;
   }
 
   Session& session_;
-  /// Probes with open buffers. Passes of probes alternate, and initialising a gigabyte takes as
-  /// long as measuring a hundred points. Buffers therefore stay open until another probe needs the
-  /// memory.
+  /// Probes with open buffers. Buffers stay open until another probe needs the memory. Passes of
+  /// probes alternate, and initialising 1 GiB takes as long as measuring a hundred points.
   std::map<const Probe*, Preparer> opened_{};
   std::vector<Kept> kept_{};
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device attributes by the C interface, since the C++ interface throws if a driver refuses an
-// attribute.
+// Queries of device attributes by the C interface of OpenCL. The C++ interface is not used, since
+// it throws if a driver refuses an attribute.
 #pragma once
 
 #include <cstring>
@@ -12,13 +12,15 @@
 
 namespace clprobe {
 
-/// Returns the bytes of an attribute; nothing if the driver refuses it.
+/// Returns the bytes of an attribute; nothing if the driver refuses the query.
 std::optional<std::vector<char>> query_bytes(const cl::Device& device, cl_device_info name);
 
-/// Returns a text attribute without surrounding blanks and the final zero; empty if refused.
+/// Returns a text attribute without surrounding blanks and without the final zero; empty if the
+/// driver refuses the query.
 std::string query_text(const cl::Device& device, cl_device_info name);
 
-/// Returns a scalar attribute; nothing if refused, or if the driver's answer has another size.
+/// Returns a scalar attribute; nothing if the driver refuses the query, or if the answer has
+/// another size than `Type`.
 template <typename Type>
 std::optional<Type> query(const cl::Device& device, cl_device_info name) {
   const auto bytes = query_bytes(device, name);

@@ -20,8 +20,8 @@ std::uint64_t steady_now_ns() {
                                         .count());
 }
 
-/// Returns END - START in ns, or nothing: some drivers report success and invalid times (END before
-/// START).
+/// Returns END - START of an event in ns; nothing if END is before START, which some drivers report
+/// as a success.
 std::optional<std::uint64_t> event_time_ns(const cl::Event& event) {
   cl_ulong begin = 0;
   cl_ulong end = 0;
@@ -57,8 +57,8 @@ Session::Session(cl::Device device, DeviceInfo info, std::uint64_t seed, cl::Con
       cores_(std::make_shared<system::Cores>()) {}
 
 std::string Session::full_options(const std::string& options) const {
-  // OpenCL C 3.0 is used only if its clock needs it, since some implementations cannot build it at
-  // all.
+  // OpenCL C 3.0 is selected only if the clock needs it, since some drivers cannot build OpenCL C
+  // 3.0 at all.
   const bool needs_3 =
       info_.clock.kind == ClockKind::khr_device || info_.clock.kind == ClockKind::khr_sub_group;
   return fmt::format("{}-DCLOCK={}{}{}", needs_3 ? "-cl-std=CL3.0 " : "",
@@ -103,8 +103,9 @@ KernelBuild Session::build_of(std::string_view file, const std::string& options)
   return {std::string(kernel_sha256(file)), full_options(options)};
 }
 
-/// Confines a launch of one work-group to the selected core. Larger launches and the first launch
-/// use all cores: a driver may start as many threads at its first launch as this thread has cores.
+/// Confines a launch of one work-group to the selected core. Larger launches use all cores. The
+/// first launch also uses all cores, since a driver may then start as many threads as this thread
+/// has cores.
 void Session::place_launch(const cl::NDRange& global, const cl::NDRange& local) {
   if (!core_ || !first_launch_ || !runs_items_in_turn(info_)) return;
   const bool is_one_group = std::equal(global.get(), global.get() + global.dimensions(),
@@ -183,8 +184,9 @@ constexpr std::array code_names{
 }  // namespace
 
 bool is_refusal(cl_int code) {
-  // A size error for a group of one work-item means that the kernel's resources exceed the
-  // device's. Build errors come from drivers that compile at the first launch.
+  // CL_INVALID_WORK_GROUP_SIZE for a group of one work-item means that the kernel needs more
+  // resources than the device has. CL_BUILD_PROGRAM_FAILURE comes from drivers that compile at the
+  // first launch.
   constexpr std::array refusals{
       CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES,   CL_OUT_OF_HOST_MEMORY,
       CL_BUILD_PROGRAM_FAILURE,         CL_INVALID_ARG_SIZE,   CL_INVALID_KERNEL_ARGS,

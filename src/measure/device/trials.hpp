@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judgements of a device's timers from launches of a chain of known length. Pure functions.
+// Tests of a device's timers by launches of a chain of known length. All functions are pure.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,9 +16,9 @@
 
 namespace clprobe {
 
-/// Returns the iterations that take `enough_ns` on a GPU with event times, if `iterations` took
-/// `took_ns`. Returns nothing if the launch was too short for an estimate, since a launch takes
-/// microseconds to start.
+/// Returns the number of iterations that take `enough_ns` on a GPU with event times, if
+/// `iterations` took `took_ns`. Returns nothing if `took_ns` is below an eighth of `enough_ns`. The
+/// start of a launch takes microseconds, so that such a short launch allows no estimate.
 inline std::optional<std::uint32_t> length_taking(double enough_ns, std::uint32_t iterations,
                                                   double took_ns) {
   constexpr double min_share = 0.125;
@@ -27,10 +27,11 @@ inline std::optional<std::uint32_t> length_taking(double enough_ns, std::uint32_
   return static_cast<std::uint32_t>(std::ceil(iterations * (enough_ns / took_ns)));
 }
 
-/// Minimum times over several launches of one length. A busy host only adds time.
+/// Minimum times of several launches of one length. A busy host only adds time.
 struct LeastTimes {
   double event_ns{std::numeric_limits<double>::infinity()};
-  double around_ns{std::numeric_limits<double>::infinity()};  ///< host time minus event time
+  /// Minimum of host time minus event time.
+  double around_ns{std::numeric_limits<double>::infinity()};
 
   void add(double event, double host) {
     event_ns = std::min(event_ns, event);
@@ -38,11 +39,12 @@ struct LeastTimes {
   }
 };
 
-/// Returns the problem of the event times of a chain and of a chain 8 times as long; empty if there
-/// is none. The launch overhead on the host does not depend on the length, so both clocks must show
-/// equal growth.
+/// Returns the problem of the event times of two chains, of which `long_chain` is 8 times as long
+/// as `short_chain`; empty if there is none. The launch overhead on the host does not depend on the
+/// length, so that event time and host time must grow equally.
 inline std::string find_event_problem(const LeastTimes& short_chain, const LeastTimes& long_chain) {
-  // With PoCL on two cores shared by 18 processes, 1 of 86 pairs exceeded 0.07.
+  // With PoCL on two cores that 18 processes shared, 1 of 86 pairs of chains exceeded a share of
+  // 0.07.
   constexpr double max_share = 0.1;
   if (long_chain.around_ns < 0.0) {
     return "by event times, a launch took longer than the host waited for this launch";
@@ -55,20 +57,20 @@ inline std::string find_event_problem(const LeastTimes& short_chain, const Least
       event_ns / 1e6, host_ns / 1e6);
 }
 
-/// Minimum latency of a 64-bit multiplication in core cycles. A chain with fewer ticks per link
-/// shows that ticks are not core cycles.
+/// Minimum latency of a 64-bit multiplication, in core cycles. If a chain has fewer ticks per link,
+/// ticks are not core cycles.
 constexpr double min_cycles_of_link = 3.0;
 
-/// Ticks and time of one launch.
+/// Ticks of one launch, and its time in ns.
 struct ChainTime {
   double ticks{0.0};
   double ns{0.0};
 };
 
-/// Returns the meaning of a tick, from launches of one chain while the core's clock changed. Core
-/// cycles stay constant; ticks of constant rate are proportional to the time. Returns nothing if
-/// the clock did not change. A launch counts if the previous one took the same time, which excludes
-/// interrupted launches.
+/// Returns the meaning of a tick, derived from launches of one chain while the core clock changed;
+/// nothing if the core clock did not change. The number of core cycles per launch is constant,
+/// whereas ticks of a constant-rate counter are proportional to the time. A launch counts only if
+/// the previous launch took the same time, which excludes interrupted launches.
 inline std::optional<ClockRate> find_rate(std::span<const ChainTime> launches) {
   constexpr double max_difference = 0.01;
   constexpr double min_change = 1.1;

@@ -12,7 +12,7 @@
 namespace clprobe {
 namespace {
 
-/// Largest distance of a point from the interval of the finding that it shows. Points of one
+/// Maximum distance of a point from the interval of the finding that it determines. Points of one
 /// plateau scatter less, and levels differ by more.
 constexpr double near_share = 0.05;
 
@@ -35,7 +35,8 @@ std::optional<double> value_of(const Finding& finding, const Point& point,
   return value_in(finding.unit, found->ns, device);
 }
 
-/// Distance of a point from the finding's value, as a logarithm of the ratio; 0 without a finding.
+/// Returns the distance of a point from the finding's value, as a logarithm of the ratio; 0 without
+/// a finding.
 double distance(const Finding* finding, const Point& point, const DeviceInfo& device) {
   if (point.samples.empty() || !point.failure.empty()) return HUGE_VAL;
   if (finding == nullptr) return 0.0;
@@ -47,7 +48,7 @@ std::uint64_t times(std::uint64_t count, double factor) {
   return static_cast<std::uint64_t>(std::llround(static_cast<double>(count) * factor));
 }
 
-/// Changes the samples as if each access took `factor` times as long.
+/// Changes all samples of a point as if each access took `factor` times as long.
 void slow_down(Point& point, double factor) {
   for (Sample& sample : point.samples) {
     if (sample.ticks) sample.ticks = times(*sample.ticks, factor);
@@ -56,7 +57,7 @@ void slow_down(Point& point, double factor) {
   }
 }
 
-/// Returns whether the finding changes by 2 % when these points alone take 2 % longer.
+/// Returns whether the finding changes by 2 % if the points at `indexes` take 2 % longer.
 bool follows(const Finding& finding, const Measured& measured,
              std::span<const std::size_t> indexes) {
   constexpr double slower = 1.02;
@@ -64,7 +65,7 @@ bool follows(const Finding& finding, const Measured& measured,
   for (const std::size_t point_index : indexes) slow_down(points[point_index], slower);
   const Findings after = measured.probe->analyse(*measured.device, points);
   const double expected = is_rate(finding.unit) ? *finding.value / slower : *finding.value * slower;
-  // Level numbers are not compared, since an additional level changes them.
+  // Level numbers are not compared, since an additional level changes the numbers of others.
   return std::any_of(after.findings.begin(), after.findings.end(), [&](const Finding& each) {
     const bool is_kind = each.name == finding.name && each.series == finding.series &&
                          each.unit == finding.unit && each.value && *each.value > 0.0;
@@ -155,7 +156,7 @@ std::vector<PointPair> pair_carriers(const Finding* baseline, const Measured& of
 
 namespace {
 
-/// Point that is prepared on one device of the pair.
+/// A point that is prepared on one device of a pair.
 class PreparedSide {
  public:
   PreparedSide(const Probe& probe, const PairSide& side, const Point& point, std::size_t index)
@@ -164,7 +165,7 @@ class PreparedSide {
     guard([&] { prepared_ = side.backend->prepare(probe, point); });
   }
 
-  /// Returns the logarithm of the time of an access in ns; nothing if the samples give no time.
+  /// Returns the logarithm of the time of one access in ns; nothing if the samples give no time.
   std::optional<double> visit(const Budget& budget) {
     point_.samples.clear();
     guard([&] { sample_visit(prepared_, side_.device, budget, visits_++, point_); });
@@ -209,7 +210,7 @@ PairVisit visit_pair(const Probe& probe, const std::array<PairSide, 2>& sides,
   for (const std::size_t side : both) {
     prepared.at(side).emplace(probe, sides.at(side), *points.at(side), side);
   }
-  // A warm-up visit follows the preparation, since other work has changed clocks and caches.
+  // A warm-up visit follows the preparation, since the preparation changed clocks and caches.
   for (const std::size_t side : both) prepared.at(side)->visit(budget.visit);
   Backend& clock = *sides[0].backend;
   const auto begin = clock.now();
@@ -220,7 +221,7 @@ PairVisit visit_pair(const Probe& probe, const std::array<PairSide, 2>& sides,
   };
   PairVisit visit;
   for (int block = 0; !is_over(block) && !cancelled(); ++block) {
-    // Each core runs two blocks, so that it measures both orders.
+    // Each core runs two consecutive blocks, so that each core measures both orders.
     for (auto& side : prepared) side->use_core(static_cast<std::size_t>(block) / 2);
     const std::size_t first = (static_cast<std::size_t>(block) + early) % 2;
     std::array<std::vector<double>, 2> times;

@@ -22,7 +22,7 @@ namespace clprobe {
 
 namespace {
 
-/// Removes points without a sample and without a failure, which the run did not reach.
+/// Removes points without samples and without a failure, which the run did not reach.
 void drop_unvisited(const Ending& ended, ProbeResult& result) {
   const auto planned = static_cast<std::int64_t>(result.points.size() - ended.refusals.size());
   std::erase_if(result.points,
@@ -34,8 +34,8 @@ void drop_unvisited(const Ending& ended, ProbeResult& result) {
   }
 }
 
-/// Adds a warning for a refused point. Refused points with the same series and reason share one
-/// warning.
+/// Adds a warning for a refused point. Refused points of the same series with the same reason share
+/// one warning.
 void add_warning(const Refusal& refusal, ProbeResult& result) {
   for (Warning& warning : result.warnings) {
     const bool is_same = warning.code == "point_refused" &&
@@ -50,7 +50,8 @@ void add_warning(const Refusal& refusal, ProbeResult& result) {
        {{"series", refusal.series}, {"reason", refusal.reason}, {"points", std::int64_t{1}}}});
 }
 
-/// Reports refused points: as a finding if their series has no measured point, else as warnings.
+/// Reports refused points as a finding if their series has no measured point, and otherwise as
+/// warnings.
 void report_refusals(const Probe& probe, const Ending& ended, ProbeResult& result) {
   for (const Refusal& refusal : ended.refusals) {
     const auto is_same = [&](const auto& each) { return each.series == refusal.series; };
@@ -114,8 +115,8 @@ void report_status(const Ending& ended, ProbeResult& result) {
 
 }  // namespace
 
-/// Clamps the share: busy and own times have different resolutions, so their difference may be
-/// negative.
+/// The share is clamped: busy time and own time have different resolutions, so that their
+/// difference may be negative.
 double others_share(const CoreUse& use) {
   const double all_s = use.busy_s + use.idle_s;
   return all_s > 0.0 ? std::clamp((use.busy_s - use.own_s) / all_s, 0.0, 1.0) : 0.0;
@@ -149,7 +150,8 @@ const FindingSpec* find_spec(const Probe& probe, const Finding& finding) {
   return found == probe.findings.end() ? nullptr : &*found;
 }
 
-/// Removes values that a document cannot hold. Impossible samples may make an analysis divide by 0.
+/// Removes values that a run document cannot contain. Wrong samples can make an analysis divide by
+/// 0.
 void drop_impossible_values(Finding& finding) {
   const auto is_bad = [](const std::optional<double>& each) { return each && !is_sane(*each); };
   if (!is_bad(finding.value) && !is_bad(finding.low) && !is_bad(finding.high)) return;
@@ -159,7 +161,8 @@ void drop_impossible_values(Finding& finding) {
   finding.reason = "the samples yield a number that is impossible for a device";
 }
 
-/// Limits shares of a bar to 100 %, since stored runs may contain larger ones.
+/// Removes a share of a bar above 100 %, and limits the upper end of intervals to 100 %. Stored
+/// runs may contain larger shares.
 void drop_above_whole(Finding& finding) {
   if (!is_share_of_bar(finding) || !finding.value) return;
   if (*finding.value > 1.0) {
@@ -218,7 +221,7 @@ void declare(const Probe& probe, ProbeResult& result) {
     finding.better = usual_direction(finding.unit);
     if (spec == nullptr) continue;
     finding.name = spec->name;
-    // Some probes mark a single finding as passing, which the specification must not override.
+    // A probe may mark single findings as passing, and the specification must not override this.
     if (finding.role != Role::passing) finding.role = spec->role;
     finding.better = spec->better.value_or(finding.better);
     finding.part_of = spec->part_of;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conclusion of a probe: findings, warnings and status.
+// Conclusions of a probe's measurement: findings, warnings and status.
 #pragma once
 
 #include <string>
@@ -12,29 +12,29 @@
 
 namespace clprobe {
 
-/// Name of the fact with the reason why a later visit of a point failed. Its earlier samples stay
+/// Name of the fact that stores why a later visit of a point failed. Samples of earlier visits stay
 /// valid.
 inline constexpr std::string_view later_failure = "later_failure";
 
-/// Point that the device does not support.
+/// A point that the device does not support, and the reason.
 struct Refusal {
   std::string series;
   std::string reason;
 };
 
-/// Facts of a probe's measurement in addition to its points.
+/// Facts about a probe's measurement other than its points.
 struct Ending {
-  bool is_done{false};              ///< false: the probe was interrupted or is still running
-  std::vector<Finding> known{};     ///< findings of the plan
+  bool is_done{false};              ///< false if the probe was interrupted or is still running
+  std::vector<Finding> known{};     ///< findings of the plan, which need no measurement
   std::vector<Refusal> refusals{};  ///< unsupported points, which have no samples
-  std::vector<double> speeds_ns{};  ///< speeds at the first reference point, in order of time
+  std::vector<double> speeds_ns{};  ///< times of the first reference point in ns, in order of time
 };
 
-/// Share of the cores' time that other processes used.
+/// Returns the share of the cores' time that other processes used, from 0 to 1.
 double others_share(const CoreUse& use);
 
-/// Completes a result whose points are measured: drops points that were not reached and adds
-/// findings, warnings and the status.
+/// Completes the result of a probe after its measurement. Removes points that were not reached, and
+/// adds findings, warnings and the status.
 void conclude(const Probe& probe, const DeviceInfo& device, const Ending& ended,
               ProbeResult& result);
 

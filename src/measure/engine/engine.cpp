@@ -23,7 +23,8 @@ namespace {
 
 using Time = std::chrono::steady_clock::time_point;
 
-// Divisor of the device's memory: the references of a probe may keep an eighth of it allocated.
+// Divisor of the device's memory. The references of a probe may keep up to an eighth of the memory
+// allocated.
 constexpr std::uint64_t kept_part = 8;
 
 PlannedPoint planned_point(const Point& point) {
@@ -35,7 +36,7 @@ PlannedPoint planned_point(const Point& point) {
 
 }  // namespace
 
-/// Loop of the engine: takes each step of the schedule and records the outcome.
+/// Loop of the engine, which executes each step of the schedule and records its outcome.
 class Engine::State {
  public:
   State(std::vector<EngineProbe> probes, const SchedulePolicy& policy, const Observer& observer)
@@ -72,9 +73,10 @@ class Engine::State {
  private:
   /// State of a reference during the run.
   struct ReferenceState {
-    std::size_t point{0};              ///< index in the plan's points
-    std::optional<Point> own_point{};  ///< point with its own buffers, which stay allocated
-    /// Index in `references`; nothing for a reference that only shows drift and is not stored.
+    std::size_t point{0};  ///< index of the point in the plan
+    /// Copy of the point with its own buffers, which stay allocated.
+    std::optional<Point> own_point{};
+    /// Index in `references`; absent for a reference that only shows drift and is not stored.
     std::optional<std::size_t> stored{};
     int visits{0};
   };
@@ -94,7 +96,7 @@ class Engine::State {
     CoreUse cores{};
 
     [[nodiscard]] const DeviceInfo& device() const { return of.backend->device(); }
-    /// Returns whether all visits of a point give equal samples.
+    /// Returns whether all visits of a point give equal samples, as on a simulated device.
     [[nodiscard]] bool is_certain() const { return is_simulated(device()); }
   };
 
@@ -117,8 +119,9 @@ class Engine::State {
   const Observer& observer_;
   Schedule schedule_;
   std::vector<ProbeState> measured_{};
-  Time step_end_{};                       // end of the last step
-  std::optional<std::size_t> counted_{};  // probe whose core use is being counted
+  Time step_end_{};  // end of the previous step
+  // Probe whose core use is being counted; absent between probes.
+  std::optional<std::size_t> counted_{};
   CoreUse cores_before_{};
 };
 
@@ -136,13 +139,14 @@ std::vector<ScheduledProbe> Engine::State::scheduled(const std::vector<EnginePro
   return all;
 }
 
-/// Selects the references. Those of the plan keep their buffers if the device has enough memory.
-/// Without planned references, the first point shows drift of the device's speed if there are at
-/// least 8 points.
+/// Selects the references of a probe. References of the plan keep their buffers if the device has
+/// enough memory. If the plan has no references and at least 8 points, the first point shows drift
+/// of the device's speed.
 void Engine::State::choose_references(const Plan& plan, ProbeState& measured) {
   constexpr std::size_t min_points = 8;
   const bool is_reference_only = measured.of.references_from.has_value();
-  // A requested limit applies to all buffers together, so that none may be kept.
+  // A memory limit of the user applies to all buffers together, so that no reference keeps its
+  // buffers.
   const bool may_keep =
       is_reference_only || (!measured.is_certain() && measured.request.max_memory.count == 0);
   const Bytes memory_limit = may_keep ? measured.device().global_memory / kept_part : Bytes{};
@@ -159,8 +163,9 @@ void Engine::State::choose_references(const Plan& plan, ProbeState& measured) {
     measured.reference_states.back().own_point = each.alone->point;
   }
   if (is_reference_only) return;
-  // Wait times show the host's scheduler, not the device's speed, and may scatter more than drift.
-  // The probe `clock` would also wait a second for each visit of an idle device.
+  // Waiting times are excluded: they depend on the host's scheduler instead of the device's speed,
+  // and their scatter can exceed the drift. The probe `clock` would also wait one second for each
+  // visit of an idle device.
   const bool is_visited_again = measured.of.budget.max_visits > 1 || measured.is_certain();
   if (measured.reference_states.empty() && plan.points.size() >= min_points && is_visited_again &&
       timer_of(plan.points.front(), measured.device()) != Timer::wait) {
@@ -189,7 +194,7 @@ void Engine::State::take(const Step& step) {
     }
     case Step::Kind::pass_over:
       if (observer_.pass_over) observer_.pass_over(probe);
-      step_end_ = now();  // excludes the observer's time from all probes
+      step_end_ = now();  // the time that the observer takes belongs to no probe
   }
 }
 
@@ -262,10 +267,11 @@ Outcome Engine::State::measure(ProbeState& measured, const Visit& visit) {
     measured.ended.refusals.push_back({point.series, refusal.what()});
     return {.kind = Outcome::Kind::refused};
   } catch (const VoidedPoint& error) {
-    point.failure = error.what();  // invalidates the earlier samples, too
+    point.failure = error.what();  // also invalidates the earlier samples
     return {.kind = Outcome::Kind::failed};
   } catch (const DeviceError& error) {
-    if (is_cancelled()) return {.kind = Outcome::Kind::failed};  // not a device error
+    // Cancellation is not a device error.
+    if (is_cancelled()) return {.kind = Outcome::Kind::failed};
     if (visits > 0) {
       point.facts.set(later_failure, std::string(error.what()));
     } else {
@@ -290,7 +296,7 @@ void Engine::State::visit_reference(const Visit& visit) {
   schedule_.record(visit, outcome, now());
 }
 
-/// Measures the reference. Returns whether it can be visited again.
+/// Measures a reference. Returns whether it can be visited again.
 bool Engine::State::measure_reference(ProbeState& measured, ReferenceState& reference,
                                       Outcome& outcome) {
   const DeviceInfo& device = measured.device();
@@ -304,9 +310,9 @@ bool Engine::State::measure_reference(ProbeState& measured, ReferenceState& refe
                                     : backend.prepare(*measured.of.probe, point);
     const bool is_laid_out = reference.own_point && reference.visits == 0;
     const Time prepared = is_laid_out ? now() : begin;
-    // Cheap references get more samples than a visit of a point, since scatter within a moment must
-    // not look like a disturbance. Expensive references get fewer, so that more moments can be
-    // measured.
+    // A cheap reference gets more samples than a visit of a point, since scatter within one moment
+    // must not look like a disturbance. An expensive reference gets fewer samples, so that more
+    // moments can be measured.
     const std::chrono::milliseconds expensive(measured.of.references_from ? 2 : 10);
     const std::uint64_t count = reference.stored ? 3 : 1;
     for (std::uint64_t i = 0; i < count && (i == 0 || now() - prepared <= expensive); ++i) {
@@ -338,7 +344,8 @@ void Engine::State::report_progress(std::size_t probe) const {
   observer_.progress(probe, schedule_.done_share(probe), schedule_.time_left(probe).count());
 }
 
-/// Adds the core use of the pass that ends to its probe, and starts to count for `probe`.
+/// Adds the core use since the last call to the probe that was measured, and starts to count for
+/// `probe`.
 void Engine::State::count_cores(std::optional<std::size_t> probe) {
   if (probe == counted_) return;
   if (counted_) {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t min_quanta = 100;
 constexpr std::uint64_t longest_launch_ns = 100'000'000;
-// The noise of a launch timed by the host is about 10 us.
+// Noise of a launch that is timed by the host, about 10 us.
 constexpr std::uint64_t host_quantum_ns = 10'000;
 constexpr std::uint64_t shortest_host_ns = min_quanta * host_quantum_ns;
 
@@ -28,7 +28,7 @@ Measurement checked(Measurement measurement) {
   return measurement;
 }
 
-/// Returns whether the sample is long enough for its timer.
+/// Returns whether the sample is long enough for the resolution of its timer.
 bool is_long_enough(const Sample& sample, const DeviceInfo& device, Timer timer) {
   switch (timer) {
     case Timer::clock:
@@ -41,14 +41,15 @@ bool is_long_enough(const Sample& sample, const DeviceInfo& device, Timer timer)
     }
     case Timer::host:
     case Timer::wait:
-    case Timer::imported:  // imported samples were not taken by this sampler
+    case Timer::imported:  // this function never gets imported samples
       break;
   }
   return sample.host_ns >= shortest_host_ns;
 }
 
-/// Returns more iterations for a sample that was too short. A sample by the host's clock grows only
-/// by the missing part: with samples of 4 ms instead of 1 ms, `transfer` took half a second longer.
+/// Returns a larger number of iterations after a sample that was too short. If the host's clock
+/// times the sample, the number grows only as much as needed. With samples of 4 ms instead of 1 ms,
+/// the probe `transfer` took half a second longer.
 std::uint64_t lengthened(std::uint64_t iterations, const Sample& sample, Timer timer) {
   constexpr std::uint64_t step = 4;
   constexpr double margin = 1.25;
@@ -59,7 +60,7 @@ std::uint64_t lengthened(std::uint64_t iterations, const Sample& sample, Timer t
   return static_cast<std::uint64_t>(std::ceil(static_cast<double>(iterations) * missing));
 }
 
-/// Returns whether the times of both samples differ by at most `share`.
+/// Returns whether the times of two samples differ by at most `share` of the time.
 bool agree(const Sample& first, const Sample& second, Timer timer, double share) {
   const auto time_of = [&](const Sample& sample) {
     if (timer == Timer::wait) return sample.host_ns;
@@ -75,8 +76,8 @@ std::uint64_t clamp_iterations(const Work& work, std::uint64_t iterations) {
   return std::clamp<std::uint64_t>(iterations, 1, std::max<std::uint64_t>(1, max_iterations));
 }
 
-/// Finds a number of iterations for which a sample is long enough for the timer and too short for a
-/// watchdog. Returns it with the last sample.
+/// Returns a number of iterations and the last sample. A sample with this number is long enough for
+/// the timer and too short for a watchdog of the driver.
 std::pair<std::uint64_t, Measurement> calibrate(const Work& work, const DeviceInfo& device,
                                                 Timer timer) {
   std::uint64_t iterations = clamp_iterations(work, work.iterations);
@@ -119,7 +120,8 @@ void take_samples(const Work& work, const DeviceInfo& device, const Sampling& sa
   for (int i = 1; i < count; ++i) {
     const Measurement before = std::exchange(last, checked(work.run(iterations)));
     report(last);
-    // If two samples agree, a third one adds little; a later visit adds more.
+    // If two samples agree, a third sample of the same visit adds little information. A later visit
+    // adds more.
     if (sampling.has_partners) continue;
     if (agree(before.sample, last.sample, sampling.timer, sampling.agree_share)) break;
   }
@@ -154,7 +156,7 @@ std::optional<double> speed_ns(const Point& reference, const DeviceInfo& device)
     if (!found) return std::nullopt;
     return found->ns;
   }
-  // In shorter launches, the launch overhead is too large a part of the time.
+  // The launch overhead is too large a share of the time of a shorter launch.
   constexpr double shortest_ns = 1e5;
   std::optional<double> min_ns;
   for (const Sample& sample : reference.samples) {

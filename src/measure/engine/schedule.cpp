@@ -13,11 +13,12 @@
 namespace clprobe {
 namespace {
 
-// References are spaced out: disturbances last for seconds, but a GPU measures sixteen points in 10
-// ms.
+// Minimum time between visits of references. Disturbances last for seconds, but a GPU may measure
+// sixteen points in 10 ms.
 constexpr Seconds between_references{0.3};
 
-/// Moves one point of each series to the front, so that no series is missing if the time runs out.
+/// Returns the order with one point of each series first, so that no series is missing if the time
+/// is used up.
 std::vector<std::size_t> each_series_first(const auto& points,
                                            const std::vector<std::size_t>& order) {
   std::set<std::string_view> series;
@@ -30,7 +31,8 @@ std::vector<std::size_t> each_series_first(const auto& points,
   return first;
 }
 
-/// Repeats each point `visits_per_pass` times, spread evenly over the pass.
+/// Returns the order with each point repeated `visits_per_pass` times, at equal distances in the
+/// pass.
 std::vector<std::size_t> with_repeats(const auto& points, const std::vector<std::size_t>& order) {
   std::vector<std::vector<std::size_t>> after(order.size());
   for (std::size_t position = 0; position < order.size(); ++position) {
@@ -44,8 +46,9 @@ std::vector<std::size_t> with_repeats(const auto& points, const std::vector<std:
   return all;
 }
 
-/// Returns whether the probe has used `share` of its time. The first visit is not counted, since it
-/// prepares buffers that all points use. In an ordered plan, its time beyond a limit counts.
+/// Returns whether the probe has used `share` of its time. The first visit does not count, since it
+/// prepares buffers that all points use. In an ordered plan, only the time beyond
+/// `first_visit_time` counts.
 bool is_out_of_time(const auto& state, double share = 1.0) {
   if (!state.first_visit || !state.probe.has_limit) return false;
   const Seconds spared = state.plan.is_ordered
@@ -96,7 +99,8 @@ void Schedule::plan(std::size_t probe, PlannedProbe planned, Time now, Seconds t
   }
   planned.points.clear();
   for (const ScheduledReference& each : planned.references) {
-    // Back-dates the last visit, so that the reference is due after the first sixteen points.
+    // The last visit is set to an earlier time, so that the reference is due after the first
+    // sixteen points.
     const auto wait = std::chrono::duration_cast<Time::duration>(between_references);
     state.references.push_back({.planned = each, .last = now - wait});
   }
@@ -167,7 +171,8 @@ Seconds Schedule::time_left(std::size_t probe) const {
   return is_limit(budget) || !state.probe.has_limit ? by_pace : std::min(by_pace, by_budget);
 }
 
-/// Plans a probe that only provides kept references, once its start time is reached.
+/// Returns the step that plans a probe of which only kept references are visited, once its start
+/// time is reached.
 std::optional<Step> Schedule::plan_lone_references(Time now) const {
   for (std::size_t i = 0; i < states_.size(); ++i) {
     const std::optional<Seconds> from = states_[i].probe.references_from;
@@ -188,8 +193,8 @@ std::optional<Step> Schedule::next_reference(Time now) {
   return std::nullopt;
 }
 
-/// Returns the next visit of the pass, or else the first step of its next stage. Returns nothing if
-/// references are due or the pass is over.
+/// Returns the next visit of the pass, or the first step of the pass's next stage. Returns nothing
+/// if references are due or the pass is over.
 std::optional<Step> Schedule::next_in_pass() {
   while (!queue_.empty()) {
     const Queued next = queue_.front();
@@ -205,7 +210,7 @@ std::optional<Step> Schedule::next_in_pass() {
   return advance();
 }
 
-/// Begins the next stage of the pass.
+/// Begins the next stage of the pass and returns its first step, if the stage has one.
 std::optional<Step> Schedule::advance() {
   ProbeState& state = current();
   const auto step = [&](Step::Kind kind) {
@@ -257,10 +262,11 @@ std::optional<Step> Schedule::advance() {
   return std::nullopt;
 }
 
-/// Decides whether the probe is done, and repeats passes of a few remaining points immediately.
+/// Decides whether the probe is done. If only a few points remain, their passes are repeated
+/// immediately.
 void Schedule::finish_passes() {
   // Reopening a probe's buffers takes longer than visiting a few points. The last passes over few
-  // points are therefore made without leaving the probe.
+  // points therefore follow each other without passes of other probes.
   constexpr std::size_t tenth = 10;
   ProbeState& state = current();
   const Budget& budget = state.probe.budget;
@@ -275,7 +281,7 @@ void Schedule::finish_passes() {
   if (state.is_done && !state.probe.is_simulated) queue_settling_visits();
 }
 
-/// Adds references of probes with rare passes to the passes of other probes, so that their moments
+/// Adds references of other probes to this pass, so that references of probes with few passes also
 /// cover the whole run.
 void Schedule::add_due_of_others() {
   for (std::size_t i = 0; policy_.shares_run && i < states_.size(); ++i) {
@@ -291,8 +297,8 @@ bool Schedule::begin_pass(Time now) {
   return true;
 }
 
-/// Visits the points of a finished probe once more if that takes little of the run's time. A probe
-/// of one second would miss most disturbances in a run of a minute.
+/// Visits the points of a finished probe once more, if this takes little of the run's time.
+/// Otherwise a probe that takes one second would miss most disturbances of a run of one minute.
 bool Schedule::begin_extra_pass(Time now) {
   while (!extra_.empty()) {
     const std::size_t probe = extra_.front();
@@ -305,8 +311,8 @@ bool Schedule::begin_extra_pass(Time now) {
   return false;
 }
 
-/// Begins the next pass. Each probe of a group makes its first pass in order; then unfinished
-/// probes alternate; then the next group follows.
+/// Begins the next pass. First, each probe of a group makes one pass, in order. Then the unfinished
+/// probes of the group alternate. Then the next group begins.
 bool Schedule::begin_usual_pass() {
   const auto begin = [&](std::size_t probe) {
     last_ = probe;
@@ -335,8 +341,8 @@ bool Schedule::begin_usual_pass() {
   return false;
 }
 
-/// Visits extra points and all references at the end of the run, up to which a disturbance may
-/// last.
+/// Visits points once more and all references at the end of the run, since a disturbance may last
+/// until the end.
 void Schedule::end_run() {
   is_ending_ = true;
   for (std::size_t i = 0; i < states_.size(); ++i) {
@@ -372,8 +378,8 @@ void Schedule::queue_first_visits() {
   queue(in_order, Why::first);
 }
 
-/// Repeats the points of a short probe for a while. All visits within a moment could coincide with
-/// a slow phase of the host and still agree with each other.
+/// Repeats the points of a short probe for some time. Visits that follow each other immediately
+/// could all lie in a slow phase of the host, and still agree.
 void Schedule::queue_settling_visits() {
   constexpr int max_visits = 20;
   for (int before = 0; before < max_visits; ++before) {
@@ -389,7 +395,7 @@ void Schedule::queue_extra_visits() {
   }
 }
 
-/// Returns whether the rest of the queue is dropped.
+/// Returns whether the remaining queue of the pass is dropped.
 bool Schedule::is_stopped(const Queued& next) const {
   constexpr double urgent_share = 0.8;
   const ProbeState& state = current();
@@ -407,7 +413,7 @@ bool Schedule::is_wanted(const Queued& next) const {
   const PointState& point = state.points[next.point];
   if (pass_->stage == Stage::settle) return point.can_repeat;
   if (pass_->stage != Stage::extra) return !point.is_done;
-  // Visits beyond the budget are only for points whose intervals are still wide.
+  // Beyond the budget's number of visits, only points with wide intervals are visited.
   const bool is_beyond_budget = state.passes >= state.probe.budget.max_visits;
   return point.can_repeat && !(is_beyond_budget && point.is_done);
 }
@@ -422,8 +428,8 @@ void Schedule::add_due(std::size_t probe, bool kept_only, Seconds at_least) {
   }
 }
 
-/// Adds due references after a point: the probe's own after each sixteen points, then kept
-/// references of other probes.
+/// Adds references that are due after a point. The probe's own references are due after each
+/// sixteen points. Kept references of other probes follow.
 void Schedule::add_due_between_points() {
   constexpr int points_between = 16;
   ProbeState& state = current();
@@ -438,8 +444,8 @@ void Schedule::add_due_between_points() {
   }
 }
 
-/// Marks a point as done. Simulated points need one visit; other points need the minimum number of
-/// visits and a narrow interval.
+/// Marks a point as done, or as not done. A simulated point needs one visit. Other points need the
+/// minimum number of visits and a narrow interval.
 void Schedule::judge(ProbeState& state, std::size_t point, bool is_narrow) {
   PointState& visited = state.points[point];
   const int min_visits = point < state.plan.urgent
@@ -448,8 +454,8 @@ void Schedule::judge(ProbeState& state, std::size_t point, bool is_narrow) {
   visited.is_done = state.probe.is_simulated || (is_narrow && visited.visits >= min_visits);
 }
 
-/// Returns whether a reference is due. Each has its own time limit, since initialising a large
-/// working set may take longer than measuring sixteen points.
+/// Returns whether a reference is due. Each reference has its own time limit, since initialising a
+/// large working set may take longer than measuring sixteen points.
 bool Schedule::is_due(const Due& due, Time now) const {
   constexpr Seconds negligible{0.002};
   constexpr double part = 20.0;          // divisor: each reference may take 1/20 of the time
@@ -457,7 +463,7 @@ bool Schedule::is_due(const Due& due, Time now) const {
   const ProbeState& state = states_[due.probe];
   const ReferenceState& reference = state.references[due.reference];
   if (reference.has_failed || now - reference.last < due.at_least) return false;
-  // Simulated time costs nothing.
+  // Visits of simulated references take no time of the run.
   if (state.probe.is_simulated || reference.spent <= reference.visits * negligible) return true;
   const double parts = state.probe.references_from ? part_of_run : part;
   return reference.spent * parts <= now - state.planned_at;
@@ -465,8 +471,8 @@ bool Schedule::is_due(const Due& due, Time now) const {
 
 bool Schedule::is_worth_extra_pass(const ProbeState& state, Time now) const {
   constexpr double max_share = 0.08;
-  // The two lowest and the two highest of twelve visits lie outside a 95 % interval of the median.
-  // A single fast or slow moment of the host therefore does not widen it.
+  // For twelve visits, the two smallest and the two largest values lie outside the 95 % interval of
+  // the median. A single fast or slow moment of the host therefore does not widen the interval.
   constexpr int enough_visits = 12;
   if (!state.is_planned || !state.is_done || state.probe.is_simulated) return false;
   const int max_visits = state.probe.budget.max_visits;
@@ -475,8 +481,8 @@ bool Schedule::is_worth_extra_pass(const ProbeState& state, Time now) const {
   return state.elapsed * (state.passes + 1) / state.passes <= max_share * Seconds(now - began_);
 }
 
-/// Shuffles the indexes from `first` on, so that drift and bursts of noise do not correlate with
-/// sizes.
+/// Returns the indexes of all points from `first` on in random order, so that drift and bursts of
+/// noise do not correlate with sizes.
 std::vector<std::size_t> Schedule::shuffled_from(ProbeState& state, std::size_t first) {
   std::vector<std::size_t> order(state.points.size() - first);
   std::iota(order.begin(), order.end(), first);

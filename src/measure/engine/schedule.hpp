@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The schedule of a run decides which point is visited next, and why. It is pure: it uses no device
-// and no clock. docs/method.md has a picture.
+// Schedule of a run: it decides which point is visited next, and why (figure in docs/method.md).
+// The schedule is pure: it uses no device and no clock.
 #pragma once
 
 #include <chrono>
@@ -20,32 +20,32 @@ using Seconds = std::chrono::duration<double>;
 
 /// Reason why a point is visited.
 enum class Why {
-  urgent,     ///< visit before other points, since the probe's headlines depend on it
+  urgent,     ///< visit before other points, since the probe's headlines depend on the point
   first,      ///< visit in the first pass
   refined,    ///< visit of a point that the probe added after its first pass
   repeat,     ///< visit in a later pass
-  reference,  ///< visit of a reference point, which shows what disturbs the run
+  reference,  ///< visit of a reference point, which detects disturbances
 };
 
 struct Visit {
   std::size_t probe{0};
-  std::size_t point{0};  ///< index in the probe's points or references
+  std::size_t point{0};  ///< index of the point or of the reference in the plan of the probe
   Why why{Why::first};
 
   friend bool operator==(const Visit&, const Visit&) = default;
 };
 
-/// Step that the engine takes next.
+/// Next step for the engine to take.
 struct Step {
   enum class Kind {
     plan,       ///< call Schedule::plan() for the probe
     refine,     ///< call Schedule::add_points() for the probe
     visit,      ///< visit the point and call Schedule::record()
-    pass_over,  ///< the probe has completed a pass, and its result can be saved
+    pass_over,  ///< save the result of the probe, which has completed a pass
   };
   Kind kind{Kind::visit};
   Visit visit{};
-  /// Points of the probe that will be visited from this step on, in order; empty within a pass.
+  /// Points of the probe that will be visited after this step, in order. Empty within a pass.
   std::vector<std::size_t> expected{};
 };
 
@@ -57,8 +57,8 @@ struct Outcome {
   };
   Kind kind{Kind::measured};
   Seconds took{0.0};       ///< time since the end of the previous step
-  Seconds measuring{0.0};  ///< time of a reference without initialising its buffers
-  bool is_narrow{false};   ///< the point's interval meets the budget
+  Seconds measuring{0.0};  ///< time of a reference visit, without initialising its buffers
+  bool is_narrow{false};   ///< true if the point's interval is as narrow as the budget requires
 };
 
 struct PlannedPoint {
@@ -66,16 +66,17 @@ struct PlannedPoint {
   int visits_per_pass{1};
 };
 
-/// Reference of a plan.
+/// A reference point of a plan.
 struct ScheduledReference {
-  bool is_kept{false};   ///< its buffers stay allocated, which makes visits cheap
-  bool is_stored{true};  ///< false: it shows drift of a short probe and is always visited
+  bool is_kept{false};  ///< true if its buffers stay allocated, which makes visits cheap
+  /// False if it only shows drift of a short probe; such a reference is always visited.
+  bool is_stored{true};
 };
 
-/// Plan of a probe for the schedule.
+/// The properties of a probe's plan that the schedule needs.
 struct PlannedProbe {
   std::vector<PlannedPoint> points{};
-  double seconds{0.0};  ///< expected time of all points; 0: the budget's
+  double seconds{0.0};  ///< expected time to measure all points once; 0: the budget's time
   bool is_ordered{false};
   std::size_t urgent{0};
   int min_urgent_visits{1};
@@ -84,48 +85,49 @@ struct PlannedProbe {
   std::vector<ScheduledReference> references{};
 };
 
-/// Probe before it is planned.
+/// The properties of a probe that the schedule needs before the probe is planned.
 struct ScheduledProbe {
   Budget budget{};
-  bool has_limit{true};             ///< points are left out when the time is used up
-  bool is_simulated{false};         ///< all visits of a point give equal samples
-  bool provides_references{false};  ///< its references are also visited in passes of other probes
-  std::size_t group{0};             ///< passes alternate in a group; groups run in order
-  std::optional<Seconds> references_from{};  ///< start, if only kept references are visited
+  bool has_limit{true};      ///< true if points are omitted when the time is used up
+  bool is_simulated{false};  ///< true if all visits of a point give equal samples
+  /// True if its references are also visited in passes of other probes.
+  bool provides_references{false};
+  /// Number of the group; passes in a group alternate, and groups run one after another.
+  std::size_t group{0};
+  std::optional<Seconds> references_from{};  ///< start time, if only kept references are visited
 };
 
-/// Decides the order in which the points of all probes are visited.
+/// Order in which the points of all probes are visited.
 ///
-/// A pass visits each unfinished point of a probe in random order, so that drift and bursts of
+/// A pass visits each unfinished point of one probe in random order, so that drift and bursts of
 /// noise do not correlate with sizes. Passes of different probes alternate, so that a disturbance
-/// of some seconds affects one visit of a point, not all visits. References are visited between
-/// points.
+/// of a few seconds affects only one visit of a point. References are visited between points.
 class Schedule {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
   Schedule(const std::vector<ScheduledProbe>& probes, SchedulePolicy policy, Time began);
 
-  /// Returns the next step; nothing when all probes are done.
+  /// Returns the next step; nothing if all probes are done.
   std::optional<Step> next(Time now);
-  /// Records the plan after Step::Kind::plan.
+  /// Records the plan of a probe, after a step of kind `plan`.
   void plan(std::size_t probe, PlannedProbe planned, Time now, Seconds took);
-  /// Adds refined points after Step::Kind::refine.
+  /// Adds refined points of a probe, after a step of kind `refine`.
   void add_points(std::size_t probe, std::vector<PlannedPoint> points, Seconds took);
-  /// Records the outcome after Step::Kind::visit.
+  /// Records the outcome of a visit, after a step of kind `visit`.
   void record(const Visit& visit, const Outcome& outcome, Time now);
 
-  /// Returns whether the probe has no visits left, or no time for them.
+  /// Returns whether the probe has no visits left, or no time for more visits.
   [[nodiscard]] bool is_done(std::size_t probe) const { return states_[probe].is_done; }
-  /// Time that the probe's own steps have taken.
+  /// Returns the time that the probe's own steps have taken.
   [[nodiscard]] Seconds elapsed(std::size_t probe) const { return states_[probe].elapsed; }
-  /// Number of visits of a point so far.
+  /// Returns the number of visits of a point so far.
   [[nodiscard]] int visits(std::size_t probe, std::size_t point) const {
     return states_[probe].points[point].visits;
   }
-  /// Estimated share of the probe's work that is done.
+  /// Returns the estimated share of the probe's work that is done, from 0 to 1.
   [[nodiscard]] double done_share(std::size_t probe) const;
-  /// Estimated time until the probe is done.
+  /// Returns the estimated time until the probe is done.
   [[nodiscard]] Seconds time_left(std::size_t probe) const;
 
  private:
@@ -143,10 +145,10 @@ class Schedule {
     int visits{0};
     bool has_failed{false};
   };
-  /// State of a probe in the schedule.
+  /// State of a probe during the run.
   struct ProbeState {
     ScheduledProbe probe{};
-    PlannedProbe plan{};  // plan without its points
+    PlannedProbe plan{};  // the plan without its points
     std::vector<PointState> points{};
     std::vector<ReferenceState> references{};
     std::mt19937_64 random{};
@@ -166,12 +168,12 @@ class Schedule {
   struct Queued {
     std::size_t point{0};
     Why why{Why::first};
-    int visits_before{0};  // visits of the point earlier in this queue
+    int visits_before{0};  // number of earlier visits of the point in this queue
   };
   struct Due {
     std::size_t probe{0};
     std::size_t reference{0};
-    Seconds at_least{0.0};  // minimum time since its last visit
+    Seconds at_least{0.0};  // minimum time since the last visit of the reference
   };
 
   std::optional<Step> plan_lone_references(Time now) const;
@@ -204,12 +206,12 @@ class Schedule {
   SchedulePolicy policy_;
   Time began_;
   std::size_t group_{0};
-  std::optional<std::size_t> last_{};  // probe that made the last pass
+  std::optional<std::size_t> last_{};  // the probe that made the last pass
   std::optional<Pass> pass_{};
   std::deque<Queued> queue_{};
   std::vector<std::size_t> expected_{};
   std::deque<Due> due_{};
-  std::deque<std::size_t> extra_{};  // probes that may get an extra pass
+  std::deque<std::size_t> extra_{};  // the probes that may get an extra pass
   bool is_ending_{false};
 };
 

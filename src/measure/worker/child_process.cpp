@@ -26,7 +26,7 @@
 namespace clprobe {
 namespace {
 
-/// Returns the first line of a driver's text in a form that a terminal can show.
+/// Returns the first line of a driver's text, in a form that a terminal can show.
 std::string first_line(std::string_view text) {
   const auto begin = text.find_first_not_of(" \n\t");
   if (begin == std::string_view::npos) return "";
@@ -35,8 +35,8 @@ std::string first_line(std::string_view text) {
                       enough_columns);
 }
 
-/// Adds variables that make both loaders load only the drivers of one folder; none if `vendors` is
-/// empty.
+/// Adds the variables with which both OpenCL loaders load only the drivers of the folder `vendors`.
+/// Adds none if `vendors` is empty.
 std::vector<std::pair<std::string, std::string>> with_vendors(
     std::vector<std::pair<std::string, std::string>> changes, const std::string& vendors) {
   if (vendors.empty()) return changes;
@@ -45,29 +45,32 @@ std::vector<std::pair<std::string, std::string>> with_vendors(
   return changes;
 }
 
-/// Limits PoCL's threads to the allowed cores and pins each to a core. PoCL starts one thread per
-/// core of the machine. The system may run two threads on one core for a whole launch. If sixteen
-/// threads share two cores, threads that spin for a lock delay the thread that holds it.
+/// Limits PoCL's threads to the allowed cores, and pins each thread to a core if all cores are
+/// allowed. PoCL starts one thread for each core of the machine, and the system may run two threads
+/// on one core for a whole launch. If sixteen threads share two cores, threads that spin for a lock
+/// delay the thread that holds the lock.
 void limit_threads_of_pocl() {
   const system::Cores cores;
   if (cores.has_all()) {
     setenv("POCL_AFFINITY", "1", 0);
-  } else if (getenv("POCL_CPU_MAX_CU_COUNT") == nullptr) {  // the new name of the variable
+    // The new name of the variable, which the user may have set.
+  } else if (getenv("POCL_CPU_MAX_CU_COUNT") == nullptr) {
     setenv("POCL_MAX_PTHREAD_COUNT", std::to_string(cores.allowed().size()).c_str(), 0);
   }
 }
 
-// Number of bytes of a driver's output that are kept.
+// Maximum number of bytes of a driver's output that are kept.
 constexpr std::size_t max_output_bytes = 4096;
-// Limits reads in a row, so that a driver that prints without end cannot hold up the time limit.
+// Maximum number of consecutive reads. The limit ensures that the time limit also holds for a
+// driver that prints without end.
 constexpr int max_reads = 16;
 
 }  // namespace
 
 ChildProcess::ChildProcess(const std::string& vendors,
                            const std::vector<std::pair<std::string, std::string>>& changes) {
-  // Huge pages for malloc: walking cycles of millions of nodes in random order takes twice as long
-  // on small pages.
+  // malloc uses huge pages. On small pages, following cycles of millions of nodes in random order
+  // takes twice as long.
   setenv("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1", 0);
   limit_threads_of_pocl();
   std::array<int, 2> sockets{};
@@ -75,7 +78,7 @@ ChildProcess::ChildProcess(const std::string& vendors,
     throw ChildLost(fmt::format("socketpair: {}", std::strerror(errno)));
   }
   channel_ = sockets[0];
-  // A pipe rather than a file, since a driver may print more than the memory can hold.
+  // A pipe is used instead of a file, since a driver may print more than a file system can store.
   std::array<int, 2> pipe_ends{-1, -1};
   if (pipe2(pipe_ends.data(), O_CLOEXEC) != 0) {
     const std::string reason = std::strerror(errno);
@@ -91,7 +94,7 @@ ChildProcess::ChildProcess(const std::string& vendors,
     spawn.redirect(pipe_ends[1], STDOUT_FILENO);
     spawn.redirect(pipe_ends[1], STDERR_FILENO);
     spawn.redirect(sockets[1], worker_channel);
-    // Ctrl-C must reach the parent alone, which then ends the child in an orderly way.
+    // Ctrl-C must reach only the parent, which then ends the child in an orderly way.
     spawn.use_own_group();
     pid_ = spawn.start({"/proc/self/exe", "--worker"},
                        system::environment_with(with_vendors(changes, vendors)));
@@ -116,7 +119,7 @@ void ChildProcess::read_output() {
   std::array<char, 65536> bytes{};
   for (int reads = 0; reads < max_reads; ++reads) {
     const ssize_t count = read(output_pipe_, bytes.data(), bytes.size());
-    if (count == 0) {  // all writers closed the pipe, and poll() would keep reporting it
+    if (count == 0) {  // all writers closed the pipe; poll() would report this again and again
       close(output_pipe_);
       output_pipe_ = -1;
     }
@@ -132,14 +135,14 @@ std::string ChildProcess::last_output() {
 }
 
 std::string ChildProcess::end_of_child() {
-  // Waits for the exit, since a process closes its files before it ends. A driver's thread may also
-  // close the channel while the process keeps running.
+  // The loop waits until the child has exited, since a process closes its files before it exits. A
+  // driver's thread may also close the channel while the process keeps running.
   constexpr int max_checks = 200;
   constexpr std::chrono::milliseconds between{5};
   int status = 0;
   int ended = waitpid(pid_, &status, WNOHANG);
   for (int check = 0; ended == 0 && check < max_checks; ++check) {
-    read_output();  // empties the pipe, on which the child may block
+    read_output();  // empties the pipe, on which the child may be blocked
     std::this_thread::sleep_for(between);
     ended = waitpid(pid_, &status, WNOHANG);
   }
@@ -161,7 +164,7 @@ void ChildProcess::lose(const std::string& how) {
   }
   const std::string output = last_output();
   if (output.empty()) throw ChildLost(how);
-  // LLVM, a part of PoCL, aborts the process if it cannot write or load a kernel.
+  // LLVM, which PoCL uses, aborts the process if it cannot write or load a kernel.
   const bool may_be_cache =
       output.find("LLVM ERROR") != std::string::npos || output.find("dlopen") != std::string::npos;
   throw ChildLost(
@@ -178,11 +181,11 @@ void ChildProcess::wait_until(short ready, const TimeLimit& limit) {
       lose(fmt::format("the driver did not respond within {} s; --timeout sets a longer limit",
                        std::chrono::duration<double>(limit.timeout).count()));
     }
-    // Waits are short, since an interrupt that arrives just before poll() would go unnoticed.
+    // Each wait is short, since an interrupt that arrives just before poll() does not end the wait.
     constexpr std::chrono::milliseconds longest_wait{100};
     std::array<pollfd, 2> waiting{pollfd{channel_, ready, 0}, pollfd{output_pipe_, POLLIN, 0}};
     poll(waiting.data(), waiting.size(), static_cast<int>(std::min(left, longest_wait).count()));
-    // A driver that prints more than the pipe holds blocks until the pipe is read.
+    // A driver that prints more than the pipe holds is blocked until the pipe is read.
     if (waiting[1].revents != 0) read_output();
     if (waiting[0].revents != 0) return;
   }
@@ -193,8 +196,8 @@ void ChildProcess::write_line(std::string_view line, const TimeLimit& limit) {
   text += '\n';
   for (std::size_t sent = 0; sent < text.size();) {
     wait_until(POLLOUT, limit);
-    // MSG_NOSIGNAL: a dead child must be reported, not kill this process by SIGPIPE. MSG_DONTWAIT:
-    // a child may have stopped reading.
+    // MSG_NOSIGNAL: without it, writing to a dead child would kill this process by SIGPIPE.
+    // MSG_DONTWAIT: without it, a child that stopped reading would block this process.
     const ssize_t count =
         send(channel_, text.data() + sent, text.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;

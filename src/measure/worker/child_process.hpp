@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A child process that drivers may crash or hang, and the lines of text exchanged with it.
+// A child process, in which drivers may crash or hang, and the lines of text exchanged with it.
 #pragma once
 
 #include <chrono>
@@ -12,20 +12,20 @@
 
 namespace clprobe {
 
-/// Loss of the child: it exited, hung or was given up. `what()` gives the reason and the child's
+/// Error for a child that exited, hung or was cancelled. `what()` states the reason and the child's
 /// last output.
 class ChildLost : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// This program, started again with `--worker`. Lines travel over file descriptor 3, so that the
-/// output of drivers on stdout and stderr stays separate. The destructor kills the child.
+/// This program, started again with `--worker`. Lines are exchanged over file descriptor 3,
+/// separately from what drivers print to stdout and stderr. The destructor kills the child.
 class ChildProcess {
  public:
-  /// Starts the child with this process's environment and `changes`. `vendors` is the folder of
-  /// drivers to load (OCL_ICD_VENDORS); empty: as the environment sets it. Throws ChildLost if the
-  /// process cannot be started.
+  /// Starts the child with the environment of this process and `changes`. `vendors` is the folder
+  /// of drivers to load (OCL_ICD_VENDORS); if empty, the environment determines the drivers. Throws
+  /// ChildLost if the process cannot be started.
   explicit ChildProcess(const std::string& vendors = {},
                         const std::vector<std::pair<std::string, std::string>>& changes = {});
   ChildProcess(const ChildProcess&) = delete;
@@ -36,14 +36,14 @@ class ChildProcess {
 
   [[nodiscard]] int pid() const { return pid_; }
 
-  /// Sends a line and waits for the answer. If the child ends, `timeout` passes or `cancelled`
-  /// returns true, kills the child and throws ChildLost.
+  /// Sends a line and returns the answer. Kills the child and throws ChildLost if the child exits,
+  /// `timeout` passes or `cancelled` returns true.
   std::string ask(std::string_view line, std::chrono::milliseconds timeout,
                   const std::function<bool()>& cancelled);
-  /// Sends a last line and does not read an answer; the child ends after it. Throws ChildLost.
+  /// Sends the last line without reading an answer; the child then exits. Throws ChildLost.
   void tell_last(std::string_view line, std::chrono::milliseconds timeout,
                  const std::function<bool()>& cancelled);
-  /// Waits for the next line of an answer of several lines. Throws ChildLost.
+  /// Returns the next line of an answer that has more than one line. Throws ChildLost.
   std::string next_line(std::chrono::milliseconds timeout, const std::function<bool()>& cancelled);
 
  private:
@@ -55,12 +55,12 @@ class ChildProcess {
   };
 
   [[noreturn]] void lose(const std::string& how);
-  /// Returns when the channel is `ready` (POLLIN, POLLOUT) or was closed.
+  /// Waits until the channel is `ready` (POLLIN or POLLOUT) or closed.
   void wait_until(short ready, const TimeLimit& limit);
   void write_line(std::string_view line, const TimeLimit& limit);
   std::string read_line(const TimeLimit& limit);
   [[nodiscard]] std::string end_of_child();
-  /// Reads the child's output on stdout and stderr, and keeps the last part of it.
+  /// Reads the child's output on stdout and stderr, and keeps the last 4096 bytes.
   void read_output();
   [[nodiscard]] std::string last_output();
 

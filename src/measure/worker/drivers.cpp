@@ -25,7 +25,8 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// Returns the driver of an ICD file, whose first line names the library.
+/// Returns the driver that an ICD file registers; nothing without one. The first line of the file
+/// names the library.
 std::optional<Driver> driver_of(const fs::path& file) {
   std::ifstream text(file);
   std::string library;
@@ -38,7 +39,7 @@ std::vector<Driver> drivers_in(const fs::path& folder) {
   std::error_code ignored;
   for (fs::directory_iterator each(folder, ignored), end; !ignored && each != end;
        each.increment(ignored)) {
-    // Pipes are skipped: reading one would never end.
+    // Only regular files are read, since reading a pipe could block forever.
     std::error_code none;
     const std::string name = each->path().filename().string();
     if (name.ends_with(icd_ending) && each->is_regular_file(none)) files.push_back(each->path());
@@ -51,7 +52,8 @@ std::vector<Driver> drivers_in(const fs::path& folder) {
   return drivers;
 }
 
-/// Returns the file for OCL_ICD_VENDORS=NAME.icd: the one in the folder if it exists, else a path.
+/// Returns the ICD file for a value `name` of OCL_ICD_VENDORS that ends with ".icd": the file in
+/// `folder` if it exists, otherwise `name` as a path.
 fs::path icd_file(const std::string& name, const fs::path& folder) {
   std::error_code none;
   const bool is_name = name.find('/') == std::string::npos;
@@ -102,8 +104,8 @@ std::vector<Driver> registered_drivers(const LoaderVariables& variables) {
 
 DriverFolder::DriverFolder(const std::vector<Driver>& drivers) {
   for (std::size_t i = 0; i < drivers.size(); ++i) {
-    // Files are numbered, so that two folders of the same drivers list the devices in the same
-    // order.
+    // Files are numbered, so that different folders of the same drivers list the devices in the
+    // same order.
     std::ofstream file(path() + fmt::format("{:03}{}", i, icd_ending));
     file << drivers[i].library << '\n';
     if (!file.flush()) throw DeviceError(fmt::format("cannot write into {}", path()));

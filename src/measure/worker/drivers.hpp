@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drivers that the OpenCL loader opens, and folders that restrict the loader to some of them.
+// Drivers that the OpenCL loader opens, and folders that limit the loader to some of these drivers.
 #pragma once
 
 #include <string>
@@ -10,21 +10,21 @@
 
 namespace clprobe {
 
-/// Driver that the loader finds.
+/// A driver that the OpenCL loader finds.
 struct Driver {
-  std::string file{};     ///< ICD file that registers the driver, or the library
-  std::string library{};  ///< name of the library in the ICD file
+  std::string file{};     ///< ICD file that registers the driver; the library if there is none
+  std::string library{};  ///< name of the library, as in the ICD file
 
   friend bool operator==(const Driver&, const Driver&) = default;
 };
 
-/// Values of the loaders' environment variables; empty if not set.
+/// Values of the environment variables of OpenCL loaders. A variable that is not set is empty.
 struct LoaderVariables {
   std::string icd_vendors{};    ///< OCL_ICD_VENDORS
   std::string vendor_path{};    ///< OPENCL_VENDOR_PATH
   std::string icd_filenames{};  ///< OCL_ICD_FILENAMES
 
-  /// Reads this process's environment with `changes` applied.
+  /// Returns the values in the environment of this process with `changes` applied.
   static LoaderVariables of_environment(
       const std::vector<std::pair<std::string, std::string>>& changes = {});
 };
@@ -35,14 +35,16 @@ struct LoaderVariables {
 /// the folder). Sources: libOpenCL(7); loader/linux/icd_linux.c of KhronosGroup/OpenCL-ICD-Loader.
 std::vector<Driver> registered_drivers(const LoaderVariables& variables);
 
-/// Folder of ICD files for some drivers, which both loaders accept as OCL_ICD_VENDORS. The
-/// destructor removes it.
+/// Temporary folder with ICD files of some drivers. Both loaders accept it as OCL_ICD_VENDORS. The
+/// destructor removes the folder.
 class DriverFolder {
  public:
-  /// Throws DeviceError or std::system_error if no temporary folder can be written.
+  /// Writes the ICD files. Throws DeviceError or std::system_error if no temporary folder can be
+  /// written.
   explicit DriverFolder(const std::vector<Driver>& drivers);
 
-  /// Path that ends with '/', since some loaders append a file name without a separator.
+  /// Returns the path, which ends with '/', since some loaders append a file name without a
+  /// separator.
   [[nodiscard]] std::string path() const { return folder_.path() + '/'; }
 
  private:

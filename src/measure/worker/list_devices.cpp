@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists devices in a child process and leaves out drivers that crash or hang it.
+// Lists the devices in a child process, and leaves out drivers that crash or hang the child.
 #include <fmt/format.h>
 
 #include <memory>
@@ -16,8 +16,8 @@
 namespace clprobe {
 namespace {
 
-/// Lists the devices that a child finds with the drivers of the settings. Throws ChildLost and
-/// DeviceError.
+/// Returns the devices that a child process finds with the drivers of `settings`. Throws ChildLost
+/// and DeviceError.
 DeviceList ask_for_list(const WorkerSettings& settings) {
   DeviceList list;
   list.drivers = settings.drivers;
@@ -35,8 +35,9 @@ DeviceList ask_for_list(const WorkerSettings& settings) {
   return list;
 }
 
-/// Adds the drivers one by one to the working ones. Leaves out each driver that breaks the list,
-/// alone or in combination with others.
+/// Returns the devices of the working drivers. Adds one driver after another, and leaves out each
+/// driver with which the child can no longer list devices, alone or in combination with earlier
+/// drivers.
 DeviceList list_without_broken(WorkerSettings settings, const std::vector<Driver>& drivers) {
   DeviceList list;
   std::vector<DeviceList::LeftOut> left_out;
@@ -87,7 +88,7 @@ DeviceList list_devices(const WorkerSettings& settings) {
   const std::vector<Driver> drivers =
       registered_drivers(LoaderVariables::of_environment(settings.environment));
   if (drivers.empty()) throw listing_failed(first_reason);
-  // A single driver must be the broken one, so no driver remains.
+  // If there is only one driver, this driver must be the one that fails.
   if (drivers.size() == 1) {
     throw listing_failed(reasons_of({{drivers.front().file, first_reason}}));
   }

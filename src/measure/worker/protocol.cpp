@@ -69,7 +69,7 @@ std::size_t builder_count(const DeviceInfo& device, std::size_t host_cores) {
   constexpr std::uint64_t memory_each = gibibytes(2).count;
   if (!is_gpu(device)) return 0;
   const std::uint64_t by_memory = device.global_memory.count / memory_each;
-  // Half of the cores stay free for the measurement and for other processes.
+  // Half of the cores are left to the measurement and to other processes.
   const std::uint64_t count = std::min<std::uint64_t>(host_cores / 2, by_memory);
   return std::min<std::size_t>(max_builders, count);
 }
@@ -91,7 +91,7 @@ Builders::Builders(const DeviceInfo& device, const WorkerSettings& settings,
       children_.back()->tell_last(json::one_line(open) + "\n" + json::one_line(build),
                                   settings.timeout, settings.cancelled);
     } catch (const ChildLost&) {
-      return;  // the builders started so far suffice
+      return;  // builders that were already started are enough
     }
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protocol between this program and its worker: one JSON object per line. Each request has one line
-// of answer, except "sample", which has several.
+// Protocol between this program and its worker process: one JSON object per line. Each request has
+// an answer of one line, except "sample", whose answer has several lines.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,12 @@
 
 namespace clprobe {
 
-/// Describes an answer that cannot be parsed.
+/// Returns the error for an answer that cannot be parsed.
 ChildLost broken_answer(const std::exception& error);
 
-/// Runs `action`, which reads an answer. An answer that cannot be read, such as one cut by a
-/// driver's stray write, counts as a lost child: later answers would not be reliable either.
+/// Runs `action`, which parses an answer. If the answer cannot be parsed, for example because a
+/// driver wrote into the channel, the child counts as lost. Its later answers would not be reliable
+/// either.
 template <typename Action>
 auto reading(Action action) -> decltype(action()) {
   try {
@@ -31,14 +32,14 @@ auto reading(Action action) -> decltype(action()) {
   }
 }
 
-/// Parses one line of an answer. Throws DeviceError for errors that the driver reports.
+/// Returns one parsed line of an answer. Throws DeviceError for errors that the driver reports.
 json::Json answer_of(const std::string& line);
 
-/// Sends a request and parses the answer. Throws DeviceError for errors that the driver reports,
-/// ChildLost if the child ends.
+/// Sends a request, and returns the parsed answer. Throws DeviceError for errors that the driver
+/// reports, and ChildLost if the child exits.
 json::Json request(ChildProcess& child, const json::Json& question, const WorkerSettings& settings);
 
-/// Starts a child with the drivers and the environment of the settings.
+/// Returns a new child process with the drivers and the environment of `settings`.
 std::unique_ptr<ChildProcess> start_child(const WorkerSettings& settings);
 
 /// Returns the request that opens a device for the first time.
@@ -52,20 +53,20 @@ json::Json encode(const Sampling& sampling);
 Sampling decode_sampling(const json::Json& value);
 
 /// Returns the number of processes that build programs for a device. NVIDIA's compiler gains little
-/// from threads (128 programs: 22.5 s with 1, 15.6 s with 8) and much from processes (4.7 s with
-/// 8). CPUs get none, since builds would disturb the measurement. Each process takes some hundred
-/// MiB of a GPU's memory.
+/// from threads, and much from processes: 128 programs take 22.5 s with 1 thread, 15.6 s with 8
+/// threads and 4.7 s with 8 processes. For CPUs the number is 0, since builds would disturb the
+/// measurement. Each process takes some hundred MiB of a GPU's memory, which limits the number.
 std::size_t builder_count(const DeviceInfo& device, std::size_t host_cores);
 
 class Builders {
  public:
-  /// Starts to build `programs` in order. Reports no failures: a program that fails here fails
-  /// again when it is needed.
+  /// Starts processes that build `programs` in order. Failures are not reported, since a program
+  /// that fails here fails again when a point needs it.
   Builders(const DeviceInfo& device, const WorkerSettings& settings,
            const std::vector<Program>& programs, std::size_t count);
 
  private:
-  std::vector<std::unique_ptr<ChildProcess>> children_{};  // the destructor kills them
+  std::vector<std::unique_ptr<ChildProcess>> children_{};  // the destructor kills these processes
 };
 
 }  // namespace clprobe

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parent's end of the protocol: a backend whose device lives in a child process.
+// The parent process's implementation of the protocol: a backend whose device is opened in a child
+// process.
 #include <fmt/format.h>
 
 #include <memory>
@@ -38,8 +39,8 @@ class RemoteBackend final : public Backend {
   [[nodiscard]] const DeviceInfo& device() const override { return device_; }
   [[nodiscard]] std::vector<Warning> warnings() const override { return warnings_; }
 
-  /// Builds programs in other processes if the driver's builds take long. Short builds mean that
-  /// the driver has the programs in its cache, and builders would only disturb it.
+  /// Builds programs in other processes if builds take long. After a short build, the driver
+  /// probably has the programs in its cache, and builders would only disturb the measurement.
   void build_ahead(const std::function<std::vector<Program>()>& programs) override {
     constexpr double long_s = 0.05;
     const std::size_t count = builder_count(device_, system::usable_cores());
@@ -70,8 +71,9 @@ class RemoteBackend final : public Backend {
   }
 
  private:
-  // Limits restarts of a driver that fails at every point. A series that a device refuses (images)
-  // must not end the other series.
+  // Maximum number of consecutive failures, which limits restarts of a driver that fails at every
+  // point. The limit is high enough for all points of a series that the device refuses (images), so
+  // that other series are still measured.
   static constexpr int max_consecutive_failures = 30;
 
   PreparedPoint prepare_in_child(const char* request, const Probe& probe, Point point) {
@@ -107,8 +109,8 @@ class RemoteBackend final : public Backend {
     longest_build_s_ = reading([&] { return answer.at("longest_build_s").get<double>(); });
   }
 
-  /// Runs `action` and drops the child on an error, so that the next point gets a new process. An
-  /// error may leave the driver's context unusable.
+  /// Runs `action`. On an error, ends the child, since the driver's context may be unusable. The
+  /// next point then gets a new process.
   template <typename Action>
   auto drop_child_on_error(Action action) -> decltype(action()) {
     try {
@@ -117,7 +119,7 @@ class RemoteBackend final : public Backend {
       throw;
     } catch (const VoidedPoint&) {
       throw;
-    } catch (const std::runtime_error& error) {  // ChildLost and DeviceError
+    } catch (const std::runtime_error& error) {  // catches ChildLost and DeviceError
       child_.reset();
       ++consecutive_failures_;
       last_failure_ = error.what();
@@ -130,8 +132,8 @@ class RemoteBackend final : public Backend {
     ask(reopening(device_, settings_));
   }
 
-  /// Receives each sample as a line with its own time limit, so that samples before a driver's
-  /// failure are kept.
+  /// Receives the samples, each as a line with its own time limit. The samples before a driver's
+  /// failure are thus kept.
   void sample(const Sampling& sampling, const TakeSample& take) {
     drop_child_on_error([&] {
       if (child_ == nullptr) throw DeviceError("the driver's process has ended");
@@ -149,8 +151,8 @@ class RemoteBackend final : public Backend {
 
   Json next_line() { return answer_of(child_->next_line(settings_.timeout, settings_.cancelled)); }
 
-  /// Sends a request that may fail or end the child. Adds a warning with the reason on failure and
-  /// leaves the device's facts unchanged. Returns true on success.
+  /// Sends a request that may fail or crash the child, and returns true on success. On a failure,
+  /// adds a warning with the reason, and keeps the facts about the device unchanged.
   bool try_step(const char* word, const char* warning, Parameters facts = {}, Json question = {}) {
     question["do"] = word;
     try {
@@ -173,7 +175,7 @@ class RemoteBackend final : public Backend {
     return false;
   }
 
-  /// Tests event times, against which clocks are calibrated, then selects the first clock that
+  /// Tests event times, against which clocks are calibrated. Then selects the first clock that
   /// works.
   void climb_clock_ladder(const Json& candidates) {
     try_step("try-events", "event_times_false");
@@ -186,7 +188,7 @@ class RemoteBackend final : public Backend {
       const auto word = reading([&] { return kind.get<std::string>(); });
       if (try_step("try-clock", "clock_refused", {{"clock", word}}, {{"clock", word}})) return;
     }
-    // A clock that the user selects is not replaced by another timer.
+    // If a clock that the user selected does not work, no other timer replaces it.
     if (settings_.clock && *settings_.clock != ClockKind::none) {
       throw DeviceError(fmt::format("--clock {} does not work on this device: {}",
                                     to_word(*settings_.clock),

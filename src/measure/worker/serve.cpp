@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The child's end of the protocol (protocol.hpp).
+// The child process's implementation of the protocol (protocol.hpp).
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <sys/prctl.h>
@@ -28,8 +28,8 @@ namespace {
 
 using json::Json;
 
-/// Returns the reasons why no platform was found. Loaders do not report drivers that they cannot
-/// open.
+/// Returns the reasons why no platform was found, since OpenCL loaders do not report drivers that
+/// they cannot open.
 Json unloadable_drivers() {
   Json problems = Json::array();
   for (const Driver& each : registered_drivers(LoaderVariables::of_environment())) {
@@ -41,8 +41,8 @@ Json unloadable_drivers() {
   return problems;
 }
 
-/// Returns true if the speed of the launching thread is part of the point's time. On a CPU, the
-/// driver's threads do the work.
+/// Returns true if the speed of the launching thread is part of the point's time. This holds for
+/// GPUs whose launches the host times. On a CPU, the driver's threads execute the kernel.
 bool is_timed_with_host(const Point& point, const DeviceInfo& device) {
   const Timer timer = timer_of(point, device);
   return is_gpu(device) && (timer == Timer::wait || timer == Timer::host);
@@ -58,11 +58,11 @@ void send(const Json& line) {
   }
 }
 
-/// Server that holds the open device and the prepared point, one of each at a time.
+/// Server of requests, with at most one open device and one prepared point.
 class Server {
  public:
-  /// Answers one request. Errors of drivers become {"error": "..."}, unsupported points
-  /// {"unsupported": "..."}, wrong results {"voided": "..."}.
+  /// Returns the answer to a request. Errors of drivers become {"error": "..."}, unsupported points
+  /// {"unsupported": "..."}, and wrong results {"voided": "..."}.
   Json answer(const Json& request) {
     try {
       return answer_or_throw(request);
@@ -109,8 +109,8 @@ class Server {
     Json problems = Json::array();
     Enumeration found = enumerate_devices();
     for (FoundDevice& each : found.devices) {
-      // Reads all attributes: a probe's check of the command line needs more than `clprobe list`
-      // shows.
+      // All attributes are read, since the probes' checks of the command line need more attributes
+      // than `clprobe list` shows.
       read_attributes(each.device, each.info);
       devices.push_back(json::encode(each.info));
     }
@@ -125,8 +125,8 @@ class Server {
   }
 
   /// Handles {"device": index, "seed": n}; answers with the device and its candidate clocks.
-  /// "known" (a DeviceInfo) passes the facts that an earlier child found. "keeps_memory": false
-  /// returns freed host memory to the system.
+  /// "known" (a DeviceInfo) contains the facts that an earlier child found. If "keeps_memory" is
+  /// false, freed host memory is returned to the system.
   Json open(const Json& request) {
     system::pages_of_process().keep(request.value("keeps_memory", true));
     const int index = request.at("device").get<int>();
@@ -153,8 +153,8 @@ class Server {
     try {
       try_clock(session(), kind.value_or(ClockKind::none));
     } catch (...) {
-      // Every kernel is built with the session's clock. A clock that does not build would break all
-      // kernels.
+      // All kernels are built with the session's clock, so that a clock that does not build would
+      // break all kernels.
       session().info().clock = Clock{};
       throw;
     }
@@ -178,8 +178,9 @@ class Server {
     return answer_of_test();
   }
 
-  /// Handles {"programs": [{"file", "options", "preamble"}, ...]}; answers {}. Fills the driver's
-  /// cache. A program that does not build causes an error later, when a point needs it.
+  /// Handles {"programs": [{"file", "options", "preamble"}, ...]}; answers {}. Builds the programs,
+  /// which fills the driver's cache. A program that does not build causes an error only later, when
+  /// a point needs the program.
   Json build(const Json& request) {
     for (const Json& each : request.at("programs")) {
       try {
@@ -192,13 +193,14 @@ class Server {
     return Json::object();
   }
 
-  /// Handles {"probe", "point"}; answers {"facts", "build"}. "prepare-kept" announces that the
-  /// point will be prepared again.
+  /// Handles {"probe", "point"}; answers {"facts", "build"}. The request "prepare-kept" announces
+  /// that the point will be prepared again.
   Json prepare(const Json& request) {
     const std::string id = request.at("probe").get<std::string>();
     const Probe* const probe = id == arithmetic_probe().id ? &arithmetic_probe() : find_probe(id);
     if (probe == nullptr || !points_) throw DeviceError("cannot prepare " + id);
-    work_ = Work{};  // frees the memory of the earlier point before the next one allocates
+    // Frees the memory of the previous point before the next point allocates memory.
+    work_ = Work{};
     const auto point = json::decode<Point>(request.at("point"));
     leave_busy_core(point);
     const bool is_kept = request.at("do") == "prepare-kept";
@@ -206,8 +208,8 @@ class Server {
     return {{"facts", json::encode(work_.facts)}, {"build", json::encode(work_.build)}};
   }
 
-  /// Moves this thread to an idle core if the host's speed matters, or if a CPU device computes on
-  /// one core. Other launches also start sooner from an idle core.
+  /// Moves this thread to an idle core, if the host's speed affects the point's time or if a CPU
+  /// device computes on one core. Launches of other points also start sooner from an idle core.
   void leave_busy_core(const Point& point) {
     const DeviceInfo& device = session().info();
     if (runs_items_in_turn(device)) {
@@ -216,13 +218,13 @@ class Server {
       return;
     }
     if (!is_gpu(device)) return;
-    // Searching is limited, since a check of all cores takes a millisecond when all are busy.
+    // Searches are limited in number, since checking all cores takes 1 ms when all are busy.
     const bool is_host_timed = is_timed_with_host(point, device) && quiet_core_.found_one();
     if (is_search_due(std::chrono::milliseconds(50)) || is_host_timed) quiet_core_.seek();
   }
 
-  /// Returns true if the last search for an idle core is at least this long ago, and records a
-  /// search.
+  /// Returns true if the last search for an idle core was at least `between` ago. If so, records a
+  /// search at this moment.
   bool is_search_due(std::chrono::milliseconds between) {
     const auto now = std::chrono::steady_clock::now();
     if (last_search_ && now - *last_search_ < between) return false;
@@ -239,9 +241,9 @@ class Server {
     if (core) session().use_core(*core);
   }
 
-  /// Handles {"sampling"}; sends a line {"sample": {...}} per sample, with "facts" if it found
-  /// some, then {"done": true}. {"slow": true} after a long launch shows that the driver still
-  /// responds.
+  /// Handles {"sampling"}; sends one line {"sample": {...}} per sample, with "facts" if the sample
+  /// has any, and {"done": true} at the end. A line {"slow": true} after a long launch shows that
+  /// the driver still responds.
   Json sample(const Json& request) {
     if (!work_.run) throw DeviceError("nothing is prepared");
     constexpr std::uint64_t slow_ns = 1'000'000'000;
@@ -274,7 +276,7 @@ class Server {
   std::optional<PointPreparer> points_{};
   Work work_{};
   system::QuietCore quiet_core_{};
-  std::optional<int> chosen_core_{};  // core of a CPU device
+  std::optional<int> chosen_core_{};  // selected core of a CPU device
   std::optional<std::chrono::steady_clock::time_point> last_search_{};
 };
 
@@ -295,7 +297,7 @@ int serve() {
       send(server.answer(question));
     }
   }
-  // _exit() skips the drivers' exit handlers, some of which crash or hang.
+  // _exit() skips the exit handlers of drivers, since some of them crash or hang.
   _exit(0);
 }
 
